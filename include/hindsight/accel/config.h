@@ -1,0 +1,74 @@
+/// One accelerator of the PE-array template: what the design space chooses and what the template fixes.
+///
+/// The template (Yazdanbakhsh et al. 2021, Kumar et al. 2022): a grid of PEs on a NoC; every PE has a
+/// PE memory (activations, partial sums) and cores; every core has a core memory (weights) and lanes;
+/// every lane multiplies and adds four int8 pairs per cycle.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "hindsight/core/units.h"
+#include "hindsight/space/design_space.h"
+
+namespace hindsight::accel {
+
+/// Type of the external memory; decides energy per bit and PHY area.
+enum class DramType { lpddr4, ddr4, gddr6, hbm2 };
+
+/// A plain struct; copyable to a device. Integers are counts. One field per design parameter, then the
+/// fixed template constants (each can be overridden in an accelerator YAML).
+struct AcceleratorConfig {
+  // Chosen by the design space (`configs/spaces/edge.yaml`):
+  double pes_x = 1;
+  double pes_y = 1;
+  double pe_memory_bytes = 0;       ///< per PE: activations, int32 partial sums
+  double cores_per_pe = 1;
+  double core_memory_bytes = 0;     ///< per core: weights
+  double compute_lanes = 1;         ///< per core
+  double instruction_memory_entries = 0;  ///< per chip
+  double parameter_memory_entries = 0;    ///< per PE: per-output-channel constants
+  double activation_memory_entries = 0;   ///< per PE: int32 accumulators
+  double dram_bandwidth_gb_per_s = 0;
+
+  // Fixed by the template:
+  double clock_mhz = 800;      ///< [spec] Edge TPU V1 clock
+  double macs_per_lane = 4;    ///< [paper] 4-way int8 dot product per lane and cycle
+  DramType dram_type = DramType::lpddr4;
+
+  [[nodiscard]] double pes() const { return pes_x * pes_y; }
+  [[nodiscard]] double macs_per_cycle() const { return pes() * cores_per_pe * compute_lanes * macs_per_lane; }
+  [[nodiscard]] Hertz clock() const { return units::megahertz(clock_mhz); }
+  [[nodiscard]] OpsPerSecond peak() const {
+    return OpsPerSecond::from_coherent(macs_per_cycle() * kOpsPerMac * clock().value());
+  }
+};
+
+/// Maps the parameters of a space to fields by name; bound once, applied without allocation.
+/// Error{usage} (naming the parameter) when a space parameter is not a field of AcceleratorConfig or a
+/// required field is missing.
+class ConfigBinding {
+ public:
+  explicit ConfigBinding(const space::DesignSpace& space);
+  /// `values`: numeric parameter values in the order of the space.
+  [[nodiscard]] AcceleratorConfig bind(std::span<const double> values) const;
+  [[nodiscard]] AcceleratorConfig bind(const space::DesignSpace& space, const space::Design& design) const;
+
+ private:
+  std::vector<double AcceleratorConfig::*> fields_;
+};
+
+/// A named accelerator off the grid (`configs/designs/*.yaml`), with its published facts.
+struct ReferenceChip {
+  std::string name;
+  std::string description;
+  std::string source;
+  AcceleratorConfig config;
+  double published_area_mm2 = 0;       ///< 0 = not published
+  double published_peak_tera_ops = 0;  ///< 0 = not published
+};
+/// NAME from configs/designs or a path. Errors: Error{usage}.
+[[nodiscard]] ReferenceChip load_reference_chip(const std::string& name_or_path);
+
+}  // namespace hindsight::accel

@@ -1,0 +1,72 @@
+/// Technology data: energies, areas, delays and leakage of one process node, read from
+/// `data/technology/*.yaml`, where every number carries its source.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "hindsight/accel/config.h"
+#include "hindsight/core/units.h"
+
+namespace hindsight::accel {
+
+/// Power-law fit of CACTI results for one port width: y = coefficient * KiB^exponent.
+struct PowerLaw {
+  double coefficient = 0;
+  double exponent = 0;
+};
+
+/// SRAM cost model of one node.
+/// Model: read/write energy per access of a 128-bit port, area and leakage as power laws of the capacity
+/// in KiB; access time likewise. Coefficients: least squares in log space on CACTI 7 data
+/// (`bench/cacti_fit`). Valid for: 1 KiB to 4 MiB per macro; larger memories are built from macros.
+struct SramModel {
+  double port_bits = 128;
+  PowerLaw read_pj;     ///< pJ per access of `port_bits`
+  PowerLaw write_pj;    ///< pJ per access of `port_bits`
+  PowerLaw area_mm2;
+  PowerLaw leakage_mw;
+  PowerLaw access_ns;
+  double largest_macro_kib = 4096;
+};
+
+/// One process node. A plain struct apart from the name; copyable to a device without it.
+struct Technology {
+  std::string name;  ///< "22nm"
+  double node_nm = 22;
+  double supply_v = 0.8;
+  SramModel sram;
+  double mac_int8_pj = 0;           ///< int8 multiply + int32 add, one MAC
+  double mac_int8_um2 = 0;          ///< area of one int8 MAC with its int32 adder
+  double register_bit_pj = 0;       ///< one write+read of a pipeline register bit
+  double register_bit_um2 = 0;
+  double logic_leakage_mw_per_mm2 = 0;
+  double noc_pj_per_byte_mm = 0;    ///< wire energy, per byte and millimetre
+  double noc_router_pj_per_byte = 0;///< per hop
+  double noc_router_um2_per_bit = 0;///< router and link driver area per bit of link width and PE
+  double wire_delay_ps_per_mm = 0;  ///< repeated global wire
+  double tap_delay_ps = 0;          ///< one multicast tap (mux and repeater)
+  double flop_overhead_ps = 0;      ///< set-up, clock-to-q and skew per cycle
+  double control_area_fraction = 0; ///< sequencers, clocking, test; fraction of logic area
+  double dram_pj_per_bit[4] = {};   ///< indexed by DramType
+  double dram_phy_mm2_per_gb_per_s[4] = {};  ///< PHY and controller area per GB/s, by DramType
+  double power_density_limit_w_per_mm2 = 0;
+  double reticle_limit_mm2 = 858;   ///< [spec] 26 mm x 33 mm exposure field
+
+  [[nodiscard]] JoulesPerByte dram_energy(DramType type) const;
+};
+
+/// NAME from data/technology or a path. Errors: Error{usage}, file:line:column.
+[[nodiscard]] Technology load_technology(const std::string& name_or_path);
+
+/// Cost of one SRAM of `bytes` capacity made of equal macros no larger than the model's largest.
+struct SramCost {
+  double macros = 1;
+  double read_pj_per_byte = 0;
+  double write_pj_per_byte = 0;
+  double area_mm2 = 0;
+  double leakage_mw = 0;
+};
+[[nodiscard]] SramCost sram_cost(const SramModel& model, double bytes);
+
+}  // namespace hindsight::accel

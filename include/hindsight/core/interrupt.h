@@ -1,0 +1,14 @@
+/// Cooperative Ctrl-C: the first SIGINT/SIGTERM asks loops to stop at the next safe point,
+/// the second ends the process at once.
+#pragma once
+
+namespace hindsight {
+
+/// Installs the handlers (idempotent).
+void install_interrupt_handlers();
+/// True once SIGINT or SIGTERM has arrived.
+[[nodiscard]] bool interrupt_requested();
+/// For tests: sets or clears the flag.
+void set_interrupt_requested(bool requested);
+
+}  // namespace hindsight

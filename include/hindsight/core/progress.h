@@ -1,0 +1,42 @@
+/// A progress line on standard error: rate and ETA, redrawn on a TTY, plain lines otherwise.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace hindsight {
+
+/// Reports progress of `total` items. On a TTY one line is redrawn at most 10 times a second; otherwise
+/// a plain line is printed every 10 s and at the end. Silent when `quiet`.
+class Progress {
+ public:
+  Progress(std::string label, std::uint64_t total, std::string item_name, bool quiet);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `done` items are finished in all; `note` is appended (e.g. "infeasible 81.2 %").
+  void update(std::uint64_t done, const std::string& note = "");
+  /// Draws the last state and ends the line. Idempotent.
+  void finish(const std::string& note = "");
+  /// Items that were already done before this run (resumed): excluded from the rate.
+  void set_already_done(std::uint64_t done) { already_done_ = done; }
+
+  /// The text of one line, without control characters: label, bar, share, rate, ETA. Never wider than `columns`.
+  [[nodiscard]] std::string line(std::uint64_t done, double elapsed_s, int columns, const std::string& note) const;
+
+ private:
+  std::string label_;
+  std::uint64_t total_;
+  std::string item_name_;
+  bool quiet_;
+  bool tty_;
+  bool finished_ = false;
+  std::uint64_t already_done_ = 0;
+  std::uint64_t last_done_ = 0;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point last_drawn_;
+};
+
+}  // namespace hindsight

@@ -1,0 +1,44 @@
+/// Plain-text tables for people: aligned columns that fit the terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace hindsight {
+
+enum class Align { left, right };
+
+/// A table of text cells. Numbers are right-aligned by the caller's choice of `Align`.
+class Table {
+ public:
+  /// `priority`: when the table is wider than the terminal, columns with the largest number go first
+  /// (0 = never dropped); a note under the table names the dropped ones. The first left-aligned column
+  /// is shortened with "…" when dropping is not enough.
+  void add_column(std::string header, Align align, int priority = 0);
+  void add_row(std::vector<std::string> cells);
+  /// A horizontal rule before the next row.
+  void add_rule();
+  [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
+  /// The rendered table, each line at most `columns` wide and ending in a newline.
+  /// `columns` <= 0 means unlimited (pipes and files get everything).
+  [[nodiscard]] std::string render(int columns) const;
+  /// GitHub Markdown.
+  [[nodiscard]] std::string markdown() const;
+
+ private:
+  struct Column {
+    std::string header;
+    Align align;
+    int priority;
+  };
+  struct Row {
+    bool rule_before = false;
+    std::vector<std::string> cells;
+  };
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+  bool pending_rule_ = false;
+};
+
+}  // namespace hindsight

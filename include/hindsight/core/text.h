@@ -1,0 +1,42 @@
+/// Small text helpers: nearest names for typos, lists, numbers with units, joining and splitting.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hindsight {
+
+/// The candidate with the smallest Damerau-Levenshtein distance to `name`, or nothing when even
+/// the best needs more than max(2, name.size() / 2) edits (a suggestion that far off only confuses).
+[[nodiscard]] std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
+
+/// " Did you mean 'x'?" for the nearest candidate, else " Known: a, b, c." (at most 12 names, then "...").
+[[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
+
+/// Splits at `separator`; empty pieces are kept; surrounding blanks of each piece are removed.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
+
+/// Joins with `separator`.
+[[nodiscard]] std::string join(std::span<const std::string> pieces, std::string_view separator);
+
+/// Whole-string parse; nothing on trailing characters, overflow, NaN or infinity. Locale-independent.
+[[nodiscard]] std::optional<double> parse_double(std::string_view text);
+[[nodiscard]] std::optional<std::int64_t> parse_int(std::string_view text);
+
+/// Shortest text that reads back as the same double ("0.1", "262144", "1e-09"). Locale-independent.
+[[nodiscard]] std::string shortest(double value);
+
+/// An integer with thousands separators: 452,760,000.
+[[nodiscard]] std::string with_commas(std::uint64_t value);
+
+/// A number with three significant digits and an SI prefix: si(1.234e-3, "s") == "1.23 ms".
+[[nodiscard]] std::string si(double value, std::string_view unit);
+
+/// Bytes with a binary prefix: "2 MiB", "1.5 KiB", "17 B".
+[[nodiscard]] std::string binary_bytes(double bytes);
+
+}  // namespace hindsight

@@ -1,0 +1,114 @@
+/// The SQLite log: runs, spaces, workloads, designs, evaluations, proposals, models. The log is the truth.
+///
+/// Guarantees: WAL, foreign keys, STRICT tables, `application_id`, versioned schema with migrations. A batch
+/// is one transaction (BEGIN IMMEDIATE, 30 s busy timeout): after a kill at any moment the committed batches
+/// are there and nothing is torn. Rows are identified by content (space definition, design text id, workload
+/// definition), so that appending the same evaluation twice leaves one row. Several processes may write.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hindsight/core/provenance.h"
+
+namespace hindsight::log {
+
+/// "HSLG" as SQLite application_id.
+inline constexpr std::int32_t kApplicationId = 0x48534C47;
+/// Schema version written to user_version.
+inline constexpr int kSchemaVersion = 1;
+
+enum class OpenMode { read_only, read_write_create };
+
+/// Why a design is infeasible. Codes are stable words, e.g. "noc_timing".
+struct ViolationRow {
+  std::string code;
+  std::string quantity;            ///< what was measured, with its unit suffix
+  double value = 0;
+  double limit = 0;
+  std::optional<double> nearest_passing;  ///< nearest value of the quantity's driving parameter that passes
+  std::string layer;               ///< layer concerned, or empty
+  std::string message;             ///< one sentence for a person (may be empty)
+};
+
+/// One evaluation to append. Metrics are (name with unit suffix, value); the standard ones
+/// (standard_metrics()) have columns of their own, all others go to `evaluation_metrics`.
+struct EvaluationRow {
+  std::int64_t workload_id = 0;
+  std::string design_text_id;
+  std::uint64_t design_hash = 0;
+  bool feasible = false;
+  std::vector<std::pair<std::string, double>> metrics;  ///< empty objective metrics when infeasible; area may be known
+  std::vector<ViolationRow> violations;
+};
+
+/// Columns of `evaluations` for the built-in accelerator model, in schema order.
+[[nodiscard]] const std::vector<std::string>& standard_metrics();
+
+/// A row that was refused and why; the rest of its batch is kept.
+struct RejectedRow {
+  std::size_t index = 0;  ///< position in the batch
+  std::string reason;
+};
+
+struct AppendResult {
+  std::size_t inserted = 0;
+  std::size_t already_present = 0;
+  std::vector<RejectedRow> rejected;
+};
+
+/// Position of a resumable job; written in the same transaction as the batch it describes.
+struct Checkpoint {
+  std::string key;
+  std::string value_json;
+};
+
+/// An open log.
+class Log {
+ public:
+  /// Opens, creates or migrates. Errors: Error{incompatible} for a file that is not a Hindsight log, a log of
+  /// a newer schema (says which version wrote it) or a corrupt one; Error{failure} for a read-only or full
+  /// disk, a missing folder, a lock that is not released in 30 s; Error{usage} when read_only and missing.
+  static Log open(const std::filesystem::path& file, OpenMode mode);
+  Log(Log&&) noexcept;
+  Log& operator=(Log&&) noexcept;
+  ~Log();
+
+  /// Starts a run. `kind`: "sweep", "import" ...; `options_json` is stored as it is.
+  std::int64_t begin_run(const std::string& kind, const Provenance& provenance, const std::string& options_json);
+  /// `status`: "finished", "interrupted", "failed".
+  void end_run(std::int64_t run_id, const std::string& status);
+
+  /// Registers a space; the same definition gives the same id. Error{usage} when `name` exists with another
+  /// definition (the message says how to keep both).
+  std::int64_t add_space(const std::string& name, const std::string& canonical_definition, const std::string& hash);
+  /// Registers a workload with its layer table (JSON text) and context features; same rules.
+  std::int64_t add_workload(const std::string& name, const std::string& canonical_definition, const std::string& hash,
+                            std::int64_t batch, const std::string& layers_json, int context_version,
+                            const std::vector<std::pair<std::string, double>>& context);
+  /// Registers an evaluator (model name, version, constants' hash): evaluations of different evaluators
+  /// never mix or overwrite each other.
+  std::int64_t add_evaluator(const std::string& name, const std::string& definition_hash, const std::string& definition);
+
+  /// Appends a batch in one transaction, with the checkpoint when given.
+  AppendResult append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
+                      const std::vector<EvaluationRow>& rows, const std::optional<Checkpoint>& checkpoint = std::nullopt);
+
+  [[nodiscard]] std::optional<std::string> checkpoint(const std::string& key) const;
+
+  [[nodiscard]] const std::filesystem::path& path() const;
+
+  struct Impl;
+  [[nodiscard]] Impl& impl() const { return *impl_; }
+
+ private:
+  explicit Log(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hindsight::log

@@ -1,0 +1,94 @@
+/// Design spaces as data: ordered parameters with discrete values, and designs as one level per parameter.
+///
+/// A `Design` is a value: one level index per parameter. Its text id (`pes_x=4,pes_y=4,...`) and its
+/// 64-bit content hash are stable across versions, because logs store them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hindsight::space {
+
+enum class ParameterKind {
+  ordinal,      ///< ordered numbers (integers or reals), ascending
+  categorical,  ///< unordered names
+};
+
+/// One axis of the space.
+struct Parameter {
+  std::string name;         ///< snake_case, unique in the space
+  std::string unit;         ///< from the closed suffix list, or "count" / "entries" / "" for categorical
+  std::string description;  ///< one sentence for a person
+  ParameterKind kind = ParameterKind::ordinal;
+  std::vector<double> values;        ///< ordinal: ascending, no duplicates
+  std::vector<std::string> labels;   ///< text of every level (ordinal: shortest() of the value)
+  [[nodiscard]] std::size_t level_count() const { return labels.size(); }
+};
+
+/// One level index per parameter, in the order of the space's parameters.
+struct Design {
+  std::vector<std::uint16_t> levels;
+  bool operator==(const Design&) const = default;
+};
+
+/// An ordered list of parameters; immutable after construction.
+class DesignSpace {
+ public:
+  /// Errors: Error{usage} on duplicate names, empty levels, unsorted or duplicate values.
+  DesignSpace(std::string name, std::string description, std::vector<Parameter> parameters);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& description() const { return description_; }
+  [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// Position of a parameter. Error{usage} with the nearest name when unknown.
+  [[nodiscard]] std::size_t index_of(std::string_view parameter) const;
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view parameter) const;
+
+  /// Number of designs; nothing when it exceeds 2^63 - 1.
+  [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
+
+  /// Mixed-radix rank of a design, first parameter most significant. Requires size().
+  [[nodiscard]] std::uint64_t index(const Design& design) const;
+  /// Inverse of `index`. `index` must be below size().
+  [[nodiscard]] Design design(std::uint64_t index) const;
+  /// Writes the levels of design number `index` into `levels` (no allocation).
+  void decode(std::uint64_t index, std::span<std::uint16_t> levels) const;
+
+  /// Numeric value of one parameter of a design (categorical: the level index).
+  [[nodiscard]] double value(const Design& design, std::size_t parameter) const;
+  /// Writes all numeric values into `values` (no allocation).
+  void values(std::span<const std::uint16_t> levels, std::span<double> values) const;
+
+  /// "pes_x=4,pes_y=4,..." in parameter order.
+  [[nodiscard]] std::string text_id(const Design& design) const;
+  /// Parses a text id; parameters in any order, every one exactly once. Error{usage} naming the parameter,
+  /// the value, and the nearest legal value or name.
+  [[nodiscard]] Design parse_design(std::string_view text) const;
+  /// content_hash(text_id).
+  [[nodiscard]] std::uint64_t content_hash(const Design& design) const;
+
+  /// Canonical text of the definition (names, units, kinds, values; not descriptions), and its SHA-256.
+  /// Two files with the same definition hash describe the same space.
+  [[nodiscard]] std::string canonical_definition() const;
+  [[nodiscard]] std::string definition_hash() const;
+
+  /// Designs that differ in exactly one parameter: ordinal by `radius` levels at most, categorical by any.
+  [[nodiscard]] std::vector<Design> neighbours(const Design& design, unsigned radius = 1) const;
+
+ private:
+  std::string name_;
+  std::string description_;
+  std::vector<Parameter> parameters_;
+  std::optional<std::uint64_t> size_;
+};
+
+/// Reads `configs/spaces/NAME.yaml` or a path. Errors: Error{usage}, file:line:column.
+[[nodiscard]] DesignSpace load_space(const std::string& name_or_path);
+[[nodiscard]] DesignSpace load_space_file(const std::filesystem::path& file);
+
+}  // namespace hindsight::space

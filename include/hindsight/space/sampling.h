@@ -1,0 +1,44 @@
+/// Samplers: the i-th design of a deterministic sequence that depends only on (space, sampler, seed, count).
+///
+/// A sequence can be cut into shards or run on any number of threads with the same result.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hindsight/space/design_space.h"
+
+namespace hindsight::space {
+
+enum class SamplerKind { uniform, lhs, sobol, grid };
+
+/// Parses "uniform", "lhs", "sobol", "grid"; Error{usage} with the nearest name.
+[[nodiscard]] SamplerKind parse_sampler(std::string_view name);
+[[nodiscard]] std::string to_string(SamplerKind kind);
+
+/// A deterministic sequence of designs.
+///
+/// uniform: independent and uniform over the space, unbounded length (may repeat designs).
+/// lhs:     Latin hypercube (McKay et al. 1979): `count` points, every parameter's unit interval cut into
+///          `count` strata, each used once (a seeded permutation per parameter), then mapped to levels.
+/// sobol:   Sobol sequence (Joe-Kuo direction numbers, Boost.Random) with a seeded random digital shift;
+///          unbounded length.
+/// grid:    every design once, in index order; length = size of the space.
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  /// Levels of design i; i < length().
+  virtual void sample(std::uint64_t i, std::span<std::uint16_t> levels) const = 0;
+  /// Number of designs in the sequence (2^63 - 1 when unbounded).
+  [[nodiscard]] virtual std::uint64_t length() const = 0;
+};
+
+/// `count` is the number of designs wanted (lhs needs it beforehand; others ignore it).
+/// Errors: Error{usage} for a grid over more than `grid_limit` designs (the message says the count and the
+/// remedy), a space without size() for grid, or more dimensions than the Sobol tables hold.
+[[nodiscard]] std::unique_ptr<Sampler> make_sampler(SamplerKind kind, const DesignSpace& space, std::uint64_t seed,
+                                                    std::uint64_t count, std::uint64_t grid_limit);
+
+}  // namespace hindsight::space

@@ -1,0 +1,84 @@
+/// Layers of a network and their lowering to GEMMs.
+///
+/// Conventions: activations and weights are int8 (1 byte per element) unless stated; accumulators int32.
+/// MACs count multiply-accumulates of one inference of the layer (all repeats excluded, batch included).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hindsight::workload {
+
+enum class LayerType {
+  convolution,             ///< groups >= 1, dilation >= 1
+  depthwise_convolution,   ///< groups == in_channels, one filter (or a multiplier) per channel
+  transposed_convolution,  ///< up-convolution, stride >= 1
+  fully_connected,         ///< M = rows (tokens or batch), weights are parameters
+  matmul,                  ///< batched product of two activations (attention scores, attention values)
+};
+[[nodiscard]] std::string to_string(LayerType type);
+/// Error{usage} with the nearest name.
+[[nodiscard]] LayerType parse_layer_type(std::string_view name);
+
+/// A layer as people write it. For convolutions the spatial fields are used; for fully_connected and
+/// matmul `rows` x `reduction` times `reduction` x `columns`, `heads` independent products (matmul only).
+struct Layer {
+  std::string name;
+  LayerType type = LayerType::convolution;
+  std::int64_t repeat = 1;  ///< identical layers executed one after the other, each with its own weights
+
+  // Convolutions (one image; NHWC):
+  std::int64_t in_height = 0, in_width = 0, in_channels = 0;
+  std::int64_t out_channels = 0;
+  std::int64_t kernel_height = 1, kernel_width = 1;
+  std::int64_t stride_height = 1, stride_width = 1;
+  std::int64_t dilation_height = 1, dilation_width = 1;
+  std::int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
+  std::int64_t groups = 1;
+
+  // fully_connected and matmul:
+  std::int64_t rows = 0, columns = 0, reduction = 0;
+  std::int64_t heads = 1;
+
+  bool has_bias = true;  ///< one int32 parameter per output channel, counted as one parameter
+
+  [[nodiscard]] std::int64_t out_height() const;  ///< convolutions: P
+  [[nodiscard]] std::int64_t out_width() const;   ///< convolutions: Q
+};
+
+/// Error{usage} when a field is out of range (zero or negative size, channels not divisible by groups,
+/// kernel larger than the padded input, a product that overflows 2^53); the message names layer and field.
+void validate(const Layer& layer);
+
+/// What a cost model needs of a layer; a plain struct, copyable to a device. Sizes in elements; one
+/// inference of one repeat at the network's batch.
+///
+/// `m` x `k` times `k` x `n`, `count` independent times (attention heads, convolution groups).
+/// Depthwise: `m` output pixels, `n` = channels (each with its own single filter), `k` = kernel_height x
+/// kernel_width, `count` = 1, and no reduction or reuse across channels.
+/// Transposed convolution: as the direct GEMM over input pixels, m = in_h*in_w, n = out_c*kh*kw, k = in_c,
+/// followed by an overlap-add into the larger output (output bytes are those of the output).
+struct GemmLayer {
+  std::int64_t m = 1, n = 1, k = 1, count = 1;
+  std::int64_t repeat = 1;
+  std::int64_t kernel_height = 1, kernel_width = 1;  ///< 1 for non-convolutions
+  std::int64_t stride_height = 1, stride_width = 1;
+  std::int64_t dilation_height = 1, dilation_width = 1;
+  std::int64_t out_width = 1;       ///< Q: output pixels per row (m for non-convolutions)
+  std::int64_t in_channels = 1;     ///< channels of one group (k for non-convolutions)
+  bool depthwise = false;
+  bool weights_are_activations = false;  ///< matmul: the "weights" are produced at run time, never cached
+  double macs = 0;          ///< multiply-accumulates, all of `count`
+  double parameters = 0;    ///< trained parameters incl. bias (0 for matmul)
+  double weight_bytes = 0;  ///< int8 weight elements of the k x n operand, all of `count`; biases excluded
+  double input_bytes = 0;   ///< distinct input activation bytes
+  double output_bytes = 0;  ///< distinct output activation bytes
+};
+
+/// Lowers a layer at `batch` images (or sequences) to its GEMM.
+/// Model: im2col: m = batch*P*Q, n = out_channels/groups, k = in_channels/groups*R*S, count = groups
+/// (Chellapilla et al. 2006). fully_connected: m = batch*rows. matmul: count = batch*heads.
+[[nodiscard]] GemmLayer lower(const Layer& layer, std::int64_t batch);
+
+}  // namespace hindsight::workload
