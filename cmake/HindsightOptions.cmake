@@ -2,7 +2,9 @@
 option(HINDSIGHT_BUILD_TESTS "Build the tests" ON)
 option(HINDSIGHT_BUILD_BENCH "Build the benchmarks" OFF)
 option(HINDSIGHT_WERROR "Treat warnings as errors" OFF)
-set(HINDSIGHT_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+option(HINDSIGHT_COVERAGE "Instrument for line and branch coverage" OFF)
+set(HINDSIGHT_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread; empty for none")
+set_property(CACHE HINDSIGHT_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
@@ -13,12 +15,21 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# -Wno-sign-conversion: indices are int where a library says so and size_t elsewhere; -Wconversion still
+# reports every narrowing that loses a value.
 add_library(hindsight_warnings INTERFACE)
 target_compile_options(hindsight_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion)
 if(HINDSIGHT_WERROR)
   target_compile_options(hindsight_warnings INTERFACE -Werror)
 endif()
+
 if(HINDSIGHT_SANITIZE)
-  add_compile_options(-fsanitize=${HINDSIGHT_SANITIZE} -fno-omit-frame-pointer)
+  # A sanitizer that only prints would leave the test green.
+  add_compile_options(-fsanitize=${HINDSIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HINDSIGHT_SANITIZE})
+endif()
+if(HINDSIGHT_COVERAGE)
+  # Atomic counters: the thread pool would otherwise make counts negative and the report fail.
+  add_compile_options(--coverage -fprofile-update=atomic -fno-inline)
+  add_link_options(--coverage)
 endif()
