@@ -5,9 +5,13 @@
 /// every lane multiplies and adds four int8 pairs per cycle.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "hindsight/core/units.h"
 #include "hindsight/space/design_space.h"
@@ -16,6 +20,10 @@ namespace hindsight::accel {
 
 /// Type of the external memory; decides energy per bit and PHY area.
 enum class DramType { lpddr4, ddr4, gddr6, hbm2 };
+inline constexpr std::size_t kDramTypeCount = 4;
+/// "lpddr4", "ddr4", "gddr6", "hbm2".
+[[nodiscard]] std::string_view to_string(DramType type);
+[[nodiscard]] std::optional<DramType> parse_dram_type(std::string_view name);
 
 /// A plain struct; copyable to a device. Integers are counts. One field per design parameter, then the
 /// fixed template constants (each can be overridden in an accelerator YAML).
@@ -23,18 +31,18 @@ struct AcceleratorConfig {
   // Chosen by the design space (`configs/spaces/edge.yaml`):
   double pes_x = 1;
   double pes_y = 1;
-  double pe_memory_bytes = 0;       ///< per PE: activations, int32 partial sums
+  double pe_memory_bytes = 0;  ///< per PE: activations, int32 partial sums
   double cores_per_pe = 1;
-  double core_memory_bytes = 0;     ///< per core: weights
-  double compute_lanes = 1;         ///< per core
+  double core_memory_bytes = 0;           ///< per core: weights
+  double compute_lanes = 1;               ///< per core
   double instruction_memory_entries = 0;  ///< per chip
   double parameter_memory_entries = 0;    ///< per PE: per-output-channel constants
   double activation_memory_entries = 0;   ///< per PE: int32 accumulators
   double dram_bandwidth_gb_per_s = 0;
 
   // Fixed by the template:
-  double clock_mhz = 800;      ///< [spec] Edge TPU V1 clock
-  double macs_per_lane = 4;    ///< [paper] 4-way int8 dot product per lane and cycle
+  double clock_mhz = 800;    ///< [spec] Edge TPU V1 clock
+  double macs_per_lane = 4;  ///< [paper] 4-way int8 dot product per lane and cycle
   DramType dram_type = DramType::lpddr4;
 
   [[nodiscard]] double pes() const { return pes_x * pes_y; }
@@ -46,8 +54,9 @@ struct AcceleratorConfig {
 };
 
 /// Maps the parameters of a space to fields by name; bound once, applied without allocation.
-/// Error{usage} (naming the parameter) when a space parameter is not a field of AcceleratorConfig or a
-/// required field is missing.
+/// Every numeric field of AcceleratorConfig, `clock_mhz` and `macs_per_lane` included, may be a parameter.
+/// Error{usage} naming the parameter when it is not a field (nearest field in the message), is categorical,
+/// has a value that is not positive, or when a field without a default is no parameter of the space.
 class ConfigBinding {
  public:
   explicit ConfigBinding(const space::DesignSpace& space);

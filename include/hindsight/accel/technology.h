@@ -22,8 +22,8 @@ struct PowerLaw {
 /// (`bench/cacti_fit`). Valid for: 1 KiB to 4 MiB per macro; larger memories are built from macros.
 struct SramModel {
   double port_bits = 128;
-  PowerLaw read_pj;     ///< pJ per access of `port_bits`
-  PowerLaw write_pj;    ///< pJ per access of `port_bits`
+  PowerLaw read_pj;   ///< pJ per access of `port_bits`
+  PowerLaw write_pj;  ///< pJ per access of `port_bits`
   PowerLaw area_mm2;
   PowerLaw leakage_mw;
   PowerLaw access_ns;
@@ -36,22 +36,22 @@ struct Technology {
   double node_nm = 22;
   double supply_v = 0.8;
   SramModel sram;
-  double mac_int8_pj = 0;           ///< int8 multiply + int32 add, one MAC
-  double mac_int8_um2 = 0;          ///< area of one int8 MAC with its int32 adder
-  double register_bit_pj = 0;       ///< one write+read of a pipeline register bit
+  double mac_int8_pj = 0;      ///< int8 multiply + int32 add, one MAC
+  double mac_int8_um2 = 0;     ///< area of one int8 MAC with its int32 adder
+  double register_bit_pj = 0;  ///< one write+read of a pipeline register bit
   double register_bit_um2 = 0;
   double logic_leakage_mw_per_mm2 = 0;
-  double noc_pj_per_byte_mm = 0;    ///< wire energy, per byte and millimetre
-  double noc_router_pj_per_byte = 0;///< per hop
-  double noc_router_um2_per_bit = 0;///< router and link driver area per bit of link width and PE
-  double wire_delay_ps_per_mm = 0;  ///< repeated global wire
-  double tap_delay_ps = 0;          ///< one multicast tap (mux and repeater)
-  double flop_overhead_ps = 0;      ///< set-up, clock-to-q and skew per cycle
-  double control_area_fraction = 0; ///< sequencers, clocking, test; fraction of logic area
-  double dram_pj_per_bit[4] = {};   ///< indexed by DramType
-  double dram_phy_mm2_per_gb_per_s[4] = {};  ///< PHY and controller area per GB/s, by DramType
+  double noc_pj_per_byte_mm = 0;             ///< wire energy, per byte and millimetre
+  double noc_router_pj_per_byte = 0;         ///< per hop
+  double noc_router_um2_per_bit = 0;         ///< router and link driver area per bit of one bus and PE
+  double wire_delay_ps_per_mm = 0;           ///< repeated global wire
+  double tap_delay_ps = 0;                   ///< one multicast tap (mux and repeater)
+  double flop_overhead_ps = 0;               ///< set-up, clock-to-q and skew per cycle
+  double control_area_fraction = 0;          ///< sequencers, clocking, test; fraction of logic area
+  double dram_pj_per_bit[4] = {};            ///< indexed by DramType
+  double dram_phy_mm2_per_gb_per_s[4] = {};  ///< PHY area per GB/s, by DramType; controller not counted
   double power_density_limit_w_per_mm2 = 0;
-  double reticle_limit_mm2 = 858;   ///< [spec] 26 mm x 33 mm exposure field
+  double reticle_limit_mm2 = 858;  ///< [spec] 26 mm x 33 mm exposure field
 
   [[nodiscard]] JoulesPerByte dram_energy(DramType type) const;
 };
@@ -61,12 +61,25 @@ struct Technology {
 
 /// Cost of one SRAM of `bytes` capacity made of equal macros no larger than the model's largest.
 struct SramCost {
-  double macros = 1;
+  double macros = 0;
   double read_pj_per_byte = 0;
   double write_pj_per_byte = 0;
   double area_mm2 = 0;
   double leakage_mw = 0;
 };
+
+/// Smallest capacity of the fit data; the energy of a smaller memory is that of this one.
+inline constexpr double kSmallestFittedKib = 1;
+
+/// Model: n = ceil(KiB / largest_macro_kib) equal macros; area and leakage = n * law(KiB / n);
+///   energy per byte = law(clamp(KiB, 1, largest_macro_kib)) / (port_bits / 8).
+/// An access of a memory of several macros costs that of the largest macro: reaching one of n macros is never
+/// cheaper than an access within one. All results are monotone in `bytes` (exponents lie in (0, 1]).
+/// Valid for: 1 KiB upwards. Below, area and leakage follow the law and energy is that of 1 KiB (the fit has no
+/// smaller point; a register file of that size would cost less). `bytes` == 0 is no memory: all zero.
+/// Ignores: wiring between macros, error correction, redundancy.
 [[nodiscard]] SramCost sram_cost(const SramModel& model, double bytes);
+/// The area alone; cheaper than `sram_cost`.
+[[nodiscard]] double sram_area_mm2(const SramModel& model, double bytes);
 
 }  // namespace hindsight::accel

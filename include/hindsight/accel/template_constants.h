@@ -11,8 +11,10 @@ inline constexpr double kAccumulatorBytes = 4;
 /// [chosen] One entry of the parameter memory: int32 bias, then int32 requantisation multiplier with its
 /// shift packed in (gemmlowp-style per-output-channel constants).
 inline constexpr double kParameterEntryBytes = 8;
-/// [chosen] One instruction: a 128-bit word, the width of one SRAM port access.
-inline constexpr double kInstructionBytes = 16;
+/// [chosen] One instruction: a 256-bit word. PRIME publishes program sizes in bytes (224,992 to 1,331,360) and
+/// instruction memories in entries (8,192 to 65,536); at 32 bytes the programs (7,031 to 41,605 words) fall inside
+/// the range of the memories, at 16 bytes the longest fits none of them [paper: prime-2022].
+inline constexpr double kInstructionBytes = 32;
 
 /// [chosen] Bytes that one NoC link moves per cycle: 51.2 GB/s at 800 MHz, above the fastest DRAM of the
 /// space (30 GB/s), so that DRAM and not one link is the first limit of a single stream.
@@ -25,14 +27,41 @@ inline constexpr double kPeMemoryBankBytes = 65536;
 /// [chosen] Bytes per cycle of one PE memory bank's port: one 128-bit CACTI port.
 inline constexpr double kPeMemoryBankPortBytes = 16;
 
-/// [chosen] Bits of one int8 operand; a lane registers two of them per MAC and cycle.
+/// [chosen] Share of every PE memory and core memory that is working space for double-buffered tiles; the rest keeps
+/// activations and parameters on chip between layers and inferences.
+inline constexpr double kWorkingFraction = 0.25;
+/// [chosen] Banks of one PE memory that its crossbar can read in one cycle.
+inline constexpr double kPeMemoryMaxBanks = 32;
+
+/// [chosen] Share of the DRAM's peak bandwidth that long bursts reach (refresh, row misses, turn-around).
+inline constexpr double kDramEfficiency = 0.8;
+/// [chosen] Latency of a DRAM access seen by the DMA engine, in nanoseconds (LPDDR4 read latency plus controller).
+inline constexpr double kDramLatencyNs = 100;
+/// [chosen] Bytes a chip-wide DMA burst moves before the first PE can start (and after the last one ends).
+inline constexpr double kDmaGranuleBytes = 16384;
+/// [chosen] Cycles to start a layer: descriptor fetch, synchronisation of the grid, pipeline ramp.
+inline constexpr double kLayerOverheadCycles = 256;
+
+/// [chosen] Instructions to set up a layer: loop nest, requantisation, synchronisation.
+inline constexpr double kSetupInstructions = 16;
+/// [chosen] Instructions that address one row or column of PEs when a layer starts.
+inline constexpr double kSetupInstructionsPerRowAndColumn = 4;
+/// [chosen] Instructions of one tile step: wait, input DMA, compute, output DMA.
+inline constexpr double kInstructionsPerTile = 4;
+/// [chosen] Cores of one PE that a single weight-DMA descriptor can scatter to.
+inline constexpr double kCoresPerWeightDescriptor = 4;
+
+/// [chosen] Buses of `kNocLinkBytesPerCycle` that end in every PE: its row's multicast bus and its column's.
+inline constexpr double kNocBusesPerPe = 2;
+
+/// [chosen] Bits of one operand: the template computes in int8.
 inline constexpr double kOperandBits = 8;
-/// [chosen] Bits of the accumulator register of one lane.
+/// [chosen] Bits of a lane's accumulator register: one int32 partial sum.
 inline constexpr double kAccumulatorBits = 32;
-/// [chosen] Pipeline registers of one lane, in bits, for `macs_per_lane` MACs: activation and weight operand
-/// of every MAC plus one accumulator.
-[[nodiscard]] constexpr double lane_register_bits(double macs_per_lane) {
-  return macs_per_lane * 2 * kOperandBits + kAccumulatorBits;
+/// Pipeline register bits of one core. [chosen] Every lane holds its own weights (one operand per MAC) and one
+/// accumulator; activations are registered once per core, because all lanes of a core share them.
+[[nodiscard]] constexpr double core_register_bits(double compute_lanes, double macs_per_lane) {
+  return compute_lanes * (macs_per_lane * kOperandBits + kAccumulatorBits) + macs_per_lane * kOperandBits;
 }
 
 }  // namespace hindsight::accel

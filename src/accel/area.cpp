@@ -1,0 +1,48 @@
+/// Area of an accelerator: counts of parts times their areas.
+#include "hindsight/accel/area.h"
+
+#include "hindsight/accel/template_constants.h"
+
+namespace hindsight::accel {
+namespace {
+
+inline constexpr double kMm2PerUm2 = 1e-6;
+inline constexpr double kBitsPerByte = 8;
+
+}  // namespace
+
+// Per PE p and chip, with P = pes_x * pes_y PEs, C cores per PE, L lanes per core, W MACs per lane:
+//   mac       = P C L W * a_mac
+//   register  = P C * core_register_bits(L, W) * a_bit
+//   SRAMs     = P * pe_memory + P C * core_memory + P * activation_memory + P * parameter_memory
+//               + instruction_memory (one per chip)
+//   noc       = P * kNocBusesPerPe * bits(kNocLinkBytesPerCycle) * a_noc
+//   control   = control_area_fraction * (mac + register + noc)
+//   dram_phy  = dram_bandwidth * PHY area per GB/s
+// Wires run over the macros and take no area of their own.
+AreaBreakdown area(const AcceleratorConfig& config, const Technology& technology) {
+  const double pes = config.pes();
+  const double cores = pes * config.cores_per_pe;
+  const SramModel& sram = technology.sram;
+
+  AreaBreakdown result;
+  result.mac_mm2 = config.macs_per_cycle() * technology.mac_int8_um2 * kMm2PerUm2;
+  result.register_mm2 =
+      cores * core_register_bits(config.compute_lanes, config.macs_per_lane) * technology.register_bit_um2 * kMm2PerUm2;
+  result.pe_memory_mm2 = pes * sram_area_mm2(sram, config.pe_memory_bytes);
+  result.core_memory_mm2 = cores * sram_area_mm2(sram, config.core_memory_bytes);
+  result.activation_memory_mm2 = pes * sram_area_mm2(sram, config.activation_memory_entries * kAccumulatorBytes);
+  result.parameter_memory_mm2 = pes * sram_area_mm2(sram, config.parameter_memory_entries * kParameterEntryBytes);
+  result.instruction_memory_mm2 = sram_area_mm2(sram, config.instruction_memory_entries * kInstructionBytes);
+  result.noc_mm2 =
+      pes * kNocBusesPerPe * kNocLinkBytesPerCycle * kBitsPerByte * technology.noc_router_um2_per_bit * kMm2PerUm2;
+  result.control_mm2 = technology.control_area_fraction * (result.mac_mm2 + result.register_mm2 + result.noc_mm2);
+  result.dram_phy_mm2 =
+      config.dram_bandwidth_gb_per_s * technology.dram_phy_mm2_per_gb_per_s[static_cast<std::size_t>(config.dram_type)];
+  result.pe_mm2 = (result.mac_mm2 + result.register_mm2 + result.pe_memory_mm2 + result.core_memory_mm2 +
+                   result.activation_memory_mm2 + result.parameter_memory_mm2 + result.noc_mm2 + result.control_mm2) /
+                  pes;
+  return result;
+}
+
+}  // namespace hindsight::accel

@@ -1,0 +1,165 @@
+/// Binds design spaces to accelerator fields and reads reference chips.
+#include "hindsight/accel/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::accel {
+namespace {
+
+enum class Required { yes, no };
+
+struct Field {
+  const char* name;
+  double AcceleratorConfig::*member;
+  Required required;  ///< yes: the template has no default
+};
+constexpr std::array<Field, 12> kFields{{
+    {"pes_x", &AcceleratorConfig::pes_x, Required::no},
+    {"pes_y", &AcceleratorConfig::pes_y, Required::no},
+    {"pe_memory_bytes", &AcceleratorConfig::pe_memory_bytes, Required::yes},
+    {"cores_per_pe", &AcceleratorConfig::cores_per_pe, Required::no},
+    {"core_memory_bytes", &AcceleratorConfig::core_memory_bytes, Required::yes},
+    {"compute_lanes", &AcceleratorConfig::compute_lanes, Required::no},
+    {"instruction_memory_entries", &AcceleratorConfig::instruction_memory_entries, Required::yes},
+    {"parameter_memory_entries", &AcceleratorConfig::parameter_memory_entries, Required::yes},
+    {"activation_memory_entries", &AcceleratorConfig::activation_memory_entries, Required::yes},
+    {"dram_bandwidth_gb_per_s", &AcceleratorConfig::dram_bandwidth_gb_per_s, Required::yes},
+    {"clock_mhz", &AcceleratorConfig::clock_mhz, Required::no},
+    {"macs_per_lane", &AcceleratorConfig::macs_per_lane, Required::no},
+}};
+
+std::vector<std::string> field_names() {
+  std::vector<std::string> names;
+  names.reserve(kFields.size() + 1);
+  for (const Field& field : kFields) names.emplace_back(field.name);
+  return names;
+}
+
+const Field* find_field(std::string_view name) {
+  const auto* found = std::find_if(kFields.begin(), kFields.end(), [&](const Field& f) { return f.name == name; });
+  return found == kFields.end() ? nullptr : found;
+}
+
+void check_parameter(const space::DesignSpace& space, const space::Parameter& parameter) {
+  const auto refuse = [&](const std::string& problem) {
+    throw Error{ErrorKind::usage,
+                fmt::format("design space '{}': parameter '{}' {}", space.name(), parameter.name, problem)};
+  };
+  if (parameter.kind == space::ParameterKind::categorical) {
+    refuse("is categorical (accelerator parameters are numbers). Declare it with a list of numbers.");
+  }
+  for (const double value : parameter.values) {
+    if (!std::isfinite(value) || value <= 0) {
+      refuse(fmt::format("has the value {} (an accelerator parameter must be above 0).", shortest(value)));
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(DramType type) {
+  switch (type) {
+    case DramType::lpddr4:
+      return "lpddr4";
+    case DramType::ddr4:
+      return "ddr4";
+    case DramType::gddr6:
+      return "gddr6";
+    case DramType::hbm2:
+      return "hbm2";
+  }
+  HINDSIGHT_EXPECT(false);
+  return {};
+}
+
+std::optional<DramType> parse_dram_type(std::string_view name) {
+  for (std::size_t i = 0; i < kDramTypeCount; ++i) {
+    const auto type = static_cast<DramType>(i);
+    if (to_string(type) == name) return type;
+  }
+  return std::nullopt;
+}
+
+ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
+  const std::vector<std::string> names = field_names();
+  fields_.reserve(space.parameters().size());
+  for (const space::Parameter& parameter : space.parameters()) {
+    const Field* field = find_field(parameter.name);
+    if (field == nullptr) {
+      throw Error{ErrorKind::usage,
+                  fmt::format("design space '{}': parameter '{}' is not a parameter of the accelerator template "
+                              "(the built-in model cannot evaluate it).{}",
+                              space.name(), parameter.name, did_you_mean(parameter.name, names))};
+    }
+    check_parameter(space, parameter);
+    fields_.push_back(field->member);
+  }
+  for (const Field& field : kFields) {
+    if (field.required == Required::yes && !space.find(field.name)) {
+      throw Error{ErrorKind::usage,
+                  fmt::format("design space '{}': parameter '{}' is missing (the accelerator template has no default "
+                              "for it). Add it, with one value to keep it fixed.",
+                              space.name(), field.name)};
+    }
+  }
+}
+
+AcceleratorConfig ConfigBinding::bind(std::span<const double> values) const {
+  HINDSIGHT_EXPECT(values.size() == fields_.size());
+  AcceleratorConfig config;
+  for (std::size_t i = 0; i < fields_.size(); ++i) config.*fields_[i] = values[i];
+  return config;
+}
+
+AcceleratorConfig ConfigBinding::bind(const space::DesignSpace& space, const space::Design& design) const {
+  HINDSIGHT_EXPECT(space.parameters().size() == fields_.size());
+  AcceleratorConfig config;
+  for (std::size_t i = 0; i < fields_.size(); ++i) config.*fields_[i] = space.value(design, i);
+  return config;
+}
+
+ReferenceChip load_reference_chip(const std::string& name_or_path) {
+  const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "configs/designs", "reference chip"));
+  root.require_only_keys({"name", "description", "source", "config", "published_area_mm2", "published_peak_tera_ops"});
+
+  ReferenceChip chip;
+  chip.name = root.at("name").as_string();
+  chip.description = root.at("description").as_string();
+  chip.source = root.at("source").as_string();
+  chip.published_area_mm2 = root.get_double("published_area_mm2", 0, kNonNegative);
+  chip.published_peak_tera_ops = root.get_double("published_peak_tera_ops", 0, kNonNegative);
+
+  const ConfigNode node = root.at("config");
+  std::vector<std::string> keys = field_names();
+  keys.emplace_back("dram_type");
+  node.require_only_keys(keys);
+  for (const Field& field : kFields) {
+    if (field.required == Required::yes || node.has(field.name)) {
+      chip.config.*field.member = node.at(field.name).as_double(kPositive);
+    }
+  }
+  if (const std::optional<ConfigNode> type = node.find("dram_type")) {
+    const std::string name = type->as_string();
+    const std::optional<DramType> parsed = parse_dram_type(name);
+    if (!parsed) {
+      std::vector<std::string> names;
+      for (std::size_t i = 0; i < kDramTypeCount; ++i) names.emplace_back(to_string(static_cast<DramType>(i)));
+      type->fail(fmt::format("dram_type '{}' is not known (it decides energy per bit and PHY area).{}", name,
+                             did_you_mean(name, names)));
+    }
+    chip.config.dram_type = *parsed;
+  }
+  return chip;
+}
+
+}  // namespace hindsight::accel
