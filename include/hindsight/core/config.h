@@ -2,17 +2,18 @@
 ///
 /// Every failure throws Error{usage} whose message starts with `file:line:column:`, names the key,
 /// the offending value, the accepted range, and for an unknown key or name the nearest valid one.
-/// Files above 16 MiB, documents nested deeper than 64 and YAML aliases are refused.
+/// Refused outright: files above 16 MiB, nesting deeper than 64, more than a million values, a key
+/// given twice, anchors, aliases and tags, tabs and control characters, more than one document.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace hindsight {
@@ -52,10 +53,14 @@ class ConfigNode {
   /// Items of a list in file order; an error when the node is not a list.
   [[nodiscard]] std::vector<ConfigNode> items() const;
 
+  /// The text of a scalar, quoted or not.
   [[nodiscard]] std::string as_string() const;
+  /// A finite number, not quoted.
   [[nodiscard]] double as_double(Bounds bounds = {}) const;
+  /// A whole number, not quoted; `1e6` counts as one.
   [[nodiscard]] std::int64_t as_int(std::int64_t low = std::numeric_limits<std::int64_t>::min(),
                                     std::int64_t high = std::numeric_limits<std::int64_t>::max()) const;
+  /// `true` or `false`, nothing else.
   [[nodiscard]] bool as_bool() const;
 
   [[nodiscard]] std::string get_string(const std::string& key, const std::string& fallback) const;

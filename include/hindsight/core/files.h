@@ -13,7 +13,8 @@ namespace hindsight {
 [[nodiscard]] std::string read_file(const std::filesystem::path& file, std::uint64_t max_bytes = 64U << 20U);
 
 /// Writes to a temporary file beside `file`, syncs it, renames it over `file`, syncs the folder: a reader
-/// sees the old content or the new, never a part. Errors: Error{failure}; nothing is left behind.
+/// sees the old content or the new, never a part. A symbolic link is followed; a device or pipe is written
+/// directly. Errors: Error{failure}; nothing is left behind.
 void write_file_atomically(const std::filesystem::path& file, const std::string& content);
 
 /// Folders searched for `configs/` and `data/`: $HINDSIGHT_DATA_DIR, the source tree this binary was
@@ -23,7 +24,8 @@ void write_file_atomically(const std::filesystem::path& file, const std::string&
 /// Resolves a user's NAME to a file: a path that exists as given wins; otherwise `folder/NAME.yaml` under
 /// the first data root that has it. Unknown: Error{usage} with the nearest shipped name.
 /// `what` names the kind in messages, e.g. "design space".
-[[nodiscard]] std::filesystem::path find_data_file(const std::string& name, const std::string& folder, const std::string& what);
+[[nodiscard]] std::filesystem::path find_data_file(const std::string& name, const std::string& folder,
+                                                   const std::string& what);
 
 /// Names (file stems) of `folder/*.yaml` under the data roots, sorted, without duplicates.
 [[nodiscard]] std::vector<std::string> list_data_files(const std::string& folder);

@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace hindsight {
 
 /// Reports progress of `total` items. On a TTY one line is redrawn at most 10 times a second; otherwise
-/// a plain line is printed every 10 s and at the end. Silent when `quiet`.
+/// a plain line is printed every 10 s and at the end. Silent when `quiet`. `update` may be called from
+/// several threads. A `total` of 0 means unknown: no share, no ETA.
 class Progress {
  public:
   Progress(std::string label, std::uint64_t total, std::string item_name, bool quiet);
@@ -27,6 +29,9 @@ class Progress {
   [[nodiscard]] std::string line(std::uint64_t done, double elapsed_s, int columns, const std::string& note) const;
 
  private:
+  void draw(const std::string& note, bool last);
+
+  std::mutex mutex_;
   std::string label_;
   std::uint64_t total_;
   std::string item_name_;

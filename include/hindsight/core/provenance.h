@@ -8,10 +8,10 @@ namespace hindsight {
 
 /// Version and build facts of this binary.
 struct BuildInfo {
-  std::string version;    ///< "0.1.0"
-  std::string commit;     ///< git commit, "-dirty" appended; "unknown" outside a checkout
-  std::string compiler;   ///< "GNU 12.2.0"
-  std::string build_type; ///< "Release"
+  std::string version;                ///< "0.1.0"
+  std::string commit;                 ///< git commit, "-dirty" appended; "unknown" outside a checkout
+  std::string compiler;               ///< "GNU 12.2.0"
+  std::string build_type;             ///< "Release"
   std::vector<std::string> features;  ///< optional parts that are built in
 };
 [[nodiscard]] const BuildInfo& build_info();

@@ -1,6 +1,7 @@
 /// What the output streams are: TTY or pipe, width, colour. Honours NO_COLOR, TERM=dumb and COLUMNS.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,7 @@ enum class Style { plain, bold, dim, red, green, yellow, cyan };
 [[nodiscard]] std::string styled(std::string_view text, Style style, Stream stream);
 /// Number of terminal cells of a UTF-8 text (every code point counts one; escape codes none).
 [[nodiscard]] std::size_t display_width(std::string_view text);
+/// `text` cut to `width` cells, its last cell "…" when something was cut; escape codes are kept.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
 }  // namespace hindsight

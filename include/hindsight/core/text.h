@@ -1,6 +1,7 @@
 /// Small text helpers: nearest names for typos, lists, numbers with units, joining and splitting.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,7 +12,8 @@
 namespace hindsight {
 
 /// The candidate with the smallest Damerau-Levenshtein distance to `name`, or nothing when even
-/// the best needs more than max(2, name.size() / 2) edits (a suggestion that far off only confuses).
+/// the best needs more than max(2, name.size() / 2) edits or shares no letter with `name` (a suggestion
+/// that far off only confuses). ASCII case does not count as a difference.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 
 /// " Did you mean 'x'?" for the nearest candidate, else " Known: a, b, c." (at most 12 names, then "...").
@@ -27,16 +29,25 @@ namespace hindsight {
 [[nodiscard]] std::optional<double> parse_double(std::string_view text);
 [[nodiscard]] std::optional<std::int64_t> parse_int(std::string_view text);
 
-/// Shortest text that reads back as the same double ("0.1", "262144", "1e-09"). Locale-independent.
+/// Shortest text that reads back as the same double ("0.1", "1e-09"), but whole numbers below 1e15 in full
+/// ("262144", "100000"). Locale-independent.
 [[nodiscard]] std::string shortest(double value);
 
 /// An integer with thousands separators: 452,760,000.
 [[nodiscard]] std::string with_commas(std::uint64_t value);
 
 /// A number with three significant digits and an SI prefix: si(1.234e-3, "s") == "1.23 ms".
+/// Without a unit: si(12345, "") == "12.3 k".
 [[nodiscard]] std::string si(double value, std::string_view unit);
 
 /// Bytes with a binary prefix: "2 MiB", "1.5 KiB", "17 B".
 [[nodiscard]] std::string binary_bytes(double bytes);
+
+/// A duration in its two largest units: "1 min 20 s", "2 h 5 min", "3 d 4 h"; below 10 s "2.5 s".
+[[nodiscard]] std::string duration_text(double duration_s);
+
+/// Foreign text made fit for a one-line message: control characters and broken UTF-8 become \xNN,
+/// more than `max_width` characters end in "…".
+[[nodiscard]] std::string printable(std::string_view text, std::size_t max_width = 80);
 
 }  // namespace hindsight

@@ -1,0 +1,155 @@
+/// The progress line.
+#include "hindsight/core/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "hindsight/core/terminal.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight {
+namespace {
+
+constexpr std::chrono::milliseconds kRedrawInterval{100};  // [chosen] smooth for the eye, free for the loop
+constexpr std::chrono::seconds kPlainInterval{10};         // [chosen] a readable log file
+constexpr int kBarCells = 20;                              // [chosen] one cell per 5 %
+
+/// Redrawing needs a terminal that knows escape codes.
+bool can_redraw() {
+  const char* terminal = std::getenv("TERM");
+  return is_tty(Stream::err) && (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+/// "12.3 k designs/s", or per minute or hour where a second sees less than one.
+std::string rate_text(double rate_per_s, const std::string& item_name) {
+  if (rate_per_s >= 1.0) {
+    return fmt::format("{} {}/s", si(rate_per_s, ""), item_name);
+  }
+  const double per_minute = rate_per_s * 60.0;
+  return per_minute >= 1.0 ? fmt::format("{} {}/min", si(per_minute, ""), item_name)
+                           : fmt::format("{} {}/h", si(per_minute * 60.0, ""), item_name);
+}
+
+std::string bar_text(double share) {
+  const int full = static_cast<int>(share * kBarCells);
+  return fmt::format("[{:#<{}}{:.<{}}]", "", full, "", kBarCells - full);
+}
+
+double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+}  // namespace
+
+Progress::Progress(std::string label, std::uint64_t total, std::string item_name, bool quiet)
+    : label_(printable(label)),
+      total_(total),
+      item_name_(printable(item_name)),
+      quiet_(quiet),
+      tty_(can_redraw()),
+      start_(std::chrono::steady_clock::now()),
+      last_drawn_(tty_ ? start_ - kRedrawInterval : start_) {}
+
+Progress::~Progress() { finish(); }
+
+void Progress::update(std::uint64_t done, const std::string& note) {
+  if (quiet_) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  last_done_ = std::max(last_done_, done);
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::duration interval =
+      tty_ ? std::chrono::steady_clock::duration(kRedrawInterval) : std::chrono::steady_clock::duration(kPlainInterval);
+  if (finished_ || now - last_drawn_ < interval) {
+    return;
+  }
+  last_drawn_ = now;
+  draw(note, false);
+}
+
+void Progress::finish(const std::string& note) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(finished_, true) || quiet_) {
+    return;
+  }
+  draw(note, true);
+}
+
+void Progress::draw(const std::string& note, bool last) {
+  const double elapsed_s = seconds_between(start_, std::chrono::steady_clock::now());
+  // The last column stays free: a character there makes some terminals wrap.
+  const int columns = tty_ ? terminal_columns(Stream::err) - 1 : 0;
+  std::string text = line(last_done_, elapsed_s, columns, note);
+  if (tty_) {
+    text = "\r" + text + "\x1b[K";
+  }
+  if (!tty_ || last) {
+    text += '\n';
+  }
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+std::string Progress::line(std::uint64_t done, double elapsed_s, int columns, const std::string& note) const {
+  const double share = total_ == 0 ? 0.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+  const std::uint64_t done_here = done - std::min(done, already_done_);
+  const double rate_per_s = elapsed_s > 0.0 ? static_cast<double>(done_here) / elapsed_s : 0.0;
+  const bool complete = total_ > 0 && done >= total_;
+
+  enum Part { label, bar, percent, count, rate, time, remark, part_count };
+  std::array<std::string, part_count> parts;
+  parts[label] = label_;
+  if (total_ > 0) {
+    parts[bar] = columns > 0 ? bar_text(share) : "";
+    parts[percent] = fmt::format("{:.1f} %", std::floor(share * 1000.0) / 10.0);
+    parts[count] = fmt::format("{} / {} {}", with_commas(done), with_commas(total_), item_name_);
+  } else {
+    parts[count] = fmt::format("{} {}", with_commas(done), item_name_);
+  }
+  if (rate_per_s > 0.0) {
+    parts[rate] = rate_text(rate_per_s, item_name_);
+  }
+  if (complete || finished_) {
+    parts[time] = fmt::format("{} {}", complete ? "in" : "after", duration_text(elapsed_s));
+  } else if (total_ > 0 && rate_per_s > 0.0) {
+    parts[time] = "ETA " + duration_text(static_cast<double>(total_ - done) / rate_per_s);
+  }
+  parts[remark] = printable(note);
+
+  const auto joined = [&] {
+    std::string text;
+    for (const std::string& part : parts) {
+      if (!part.empty()) {
+        text += (text.empty() ? "" : "  ") + part;
+      }
+    }
+    return text;
+  };
+  std::string text = joined();
+  if (columns <= 0) {
+    return text;
+  }
+  const auto width = static_cast<std::size_t>(columns);
+  // What a person misses least goes first.
+  for (const Part part : {bar, count, rate, remark, time}) {
+    if (display_width(text) <= width) {
+      return text;
+    }
+    if (part == count && total_ == 0) {
+      continue;  // without a total the count is the progress
+    }
+    parts[part].clear();
+    text = joined();
+  }
+  return shortened(text, width);
+}
+
+}  // namespace hindsight

@@ -1,0 +1,78 @@
+/// Facts of the running process. The build facts are generated (cmake/HindsightVersion.cmake).
+#include "hindsight/core/provenance.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+namespace hindsight {
+namespace {
+
+/// A word as a POSIX shell reads it back: bare when harmless, else in single quotes.
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view kHarmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(kHarmless) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string quoted = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) {
+    return "unknown";
+  }
+  return name.data();
+}
+
+std::string user_name() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 16384> buffer{};
+  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+    return found->pw_name;
+  }
+  return fmt::format("uid {}", geteuid());  // containers run users that no table names
+}
+
+}  // namespace
+
+Provenance make_provenance(int argc, const char* const* argv) {
+  Provenance facts;
+  for (int i = 0; i < argc; ++i) {
+    facts.command_line += (i == 0 ? "" : " ") + shell_quoted(argv[i]);
+  }
+  facts.version = build_info().version;
+  facts.commit = build_info().commit;
+  facts.host = host_name();
+  facts.user = user_name();
+  facts.started_at = utc_now();
+  std::error_code error;
+  const std::filesystem::path cwd = std::filesystem::current_path(error);
+  facts.cwd = error ? "unknown" : cwd.string();
+  return facts;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+}  // namespace hindsight

@@ -1,0 +1,263 @@
+/// Text helpers. Everything here is independent of the locale.
+#include "hindsight/core/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <system_error>
+
+#include "hindsight/core/terminal.h"
+#include "utf8.h"
+
+namespace hindsight {
+namespace {
+
+constexpr std::size_t kMostListedNames = 12;  // [chosen] what still reads as one line
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string lowered(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), lower);
+  return result;
+}
+
+/// Damerau-Levenshtein distance: insertions, deletions, substitutions and transpositions of neighbours, where
+/// further edits between transposed letters are allowed (Lowrance and Wagner 1975).
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  const std::size_t rows = a.size() + 2;
+  const std::size_t cols = b.size() + 2;
+  const std::size_t unreachable = a.size() + b.size();
+  std::vector<std::size_t> table(rows * cols, unreachable);
+  const auto cell = [&](std::size_t i, std::size_t j) -> std::size_t& { return table[i * cols + j]; };
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    cell(i + 1, 1) = i;
+  }
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    cell(1, j + 1) = j;
+  }
+  std::array<std::size_t, 256> last_row{};  // last row of `a` that held this byte
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t last_match = 0;  // last column of `b` that matched a[i - 1]
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t row = last_row[static_cast<unsigned char>(b[j - 1])];
+      const std::size_t col = last_match;
+      const bool same = a[i - 1] == b[j - 1];
+      if (same) {
+        last_match = j;
+      }
+      const std::size_t transposed = cell(row, col) + (i - row - 1) + 1 + (j - col - 1);
+      cell(i + 1, j + 1) = std::min({cell(i, j) + (same ? 0 : 1), cell(i + 1, j) + 1, cell(i, j + 1) + 1, transposed});
+    }
+    last_row[static_cast<unsigned char>(a[i - 1])] = i;
+  }
+  return cell(rows - 1, cols - 1);
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+/// One leading '+' is allowed, which from_chars does not take.
+std::string_view without_plus(std::string_view text) {
+  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
+  return plus ? text.substr(1) : text;
+}
+
+/// "1.50" -> "1.5", "2.0" -> "2".
+std::string without_trailing_zeros(std::string number) {
+  if (number.find('.') != std::string::npos) {
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.back() == '.') {
+      number.pop_back();
+    }
+  }
+  return number;
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  const std::size_t limit = std::max<std::size_t>(2, name.size() / 2);
+  const std::string wanted = lowered(name);
+  const std::string* best = nullptr;
+  std::size_t best_distance = limit + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t longer = std::max(name.size(), candidate.size());
+    const std::size_t shorter = std::min(name.size(), candidate.size());
+    if (longer - shorter >= best_distance) {
+      continue;
+    }
+    const std::size_t distance = edit_distance(wanted, lowered(candidate));
+    if (distance < best_distance && distance < longer) {
+      best_distance = distance;
+      best = &candidate;
+    }
+  }
+  return best == nullptr ? std::nullopt : std::optional<std::string>(*best);
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string> candidates) {
+  if (const auto nearest = nearest_name(name, candidates)) {
+    return fmt::format(" Did you mean '{}'?", *nearest);
+  }
+  if (candidates.empty()) {
+    return "";
+  }
+  const bool too_many = candidates.size() > kMostListedNames;
+  const auto listed = candidates.first(std::min(candidates.size(), kMostListedNames));
+  return fmt::format(" Known: {}{}", join(listed, ", "), too_many ? ", ..." : ".");
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    pieces.emplace_back(trimmed(text.substr(0, end)));
+    if (end == std::string_view::npos) {
+      return pieces;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string join(std::span<const std::string> pieces, std::string_view separator) {
+  std::string result;
+  for (const std::string& piece : pieces) {
+    if (&piece != pieces.data()) {
+      result += separator;
+    }
+    result += piece;
+  }
+  return result;
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  text = without_plus(text);
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::int64_t> parse_int(std::string_view text) {
+  text = without_plus(text);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::string shortest(double value) {
+  constexpr double kFullBelow = 1e15;  // [chosen] whole numbers are exact there and still readable
+  std::array<char, 32> buffer{};
+  const bool whole = std::abs(value) < kFullBelow && value == std::trunc(value);
+  const auto result = whole
+                          ? std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed)
+                          : std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), result.ptr};
+}
+
+std::string with_commas(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) {
+    digits.insert(i - 3, 1, ',');
+  }
+  return digits;
+}
+
+std::string si(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 13> kPrefixes = {"a", "f", "p", "n", "µ", "m", "",
+                                                          "k", "M", "G", "T", "P", "E"};
+  constexpr int kUnprefixed = 6;  // index of ""
+  const auto with_unit = [&](const std::string& number, std::string_view prefix) {
+    return prefix.empty() && unit.empty() ? number : fmt::format("{} {}{}", number, prefix, unit);
+  };
+  if (value == 0.0 || !std::isfinite(value)) {
+    return with_unit(value == 0.0 ? "0" : fmt::format("{}", value), "");
+  }
+  // Rounding comes first: 999.9 has the exponent of 1000.
+  const std::string rounded = fmt::format("{:.2e}", value);
+  const auto exponent = static_cast<int>(parse_int(rounded.substr(rounded.find('e') + 1)).value_or(0));
+  const int group = (exponent >= 0 ? exponent : exponent - 2) / 3;
+  const int prefix = kUnprefixed + group;
+  if (prefix < 0 || prefix >= static_cast<int>(kPrefixes.size())) {
+    return with_unit(rounded, "");
+  }
+  const double mantissa = parse_double(rounded).value_or(0.0) / std::pow(10.0, 3 * group);
+  return with_unit(fmt::format("{:.{}f}", mantissa, 2 - (exponent - 3 * group)),
+                   kPrefixes[static_cast<std::size_t>(prefix)]);
+}
+
+std::string binary_bytes(double bytes) {
+  constexpr std::array<std::string_view, 7> kPrefixes = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  std::size_t prefix = 0;
+  double scaled = bytes;
+  // 1023.5 prints as "1024", so it belongs to the next prefix.
+  while (std::abs(scaled) >= 1023.5 && prefix + 1 < kPrefixes.size()) {
+    scaled /= 1024.0;
+    ++prefix;
+  }
+  const int decimals = std::abs(scaled) < 9.995 ? 2 : std::abs(scaled) < 99.95 ? 1 : 0;
+  return fmt::format("{} {}B", without_trailing_zeros(fmt::format("{:.{}f}", scaled, decimals)), kPrefixes[prefix]);
+}
+
+std::string duration_text(double duration_s) {
+  if (!std::isfinite(duration_s) || duration_s < 0.0) {
+    return "?";
+  }
+  if (duration_s < 9.95) {
+    return fmt::format("{:.1f} s", duration_s);
+  }
+  const auto rounded_to = [&](double unit_s) {
+    constexpr double kMost = 1e15;  // keeps the conversion to an integer defined
+    return static_cast<std::uint64_t>(std::round(std::min(duration_s / unit_s, kMost)));
+  };
+  const auto two_units = [](std::uint64_t small, std::uint64_t per_large, std::string_view large_name,
+                            std::string_view small_name) {
+    const std::uint64_t rest = small % per_large;
+    return rest == 0 ? fmt::format("{} {}", small / per_large, large_name)
+                     : fmt::format("{} {} {} {}", small / per_large, large_name, rest, small_name);
+  };
+  if (const std::uint64_t whole_s = rounded_to(1.0); whole_s < 60) {
+    return fmt::format("{} s", whole_s);
+  } else if (whole_s < 3600) {
+    return two_units(whole_s, 60, "min", "s");
+  }
+  if (const std::uint64_t minutes = rounded_to(60.0); minutes < 24 * 60) {
+    return two_units(minutes, 60, "h", "min");
+  }
+  return two_units(rounded_to(3600.0), 24, "d", "h");
+}
+
+std::string printable(std::string_view text, std::size_t max_width) {
+  std::string result;
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size() && width <= max_width;) {
+    const CodePoint c = decode_utf8(text, i);
+    if (!c.valid || is_control(c.value)) {
+      result += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(c.value));
+      width += 4;
+    } else {
+      result += text.substr(i, c.length);
+      ++width;
+    }
+    i += c.length;
+  }
+  return width <= max_width ? result : shortened(result, max_width);
+}
+
+}  // namespace hindsight

@@ -1,0 +1,23 @@
+/// Decoding of UTF-8, shared by the text helpers of this layer.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace hindsight {
+
+/// One decoded character: its code point and how many bytes it took. Invalid bytes come one at a time.
+struct CodePoint {
+  char32_t value = 0;
+  std::size_t length = 1;
+  bool valid = false;
+};
+
+/// Decodes the character at `position`, which must lie inside `text`. Overlong forms, surrogates and values
+/// above U+10FFFF are invalid (Unicode 15, table 3-7).
+[[nodiscard]] CodePoint decode_utf8(std::string_view text, std::size_t position);
+
+/// True for C0 and C1 control characters and DEL.
+[[nodiscard]] constexpr bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
+
+}  // namespace hindsight
