@@ -1,0 +1,17 @@
+# hindsight_check_headers(TARGET INCLUDE_DIR LIST_FILE): an object library that compiles every header of INCLUDE_DIR
+# alone and twice (a missing include or guard fails the build), and LIST_FILE, the headers it compiles.
+function(hindsight_check_headers target include_dir list_file)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${include_dir}" "${include_dir}/*.h")
+  set(units)
+  foreach(header IN LISTS headers)
+    string(REPLACE "/" "__" unit "${header}")
+    set(unit "${CMAKE_CURRENT_BINARY_DIR}/${target}/${unit}.cpp")
+    file(CONFIGURE OUTPUT "${unit}" CONTENT "#include \"${header}\"\n#include \"${header}\"\n" @ONLY)
+    list(APPEND units "${unit}")
+  endforeach()
+  list(JOIN headers "\n" lines)
+  file(CONFIGURE OUTPUT "${list_file}" CONTENT "${lines}\n" @ONLY)
+  add_library(${target} OBJECT ${units})
+  target_include_directories(${target} PRIVATE "${include_dir}")
+  target_compile_features(${target} PRIVATE cxx_std_20)
+endfunction()

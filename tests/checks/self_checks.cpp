@@ -1,0 +1,248 @@
+/// Does every check of the repository go red on a bad tree and stay green on a good one?
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "checks/header_list.h"
+#include "checks/layering.h"
+#include "checks/source_text.h"
+#include "checks/sources.h"
+
+namespace hindsight::checks {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A tree of files in a folder of its own, removed at the end.
+class TemporaryTree {
+ public:
+  TemporaryTree() {
+    std::string pattern = (fs::temp_directory_path() / "hindsight-checks-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    root_ = pattern;
+  }
+  ~TemporaryTree() {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  TemporaryTree(const TemporaryTree&) = delete;
+  TemporaryTree& operator=(const TemporaryTree&) = delete;
+
+  void write(const std::string& file, const std::string& text) const {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file, std::ios::binary) << text;
+  }
+  [[nodiscard]] const fs::path& root() const { return root_; }
+
+ private:
+  fs::path root_;
+};
+
+/// Expects exactly one finding, at `line` of `file`, whose text contains `words`.
+void expect_one(const Findings& findings, const std::string& file, std::size_t line, const std::string& words) {
+  ASSERT_EQ(findings.size(), 1U) << (findings.empty() ? "no finding" : findings[1].problem);
+  EXPECT_EQ(findings[0].file, file);
+  EXPECT_EQ(findings[0].line, line);
+  EXPECT_NE(findings[0].problem.find(words), std::string::npos) << findings[0].problem;
+}
+
+/// Findings of `layering` for one file with these lines.
+Findings layering_of(const std::string& file, const std::string& text) {
+  const TemporaryTree tree;
+  tree.write("src/log/schema.h", "");
+  tree.write(file, text);
+  return check_layering(tree.root());
+}
+
+TEST(layering, left_own_core_standard_and_platform_are_fine) {
+  EXPECT_TRUE(layering_of("src/log/a.cpp",
+                          "#include \"hindsight/accel/area.h\"\n#include \"hindsight/core/units.h\"\n"
+                          "#include \"hindsight/log/log.h\"\n#include \"schema.h\"\n#include \"log/schema.h\"\n"
+                          "#include <vector>\n#include <unistd.h>\n#include <sys/stat.h>\n#include <fmt/core.h>\n"
+                          "#include <sqlite3.h>\n#include <Eigen/Dense>\n")
+                  .empty());
+  EXPECT_TRUE(
+      layering_of("apps/hindsight/main.cpp", "#include <CLI/CLI.hpp>\n#include \"hindsight/log/log.h\"\n").empty());
+  EXPECT_TRUE(layering_of("include/hindsight/space/a.h", "#include <Eigen/Core>\n#include <cstdint>\n").empty());
+}
+
+TEST(layering, a_layer_to_the_right_is_found) {
+  expect_one(layering_of("src/space/a.cpp", "#include <vector>\n#include \"hindsight/log/log.h\"\n"), "src/space/a.cpp",
+             2, "to its right");
+  expect_one(layering_of("include/hindsight/core/a.h", "  #  include \"hindsight/space/b.h\"\n"),
+             "include/hindsight/core/a.h", 1, "to its right");
+  expect_one(layering_of("src/core/a.cpp", "#include \"hindsight/apps/x.h\"\n"), "src/core/a.cpp", 1, "to its right");
+}
+
+TEST(layering, a_private_header_of_another_layer_is_found) {
+  expect_one(layering_of("src/report/a.cpp", "#include \"log/schema.h\"\n"), "src/report/a.cpp", 1,
+             "private to layer log");
+  expect_one(layering_of("src/report/a.cpp", "#include \"../log/schema.h\"\n"), "src/report/a.cpp", 1,
+             "private to layer log");
+  expect_one(layering_of("include/hindsight/log/a.h", "#include \"log/schema.h\"\n"), "include/hindsight/log/a.h", 1,
+             "private header");
+}
+
+TEST(layering, a_library_outside_its_layer_is_found) {
+  expect_one(layering_of("src/accel/a.cpp", "#include <sqlite3.h>\n"), "src/accel/a.cpp", 1, "belongs to log");
+  expect_one(layering_of("src/accel/a.cpp", "#include \"yaml-cpp/yaml.h\"\n"), "src/accel/a.cpp", 1, "belongs to core");
+  expect_one(layering_of("src/core/a.cpp", "#include <nlohmann/json.hpp>\n"), "src/core/a.cpp", 1, "belongs to log");
+  expect_one(layering_of("src/core/a.cpp", "#include <torch/torch.h>\n"), "src/core/a.cpp", 1, "no layer owns");
+}
+
+TEST(layering, a_library_in_a_public_header_is_found) {
+  expect_one(layering_of("include/hindsight/core/a.h", "#include <fmt/core.h>\n"), "include/hindsight/core/a.h", 1,
+             "users would need");
+  expect_one(layering_of("include/hindsight/core/a.h", "#include <unistd.h>\n"), "include/hindsight/core/a.h", 1,
+             "users would need");
+  expect_one(layering_of("include/hindsight/log/a.h", "#include <SQLiteCpp/SQLiteCpp.h>\n"),
+             "include/hindsight/log/a.h", 1, "users would need");
+}
+
+TEST(layering, a_file_in_no_layer_is_found) {
+  expect_one(layering_of("src/shiny/a.cpp", ""), "src/shiny/a.cpp", 0, "no layer folder");
+  expect_one(layering_of("include/hindsight/a.h", ""), "include/hindsight/a.h", 0, "no layer folder");
+  expect_one(layering_of("src/core/a.cpp", "#include \"hindsight/all.h\"\n"), "src/core/a.cpp", 1, "no layer folder");
+}
+
+/// Findings of `sources` for one file beside a REFERENCES.md with the keys prime and cacti7.
+Findings sources_of(const std::string& file, const std::string& text) {
+  const TemporaryTree tree;
+  tree.write("REFERENCES.md", "# References\n- **prime**: Kumar.\n- **cacti7**: Balasubramonian.\n");
+  tree.write(file, text);
+  return check_sources(tree.root());
+}
+
+TEST(sources, known_keys_free_tags_and_other_brackets_are_fine) {
+  EXPECT_TRUE(sources_of("src/accel/a.cpp",
+                         "// [paper: prime] [spec: cacti7, Table 2; prime p. 3] [data: prime]\n"
+                         "/* [chosen] because; [measured: command, date] [mm2] energy [pJ per access] [0, 1] */\n"
+                         "const char* text = \"[paper: nobody] // [guess]\"; auto raw = R\"x(\" [bogus: 1] )x\";\n"
+                         "int million = 1'000'000; // levels[memory] [[nodiscard]] file:line[:column]\n")
+                  .empty());
+  EXPECT_TRUE(
+      sources_of("data/technology/a.yaml", "energy_pj: 1  # [paper: prime, p. 4]\nnode_nm: [22, 32]\n").empty());
+}
+
+TEST(sources, an_unknown_or_missing_key_is_found) {
+  expect_one(sources_of("include/hindsight/accel/a.h", "\n// [paper: nobody-1999, Table 2]\n"),
+             "include/hindsight/accel/a.h", 2, "'nobody-1999'");
+  expect_one(sources_of("src/a/a.cpp", "int x = 1;  ///< [spec: prime; nobody]\n"), "src/a/a.cpp", 1, "'nobody'");
+  expect_one(sources_of("src/a/a.cpp", "// [spec] Edge TPU\n"), "src/a/a.cpp", 1, "cites nothing");
+  expect_one(sources_of("src/a/a.cpp", "// [paper:\n// prime]\n"), "src/a/a.cpp", 1, "cites nothing");
+  expect_one(sources_of("src/a/a.cpp", "// [paper prime]\n"), "src/a/a.cpp", 1, "cites nothing");
+  expect_one(sources_of("configs/spaces/a.yaml", "# [data: nobody]\n"), "configs/spaces/a.yaml", 1, "'nobody'");
+  expect_one(sources_of("data/a.yaml", "source: \"[spec: nobody]\"\n"), "data/a.yaml", 1, "'nobody'");
+}
+
+TEST(sources, an_unknown_tag_word_is_found) {
+  expect_one(sources_of("src/a/a.cpp", "// [thesis: prime]\n"), "src/a/a.cpp", 1, "unknown tag");
+  expect_one(sources_of("src/a/a.cpp", "double x = 3;  // [estimated]\n"), "src/a/a.cpp", 1, "unknown tag");
+}
+
+TEST(sources, a_broken_reference_list_is_found) {
+  const TemporaryTree tree;
+  expect_one(check_sources(tree.root()), "REFERENCES.md", 0, "missing");
+  tree.write("REFERENCES.md", "- **prime**: Kumar.\n- **prime**: again.\n");
+  expect_one(check_sources(tree.root()), "REFERENCES.md", 2, "second time");
+  tree.write("REFERENCES.md", "- **prime** Kumar.\n");
+  expect_one(check_sources(tree.root()), "REFERENCES.md", 1, "no entry");
+}
+
+TEST(sources, machine_paths_and_registry_hosts_are_found) {
+  // Split literals: this file must pass the check it tests.
+  expect_one(sources_of("docs/a.md",
+                        "see /wo"
+                        "rk/tree/x\n"),
+             "docs/a.md", 1, "one machine");
+  expect_one(sources_of("scripts/a.sh",
+                        "\ncp /ro"
+                        "ot/x .\n"),
+             "scripts/a.sh", 2, "one machine");
+  expect_one(sources_of("scripts/a.sh",
+                        "out=/t"
+                        "mp/out\n"),
+             "scripts/a.sh", 1, "mktemp");
+  expect_one(sources_of("docs/a.md",
+                        "from deb.deb"
+                        "ian.org\n"),
+             "docs/a.md", 1, "package registry");
+  EXPECT_TRUE(sources_of("docs/a.md",
+                         "https://host.org/wo"
+                         "rk/x src/ro"
+                         "ot/y\n")
+                  .empty());
+}
+
+TEST(sources, binary_files_and_build_folders_are_skipped) {
+  EXPECT_TRUE(sources_of("build/log.txt",
+                         "/wo"
+                         "rk/x")
+                  .empty());
+  EXPECT_TRUE(sources_of("data/a.gz", std::string("/wo"
+                                                  "rk/x\0",
+                                                  8))
+                  .empty());
+}
+
+TEST(headers, a_header_the_build_left_out_is_found) {
+  const TemporaryTree tree;
+  tree.write("include/hindsight/core/a.h", "#pragma once\n");
+  tree.write("include/hindsight/core/b.h", "#pragma once\n");
+  tree.write("list.txt", "hindsight/core/a.h\n");
+  expect_one(check_header_list(tree.root(), tree.root() / "list.txt"), "include/hindsight/core/b.h", 0, "not compiled");
+  tree.write("list.txt", "hindsight/core/a.h\nhindsight/core/b.h\n");
+  EXPECT_TRUE(check_header_list(tree.root(), tree.root() / "list.txt").empty());
+  tree.write("include/hindsight/core/c.hpp", "");
+  expect_one(check_header_list(tree.root(), tree.root() / "list.txt"), "include/hindsight/core/c.hpp", 0, "no .h file");
+}
+
+int run(const std::string& command) {
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// Configures and builds hindsight_check_headers over one header; the exit status of the build.
+int build_alone(const std::string& header_text, std::string& output) {
+  const TemporaryTree tree;
+  tree.write("include/hindsight/core/a.h", header_text);
+  tree.write("CMakeLists.txt",
+             "cmake_minimum_required(VERSION 3.25)\nproject(fixture LANGUAGES CXX)\ninclude(\"" HINDSIGHT_HEADER_CHECKS
+             "\")\nhindsight_check_headers(headers_check \"${PROJECT_SOURCE_DIR}/include\" list.txt)\n");
+  const std::string folder = "\"" + tree.root().string() + "\"";
+  const std::string log = (tree.root() / "output.txt").string();
+  const std::string configure = "\"" HINDSIGHT_CMAKE "\" -G \"" HINDSIGHT_GENERATOR
+                                "\" -DCMAKE_CXX_COMPILER=\"" HINDSIGHT_COMPILER "\" -S " +
+                                folder + " -B " + folder + "/build";
+  EXPECT_EQ(run(configure + " > \"" + log + "\" 2>&1"), 0) << read_text(log);
+  const int status = run("\"" HINDSIGHT_CMAKE "\" --build " + folder + "/build > \"" + log + "\" 2>&1");
+  output = read_text(log);
+  return status;
+}
+
+TEST(headers, a_header_that_stands_alone_compiles) {
+  std::string output;
+  EXPECT_EQ(build_alone("#pragma once\n#include <string>\ninline std::string name() { return {}; }\n", output), 0)
+      << output;
+}
+
+TEST(headers, a_missing_include_fails_the_build) {
+  std::string output;
+  EXPECT_NE(build_alone("#pragma once\ninline std::string name() { return {}; }\n", output), 0);
+  EXPECT_NE(output.find("std::string"), std::string::npos) << output;
+}
+
+TEST(headers, a_missing_guard_fails_the_build) {
+  std::string output;
+  EXPECT_NE(build_alone("struct Twice {};\n", output), 0);
+  EXPECT_NE(output.find("redefinition"), std::string::npos) << output;
+}
+
+}  // namespace
+}  // namespace hindsight::checks
