@@ -40,12 +40,32 @@ struct Layer {
   // fully_connected and matmul:
   std::int64_t rows = 0, columns = 0, reduction = 0;
   std::int64_t heads = 1;
+  /// matmul: distinct right operands (key/value heads of grouped-query attention); each serves
+  /// heads / kv_heads products, whose rows are stacked. 0 = one per head.
+  std::int64_t kv_heads = 0;
 
   bool has_bias = true;  ///< one int32 parameter per output channel, counted as one parameter
+  /// Batch normalisation after the layer: a scale and a shift, two parameters per output channel. Folded into
+  /// weights and bias for inference, so it counts in `parameters` only.
+  bool batch_norm = false;
 
   [[nodiscard]] std::int64_t out_height() const;  ///< convolutions: P
   [[nodiscard]] std::int64_t out_width() const;   ///< convolutions: Q
+  bool operator==(const Layer&) const = default;
 };
+
+/// Padding before and after an axis.
+struct Padding {
+  std::int64_t before = 0, after = 0;
+  bool operator==(const Padding&) const = default;
+};
+/// TensorFlow's `same`: the output has ceil(in / stride) positions (transposed: in * stride), the odd element
+/// of padding goes after. Transposed layers need stride <= (kernel - 1) * dilation + 1.
+[[nodiscard]] Padding same_padding(LayerType type, std::int64_t in, std::int64_t kernel, std::int64_t stride,
+                                   std::int64_t dilation);
+
+/// What is wrong with a layer at `batch`, without its name, or an empty string. Never throws.
+[[nodiscard]] std::string find_problem(const Layer& layer, std::int64_t batch = 1);
 
 /// Error{usage} when a field is out of range (zero or negative size, channels not divisible by groups,
 /// kernel larger than the padded input, a product that overflows 2^53); the message names layer and field.
@@ -58,27 +78,32 @@ void validate(const Layer& layer);
 /// Depthwise: `m` output pixels, `n` = channels (each with its own single filter), `k` = kernel_height x
 /// kernel_width, `count` = 1, and no reduction or reuse across channels.
 /// Transposed convolution: as the direct GEMM over input pixels, m = in_h*in_w, n = out_c*kh*kw, k = in_c,
-/// followed by an overlap-add into the larger output (output bytes are those of the output).
+/// followed by an overlap-add into the larger output (output bytes are those of the output). Seen from the GEMM
+/// it is a 1x1 convolution of the input, so its kernel, stride and dilation are 1 and out_width is in_width.
+/// Always k == kernel_height * kernel_width * in_channels and macs == count * m * n * k.
 struct GemmLayer {
   std::int64_t m = 1, n = 1, k = 1, count = 1;
   std::int64_t repeat = 1;
   std::int64_t kernel_height = 1, kernel_width = 1;  ///< 1 for non-convolutions
   std::int64_t stride_height = 1, stride_width = 1;
   std::int64_t dilation_height = 1, dilation_width = 1;
-  std::int64_t out_width = 1;       ///< Q: output pixels per row (m for non-convolutions)
-  std::int64_t in_channels = 1;     ///< channels of one group (k for non-convolutions)
+  std::int64_t out_width = 1;    ///< Q: output pixels per row (m for non-convolutions)
+  std::int64_t in_channels = 1;  ///< channels of one group (k for non-convolutions)
   bool depthwise = false;
   bool weights_are_activations = false;  ///< matmul: the "weights" are produced at run time, never cached
-  double macs = 0;          ///< multiply-accumulates, all of `count`
-  double parameters = 0;    ///< trained parameters incl. bias (0 for matmul)
-  double weight_bytes = 0;  ///< int8 weight elements of the k x n operand, all of `count`; biases excluded
-  double input_bytes = 0;   ///< distinct input activation bytes
+  double macs = 0;                       ///< multiply-accumulates, all of `count`
+  double parameters = 0;                 ///< trained parameters incl. bias (0 for matmul)
+  double weight_bytes = 0;               ///< int8 weight elements of the k x n operand, all of `count`; biases excluded
+  /// Distinct input activation bytes that some output needs (a strided 1x1 kernel skips pixels); for matmul the
+  /// m x k operand only.
+  double input_bytes = 0;
   double output_bytes = 0;  ///< distinct output activation bytes
 };
 
 /// Lowers a layer at `batch` images (or sequences) to its GEMM.
 /// Model: im2col: m = batch*P*Q, n = out_channels/groups, k = in_channels/groups*R*S, count = groups
-/// (Chellapilla et al. 2006). fully_connected: m = batch*rows. matmul: count = batch*heads.
+/// (Chellapilla et al. 2006). fully_connected: m = batch*rows. matmul: count = batch*kv_heads,
+/// m = rows*heads/kv_heads. Errors: Error{usage} as validate(), also for products that overflow at this batch.
 [[nodiscard]] GemmLayer lower(const Layer& layer, std::int64_t batch);
 
 }  // namespace hindsight::workload

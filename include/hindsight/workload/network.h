@@ -13,19 +13,27 @@ namespace hindsight::workload {
 /// Sums over all layers and repeats of one inference at the network's batch.
 struct Totals {
   double macs = 0;
-  double parameters = 0;
-  double weight_bytes = 0;
-  double input_bytes = 0;
+  double parameters = 0;    ///< of the layers and ExtraParameters
+  double weight_bytes = 0;  ///< trained weights only
+  double input_bytes = 0;   ///< both operands of a matmul
   double output_bytes = 0;
   std::int64_t layers = 0;  ///< repeats counted
+};
+
+/// Trained parameters outside the layers (embeddings, layer norms): they count in Totals::parameters only.
+struct ExtraParameters {
+  std::int64_t count = 0;
+  std::string what;  ///< e.g. "token embedding, norms"
+  bool operator==(const ExtraParameters&) const = default;
 };
 
 /// A network; immutable after construction.
 class Network {
  public:
-  /// Errors: Error{usage} when there is no layer, or a layer is invalid or has a duplicate name.
+  /// Errors: Error{usage} when there is no layer, a layer is invalid or has a duplicate name, or the totals
+  /// overflow 2^53.
   Network(std::string name, std::string description, std::string source, bool stand_in, std::int64_t batch,
-          std::vector<Layer> layers);
+          std::vector<Layer> layers, ExtraParameters extra_parameters = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& description() const { return description_; }
@@ -38,6 +46,7 @@ class Network {
   /// Same order and length as layers().
   [[nodiscard]] const std::vector<GemmLayer>& gemms() const { return gemms_; }
   [[nodiscard]] const Totals& totals() const { return totals_; }
+  [[nodiscard]] const ExtraParameters& extra_parameters() const { return extra_parameters_; }
   [[nodiscard]] Network with_batch(std::int64_t batch) const;
 
   /// Canonical text of what the cost model sees, and its SHA-256 (names of layers excluded).
@@ -49,14 +58,24 @@ class Network {
   bool stand_in_;
   std::int64_t batch_;
   std::vector<Layer> layers_;
+  ExtraParameters extra_parameters_;
   std::vector<GemmLayer> gemms_;
   Totals totals_;
 };
+
+/// Numbers of layers of each sort, as counted by PRIME and by the context features; repeats counted.
+struct LayerCounts {
+  std::int64_t convolution = 0;  ///< dense and grouped, and transposed
+  std::int64_t depthwise = 0, fully_connected = 0, matmul = 0;
+};
+[[nodiscard]] LayerCounts count_layers(const Network& network);
 
 /// Reads `data/workloads/NAME.yaml` or a path. Errors: Error{usage}, file:line:column, nearest name.
 [[nodiscard]] Network load_network(const std::string& name_or_path);
 /// "a,b,c", or the alias "prime9" for the nine applications of PRIME's study, or "all".
 [[nodiscard]] std::vector<Network> load_networks(const std::string& list);
+/// Reads the text of a workload file; `file_name` stands for the file in messages.
+[[nodiscard]] Network parse_network(const std::string& text, const std::string& file_name);
 /// The YAML text of a network, as `load_network` reads it.
 [[nodiscard]] std::string to_yaml(const Network& network);
 

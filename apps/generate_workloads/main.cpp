@@ -1,0 +1,36 @@
+// Writes data/workloads/*.yaml from the generator: `generate_workloads FOLDER`, or `generate_workloads --table` for
+// the table of docs/workloads.md.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/workload/generator.h"
+
+int main(int argc, char** argv) {
+  using namespace hindsight;
+  if (argc != 2) {
+    std::fputs("usage: generate_workloads FOLDER | --table\n", stderr);
+    return exit_code(ErrorKind::usage);
+  }
+  try {
+    const std::vector<workload::Network> networks = workload::generate_networks();
+    const std::string argument = argv[1];
+    if (argument == "--table") {
+      std::fputs(workload::workload_table(networks).c_str(), stdout);
+      return 0;
+    }
+    for (const workload::Network& network : networks) {
+      write_file_atomically(std::filesystem::path(argument) / (network.name() + ".yaml"), workload_file_text(network));
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "generate_workloads: %s\n", error.what());
+    return exit_code(error.kind());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "generate_workloads: internal error: %s\n", error.what());
+    return kInternalErrorExitCode;
+  }
+  return 0;
+}

@@ -1,0 +1,57 @@
+// The list of shipped networks, their files and their table.
+#include "hindsight/workload/generator.h"
+
+#include <fmt/format.h>
+
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "workload/generator/network_builder.h"
+
+namespace hindsight::workload {
+namespace {
+
+constexpr double kMillion = 1e6;
+
+std::string millions(double value) { return fmt::format("{:.3f}", value / kMillion); }
+
+}  // namespace
+
+std::vector<Network> generate_networks() {
+  std::vector<Network> networks;
+  generate_mobile_networks(networks);
+  generate_stand_ins(networks);
+  generate_large_vision_networks(networks);
+  generate_language_networks(networks);
+  return networks;
+}
+
+std::string workload_file_text(const Network& network) {
+  const LayerCounts counts = count_layers(network);
+  std::string text = "# Written by `cmake --build BUILD --target regenerate-workloads`; format: docs/workloads.md.\n";
+  text += fmt::format(
+      "# {} M multiply-accumulates, {} parameters; layers: {} convolution, {} depthwise, "
+      "{} fully connected, {} matmul.\n",
+      millions(network.totals().macs), with_commas(static_cast<std::uint64_t>(network.totals().parameters)),
+      counts.convolution, counts.depthwise, counts.fully_connected, counts.matmul);
+  return text + to_yaml(network);
+}
+
+std::string workload_table(const std::vector<Network>& networks) {
+  Table table;
+  table.add_column("network", Align::left);
+  for (const char* header :
+       {"conv", "depthwise", "fully conn.", "matmul", "M MACs", "parameters", "weights", "stand-in"}) {
+    table.add_column(header, Align::right);
+  }
+  for (const Network& network : networks) {
+    const LayerCounts counts = count_layers(network);
+    const Totals& totals = network.totals();
+    table.add_row({network.name(), std::to_string(counts.convolution), std::to_string(counts.depthwise),
+                   std::to_string(counts.fully_connected), std::to_string(counts.matmul), millions(totals.macs),
+                   with_commas(static_cast<std::uint64_t>(totals.parameters)), binary_bytes(totals.weight_bytes),
+                   network.stand_in() ? "yes" : "no"});
+  }
+  return table.markdown();
+}
+
+}  // namespace hindsight::workload

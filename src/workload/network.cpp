@@ -1,0 +1,124 @@
+// A network: checked layers, their GEMMs and the sums over both.
+#include "hindsight/workload/network.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <unordered_set>
+#include <utility>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::workload {
+namespace {
+
+// Bumped when canonical_definition() changes its meaning: hashes in logs depend on it.
+constexpr int kDefinitionVersion = 1;
+constexpr double kExactLimit = 9007199254740992.0;  // 2^53: sums of doubles are exact below
+
+// One spelling for layers that mean the same, so that reading what was written gives an equal layer.
+Layer normalised(Layer layer) {
+  if (layer.type == LayerType::matmul) {
+    layer.has_bias = false;
+    layer.batch_norm = false;
+    if (layer.kv_heads == layer.heads) layer.kv_heads = 0;
+  }
+  return layer;
+}
+
+void add(Totals& totals, const GemmLayer& gemm) {
+  const auto repeat = static_cast<double>(gemm.repeat);
+  totals.macs += repeat * gemm.macs;
+  totals.parameters += repeat * gemm.parameters;
+  (gemm.weights_are_activations ? totals.input_bytes : totals.weight_bytes) += repeat * gemm.weight_bytes;
+  totals.input_bytes += repeat * gemm.input_bytes;
+  totals.output_bytes += repeat * gemm.output_bytes;
+  totals.layers += gemm.repeat;
+}
+
+}  // namespace
+
+Network::Network(std::string name, std::string description, std::string source, bool stand_in, std::int64_t batch,
+                 std::vector<Layer> layers, ExtraParameters extra_parameters)
+    : name_(std::move(name)),
+      description_(std::move(description)),
+      source_(std::move(source)),
+      stand_in_(stand_in),
+      batch_(batch),
+      layers_(std::move(layers)),
+      extra_parameters_(std::move(extra_parameters)) {
+  if (layers_.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("network '{}' has no layers (nothing to run)", name_));
+  }
+  if (extra_parameters_.count < 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("network '{}': {} extra parameters (a count is >= 0)", name_, extra_parameters_.count));
+  }
+  std::unordered_set<std::string> names;
+  gemms_.reserve(layers_.size());
+  totals_.parameters = static_cast<double>(extra_parameters_.count);
+  for (Layer& layer : layers_) {
+    if (!names.insert(layer.name).second) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("network '{}': two layers are named '{}' (reports tell layers apart by name)", name_,
+                              layer.name));
+    }
+    layer = normalised(layer);
+    gemms_.push_back(lower(layer, batch_));
+    add(totals_, gemms_.back());
+  }
+  for (const double total : {totals_.macs, totals_.parameters, totals_.input_bytes, totals_.output_bytes}) {
+    if (!(total <= kExactLimit)) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("network '{}': a total of {:.3g} is more than 2^53 and cannot be counted exactly", name_, total));
+    }
+  }
+}
+
+Network Network::with_batch(std::int64_t batch) const {
+  return {name_, description_, source_, stand_in_, batch, layers_, extra_parameters_};
+}
+
+std::string Network::canonical_definition() const {
+  std::string text = fmt::format("hindsight workload definition {}\nbatch {} extra_parameters {}\n", kDefinitionVersion,
+                                 batch_, extra_parameters_.count);
+  for (const GemmLayer& gemm : gemms_) {
+    text += fmt::format("m {} n {} k {} count {} repeat {}", gemm.m, gemm.n, gemm.k, gemm.count, gemm.repeat);
+    text += fmt::format(" kernel {}x{} stride {}x{} dilation {}x{}", gemm.kernel_height, gemm.kernel_width,
+                        gemm.stride_height, gemm.stride_width, gemm.dilation_height, gemm.dilation_width);
+    text += fmt::format(" out_width {} in_channels {} depthwise {} weights_are_activations {}", gemm.out_width,
+                        gemm.in_channels, gemm.depthwise ? 1 : 0, gemm.weights_are_activations ? 1 : 0);
+    text += fmt::format(" parameters {} input_bytes {} output_bytes {}\n", shortest(gemm.parameters),
+                        shortest(gemm.input_bytes), shortest(gemm.output_bytes));
+  }
+  return text;
+}
+
+std::string Network::definition_hash() const { return sha256_hex(canonical_definition()); }
+
+LayerCounts count_layers(const Network& network) {
+  LayerCounts counts;
+  for (const Layer& layer : network.layers()) {
+    switch (layer.type) {
+      case LayerType::convolution:
+      case LayerType::transposed_convolution:
+        counts.convolution += layer.repeat;
+        break;
+      case LayerType::depthwise_convolution:
+        counts.depthwise += layer.repeat;
+        break;
+      case LayerType::fully_connected:
+        counts.fully_connected += layer.repeat;
+        break;
+      case LayerType::matmul:
+        counts.matmul += layer.repeat;
+        break;
+    }
+  }
+  return counts;
+}
+
+}  // namespace hindsight::workload

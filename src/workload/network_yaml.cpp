@@ -1,0 +1,398 @@
+// Workload files: reading, writing, and finding them by name.
+//
+// One flow map per layer; the format is described in docs/workloads.md. Every value is bounded, unknown keys are
+// refused, and a problem of a layer is reported at the line of that layer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+#include "hindsight/workload/network.h"
+#include "hindsight/workload/prime_applications.h"
+
+namespace hindsight::workload {
+namespace {
+
+constexpr const char* kFolder = "data/workloads";
+constexpr std::int64_t kFormatVersion = 1;
+// [chosen] Bounds of what a file may ask for: far above any network, low enough to stay responsive.
+constexpr std::int64_t kMostLayers = 100000;
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
+constexpr const char* kAttention = "attention";
+constexpr const char* kScores = ".scores";
+constexpr const char* kValues = ".values";
+
+std::int64_t size_at(const ConfigNode& node, const std::string& key) { return node.at(key).as_int(1, kLargestSize); }
+
+std::int64_t size_or(const ConfigNode& node, const std::string& key, std::int64_t fallback) {
+  return node.get_int(key, fallback, 1, kLargestSize);
+}
+
+// `key: 3` or `key: [3, 5]` (height, width).
+std::pair<std::int64_t, std::int64_t> read_pair(const ConfigNode& layer, const std::string& key) {
+  const std::optional<ConfigNode> node = layer.find(key);
+  if (!node) return {1, 1};
+  if (!node->is_list()) {
+    const std::int64_t value = node->as_int(1, kLargestSize);
+    return {value, value};
+  }
+  const std::vector<ConfigNode> items = node->items();
+  if (items.size() != 2)
+    node->fail(fmt::format("{} has {} values, but takes one, or [height, width]", key, items.size()));
+  return {items[0].as_int(1, kLargestSize), items[1].as_int(1, kLargestSize)};
+}
+
+void set_padding(Layer& layer, Padding height, Padding width) {
+  layer.pad_top = height.before;
+  layer.pad_bottom = height.after;
+  layer.pad_left = width.before;
+  layer.pad_right = width.after;
+}
+
+Padding same_padding_height(const Layer& layer) {
+  return same_padding(layer.type, layer.in_height, layer.kernel_height, layer.stride_height, layer.dilation_height);
+}
+
+Padding same_padding_width(const Layer& layer) {
+  return same_padding(layer.type, layer.in_width, layer.kernel_width, layer.stride_width, layer.dilation_width);
+}
+
+// `pad: same`, `pad: 1`, `pad: [height, width]` or `pad: [top, bottom, left, right]`; none when absent.
+void read_padding(const ConfigNode& node, Layer& layer) {
+  const std::optional<ConfigNode> pad = node.find("pad");
+  if (!pad) return;
+  if (pad->is_list()) {
+    std::vector<std::int64_t> values;
+    for (const ConfigNode& item : pad->items()) values.push_back(item.as_int(0, kLargestSize));
+    if (values.size() == 2) {
+      set_padding(layer, {values[0], values[0]}, {values[1], values[1]});
+    } else if (values.size() == 4) {
+      set_padding(layer, {values[0], values[1]}, {values[2], values[3]});
+    } else {
+      pad->fail(
+          fmt::format("pad has {} values, but takes same, one number, [height, width] or "
+                      "[top, bottom, left, right]",
+                      values.size()));
+    }
+    return;
+  }
+  const std::string text = pad->as_string();
+  if (text == "same") {
+    const bool too_far = layer.type == LayerType::transposed_convolution &&
+                         (layer.stride_height > (layer.kernel_height - 1) * layer.dilation_height + 1 ||
+                          layer.stride_width > (layer.kernel_width - 1) * layer.dilation_width + 1);
+    if (too_far) pad->fail("pad: same of a transposed convolution needs a kernel at least as large as the stride");
+    set_padding(layer, same_padding_height(layer), same_padding_width(layer));
+    return;
+  }
+  if (!parse_int(text)) pad->fail(fmt::format("pad is '{}', but takes same, a number or a list of numbers", text));
+  const std::int64_t value = pad->as_int(0, kLargestSize);
+  set_padding(layer, {value, value}, {value, value});
+}
+
+void read_parameters(const ConfigNode& node, Layer& layer) {
+  const std::optional<ConfigNode> norm = node.find("batch_norm");
+  layer.batch_norm = norm && norm->as_bool();
+  const std::optional<ConfigNode> bias = node.find("bias");
+  layer.has_bias = bias ? bias->as_bool() : !layer.batch_norm;
+}
+
+Layer read_convolution(const ConfigNode& node, Layer layer) {
+  node.require_only_keys(
+      {"name", "type", "repeat", "in", "out", "kernel", "stride", "dilation", "pad", "groups", "bias", "batch_norm"});
+  const ConfigNode in = node.at("in");
+  const std::vector<ConfigNode> sizes = in.items();
+  if (sizes.size() != 3) in.fail(fmt::format("in has {} values, but is [height, width, channels]", sizes.size()));
+  layer.in_height = sizes[0].as_int(1, kLargestSize);
+  layer.in_width = sizes[1].as_int(1, kLargestSize);
+  layer.in_channels = sizes[2].as_int(1, kLargestSize);
+  const bool depthwise = layer.type == LayerType::depthwise_convolution;
+  layer.out_channels = depthwise ? size_or(node, "out", layer.in_channels) : size_at(node, "out");
+  layer.groups = size_or(node, "groups", depthwise ? layer.in_channels : 1);
+  std::tie(layer.kernel_height, layer.kernel_width) = read_pair(node, "kernel");
+  std::tie(layer.stride_height, layer.stride_width) = read_pair(node, "stride");
+  std::tie(layer.dilation_height, layer.dilation_width) = read_pair(node, "dilation");
+  // Bounded before padding is derived from it, so that no product leaves 64 bits.
+  if (layer.dilation_height > kLargestSize / layer.kernel_height ||
+      layer.dilation_width > kLargestSize / layer.kernel_width) {
+    node.fail(fmt::format("layer '{}': the dilated kernel is larger than {} pixels", layer.name, kLargestSize));
+  }
+  read_padding(node, layer);
+  read_parameters(node, layer);
+  return layer;
+}
+
+// Scores: queries (query_length x head_dim) times transposed keys; values: scores times values. Both per head.
+std::array<Layer, 2> expand_attention(const ConfigNode& node, const Layer& common) {
+  node.require_only_keys({"name", "type", "repeat", "heads", "kv_heads", "query_length", "key_length", "head_dim"});
+  Layer scores = common;
+  scores.type = LayerType::matmul;
+  scores.name = common.name + kScores;
+  scores.has_bias = false;
+  scores.heads = size_at(node, "heads");
+  scores.kv_heads = node.has("kv_heads") ? size_at(node, "kv_heads") : 0;
+  scores.rows = size_at(node, "query_length");
+  scores.columns = size_or(node, "key_length", scores.rows);
+  scores.reduction = size_at(node, "head_dim");
+  Layer values = scores;
+  values.name = common.name + kValues;
+  std::swap(values.columns, values.reduction);
+  return {scores, values};
+}
+
+LayerType read_type(const ConfigNode& node) {
+  std::vector<std::string> names{kAttention};
+  const std::string name = node.as_string();
+  for (const LayerType type : {LayerType::convolution, LayerType::depthwise_convolution,
+                               LayerType::transposed_convolution, LayerType::fully_connected, LayerType::matmul}) {
+    names.push_back(to_string(type));
+    if (names.back() == name) return type;
+  }
+  node.fail(fmt::format("unknown layer type '{}'.{}", name, did_you_mean(name, names)));
+}
+
+std::vector<Layer> read_layer(const ConfigNode& node) {
+  Layer layer;
+  layer.name = node.at("name").as_string();
+  layer.repeat = size_or(node, "repeat", 1);
+  if (node.at("type").as_string() == kAttention) {
+    const auto [scores, values] = expand_attention(node, layer);
+    return {scores, values};
+  }
+  layer.type = read_type(node.at("type"));
+  if (layer.type == LayerType::fully_connected) {
+    node.require_only_keys({"name", "type", "repeat", "rows", "reduction", "columns", "bias", "batch_norm"});
+    read_parameters(node, layer);
+    layer.rows = size_or(node, "rows", 1);
+  } else if (layer.type == LayerType::matmul) {
+    node.require_only_keys({"name", "type", "repeat", "rows", "reduction", "columns", "heads", "kv_heads"});
+    layer.has_bias = false;
+    layer.rows = size_at(node, "rows");
+    layer.heads = size_or(node, "heads", 1);
+    layer.kv_heads = node.has("kv_heads") ? size_at(node, "kv_heads") : 0;
+  } else {
+    return {read_convolution(node, layer)};
+  }
+  layer.reduction = size_at(node, "reduction");
+  layer.columns = size_at(node, "columns");
+  return {layer};
+}
+
+std::vector<Layer> read_layers(const ConfigNode& list, std::int64_t batch) {
+  const std::vector<ConfigNode> items = list.items();
+  if (items.empty() || static_cast<std::int64_t>(items.size()) > kMostLayers) {
+    list.fail(fmt::format("layers has {} entries (a network has 1..{})", items.size(), kMostLayers));
+  }
+  std::vector<Layer> layers;
+  std::unordered_map<std::string, std::string> first_seen;
+  for (const ConfigNode& item : items) {
+    for (Layer& layer : read_layer(item)) {
+      const auto [seen, is_new] = first_seen.emplace(layer.name, item.where());
+      if (!is_new) item.fail(fmt::format("layer '{}' is already defined at {}", layer.name, seen->second));
+      const std::string problem = find_problem(layer, batch);
+      if (!problem.empty()) item.fail(fmt::format("layer '{}': {}", printable(layer.name), problem));
+      layers.push_back(std::move(layer));
+    }
+  }
+  return layers;
+}
+
+Network read_network(const ConfigNode& root) {
+  root.require_only_keys(
+      {"format", "name", "description", "source", "stand_in", "batch", "extra_parameters", "layers"});
+  const std::int64_t format = root.get_int("format", kFormatVersion);
+  if (format != kFormatVersion) {
+    throw Error(ErrorKind::incompatible, fmt::format("{}: workload format {} (this version reads format {})",
+                                                     root.at("format").where(), format, kFormatVersion));
+  }
+  const std::int64_t batch = size_or(root, "batch", 1);
+  ExtraParameters extra;
+  if (const std::optional<ConfigNode> node = root.find("extra_parameters")) {
+    node->require_only_keys({"count", "what"});
+    extra.count = node->at("count").as_int(1, std::int64_t{1} << 53);
+    extra.what = node->at("what").as_string();
+  }
+  const std::optional<ConfigNode> stand_in = root.find("stand_in");
+  std::vector<Layer> layers = read_layers(root.at("layers"), batch);
+  try {
+    return {root.at("name").as_string(),
+            root.get_string("description", ""),
+            root.get_string("source", ""),
+            stand_in && stand_in->as_bool(),
+            batch,
+            std::move(layers),
+            extra};
+  } catch (const Error& error) {
+    root.fail(error.what());
+  }
+}
+
+// A plain scalar where YAML reads it back as the same string, else double-quoted.
+std::string quoted(const std::string& text, bool always) {
+  const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-' || c == '/';
+  });
+  const bool starts_safely = plain && text[0] != '-' && text[0] != '.';
+  if (!always && starts_safely && text != "null" && text != "Null" && text != "NULL") return text;
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string pair_text(std::string_view key, std::int64_t height, std::int64_t width) {
+  if (height == 1 && width == 1) return {};
+  if (height == width) return fmt::format(", {}: {}", key, height);
+  return fmt::format(", {}: [{}, {}]", key, height, width);
+}
+
+std::string padding_text(const Layer& layer) {
+  const Padding height{layer.pad_top, layer.pad_bottom};
+  const Padding width{layer.pad_left, layer.pad_right};
+  if (height == Padding{} && width == Padding{}) return {};
+  if (height == same_padding_height(layer) && width == same_padding_width(layer)) return ", pad: same";
+  if (height.before != height.after || width.before != width.after) {
+    return fmt::format(", pad: [{}, {}, {}, {}]", height.before, height.after, width.before, width.after);
+  }
+  if (height == width) return fmt::format(", pad: {}", height.before);
+  return fmt::format(", pad: [{}, {}]", height.before, width.before);
+}
+
+std::string parameters_text(const Layer& layer) {
+  std::string text;
+  if (layer.has_bias == layer.batch_norm) text += layer.has_bias ? ", bias: true" : ", bias: false";
+  if (layer.batch_norm) text += ", batch_norm: true";
+  return text;
+}
+
+std::string opening(const std::string& name, std::string_view type, std::int64_t repeat) {
+  std::string text = fmt::format("  - {{name: {}, type: {}", quoted(name, false), type);
+  if (repeat != 1) text += fmt::format(", repeat: {}", repeat);
+  return text;
+}
+
+std::string heads_text(const Layer& layer) {
+  std::string text;
+  if (layer.heads != 1) text += fmt::format(", heads: {}", layer.heads);
+  if (layer.kv_heads != 0) text += fmt::format(", kv_heads: {}", layer.kv_heads);
+  return text;
+}
+
+std::string layer_text(const Layer& layer) {
+  std::string text = opening(layer.name, to_string(layer.type), layer.repeat);
+  if (layer.type == LayerType::fully_connected || layer.type == LayerType::matmul) {
+    const bool matmul = layer.type == LayerType::matmul;
+    if (matmul || layer.rows != 1) text += fmt::format(", rows: {}", layer.rows);
+    text += fmt::format(", reduction: {}, columns: {}", layer.reduction, layer.columns);
+    return text + (matmul ? heads_text(layer) : parameters_text(layer)) + "}\n";
+  }
+  const bool depthwise = layer.type == LayerType::depthwise_convolution;
+  text += fmt::format(", in: [{}, {}, {}]", layer.in_height, layer.in_width, layer.in_channels);
+  if (!depthwise || layer.out_channels != layer.in_channels) text += fmt::format(", out: {}", layer.out_channels);
+  text += pair_text("kernel", layer.kernel_height, layer.kernel_width);
+  text += pair_text("stride", layer.stride_height, layer.stride_width);
+  text += pair_text("dilation", layer.dilation_height, layer.dilation_width);
+  text += padding_text(layer);
+  if (!depthwise && layer.groups != 1) text += fmt::format(", groups: {}", layer.groups);
+  return text + parameters_text(layer) + "}\n";
+}
+
+// The attention layer that expands to exactly these two, if there is one.
+std::optional<std::string> attention_text(const Layer& scores, const Layer& values) {
+  if (scores.type != LayerType::matmul || !scores.name.ends_with(kScores)) return std::nullopt;
+  const std::string name = scores.name.substr(0, scores.name.size() - std::string_view(kScores).size());
+  Layer expected = scores;
+  expected.name = name + kValues;
+  std::swap(expected.columns, expected.reduction);
+  if (name.empty() || values != expected) return std::nullopt;
+  std::string text = opening(name, kAttention, scores.repeat);
+  text += fmt::format(", heads: {}", scores.heads);
+  if (scores.kv_heads != 0) text += fmt::format(", kv_heads: {}", scores.kv_heads);
+  text += fmt::format(", query_length: {}", scores.rows);
+  if (scores.columns != scores.rows) text += fmt::format(", key_length: {}", scores.columns);
+  return text + fmt::format(", head_dim: {}}}\n", scores.reduction);
+}
+
+}  // namespace
+
+Network parse_network(const std::string& text, const std::string& file_name) {
+  return read_network(ConfigNode::parse(text, file_name));
+}
+
+Network load_network(const std::string& name_or_path) {
+  return read_network(ConfigNode::load(find_data_file(name_or_path, kFolder, "workload")));
+}
+
+std::vector<Network> load_networks(const std::string& list) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const std::string& piece : split(list, ',')) {
+    if (piece.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("empty name in workload list '{}'. Remove the extra comma?", list));
+    }
+    if (piece == "prime9") {
+      for (const PrimeApplication& application : prime_applications()) add(std::string(application.name));
+    } else if (piece == "all") {
+      for (const std::string& name : list_data_files(kFolder)) add(name);
+    } else {
+      add(piece);
+    }
+  }
+  std::vector<Network> networks;
+  std::map<std::string, std::string> origin;
+  for (const std::string& name : names) {
+    networks.push_back(load_network(name));
+    const auto [first, is_new] = origin.emplace(networks.back().name(), name);
+    if (!is_new) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("'{}' and '{}' both define a network named '{}' (results are told apart "
+                              "by name). Rename one?",
+                              first->second, name, first->first));
+    }
+  }
+  return networks;
+}
+
+std::string to_yaml(const Network& network) {
+  std::string text = fmt::format("format: {}\nname: {}\n", kFormatVersion, quoted(network.name(), false));
+  text +=
+      fmt::format("description: {}\nsource: {}\n", quoted(network.description(), true), quoted(network.source(), true));
+  if (network.stand_in()) text += "stand_in: true\n";
+  text += fmt::format("batch: {}\n", network.batch());
+  if (network.extra_parameters().count > 0) {
+    text += fmt::format("extra_parameters: {{count: {}, what: {}}}\n", network.extra_parameters().count,
+                        quoted(network.extra_parameters().what, true));
+  }
+  text += "layers:\n";
+  const std::vector<Layer>& layers = network.layers();
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::optional<std::string> attention =
+        i + 1 < layers.size() ? attention_text(layers[i], layers[i + 1]) : std::nullopt;
+    text += attention ? *attention : layer_text(layers[i]);
+    if (attention) ++i;
+  }
+  return text;
+}
+
+}  // namespace hindsight::workload
