@@ -36,8 +36,8 @@ struct Technology {
   double node_nm = 22;
   double supply_v = 0.8;
   SramModel sram;
-  double mac_int8_pj = 0;      ///< int8 multiply + int32 add, one MAC
-  double mac_int8_um2 = 0;     ///< area of one int8 MAC with its int32 adder
+  double mac_int8_pj = 0;      ///< one int8 MAC: multiply, its share of the lane's adder tree and int32 accumulator
+  double mac_int8_um2 = 0;     ///< area of the same
   double register_bit_pj = 0;  ///< one write+read of a pipeline register bit
   double register_bit_um2 = 0;
   double logic_leakage_mw_per_mm2 = 0;
