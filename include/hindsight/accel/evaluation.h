@@ -76,7 +76,8 @@ struct EnergyBreakdown {
     return mac_j + register_j + pe_memory_j + core_memory_j + activation_memory_j + parameter_memory_j +
            instruction_memory_j + noc_j + dram_j + leakage_j;
   }
-  EnergyBreakdown& operator+=(const EnergyBreakdown& other);
+  /// Adds `factor` times every component.
+  void add_scaled(const EnergyBreakdown& other, double factor);
 };
 
 /// Bytes moved per inference, by place and operand.
@@ -97,7 +98,8 @@ struct Traffic {
   [[nodiscard]] double dram_bytes() const {
     return dram_read_weight_bytes + dram_read_input_bytes + dram_write_output_bytes;
   }
-  Traffic& operator+=(const Traffic& other);
+  /// Adds `factor` times every field.
+  void add_scaled(const Traffic& other, double factor);
 };
 
 /// How one layer runs, for `--explain`. All figures are for one repeat of the layer.
@@ -107,6 +109,7 @@ struct LayerResult {
   // Spatial mapping: how many PEs split each GEMM dimension, and how a PE's cores split M and N.
   std::int32_t pe_split_m = 1, pe_split_n = 1, pe_split_k = 1;
   std::int32_t core_split_m = 1, core_split_n = 1;
+  std::int32_t active_lanes = 1;  ///< lanes with work; fewer than the core has when memory, not computing, binds
   // Temporal tiles of one PE: sizes of a tile and numbers of tiles.
   double tile_m = 0, tile_n = 0, tile_k = 0;
   double tiles_m = 0, tiles_n = 0, tiles_k = 0;
@@ -154,10 +157,11 @@ struct ChipFacts {
   AcceleratorConfig config;
   AreaBreakdown area;
   SramCost pe_memory, core_memory, activation_memory, parameter_memory, instruction_memory;
+  double pe_pitch_mm = 0;        ///< side of one PE's square tile
   double leakage_w = 0;
+  double pe_array_peak_w = 0;
   double peak_power_w = 0;
   double row_delay_ns = 0, column_delay_ns = 0;
-  double accumulator_reuse = 0;  ///< pixels a lane can keep in flight
   ViolationList violations;      ///< the hardware's own
 };
 [[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology);

@@ -42,6 +42,10 @@ inline constexpr double kDmaGranuleBytes = 16384;
 /// [chosen] Cycles to start a layer: descriptor fetch, synchronisation of the grid, pipeline ramp.
 inline constexpr double kLayerOverheadCycles = 256;
 
+/// [chosen] Outputs that one read of a channel's requantisation constants serves (they wait in a register while a row
+/// of pixels of the channel leaves).
+inline constexpr double kRequantisationReuse = 16;
+
 /// [chosen] Instructions to set up a layer: loop nest, requantisation, synchronisation.
 inline constexpr double kSetupInstructions = 16;
 /// [chosen] Instructions that address one row or column of PEs when a layer starts.

@@ -1,0 +1,35 @@
+/// Energy of one layer by component, and the chip's peak power.
+///
+/// Model: activity counts times energy per access; idle lanes, cores and PEs are clock gated; leakage flows for the
+/// whole latency. Valid for: the technologies in `data/technology/`. Ignores: clock tree beyond the registers,
+/// temperature, data-dependent toggling, DRAM standby.
+#pragma once
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/spatial.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/accel/traffic.h"
+
+namespace hindsight::accel {
+
+/// Dynamic energy of one repeat of a layer; leakage is added by the caller, who knows the latency.
+///
+/// Equation: E = macs * e_mac + lane cycles * register bits * e_register + sum over memories (bytes * e per byte)
+///             + NoC: byte hops * (e_router + pitch * e_wire) + DRAM bytes * 8 * e_bit
+///             + instructions * bytes * e_read. `layer_traffic` holds the bytes; `instructions` those of the layer.
+[[nodiscard]] EnergyBreakdown layer_energy(const LayerShape& layer, const Traffic& layer_traffic, double instructions,
+                                           const ChipFacts& chip, const Technology& technology);
+
+/// Mean number of PE-to-PE hops of a byte: half the column to reach a row, then along the row bus.
+[[nodiscard]] inline double mean_hops(const AcceleratorConfig& config) {
+  return config.pes_y / 2.0 + config.pes_x / 2.0 + 1.0;
+}
+
+/// Power with every lane busy, every port active, the NoC and DRAM at full rate, plus leakage.
+struct PeakPower {
+  double pe_array_w = 0;  ///< inside the PE tiles
+  double chip_w = 0;      ///< pe_array_w plus NoC links and DRAM
+};
+[[nodiscard]] PeakPower peak_power(const ChipFacts& chip, const Technology& technology);
+
+}  // namespace hindsight::accel

@@ -1,0 +1,38 @@
+/// Feasibility: the checks that a hardware generator, a floorplanner and a compiler make.
+///
+/// Each check compares one quantity with one limit and, when it fails, names the nearest value of one parameter that
+/// would pass with all others kept. The hardware checks need no network; the compiler's checks need a mapping.
+#pragma once
+
+#include <optional>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/spatial.h"
+#include "hindsight/accel/tiling.h"
+
+namespace hindsight::accel {
+
+/// Accumulators: every lane of every core needs two int32 accumulators, one filling while the other drains.
+/// Equation: 2 * cores * lanes <= activation memory entries.
+[[nodiscard]] std::optional<Violation> check_accumulators(const AcceleratorConfig& config);
+
+/// SRAM bandwidth: the lanes of a core use macs_per_lane weight bytes each per cycle, read once for every `reuse`
+/// pixels that the accumulators hold; the core memory's port delivers kCoreMemoryPortBytes per cycle.
+/// Equation: lanes * macs_per_lane / floor(entries / (2 * cores * lanes)) <= port bytes per cycle.
+[[nodiscard]] std::optional<Violation> check_sram_bandwidth(const AcceleratorConfig& config);
+
+/// Delay of a multicast bus over `taps` PEs of `pitch_mm`: it must settle within one cycle, because multicast
+/// operands reach all PEs of a row (column) in the same cycle.
+/// Equation: delay = flop overhead + taps * tap delay + taps * pitch * wire delay.
+/// Ignores: pipelined multicast trees, which cost area and skew the PEs.
+[[nodiscard]] double bus_delay_ns(double taps, double pitch_mm, const Technology& technology);
+[[nodiscard]] std::optional<Violation> check_noc_timing(const ChipFacts& chip, const Technology& technology);
+
+/// Power density: peak power of the PE array over its area against what passive cooling removes.
+[[nodiscard]] std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_array_w,
+                                                           const Technology& technology);
+
+/// Reticle: the die must fit one exposure field.
+[[nodiscard]] std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology);
+
+}  // namespace hindsight::accel

@@ -1,0 +1,29 @@
+/// Length of the compiled program, estimated from the tile loops.
+///
+/// Model: the loops over tiles are unrolled into the program (each step has its own DMA addresses); the loops inside a
+/// tile run in hardware. Identical layers are compiled once per repeat, attention heads and groups loop in hardware.
+/// Valid for: ahead-of-time compiled PE arrays. Compared in `docs/accuracy.md` with the program sizes that PRIME
+/// publishes for its nine applications [paper: prime-2022].
+/// Ignores: data-dependent control flow, constants embedded in the program.
+#pragma once
+
+#include "hindsight/accel/spatial.h"
+#include "hindsight/accel/tiling.h"
+
+namespace hindsight::accel {
+
+/// Instructions of one repeat of a layer.
+///
+/// Equation: setup + rows_and_columns * (pes_x + pes_y) + tile * (tiles_m * tiles_n * tiles_k)
+///           + weight descriptors, where descriptors = (PEs with distinct weights) * ceil(core_split_n / 4) * weight tiles
+/// and weight tiles = tiles_n * tiles_k. Passes that repeat the same tiles loop in hardware.
+[[nodiscard]] inline double layer_instructions(const PeShare& pe, const CoreShare& core, const TilePlan& plan,
+                                               double pes_x, double pes_y) {
+  const double steps = plan.tiles_m * plan.tiles_n * plan.tiles_k;
+  const double descriptors =
+      pe.split_n * pe.split_k * tile_count(core.split_n, kCoresPerWeightDescriptor) * plan.tiles_n * plan.tiles_k;
+  return kSetupInstructions + kSetupInstructionsPerRowAndColumn * (pes_x + pes_y) + kInstructionsPerTile * steps +
+         descriptors;
+}
+
+}  // namespace hindsight::accel

@@ -1,0 +1,156 @@
+/// Traffic: what stays on chip, what DRAM and the NoC move for one layer.
+///
+/// Model: parameters are cached on chip in execution order until the core memories are full (parameter caching);
+/// an output stays in the PE memories when it fits in half of their resident space (ping and pong). What does not
+/// stay is streamed; DRAM re-reads follow from the chip's whole capacity, NoC re-reads from the PEs' tiles.
+/// Valid for: networks executed layer by layer. Ignores: fusion of layers into one tile loop, skip connections that
+/// outlive a layer, weight compression.
+#pragma once
+
+#include <algorithm>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/spatial.h"
+#include "hindsight/accel/tiling.h"
+
+namespace hindsight::accel {
+
+/// Capacities of the whole chip.
+struct ResidentMemory {
+  double parameter_bytes = 0;        ///< space for cached weights
+  double activation_half_bytes = 0;  ///< space for one layer's input or output
+  double input_chunk_bytes = 0;      ///< inputs of one layer that all PEs hold at once while weights stream
+  double weight_chunk_bytes = 0;     ///< weights that all cores hold at once while inputs stream
+};
+/// Equation: parameters = PEs * cores * core memory * (1 - working); activations = PEs * PE memory * (1 - working) / 2;
+/// chunks = one of the two working buffers of all PEs or cores.
+[[nodiscard]] inline ResidentMemory resident_memory(const AcceleratorConfig& config) {
+  const double pe_bytes = config.pes() * config.pe_memory_bytes;
+  const double core_bytes = config.pes() * config.cores_per_pe * config.core_memory_bytes;
+  return {.parameter_bytes = core_bytes * (1.0 - kWorkingFraction),
+          .activation_half_bytes = pe_bytes * (1.0 - kWorkingFraction) / 2.0,
+          .input_chunk_bytes = pe_bytes * kWorkingFraction / 4.0,
+          .weight_chunk_bytes = core_bytes * kWorkingFraction / 2.0};
+}
+
+/// Where one layer's operands live.
+struct Residency {
+  bool input_on_chip = false;
+  bool output_on_chip = false;
+  double weights_cached_frac = 0;
+};
+
+/// DRAM bytes of one repeat of a layer.
+///
+/// Equation: streamed weights Ws = (1 - cached) * W. With the input on chip, Ws is read once. Otherwise the cheaper of
+///   inputs in place:  I + halo + Ws * ceil(I / input chunk)      (every chunk of inputs sees all weights)
+///   weights in place: Ws + I * ceil(Ws / weight chunk)           (every chunk of weights sees all inputs)
+/// where halo = (chunks - 1) * (window rows - stride) input rows. The output is written once unless it stays.
+/// Both terms fall as memory grows, so more memory never means more DRAM traffic.
+inline void add_dram_traffic(const LayerShape& layer, const Residency& residency, const ResidentMemory& memory,
+                             Traffic& traffic) {
+  const double streamed_bytes = layer.weight_bytes * (1.0 - residency.weights_cached_frac);
+  const double input_bytes = layer.input_bytes;
+  if (residency.input_on_chip) {
+    traffic.dram_read_weight_bytes = streamed_bytes;
+  } else {
+    const double input_chunks = std::max(1.0, tile_count(input_bytes, memory.input_chunk_bytes));
+    const double weight_chunks = std::max(1.0, tile_count(streamed_bytes, memory.weight_chunk_bytes));
+    const double input_rows = layer.out_rows * layer.stride_rows;
+    const double halo_rows = layer.windowed ? std::max(0.0, layer.kernel_rows - layer.stride_rows) : 0.0;
+    const double halo_bytes = (input_chunks - 1.0) * halo_rows * input_bytes / input_rows;
+    const double inputs_in_place_bytes = input_bytes + halo_bytes + streamed_bytes * input_chunks;
+    const double weights_in_place_bytes = streamed_bytes + input_bytes * weight_chunks;
+    if (inputs_in_place_bytes < weights_in_place_bytes) {
+      traffic.dram_read_input_bytes = input_bytes + halo_bytes;
+      traffic.dram_read_weight_bytes = streamed_bytes * input_chunks;
+    } else {
+      traffic.dram_read_input_bytes = input_bytes * weight_chunks;
+      traffic.dram_read_weight_bytes = streamed_bytes;
+    }
+  }
+  traffic.dram_write_output_bytes = residency.output_on_chip ? 0.0 : layer.output_bytes;
+}
+
+/// Bytes on the NoC for one repeat of a layer under one mapping.
+struct NocLoad {
+  double weight_bytes = 0;    ///< injected; a multicast counts once
+  double input_bytes = 0;     ///< injected; a multicast counts once
+  double output_bytes = 0;    ///< leaving the PEs, partial sums of a split K included
+  double pe_ingress_bytes = 0;  ///< into the busiest PE
+  double pe_egress_bytes = 0;   ///< out of the busiest PE
+};
+
+/// Equation: a PE takes in its weights n * k * weight passes (none when they are cached in the cores that use them:
+/// fully cached and neither PEs nor cores split M) and its input * input passes. PEs that split M share weights, PEs
+/// that split N share inputs: a multicast crosses the NoC once. Outputs leave once as int8; a split K sends int32
+/// partial sums to be reduced: (split_k - 1) / split_k of the PEs send 4 bytes per output.
+/// `used` is the number of PEs with work.
+[[nodiscard]] inline NocLoad noc_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
+                                      const TilePlan& plan, const Residency& residency) {
+  const bool weights_in_place = residency.weights_cached_frac >= 1.0 && pe.split_m <= 1.0 && core.split_m <= 1.0;
+  const double weight_share_bytes = weights_in_place ? 0.0 : layer.count * pe.n * pe.k * plan.weight_passes;
+  const double input_share_bytes = layer.count * pe.input_bytes * plan.input_passes;
+  const double output_share_bytes = layer.count * pe.m * pe.n;
+  const double sums_bytes = pe.split_k > 1.0 ? output_share_bytes * kAccumulatorBytes : 0.0;
+  const double used_n = std::min(pe.split_n, layer.n), used_k = std::min(pe.split_k, layer.k);
+  const double used_m = std::min(pe.split_m, layer.m);
+  NocLoad load;
+  load.weight_bytes = weight_share_bytes * used_n * used_k;
+  load.input_bytes = input_share_bytes * used_m * used_k * (layer.depthwise ? used_n : 1.0);
+  load.output_bytes = (output_share_bytes + sums_bytes * (used_k - 1.0)) * used_m * used_n;
+  load.pe_ingress_bytes = weight_share_bytes + input_share_bytes + sums_bytes;
+  load.pe_egress_bytes = std::max(output_share_bytes, sums_bytes);
+  return load;
+}
+
+/// Cycles of the NoC: the busiest link of a PE, or the row buses that carry every injected byte once.
+///
+/// Equation: cycles = max(ingress / link, egress / link, (injected + outputs) / (link * pes_y)).
+/// Ignores: contention beyond these two limits, header flits.
+[[nodiscard]] inline double noc_cycles(const NocLoad& load, double pes_y) {
+  const double bus_bytes = load.weight_bytes + load.input_bytes + load.output_bytes;
+  return pipelined_cycles(bandwidth_cycles(load.pe_ingress_bytes, kNocLinkBytesPerCycle),
+                          bandwidth_cycles(load.pe_egress_bytes, kNocLinkBytesPerCycle),
+                          bandwidth_cycles(bus_bytes, kNocLinkBytesPerCycle * pes_y));
+}
+
+/// Bytes through a core's weight port, for all `count` GEMMs and the busiest core.
+///
+/// Equation: bytes = count * k * n_core * max(1, m_core / reuse): each weight is read once for every block of `reuse`
+/// pixels that the accumulators hold; a last partial block is spread over the others.
+[[nodiscard]] inline double core_weight_read_bytes(const LayerShape& layer, const CoreShare& core, double k_pe,
+                                                   double reuse) {
+  return layer.count * k_pe * core.n * std::max(1.0, core.m / reuse);
+}
+
+/// Bytes that a PE's memory serves, for all `count` GEMMs.
+struct PeMemoryLoad {
+  double read_bytes = 0;
+  double write_bytes = 0;
+};
+/// Equation: activations are read once per lane group by every distinct pixel group of cores (cores with the same
+/// pixels share a read): k * m_core * ceil(n_core / lanes) * split_m; a depthwise lane has its own channel, and the
+/// line buffer reuses the overlap of neighbouring windows: k * m * n * min(1, stride / window) . Inputs are written
+/// once per pass, outputs once, partial sums written and read `partial_sum_passes` times as int32.
+[[nodiscard]] inline PeMemoryLoad pe_memory_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
+                                                 const TilePlan& plan, double lanes) {
+  double activation_bytes = 0;
+  if (layer.depthwise) {
+    const double fresh_frac = std::min(1.0, layer.stride_columns / layer.kernel_columns);
+    activation_bytes = pe.k * pe.m * pe.n * fresh_frac;
+  } else {
+    activation_bytes = pe.k * core.m * tile_count(core.n, lanes) * std::min(core.split_m, pe.m);
+  }
+  const double sums_bytes = pe.m * pe.n * kAccumulatorBytes * plan.partial_sum_passes;
+  return {.read_bytes = layer.count * (activation_bytes + sums_bytes),
+          .write_bytes = layer.count * (pe.input_bytes * plan.input_passes + pe.m * pe.n + sums_bytes)};
+}
+
+/// Bytes per cycle that one PE memory moves: one port per bank, as many banks as the crossbar reaches.
+[[nodiscard]] inline double pe_memory_bytes_per_cycle(double pe_memory_bytes) {
+  const double banks = std::clamp(pe_memory_bytes / kPeMemoryBankBytes, 1.0, kPeMemoryMaxBanks);
+  return banks * kPeMemoryBankPortBytes;
+}
+
+}  // namespace hindsight::accel

@@ -1,0 +1,88 @@
+#include "hindsight/accel/feasibility.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hindsight/accel/energy.h"
+#include "hindsight/accel/template_constants.h"
+
+namespace hindsight::accel {
+
+std::optional<Violation> check_accumulators(const AcceleratorConfig& config) {
+  const double needed = 2.0 * config.cores_per_pe * config.compute_lanes;
+  if (needed <= config.activation_memory_entries) return std::nullopt;
+  return Violation{.reason = Reason::accumulators,
+                   .value = needed,
+                   .limit = config.activation_memory_entries,
+                   .nearest_passing = needed,
+                   .parameter = "activation_memory_entries"};
+}
+
+std::optional<Violation> check_sram_bandwidth(const AcceleratorConfig& config) {
+  const double reuse = std::max(
+      1.0, accumulator_reuse(config.activation_memory_entries / (2.0 * config.cores_per_pe), config.compute_lanes));
+  const double needed_bytes = config.compute_lanes * config.macs_per_lane / reuse;
+  if (needed_bytes <= kCoreMemoryPortBytes) return std::nullopt;
+  const double needed_reuse = std::ceil(config.compute_lanes * config.macs_per_lane / kCoreMemoryPortBytes);
+  return Violation{.reason = Reason::sram_bandwidth,
+                   .value = needed_bytes,
+                   .limit = kCoreMemoryPortBytes,
+                   .nearest_passing = 2.0 * config.cores_per_pe * config.compute_lanes * needed_reuse,
+                   .parameter = "activation_memory_entries"};
+}
+
+double bus_delay_ns(double taps, double pitch_mm, const Technology& technology) {
+  constexpr double kNsPerPs = 1e-3;
+  return kNsPerPs * (technology.flop_overhead_ps + taps * technology.tap_delay_ps +
+                     taps * pitch_mm * technology.wire_delay_ps_per_mm);
+}
+
+std::optional<Violation> check_noc_timing(const ChipFacts& chip, const Technology& technology) {
+  const double period_ns = 1e3 / chip.config.clock_mhz;
+  const double worst_ns = std::max(chip.row_delay_ns, chip.column_delay_ns);
+  if (worst_ns <= period_ns) return std::nullopt;
+  const bool row = chip.row_delay_ns >= chip.column_delay_ns;
+  // Solve the bus equation for the number of taps; the pitch does not depend on it.
+  const double per_tap_ps = technology.tap_delay_ps + chip.pe_pitch_mm * technology.wire_delay_ps_per_mm;
+  const double most = std::floor((period_ns * 1e3 - technology.flop_overhead_ps) / per_tap_ps);
+  return Violation{.reason = Reason::noc_timing,
+                   .value = worst_ns,
+                   .limit = period_ns,
+                   .nearest_passing = std::max(0.0, most),
+                   .parameter = row ? "pes_x" : "pes_y"};
+}
+
+std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_array_w, const Technology& technology) {
+  const double array_mm2 = chip.config.pes() * chip.area.pe_mm2;
+  const double density = pe_array_w / array_mm2;
+  const double limit = technology.power_density_limit_w_per_mm2;
+  if (density <= limit) return std::nullopt;
+  Violation violation{.reason = Reason::power_density, .value = density, .limit = limit, .parameter = "compute_lanes"};
+  for (double lanes = chip.config.compute_lanes - 1.0; lanes >= 1.0; lanes -= 1.0) {
+    AcceleratorConfig fewer = chip.config;
+    fewer.compute_lanes = lanes;
+    ChipFacts smaller = chip;
+    smaller.config = fewer;
+    smaller.area = area(fewer, technology);
+    if (peak_power(smaller, technology).pe_array_w <= limit * fewer.pes() * smaller.area.pe_mm2) {
+      violation.nearest_passing = lanes;
+      break;
+    }
+  }
+  return violation;
+}
+
+std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology) {
+  const double total_mm2 = chip.area.total_mm2();
+  if (total_mm2 <= technology.reticle_limit_mm2) return std::nullopt;
+  const double shared_mm2 = total_mm2 - chip.config.pes() * chip.area.pe_mm2;
+  const double column_mm2 = chip.config.pes_x * chip.area.pe_mm2;
+  const double most = std::floor((technology.reticle_limit_mm2 - shared_mm2) / column_mm2);
+  return Violation{.reason = Reason::reticle,
+                   .value = total_mm2,
+                   .limit = technology.reticle_limit_mm2,
+                   .nearest_passing = std::max(0.0, most),
+                   .parameter = "pes_y"};
+}
+
+}  // namespace hindsight::accel
