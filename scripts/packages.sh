@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # The Debian 12 packages Hindsight needs, and how to install those that are missing. Sourced by the scripts beside
 # it; run as `bash scripts/packages.sh` it prints the list, one package a line.
 
@@ -49,7 +50,7 @@ as_root() {
 
 # install_packages PACKAGE...: installs the missing ones; touches neither apt-get nor sudo when none is.
 install_packages() {
-  command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
+  command -v apt-get >/dev/null ||
     fail "no apt-get here (the package list is for Debian 12). Install the counterparts of: $*; then use --no-install"
   local missing
   mapfile -t missing < <(missing_packages "$@")

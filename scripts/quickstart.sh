@@ -37,7 +37,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/packages.sh
 . scripts/packages.sh
 build_dir=${BUILD_DIR:-build/release}
-log=hindsight-quickstart.sqlite
+log="hindsight-quickstart.sqlite"
 
 echo "== 1/3 Packages"
 if [ "$install" = yes ]; then
