@@ -1,0 +1,44 @@
+/// Renders evaluations of one design on networks: a short table, the full explanation, JSON.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/workload/network.h"
+
+namespace hindsight::report {
+
+/// One network's evaluation with the mapping of every layer.
+struct EvaluatedNetwork {
+  const workload::Network* network = nullptr;
+  accel::Evaluation evaluation;
+  std::vector<accel::LayerResult> layers;
+};
+
+/// One design on some networks.
+struct EvaluatedDesign {
+  std::string name;         ///< text id, or the name of a reference chip
+  std::string description;  ///< of a reference chip, else empty
+  accel::ChipFacts chip;
+  const accel::Technology* technology = nullptr;
+  std::vector<EvaluatedNetwork> networks;
+  [[nodiscard]] bool feasible() const;
+};
+
+/// Evaluates one design on every network, with layer details.
+[[nodiscard]] EvaluatedDesign evaluate_design(const std::string& name, const accel::AcceleratorConfig& config,
+                                              const accel::Technology& technology,
+                                              std::span<const workload::Network> networks);
+
+/// Design, peak, area; one row per network; every violation as a sentence. Lines at most `columns` wide where
+/// that is positive.
+[[nodiscard]] std::string summary_text(const EvaluatedDesign& design, int columns);
+/// As above with area by component and, per network, a row per layer and the totals by component and operand.
+[[nodiscard]] std::string explanation_text(const EvaluatedDesign& design, int columns);
+/// Everything, as one JSON object.
+[[nodiscard]] std::string evaluation_json(const EvaluatedDesign& design);
+
+}  // namespace hindsight::report

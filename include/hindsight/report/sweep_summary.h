@@ -1,0 +1,15 @@
+/// Renders the summary of a sweep.
+#pragma once
+
+#include <string>
+
+#include "hindsight/sweep/sweep.h"
+
+namespace hindsight::report {
+
+/// What was drawn, evaluated and written, then a row per workload with its feasible share and reasons.
+[[nodiscard]] std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOptions& options,
+                                     int columns);
+[[nodiscard]] std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options);
+
+}  // namespace hindsight::report

@@ -1,0 +1,111 @@
+/// Sweeps: sample designs, evaluate them on every network, append all of it to a log; resumable and sharded.
+///
+/// The sweep's sequence is a pure function of (space, sampler, seed, constraints): candidates in order,
+/// without those that break a constraint known before evaluation and without designs that already occurred.
+/// What remains is numbered 0, 1, 2 ...; a sweep of N samples evaluates numbers 0 to N-1, and shard i of S
+/// those of them with number mod S == i. Neither the thread count nor interruptions change a row or its order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/space/design_space.h"
+#include "hindsight/space/sampling.h"
+#include "hindsight/workload/network.h"
+
+namespace hindsight::sweep {
+
+/// `metric` <= `limit`, checked before any network is evaluated.
+struct Constraint {
+  std::string metric;  ///< one of constraint_metrics()
+  double limit = 0;
+};
+/// Metrics that depend on the design alone: area_mm2, peak_power_w.
+[[nodiscard]] const std::vector<std::string>& constraint_metrics();
+/// Parses "area_mm2=100". Error{usage}: nearest metric, or the number that is wrong.
+[[nodiscard]] Constraint parse_constraint(std::string_view text);
+
+/// Shard `index` of `count`.
+struct Shard {
+  std::uint64_t index = 0;
+  std::uint64_t count = 1;
+};
+/// Parses "2/8" (index from 0). Error{usage}.
+[[nodiscard]] Shard parse_shard(std::string_view text);
+
+struct SweepOptions {
+  space::DesignSpace space;
+  std::vector<workload::Network> networks;
+  accel::Technology technology;
+  space::SamplerKind sampler = space::SamplerKind::uniform;
+  std::uint64_t samples = 0;  ///< new designs within the constraints, all shards together; grid: 0 = all
+  std::uint64_t seed = 0;
+  std::vector<Constraint> constraints;
+  std::uint64_t grid_limit = 10'000'000;  ///< [chosen] a grid of nine networks takes about an hour on one core
+  Shard shard;
+  std::filesystem::path log;
+  unsigned threads = 0;             ///< 0 = all that this process may use
+  std::size_t batch_designs = 512;  ///< [chosen] designs per transaction: about 0.1 s of work between safe points
+  /// Candidates in a row without a new design after which the sweep gives up. [chosen] about 10 s of drawing.
+  std::uint64_t max_fruitless_candidates = 10'000'000;
+  bool quiet = false;
+  Provenance provenance;
+};
+
+enum class SweepStatus {
+  finished,          ///< all samples are in the log
+  already_finished,  ///< they were before this call
+  interrupted,       ///< stopped at a safe point; the same command continues
+  exhausted,         ///< the sequence has no more new designs than those found
+};
+[[nodiscard]] std::string_view to_string(SweepStatus status);
+
+/// Counts per network over the whole sweep (earlier runs of it included).
+struct WorkloadCounts {
+  std::string name;
+  std::uint64_t feasible = 0;
+  std::uint64_t infeasible = 0;
+  std::array<std::uint64_t, accel::kReasonCount> reasons{};  ///< designs with this reason; a design may have several
+};
+
+struct SweepSummary {
+  SweepStatus status = SweepStatus::finished;
+  std::string definition_hash;
+  std::uint64_t samples = 0;  ///< wanted, all shards
+  // The whole sweep, earlier runs of it included:
+  std::uint64_t candidates = 0;   ///< drawn
+  std::uint64_t constrained = 0;  ///< of those: broke a constraint, never evaluated
+  std::uint64_t repeated = 0;     ///< of those: had occurred before
+  std::uint64_t accepted = 0;     ///< of those: new designs, all shards
+  std::uint64_t designs = 0;      ///< of those: evaluated by this shard
+  std::vector<WorkloadCounts> workloads;
+  // This run:
+  bool resumed = false;
+  std::uint64_t designs_this_run = 0;
+  std::uint64_t rows_inserted = 0;
+  std::uint64_t rows_already_present = 0;  ///< another sweep or shard had logged the same evaluation
+  std::uint64_t rows_rejected = 0;
+  std::string first_rejection;  ///< why the first rejected row was refused
+  double elapsed_s = 0;
+  std::optional<std::int64_t> run_id;  ///< nothing when no run was needed
+};
+
+/// SHA-256 over everything that decides a sweep's rows and their order: space, sampler, seed, constraints,
+/// networks, evaluator, shard; for LHS also the number of samples, which its strata depend on.
+[[nodiscard]] std::string definition_hash(const SweepOptions& options);
+
+/// Runs, or continues, a sweep.
+/// Errors: Error{usage} for options that make no sense or names that the log holds with another definition;
+/// Error{no_feasible} when no candidate satisfies the constraints (says the smallest value seen; a log that
+/// did not exist is not created); and those of log::Log.
+[[nodiscard]] SweepSummary run_sweep(const SweepOptions& options);
+
+}  // namespace hindsight::sweep

@@ -1,0 +1,239 @@
+#include "hindsight/report/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "hindsight/workload/context.h"
+#include "report/json.h"
+
+namespace hindsight::report {
+namespace {
+
+std::string size_text(const space::DesignSpace& space) {
+  return space.size() ? with_commas(*space.size()) : std::string("more than 2^63");
+}
+
+Json parameter_json(const space::Parameter& parameter) {
+  const bool ordinal = parameter.kind == space::ParameterKind::ordinal;
+  Json json{{"name", parameter.name},
+            {"unit", parameter.unit},
+            {"description", parameter.description},
+            {"kind", ordinal ? "ordinal" : "categorical"}};
+  json["values"] = ordinal ? Json(parameter.values) : Json(parameter.labels);
+  return json;
+}
+
+Json space_object(const space::DesignSpace& space) {
+  Json json{{"name", space.name()},
+            {"description", space.description()},
+            {"designs", nullptr},
+            {"definition_hash", space.definition_hash()}};
+  if (space.size()) json["designs"] = *space.size();
+  json["parameters"] = Json::array();
+  for (const space::Parameter& parameter : space.parameters()) json["parameters"].push_back(parameter_json(parameter));
+  return json;
+}
+
+Json totals_object(const workload::Network& network) {
+  const workload::Totals& totals = network.totals();
+  return {{"name", network.name()},
+          {"description", network.description()},
+          {"source", network.source()},
+          {"stand_in", network.stand_in()},
+          {"batch", network.batch()},
+          {"layers", totals.layers},
+          {"macs", totals.macs},
+          {"parameters", totals.parameters},
+          {"weight_bytes", totals.weight_bytes},
+          {"input_bytes", totals.input_bytes},
+          {"output_bytes", totals.output_bytes},
+          {"definition_hash", network.definition_hash()}};
+}
+
+std::string layer_table(const workload::Network& network, int columns) {
+  Table table;
+  table.add_column("layer", Align::left);
+  table.add_column("type", Align::left, 3);
+  table.add_column("repeat", Align::right, 4);
+  table.add_column("m", Align::right);
+  table.add_column("n", Align::right);
+  table.add_column("k", Align::right);
+  table.add_column("count", Align::right, 2);
+  table.add_column("MACs", Align::right);
+  table.add_column("weights", Align::right, 1);
+  table.add_column("input", Align::right, 5);
+  table.add_column("output", Align::right, 5);
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const workload::Layer& layer = network.layers()[i];
+    const workload::GemmLayer& gemm = network.gemms()[i];
+    table.add_row({layer.name, workload::to_string(layer.type), std::to_string(gemm.repeat), std::to_string(gemm.m),
+                   std::to_string(gemm.n), std::to_string(gemm.k), std::to_string(gemm.count), si(gemm.macs, ""),
+                   binary_bytes(gemm.weight_bytes), binary_bytes(gemm.input_bytes), binary_bytes(gemm.output_bytes)});
+  }
+  return table.render(columns);
+}
+
+}  // namespace
+
+std::string spaces_text(std::span<const space::DesignSpace> spaces, int columns) {
+  Table table;
+  table.add_column("space", Align::left);
+  table.add_column("parameters", Align::right);
+  table.add_column("designs", Align::right);
+  table.add_column("description", Align::left, 1);
+  for (const space::DesignSpace& space : spaces) {
+    table.add_row({space.name(), std::to_string(space.parameters().size()), size_text(space), space.description()});
+  }
+  return table.render(columns);
+}
+
+std::string spaces_json(std::span<const space::DesignSpace> spaces) {
+  Json json = Json::array();
+  for (const space::DesignSpace& space : spaces) json.push_back(space_object(space));
+  return to_text(json);
+}
+
+std::string space_text(const space::DesignSpace& space, int columns) {
+  std::string out = wrapped(
+      "", fmt::format("space {}: {} designs. {}", space.name(), size_text(space), space.description()), columns, 2);
+  Table table;
+  table.add_column("parameter", Align::left);
+  table.add_column("unit", Align::left);
+  table.add_column("levels", Align::right);
+  table.add_column("description", Align::left, 1);
+  for (const space::Parameter& parameter : space.parameters()) {
+    table.add_row({parameter.name, parameter.unit, std::to_string(parameter.level_count()), parameter.description});
+  }
+  out += "\n" + table.render(columns) + "\n";
+  for (const space::Parameter& parameter : space.parameters()) {
+    out += wrapped(parameter.name + ": ", join(parameter.labels, " "), columns, 2);
+  }
+  return out;
+}
+
+std::string space_json(const space::DesignSpace& space) { return to_text(space_object(space)); }
+
+std::string designs_text(const space::DesignSpace& space, std::span<const space::Design> designs) {
+  std::string out;
+  for (const space::Design& design : designs) out += space.text_id(design) + "\n";
+  return out;
+}
+
+std::string designs_json(const space::DesignSpace& space, std::span<const space::Design> designs) {
+  Json json{{"space", space.name()}, {"definition_hash", space.definition_hash()}};
+  json["designs"] = Json::array();
+  for (const space::Design& design : designs) {
+    Json values = Json::object();
+    for (std::size_t i = 0; i < space.parameters().size(); ++i) {
+      const space::Parameter& parameter = space.parameters()[i];
+      const std::size_t level = design.levels[i];
+      values[parameter.name] = parameter.kind == space::ParameterKind::ordinal ? Json(parameter.values[level])
+                                                                               : Json(parameter.labels[level]);
+    }
+    json["designs"].push_back({{"text_id", space.text_id(design)}, {"parameters", values}});
+  }
+  return to_text(json);
+}
+
+std::string workloads_text(std::span<const workload::Network> networks, int columns) {
+  Table table;
+  table.add_column("workload", Align::left);
+  table.add_column("batch", Align::right, 2);
+  table.add_column("layers", Align::right, 1);
+  table.add_column("MACs", Align::right);
+  table.add_column("parameters", Align::right);
+  table.add_column("weights", Align::right, 3);
+  table.add_column("description", Align::left, 4);
+  for (const workload::Network& network : networks) {
+    const workload::Totals& totals = network.totals();
+    table.add_row({network.name(), std::to_string(network.batch()), std::to_string(totals.layers), si(totals.macs, ""),
+                   si(totals.parameters, ""), binary_bytes(totals.weight_bytes),
+                   (network.stand_in() ? "(stand-in) " : "") + network.description()});
+  }
+  return table.render(columns);
+}
+
+std::string workloads_json(std::span<const workload::Network> networks) {
+  Json json = Json::array();
+  for (const workload::Network& network : networks) json.push_back(totals_object(network));
+  return to_text(json);
+}
+
+std::string workload_text(const workload::Network& network, int columns) {
+  const workload::Totals& totals = network.totals();
+  std::string out = wrapped("",
+                            fmt::format("workload {} (batch {}{}): {}", network.name(), network.batch(),
+                                        network.stand_in() ? ", stand-in" : "", network.description()),
+                            columns, 2);
+  out += wrapped("source: ", network.source(), columns, 2);
+  out += wrapped("",
+                 fmt::format("totals: {} MACs, {} parameters, {} of weights, {} read and {} written by {} layers",
+                             si(totals.macs, ""), si(totals.parameters, ""), binary_bytes(totals.weight_bytes),
+                             binary_bytes(totals.input_bytes), binary_bytes(totals.output_bytes), totals.layers),
+                 columns, 2);
+  out += "\n" + layer_table(network, columns);
+  Table context;
+  context.add_column("context feature", Align::left);
+  context.add_column("value", Align::right);
+  context.add_column("meaning", Align::left, 1);
+  const std::vector<double> values = workload::context_vector(network);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const workload::ContextFeature& feature = workload::context_features()[i];
+    context.add_row({std::string(feature.name), fmt::format("{:.6g}", values[i]), std::string(feature.description)});
+  }
+  return out + "\n" + context.render(columns);
+}
+
+std::string workload_json(const workload::Network& network) {
+  Json json = totals_object(network);
+  json["context_version"] = workload::kContextVersion;
+  json["context"] = Json::object();
+  const std::vector<double> values = workload::context_vector(network);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    json["context"][std::string(workload::context_features()[i].name)] = values[i];
+  }
+  json["layer_table"] = Json::array();
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const workload::Layer& layer = network.layers()[i];
+    const workload::GemmLayer& gemm = network.gemms()[i];
+    json["layer_table"].push_back({{"name", layer.name},
+                                   {"type", workload::to_string(layer.type)},
+                                   {"repeat", gemm.repeat},
+                                   {"m", gemm.m},
+                                   {"n", gemm.n},
+                                   {"k", gemm.k},
+                                   {"count", gemm.count},
+                                   {"depthwise", gemm.depthwise},
+                                   {"macs", gemm.macs},
+                                   {"parameters", gemm.parameters},
+                                   {"weight_bytes", gemm.weight_bytes},
+                                   {"input_bytes", gemm.input_bytes},
+                                   {"output_bytes", gemm.output_bytes}});
+  }
+  return to_text(json);
+}
+
+std::string facts_text(const Facts& facts, int columns) {
+  std::size_t widest = 0;
+  for (const auto& fact : facts) widest = std::max(widest, fact.first.size());
+  std::string out;
+  for (const auto& [name, value] : facts) {
+    out += wrapped(name + std::string(widest + 2 - name.size(), ' '), value, columns, static_cast<int>(widest) + 2);
+  }
+  return out;
+}
+
+std::string facts_json(const Facts& facts) {
+  Json json = Json::object();
+  for (const auto& [name, value] : facts) json[name] = value;
+  return to_text(json);
+}
+
+std::string json_library_version() {
+  return fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH);
+}
+
+}  // namespace hindsight::report

@@ -1,0 +1,122 @@
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/provenance.h"
+#include "hindsight/report/evaluation.h"
+#include "report/fields.h"
+#include "report/json.h"
+
+namespace hindsight::report {
+namespace {
+
+Json config_json(const accel::AcceleratorConfig& config) {
+  return {{"pes_x", config.pes_x},
+          {"pes_y", config.pes_y},
+          {"pe_memory_bytes", config.pe_memory_bytes},
+          {"cores_per_pe", config.cores_per_pe},
+          {"core_memory_bytes", config.core_memory_bytes},
+          {"compute_lanes", config.compute_lanes},
+          {"instruction_memory_entries", config.instruction_memory_entries},
+          {"parameter_memory_entries", config.parameter_memory_entries},
+          {"activation_memory_entries", config.activation_memory_entries},
+          {"dram_bandwidth_gb_per_s", config.dram_bandwidth_gb_per_s},
+          {"clock_mhz", config.clock_mhz},
+          {"macs_per_lane", config.macs_per_lane},
+          {"dram_type", dram_name(config.dram_type)}};
+}
+
+Json violation_json(const accel::Violation& violation, const workload::Network& network) {
+  const std::string layer = violation.layer < 0 ? "" : network.layers()[static_cast<std::size_t>(violation.layer)].name;
+  Json json{{"code", accel::code(violation.reason)},
+            {"quantity", accel::quantity(violation.reason)},
+            {"value", violation.value},
+            {"limit", violation.limit},
+            {"parameter", violation.parameter},
+            {"nearest_passing", nullptr},
+            {"layer", nullptr},
+            {"message", accel::message(violation, layer)}};
+  if (violation.nearest_passing > 0) json["nearest_passing"] = violation.nearest_passing;
+  if (!layer.empty()) json["layer"] = layer;
+  return json;
+}
+
+Json layer_json(const accel::LayerResult& layer, const workload::Network& network, std::size_t i) {
+  const workload::GemmLayer& gemm = network.gemms()[i];
+  return {{"name", network.layers()[i].name},
+          {"type", workload::to_string(network.layers()[i].type)},
+          {"repeat", gemm.repeat},
+          {"m", gemm.m},
+          {"n", gemm.n},
+          {"k", gemm.k},
+          {"count", gemm.count},
+          {"dataflow", accel::to_string(layer.dataflow)},
+          {"bound", accel::to_string(layer.bound)},
+          {"pe_split", {{"m", layer.pe_split_m}, {"n", layer.pe_split_n}, {"k", layer.pe_split_k}}},
+          {"core_split", {{"m", layer.core_split_m}, {"n", layer.core_split_n}}},
+          {"tile", {{"m", layer.tile_m}, {"n", layer.tile_n}, {"k", layer.tile_k}}},
+          {"tiles", {{"m", layer.tiles_m}, {"n", layer.tiles_n}, {"k", layer.tiles_k}}},
+          {"utilisation_frac", layer.utilisation_frac},
+          {"compute_cycles", layer.compute_cycles},
+          {"core_memory_cycles", layer.core_memory_cycles},
+          {"pe_memory_cycles", layer.pe_memory_cycles},
+          {"noc_cycles", layer.noc_cycles},
+          {"dram_cycles", layer.dram_cycles},
+          {"fill_drain_cycles", layer.fill_drain_cycles},
+          {"overhead_cycles", layer.overhead_cycles},
+          {"total_cycles", layer.total_cycles},
+          {"instructions", layer.instructions},
+          {"weights_cached_frac", layer.weights_cached_frac},
+          {"input_on_chip", layer.input_on_chip},
+          {"output_on_chip", layer.output_on_chip},
+          {"traffic", object(fields(layer.traffic))},
+          {"energy", object(fields(layer.energy))}};
+}
+
+Json network_json(const EvaluatedNetwork& result) {
+  const workload::Network& network = *result.network;
+  const accel::Evaluation& evaluation = result.evaluation;
+  Json json{{"workload", network.name()}, {"batch", network.batch()}, {"feasible", evaluation.feasible}};
+  if (evaluation.feasible) {
+    const accel::Metrics& metrics = evaluation.metrics;
+    json["metrics"] = {{"latency_s", metrics.latency_s},
+                       {"latency_cycles", metrics.latency_cycles},
+                       {"energy_j", metrics.energy_j},
+                       {"average_power_w", metrics.average_power_w},
+                       {"utilisation_frac", metrics.utilisation_frac},
+                       {"instructions", metrics.instructions},
+                       {"weights_cached_frac", metrics.weights_cached_frac},
+                       {"traffic", object(fields(metrics.traffic))},
+                       {"energy", object(fields(metrics.energy))}};
+  }
+  json["violations"] = Json::array();
+  for (const accel::Violation& violation : evaluation.violations.view()) {
+    json["violations"].push_back(violation_json(violation, network));
+  }
+  json["layers"] = Json::array();
+  for (std::size_t i = 0; i < result.layers.size() && result.layers[i].total_cycles > 0; ++i) {
+    json["layers"].push_back(layer_json(result.layers[i], network, i));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string evaluation_json(const EvaluatedDesign& design) {
+  const accel::AcceleratorConfig& config = design.chip.config;
+  Json json{{"hindsight_version", build_info().version},
+            {"commit", build_info().commit},
+            {"model", accel::kModelName},
+            {"model_version", accel::kModelVersion},
+            {"technology", design.technology->name},
+            {"design", design.name},
+            {"config", config_json(config)},
+            {"peak_tera_ops_per_s", config.peak().in(units::tera_ops_per_s(1))},
+            {"peak_power_w", design.chip.peak_power_w},
+            {"area_mm2", design.chip.area.total_mm2()},
+            {"area", object(fields(design.chip.area))},
+            {"feasible", design.feasible()}};
+  json["workloads"] = Json::array();
+  for (const EvaluatedNetwork& result : design.networks) json["workloads"].push_back(network_json(result));
+  return to_text(json);
+}
+
+}  // namespace hindsight::report

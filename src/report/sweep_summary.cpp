@@ -1,0 +1,127 @@
+#include "hindsight/report/sweep_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/provenance.h"
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "report/json.h"
+
+namespace hindsight::report {
+namespace {
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string headline(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
+  const std::string log = options.log.string();
+  switch (summary.status) {
+    case sweep::SweepStatus::finished:
+      return fmt::format("finished: {} designs x {} workloads are in {}", with_commas(summary.designs),
+                         options.networks.size(), log);
+    case sweep::SweepStatus::already_finished:
+      return fmt::format("already finished: {} designs x {} workloads are in {}; nothing to do",
+                         with_commas(summary.designs), options.networks.size(), log);
+    case sweep::SweepStatus::interrupted:
+      return fmt::format("interrupted: {} designs x {} workloads are in {}; the same command continues",
+                         with_commas(summary.designs), options.networks.size(), log);
+    case sweep::SweepStatus::exhausted:
+      return fmt::format("exhausted: the sequence has no more than {} designs within the limits ({} were wanted)",
+                         with_commas(summary.accepted), with_commas(summary.samples));
+  }
+  return "";
+}
+
+std::string reasons_text(const sweep::WorkloadCounts& counts) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < counts.reasons.size(); ++i) {
+    if (counts.reasons[i] > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return counts.reasons[a] > counts.reasons[b]; });
+  std::vector<std::string> pieces;
+  for (const std::size_t i : order) {
+    pieces.push_back(fmt::format("{} {:.1f} %", accel::code(static_cast<accel::Reason>(i)),
+                                 100 * share(counts.reasons[i], counts.feasible + counts.infeasible)));
+  }
+  return join(pieces, ", ");
+}
+
+}  // namespace
+
+std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOptions& options, int columns) {
+  std::string out = wrapped("", headline(summary, options), columns, 2);
+  std::string drawn =
+      fmt::format("drawn {} candidates: {} over a limit, {} repeated, {} new designs", with_commas(summary.candidates),
+                  with_commas(summary.constrained), with_commas(summary.repeated), with_commas(summary.accepted));
+  if (options.shard.count > 1) {
+    drawn +=
+        fmt::format(" ({} in shard {}/{})", with_commas(summary.designs), options.shard.index, options.shard.count);
+  }
+  out += wrapped("", drawn, columns, 2);
+  if (summary.run_id) {
+    out += wrapped(
+        "",
+        fmt::format("run {}: {} evaluations written, {} were there before, {} refused; {:.1f} s, {:.0f} "
+                    "designs/s",
+                    *summary.run_id, with_commas(summary.rows_inserted), with_commas(summary.rows_already_present),
+                    with_commas(summary.rows_rejected), summary.elapsed_s,
+                    static_cast<double>(summary.designs_this_run) / std::max(summary.elapsed_s, 1e-9)),
+        columns, 2);
+  }
+  if (!summary.first_rejection.empty()) out += wrapped("refused: ", summary.first_rejection, columns, 2);
+  Table table;
+  table.add_column("workload", Align::left);
+  table.add_column("feasible", Align::right);
+  table.add_column("share", Align::right);
+  table.add_column("reasons against (share of all)", Align::left);
+  for (const sweep::WorkloadCounts& counts : summary.workloads) {
+    table.add_row({counts.name, with_commas(counts.feasible),
+                   percent(share(counts.feasible, counts.feasible + counts.infeasible)), reasons_text(counts)});
+  }
+  return out + "\n" + table.render(columns);
+}
+
+std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
+  Json json{{"hindsight_version", build_info().version},
+            {"commit", build_info().commit},
+            {"status", sweep::to_string(summary.status)},
+            {"log", options.log.string()},
+            {"definition_hash", summary.definition_hash},
+            {"space", options.space.name()},
+            {"technology", options.technology.name},
+            {"sampler", space::to_string(options.sampler)},
+            {"seed", options.seed},
+            {"shard", fmt::format("{}/{}", options.shard.index, options.shard.count)},
+            {"samples", summary.samples},
+            {"candidates", summary.candidates},
+            {"constrained", summary.constrained},
+            {"repeated", summary.repeated},
+            {"accepted", summary.accepted},
+            {"designs", summary.designs},
+            {"resumed", summary.resumed},
+            {"run_id", nullptr},
+            {"designs_this_run", summary.designs_this_run},
+            {"rows_inserted", summary.rows_inserted},
+            {"rows_already_present", summary.rows_already_present},
+            {"rows_rejected", summary.rows_rejected},
+            {"elapsed_s", summary.elapsed_s}};
+  if (summary.run_id) json["run_id"] = *summary.run_id;
+  json["workloads"] = Json::array();
+  for (const sweep::WorkloadCounts& counts : summary.workloads) {
+    Json reasons = Json::object();
+    for (std::size_t i = 0; i < counts.reasons.size(); ++i) {
+      reasons[std::string(accel::code(static_cast<accel::Reason>(i)))] = counts.reasons[i];
+    }
+    json["workloads"].push_back({{"name", counts.name},
+                                 {"feasible", counts.feasible},
+                                 {"infeasible", counts.infeasible},
+                                 {"reasons", reasons}});
+  }
+  return to_text(json);
+}
+
+}  // namespace hindsight::report

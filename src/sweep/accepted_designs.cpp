@@ -1,0 +1,163 @@
+#include "sweep/accepted_designs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/thread_pool.h"
+
+namespace hindsight::sweep {
+namespace {
+
+/// Draws in a row without a new design after which a uniform sampler has almost surely seen all of `size`
+/// designs: a given one stays unseen with probability (1 - 1/size)^(64 size) < e^-64.
+constexpr std::uint64_t kDrawsPerDesign = 64;
+
+double metric_value(const std::string& metric, const accel::ChipFacts& chip) {
+  return metric == "area_mm2" ? chip.area.total_mm2() : chip.peak_power_w;
+}
+
+std::uint64_t fruitless_limit(const SweepOptions& options) {
+  const auto size = options.space.size();
+  const std::uint64_t limit = options.max_fruitless_candidates;
+  if (!size || *size > limit / kDrawsPerDesign) return limit;
+  return std::min(limit, *size * kDrawsPerDesign);
+}
+
+}  // namespace
+
+AcceptedDesigns::AcceptedDesigns(const SweepOptions& options, std::uint64_t samples, unsigned threads)
+    : options_(options),
+      binding_(options.space),
+      candidates_(options.sampler, options.space, options.seed, std::max<std::uint64_t>(samples, 1),
+                  options.grid_limit),
+      threads_(threads),
+      dimensions_(options.space.parameters().size()),
+      may_repeat_(options.sampler != space::SamplerKind::grid),
+      fruitless_limit_(may_repeat_ ? fruitless_limit(options) : std::numeric_limits<std::uint64_t>::max()),
+      block_levels_(kBlock * dimensions_),
+      block_metrics_(kBlock * options.constraints.size()),
+      block_keys_(kBlock),
+      smallest_(options.constraints.size(), std::numeric_limits<double>::infinity()),
+      scratch_(threads) {
+  for (Scratch& scratch : scratch_) {
+    scratch.values.resize(dimensions_);
+    scratch.design.levels.resize(dimensions_);
+  }
+}
+
+void AcceptedDesigns::refill() {
+  block_begin_ = position_.candidates;
+  block_end_ = block_begin_ + std::min<std::uint64_t>(kBlock, candidates_.length() - block_begin_);
+  candidates_.prepare(block_begin_, block_end_);
+  const std::size_t metrics = options_.constraints.size();
+  const bool has_index = options_.space.size().has_value();
+  parallel_for(block_end_ - block_begin_, kChunk, threads_, [&](std::size_t begin, std::size_t end, unsigned worker) {
+    Scratch& scratch = scratch_[worker];
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::span levels(block_levels_.data() + i * dimensions_, dimensions_);
+      candidates_.sample(block_begin_ + i, levels);
+      if (metrics > 0) {
+        options_.space.values(levels, scratch.values);
+        const accel::ChipFacts chip = accel::chip_facts(binding_.bind(scratch.values), options_.technology);
+        for (std::size_t j = 0; j < metrics; ++j) {
+          block_metrics_[i * metrics + j] = metric_value(options_.constraints[j].metric, chip);
+        }
+      }
+      if (may_repeat_) {
+        std::copy(levels.begin(), levels.end(), scratch.design.levels.begin());
+        block_keys_[i] = has_index ? options_.space.index(scratch.design) : options_.space.content_hash(scratch.design);
+      }
+    }
+  });
+}
+
+AcceptedDesigns::Verdict AcceptedDesigns::decide(std::size_t offset) {
+  const std::size_t metrics = options_.constraints.size();
+  bool within = true;
+  for (std::size_t j = 0; j < metrics; ++j) {
+    const double value = block_metrics_[offset * metrics + j];
+    smallest_[j] = std::min(smallest_[j], value);
+    within = within && value <= options_.constraints[j].limit;
+  }
+  if (!within) return Verdict::constrained;
+  if (may_repeat_ && !seen_.insert(block_keys_[offset])) return Verdict::repeated;
+  return Verdict::accepted;
+}
+
+void AcceptedDesigns::count(Verdict verdict) {
+  ++position_.candidates;
+  ++fruitless_;
+  switch (verdict) {
+    case Verdict::constrained:
+      ++position_.constrained;
+      break;
+    case Verdict::repeated:
+      ++position_.repeated;
+      break;
+    case Verdict::accepted:
+      ++position_.accepted;
+      fruitless_ = 0;
+      break;
+  }
+}
+
+AcceptedDesigns::Next AcceptedDesigns::next(std::span<std::uint16_t> levels) {
+  while (true) {
+    const bool complete = may_repeat_ && options_.space.size() == position_.accepted;
+    if (complete || position_.candidates >= candidates_.length() || fruitless_ >= fruitless_limit_) {
+      return Next::exhausted;
+    }
+    if (position_.candidates >= block_end_ || position_.candidates < block_begin_) {
+      if (interrupt_requested()) return Next::interrupted;
+      refill();
+    }
+    const auto offset = static_cast<std::size_t>(position_.candidates - block_begin_);
+    const Verdict verdict = decide(offset);
+    count(verdict);
+    if (verdict == Verdict::accepted) {
+      const auto* first = block_levels_.data() + offset * dimensions_;
+      std::copy(first, first + dimensions_, levels.begin());
+      return Next::design;
+    }
+  }
+}
+
+bool AcceptedDesigns::replay(const Position& position) {
+  HINDSIGHT_EXPECT(position_.candidates == 0);
+  if (!may_repeat_ && options_.constraints.empty()) {
+    position_ = position;  // an unconstrained grid accepts everything: nothing to decide again
+  }
+  while (position_.candidates < position.candidates && position_.candidates < candidates_.length()) {
+    if (position_.candidates >= block_end_) {
+      if (interrupt_requested()) return false;
+      refill();
+    }
+    count(decide(static_cast<std::size_t>(position_.candidates - block_begin_)));
+  }
+  if (position_ != position) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: the sweep's checkpoint ({} of {} candidates accepted) does not come out again ({} of "
+                            "{}), so this version cannot continue it. Use a new log?",
+                            options_.log.string(), with_commas(position.accepted), with_commas(position.candidates),
+                            with_commas(position_.accepted), with_commas(position_.candidates)));
+  }
+  return true;
+}
+
+std::string AcceptedDesigns::nothing_accepted() const {
+  std::vector<std::string> limits;
+  std::vector<std::string> seen;
+  for (std::size_t j = 0; j < smallest_.size(); ++j) {
+    const Constraint& constraint = options_.constraints[j];
+    limits.push_back(fmt::format("{} <= {}", constraint.metric, shortest(constraint.limit)));
+    seen.push_back(fmt::format("{} {:.4g}", constraint.metric, smallest_[j]));
+  }
+  return fmt::format("no design of space '{}' within {} among {} candidates (smallest seen: {}). Raise the limit?",
+                     options_.space.name(), join(limits, ", "), with_commas(position_.candidates), join(seen, ", "));
+}
+
+}  // namespace hindsight::sweep

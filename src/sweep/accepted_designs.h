@@ -1,0 +1,81 @@
+/// The designs of a sweep in order: candidates without those that break a constraint or occurred before.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hindsight/accel/config.h"
+#include "hindsight/sweep/sweep.h"
+#include "sweep/candidates.h"
+#include "sweep/seen_set.h"
+
+namespace hindsight::sweep {
+
+/// Where a sweep stands in its sequence of candidates.
+struct Position {
+  std::uint64_t candidates = 0;
+  std::uint64_t constrained = 0;
+  std::uint64_t repeated = 0;
+  std::uint64_t accepted = 0;
+  bool operator==(const Position&) const = default;
+};
+
+/// Draws candidates in blocks, in parallel, and hands out the accepted ones in order.
+class AcceptedDesigns {
+ public:
+  /// `samples` is the length of one hypercube for LHS. `options` must outlive this object.
+  AcceptedDesigns(const SweepOptions& options, std::uint64_t samples, unsigned threads);
+
+  enum class Next {
+    design,       ///< `levels` holds the next design; its number is position().accepted - 1
+    exhausted,    ///< no candidate is left, or too many in a row gave nothing new
+    interrupted,  ///< Ctrl-C
+  };
+  Next next(std::span<std::uint16_t> levels);
+
+  /// Replays the decisions up to an earlier position, which a log's checkpoint recorded.
+  /// Error{incompatible} when they come out differently; false when interrupted.
+  bool replay(const Position& position);
+
+  [[nodiscard]] const Position& position() const { return position_; }
+  /// Number of candidates, when the sequence is finite.
+  [[nodiscard]] std::uint64_t length() const { return candidates_.length(); }
+  /// "no design within area_mm2 <= 10 among 1,000 candidates (smallest area_mm2 seen: 12.3 ...)".
+  [[nodiscard]] std::string nothing_accepted() const;
+
+ private:
+  static constexpr std::size_t kBlock = 4096;  ///< [chosen] a few milliseconds of work
+  static constexpr std::size_t kChunk = 128;
+
+  enum class Verdict : std::uint8_t { constrained, repeated, accepted };
+  void refill();
+  Verdict decide(std::size_t offset);
+  void count(Verdict verdict);
+
+  struct Scratch {
+    std::vector<double> values;
+    space::Design design;
+  };
+
+  const SweepOptions& options_;
+  accel::ConfigBinding binding_;
+  Candidates candidates_;
+  unsigned threads_;
+  std::size_t dimensions_;
+  bool may_repeat_;
+  std::uint64_t fruitless_limit_;
+  std::uint64_t fruitless_ = 0;
+  Position position_;
+  SeenSet seen_;
+  std::uint64_t block_begin_ = 0, block_end_ = 0;
+  std::vector<std::uint16_t> block_levels_;  // kBlock x dimensions
+  std::vector<double> block_metrics_;        // kBlock x constraints
+  std::vector<std::uint64_t> block_keys_;    // kBlock
+  std::vector<double> smallest_;             // per constraint
+  std::vector<Scratch> scratch_;             // per worker
+};
+
+}  // namespace hindsight::sweep

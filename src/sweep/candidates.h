@@ -1,0 +1,43 @@
+/// The endless sequence of candidates behind a sweep.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hindsight/space/sampling.h"
+
+namespace hindsight::sweep {
+
+/// Candidate number i, a pure function of (space, sampler, seed, strata).
+///
+/// uniform, Sobol: the sampler's own unbounded sequence. grid: ends after the last design. LHS: one hypercube
+/// of `strata` points after the other, each with a seed of its own, because a constraint may reject any
+/// share of the first one.
+class Candidates {
+ public:
+  Candidates(space::SamplerKind kind, const space::DesignSpace& space, std::uint64_t seed, std::uint64_t strata,
+             std::uint64_t grid_limit);
+
+  /// Number of candidates.
+  [[nodiscard]] std::uint64_t length() const { return length_; }
+  /// Must cover a range before `sample` may be called for it (from any thread).
+  void prepare(std::uint64_t begin, std::uint64_t end);
+  void sample(std::uint64_t i, std::span<std::uint16_t> levels) const;
+
+ private:
+  [[nodiscard]] std::unique_ptr<space::Sampler> make_round(std::uint64_t round) const;
+
+  space::SamplerKind kind_;
+  const space::DesignSpace& space_;
+  std::uint64_t seed_;
+  std::uint64_t grid_limit_;
+  std::uint64_t length_;
+  std::uint64_t round_length_;
+  std::uint64_t first_round_ = 0;
+  std::vector<std::unique_ptr<space::Sampler>> rounds_;  ///< rounds first_round_, first_round_ + 1, ...
+};
+
+}  // namespace hindsight::sweep

@@ -1,0 +1,37 @@
+/// What a sweep registers in its log before the first row.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hindsight/log/log.h"
+#include "hindsight/sweep/sweep.h"
+
+namespace hindsight::sweep {
+
+struct Registration {
+  std::int64_t space_id = 0;
+  std::int64_t evaluator_id = 0;
+  std::vector<std::int64_t> workload_ids;
+};
+[[nodiscard]] Registration register_definitions(log::Log& log, const SweepOptions& options);
+
+/// The options of a run as JSON, for `runs.options_json`.
+[[nodiscard]] std::string options_json(const SweepOptions& options, const std::string& definition_hash);
+/// The layer table of a network as JSON: what people wrote and what the cost model sees.
+[[nodiscard]] std::string layers_json(const workload::Network& network);
+
+/// The checkpoint of a sweep.
+struct Progressed {
+  std::uint64_t candidates = 0, constrained = 0, repeated = 0, accepted = 0;
+  std::uint64_t designs = 0;
+  bool exhausted = false;
+  std::vector<WorkloadCounts> workloads;
+};
+[[nodiscard]] std::string to_json(const Progressed& progressed);
+/// Error{incompatible} naming `file` when the text is not a checkpoint of `workload_count` networks.
+[[nodiscard]] Progressed parse_progressed(const std::string& text, const std::vector<workload::Network>& networks,
+                                          const std::string& file);
+
+}  // namespace hindsight::sweep

@@ -1,0 +1,374 @@
+#include "hindsight/sweep/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <set>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/progress.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/thread_pool.h"
+#include "hindsight/log/log.h"
+#include "sweep/accepted_designs.h"
+#include "sweep/registration.h"
+
+namespace hindsight::sweep {
+namespace {
+
+constexpr std::size_t kDesignsPerChunk = 8;  ///< [chosen] about a millisecond of work between hand-outs
+
+/// A batch of evaluated designs; allocated once and reused.
+struct Batch {
+  std::vector<std::uint16_t> levels;           // designs x dimensions
+  std::vector<accel::Evaluation> evaluations;  // designs x networks
+  std::size_t designs = 0;
+  Progressed progressed;  ///< state of the sweep after this batch
+};
+
+void validate(const SweepOptions& options) {
+  if (options.networks.empty()) throw Error(ErrorKind::usage, "a sweep needs at least one workload");
+  if (options.samples == 0 && options.sampler != space::SamplerKind::grid) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--samples must be at least 1 for the sampler '{}'", space::to_string(options.sampler)));
+  }
+  std::set<std::string> names;
+  for (const workload::Network& network : options.networks) {
+    if (!names.insert(network.name()).second) {
+      throw Error(ErrorKind::usage, fmt::format("the workload '{}' is named twice", network.name()));
+    }
+  }
+  std::set<std::string> metrics;
+  for (const Constraint& constraint : options.constraints) {
+    const auto& known = constraint_metrics();
+    if (std::find(known.begin(), known.end(), constraint.metric) == known.end()) {
+      throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
+                                                constraint.metric, did_you_mean(constraint.metric, known)));
+    }
+    if (!metrics.insert(constraint.metric).second) {
+      throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", constraint.metric));
+    }
+  }
+  HINDSIGHT_EXPECT(options.batch_designs > 0 && options.shard.index < options.shard.count);
+}
+
+/// Evaluates a batch on every network; the loop allocates nothing.
+class Evaluator {
+ public:
+  Evaluator(const SweepOptions& options, unsigned threads)
+      : options_(options), binding_(options.space), threads_(threads), scratch_(threads) {
+    for (auto& values : scratch_) values.resize(options.space.parameters().size());
+  }
+
+  void evaluate(Batch& batch) {
+    const std::size_t dimensions = options_.space.parameters().size();
+    const std::size_t networks = options_.networks.size();
+    parallel_for(batch.designs, kDesignsPerChunk, threads_, [&](std::size_t begin, std::size_t end, unsigned worker) {
+      std::vector<double>& values = scratch_[worker];
+      for (std::size_t i = begin; i < end; ++i) {
+        options_.space.values(std::span(batch.levels).subspan(i * dimensions, dimensions), values);
+        const accel::ChipFacts chip = accel::chip_facts(binding_.bind(values), options_.technology);
+        for (std::size_t j = 0; j < networks; ++j) {
+          batch.evaluations[i * networks + j] =
+              accel::evaluate(chip, options_.networks[j].gemms(), options_.technology);
+        }
+      }
+    });
+  }
+
+ private:
+  const SweepOptions& options_;
+  accel::ConfigBinding binding_;
+  unsigned threads_;
+  std::vector<std::vector<double>> scratch_;
+};
+
+void count(const Batch& batch, std::vector<WorkloadCounts>& workloads) {
+  for (std::size_t i = 0; i < batch.designs; ++i) {
+    for (std::size_t j = 0; j < workloads.size(); ++j) {
+      const accel::Evaluation& evaluation = batch.evaluations[i * workloads.size() + j];
+      ++(evaluation.feasible ? workloads[j].feasible : workloads[j].infeasible);
+      for (const accel::Violation& violation : evaluation.violations.view()) {
+        ++workloads[j].reasons[static_cast<std::size_t>(violation.reason)];
+      }
+    }
+  }
+}
+
+log::EvaluationRow make_row(const accel::Evaluation& evaluation, const workload::Network& network) {
+  log::EvaluationRow row;
+  row.feasible = evaluation.feasible;
+  row.metrics = {{"area_mm2", evaluation.area.total_mm2()}, {"peak_power_w", evaluation.peak_power_w}};
+  if (evaluation.feasible) {
+    const accel::Metrics& metrics = evaluation.metrics;
+    row.metrics.insert(row.metrics.end(), {{"latency_s", metrics.latency_s},
+                                           {"latency_cycles", metrics.latency_cycles},
+                                           {"energy_j", metrics.energy_j},
+                                           {"average_power_w", metrics.average_power_w},
+                                           {"utilisation_frac", metrics.utilisation_frac},
+                                           {"dram_read_bytes", metrics.traffic.dram_read_weight_bytes +
+                                                                   metrics.traffic.dram_read_input_bytes},
+                                           {"dram_write_bytes", metrics.traffic.dram_write_output_bytes},
+                                           {"weights_cached_frac", metrics.weights_cached_frac},
+                                           {"instructions", metrics.instructions}});
+  }
+  for (const accel::Violation& violation : evaluation.violations.view()) {
+    log::ViolationRow out{.code = std::string(accel::code(violation.reason)),
+                          .quantity = std::string(accel::quantity(violation.reason)),
+                          .value = violation.value,
+                          .limit = violation.limit,
+                          .nearest_passing = std::nullopt,
+                          .layer = "",
+                          .message = ""};
+    if (violation.nearest_passing > 0) out.nearest_passing = violation.nearest_passing;
+    if (violation.layer >= 0) out.layer = network.layers()[static_cast<std::size_t>(violation.layer)].name;
+    row.violations.push_back(std::move(out));
+  }
+  return row;
+}
+
+/// The log of a sweep: opened before the first batch when it exists, with the first batch otherwise, and
+/// written by one thread at a time, beside the computation of the next batch.
+class Writer {
+ public:
+  Writer(const SweepOptions& options, std::string definition_hash)
+      : options_(options), definition_hash_(std::move(definition_hash)) {
+    if (std::filesystem::exists(options.log)) log_ = log::Log::open(options.log, log::OpenMode::read_write_create);
+  }
+
+  [[nodiscard]] std::optional<Progressed> checkpoint() const {
+    const auto text = log_ ? log_->checkpoint(key()) : std::nullopt;
+    if (!text) return std::nullopt;
+    return parse_progressed(*text, options_.networks, options_.log.string());
+  }
+
+  /// Waits for the batch before and starts to append this one.
+  void append(const Batch& batch) {
+    wait();
+    if (!log_) log_ = log::Log::open(options_.log, log::OpenMode::read_write_create);
+    if (!run_id_) {
+      ids_ = register_definitions(*log_, options_);
+      run_id_ = log_->begin_run("sweep", options_.provenance, options_json(options_, definition_hash_));
+    }
+    pending_ = std::async(std::launch::async, [this, &batch] { return write(batch); });
+  }
+
+  void wait() {
+    if (!pending_.valid()) return;
+    const log::AppendResult result = pending_.get();
+    inserted_ += result.inserted;
+    already_present_ += result.already_present;
+    rejected_ += result.rejected.size();
+    if (first_rejection_.empty() && !result.rejected.empty()) first_rejection_ = result.rejected.front().reason;
+  }
+
+  void end(const std::string& status) {
+    wait();
+    if (run_id_) log_->end_run(*run_id_, status);
+  }
+
+  /// After an error: the batch under way may finish or fail, the run is marked failed if that still works.
+  void abandon() noexcept {
+    try {
+      if (pending_.valid()) pending_.wait();
+      pending_ = {};
+      if (run_id_) log_->end_run(*run_id_, "failed");
+    } catch (const std::exception&) {
+      // The first error is the one to report; a run without an end reads as unfinished.
+    }
+  }
+
+  void report(SweepSummary& summary) const {
+    summary.run_id = run_id_;
+    summary.rows_inserted = inserted_;
+    summary.rows_already_present = already_present_;
+    summary.rows_rejected = rejected_;
+    summary.first_rejection = first_rejection_;
+  }
+
+ private:
+  [[nodiscard]] std::string key() const { return "sweep/" + definition_hash_; }
+
+  log::AppendResult write(const Batch& batch) {
+    const std::size_t dimensions = options_.space.parameters().size();
+    const std::size_t networks = options_.networks.size();
+    std::vector<log::EvaluationRow> rows;
+    rows.reserve(batch.designs * networks);
+    for (std::size_t i = 0; i < batch.designs; ++i) {
+      const auto* first = batch.levels.data() + i * dimensions;
+      const space::Design design{.levels = {first, first + dimensions}};
+      const std::string text_id = options_.space.text_id(design);
+      const std::uint64_t hash = options_.space.content_hash(design);
+      for (std::size_t j = 0; j < networks; ++j) {
+        log::EvaluationRow row = make_row(batch.evaluations[i * networks + j], options_.networks[j]);
+        row.workload_id = ids_.workload_ids[j];
+        row.design_text_id = text_id;
+        row.design_hash = hash;
+        rows.push_back(std::move(row));
+      }
+    }
+    return log_->append(*run_id_, ids_.space_id, ids_.evaluator_id, rows,
+                        log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
+  }
+
+  const SweepOptions& options_;
+  std::string definition_hash_;
+  std::optional<log::Log> log_;
+  std::optional<std::int64_t> run_id_;
+  Registration ids_;
+  std::future<log::AppendResult> pending_;
+  std::uint64_t inserted_ = 0, already_present_ = 0, rejected_ = 0;
+  std::string first_rejection_;
+};
+
+std::string note(const Progressed& progressed) {
+  std::uint64_t infeasible = 0, all = 0;
+  for (const WorkloadCounts& counts : progressed.workloads) {
+    infeasible += counts.infeasible;
+    all += counts.feasible + counts.infeasible;
+  }
+  return all == 0
+             ? ""
+             : fmt::format("infeasible {:.1f} %", 100.0 * static_cast<double>(infeasible) / static_cast<double>(all));
+}
+
+/// One sweep from its position to its end.
+class Sweep {
+ public:
+  explicit Sweep(const SweepOptions& options)
+      : options_(options),
+        threads_(resolve_threads(options.threads)),
+        designs_(options, options.samples, threads_),
+        evaluator_(options, threads_),
+        writer_(options, definition_hash(options)) {
+    samples_ = options.samples;
+    if (wants_all()) samples_ = designs_.length();
+    for (const workload::Network& network : options.networks) progressed_.workloads.push_back({.name = network.name()});
+    for (Batch& batch : batches_) {
+      batch.levels.resize(options.batch_designs * options.space.parameters().size());
+      batch.evaluations.resize(options.batch_designs * options.networks.size());
+    }
+  }
+
+  SweepSummary run() {
+    const auto start = std::chrono::steady_clock::now();
+    SweepSummary summary;
+    summary.samples = samples_;
+    try {
+      summary.status = run_batches(summary);
+    } catch (...) {
+      writer_.abandon();
+      throw;
+    }
+    summary.candidates = progressed_.candidates;
+    summary.constrained = progressed_.constrained;
+    summary.repeated = progressed_.repeated;
+    summary.accepted = progressed_.accepted;
+    summary.designs = progressed_.designs;
+    summary.workloads = progressed_.workloads;
+    writer_.report(summary);
+    summary.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return summary;
+  }
+
+ private:
+  SweepStatus run_batches(SweepSummary& summary) {
+    if (const auto checkpoint = writer_.checkpoint()) {
+      summary.resumed = true;
+      progressed_ = *checkpoint;
+      if (progressed_.accepted >= samples_) return SweepStatus::already_finished;
+      if (progressed_.exhausted) return wants_all() ? SweepStatus::already_finished : SweepStatus::exhausted;
+    }
+    Progress progress("sweep", shard_designs(samples_), "designs", options_.quiet);
+    progress.set_already_done(progressed_.designs);
+    progress.update(progressed_.designs, summary.resumed ? "resumed" : "");
+    if (summary.resumed && !designs_.replay({.candidates = progressed_.candidates,
+                                             .constrained = progressed_.constrained,
+                                             .repeated = progressed_.repeated,
+                                             .accepted = progressed_.accepted})) {
+      return SweepStatus::interrupted;
+    }
+    const std::uint64_t designs_before = progressed_.designs;
+    SweepStatus status = SweepStatus::finished;
+    for (std::size_t turn = 0;; turn = 1 - turn) {
+      Batch& batch = batches_[turn];
+      const AcceptedDesigns::Next outcome = fill(batch);
+      if (outcome == AcceptedDesigns::Next::exhausted && progressed_.accepted == 0) {
+        throw Error(ErrorKind::no_feasible, designs_.nothing_accepted());
+      }
+      evaluator_.evaluate(batch);
+      count(batch, progressed_.workloads);
+      batch.progressed = progressed_;
+      writer_.append(batch);
+      progress.update(progressed_.designs, note(progressed_));
+      if (progressed_.accepted >= samples_) break;
+      if (outcome == AcceptedDesigns::Next::exhausted) {
+        status = wants_all() ? SweepStatus::finished : SweepStatus::exhausted;
+        break;
+      }
+      if (outcome == AcceptedDesigns::Next::interrupted || interrupt_requested()) {
+        status = SweepStatus::interrupted;
+        break;
+      }
+    }
+    writer_.end(status == SweepStatus::interrupted ? "interrupted" : "finished");
+    progress.finish(note(progressed_));
+    summary.designs_this_run = progressed_.designs - designs_before;
+    return status;
+  }
+
+  /// Fills a batch with this shard's next designs and moves `progressed_` behind them.
+  AcceptedDesigns::Next fill(Batch& batch) {
+    const std::size_t dimensions = options_.space.parameters().size();
+    batch.designs = 0;
+    auto outcome = AcceptedDesigns::Next::design;
+    while (batch.designs < options_.batch_designs && designs_.position().accepted < samples_) {
+      const auto levels = std::span(batch.levels).subspan(batch.designs * dimensions, dimensions);
+      outcome = designs_.next(levels);
+      if (outcome != AcceptedDesigns::Next::design) break;
+      const std::uint64_t number = designs_.position().accepted - 1;
+      if (number % options_.shard.count == options_.shard.index) ++batch.designs;
+    }
+    const Position& position = designs_.position();
+    progressed_.candidates = position.candidates;
+    progressed_.constrained = position.constrained;
+    progressed_.repeated = position.repeated;
+    progressed_.accepted = position.accepted;
+    progressed_.designs += batch.designs;
+    progressed_.exhausted = outcome == AcceptedDesigns::Next::exhausted;
+    return outcome;
+  }
+
+  /// A grid without --samples: every design of the space within the constraints.
+  [[nodiscard]] bool wants_all() const { return options_.sampler == space::SamplerKind::grid && options_.samples == 0; }
+
+  /// How many of `samples` numbers fall to this shard.
+  [[nodiscard]] std::uint64_t shard_designs(std::uint64_t samples) const {
+    const Shard& shard = options_.shard;
+    return samples <= shard.index ? 0 : (samples - shard.index - 1) / shard.count + 1;
+  }
+
+  const SweepOptions& options_;
+  unsigned threads_;
+  AcceptedDesigns designs_;
+  Evaluator evaluator_;
+  std::array<Batch, 2> batches_;
+  Progressed progressed_;
+  std::uint64_t samples_ = 0;
+  Writer writer_;  // last: its pending append refers to the batches and must end before they do
+};
+
+}  // namespace
+
+SweepSummary run_sweep(const SweepOptions& options) {
+  validate(options);
+  Sweep sweep(options);
+  SweepSummary summary = sweep.run();
+  summary.definition_hash = definition_hash(options);
+  return summary;
+}
+
+}  // namespace hindsight::sweep
