@@ -8,6 +8,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,7 @@ namespace hindsight {
 namespace {
 
 constexpr std::size_t kMostDepth = 64;          // [chosen] the deepest file of the project has 6
-constexpr std::size_t kMostValues = 1'000'000;  // [chosen] bounds memory at some 300 MB for a hostile file
+constexpr std::size_t kMostValues = 1'000'000;  // [chosen] keeps the memory for a hostile file below 1 GB
 constexpr std::size_t kMostUnclosed = 1'000;    // [chosen] far above kMostDepth, so that prose in texts passes
 
 TextPlace place_of(const YAML::Mark& mark) {
@@ -76,7 +77,8 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(const std::string& name) : name_(name) {}
 
-  [[nodiscard]] bool has_document() const { return documents_ > 0; }
+  /// Where the innermost list or map that is still open began.
+  [[nodiscard]] TextPlace innermost_place() const { return open_.empty() ? TextPlace{} : open_.back().place; }
   [[nodiscard]] ConfigElement take_root() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -184,7 +186,8 @@ class TreeBuilder : public YAML::EventHandler {
     refuse_tag(mark, tag);
     count_value(place_of(mark));
     if (key_expected()) {
-      config_fail(name_, place_of(mark), "a list or map as a key. Keys are plain names.");
+      config_fail(name_, place_of(mark),
+                  "a list or map as a key, or a bracket that is never closed. Keys are plain names.");
     }
     if (open_.size() >= kMostDepth) {
       config_fail(name_, place_of(mark), fmt::format("nested deeper than {} levels.", kMostDepth));
@@ -206,6 +209,32 @@ class TreeBuilder : public YAML::EventHandler {
   ConfigElement root_;
 };
 
+/// What a message of yaml-cpp means for the author of the file.
+std::string explanation(const std::string& message) {
+  namespace yaml = YAML::ErrorMsg;
+  struct Meaning {
+    const char* message;
+    const char* meaning;
+  };
+  constexpr std::array kMeanings = {
+      Meaning{yaml::END_OF_SEQ_FLOW, "a list in brackets is not closed, or lacks a comma. Add ']'?"},
+      Meaning{yaml::END_OF_MAP_FLOW, "a map in braces is not closed, or lacks a comma. Add '}'?"},
+      Meaning{yaml::FLOW_END, "a closing bracket without its opening one. Remove it or put the text in quotes."},
+      Meaning{yaml::MAP_VALUE, "a ':' where no key can stand. Is the indentation right, or does a text need quotes?"},
+      Meaning{yaml::UNKNOWN_TOKEN, "a character that cannot start a value. Put the text in quotes."},
+      Meaning{yaml::EOF_IN_SCALAR, "a quote that is never closed. Add it."},
+      Meaning{yaml::DOC_IN_SCALAR, "a quote that is not closed before the document ends. Add it."},
+      Meaning{yaml::END_OF_MAP, "a line that does not fit the map above it. Is the indentation right?"},
+      Meaning{yaml::END_OF_SEQ, "a line that does not fit the list above it. Is the indentation right?"},
+  };
+  for (const Meaning& known : kMeanings) {
+    if (message == known.message) {
+      return known.meaning;
+    }
+  }
+  return fmt::format("not valid YAML: {}.", printable(message));
+}
+
 }  // namespace
 
 void config_fail(const std::string& name, TextPlace place, const std::string& problem) {
@@ -214,19 +243,22 @@ void config_fail(const std::string& name, TextPlace place, const std::string& pr
 
 ConfigElement parse_config(const std::string& text, const std::string& name) {
   check_raw_text(text, name);
-  std::istringstream stream(text);
+  // The end mark makes yaml-cpp notice a quote that is never closed: inside quotes it is an error.
+  std::istringstream stream(text + (text.ends_with('\n') ? "...\n" : "\n...\n"));
   TreeBuilder builder(name);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::ParserException& error) {
-    config_fail(name, place_of(error.mark), fmt::format("not valid YAML: {}.", printable(error.msg)));
+    const bool unclosed = error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW || error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW;
+    config_fail(name, unclosed ? builder.innermost_place() : place_of(error.mark), explanation(error.msg));
   }
-  if (!builder.has_document()) {
+  ConfigElement root = builder.take_root();
+  if (root.kind == ConfigElement::Kind::null) {
     config_fail(name, {}, "the file is empty.");
   }
-  return builder.take_root();
+  return root;
 }
 
 }  // namespace hindsight
