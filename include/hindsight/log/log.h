@@ -3,9 +3,12 @@
 /// Guarantees: WAL, foreign keys, STRICT tables, `application_id`, versioned schema with migrations. A batch
 /// is one transaction (BEGIN IMMEDIATE, 30 s busy timeout): after a kill at any moment the committed batches
 /// are there and nothing is torn. Rows are identified by content (space definition, design text id, workload
-/// definition), so that appending the same evaluation twice leaves one row. Several processes may write.
+/// definition), so that appending the same evaluation twice leaves one row. Several processes of one host may write.
+/// Limits: a power failure may lose the last commits (synchronous = NORMAL), never tear one; WAL does not work across
+/// hosts (see `Log::warnings`). Tables, columns and units: docs/log-schema.md.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -27,24 +30,24 @@ enum class OpenMode { read_only, read_write_create };
 
 /// Why a design is infeasible. Codes are stable words, e.g. "noc_timing".
 struct ViolationRow {
-  std::string code;
-  std::string quantity;            ///< what was measured, with its unit suffix
-  double value = 0;
-  double limit = 0;
-  std::optional<double> nearest_passing;  ///< nearest value of the quantity's driving parameter that passes
-  std::string layer;               ///< layer concerned, or empty
-  std::string message;             ///< one sentence for a person (may be empty)
+  std::string code = {};
+  std::string quantity = {};                   ///< what was measured, with its unit suffix (may be empty)
+  double value = 0;                            ///< NaN = not known (stored as NULL)
+  double limit = 0;                            ///< NaN = not known (stored as NULL)
+  std::optional<double> nearest_passing = {};  ///< nearest value of the quantity's driving parameter that passes
+  std::string layer = {};                      ///< layer concerned, or empty
+  std::string message = {};                    ///< one sentence for a person (may be empty)
 };
 
 /// One evaluation to append. Metrics are (name with unit suffix, value); the standard ones
 /// (standard_metrics()) have columns of their own, all others go to `evaluation_metrics`.
 struct EvaluationRow {
   std::int64_t workload_id = 0;
-  std::string design_text_id;
+  std::string design_text_id = {};
   std::uint64_t design_hash = 0;
   bool feasible = false;
-  std::vector<std::pair<std::string, double>> metrics;  ///< empty objective metrics when infeasible; area may be known
-  std::vector<ViolationRow> violations;
+  std::vector<std::pair<std::string, double>> metrics = {};  ///< no latency_s, energy_j when infeasible
+  std::vector<ViolationRow> violations = {};
 };
 
 /// Columns of `evaluations` for the built-in accelerator model, in schema order.
@@ -68,13 +71,24 @@ struct Checkpoint {
   std::string value_json;
 };
 
-/// An open log.
+/// What a full check of a log found.
+struct Verification {
+  std::vector<std::string> problems;  ///< one sentence each, at most 100; empty = the log is sound
+  [[nodiscard]] bool sound() const { return problems.empty(); }
+};
+
+/// An open log. One thread at a time; open one per thread or process. Never carry it across fork().
 class Log {
  public:
+  /// How long an operation waits for another process's lock.
+  static constexpr std::chrono::milliseconds kBusyTimeout = std::chrono::seconds(30);
+
   /// Opens, creates or migrates. Errors: Error{incompatible} for a file that is not a Hindsight log, a log of
   /// a newer schema (says which version wrote it) or a corrupt one; Error{failure} for a read-only or full
   /// disk, a missing folder, a lock that is not released in 30 s; Error{usage} when read_only and missing.
-  static Log open(const std::filesystem::path& file, OpenMode mode);
+  /// Error{usage} for a folder or another thing that is no regular file. A refused file keeps its bytes.
+  static Log open(const std::filesystem::path& file, OpenMode mode,
+                  std::chrono::milliseconds busy_timeout = kBusyTimeout);
   Log(Log&&) noexcept;
   Log& operator=(Log&&) noexcept;
   ~Log();
@@ -86,21 +100,33 @@ class Log {
 
   /// Registers a space; the same definition gives the same id. Error{usage} when `name` exists with another
   /// definition (the message says how to keep both).
-  std::int64_t add_space(const std::string& name, const std::string& canonical_definition, const std::string& hash);
+  /// `parameter_names` in the order of the text ids; left out, the first design appended names them. They give the
+  /// view `designs_<space>` its columns.
+  std::int64_t add_space(const std::string& name, const std::string& canonical_definition, const std::string& hash,
+                         const std::vector<std::string>& parameter_names = {});
   /// Registers a workload with its layer table (JSON text) and context features; same rules.
   std::int64_t add_workload(const std::string& name, const std::string& canonical_definition, const std::string& hash,
                             std::int64_t batch, const std::string& layers_json, int context_version,
                             const std::vector<std::pair<std::string, double>>& context);
   /// Registers an evaluator (model name, version, constants' hash): evaluations of different evaluators
   /// never mix or overwrite each other.
-  std::int64_t add_evaluator(const std::string& name, const std::string& definition_hash, const std::string& definition);
+  std::int64_t add_evaluator(const std::string& name, const std::string& definition_hash,
+                             const std::string& definition);
 
-  /// Appends a batch in one transaction, with the checkpoint when given.
+  /// Appends a batch in one transaction, with the checkpoint when given. A bad row is rejected with its reason and the
+  /// rest is kept; the log keeps the first of two evaluations that contradict each other.
   AppendResult append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
-                      const std::vector<EvaluationRow>& rows, const std::optional<Checkpoint>& checkpoint = std::nullopt);
+                      const std::vector<EvaluationRow>& rows,
+                      const std::optional<Checkpoint>& checkpoint = std::nullopt);
 
   [[nodiscard]] std::optional<std::string> checkpoint(const std::string& key) const;
 
+  /// Checks everything: SQLite's integrity and references, identities, and that reasons and metrics agree with
+  /// feasibility. Reads the whole file.
+  [[nodiscard]] Verification verify() const;
+
+  /// Sentences for the user about where the log lies, e.g. on a network file system. Usually empty.
+  [[nodiscard]] const std::vector<std::string>& warnings() const;
   [[nodiscard]] const std::filesystem::path& path() const;
 
   struct Impl;

@@ -1,0 +1,358 @@
+/// Opening SQLite files safely, and translating SQLite's errors.
+#include "log/connection.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "hindsight/core/error.h"
+#include "log/schema.h"
+
+namespace hindsight::log {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Page cache of one connection, KiB. [chosen] holds the upper levels of the index over 10^8 design hashes.
+constexpr int kCacheKib = 65536;
+/// WAL pages after which a commit also checkpoints. [chosen] 16 MiB: large batches write each index page once.
+constexpr int kAutoCheckpointPages = 4096;
+/// A WAL file that grew beyond this is cut back at the next checkpoint. [chosen]
+constexpr int kJournalSizeLimitBytes = 64 * 1024 * 1024;
+
+std::string system_reason(sqlite3* handle) {
+  const int number = handle != nullptr ? sqlite3_system_errno(handle) : 0;
+  return number != 0 ? std::string(": ") + std::strerror(number) : std::string();
+}
+
+/// SQLite URI of a file; the path is escaped so that no part of it is read as an option.
+std::string uri_of(const fs::path& file, std::string_view options) {
+  const std::string absolute = fs::absolute(file).string();
+  std::string uri = "file://";
+  for (const char c : absolute) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+                       byte == '/' || byte == '.' || byte == '_' || byte == '-';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return uri + std::string(options);
+}
+
+void enable(sqlite3* handle, int option, bool on) { sqlite3_db_config(handle, option, on ? 1 : 0, nullptr); }
+
+/// Settings that hold before the file is known to be a log: nothing in its schema may run code, and closing does not
+/// write to it.
+void distrust(SQLite::Database& database) {
+  sqlite3* handle = database.getHandle();
+  sqlite3_extended_result_codes(handle, 1);
+  enable(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+  enable(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, false);
+  enable(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, false);
+  enable(handle, SQLITE_DBCONFIG_DEFENSIVE, true);
+  database.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON");
+}
+
+bool exists_beside(const fs::path& file, const char* suffix) {
+  std::error_code ignored;
+  return fs::exists(fs::path(file.string() + suffix), ignored);
+}
+
+std::uintmax_t size_beside(const fs::path& file, const char* suffix) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(fs::path(file.string() + suffix), error);
+  return error ? 0 : size;
+}
+
+fs::path folder_of(const fs::path& file) {
+  const fs::path parent = fs::absolute(file).parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+/// Refuses what cannot be a log by its path alone. Returns true when the file exists and has content.
+bool check_path(const fs::path& file, OpenMode mode) {
+  if (file.empty() || file.native().find('\0') != std::string::npos) {
+    throw Error(ErrorKind::usage, "the name of the log is empty or contains a NUL byte. Name a file, e.g. study.db.");
+  }
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (status.type() == fs::file_type::not_found) {
+    if (mode == OpenMode::read_only) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: no such log. Check the path, or create one with `hindsight sweep`.", file.string()));
+    }
+    const fs::path folder = folder_of(file);
+    if (!fs::is_directory(folder, error)) {
+      throw Error(ErrorKind::failure, fmt::format("{}: the folder {} does not exist. Create it: mkdir -p '{}'.",
+                                                  file.string(), folder.string(), folder.string()));
+    }
+    return false;
+  }
+  if (error) {
+    throw Error(ErrorKind::failure, fmt::format("{}: cannot be opened: {}. Check the permissions of the path.",
+                                                file.string(), error.message()));
+  }
+  if (status.type() == fs::file_type::directory) {
+    throw Error(ErrorKind::usage, fmt::format("{}: is a folder, not a log. Name a file in it, e.g. {}.", file.string(),
+                                              (file / "study.db").string()));
+  }
+  if (status.type() != fs::file_type::regular) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: is not a regular file (a log is one). Name another file.", file.string()));
+  }
+  const std::uintmax_t size = fs::file_size(file, error);
+  const bool has_content = error || size > 0 || size_beside(file, "-wal") > 0;
+  if (!has_content && mode == OpenMode::read_only) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: an empty file: nothing was logged yet. Run `hindsight sweep` first.", file.string()));
+  }
+  return error || size > 0;
+}
+
+/// Looks at an existing file without a lock and without leaving a trace, and refuses what is surely not a log.
+/// (The file is not read by other means: closing a descriptor of our own would drop SQLite's locks on it.)
+void refuse_foreign_file(const fs::path& file) {
+  const char* doing = "opening it";
+  try {
+    SQLite::Database database(uri_of(file, "?mode=ro&immutable=1"), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    doing = "reading its header";
+    distrust(database);
+    if (!identify(database).blank()) {
+      require_log_or_blank(database, file, kSchemaVersion);
+    }
+  } catch (const SQLite::Exception& error) {
+    // A journal of an interrupted commit may be what makes the file whole: the full open decides then.
+    if (exists_beside(file, "-journal") || exists_beside(file, "-wal")) {
+      return;
+    }
+    throw_translated(error, nullptr, file, doing);
+  }
+}
+
+void enable_wal(SQLite::Database& database, std::chrono::milliseconds busy_timeout, std::vector<std::string>& warnings,
+                const fs::path& file) {
+  const auto deadline = std::chrono::steady_clock::now() + busy_timeout;
+  std::string journal_mode;
+  for (;;) {
+    try {
+      journal_mode = database.execAndGet("PRAGMA journal_mode = WAL").getString();
+      break;
+    } catch (const SQLite::Exception& error) {
+      // Two processes that switch at once: SQLite reports busy here without waiting.
+      const int code = error.getErrorCode() & 0xff;
+      if ((code != SQLITE_BUSY && code != SQLITE_LOCKED) || std::chrono::steady_clock::now() > deadline) {
+        throw;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  if (journal_mode != "wal") {
+    warnings.push_back(
+        fmt::format("{}: this file system has no shared memory for a write-ahead log; journal mode is "
+                    "'{}' (slower, and readers wait for writers).",
+                    file.string(), journal_mode));
+  }
+  database.exec(
+      fmt::format("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {}; "
+                  "PRAGMA journal_size_limit = {}; PRAGMA cache_size = -{}",
+                  kAutoCheckpointPages, kJournalSizeLimitBytes, kCacheKib));
+}
+
+void warn_about_network(const fs::path& file, std::vector<std::string>& warnings) {
+  struct statfs facts {};
+  if (statfs(folder_of(file).c_str(), &facts) != 0) {
+    return;
+  }
+  if (const char* name = network_file_system_name(static_cast<long>(facts.f_type)); name != nullptr) {
+    warnings.push_back(
+        fmt::format("{}: on a {} file system, where a log is safe only while one host uses it. Use a "
+                    "local disk, or one log per host and `hindsight log merge`.",
+                    file.string(), name));
+  }
+}
+
+/// Flags and URI options that read a log with the least assumptions its folder allows.
+struct ReadAccess {
+  int flags;
+  const char* options;
+};
+
+/// A writable folder: a normal connection that refuses changes, so that -wal and -shm go away when it closes.
+/// Otherwise a plain read-only connection when a -wal file tells that somebody may be writing; else the file is as
+/// good as carved in stone.
+ReadAccess read_access(const fs::path& file) {
+  if (access(file.c_str(), W_OK) == 0 && access(folder_of(file).c_str(), W_OK) == 0) {
+    return {SQLite::OPEN_READWRITE | SQLite::OPEN_URI, ""};
+  }
+  if (size_beside(file, "-wal") > 0 || exists_beside(file, "-shm")) {
+    return {SQLite::OPEN_READONLY | SQLite::OPEN_URI, "?mode=ro"};
+  }
+  return {SQLite::OPEN_READONLY | SQLite::OPEN_URI, "?mode=ro&immutable=1"};
+}
+
+SQLite::Database open_database(const fs::path& file, int flags, const char* options,
+                               std::chrono::milliseconds busy_timeout) {
+  return translating(nullptr, file, "opening it", [&] {
+    return SQLite::Database(uri_of(file, options), flags, static_cast<int>(busy_timeout.count()));
+  });
+}
+
+Connection open_for_reading(const fs::path& file, std::chrono::milliseconds busy_timeout) {
+  const ReadAccess how = read_access(file);
+  Connection connection{open_database(file, how.flags, how.options, busy_timeout), {}};
+  SQLite::Database& database = connection.database;
+  try {
+    distrust(database);
+    const Identity identity = identify(database);
+    if (identity.blank()) {
+      throw Error(
+          ErrorKind::incompatible,
+          fmt::format("{}: an empty database: nothing was logged yet. Run `hindsight sweep` first.", file.string()));
+    }
+    require_log_or_blank(database, file, kSchemaVersion);
+    if (identity.schema_version < kSchemaVersion) {
+      throw Error(ErrorKind::incompatible,
+                  fmt::format("{}: schema version {} is older than {}, and this command only reads. Run a command that "
+                              "writes to it once: it migrates the log.",
+                              file.string(), identity.schema_version, kSchemaVersion));
+    }
+    require_expected_columns(database, file);
+    database.exec(fmt::format("PRAGMA query_only = ON; PRAGMA cache_size = -{}", kCacheKib));
+    enable(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+  } catch (const SQLite::Exception& error) {
+    const int code = error.getErrorCode() & 0xff;
+    if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && size_beside(file, "-wal") > 0) {
+      throw Error(ErrorKind::failure,
+                  fmt::format("{}: the newest commits are still in {}-wal, which can be merged only in a writable "
+                              "folder. Copy both files to one and read the copy.",
+                              file.string(), file.filename().string()));
+    }
+    throw_translated(error, database.getHandle(), file, "opening it");
+  }
+  return connection;
+}
+
+Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy_timeout) {
+  Connection connection{
+      open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_URI, "", busy_timeout), {}};
+  SQLite::Database& database = connection.database;
+  translating(database.getHandle(), file, "opening it", [&] {
+    distrust(database);
+    if (sqlite3_db_readonly(database.getHandle(), "main") == 1) {
+      throw Error(ErrorKind::failure,
+                  fmt::format("{}: read-only, and this command writes to it. Change its permissions (chmod u+w), or "
+                              "work on a copy.",
+                              file.string()));
+    }
+    // The schema goes in before WAL is switched on, so that the application_id is in the main file from the start.
+    migrate(database, file, migrations());
+    require_expected_columns(database, file);
+    enable_wal(database, busy_timeout, connection.warnings, file);
+    enable(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+  });
+  return connection;
+}
+
+}  // namespace
+
+const char* network_file_system_name(long file_system_type) {
+  // [spec] statfs(2), linux/magic.h, and the kernel modules of Lustre, GPFS and BeeGFS.
+  switch (static_cast<unsigned long>(file_system_type) & 0xffffffffUL) {
+    case 0x6969:
+      return "NFS";
+    case 0x517b:
+    case 0xff534d42:
+    case 0xfe534d42:
+      return "SMB/CIFS";
+    case 0x01021997:
+      return "9p";
+    case 0x5346414f:
+      return "AFS";
+    case 0x00c36400:
+      return "Ceph";
+    case 0x0bd00bd0:
+      return "Lustre";
+    case 0x47504653:
+      return "GPFS";
+    case 0x19830326:
+      return "BeeGFS";
+    default:
+      return nullptr;
+  }
+}
+
+void throw_translated(const SQLite::Exception& error, sqlite3* handle, const fs::path& file, std::string_view doing) {
+  const std::string name = file.string();
+  const std::string reason = system_reason(handle);
+  const int number = handle != nullptr ? sqlite3_system_errno(handle) : 0;
+  const auto fail = [](ErrorKind kind, const std::string& message) { throw Error(kind, message); };
+  switch (error.getErrorCode() & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      fail(ErrorKind::failure, fmt::format("{}: still locked by another process while {}. Wait for that process to end "
+                                           "and run this again; committed batches are kept.",
+                                           name, doing));
+      break;
+    case SQLITE_FULL:
+      fail(ErrorKind::failure, fmt::format("{}: the disk is full while {} (the last batch is not stored; committed "
+                                           "batches are kept). Free some space and run this again.",
+                                           name, doing));
+      break;
+    case SQLITE_IOERR:
+      if (number == ENOSPC || number == EDQUOT || number == EFBIG) {
+        fail(ErrorKind::failure,
+             fmt::format("{}: no room to write while {}{} (the last batch is not stored; committed batches are kept). "
+                         "Free some space or raise the limit, and run this again.",
+                         name, doing, reason));
+      }
+      fail(ErrorKind::failure, fmt::format("{}: the disk failed while {}{} (committed batches are kept). Check the "
+                                           "disk, then `hindsight log verify`.",
+                                           name, doing, reason));
+      break;
+    case SQLITE_READONLY:
+      fail(ErrorKind::failure, fmt::format("{}: the file, its folder or its disk is read-only while {}. Change the "
+                                           "permissions, or work on a copy.",
+                                           name, doing));
+      break;
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      fail(ErrorKind::failure,
+           fmt::format("{}: cannot be opened while {}{}. Check that you may read and write the file "
+                       "and its folder.",
+                       name, doing, reason));
+      break;
+    case SQLITE_NOTADB:
+      fail(ErrorKind::incompatible,
+           fmt::format("{}: not a Hindsight log (not a SQLite file). Name another file; this one is unchanged.", name));
+      break;
+    case SQLITE_CORRUPT:
+      fail(ErrorKind::incompatible,
+           fmt::format("{}: damaged log ({} while {}). Restore it from a copy, or rescue rows with "
+                       "`sqlite3 '{}' .recover`.",
+                       name, error.what(), doing, name));
+      break;
+    case SQLITE_NOMEM:
+      fail(ErrorKind::failure, fmt::format("{}: out of memory while {}. Use smaller batches.", name, doing));
+      break;
+    default:
+      fail(ErrorKind::failure, fmt::format("{}: SQLite failed while {}: {}.", name, doing, error.what()));
+  }
+  throw ContractViolation("unreachable");
+}
+
+Connection open_connection(const fs::path& file, OpenMode mode, std::chrono::milliseconds busy_timeout) {
+  if (check_path(file, mode)) {
+    refuse_foreign_file(file);
+  }
+  Connection connection =
+      mode == OpenMode::read_only ? open_for_reading(file, busy_timeout) : open_for_writing(file, busy_timeout);
+  warn_about_network(file, connection.warnings);
+  return connection;
+}
+
+}  // namespace hindsight::log

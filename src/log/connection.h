@@ -1,0 +1,60 @@
+/// Opening SQLite files safely, and translating SQLite's errors into messages for a person.
+/// Private to the log layer.
+#pragma once
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Exception.h>
+#include <SQLiteCpp/Statement.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hindsight/log/log.h"
+
+struct sqlite3;
+
+namespace hindsight::log {
+
+/// Throws the Error that `error` means for a user of `file`. `doing` completes "failed while ...".
+/// `handle` may be null; it tells the operating system's reason.
+[[noreturn]] void throw_translated(const SQLite::Exception& error, sqlite3* handle, const std::filesystem::path& file,
+                                   std::string_view doing);
+
+/// Calls `body` and translates SQLite's exceptions.
+template <class Body>
+decltype(auto) translating(sqlite3* handle, const std::filesystem::path& file, std::string_view doing, Body&& body) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const SQLite::Exception& error) {
+    throw_translated(error, handle, file, doing);
+  }
+}
+
+/// Name of the network or shared file system with this statfs type, or nullptr for a local one.
+[[nodiscard]] const char* network_file_system_name(long file_system_type);
+
+/// An open log file: checked, migrated (when writable) and configured.
+struct Connection {
+  SQLite::Database database;
+  std::vector<std::string> warnings;
+};
+[[nodiscard]] Connection open_connection(const std::filesystem::path& file, OpenMode mode,
+                                         std::chrono::milliseconds busy_timeout);
+
+/// Resets a cached statement when the scope ends, whatever ends it.
+class ResetAtEnd {
+ public:
+  explicit ResetAtEnd(SQLite::Statement& statement) : statement_(statement) {}
+  ~ResetAtEnd() { statement_.tryReset(); }
+  ResetAtEnd(const ResetAtEnd&) = delete;
+  ResetAtEnd& operator=(const ResetAtEnd&) = delete;
+
+ private:
+  SQLite::Statement& statement_;
+};
+
+}  // namespace hindsight::log

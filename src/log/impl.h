@@ -1,0 +1,59 @@
+/// State of an open log. Private to the log layer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "hindsight/log/log.h"
+#include "log/connection.h"
+
+namespace hindsight::log {
+
+/// Prepared statements of append(), kept for the life of the connection.
+struct AppendStatements {
+  explicit AppendStatements(SQLite::Database& database);
+  SQLite::Statement insert_design;
+  SQLite::Statement find_design;
+  SQLite::Statement insert_evaluation;
+  SQLite::Statement find_evaluation;
+  SQLite::Statement insert_metric;
+  SQLite::Statement insert_violation;
+  SQLite::Statement put_checkpoint;
+  SQLite::Statement count_run;
+};
+
+struct Log::Impl {
+  Impl(std::filesystem::path path_, OpenMode mode_, Connection connection);
+
+  /// Runs `body` and translates SQLite's exceptions into messages about this file.
+  template <class Body>
+  decltype(auto) guarded(std::string_view doing, Body&& body) {
+    return translating(database.getHandle(), path, doing, std::forward<Body>(body));
+  }
+  /// Error{usage} when the log was opened read-only.
+  void require_writable() const;
+  /// True when the table has a row of that id; positive answers are remembered.
+  bool has_row(const std::string& table, const std::string& id_column, std::int64_t id,
+               std::unordered_set<std::int64_t>& known);
+
+  std::filesystem::path path;
+  OpenMode mode;
+  SQLite::Database database;
+  std::vector<std::string> warnings;
+  std::unique_ptr<AppendStatements> append_statements;
+  std::unordered_set<std::int64_t> known_runs, known_workloads, known_evaluators, known_spaces;
+  /// Parameter names of the spaces that have designs.
+  std::unordered_map<std::int64_t, std::vector<std::string>> parameter_names;
+};
+
+/// Creates the view of a space's designs with one column per parameter and stores the parameters' names. Runs inside
+/// the caller's transaction.
+void describe_parameters(SQLite::Database& database, std::int64_t space_id, const std::vector<std::string>& names);
+
+}  // namespace hindsight::log

@@ -1,0 +1,239 @@
+/// Runs, spaces, workloads, evaluators and checkpoints of a log.
+#include "hindsight/log/log.h"
+
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/error.h"
+#include "log/impl.h"
+
+namespace hindsight::log {
+namespace {
+
+/// JSON columns hold JSON; an empty text means an empty object.
+const std::string& checked_json(const std::string& text) {
+  static const std::string empty_object = "{}";
+  if (text.empty()) {
+    return empty_object;
+  }
+  HINDSIGHT_EXPECT(nlohmann::json::accept(text));
+  return text;
+}
+
+/// What the log knows about a space or workload of this name or definition.
+struct Registered {
+  std::int64_t id = 0;
+  bool same_definition = false;
+};
+
+/// Looks for a row with this definition first, then for one with this name.
+std::optional<Registered> find_registered(SQLite::Database& database, const std::string& table,
+                                          const std::string& id_column, const std::string& name,
+                                          const std::string& hash) {
+  SQLite::Statement query(database, fmt::format("SELECT {}, definition_hash = ?1 FROM {} WHERE definition_hash = ?1 OR "
+                                                "name = ?2 ORDER BY definition_hash = ?1 DESC LIMIT 1",
+                                                id_column, table));
+  query.bind(1, hash);
+  query.bind(2, name);
+  if (!query.executeStep()) {
+    return std::nullopt;
+  }
+  return Registered{.id = query.getColumn(0).getInt64(), .same_definition = query.getColumn(1).getInt() != 0};
+}
+
+void replace_context(SQLite::Database& database, std::int64_t workload_id, int context_version,
+                     const std::vector<std::pair<std::string, double>>& context) {
+  SQLite::Statement update(database, "UPDATE workloads SET context_version = ? WHERE workload_id = ?");
+  update.bind(1, context_version);
+  update.bind(2, workload_id);
+  update.exec();
+  SQLite::Statement clear(database, "DELETE FROM workload_context WHERE workload_id = ?");
+  clear.bind(1, workload_id);
+  clear.exec();
+  SQLite::Statement insert(database, "INSERT INTO workload_context VALUES (?, ?, ?, ?)");
+  for (std::size_t i = 0; i < context.size(); ++i) {
+    insert.bind(1, workload_id);
+    insert.bind(2, static_cast<std::int64_t>(i));
+    insert.bind(3, context[i].first);
+    insert.bind(4, context[i].second);
+    insert.exec();
+    insert.reset();
+  }
+}
+
+}  // namespace
+
+Log::Impl::Impl(std::filesystem::path path_, OpenMode mode_, Connection connection)
+    : path(std::move(path_)),
+      mode(mode_),
+      database(std::move(connection.database)),
+      warnings(std::move(connection.warnings)) {}
+
+void Log::Impl::require_writable() const {
+  if (mode == OpenMode::read_only) {
+    throw Error(ErrorKind::usage, fmt::format("{}: opened for reading only. Open it for writing.", path.string()));
+  }
+}
+
+bool Log::Impl::has_row(const std::string& table, const std::string& id_column, std::int64_t id,
+                        std::unordered_set<std::int64_t>& known) {
+  if (known.contains(id)) {
+    return true;
+  }
+  SQLite::Statement query(database, fmt::format("SELECT 1 FROM {} WHERE {} = ?", table, id_column));
+  query.bind(1, id);
+  if (!query.executeStep()) {
+    return false;
+  }
+  known.insert(id);
+  return true;
+}
+
+Log::Log(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Log::Log(Log&&) noexcept = default;
+Log& Log::operator=(Log&&) noexcept = default;
+Log::~Log() = default;
+
+Log Log::open(const std::filesystem::path& file, OpenMode mode, std::chrono::milliseconds busy_timeout) {
+  return Log(std::make_unique<Impl>(file, mode, open_connection(file, mode, busy_timeout)));
+}
+
+const std::filesystem::path& Log::path() const { return impl_->path; }
+const std::vector<std::string>& Log::warnings() const { return impl_->warnings; }
+
+std::int64_t Log::begin_run(const std::string& kind, const Provenance& provenance, const std::string& options_json) {
+  impl_->require_writable();
+  const std::string& options = checked_json(options_json);
+  return impl_->guarded("starting a run", [&] {
+    SQLite::Statement insert(impl_->database,
+                             "INSERT INTO runs (kind, command_line, version, commit_hash, host, user, cwd, started_at, "
+                             "options_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    int column = 0;
+    for (const std::string* text :
+         {&kind, &provenance.command_line, &provenance.version, &provenance.commit, &provenance.host, &provenance.user,
+          &provenance.cwd, &provenance.started_at, &options}) {
+      insert.bind(++column, *text);
+    }
+    insert.exec();
+    return static_cast<std::int64_t>(impl_->database.getLastInsertRowid());
+  });
+}
+
+void Log::end_run(std::int64_t run_id, const std::string& status) {
+  impl_->require_writable();
+  HINDSIGHT_EXPECT(status == "finished" || status == "interrupted" || status == "failed");
+  impl_->guarded("ending a run", [&] {
+    SQLite::Statement update(impl_->database, "UPDATE runs SET status = ?, ended_at = ? WHERE run_id = ?");
+    update.bind(1, status);
+    update.bind(2, utc_now());
+    update.bind(3, run_id);
+    HINDSIGHT_EXPECT(update.exec() == 1);
+  });
+}
+
+std::int64_t Log::add_space(const std::string& name, const std::string& canonical_definition, const std::string& hash,
+                            const std::vector<std::string>& parameter_names) {
+  impl_->require_writable();
+  return impl_->guarded("registering a design space", [&] {
+    SQLite::Database& database = impl_->database;
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    if (const auto found = find_registered(database, "spaces", "space_id", name, hash)) {
+      if (!found->same_definition) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}: already holds a design space named '{}' with another definition (rows of both "
+                                "would mix). Give the new space another name, or use another log.",
+                                impl_->path.string(), name));
+      }
+      return found->id;
+    }
+    SQLite::Statement insert(database, "INSERT INTO spaces (name, definition, definition_hash) VALUES (?, ?, ?)");
+    insert.bind(1, name);
+    insert.bind(2, canonical_definition);
+    insert.bind(3, hash);
+    insert.exec();
+    const std::int64_t id = database.getLastInsertRowid();
+    if (!parameter_names.empty()) {
+      describe_parameters(database, id, parameter_names);
+    }
+    transaction.commit();
+    return id;
+  });
+}
+
+std::int64_t Log::add_workload(const std::string& name, const std::string& canonical_definition,
+                               const std::string& hash, std::int64_t batch, const std::string& layers_json,
+                               int context_version, const std::vector<std::pair<std::string, double>>& context) {
+  impl_->require_writable();
+  const std::string& layers = checked_json(layers_json);
+  return impl_->guarded("registering a workload", [&] {
+    SQLite::Database& database = impl_->database;
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    if (const auto found = find_registered(database, "workloads", "workload_id", name, hash)) {
+      if (!found->same_definition) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}: already holds a workload named '{}' with other layers or another batch size (rows "
+                                "of both would mix). Give the new one another name, or use another log.",
+                                impl_->path.string(), name));
+      }
+      SQLite::Statement version(database, "SELECT context_version FROM workloads WHERE workload_id = ?");
+      version.bind(1, found->id);
+      if (version.executeStep() && version.getColumn(0).getInt() < context_version) {
+        replace_context(database, found->id, context_version, context);
+        transaction.commit();
+      }
+      return found->id;
+    }
+    SQLite::Statement insert(database,
+                             "INSERT INTO workloads (name, batch, definition, definition_hash, layers_json, "
+                             "context_version) VALUES (?, ?, ?, ?, ?, ?)");
+    insert.bind(1, name);
+    insert.bind(2, batch);
+    insert.bind(3, canonical_definition);
+    insert.bind(4, hash);
+    insert.bind(5, layers);
+    insert.bind(6, context_version);
+    insert.exec();
+    const std::int64_t id = database.getLastInsertRowid();
+    replace_context(database, id, context_version, context);
+    transaction.commit();
+    return id;
+  });
+}
+
+std::int64_t Log::add_evaluator(const std::string& name, const std::string& definition_hash,
+                                const std::string& definition) {
+  impl_->require_writable();
+  return impl_->guarded("registering an evaluator", [&] {
+    SQLite::Database& database = impl_->database;
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    SQLite::Statement find(database, "SELECT evaluator_id FROM evaluators WHERE name = ? AND definition_hash = ?");
+    find.bind(1, name);
+    find.bind(2, definition_hash);
+    if (find.executeStep()) {
+      return static_cast<std::int64_t>(find.getColumn(0).getInt64());
+    }
+    SQLite::Statement insert(database, "INSERT INTO evaluators (name, definition_hash, definition) VALUES (?, ?, ?)");
+    insert.bind(1, name);
+    insert.bind(2, definition_hash);
+    insert.bind(3, definition);
+    insert.exec();
+    const std::int64_t id = database.getLastInsertRowid();
+    transaction.commit();
+    return id;
+  });
+}
+
+std::optional<std::string> Log::checkpoint(const std::string& key) const {
+  return impl_->guarded("reading a checkpoint", [&]() -> std::optional<std::string> {
+    SQLite::Statement query(impl_->database, "SELECT value_json FROM checkpoints WHERE key = ?");
+    query.bind(1, key);
+    if (!query.executeStep()) {
+      return std::nullopt;
+    }
+    return query.getColumn(0).getString();
+  });
+}
+
+}  // namespace hindsight::log

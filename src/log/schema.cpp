@@ -1,0 +1,160 @@
+/// Schema identification, creation and migration.
+#include "log/schema.h"
+
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/log/log.h"
+#include "log/schema_sql.h"
+
+namespace hindsight::log {
+namespace {
+
+const std::string& creation_sql() {
+  static const std::string sql = std::string(kSchemaTablesSql) + kSchemaViewsSql;
+  return sql;
+}
+
+/// Version of Hindsight that applied the newest migration, or "an unknown version".
+std::string writer_version(SQLite::Database& database) {
+  try {
+    SQLite::Statement query(database,
+                            "SELECT hindsight_version FROM schema_migrations ORDER BY schema_version DESC LIMIT 1");
+    if (query.executeStep()) {
+      return "Hindsight " + query.getColumn(0).getString();
+    }
+  } catch (const SQLite::Exception&) {
+    // The table may look different in a newer schema; the message then does without the version.
+  }
+  return "a newer Hindsight";
+}
+
+/// "table" for every table and "table.column" for every column.
+std::set<std::string> tables_and_columns(SQLite::Database& database) {
+  std::set<std::string> names;
+  SQLite::Statement query(database,
+                          "SELECT m.name, p.name FROM sqlite_master m, pragma_table_xinfo(m.name) p "
+                          "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'");
+  while (query.executeStep()) {
+    const std::string table = query.getColumn(0).getString();
+    names.insert(table);
+    names.insert(table + "." + query.getColumn(1).getString());
+  }
+  return names;
+}
+
+const std::set<std::string>& expected_tables_and_columns() {
+  static const std::set<std::string> expected = [] {
+    SQLite::Database reference(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    reference.exec(creation_sql());
+    return tables_and_columns(reference);
+  }();
+  return expected;
+}
+
+}  // namespace
+
+std::span<const Migration> migrations() {
+  static const std::array<Migration, 1> steps = {{{.to_version = 1, .sql = creation_sql().c_str()}}};
+  static_assert(kSchemaVersion == 1, "a new schema version needs its migration here");
+  return steps;
+}
+
+Identity identify(SQLite::Database& database) {
+  Identity identity;
+  identity.application_id = database.execAndGet("PRAGMA application_id").getInt();
+  identity.schema_version = database.execAndGet("PRAGMA user_version").getInt();
+  identity.objects = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt64();
+  return identity;
+}
+
+void require_log_or_blank(SQLite::Database& database, const std::filesystem::path& file, int newest_version) {
+  const Identity identity = identify(database);
+  if (identity.blank()) {
+    return;
+  }
+  if (identity.application_id != kApplicationId) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: not a Hindsight log (a SQLite file of another program, application_id 0x{:08x}, "
+                            "{} tables and indexes). Name another file; this one is unchanged.",
+                            file.string(), static_cast<std::uint32_t>(identity.application_id), identity.objects));
+  }
+  if (identity.schema_version > newest_version) {
+    throw Error(
+        ErrorKind::incompatible,
+        fmt::format("{}: schema version {}, written by {} (this is Hindsight {}, which reads schema versions up "
+                    "to {}). Use that version or a newer one; the file is unchanged.",
+                    file.string(), identity.schema_version, writer_version(database), build_info().version,
+                    newest_version));
+  }
+  if (identity.schema_version < 1) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: damaged log: schema version {} does not exist. Restore it from a copy.", file.string(),
+                            identity.schema_version));
+  }
+}
+
+void migrate(SQLite::Database& database, const std::filesystem::path& file, std::span<const Migration> steps) {
+  const int newest = steps.back().to_version;
+  if (identify(database).schema_version >= newest) {
+    require_log_or_blank(database, file, newest);
+    return;
+  }
+  // SQLite's recipe for table rebuilds: enforcement is off while the steps run, everything is checked before the
+  // commit.
+  database.exec("PRAGMA foreign_keys = OFF");
+  {
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    // Another process may have migrated while this one waited for the lock.
+    require_log_or_blank(database, file, newest);
+    const int from = identify(database).schema_version;
+    for (const Migration& step : steps) {
+      if (step.to_version <= from) {
+        continue;
+      }
+      database.exec(step.sql);
+      SQLite::Statement note(database, "INSERT INTO schema_migrations VALUES (?, ?, ?)");
+      note.bind(1, step.to_version);
+      note.bind(2, utc_now());
+      note.bind(3, build_info().version);
+      note.exec();
+    }
+    SQLite::Statement broken(database, "PRAGMA foreign_key_check");
+    if (broken.executeStep()) {
+      throw Error(ErrorKind::incompatible,
+                  fmt::format("{}: the migration from schema version {} to {} found a broken reference in table {}; "
+                              "nothing was changed. Run `hindsight log verify`.",
+                              file.string(), from, newest, broken.getColumn(0).getString()));
+    }
+    database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, newest));
+    transaction.commit();
+  }
+  database.exec("PRAGMA foreign_keys = ON");
+}
+
+void require_expected_columns(SQLite::Database& database, const std::filesystem::path& file) {
+  const std::set<std::string> present = tables_and_columns(database);
+  for (const std::string& name : expected_tables_and_columns()) {
+    if (!present.contains(name)) {
+      throw Error(ErrorKind::incompatible,
+                  fmt::format("{}: damaged log: '{}' is missing. Restore it from a copy.", file.string(), name));
+    }
+  }
+}
+
+const std::vector<std::string>& table_names() {
+  static const std::vector<std::string> names = {
+      "runs",       "spaces",    "space_parameters", "workloads",          "workload_context",
+      "evaluators", "designs",   "evaluations",      "evaluation_metrics", "evaluation_violations",
+      "models",     "proposals", "checkpoints",      "schema_migrations"};
+  return names;
+}
+
+}  // namespace hindsight::log

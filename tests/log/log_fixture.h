@@ -1,0 +1,118 @@
+/// Helpers of the log tests: a folder of one's own, and small batches.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/log/log.h"
+
+namespace hindsight::log::test {
+
+/// A folder that goes away with the test.
+class LogTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() /
+              ("hindsight_log_" + std::to_string(getpid()) + "_" + std::string(info->name()));
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    file_ = folder_ / "study.db";
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  std::filesystem::path folder_, file_;
+};
+
+/// Ids of one run, space, evaluator and two workloads.
+struct Ids {
+  std::int64_t run = 0, space = 0, evaluator = 0, workload = 0, other_workload = 0;
+};
+
+inline Provenance provenance() {
+  return {.command_line = "hindsight sweep",
+          .version = "0.1.0",
+          .commit = "abc",
+          .host = "host",
+          .user = "user",
+          .started_at = "2026-01-31T12:00:00Z",
+          .cwd = "/tmp"};
+}
+
+inline Ids register_all(Log& log) {
+  Ids ids;
+  ids.run = log.begin_run("sweep", provenance(), R"({"samples":10})");
+  ids.space = log.add_space("edge", "definition of edge", "hash-edge");
+  ids.workload = log.add_workload("net_a", "layers of a", "hash-a", 1, R"([{"name":"conv1"},{"name":"fc"}])", 1,
+                                  {{"macs", 1e6}, {"parameters", 2e5}});
+  ids.other_workload = log.add_workload("net_b", "layers of b", "hash-b", 8, "[]", 1, {});
+  ids.evaluator = log.add_evaluator("pe_array", "hash-constants", "model 1");
+  return ids;
+}
+
+inline std::string text_id(int x, int y = 1) {
+  return "pes_x=" + std::to_string(x) + ",pes_y=" + std::to_string(y) + ",dram_type=hbm2";
+}
+
+inline EvaluationRow feasible_row(std::int64_t workload, const std::string& text, double latency_s, double energy_j) {
+  return {.workload_id = workload,
+          .design_text_id = text,
+          .design_hash = content_hash(text),
+          .feasible = true,
+          .metrics = {{"latency_s", latency_s}, {"energy_j", energy_j}, {"area_mm2", 25.0}},
+          .violations = {}};
+}
+
+inline EvaluationRow infeasible_row(std::int64_t workload, const std::string& text,
+                                    const std::vector<std::string>& codes) {
+  EvaluationRow row{.workload_id = workload,
+                    .design_text_id = text,
+                    .design_hash = content_hash(text),
+                    .feasible = false,
+                    .metrics = {{"area_mm2", 30.0}},
+                    .violations = {}};
+  for (const std::string& code : codes) {
+    row.violations.push_back({.code = code,
+                              .quantity = "delay_ns",
+                              .value = 2.5,
+                              .limit = 1.25,
+                              .nearest_passing = 8.0,
+                              .layer = "conv1",
+                              .message = "too slow"});
+  }
+  return row;
+}
+
+/// A batch of `designs` designs starting at `first`, one evaluation each; three of four are infeasible.
+inline std::vector<EvaluationRow> batch_of(const Ids& ids, int first, int designs) {
+  std::vector<EvaluationRow> rows;
+  for (int i = first; i < first + designs; ++i) {
+    rows.push_back(i % 4 == 0 ? feasible_row(ids.workload, text_id(i), 1e-3 * (i + 1), 1e-2 / (i + 1))
+                              : infeasible_row(ids.workload, text_id(i), {"noc_timing", "reticle"}));
+  }
+  return rows;
+}
+
+/// The error that `body` throws: its kind and message; fails the test when it throws none.
+template <class Body>
+std::pair<ErrorKind, std::string> error_of(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return {error.kind(), error.what()};
+  }
+  ADD_FAILURE() << "no Error was thrown";
+  return {ErrorKind::failure, ""};
+}
+
+}  // namespace hindsight::log::test
