@@ -22,13 +22,21 @@ enum class ParameterKind {
 /// One axis of the space.
 struct Parameter {
   std::string name;         ///< snake_case, unique in the space
-  std::string unit;         ///< from the closed suffix list, or "count" / "entries" / "" for categorical
+  std::string unit;         ///< one of known_units(); "none" is stored as ""
   std::string description;  ///< one sentence for a person
   ParameterKind kind = ParameterKind::ordinal;
-  std::vector<double> values;        ///< ordinal: ascending, no duplicates
-  std::vector<std::string> labels;   ///< text of every level (ordinal: shortest() of the value)
+  std::vector<double> values;       ///< ordinal: ascending, no duplicates; categorical: empty
+  std::vector<std::string> labels;  ///< text of every level (ordinal: shortest() of the value, set by DesignSpace)
   [[nodiscard]] std::size_t level_count() const { return labels.size(); }
 };
+
+/// Most levels one parameter may have, so that a level fits 16 bits.
+inline constexpr std::size_t kMaxLevels = 65535;
+/// Most parameters a space may have.
+inline constexpr std::size_t kMaxParameters = 4096;
+
+/// The closed list of units a parameter may have: the project's unit suffixes, "count", "entries", "none".
+[[nodiscard]] std::span<const std::string> known_units();
 
 /// One level index per parameter, in the order of the space's parameters.
 struct Design {
@@ -39,7 +47,9 @@ struct Design {
 /// An ordered list of parameters; immutable after construction.
 class DesignSpace {
  public:
-  /// Errors: Error{usage} on duplicate names, empty levels, unsorted or duplicate values.
+  /// Fills the labels of ordinal parameters. Errors: Error{usage} on no parameters, a bad or duplicate name, an
+  /// unknown unit, empty levels, unsorted or duplicate values, fractions of a count, more than kMaxLevels levels or
+  /// kMaxParameters parameters.
   DesignSpace(std::string name, std::string description, std::vector<Parameter> parameters);
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -72,12 +82,14 @@ class DesignSpace {
   /// content_hash(text_id).
   [[nodiscard]] std::uint64_t content_hash(const Design& design) const;
 
-  /// Canonical text of the definition (names, units, kinds, values; not descriptions), and its SHA-256.
-  /// Two files with the same definition hash describe the same space.
+  /// Canonical text of the definition, and its SHA-256: the names, units, kinds and values of the parameters in
+  /// order, not the name of the space and not the descriptions. Two files with the same definition hash describe
+  /// the same space.
   [[nodiscard]] std::string canonical_definition() const;
   [[nodiscard]] std::string definition_hash() const;
 
-  /// Designs that differ in exactly one parameter: ordinal by `radius` levels at most, categorical by any.
+  /// Designs that differ in exactly one parameter: ordinal by `radius` levels at most, categorical by any;
+  /// in the order of the parameters, then of the levels.
   [[nodiscard]] std::vector<Design> neighbours(const Design& design, unsigned radius = 1) const;
 
  private:
@@ -85,10 +97,22 @@ class DesignSpace {
   std::string description_;
   std::vector<Parameter> parameters_;
   std::optional<std::uint64_t> size_;
+  std::vector<std::uint32_t> level_counts_;  // p
+  std::vector<std::uint64_t> strides_;       // p; designs per step of a parameter's level; empty without size_
+  std::vector<double> level_values_;         // numeric values of all levels, parameter after parameter
+  std::vector<std::size_t> value_offsets_;   // p; where a parameter's values start in level_values_
 };
 
-/// Reads `configs/spaces/NAME.yaml` or a path. Errors: Error{usage}, file:line:column.
+/// Reads `configs/spaces/NAME.yaml` or a path (the format: docs/spaces.md). Errors: Error{usage},
+/// file:line:column, for everything the constructor refuses, unknown keys, numbers a double cannot hold exactly,
+/// and a unit that contradicts the suffix of the name.
 [[nodiscard]] DesignSpace load_space(const std::string& name_or_path);
 [[nodiscard]] DesignSpace load_space_file(const std::filesystem::path& file);
+/// Reads the same format from text; `file` stands for the file in messages.
+[[nodiscard]] DesignSpace parse_space(const std::string& yaml, const std::string& file);
+
+/// Rebuilds a space from its canonical_definition(), as logs store it; descriptions are not part of it and stay
+/// empty. Errors: Error{incompatible} when the text is no canonical definition of this version.
+[[nodiscard]] DesignSpace space_from_definition(const std::string& name, std::string_view definition);
 
 }  // namespace hindsight::space

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,13 +24,14 @@ enum class SamplerKind { uniform, lhs, sobol, grid };
 /// uniform: independent and uniform over the space, unbounded length (may repeat designs).
 /// lhs:     Latin hypercube (McKay et al. 1979): `count` points, every parameter's unit interval cut into
 ///          `count` strata, each used once (a seeded permutation per parameter), then mapped to levels.
+///          At most 2^40 points.
 /// sobol:   Sobol sequence (Joe-Kuo direction numbers, Boost.Random) with a seeded random digital shift;
 ///          unbounded length.
 /// grid:    every design once, in index order; length = size of the space.
 class Sampler {
  public:
   virtual ~Sampler() = default;
-  /// Levels of design i; i < length().
+  /// Levels of design i; i < length(). Thread-safe, no allocation, no state between calls.
   virtual void sample(std::uint64_t i, std::span<std::uint16_t> levels) const = 0;
   /// Number of designs in the sequence (2^63 - 1 when unbounded).
   [[nodiscard]] virtual std::uint64_t length() const = 0;
