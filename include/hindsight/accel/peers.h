@@ -145,8 +145,8 @@ struct ZigZagArchitecture {
   double dram_read_pj_per_byte = 0, dram_write_pj_per_byte = 0;
 };
 
-/// [spec] zigzag inputs/hardware/edge_tpu_like.yaml: D1..D4 = 8, 8, 4, 4; 262,144 and 16,777,216 bit memories;
-/// DRAM 64 bit per cycle at 700 pJ (read) and 750 pJ (write) per access [zigzag].
+/// [spec: zigzag] inputs/hardware/edge_tpu_like.yaml: D1..D4 = 8, 8, 4, 4; 262,144 and 16,777,216 bit memories;
+/// DRAM 64 bit per cycle at 700 pJ (read) and 750 pJ (write) per access.
 inline constexpr ZigZagArchitecture kEdgeTpuLike{.unroll_k = 8,
                                                  .unroll_c = 8,
                                                  .unroll_ox = 4,
@@ -156,8 +156,8 @@ inline constexpr ZigZagArchitecture kEdgeTpuLike{.unroll_k = 8,
                                                  .dram_bytes_per_cycle = 8,
                                                  .dram_read_pj_per_byte = 700.0 / 8.0,
                                                  .dram_write_pj_per_byte = 750.0 / 8.0};
-/// [spec] zigzag inputs/hardware/tpu_like.yaml: D1, D2 = 32, 32; 1,024 bit of weights in each PE; the same
-/// activation memory and DRAM [zigzag].
+/// [spec: zigzag] inputs/hardware/tpu_like.yaml: D1, D2 = 32, 32; 1,024 bit of weights in each PE; the same
+/// activation memory and DRAM.
 inline constexpr ZigZagArchitecture kTpuLike{.unroll_k = 32,
                                              .unroll_c = 32,
                                              .weight_memory_bytes = 131072,

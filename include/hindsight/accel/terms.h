@@ -36,7 +36,7 @@ namespace hindsight::accel {
 
 /// Duration of activities that run at the same time: the longest one.
 ///
-/// Equation: cycles = max(terms); the roofline of Williams et al. 2009 with any number of resources [roofline].
+/// Equation: cycles = max(terms); the roofline of Williams et al. 2009 with any number of resources [paper: roofline].
 [[nodiscard]] constexpr double pipelined_cycles(double cycles) { return cycles; }
 template <typename... More>
 [[nodiscard]] constexpr double pipelined_cycles(double first_cycles, double second_cycles, More... more_cycles) {
@@ -49,8 +49,8 @@ template <typename... More>
 ///
 /// Equation: cycles = load + (steps - 1) * max(work, load, store) + work + store, for steps >= 1, load and
 /// store of one step.
-/// Source: MAESTRO's cost analysis engine (first iteration serial, later ones the maximum) [maestro];
-/// ZigZag's onload + temporal + offload [zigzag].
+/// Source: MAESTRO's cost analysis engine (first iteration serial, later ones the maximum) [paper: maestro];
+/// ZigZag's onload + temporal + offload [paper: zigzag].
 [[nodiscard]] constexpr double double_buffered_cycles(double steps, double work_cycles, double load_cycles,
                                                       double store_cycles) {
   return load_cycles + (steps - 1.0) * pipelined_cycles(work_cycles, load_cycles, store_cycles) + work_cycles +
@@ -65,8 +65,7 @@ enum class Stationary : std::uint8_t { output, weight, input };
 /// Equation: output stationary   stream + rows + columns - 2   (both operands skewed, stream = K)
 ///           weight or input stationary   stream + 2 rows + columns - 2   (`rows` more cycles to load the
 ///           stationary operand; stream = M with weights in place, N with inputs in place)
-/// Source: SCALE-Sim v2, scalesim/compute/systolic_compute_{os,ws,is}.py [scalesim]; Samajdar et al. 2020
-/// equation 3 gives the output-stationary case [samajdar2020].
+/// Source: SCALE-Sim v2, scalesim/compute/systolic_compute_{os,ws,is}.py [paper: scalesim].
 [[nodiscard]] constexpr double systolic_fold_cycles(Stationary stationary, double rows, double columns,
                                                     double stream_length) {
   const double preload_cycles = stationary == Stationary::output ? 0.0 : rows;
@@ -101,8 +100,7 @@ inline constexpr LoopOrder kInputStationaryOrder{GemmDimension::m, GemmDimension
 ///
 /// Equation: passes = tiles of the dimension the operand does not have, when any loop of a dimension it has runs
 /// inside that loop with more than one iteration; else 1 (the tile is still in the buffer).
-/// Source: the reuse rule of Timeloop (Parashar et al. 2019, section V-B) for one buffer of one tile per
-/// operand [timeloop].
+/// Source: the reuse rule of Timeloop (Parashar et al. 2019) for one buffer of one tile per operand [paper: timeloop].
 [[nodiscard]] constexpr double operand_passes(const LoopOrder& order, const TileCounts& tiles, GemmDimension missing) {
   bool inside = false;
   for (std::size_t i = 0; i < order.size(); ++i) {
