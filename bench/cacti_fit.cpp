@@ -30,7 +30,7 @@ void print_yaml(const SramFit& fit) {
   fmt::print("# {:g} nm, {:g}-bit port\nsram:\n  port_bits: {:g}\n", fit.node_nm, fit.port_bits, fit.port_bits);
   for (std::size_t q = 0; q < kSramQuantityCount; ++q) {
     const auto quantity = static_cast<SramQuantity>(q);
-    fmt::print("  {}: {{coefficient: {:.6g}, exponent: {:.5g}}}  # [data: cacti-sram] cacti_fit, max error {:.1f} %\n",
+    fmt::print("  {}: {{coefficient: {:.6g}, exponent: {:.5g}}}  # [data: cacti7] cacti_fit, max error {:.1f} %\n",
                to_string(quantity), fit.law(quantity).coefficient, fit.law(quantity).exponent,
                100 * fit.max_error(quantity));
   }

@@ -41,8 +41,8 @@ struct AcceleratorConfig {
   double dram_bandwidth_gb_per_s = 0;
 
   // Fixed by the template:
-  double clock_mhz = 800;    ///< [spec] Edge TPU V1 clock
-  double macs_per_lane = 4;  ///< [paper] 4-way int8 dot product per lane and cycle
+  double clock_mhz = 800;    ///< [paper: edge-tpu-eval] Edge TPU V1
+  double macs_per_lane = 4;  ///< [paper: edge-tpu-eval] 4-way int8 dot product per lane and cycle
   DramType dram_type = DramType::lpddr4;
 
   [[nodiscard]] double pes() const { return pes_x * pes_y; }

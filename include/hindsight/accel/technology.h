@@ -51,7 +51,7 @@ struct Technology {
   double dram_pj_per_bit[4] = {};            ///< indexed by DramType
   double dram_phy_mm2_per_gb_per_s[4] = {};  ///< PHY area per GB/s, by DramType; controller not counted
   double power_density_limit_w_per_mm2 = 0;
-  double reticle_limit_mm2 = 858;  ///< [spec] 26 mm x 33 mm exposure field
+  double reticle_limit_mm2 = 858;  ///< [spec: asml-twinscan] exposure field 26 mm x 33 mm
 
   [[nodiscard]] JoulesPerByte dram_energy(DramType type) const;
 };

@@ -1,0 +1,157 @@
+/// Do the reference chips give their published peaks and area, and do names bind to fields?
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "accel/edited_yaml.h"
+#include "hindsight/accel/area.h"
+#include "hindsight/accel/config.h"
+#include "hindsight/core/files.h"
+
+namespace hindsight::accel {
+namespace {
+
+double peak_tera_ops(const ReferenceChip& chip) { return chip.config.peak().in(units::tera_ops_per_s(1)); }
+
+TEST(ReferenceChipTest, EveryShippedFileLoadsAndHasAnArea) {
+  const std::vector<std::string> names = list_data_files("configs/designs");
+  EXPECT_GE(names.size(), 5U);
+  const Technology technology = load_technology("22nm");
+  for (const std::string& name : names) {
+    const ReferenceChip chip = load_reference_chip(name);
+    EXPECT_FALSE(chip.source.empty()) << name;
+    EXPECT_GT(area(chip.config, technology).total_mm2(), 0) << name;
+  }
+}
+
+TEST(ReferenceChipTest, PeaksAreThePublishedOnes) {
+  // Published with three digits. V1: 16 * 4 * 64 * 4 MACs * 2 * 0.8 GHz = 26.21 TOPS;
+  // V2: 16 * 1 * 64 * 4 * 2 * 1.066 GHz = 8.73; V3: 4 * 8 * 32 * 4 * 2 * 1.066 GHz = 8.73.
+  for (const char* name : {"edge_tpu_v1", "edge_tpu_v1_grid", "edge_tpu_v2", "edge_tpu_v3"}) {
+    const ReferenceChip chip = load_reference_chip(name);
+    EXPECT_NEAR(peak_tera_ops(chip) / chip.published_peak_tera_ops, 1, 0.001) << name;
+  }
+  // Published as "4 TOPS", one digit: 4 * 4 * 64 * 4 MACs * 2 * 0.5 GHz = 4.096.
+  const ReferenceChip coral = load_reference_chip("coral_edge_tpu");
+  EXPECT_NEAR(peak_tera_ops(coral) / coral.published_peak_tera_ops, 1, 0.03);
+}
+
+TEST(ReferenceChipTest, EdgeTpuV1HasItsPublishedAreaWithin15Percent) {
+  // The published 27 mm2 are those of the accelerator; the DRAM PHY belongs to the chip around it.
+  const ReferenceChip chip = load_reference_chip("edge_tpu_v1");
+  const AreaBreakdown result = area(chip.config, load_technology("22nm"));
+  const double accelerator_mm2 = result.total_mm2() - result.dram_phy_mm2;
+  EXPECT_NEAR(accelerator_mm2 / chip.published_area_mm2, 1, 0.15);
+  // 34 MB of SRAM are most of it: 16 * 2 MiB + 64 * 32 KiB at 22 nm.
+  const double sram_mm2 = result.pe_memory_mm2 + result.core_memory_mm2;
+  EXPECT_NEAR(sram_mm2, 28.05, 0.05);
+}
+
+TEST(ReferenceChipTest, EdgeTpuV1WithItsPhyIsAFifthTooLarge_KnownLimitation) {
+  const ReferenceChip chip = load_reference_chip("edge_tpu_v1");
+  const double ratio = area(chip.config, load_technology("22nm")).total_mm2() / chip.published_area_mm2;
+  EXPECT_GT(ratio, 1.15);
+  EXPECT_LT(ratio, 1.25);
+}
+
+TEST(ReferenceChipTest, GridVariantIsADesignOfTheEdgeSpace) {
+  const space::DesignSpace space = space::load_space("edge");
+  const AcceleratorConfig chip = load_reference_chip("edge_tpu_v1_grid").config;
+  const space::Design design = space.parse_design(
+      "pes_x=4,pes_y=4,pe_memory_bytes=2097152,cores_per_pe=16,core_memory_bytes=8192,compute_lanes=16,"
+      "instruction_memory_entries=8192,parameter_memory_entries=2048,activation_memory_entries=1024,"
+      "dram_bandwidth_gb_per_s=16");
+  const AcceleratorConfig bound = ConfigBinding{space}.bind(space, design);
+  EXPECT_EQ(bound.macs_per_cycle(), chip.macs_per_cycle());
+  EXPECT_EQ(bound.pe_memory_bytes, chip.pe_memory_bytes);
+  EXPECT_EQ(bound.core_memory_bytes, chip.core_memory_bytes);
+  EXPECT_EQ(bound.parameter_memory_entries, chip.parameter_memory_entries);
+  const Technology technology = load_technology("22nm");
+  EXPECT_EQ(area(bound, technology).total_mm2(), area(chip, technology).total_mm2());
+}
+
+TEST(ReferenceChipErrorTest, UnknownChipOffersTheNearest) {
+  expect_usage_error([] { (void)load_reference_chip("edge_tpu_v11"); }, {"edge_tpu_v11", "edge_tpu_v1"});
+}
+
+TEST(ReferenceChipErrorTest, UnknownDramTypeOffersTheNearest) {
+  const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "dram_type: lpddr4", "dram_type: lpddr5");
+  expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "lpddr5", "lpddr4"});
+}
+
+TEST(ReferenceChipErrorTest, MissingKeyIsNamed) {
+  const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "  core_memory_bytes: 32768", "  # gone");
+  expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "core_memory_bytes"});
+}
+
+TEST(ReferenceChipErrorTest, UnknownKeyOffersTheNearest) {
+  const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "cores_per_pe:", "core_per_pe:");
+  expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "core_per_pe", "cores_per_pe"});
+}
+
+TEST(ReferenceChipErrorTest, NegativeValueIsRefused) {
+  const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "pes_x: 4", "pes_x: -4");
+  expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "pes_x", "-4"});
+}
+
+space::Parameter numbers(const std::string& name, std::vector<double> values) {
+  return {.name = name, .unit = "count", .description = name, .values = std::move(values), .labels = {}};
+}
+
+/// The parameters without a default, each with one value, and `extra`.
+space::DesignSpace space_with(const std::vector<space::Parameter>& extra) {
+  std::vector<space::Parameter> parameters;
+  for (const char* name : {"pe_memory_bytes", "core_memory_bytes", "instruction_memory_entries",
+                           "parameter_memory_entries", "activation_memory_entries", "dram_bandwidth_gb_per_s"}) {
+    parameters.push_back(numbers(name, {8}));
+  }
+  parameters.insert(parameters.end(), extra.begin(), extra.end());
+  return {"test", "test", std::move(parameters)};
+}
+
+TEST(ConfigBindingTest, ParametersInAnyOrderReachTheirFields) {
+  const space::DesignSpace space = space_with({numbers("clock_mhz", {500, 1000}), numbers("pes_y", {1, 2, 3})});
+  const std::vector<double> values{1, 2, 3, 4, 5, 6, 1000, 3};
+  const AcceleratorConfig config = ConfigBinding{space}.bind(values);
+  EXPECT_EQ(config.pe_memory_bytes, 1);
+  EXPECT_EQ(config.core_memory_bytes, 2);
+  EXPECT_EQ(config.instruction_memory_entries, 3);
+  EXPECT_EQ(config.parameter_memory_entries, 4);
+  EXPECT_EQ(config.activation_memory_entries, 5);
+  EXPECT_EQ(config.dram_bandwidth_gb_per_s, 6);
+  EXPECT_EQ(config.clock_mhz, 1000);
+  EXPECT_EQ(config.pes_y, 3);
+  EXPECT_EQ(config.pes_x, 1);  // the default
+  EXPECT_THROW((void)ConfigBinding{space}.bind(std::vector<double>{1, 2}), ContractViolation);
+}
+
+TEST(ConfigBindingTest, ForeignParameterOffersTheNearest) {
+  expect_usage_error([] { (void)ConfigBinding{space_with({numbers("compute_lane", {1})})}; },
+                     {"test", "compute_lane", "compute_lanes"});
+}
+
+TEST(ConfigBindingTest, MissingParameterIsNamed) {
+  const space::DesignSpace space{"test", "test", {numbers("pes_x", {1, 2})}};
+  expect_usage_error([&] { (void)ConfigBinding{space}; }, {"test", "pe_memory_bytes", "missing"});
+}
+
+TEST(ConfigBindingTest, CategoricalAndZeroValuesAreRefused) {
+  space::Parameter names = numbers("pes_x", {});
+  names.unit = "none";
+  names.kind = space::ParameterKind::categorical;
+  names.labels = {"one", "two"};
+  expect_usage_error([&] { (void)ConfigBinding{space_with({names})}; }, {"pes_x", "categorical"});
+  expect_usage_error([] { (void)ConfigBinding{space_with({numbers("pes_x", {0, 1})})}; }, {"pes_x", "above 0"});
+}
+
+TEST(DramTypeTest, NamesRoundTrip) {
+  for (const char* name : {"lpddr4", "ddr4", "gddr6", "hbm2"}) {
+    ASSERT_TRUE(parse_dram_type(name)) << name;
+    EXPECT_EQ(to_string(*parse_dram_type(name)), name);
+  }
+  EXPECT_FALSE(parse_dram_type("hbm3"));
+}
+
+}  // namespace
+}  // namespace hindsight::accel
