@@ -1,5 +1,6 @@
 #include "hindsight/accel/energy.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hindsight/accel/template_constants.h"
@@ -36,6 +37,16 @@ double lane_register_pj(const AcceleratorConfig& config, const Technology& techn
 
 }  // namespace
 
+SramCost banked_sram_cost(const Technology& technology, double bytes) {
+  SramCost cost = sram_cost(technology.sram, bytes);
+  if (bytes <= kPeMemoryBankBytes) return cost;
+  const SramCost bank = sram_cost(technology.sram, kPeMemoryBankBytes);
+  const double wire_pj_per_byte = technology.noc_pj_per_byte_mm * std::sqrt(cost.area_mm2) / 2.0;
+  cost.read_pj_per_byte = bank.read_pj_per_byte + wire_pj_per_byte;
+  cost.write_pj_per_byte = bank.write_pj_per_byte + wire_pj_per_byte;
+  return cost;
+}
+
 EnergyBreakdown layer_energy(const LayerShape& layer, const Traffic& traffic, double instructions,
                              const ChipFacts& chip, const Technology& technology) {
   const AcceleratorConfig& config = chip.config;
@@ -66,7 +77,10 @@ PeakPower peak_power(const ChipFacts& chip, const Technology& technology) {
   const double lane_pj = config.macs_per_lane * technology.mac_int8_pj + lane_register_pj(config, technology);
   const double core_pj = config.compute_lanes * (lane_pj + accumulator_pj) +
                          kCoreMemoryPortBytes * chip.core_memory.read_pj_per_byte;
-  const double pe_memory_pj = pe_memory_bytes_per_cycle(config.pe_memory_bytes) * chip.pe_memory.read_pj_per_byte;
+  const double activation_bytes =
+      std::min(pe_memory_bytes_per_cycle(config.pe_memory_bytes), config.cores_per_pe * config.macs_per_lane);
+  const double pe_memory_pj = activation_bytes * chip.pe_memory.read_pj_per_byte +
+                              kNocLinkBytesPerCycle * chip.pe_memory.write_pj_per_byte;
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
   const double link_pj = kNocLinkBytesPerCycle * noc_pj_per_hop_byte(chip, technology);
   const double dram_w = config.dram_bandwidth_gb_per_s * 1e9 * technology.dram_energy(config.dram_type).value();

@@ -151,7 +151,7 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
   ChipFacts chip;
   chip.config = config;
   chip.area = area(config, technology);
-  chip.pe_memory = sram_cost(technology.sram, config.pe_memory_bytes);
+  chip.pe_memory = banked_sram_cost(technology, config.pe_memory_bytes);
   chip.core_memory = sram_cost(technology.sram, config.core_memory_bytes);
   chip.activation_memory =
       sram_cost(technology.sram, config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
@@ -165,8 +165,7 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
   const double logic_mm2 = chip.area.mac_mm2 + chip.area.register_mm2 + chip.area.noc_mm2 + chip.area.control_mm2;
   chip.leakage_w = kWattsPerMilliwatt * (sram_leakage_mw + logic_mm2 * technology.logic_leakage_mw_per_mm2);
   chip.pe_pitch_mm = std::sqrt(chip.area.pe_mm2);
-  chip.row_delay_ns = bus_delay_ns(config.pes_x, chip.pe_pitch_mm, technology);
-  chip.column_delay_ns = bus_delay_ns(config.pes_y, chip.pe_pitch_mm, technology);
+  chip.multicast_delay_ns = multicast_delay_ns(config.pes_x + config.pes_y, chip.pe_pitch_mm, technology);
   const PeakPower peak = peak_power(chip, technology);
   chip.pe_array_peak_w = peak.pe_array_w;
   chip.peak_power_w = peak.chip_w;
@@ -179,13 +178,14 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
 }
 
 Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, const Technology& technology,
-                    std::span<LayerResult> details) {
+                    Depth depth, std::span<LayerResult> details) {
   HINDSIGHT_EXPECT(details.empty() || details.size() == layers.size());
   const AcceleratorConfig& config = chip.config;
   Evaluation evaluation;
   evaluation.area = chip.area;
   evaluation.peak_power_w = chip.peak_power_w;
   evaluation.violations = chip.violations;
+  if (depth == Depth::as_a_flow && chip.violations.count > 0) return evaluation;
 
   const ChipRates rates = chip_rates(config);
   Metrics& metrics = evaluation.metrics;

@@ -31,25 +31,24 @@ std::optional<Violation> check_sram_bandwidth(const AcceleratorConfig& config) {
                    .parameter = "activation_memory_entries"};
 }
 
-double bus_delay_ns(double taps, double pitch_mm, const Technology& technology) {
+double multicast_delay_ns(double taps, double pitch_mm, const Technology& technology) {
   constexpr double kNsPerPs = 1e-3;
-  return kNsPerPs * (technology.flop_overhead_ps + taps * technology.tap_delay_ps +
-                     taps * pitch_mm * technology.wire_delay_ps_per_mm);
+  return kNsPerPs *
+         (technology.flop_overhead_ps + taps * (technology.tap_delay_ps + pitch_mm * technology.wire_delay_ps_per_mm));
 }
 
 std::optional<Violation> check_noc_timing(const ChipFacts& chip, const Technology& technology) {
   const double period_ns = 1e3 / chip.config.clock_mhz;
-  const double worst_ns = std::max(chip.row_delay_ns, chip.column_delay_ns);
-  if (worst_ns <= period_ns) return std::nullopt;
-  const bool row = chip.row_delay_ns >= chip.column_delay_ns;
-  // Solve the bus equation for the number of taps; the pitch does not depend on it.
+  if (chip.multicast_delay_ns <= period_ns) return std::nullopt;
+  const double longer = std::max(chip.config.pes_x, chip.config.pes_y);
+  const double shorter = std::min(chip.config.pes_x, chip.config.pes_y);
   const double per_tap_ps = technology.tap_delay_ps + chip.pe_pitch_mm * technology.wire_delay_ps_per_mm;
-  const double most = std::floor((period_ns * 1e3 - technology.flop_overhead_ps) / per_tap_ps);
+  const double most_taps = std::floor((period_ns * 1e3 - technology.flop_overhead_ps) / per_tap_ps);
   return Violation{.reason = Reason::noc_timing,
-                   .value = worst_ns,
+                   .value = chip.multicast_delay_ns,
                    .limit = period_ns,
-                   .nearest_passing = std::max(0.0, most),
-                   .parameter = row ? "pes_x" : "pes_y"};
+                   .nearest_passing = std::clamp(most_taps - shorter, 0.0, longer),
+                   .parameter = chip.config.pes_x >= chip.config.pes_y ? "pes_x" : "pes_y"};
 }
 
 std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_array_w, const Technology& technology) {

@@ -20,12 +20,19 @@ namespace hindsight::accel {
 [[nodiscard]] EnergyBreakdown layer_energy(const LayerShape& layer, const Traffic& layer_traffic, double instructions,
                                            const ChipFacts& chip, const Technology& technology);
 
+/// Energy per byte of a memory built of 64 KiB banks: one bank, then the wires across half of the memory's side.
+///
+/// Equation: e = e(bank) + wire energy per byte and mm * sqrt(area) / 2. Area and leakage are those of `sram_cost`.
+/// Valid for: memories that are read a bank's port at a time; one wide access of a single macro costs more.
+[[nodiscard]] SramCost banked_sram_cost(const Technology& technology, double bytes);
+
 /// Mean number of PE-to-PE hops of a byte: half the column to reach a row, then along the row bus.
 [[nodiscard]] inline double mean_hops(const AcceleratorConfig& config) {
   return config.pes_y / 2.0 + config.pes_x / 2.0 + 1.0;
 }
 
-/// Power with every lane busy, every port active, the NoC and DRAM at full rate, plus leakage.
+/// Power with every lane busy, weights read at the port's rate, every core on pixels of its own, the NoC and DRAM at
+/// full rate, plus leakage.
 struct PeakPower {
   double pe_array_w = 0;  ///< inside the PE tiles
   double chip_w = 0;      ///< pe_array_w plus NoC links and DRAM

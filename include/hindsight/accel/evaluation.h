@@ -21,7 +21,7 @@ namespace hindsight::accel {
 enum class Reason : std::uint8_t {
   accumulators,        ///< the PE's accumulators cannot hold one double-buffered output per lane
   sram_bandwidth,      ///< the core memory's port cannot feed the lanes at the reuse the accumulators allow
-  noc_timing,          ///< the multicast bus of a row or column does not settle within a clock cycle
+  noc_timing,          ///< a multicast does not reach the far corner of the grid within a clock cycle
   power_density,       ///< peak power per area of the PE array is above what passive cooling removes
   reticle,             ///< the die is larger than one exposure field
   no_mapping,          ///< for one layer no mapping fits the PE and core memories
@@ -31,7 +31,7 @@ enum class Reason : std::uint8_t {
 inline constexpr std::size_t kReasonCount = 8;
 /// "accumulators", "sram_bandwidth", ...
 [[nodiscard]] std::string_view code(Reason reason);
-/// The measured quantity with its unit suffix, e.g. "row_delay_ns".
+/// The measured quantity with its unit suffix, e.g. "multicast_delay_ns".
 [[nodiscard]] std::string_view quantity(Reason reason);
 
 struct Violation {
@@ -161,15 +161,21 @@ struct ChipFacts {
   double leakage_w = 0;
   double pe_array_peak_w = 0;
   double peak_power_w = 0;
-  double row_delay_ns = 0, column_delay_ns = 0;
+  double multicast_delay_ns = 0; ///< down the column trunk and along one row bus
   ViolationList violations;      ///< the hardware's own
 };
 [[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology);
 
+/// How far to go with a design that the hardware checks refuse.
+enum class Depth : std::uint8_t {
+  as_a_flow,   ///< stop there: a chip that cannot be built is never compiled for (what a sweep logs)
+  all_checks,  ///< compile all the same and list every violation (what `--explain` shows)
+};
+
 /// Evaluates a network. Pure, no allocation. `layers` in execution order; `details`, when not empty, must have
-/// as many elements as `layers` and receives every layer's mapping and costs (valid up to the first layer
-/// without a mapping).
+/// as many elements as `layers` and receives every layer's mapping and costs (a layer without a mapping keeps its
+/// initial value). Metrics of an infeasible design cover the layers that have a mapping.
 [[nodiscard]] Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                  const Technology& technology, std::span<LayerResult> details = {});
+                                  const Technology& technology, Depth depth, std::span<LayerResult> details = {});
 
 }  // namespace hindsight::accel

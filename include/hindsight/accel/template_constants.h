@@ -52,8 +52,6 @@ inline constexpr double kSetupInstructions = 16;
 inline constexpr double kSetupInstructionsPerRowAndColumn = 4;
 /// [chosen] Instructions of one tile step: wait, input DMA, compute, output DMA.
 inline constexpr double kInstructionsPerTile = 4;
-/// [chosen] Cores of one PE that a single weight-DMA descriptor can scatter to.
-inline constexpr double kCoresPerWeightDescriptor = 4;
 
 /// [chosen] Buses of `kNocLinkBytesPerCycle` that end in every PE: its row's multicast bus and its column's.
 inline constexpr double kNocBusesPerPe = 2;

@@ -1,0 +1,191 @@
+/// What uniform random designs of a space look like to each application: infeasible share, reasons, latency span,
+/// and how alike the applications rank the same designs.
+///
+///   design_space_study [--samples N] [--max-area MM2] [--seed S] [--space NAME] [--workloads LIST] [--markdown]
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/core/table.h"
+#include "hindsight/space/sampling.h"
+#include "hindsight/workload/network.h"
+
+namespace {
+
+using hindsight::Align;
+using hindsight::Table;
+namespace accel = hindsight::accel;
+
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> rank(values.size());
+  for (std::size_t i = 0; i < order.size();) {  // ties share their mean rank
+    std::size_t j = i;
+    while (j < order.size() && values[order[j]] == values[order[i]]) ++j;
+    for (std::size_t t = i; t < j; ++t) rank[order[t]] = 0.5 * static_cast<double>(i + j - 1);
+    i = j;
+  }
+  return rank;
+}
+
+/// Spearman's rank correlation with ties.
+double spearman(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = ranks(a), y = ranks(b);
+  const double mean = 0.5 * static_cast<double>(x.size() - 1);
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean) * (y[i] - mean);
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+  }
+  return xy / std::sqrt(xx * yy);
+}
+
+struct ApplicationStudy {
+  std::string name;
+  std::size_t feasible = 0;
+  std::vector<std::size_t> reason_counts = std::vector<std::size_t>(accel::kReasonCount, 0);
+  std::vector<double> latency_s;  ///< one per sample, infinity when infeasible
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Statistics of uniform random designs"};
+  std::uint64_t samples = 20000, seed = 1;
+  double max_area_mm2 = 100;
+  std::string space_name = "edge", workloads = "prime9";
+  std::string technology_name = "22nm";
+  bool markdown = false, all_checks = false;
+  app.add_option("--samples", samples);
+  app.add_option("--seed", seed);
+  app.add_option("--max-area", max_area_mm2);
+  app.add_option("--space", space_name);
+  app.add_option("--workloads", workloads);
+  app.add_option("--technology", technology_name);
+  app.add_flag("--markdown", markdown);
+  app.add_flag("--all-checks", all_checks, "compile also for chips that fail a hardware check");
+  CLI11_PARSE(app, argc, argv);
+
+  const auto space = hindsight::space::load_space(space_name);
+  const auto technology = accel::load_technology(technology_name);
+  const auto networks = hindsight::workload::load_networks(workloads);
+  const accel::ConfigBinding binding(space);
+  const auto sampler =
+      hindsight::space::make_sampler(hindsight::space::SamplerKind::uniform, space, seed, samples, samples);
+
+  const accel::Depth depth = all_checks ? accel::Depth::all_checks : accel::Depth::as_a_flow;
+  std::vector<ApplicationStudy> studies(networks.size());
+  for (std::size_t a = 0; a < networks.size(); ++a) studies[a].name = networks[a].name();
+  std::vector<std::uint16_t> levels(space.parameters().size());
+  std::vector<double> values(space.parameters().size());
+  std::uint64_t drawn = 0, accepted = 0, hardware_infeasible = 0;
+  std::chrono::steady_clock::duration evaluating{}, checking{};
+  while (accepted < samples) {
+    const auto before = std::chrono::steady_clock::now();
+    sampler->sample(drawn++, levels);
+    space.values(levels, values);
+    const accel::AcceleratorConfig config = binding.bind(values);
+    if (accel::area(config, technology).total_mm2() > max_area_mm2) {
+      checking += std::chrono::steady_clock::now() - before;
+      continue;
+    }
+    ++accepted;
+    const auto start = std::chrono::steady_clock::now();
+    const accel::ChipFacts chip = accel::chip_facts(config, technology);
+    if (chip.violations.count > 0) ++hardware_infeasible;
+    for (std::size_t a = 0; a < networks.size(); ++a) {
+      const accel::Evaluation evaluation = accel::evaluate(chip, networks[a].gemms(), technology, depth);
+      ApplicationStudy& study = studies[a];
+      if (evaluation.feasible) ++study.feasible;
+      study.latency_s.push_back(evaluation.feasible ? evaluation.metrics.latency_s : INFINITY);
+      for (const auto& violation : evaluation.violations.view()) {
+        ++study.reason_counts[static_cast<std::size_t>(violation.reason)];
+      }
+    }
+    evaluating += std::chrono::steady_clock::now() - start;
+  }
+
+  const double seconds = std::chrono::duration<double>(evaluating).count();
+  fmt::print("{} designs of at most {} mm2 out of {} drawn ({:.1f} %), seed {}; {:.1f} % fail a hardware check\n",
+             accepted, max_area_mm2, drawn, 100.0 * static_cast<double>(accepted) / static_cast<double>(drawn), seed,
+             100.0 * static_cast<double>(hardware_infeasible) / static_cast<double>(accepted));
+  fmt::print("{:.0f} designs x {} applications per second on one core; drawing and area check {:.2f} us per draw\n\n",
+             static_cast<double>(accepted) / seconds, networks.size(),
+             1e6 * std::chrono::duration<double>(checking).count() / static_cast<double>(drawn));
+
+  const auto percent = [&](std::size_t count) {
+    return fmt::format("{:.1f}", 100.0 * static_cast<double>(count) / static_cast<double>(accepted));
+  };
+  Table shares;
+  shares.add_column("application", Align::left);
+  shares.add_column("infeasible %", Align::right);
+  for (std::size_t r = 0; r < accel::kReasonCount; ++r) {
+    shares.add_column(std::string(accel::code(static_cast<accel::Reason>(r))) + " %", Align::right);
+  }
+  shares.add_column("best ms", Align::right);
+  shares.add_column("median ms", Align::right);
+  shares.add_column("worst ms", Align::right);
+  shares.add_column("worst/best", Align::right);
+  for (const ApplicationStudy& study : studies) {
+    std::vector<std::string> row{study.name, percent(accepted - study.feasible)};
+    for (const std::size_t count : study.reason_counts) row.push_back(percent(count));
+    std::vector<double> feasible;
+    std::copy_if(study.latency_s.begin(), study.latency_s.end(), std::back_inserter(feasible),
+                 [](double v) { return std::isfinite(v); });
+    std::sort(feasible.begin(), feasible.end());
+    if (feasible.empty()) {
+      row.insert(row.end(), {"-", "-", "-", "-"});
+    } else {
+      row.push_back(fmt::format("{:.3f}", 1e3 * feasible.front()));
+      row.push_back(fmt::format("{:.3f}", 1e3 * feasible[feasible.size() / 2]));
+      row.push_back(fmt::format("{:.3f}", 1e3 * feasible.back()));
+      row.push_back(fmt::format("{:.0f}", feasible.back() / feasible.front()));
+    }
+    shares.add_row(row);
+  }
+  fmt::print("{}\n", markdown ? shares.markdown() : shares.render(0));
+
+  fmt::print("Spearman rank correlation of latency over designs feasible for both; below the diagonal over the 10 % of\n"
+             "designs that are best for either\n");
+  Table matrix;
+  matrix.add_column("", Align::left);
+  for (const ApplicationStudy& study : studies) matrix.add_column(study.name, Align::right);
+  for (std::size_t a = 0; a < studies.size(); ++a) {
+    std::vector<std::string> row{studies[a].name};
+    for (std::size_t b = 0; b < studies.size(); ++b) {
+      std::vector<double> x, y;
+      for (std::size_t i = 0; i < studies[a].latency_s.size(); ++i) {
+        if (std::isfinite(studies[a].latency_s[i]) && std::isfinite(studies[b].latency_s[i])) {
+          x.push_back(studies[a].latency_s[i]);
+          y.push_back(studies[b].latency_s[i]);
+        }
+      }
+      if (b < a && !x.empty()) {
+        const std::vector<double> rank_x = ranks(x), rank_y = ranks(y);
+        const double cut = 0.1 * static_cast<double>(x.size());
+        std::vector<double> top_x, top_y;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          if (rank_x[i] < cut || rank_y[i] < cut) {
+            top_x.push_back(x[i]);
+            top_y.push_back(y[i]);
+          }
+        }
+        x = top_x;
+        y = top_y;
+      }
+      row.push_back(a == b ? "1" : x.size() < 3 ? "-" : fmt::format("{:.2f}", spearman(x, y)));
+    }
+    matrix.add_row(row);
+  }
+  fmt::print("{}", markdown ? matrix.markdown() : matrix.render(0));
+  return 0;
+}
