@@ -1,0 +1,140 @@
+/// How many evaluation rows per second does the log take, and how many does it give back?
+///
+/// The rows look like a sweep's: nine workloads per design, four of five rows infeasible with one to three reasons.
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hindsight/core/hash.h"
+#include "hindsight/core/random.h"
+#include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using hindsight::log::EvaluationRow;
+using hindsight::log::Log;
+using hindsight::log::OpenMode;
+
+constexpr std::size_t kWorkloads = 9;
+
+/// A log in a folder of its own that goes away.
+struct ScratchLog {
+  fs::path folder = fs::temp_directory_path() / ("hindsight_bench_" + std::to_string(getpid()));
+  fs::path file = folder / "bench.db";
+  ScratchLog() {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+  }
+  ~ScratchLog() { fs::remove_all(folder); }
+  ScratchLog(const ScratchLog&) = delete;
+  ScratchLog& operator=(const ScratchLog&) = delete;
+};
+
+struct Ids {
+  std::int64_t run = 0, space = 0, evaluator = 0;
+  std::vector<std::int64_t> workloads;
+};
+
+Ids register_all(Log& log) {
+  Ids ids;
+  ids.run = log.begin_run("bench", {}, "{}");
+  ids.space = log.add_space("edge", "definition", "hash");
+  ids.evaluator = log.add_evaluator("pe_array", "hash", "definition");
+  for (std::size_t w = 0; w < kWorkloads; ++w) {
+    const std::string name = "network_" + std::to_string(w);
+    ids.workloads.push_back(log.add_workload(name, name, name, 1, "[]", 1, {}));
+  }
+  return ids;
+}
+
+std::string text_id(const hindsight::RandomStream& random, std::uint64_t design) {
+  std::string text;
+  for (const char* name : {"pes_x", "pes_y", "pe_memory_bytes", "cores_per_pe", "core_memory_bytes", "compute_lanes",
+                           "instruction_memory_entries", "parameter_memory_entries", "activation_memory_entries"}) {
+    text += name;
+    text += '=' + std::to_string(1U << random.below(design * 16 + text.size(), 18)) + ',';
+  }
+  return text + "dram_bandwidth_gb_per_s=" + std::to_string(design);
+}
+
+std::vector<EvaluationRow> rows_of(const Ids& ids, std::uint64_t first_design, std::size_t rows) {
+  static const std::vector<std::string> codes = {"sram_bandwidth", "noc_timing", "instruction_memory"};
+  const hindsight::RandomStream random(1, "bench");
+  std::vector<EvaluationRow> batch(rows);
+  std::string text;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint64_t design = first_design + i / kWorkloads;
+    if (i % kWorkloads == 0) {
+      text = text_id(random, design);
+    }
+    EvaluationRow& row = batch[i];
+    row.workload_id = ids.workloads[i % kWorkloads];
+    row.design_text_id = text;
+    row.design_hash = hindsight::content_hash(text);
+    const std::uint64_t draw = random.below(design * kWorkloads + i, 100);
+    row.feasible = draw < 20;
+    row.metrics = {{"area_mm2", 20.0 + random.uniform(i)}, {"peak_power_w", 3.0}};
+    if (row.feasible) {
+      for (const std::string& name : hindsight::log::standard_metrics()) {
+        if (name != "area_mm2" && name != "peak_power_w") {
+          row.metrics.emplace_back(name, random.uniform(design * kWorkloads + i));
+        }
+      }
+    } else {
+      for (std::size_t v = 0; v <= draw % 3; ++v) {
+        row.violations.push_back({.code = codes[v],
+                                  .quantity = "row_delay_ns",
+                                  .value = random.uniform(i),
+                                  .limit = 1.25,
+                                  .nearest_passing = 8.0,
+                                  .layer = "block_3_expand",
+                                  .message = ""});
+      }
+    }
+  }
+  return batch;
+}
+
+/// Appends one design's worth of batches to a log that already holds `rows_before` rows.
+void append(benchmark::State& state) {
+  const auto batch_rows = static_cast<std::size_t>(state.range(0));
+  const auto rows_before = static_cast<std::size_t>(state.range(1));
+  constexpr std::size_t kFillRows = 90'000;
+  const ScratchLog scratch;
+  Log log = Log::open(scratch.file, OpenMode::read_write_create);
+  const Ids ids = register_all(log);
+  std::uint64_t design = 0;
+  for (std::size_t filled = 0; filled < rows_before; filled += kFillRows) {
+    log.append(ids.run, ids.space, ids.evaluator, rows_of(ids, design, kFillRows));
+    design += kFillRows / kWorkloads;
+  }
+  for (auto _ : state) {
+    state.PauseTiming();
+    const std::vector<EvaluationRow> rows = rows_of(ids, design, batch_rows);
+    design += batch_rows / kWorkloads + 1;
+    state.ResumeTiming();
+    const auto result = log.append(ids.run, ids.space, ids.evaluator, rows, hindsight::log::Checkpoint{"k", "{}"});
+    if (result.inserted != batch_rows) {
+      state.SkipWithError("rows were not inserted");
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(batch_rows));
+}
+BENCHMARK(append)
+    ->ArgNames({"batch_rows", "rows_before"})
+    ->Args({9, 0})
+    ->Args({900, 0})
+    ->Args({9'000, 0})
+    ->Args({90'000, 0})
+    ->Args({9'000, 1'800'000})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();

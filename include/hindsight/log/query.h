@@ -1,0 +1,172 @@
+/// Reading a log: summaries, reasons, best designs, Pareto fronts, runs, and every row for the dataset layer.
+///
+/// Everything is typed; names of workloads, evaluators, spaces and metrics are looked up, and an unknown one is
+/// Error{usage} with the nearest that the log has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hindsight/log/log.h"
+
+namespace hindsight::log {
+
+/// Which evaluations: all conditions that are set must hold.
+struct EvaluationFilter {
+  std::optional<std::string> workload = {};
+  std::optional<std::string> evaluator = {};  ///< name; several definitions of one name all match
+  std::optional<std::string> space = {};
+  std::optional<std::int64_t> run_id = {};
+  std::optional<bool> feasible = {};
+};
+
+struct TableCount {
+  std::string table;
+  std::uint64_t rows = 0;
+};
+
+struct SpaceSummary {
+  std::string name;
+  std::string definition_hash;
+  std::string designs_view;  ///< empty before the first design
+  std::uint64_t designs = 0;
+};
+
+struct EvaluatorSummary {
+  std::string name;
+  std::string definition_hash;
+  std::uint64_t evaluations = 0;
+};
+
+/// What a log holds.
+struct Summary {
+  int schema_version = 0;
+  std::string created_at;          ///< UTC, ISO 8601
+  std::string created_by_version;  ///< of Hindsight
+  std::uint64_t file_bytes = 0;    ///< with the write-ahead log
+  std::vector<TableCount> tables;
+  std::vector<SpaceSummary> spaces;
+  std::vector<EvaluatorSummary> evaluators;
+  /// Rows of a table. The table must be one of `tables`.
+  [[nodiscard]] std::uint64_t rows(const std::string& table) const;
+};
+[[nodiscard]] Summary summary(const Log& log);
+
+/// How often a reason makes designs infeasible. One evaluation may have several reasons.
+struct ReasonCount {
+  std::string code;
+  std::uint64_t evaluations = 0;
+  double share_of_infeasible_frac = 0;
+};
+
+struct WorkloadStats {
+  std::int64_t workload_id = 0;
+  std::string workload;
+  std::int64_t batch = 0;
+  std::uint64_t evaluations = 0;
+  std::uint64_t feasible = 0;
+  std::vector<ReasonCount> reasons;  ///< most frequent first
+  /// 0 when there is no evaluation.
+  [[nodiscard]] double feasible_frac() const {
+    return evaluations == 0 ? 0.0 : static_cast<double>(feasible) / static_cast<double>(evaluations);
+  }
+};
+/// Workloads that have matching evaluations, by name.
+[[nodiscard]] std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter& filter = {});
+
+/// Names that best_designs() and pareto_front() accept: the standard metrics, then the others of this log by name.
+[[nodiscard]] std::vector<std::string> metric_names(const Log& log);
+
+enum class Direction { minimise, maximise };
+
+/// A feasible evaluation with the metrics that were asked for.
+struct RankedEvaluation {
+  std::int64_t evaluation_id = 0;
+  std::int64_t design_id = 0;
+  std::string design_text_id;
+  std::string evaluator;
+  std::vector<double> values;  ///< in the order of the metrics asked for
+};
+
+/// The best `limit` feasible evaluations of a workload by one metric; ties in the order of the design's text id.
+/// Evaluations without the metric do not take part.
+[[nodiscard]] std::vector<RankedEvaluation> best_designs(const Log& log, const std::string& workload,
+                                                         const std::string& metric, std::size_t limit,
+                                                         Direction direction = Direction::minimise,
+                                                         const EvaluationFilter& filter = {});
+
+/// Feasible evaluations of a workload that no other is better than in one metric without being worse in another
+/// (all are minimised); equal ones are all kept. Sorted by the metrics in the order given.
+/// Error{usage} for fewer than two metrics.
+[[nodiscard]] std::vector<RankedEvaluation> pareto_front(const Log& log, const std::string& workload,
+                                                         const std::vector<std::string>& metrics,
+                                                         const EvaluationFilter& filter = {});
+
+/// Positions of the points that are not dominated (smaller is better in every coordinate), in lexicographic order of
+/// the points. All points have the same number of coordinates.
+[[nodiscard]] std::vector<std::size_t> non_dominated(const std::vector<std::vector<double>>& points);
+
+struct RunInfo {
+  std::int64_t run_id = 0;
+  std::string kind;
+  std::string status;  ///< "running" also for a run that was killed
+  std::string started_at;
+  std::string ended_at;  ///< empty when it has not ended
+  std::string command_line;
+  std::string version;
+  std::string commit;
+  std::string host;
+  std::string user;
+  std::string options_json;
+  std::uint64_t evaluations_inserted = 0;
+  std::uint64_t evaluations_present = 0;
+  std::uint64_t rows_rejected = 0;
+};
+/// The newest `limit` runs, newest first.
+[[nodiscard]] std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit);
+
+/// One evaluation with everything the log knows about it. Reused between calls: copy what must stay.
+struct EvaluationRecord {
+  std::int64_t evaluation_id = 0;
+  std::int64_t design_id = 0;
+  std::int64_t workload_id = 0;
+  std::int64_t evaluator_id = 0;
+  std::int64_t run_id = 0;
+  std::int64_t space_id = 0;
+  std::string design_text_id;
+  bool feasible = false;
+  std::vector<double> standard;  ///< in the order of standard_metrics(); NaN = not recorded
+  std::vector<std::pair<std::string, double>> other_metrics;  ///< by name
+  std::vector<ViolationRow> violations;
+};
+
+/// How much of a record for_each_evaluation() reads.
+enum class Detail {
+  columns,  ///< `other_metrics` and `violations` stay empty
+  all,
+};
+
+/// Calls `callback` for every matching evaluation in the order of evaluation_id, until it returns false. Memory does
+/// not grow with the log. The rows are those of one moment, whatever other processes append meanwhile.
+void for_each_evaluation(const Log& log, const EvaluationFilter& filter, Detail detail,
+                         const std::function<bool(const EvaluationRecord&)>& callback);
+
+/// A workload as stored.
+struct WorkloadRecord {
+  std::int64_t workload_id = 0;
+  std::string name;
+  std::int64_t batch = 0;
+  std::string definition_hash;
+  std::string layers_json;
+  int context_version = 0;
+  std::vector<std::pair<std::string, double>> context;
+};
+/// All workloads by id.
+[[nodiscard]] std::vector<WorkloadRecord> workloads(const Log& log);
+
+}  // namespace hindsight::log

@@ -1,0 +1,121 @@
+/// Iteration over the evaluations of a log.
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hindsight/core/text.h"
+#include "hindsight/log/query.h"
+#include "log/filter.h"
+#include "log/impl.h"
+
+namespace hindsight::log {
+namespace {
+
+double double_or_nan(SQLite::Statement& query, int column) {
+  const SQLite::Column value = query.getColumn(column);
+  return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
+}
+
+/// A detail table read in step with the evaluations: both are sorted by evaluation_id.
+class Cursor {
+ public:
+  Cursor(SQLite::Database& database, const std::string& sql) : query_(database, sql) { advance(); }
+
+  /// Calls `take(row)` for the rows of this evaluation; rows of earlier evaluations are skipped.
+  template <class Take>
+  void rows_of(std::int64_t evaluation_id, Take&& take) {
+    while (has_row_ && evaluation_id_ < evaluation_id) {
+      advance();
+    }
+    while (has_row_ && evaluation_id_ == evaluation_id) {
+      take(query_);
+      advance();
+    }
+  }
+
+ private:
+  void advance() {
+    has_row_ = query_.executeStep();
+    evaluation_id_ = has_row_ ? query_.getColumn(0).getInt64() : 0;
+  }
+
+  SQLite::Statement query_;
+  bool has_row_ = false;
+  std::int64_t evaluation_id_ = 0;
+};
+
+/// Metrics and violations of the evaluations, in step with them.
+struct Details {
+  explicit Details(SQLite::Database& database)
+      : metrics(database, "SELECT evaluation_id, name, value FROM evaluation_metrics ORDER BY evaluation_id, name"),
+        violations(database,
+                   "SELECT evaluation_id, code, quantity, value, limit_value, nearest_passing, layer, message "
+                   "FROM evaluation_violations ORDER BY evaluation_id, position") {}
+
+  void read(EvaluationRecord& record) {
+    record.other_metrics.clear();
+    metrics.rows_of(record.evaluation_id, [&](SQLite::Statement& row) {
+      record.other_metrics.emplace_back(text_of(row, 1), row.getColumn(2).getDouble());
+    });
+    record.violations.clear();
+    violations.rows_of(record.evaluation_id, [&](SQLite::Statement& row) {
+      ViolationRow& violation = record.violations.emplace_back();
+      violation.code = text_of(row, 1);
+      violation.quantity = text_of(row, 2);
+      violation.value = double_or_nan(row, 3);
+      violation.limit = double_or_nan(row, 4);
+      if (const double nearest = double_or_nan(row, 5); !std::isnan(nearest)) {
+        violation.nearest_passing = nearest;
+      }
+      violation.layer = text_of(row, 6);
+      violation.message = text_of(row, 7);
+    });
+  }
+
+  Cursor metrics;
+  Cursor violations;
+};
+
+}  // namespace
+
+void for_each_evaluation(const Log& log, const EvaluationFilter& filter, Detail detail,
+                         const std::function<bool(const EvaluationRecord&)>& callback) {
+  Log::Impl& impl = log.impl();
+  impl.guarded("reading evaluations", [&] {
+    const SQLite::Transaction snapshot(impl.database);
+    SQLite::Statement query(
+        impl.database,
+        fmt::format("SELECT e.evaluation_id, e.design_id, e.workload_id, e.evaluator_id, e.run_id, d.space_id, "
+                    "d.text_id, e.feasible, e.{} FROM evaluations e JOIN designs d ON d.design_id = e.design_id "
+                    "WHERE {} ORDER BY e.evaluation_id",
+                    join(standard_metrics(), ", e."), condition_sql(impl, filter)));
+    std::optional<Details> details;
+    if (detail == Detail::all) {
+      details.emplace(impl.database);
+    }
+    EvaluationRecord record;
+    record.standard.resize(standard_metrics().size());
+    while (query.executeStep()) {
+      int column = 0;
+      for (std::int64_t* id : {&record.evaluation_id, &record.design_id, &record.workload_id, &record.evaluator_id,
+                               &record.run_id, &record.space_id}) {
+        *id = query.getColumn(column++).getInt64();
+      }
+      record.design_text_id = text_of(query, column++);
+      record.feasible = query.getColumn(column++).getInt() != 0;
+      for (double& value : record.standard) {
+        value = double_or_nan(query, column++);
+      }
+      if (details) {
+        details->read(record);
+      }
+      if (!callback(record)) {
+        break;
+      }
+    }
+  });
+}
+
+}  // namespace hindsight::log

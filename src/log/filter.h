@@ -1,0 +1,18 @@
+/// Names to ids, and typed filters to SQL. Private to the log layer.
+#pragma once
+
+#include <string>
+
+#include "hindsight/log/query.h"
+#include "log/impl.h"
+
+namespace hindsight::log {
+
+/// SQL condition over `evaluations e` (and `designs d`, when a space is asked for); "1" without conditions.
+/// Error{usage} with the nearest name for a workload, evaluator or space that the log does not have.
+[[nodiscard]] std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter);
+
+/// Text of a column, "" for NULL.
+[[nodiscard]] std::string text_of(SQLite::Statement& statement, int column);
+
+}  // namespace hindsight::log

@@ -1,0 +1,206 @@
+/// Summaries, statistics, runs and workloads of a log.
+#include "hindsight/log/query.h"
+
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "hindsight/core/error.h"
+#include "log/filter.h"
+#include "log/impl.h"
+#include "log/schema.h"
+
+namespace hindsight::log {
+namespace {
+
+std::uint64_t count_of(SQLite::Database& database, const std::string& sql) {
+  return static_cast<std::uint64_t>(database.execAndGet(sql).getInt64());
+}
+
+std::uint64_t bytes_on_disk(const std::filesystem::path& file) {
+  std::uint64_t bytes = 0;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file.string() + suffix, error);
+    bytes += error ? 0 : size;
+  }
+  return bytes;
+}
+
+std::vector<SpaceSummary> space_summaries(SQLite::Database& database) {
+  std::vector<SpaceSummary> spaces;
+  SQLite::Statement query(database,
+                          "SELECT name, definition_hash, designs_view, (SELECT count(*) FROM designs d WHERE "
+                          "d.space_id = s.space_id) FROM spaces s ORDER BY space_id");
+  while (query.executeStep()) {
+    spaces.push_back({.name = text_of(query, 0),
+                      .definition_hash = text_of(query, 1),
+                      .designs_view = text_of(query, 2),
+                      .designs = static_cast<std::uint64_t>(query.getColumn(3).getInt64())});
+  }
+  return spaces;
+}
+
+std::vector<EvaluatorSummary> evaluator_summaries(SQLite::Database& database) {
+  std::vector<EvaluatorSummary> evaluators;
+  SQLite::Statement query(database,
+                          "WITH counted AS (SELECT evaluator_id, count(*) AS rows FROM evaluations GROUP BY 1) "
+                          "SELECT name, definition_hash, coalesce(rows, 0) FROM evaluators LEFT JOIN counted "
+                          "USING (evaluator_id) ORDER BY evaluator_id");
+  while (query.executeStep()) {
+    evaluators.push_back({.name = text_of(query, 0),
+                          .definition_hash = text_of(query, 1),
+                          .evaluations = static_cast<std::uint64_t>(query.getColumn(2).getInt64())});
+  }
+  return evaluators;
+}
+
+/// "JOIN designs d ..." when the filter needs it.
+const char* design_join(const EvaluationFilter& filter) {
+  return filter.space ? "JOIN designs d ON d.design_id = e.design_id" : "";
+}
+
+void add_reasons(SQLite::Database& database, const EvaluationFilter& filter, const std::string& condition,
+                 std::map<std::int64_t, WorkloadStats>& stats) {
+  // Evaluations are few to sort and reasons come in their order: no temporary B-tree over all reasons is needed.
+  SQLite::Statement query(
+      database,
+      fmt::format("SELECT e.workload_id, v.code, count(DISTINCT v.evaluation_id) FROM evaluation_violations v "
+                  "JOIN evaluations e ON e.evaluation_id = v.evaluation_id {} WHERE {} GROUP BY 1, 2",
+                  design_join(filter), condition));
+  while (query.executeStep()) {
+    WorkloadStats& workload = stats.at(query.getColumn(0).getInt64());
+    const auto evaluations = static_cast<std::uint64_t>(query.getColumn(2).getInt64());
+    workload.reasons.push_back(
+        {.code = text_of(query, 1),
+         .evaluations = evaluations,
+         .share_of_infeasible_frac =
+             static_cast<double>(evaluations) / static_cast<double>(workload.evaluations - workload.feasible)});
+  }
+}
+
+}  // namespace
+
+std::uint64_t Summary::rows(const std::string& table) const {
+  const auto found =
+      std::find_if(tables.begin(), tables.end(), [&](const TableCount& count) { return count.table == table; });
+  HINDSIGHT_EXPECT(found != tables.end());
+  return found->rows;
+}
+
+Summary summary(const Log& log) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("summarising it", [&] {
+    SQLite::Database& database = impl.database;
+    const SQLite::Transaction snapshot(database);
+    Summary result;
+    result.schema_version = identify(database).schema_version;
+    SQLite::Statement created(database,
+                              "SELECT applied_at, hindsight_version FROM schema_migrations ORDER BY schema_version");
+    if (created.executeStep()) {
+      result.created_at = text_of(created, 0);
+      result.created_by_version = text_of(created, 1);
+    }
+    result.file_bytes = bytes_on_disk(impl.path);
+    for (const std::string& table : table_names()) {
+      result.tables.push_back({.table = table, .rows = count_of(database, "SELECT count(*) FROM " + table)});
+    }
+    result.spaces = space_summaries(database);
+    result.evaluators = evaluator_summaries(database);
+    return result;
+  });
+}
+
+std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter& filter) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("counting evaluations", [&] {
+    SQLite::Database& database = impl.database;
+    const SQLite::Transaction snapshot(database);
+    const std::string condition = condition_sql(impl, filter);
+    std::map<std::int64_t, WorkloadStats> stats;
+    SQLite::Statement query(
+        database, fmt::format("WITH counted AS (SELECT e.workload_id, count(*) AS rows, sum(e.feasible) AS feasible "
+                              "FROM evaluations e {} WHERE {} GROUP BY 1) "
+                              "SELECT w.workload_id, w.name, w.batch, c.rows, c.feasible FROM counted c "
+                              "JOIN workloads w ON w.workload_id = c.workload_id",
+                              design_join(filter), condition));
+    while (query.executeStep()) {
+      const std::int64_t id = query.getColumn(0).getInt64();
+      stats[id] = {.workload_id = id,
+                   .workload = text_of(query, 1),
+                   .batch = query.getColumn(2).getInt64(),
+                   .evaluations = static_cast<std::uint64_t>(query.getColumn(3).getInt64()),
+                   .feasible = static_cast<std::uint64_t>(query.getColumn(4).getInt64()),
+                   .reasons = {}};
+    }
+    add_reasons(database, filter, condition, stats);
+    std::vector<WorkloadStats> result;
+    for (auto& [id, workload] : stats) {
+      std::sort(workload.reasons.begin(), workload.reasons.end(), [](const ReasonCount& a, const ReasonCount& b) {
+        return a.evaluations != b.evaluations ? a.evaluations > b.evaluations : a.code < b.code;
+      });
+      result.push_back(std::move(workload));
+    }
+    std::sort(result.begin(), result.end(),
+              [](const WorkloadStats& a, const WorkloadStats& b) { return a.workload < b.workload; });
+    return result;
+  });
+}
+
+std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("listing runs", [&] {
+    std::vector<RunInfo> runs;
+    SQLite::Statement query(impl.database,
+                            "SELECT run_id, kind, status, started_at, ended_at, command_line, version, commit_hash, "
+                            "host, user, options_json, evaluations_inserted, evaluations_present, rows_rejected "
+                            "FROM runs ORDER BY run_id DESC LIMIT ?");
+    query.bind(1, static_cast<std::int64_t>(limit));
+    while (query.executeStep()) {
+      RunInfo run;
+      run.run_id = query.getColumn(0).getInt64();
+      int column = 1;
+      for (std::string* text : {&run.kind, &run.status, &run.started_at, &run.ended_at, &run.command_line, &run.version,
+                                &run.commit, &run.host, &run.user, &run.options_json}) {
+        *text = text_of(query, column++);
+      }
+      for (std::uint64_t* count : {&run.evaluations_inserted, &run.evaluations_present, &run.rows_rejected}) {
+        *count = static_cast<std::uint64_t>(query.getColumn(column++).getInt64());
+      }
+      runs.push_back(std::move(run));
+    }
+    return runs;
+  });
+}
+
+std::vector<WorkloadRecord> workloads(const Log& log) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("listing workloads", [&] {
+    const SQLite::Transaction snapshot(impl.database);
+    std::vector<WorkloadRecord> records;
+    SQLite::Statement query(impl.database,
+                            "SELECT workload_id, name, batch, definition_hash, layers_json, context_version "
+                            "FROM workloads ORDER BY workload_id");
+    SQLite::Statement context(impl.database,
+                              "SELECT name, value FROM workload_context WHERE workload_id = ? ORDER BY position");
+    while (query.executeStep()) {
+      WorkloadRecord& record = records.emplace_back();
+      record.workload_id = query.getColumn(0).getInt64();
+      record.name = text_of(query, 1);
+      record.batch = query.getColumn(2).getInt64();
+      record.definition_hash = text_of(query, 3);
+      record.layers_json = text_of(query, 4);
+      record.context_version = query.getColumn(5).getInt();
+      context.bind(1, record.workload_id);
+      while (context.executeStep()) {
+        record.context.emplace_back(text_of(context, 0), context.getColumn(1).getDouble());
+      }
+      context.reset();
+    }
+    return records;
+  });
+}
+
+}  // namespace hindsight::log
