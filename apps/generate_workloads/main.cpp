@@ -1,5 +1,5 @@
-// Writes data/workloads/*.yaml from the generator: `generate_workloads FOLDER`, or `generate_workloads --table` for
-// the table of docs/workloads.md.
+// Writes data/workloads/*.yaml from the generator: `generate_workloads FOLDER`, or `generate_workloads --tables`
+// for the tables of docs/workloads.md.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -12,14 +12,15 @@
 int main(int argc, char** argv) {
   using namespace hindsight;
   if (argc != 2) {
-    std::fputs("usage: generate_workloads FOLDER | --table\n", stderr);
+    std::fputs("usage: generate_workloads FOLDER | --tables\n", stderr);
     return exit_code(ErrorKind::usage);
   }
   try {
     const std::vector<workload::Network> networks = workload::generate_networks();
     const std::string argument = argv[1];
-    if (argument == "--table") {
-      std::fputs(workload::workload_table(networks).c_str(), stdout);
+    if (argument == "--tables") {
+      std::printf("%s\n%s\n%s", workload::workload_table(networks).c_str(), workload::prime_table(networks).c_str(),
+                  workload::context_table().c_str());
       return 0;
     }
     for (const workload::Network& network : networks) {

@@ -1,6 +1,6 @@
 // Checks of a layer and its lowering to a GEMM.
 //
-// Model: im2col (Chellapilla et al. 2006): every output pixel is a row, every output channel a column.
+// Model: im2col [paper: chellapilla-2006]: every output pixel is a row, every output channel a column.
 // Valid for: dense, grouped, dilated, depthwise and transposed 2-d convolutions, fully connected layers,
 // batched products of activations. Ignores: pooling, activation functions, residual additions (no MACs).
 #include "hindsight/workload/layer.h"

@@ -15,7 +15,10 @@ namespace hindsight::workload {
 /// regenerates the file.
 [[nodiscard]] std::string workload_file_text(const Network& network);
 
-/// The table of shipped networks of `docs/workloads.md`, as Markdown.
+/// The tables of `docs/workloads.md`, as Markdown: all networks; PRIME's applications against the networks of the
+/// same names; the context features.
 [[nodiscard]] std::string workload_table(const std::vector<Network>& networks);
+[[nodiscard]] std::string prime_table(const std::vector<Network>& networks);
+[[nodiscard]] std::string context_table();
 
 }  // namespace hindsight::workload

@@ -102,7 +102,7 @@ struct GemmLayer {
 
 /// Lowers a layer at `batch` images (or sequences) to its GEMM.
 /// Model: im2col: m = batch*P*Q, n = out_channels/groups, k = in_channels/groups*R*S, count = groups
-/// (Chellapilla et al. 2006). fully_connected: m = batch*rows. matmul: count = batch*kv_heads,
+/// [paper: chellapilla-2006]. fully_connected: m = batch*rows. matmul: count = batch*kv_heads,
 /// m = rows*heads/kv_heads. Errors: Error{usage} as validate(), also for products that overflow at this batch.
 [[nodiscard]] GemmLayer lower(const Layer& layer, std::int64_t batch);
 

@@ -9,14 +9,14 @@
 namespace hindsight::workload {
 namespace {
 
-// Source: He et al. 2016, "Deep residual learning", table 1 [paper resnet]. Differs: the stride of a stage is on its
+// Source: He et al. 2016, "Deep residual learning", table 1 [paper: resnet]. Differs: the stride of a stage is on its
 // 3x3 convolution, as in torchvision ("version 1.5").
 Network resnet50() {
   struct Stage {
     std::int64_t blocks, width, stride;
   };
   constexpr Stage kStages[] = {{3, 64, 1}, {4, 128, 2}, {6, 256, 2}, {3, 512, 2}};
-  constexpr std::int64_t kExpansion = 4;  // [paper resnet] bottleneck: outputs per width
+  constexpr std::int64_t kExpansion = 4;  // [paper: resnet] bottleneck: outputs per width
   NetworkBuilder builder({224, 224, 3}, Border::symmetric);
   builder.convolution("stem", {.out = 64, .kernel = 7, .stride = 2});
   builder.continue_from({56, 56, 64});  // 3x3 max pooling, stride 2
@@ -44,7 +44,7 @@ Network resnet50() {
           builder.take()};
 }
 
-// Source: Dosovitskiy et al. 2021, table 1 [paper vit], patch size 16.
+// Source: Dosovitskiy et al. 2021, table 1 [paper: vit], patch size 16.
 Network vit_b_16() {
   constexpr std::int64_t kBlocks = 12, kWidth = 768, kMlp = 3072, kHeads = 12, kPatch = 16;
   NetworkBuilder builder({224, 224, 3}, Border::none);

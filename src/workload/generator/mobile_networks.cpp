@@ -11,7 +11,7 @@ namespace {
 
 constexpr FeatureMap kImage{224, 224, 3};
 
-// Source: Sandler et al. 2018, "MobileNetV2", table 2 [paper mobilenet_v2]: t expansion, c channels, n repeats,
+// Source: Sandler et al. 2018, "MobileNetV2", table 2 [paper: mobilenetv2]: t expansion, c channels, n repeats,
 // s stride of the first repeat. Differs: symmetric padding, as in torchvision.
 struct MobileNetV2Stage {
   std::int64_t expansion, channels, repeats, stride;
@@ -41,7 +41,7 @@ Network mobilenet_v2() {
           builder.take()};
 }
 
-// Source: Howard et al. 2019, "Searching for MobileNetV3", table 1 [paper mobilenet_v3]: one row per block.
+// Source: Howard et al. 2019, "Searching for MobileNetV3", table 1 [paper: mobilenetv3]: one row per block.
 struct MobileNetV3Block {
   std::int64_t kernel, expanded, out, stride;
   bool squeeze;
@@ -93,8 +93,8 @@ Network mobilenet_v3_large() {
 }
 
 Network ssdlite() {
-  constexpr std::int64_t kAnchors = 6;   // [paper ssd] per position, as in torchvision
-  constexpr std::int64_t kClasses = 91;  // [spec coco] category ids 0..90 of COCO, 0 = background
+  constexpr std::int64_t kAnchors = 6;   // [paper: ssdlite] per position, as in torchvision
+  constexpr std::int64_t kClasses = 91;  // [spec: torchvision] category ids 0..90 of COCO, 0 = background
   NetworkBuilder builder({320, 320, 3}, Border::symmetric);
   std::vector<FeatureMap> maps{add_mobilenet_v3_large(builder, 2)};
   builder.convolution("head", {.out = 480});
@@ -109,8 +109,8 @@ Network ssdlite() {
           builder.take()};
 }
 
-// Source: V3_EDGETPU of the TensorFlow slim model zoo, mobilenet_v3.py [spec slim_edgetpu]; blocks from Gupta and
-// Akin 2020. `same` padding.
+// Source: V3_EDGETPU of the TensorFlow slim model zoo, mobilenet_v3.py [spec: tf-slim]; blocks from Gupta and
+// Akin 2020 [paper: mobilenet-edgetpu]. `same` padding.
 struct EdgeTpuBlock {
   bool fused;
   std::int64_t kernel, expansion, out, stride, repeats;

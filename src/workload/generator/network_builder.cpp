@@ -120,8 +120,8 @@ void NetworkBuilder::fused_inverted_residual(const std::string& name, const Inve
 }
 
 std::int64_t make_divisible(double channels) {
-  constexpr std::int64_t kDivisor = 8;    // [paper mobilenet_v2] reference code of Sandler et al.
-  constexpr double kSmallestShare = 0.9;  // [paper mobilenet_v2] ditto: rounding down may lose 10 % at most
+  constexpr std::int64_t kDivisor = 8;    // [paper: mobilenetv2] reference code of Sandler et al.
+  constexpr double kSmallestShare = 0.9;  // [paper: mobilenetv2] ditto: rounding down may lose 10 % at most
   const auto rounded = std::max(kDivisor, static_cast<std::int64_t>(channels + kDivisor / 2.0) / kDivisor * kDivisor);
   return static_cast<double>(rounded) < kSmallestShare * channels ? rounded + kDivisor : rounded;
 }

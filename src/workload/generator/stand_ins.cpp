@@ -1,4 +1,4 @@
-// Networks that imitate unpublished ones: the layer counts of PRIME's application table [paper prime2022] are met
+// Networks that imitate unpublished ones: the layer counts of PRIME's application table [paper: prime-2022] are met
 // exactly, its weights and multiply-accumulates within 3 % (asserted in tests/workload/shipped_networks_test.cpp).
 //
 // Every width, resolution and head below is [chosen]: searched over multiples of 8 so that both totals come close.
@@ -107,7 +107,7 @@ Network m6() {
                   builder.take());
 }
 
-// Encoder and decoder of five levels after Ronneberger et al. 2015, with `same` padding, four convolutions at the
+// Encoder and decoder of five levels after U-Net [paper: unet], with `same` padding, four convolutions at the
 // bottom and three per decoder level.
 Network unet() {
   constexpr std::int64_t kWidths[] = {24, 32, 64, 96, 128};
@@ -135,10 +135,10 @@ Network unet() {
   return stand_in("unet", "Imitates PRIME's U-Net (35 conv; 3.69 MiB; 6854 M MACs)", builder.take());
 }
 
-// One step of a stack of recurrent layers with projection (LSTMP), as in streaming transducers (He et al. 2019): four
+// One step of a stack of recurrent layers with projection (LSTMP), as in streaming transducers [paper: he-2019]: four
 // gates of `hidden` cells from the input and from the recurrent state of `projected` values, then the projection.
 void add_projected_lstm_stack(NetworkBuilder& builder, int layers, std::int64_t hidden, std::int64_t projected) {
-  constexpr std::int64_t kGates = 4;  // [paper lstm] input, forget, cell, output
+  constexpr std::int64_t kGates = 4;  // [paper: sak-2014] input, forget, cell, output
   for (int i = 1; i <= layers; ++i) {
     builder.fully_connected(fmt::format("lstm{}.input", i), 1, projected, kGates * hidden, Channel::bias);
     builder.fully_connected(fmt::format("lstm{}.recurrent", i), 1, projected, kGates * hidden, Channel::plain);

@@ -1,0 +1,263 @@
+// Do workload files say what they mean: read, refuse with a place and a reason, write, and hash?
+#include "hindsight/workload/network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "hindsight/core/error.h"
+#include "workload/random_layer.h"
+
+namespace hindsight::workload {
+namespace {
+
+using testing::Draw;
+using ::testing::HasSubstr;
+using testing::random_layer;
+
+Network parse_layers(const std::string& layers, const std::string& head = "") {
+  return parse_network("name: net\n" + head + "layers:\n" + layers, "net.yaml");
+}
+
+std::string error_of(const std::string& layers, const std::string& head = "") {
+  try {
+    (void)parse_layers(layers, head);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ParseNetwork, ReadsEveryFieldOfAConvolution) {
+  const Network network = parse_layers(
+      "  - {name: c, type: convolution, repeat: 2, in: [9, 11, 4], out: 6, kernel: [3, 5], stride: [2, 1],\n"
+      "     dilation: [1, 2], pad: [0, 1, 2, 3], groups: 2, bias: true, batch_norm: true}\n",
+      "batch: 3\ndescription: d\nsource: s\nstand_in: true\nextra_parameters: {count: 7, what: norms}\n");
+  const Layer& layer = network.layers()[0];
+  EXPECT_EQ(layer.repeat, 2);
+  EXPECT_EQ(layer.in_height, 9);
+  EXPECT_EQ(layer.in_width, 11);
+  EXPECT_EQ(layer.in_channels, 4);
+  EXPECT_EQ(layer.kernel_width, 5);
+  EXPECT_EQ(layer.stride_height, 2);
+  EXPECT_EQ(layer.dilation_width, 2);
+  EXPECT_EQ(layer.pad_top, 0);
+  EXPECT_EQ(layer.pad_bottom, 1);
+  EXPECT_EQ(layer.pad_left, 2);
+  EXPECT_EQ(layer.pad_right, 3);
+  EXPECT_EQ(network.batch(), 3);
+  EXPECT_TRUE(network.stand_in());
+  EXPECT_EQ(network.description(), "d");
+  EXPECT_EQ(network.source(), "s");
+  // P = floor((9 + 1 - 3) / 2) + 1 = 4; Q = 11 + 5 - 9 + 1 = 8; weights 2 * 15 * 6 = 180.
+  EXPECT_EQ(network.totals().macs, 2.0 * 3 * 4 * 8 * 180);
+  EXPECT_EQ(network.totals().parameters, 2.0 * (180 + 6 * 3) + 7);
+  EXPECT_EQ(network.totals().layers, 2);
+}
+
+TEST(ParseNetwork, BiasIsOnUnlessBatchNormalisationFollows) {
+  const Network network = parse_layers(
+      "  - {name: a, type: convolution, in: [4, 4, 1], out: 1}\n"
+      "  - {name: b, type: convolution, in: [4, 4, 1], out: 1, batch_norm: true}\n");
+  EXPECT_TRUE(network.layers()[0].has_bias);
+  EXPECT_FALSE(network.layers()[1].has_bias);
+}
+
+TEST(ParseNetwork, SamePaddingIsResolved) {
+  const Network network =
+      parse_layers("  - {name: a, type: convolution, in: [8, 9, 1], out: 1, kernel: 3, stride: 2, pad: same}\n");
+  EXPECT_EQ(network.layers()[0].pad_top, 0);
+  EXPECT_EQ(network.layers()[0].pad_bottom, 1);
+  EXPECT_EQ(network.layers()[0].pad_left, 1);
+  EXPECT_EQ(network.layers()[0].pad_right, 1);
+}
+
+TEST(ParseNetwork, AttentionExpandsToScoresAndValues) {
+  const Network network = parse_layers(
+      "  - {name: a, type: attention, repeat: 3, heads: 8, kv_heads: 2, query_length: 5, key_length: 7, head_dim: "
+      "16}\n");
+  ASSERT_EQ(network.layers().size(), 2U);
+  EXPECT_EQ(network.layers()[0].name, "a.scores");
+  EXPECT_EQ(network.layers()[1].name, "a.values");
+  EXPECT_EQ(network.gemms()[0].m, 20);  // 5 queries of 8 / 2 heads
+  EXPECT_EQ(network.gemms()[0].n, 7);
+  EXPECT_EQ(network.gemms()[0].k, 16);
+  EXPECT_EQ(network.gemms()[0].count, 2);
+  EXPECT_EQ(network.gemms()[1].n, 16);
+  EXPECT_EQ(network.gemms()[1].k, 7);
+  EXPECT_EQ(network.totals().macs, 2.0 * 3 * 8 * 5 * 7 * 16);
+  EXPECT_EQ(network.totals().weight_bytes, 0.0);
+  // Per head pair: scores read 20 x 16 and 16 x 7, values read 20 x 7 and 7 x 16.
+  EXPECT_EQ(network.totals().input_bytes, 3.0 * 2 * (320 + 112 + 140 + 112));
+}
+
+TEST(ParseNetwork, ErrorsNamePlaceProblemAndRemedy) {
+  EXPECT_THAT(error_of("  - {name: a, type: convolutoin, in: [4, 4, 1], out: 1}\n"),
+              ::testing::AllOf(HasSubstr("net.yaml:3:"), HasSubstr("Did you mean 'convolution'?")));
+  EXPECT_THAT(error_of("  - {name: a, type: atention, heads: 1}\n"), HasSubstr("Did you mean 'attention'?"));
+  EXPECT_THAT(error_of("  - {name: a, type: convolution, in: [4, 4, 1], out: 1, kernal: 3}\n"), HasSubstr("kernel"));
+  EXPECT_THAT(error_of("  - {name: a, type: convolution, in: [4, 0, 1], out: 1}\n"), HasSubstr("net.yaml:3:"));
+  EXPECT_THAT(error_of("  - {name: a, type: convolution, in: [4, 4], out: 1}\n"),
+              HasSubstr("in has 2 values, but is [height, width, channels]"));
+  EXPECT_THAT(error_of("  - {name: a, type: convolution, in: [4, 4, 1]}\n"), HasSubstr("out"));
+  EXPECT_THAT(error_of("  - {name: a, type: convolution, in: [4, 4, 1], out: 1, kernel: 5}\n"),
+              HasSubstr("layer 'a': kernel height 5"));
+  EXPECT_THAT(error_of("  - {name: a, type: convolution, in: [4, 4, 1], out: 1, pad: valid}\n"),
+              HasSubstr("pad is 'valid', but takes same"));
+  EXPECT_THAT(error_of("  - {name: a, type: convolution, in: [4, 4, 1], out: 1, pad: [1, 2, 3]}\n"),
+              HasSubstr("pad has 3 values"));
+  EXPECT_THAT(error_of("  - {name: a, type: convolution, in: [4, 4, 1], out: 1, stride: [1, 1, 1]}\n"),
+              HasSubstr("stride has 3 values"));
+  EXPECT_THAT(error_of("  - {name: a, type: transposed_convolution, in: [4, 4, 1], out: 1, stride: 2, pad: same}\n"),
+              HasSubstr("kernel at least as large as the stride"));
+  EXPECT_THAT(error_of("  - {name: a, type: matmul, rows: 1, reduction: 1, columns: 1, heads: 3, kv_heads: 2}\n"),
+              HasSubstr("kv_heads 2 does not divide heads 3"));
+  EXPECT_THAT(error_of("  - {name: a, type: fully_connected, reduction: 2147483648, columns: 2147483648}\n"),
+              HasSubstr("more than 2^53"));
+  EXPECT_THAT(error_of("  []\n"), HasSubstr("layers has 0 entries"));
+}
+
+TEST(ParseNetwork, BatchCountsInTheOverflowCheck) {
+  const std::string layer = "  - {name: a, type: fully_connected, reduction: 1048576, columns: 1048576}\n";
+  EXPECT_EQ(error_of(layer), "");
+  EXPECT_THAT(error_of(layer, "batch: 8193\n"), HasSubstr("more than 2^53"));  // 2^40 * 8193 > 2^53
+}
+
+TEST(ParseNetwork, DuplicateNamesAreRefusedWithBothPlaces) {
+  const std::string error = error_of(
+      "  - {name: a, type: fully_connected, reduction: 1, columns: 1}\n"
+      "  - {name: a, type: fully_connected, reduction: 1, columns: 1}\n");
+  EXPECT_THAT(error, HasSubstr("net.yaml:4:"));
+  EXPECT_THAT(error, HasSubstr("layer 'a' is already defined at net.yaml:3:"));
+}
+
+TEST(ParseNetwork, AnotherFormatIsIncompatible) {
+  try {
+    (void)parse_layers("  - {name: a, type: fully_connected, reduction: 1, columns: 1}\n", "format: 2\n");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+  }
+}
+
+TEST(NetworkConstructor, RefusesNothingDuplicatesAndInvalidLayers) {
+  Layer layer;
+  layer.name = "a";
+  layer.type = LayerType::fully_connected;
+  layer.rows = layer.columns = layer.reduction = 1;
+  EXPECT_THROW(Network("n", "", "", false, 1, {}), Error);
+  EXPECT_THROW(Network("n", "", "", false, 1, {layer, layer}), Error);
+  EXPECT_THROW(Network("n", "", "", false, 0, {layer}), Error);
+  layer.rows = 0;
+  EXPECT_THROW(Network("n", "", "", false, 1, {layer}), Error);
+}
+
+TEST(NetworkConstructor, TotalsBeyondExactCountingAreRefused) {
+  std::vector<Layer> layers(3);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].name = std::string(1, static_cast<char>('a' + i));
+    layers[i].type = LayerType::fully_connected;
+    layers[i].has_bias = false;
+    layers[i].rows = 1;
+    layers[i].columns = layers[i].reduction = std::int64_t{1} << 26;  // 2^52 MACs each
+  }
+  EXPECT_THROW(Network("n", "", "", false, 1, layers), Error);
+  layers.pop_back();
+  EXPECT_EQ(Network("n", "", "", false, 1, layers).totals().macs, 9007199254740992.0);
+}
+
+TEST(NetworkYaml, RoundTripsRandomNetworks) {
+  Draw draw("yaml");
+  for (int i = 0; i < 200; ++i) {
+    SCOPED_TRACE("seed " + std::to_string(testing::kSeed) + ", network " + std::to_string(i));
+    std::vector<Layer> layers;
+    for (std::int64_t j = 0; j < draw.between(1, 8); ++j) {
+      layers.push_back(random_layer(draw));
+      layers.back().name = "l" + std::to_string(layers.size());
+    }
+    const Network network("net", "a \"quoted\" \\ text: # with, signs", "tab\there", draw.coin(), draw.between(1, 9),
+                          layers, {.count = draw.between(0, 5), .what = "norms"});
+    const Network again = parse_network(to_yaml(network), "again.yaml");
+    EXPECT_EQ(again.layers(), network.layers());
+    EXPECT_EQ(again.description(), network.description());
+    EXPECT_EQ(again.source(), network.source());
+    EXPECT_EQ(again.stand_in(), network.stand_in());
+    EXPECT_EQ(again.batch(), network.batch());
+    EXPECT_EQ(again.extra_parameters().count, network.extra_parameters().count);
+    EXPECT_EQ(again.definition_hash(), network.definition_hash());
+    EXPECT_EQ(to_yaml(again), to_yaml(network));
+  }
+}
+
+TEST(NetworkYaml, OddLayerNamesSurvive) {
+  std::vector<Layer> layers;
+  for (const char* name : {"features.0/Conv:0", "null", "- dash", "a, b}", "quote\"", "1.5", "true", "~"}) {
+    Layer layer;
+    layer.name = name;
+    layer.type = LayerType::fully_connected;
+    layer.rows = layer.columns = layer.reduction = 2;
+    layers.push_back(layer);
+  }
+  const Network network("net", "", "", false, 1, layers);
+  EXPECT_EQ(parse_network(to_yaml(network), "odd.yaml").layers(), network.layers());
+}
+
+TEST(NetworkYaml, AttentionIsWrittenAsOneLineOnlyWhereItExpandsToTheSame) {
+  const std::string line = "  - {name: a, type: attention, heads: 4, query_length: 3, key_length: 9, head_dim: 8}\n";
+  EXPECT_THAT(to_yaml(parse_layers(line)), HasSubstr(line));
+  const Network other = parse_layers(
+      "  - {name: a.scores, type: matmul, rows: 3, reduction: 8, columns: 9, heads: 4}\n"
+      "  - {name: a.values, type: matmul, rows: 3, reduction: 9, columns: 7, heads: 4}\n");
+  EXPECT_THAT(to_yaml(other), HasSubstr("{name: a.values, type: matmul, rows: 3, reduction: 9, columns: 7, heads: 4}"));
+}
+
+TEST(DefinitionHash, DependsOnWhatTheModelSeesAndOnNothingElse) {
+  const std::string layer = "type: convolution, in: [8, 8, 4], out: 4, kernel: 3";
+  const Network base = parse_layers("  - {name: a, " + layer + "}\n");
+  EXPECT_EQ(parse_layers("  - {name: b, " + layer + "}\n", "description: other\n").definition_hash(),
+            base.definition_hash());
+  EXPECT_NE(parse_layers("  - {name: a, " + layer + ", pad: 1}\n").definition_hash(), base.definition_hash());
+  EXPECT_NE(parse_layers("  - {name: a, " + layer + ", dilation: 2, pad: 1}\n").definition_hash(),
+            base.definition_hash());
+  EXPECT_NE(base.with_batch(2).definition_hash(), base.definition_hash());
+  EXPECT_EQ(base.with_batch(2).with_batch(1).definition_hash(), base.definition_hash());
+  EXPECT_EQ(base.definition_hash().size(), 64U);
+}
+
+TEST(LoadNetwork, UnknownNameSuggestsTheNearestShippedOne) {
+  try {
+    (void)load_network("mobilenet_v22");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("mobilenet_v2"));
+  }
+}
+
+TEST(LoadNetworks, ResolvesListsAliasesAndDropsRepeats) {
+  EXPECT_EQ(load_networks("resnet50, bert_base").size(), 2U);
+  const std::vector<Network> nine = load_networks("prime9,m4");
+  ASSERT_EQ(nine.size(), 9U);
+  EXPECT_EQ(nine[0].name(), "mobilenet_edgetpu");
+  EXPECT_EQ(nine[8].name(), "t_rnn_enc");
+  EXPECT_GE(load_networks("all").size(), 15U);
+  EXPECT_THROW((void)load_networks("m4,,m5"), Error);
+  EXPECT_THROW((void)load_networks(""), Error);
+}
+
+TEST(LoadNetworks, TwoFilesOfOneNameAreRefused) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "hindsight_second_m4.yaml";
+  std::ofstream(file) << "name: m4\nlayers:\n  - {name: a, type: fully_connected, reduction: 1, columns: 1}\n";
+  try {
+    (void)load_networks("m4," + file.string());
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("both define a network named 'm4'"));
+  }
+  std::filesystem::remove(file);
+}
+
+}  // namespace
+}  // namespace hindsight::workload
