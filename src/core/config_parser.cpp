@@ -169,6 +169,9 @@ class TreeBuilder : public YAML::EventHandler {
       add_key(element);
       return;
     }
+    if (element.kind == ConfigElement::Kind::null && !open_.empty() && open_.back().kind == ConfigElement::Kind::map) {
+      element.place = open_.back().key_places.back();  // a missing value has no place of its own
+    }
     element.label = next_label();
     attach(std::move(element));
   }

@@ -1,0 +1,64 @@
+/// Does every artifact get true facts about the build and the run?
+#include "hindsight/core/provenance.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <regex>
+
+namespace hindsight {
+namespace {
+
+TEST(BuildInfo, IsFilledIn) {
+  const BuildInfo& info = build_info();
+  EXPECT_TRUE(std::regex_match(info.version, std::regex(R"(\d+\.\d+\.\d+)"))) << info.version;
+  EXPECT_TRUE(std::regex_match(info.commit, std::regex("unknown|[0-9a-f]{40}(-dirty)?"))) << info.commit;
+  EXPECT_TRUE(std::regex_match(info.compiler, std::regex(R"([A-Za-z]+ \d+\..*)"))) << info.compiler;
+  EXPECT_FALSE(info.build_type.empty());
+}
+
+TEST(BuildInfo, CommitIsKnownInACheckout) {
+  if (!std::filesystem::exists(std::filesystem::path(HINDSIGHT_SOURCE_DIR) / ".git")) {
+    GTEST_SKIP() << "the source tree is not a git checkout";
+  }
+  EXPECT_NE(build_info().commit, "unknown");
+}
+
+TEST(Provenance, CommandLineReadsBackInAShell) {
+  const std::array argv = {"hindsight", "sweep", "--out=a b.db", "", "it's", "$HOME", "x=1,y=2", "a;b"};
+  const Provenance facts = make_provenance(static_cast<int>(argv.size()), argv.data());
+  EXPECT_EQ(facts.command_line, R"(hindsight sweep '--out=a b.db' '' 'it'\''s' '$HOME' x=1,y=2 'a;b')");
+}
+
+TEST(Provenance, NamesHostUserAndFolder) {
+  const std::array argv = {"hindsight"};
+  const Provenance facts = make_provenance(1, argv.data());
+  std::array<char, 256> host{};
+  ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
+  EXPECT_EQ(facts.host, host.data());
+  EXPECT_EQ(facts.cwd, std::filesystem::current_path().string());
+  EXPECT_FALSE(facts.user.empty());
+  EXPECT_EQ(facts.version, build_info().version);
+  EXPECT_EQ(facts.commit, build_info().commit);
+}
+
+TEST(Provenance, UtcNowIsNow) {
+  const std::time_t before = std::time(nullptr);
+  const std::string text = utc_now();
+  const std::time_t after = std::time(nullptr);
+  std::tm utc{};
+  ASSERT_EQ(text.size(), 20U) << text;
+  const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  ASSERT_NE(end, nullptr) << text;
+  EXPECT_EQ(*end, '\0');
+  const std::time_t parsed = timegm(&utc);
+  EXPECT_GE(parsed, before);
+  EXPECT_LE(parsed, after);
+}
+
+}  // namespace
+}  // namespace hindsight

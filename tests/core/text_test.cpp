@@ -1,0 +1,199 @@
+/// Do the text helpers say what a person expects, in every locale?
+#include "hindsight/core/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <clocale>
+#include <cmath>
+#include <limits>
+#include <locale>
+#include <random>
+
+#include "core_fixture.h"
+
+namespace hindsight {
+namespace {
+
+using testing::ElementsAre;
+using Names = std::vector<std::string>;
+
+TEST(NearestName, FindsTyposWithinTheLimit) {
+  const Names names{"clock_mhz", "pes_x", "pes_y", "sram_kib"};
+  EXPECT_EQ(nearest_name("clok_mhz", names), "clock_mhz");   // one letter missing
+  EXPECT_EQ(nearest_name("clcok_mhz", names), "clock_mhz");  // two letters swapped
+  EXPECT_EQ(nearest_name("CLOCK_MHZ", names), "clock_mhz");  // case is no difference
+  EXPECT_EQ(nearest_name("bandwidth", names), std::nullopt);
+  EXPECT_EQ(nearest_name("", names), std::nullopt);
+  EXPECT_EQ(nearest_name("clok_mhz", Names{}), std::nullopt);
+}
+
+TEST(NearestName, LimitIsTwoEditsOrHalfTheName) {
+  // Six letters allow three edits: "abcdef" -> "abcxyz" needs three, "abwxyz" four.
+  EXPECT_EQ(nearest_name("abcdef", Names{"abcxyz"}), "abcxyz");
+  EXPECT_EQ(nearest_name("abcdef", Names{"abwxyz"}), std::nullopt);
+  // A three-letter name allows two.
+  EXPECT_EQ(nearest_name("abc", Names{"axy"}), "axy");
+  EXPECT_EQ(nearest_name("abc", Names{"xyz"}), std::nullopt);
+  // Nothing in common is no suggestion, even within two edits.
+  EXPECT_EQ(nearest_name("ab", Names{"xy"}), std::nullopt);
+}
+
+TEST(NearestName, CountsEditsBetweenTransposedLetters) {
+  // True Damerau-Levenshtein: ca -> ac -> abc is 2; the restricted variant would say 3 and refuse.
+  EXPECT_EQ(nearest_name("ca", Names{"abc"}), "abc");
+}
+
+TEST(DidYouMean, SuggestsOrLists) {
+  EXPECT_EQ(did_you_mean("eyeris", Names{"eyeriss", "tpu"}), " Did you mean 'eyeriss'?");
+  EXPECT_EQ(did_you_mean("qqqqq", Names{"eyeriss", "tpu"}), " Known: eyeriss, tpu.");
+  EXPECT_EQ(did_you_mean("qqqqq", Names{}), "");
+  const Names many{"n01", "n02", "n03", "n04", "n05", "n06", "n07", "n08", "n09", "n10", "n11", "n12", "n13"};
+  EXPECT_EQ(did_you_mean("qqqqq", many), " Known: n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12, ...");
+}
+
+TEST(Split, KeepsEmptyPiecesAndDropsBlanks) {
+  EXPECT_THAT(split("a, b ,,c", ','), ElementsAre("a", "b", "", "c"));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+  EXPECT_THAT(split(",", ','), ElementsAre("", ""));
+  EXPECT_EQ(join(Names{"a", "", "c"}, ", "), "a, , c");
+  EXPECT_EQ(join(Names{}, ", "), "");
+}
+
+TEST(ParseNumber, TakesTheWholeTextOrNothing) {
+  EXPECT_EQ(parse_double("1.5"), 1.5);
+  EXPECT_EQ(parse_double("+1e-3"), 1e-3);
+  EXPECT_EQ(parse_double("-.5"), -0.5);
+  for (const char* bad :
+       {"", " 1", "1 ", "1,5", "1.5x", "0x10", "nan", "inf", "-inf", "1e999", "+-1", "++1", "+", "."}) {
+    EXPECT_EQ(parse_double(bad), std::nullopt) << bad;
+  }
+  EXPECT_EQ(parse_int("-42"), -42);
+  EXPECT_EQ(parse_int("+7"), 7);
+  EXPECT_EQ(parse_int("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+  for (const char* bad : {"", "1.0", "1e3", "9223372036854775808", "12a", " 1", "+-1"}) {
+    EXPECT_EQ(parse_int(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Shortest, ReadsBackAsTheSameDouble) {
+  EXPECT_EQ(shortest(0.1), "0.1");
+  EXPECT_EQ(shortest(262144), "262144");
+  EXPECT_EQ(shortest(1e-9), "1e-09");
+  EXPECT_EQ(shortest(100000), "100000");
+  EXPECT_EQ(shortest(999999999999999.0), "999999999999999");
+  EXPECT_EQ(shortest(1e15), "1e+15");
+  EXPECT_EQ(shortest(-2.5), "-2.5");
+  EXPECT_EQ(shortest(0.0), "0");
+  std::mt19937_64 words(test::test_seed());
+  for (int i = 0; i < 100'000; ++i) {
+    const auto value = std::bit_cast<double>(words());
+    if (std::isfinite(value)) {
+      ASSERT_EQ(parse_double(shortest(value)), value) << shortest(value);
+    }
+  }
+}
+
+TEST(WithCommas, GroupsByThousands) {
+  EXPECT_EQ(with_commas(0), "0");
+  EXPECT_EQ(with_commas(999), "999");
+  EXPECT_EQ(with_commas(1000), "1,000");
+  EXPECT_EQ(with_commas(452'760'000), "452,760,000");
+  EXPECT_EQ(with_commas(std::numeric_limits<std::uint64_t>::max()), "18,446,744,073,709,551,615");
+}
+
+TEST(Si, ThreeSignificantDigitsWithPrefix) {
+  EXPECT_EQ(si(1.234e-3, "s"), "1.23 ms");
+  EXPECT_EQ(si(12345, ""), "12.3 k");
+  EXPECT_EQ(si(1, "s"), "1.00 s");
+  EXPECT_EQ(si(47.25e12, "op/s"), "47.2 Top/s");
+  EXPECT_EQ(si(-0.5, "W"), "-500 mW");
+  EXPECT_EQ(si(2.5e-6, "s"), "2.50 µs");
+  EXPECT_EQ(si(0, "J"), "0 J");
+  EXPECT_EQ(si(3, ""), "3.00");
+}
+
+TEST(Si, RoundingMovesToTheNextPrefix) {
+  EXPECT_EQ(si(999.4, "B"), "999 B");
+  EXPECT_EQ(si(999.6, "B"), "1.00 kB");
+  EXPECT_EQ(si(9.996, "B"), "10.0 B");
+  EXPECT_EQ(si(0.9996, "s"), "1.00 s");
+}
+
+TEST(Si, OutsideThePrefixesIsScientific) {
+  EXPECT_EQ(si(1e-18, "J"), "1.00 aJ");
+  EXPECT_EQ(si(1e-19, "J"), "1.00e-19 J");
+  EXPECT_EQ(si(1e21, "J"), "1.00e+21 J");
+  EXPECT_EQ(si(std::numeric_limits<double>::infinity(), "s"), "inf s");
+  EXPECT_EQ(si(5e-324, "s"), "4.94e-324 s");
+}
+
+TEST(BinaryBytes, UsesPowersOf1024) {
+  EXPECT_EQ(binary_bytes(17), "17 B");
+  EXPECT_EQ(binary_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(binary_bytes(2097152), "2 MiB");
+  EXPECT_EQ(binary_bytes(0), "0 B");
+  EXPECT_EQ(binary_bytes(1023), "1023 B");
+  EXPECT_EQ(binary_bytes(1024.0 * 1024.0 - 1.0), "1 MiB");  // never "1024 KiB"
+  EXPECT_EQ(binary_bytes(80.0 * 1073741824.0), "80 GiB");
+}
+
+TEST(DurationText, TwoLargestUnits) {
+  EXPECT_EQ(duration_text(2.52), "2.5 s");
+  EXPECT_EQ(duration_text(9.96), "10 s");
+  EXPECT_EQ(duration_text(59.4), "59 s");
+  EXPECT_EQ(duration_text(59.6), "1 min");
+  EXPECT_EQ(duration_text(80), "1 min 20 s");
+  EXPECT_EQ(duration_text(3599.7), "1 h");
+  EXPECT_EQ(duration_text(7500), "2 h 5 min");   // 2 * 3600 + 5 * 60
+  EXPECT_EQ(duration_text(273'600), "3 d 4 h");  // 3 * 86400 + 4 * 3600
+  EXPECT_EQ(duration_text(-1), "?");
+  EXPECT_EQ(duration_text(std::numeric_limits<double>::quiet_NaN()), "?");
+}
+
+TEST(Printable, KeepsMessagesOnOneHarmlessLine) {
+  EXPECT_EQ(printable("plain µ text"), "plain µ text");
+  EXPECT_EQ(printable("a\nb\x1b[31m\x7f"), "a\\x0ab\\x1b[31m\\x7f");
+  EXPECT_EQ(printable("\xff\xc0\xaf"), "\\xff\\xc0\\xaf");           // overlong "/" stays visible
+  EXPECT_EQ(printable("\xc2\x9b"), "\\x9b");                         // the one-character form of ESC [
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
+  EXPECT_EQ(printable("abcdef", 6), "abcdef");
+  EXPECT_EQ(printable("abcdefg", 6), "abcde…");
+}
+
+/// Decimal comma and grouping, as in German.
+class CommaFacet : public std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+void expect_numbers_unchanged() {
+  EXPECT_EQ(shortest(1234.5), "1234.5");
+  EXPECT_EQ(parse_double("1234.5"), 1234.5);
+  EXPECT_EQ(parse_double("1234,5"), std::nullopt);
+  EXPECT_EQ(si(1.5, "s"), "1.50 s");
+  EXPECT_EQ(with_commas(1234567), "1,234,567");
+  EXPECT_EQ(binary_bytes(1536), "1.5 KiB");
+}
+
+TEST(Locale, CppLocaleDoesNotChangeNumbers) {
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new CommaFacet));
+  expect_numbers_unchanged();
+  std::locale::global(before);
+}
+
+TEST(Locale, CLocaleDoesNotChangeNumbers) {
+  const test::GermanLocale german;
+  if (!german.active()) {
+    GTEST_SKIP() << "the locale de_DE.UTF-8 is neither installed nor can it be made with localedef";
+  }
+  ASSERT_STREQ(std::localeconv()->decimal_point, ",");
+  expect_numbers_unchanged();
+}
+
+}  // namespace
+}  // namespace hindsight
