@@ -23,12 +23,12 @@ int report(std::string_view check, const hindsight::checks::Findings& findings) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace hindsight::checks;
+  namespace checks = hindsight::checks;
   const std::string_view check = argc > 1 ? argv[1] : "";
   try {
-    if (argc == 3 && check == "layering") return report(check, check_layering(argv[2]));
-    if (argc == 3 && check == "sources") return report(check, check_sources(argv[2]));
-    if (argc == 4 && check == "headers") return report(check, check_header_list(argv[2], argv[3]));
+    if (argc == 3 && check == "layering") return report(check, checks::check_layering(argv[2]));
+    if (argc == 3 && check == "sources") return report(check, checks::check_sources(argv[2]));
+    if (argc == 4 && check == "headers") return report(check, checks::check_header_list(argv[2], argv[3]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "repository_checks: %s\n", error.what());
     return 1;
