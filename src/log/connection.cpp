@@ -25,10 +25,8 @@ constexpr int kAutoCheckpointPages = 4096;
 /// A WAL file that grew beyond this is cut back at the next checkpoint. [chosen]
 constexpr int kJournalSizeLimitBytes = 64 * 1024 * 1024;
 
-std::string system_reason(sqlite3* handle) {
-  const int number = handle != nullptr ? sqlite3_system_errno(handle) : 0;
-  return number != 0 ? std::string(": ") + std::strerror(number) : std::string();
-}
+/// [spec] SQLite file format: the smallest page, and so the smallest database.
+constexpr std::uintmax_t kSmallestDatabaseBytes = 512;
 
 /// SQLite URI of a file; the path is escaped so that no part of it is read as an option.
 std::string uri_of(const fs::path& file, std::string_view options) {
@@ -56,6 +54,9 @@ void distrust(SQLite::Database& database) {
   enable(handle, SQLITE_DBCONFIG_DEFENSIVE, true);
   database.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON");
 }
+
+/// The file is a log: closing it may merge its -wal file.
+void trust(SQLite::Database& database) { enable(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false); }
 
 bool exists_beside(const fs::path& file, const char* suffix) {
   std::error_code ignored;
@@ -105,6 +106,13 @@ bool check_path(const fs::path& file, OpenMode mode) {
                 fmt::format("{}: is not a regular file (a log is one). Name another file.", file.string()));
   }
   const std::uintmax_t size = fs::file_size(file, error);
+  if (!error && size > 0 && size < kSmallestDatabaseBytes && !exists_beside(file, "-journal")) {
+    // SQLite takes a file of one byte for an empty database and would overwrite it.
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: not a Hindsight log ({} bytes are too few for a SQLite file). "
+                            "Name another file; this one is unchanged.",
+                            file.string(), size));
+  }
   const bool has_content = error || size > 0 || size_beside(file, "-wal") > 0;
   if (!has_content && mode == OpenMode::read_only) {
     throw Error(ErrorKind::incompatible,
@@ -129,7 +137,7 @@ void refuse_foreign_file(const fs::path& file) {
     if (exists_beside(file, "-journal") || exists_beside(file, "-wal")) {
       return;
     }
-    throw_translated(error, nullptr, file, doing);
+    throw_translated(error, system_error_of(nullptr, errno), file, doing);
   }
 }
 
@@ -220,9 +228,9 @@ Connection open_for_reading(const fs::path& file, std::chrono::milliseconds busy
                               "writes to it once: it migrates the log.",
                               file.string(), identity.schema_version, kSchemaVersion));
     }
+    trust(database);
     require_expected_columns(database, file);
     database.exec(fmt::format("PRAGMA query_only = ON; PRAGMA cache_size = -{}", kCacheKib));
-    enable(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
   } catch (const SQLite::Exception& error) {
     const int code = error.getErrorCode() & 0xff;
     if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && size_beside(file, "-wal") > 0) {
@@ -231,7 +239,7 @@ Connection open_for_reading(const fs::path& file, std::chrono::milliseconds busy
                               "folder. Copy both files to one and read the copy.",
                               file.string(), file.filename().string()));
     }
-    throw_translated(error, database.getHandle(), file, "opening it");
+    throw_translated(error, system_error_of(database.getHandle(), errno), file, "opening it");
   }
   return connection;
 }
@@ -250,9 +258,9 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
     }
     // The schema goes in before WAL is switched on, so that the application_id is in the main file from the start.
     migrate(database, file, migrations());
+    trust(database);
     require_expected_columns(database, file);
     enable_wal(database, busy_timeout, connection.warnings, file);
-    enable(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
   });
   return connection;
 }
@@ -285,10 +293,26 @@ const char* network_file_system_name(long file_system_type) {
   }
 }
 
-void throw_translated(const SQLite::Exception& error, sqlite3* handle, const fs::path& file, std::string_view doing) {
+int system_error_of(sqlite3* handle, int thread_errno) {
+  if (const int told = handle != nullptr ? sqlite3_system_errno(handle) : 0; told != 0) {
+    return told;
+  }
+  switch (thread_errno) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EIO:
+    case EROFS:
+    case EACCES:
+      return thread_errno;
+    default:
+      return 0;
+  }
+}
+
+void throw_translated(const SQLite::Exception& error, int system_error, const fs::path& file, std::string_view doing) {
   const std::string name = file.string();
-  const std::string reason = system_reason(handle);
-  const int number = handle != nullptr ? sqlite3_system_errno(handle) : 0;
+  const std::string reason = system_error != 0 ? std::string(": ") + std::strerror(system_error) : std::string();
   const auto fail = [](ErrorKind kind, const std::string& message) { throw Error(kind, message); };
   switch (error.getErrorCode() & 0xff) {
     case SQLITE_BUSY:
@@ -303,7 +327,7 @@ void throw_translated(const SQLite::Exception& error, sqlite3* handle, const fs:
                                            name, doing));
       break;
     case SQLITE_IOERR:
-      if (number == ENOSPC || number == EDQUOT || number == EFBIG) {
+      if (system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG) {
         fail(ErrorKind::failure,
              fmt::format("{}: no room to write while {}{} (the last batch is not stored; committed batches are kept). "
                          "Free some space or raise the limit, and run this again.",

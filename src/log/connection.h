@@ -6,6 +6,7 @@
 #include <SQLiteCpp/Exception.h>
 #include <SQLiteCpp/Statement.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -19,18 +20,22 @@ struct sqlite3;
 
 namespace hindsight::log {
 
+/// The operating system's reason for the last failure on this connection (may be null), as an errno; 0 = not known.
+/// SQLite does not tell it for a failed commit: then the thread's errno serves, if it is one of a full or broken disk.
+[[nodiscard]] int system_error_of(sqlite3* handle, int thread_errno);
+
 /// Throws the Error that `error` means for a user of `file`. `doing` completes "failed while ...".
-/// `handle` may be null; it tells the operating system's reason.
-[[noreturn]] void throw_translated(const SQLite::Exception& error, sqlite3* handle, const std::filesystem::path& file,
+[[noreturn]] void throw_translated(const SQLite::Exception& error, int system_error, const std::filesystem::path& file,
                                    std::string_view doing);
 
 /// Calls `body` and translates SQLite's exceptions.
 template <class Body>
 decltype(auto) translating(sqlite3* handle, const std::filesystem::path& file, std::string_view doing, Body&& body) {
+  errno = 0;
   try {
     return std::forward<Body>(body)();
   } catch (const SQLite::Exception& error) {
-    throw_translated(error, handle, file, doing);
+    throw_translated(error, system_error_of(handle, errno), file, doing);
   }
 }
 

@@ -1,0 +1,240 @@
+/// Do the summaries, rankings and iterations say what the rows say?
+#include "hindsight/log/query.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <set>
+
+#include "hindsight/core/random.h"
+#include "log/log_fixture.h"
+
+namespace hindsight::log::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class QueryTest : public LogTest {
+ protected:
+  void SetUp() override {
+    LogTest::SetUp();
+    log_.emplace(Log::open(file_, OpenMode::read_write_create));
+    ids_ = register_all(*log_);
+    // Four designs on net_a: two feasible ones that trade latency for energy, one that is worse in both, one
+    // infeasible.
+    EvaluationRow first = feasible_row(ids_.workload, text_id(1), 1.0, 9.0);
+    first.metrics.emplace_back("mac_j", 4.0);
+    first.metrics.emplace_back("noc_j", 0.5);
+    EvaluationRow second = feasible_row(ids_.workload, text_id(2), 2.0, 3.0);
+    second.metrics.emplace_back("mac_j", 2.0);
+    log_->append(ids_.run, ids_.space, ids_.evaluator,
+                 {first, second, feasible_row(ids_.workload, text_id(3), 3.0, 9.5),
+                  infeasible_row(ids_.workload, text_id(4), {"noc_timing", "reticle"}),
+                  infeasible_row(ids_.other_workload, text_id(1), {"noc_timing"})});
+    other_evaluator_ = log_->add_evaluator("external", "hash", "a user's simulator");
+    other_run_ = log_->begin_run("import", provenance(), "{}");
+    log_->append(other_run_, ids_.space, other_evaluator_, {feasible_row(ids_.workload, text_id(4), 0.5, 20.0)});
+    log_->end_run(other_run_, "failed");
+  }
+  void TearDown() override {
+    log_.reset();
+    LogTest::TearDown();
+  }
+  static std::vector<std::string> designs(const std::vector<RankedEvaluation>& rows) {
+    std::vector<std::string> names;
+    for (const RankedEvaluation& row : rows) {
+      names.push_back(row.design_text_id);
+    }
+    return names;
+  }
+  std::optional<Log> log_;
+  Ids ids_;
+  std::int64_t other_evaluator_ = 0, other_run_ = 0;
+};
+
+TEST_F(QueryTest, SummaryCountsTables) {
+  const Summary result = summary(*log_);
+  EXPECT_EQ(result.schema_version, kSchemaVersion);
+  EXPECT_EQ(result.rows("evaluations"), 6U);
+  EXPECT_EQ(result.rows("designs"), 4U);
+  EXPECT_EQ(result.rows("evaluation_violations"), 3U);
+  EXPECT_EQ(result.rows("evaluation_metrics"), 3U);
+  EXPECT_GT(result.file_bytes, 4096U);
+  EXPECT_EQ(result.created_at.size(), std::string("2026-01-31T12:00:00Z").size());
+  ASSERT_EQ(result.spaces.size(), 1U);
+  EXPECT_EQ(result.spaces[0].designs_view, "designs_edge");
+  EXPECT_EQ(result.spaces[0].designs, 4U);
+  ASSERT_EQ(result.evaluators.size(), 2U);
+  EXPECT_EQ(result.evaluators[0].evaluations, 5U);
+  EXPECT_EQ(result.evaluators[1].name, "external");
+}
+
+TEST_F(QueryTest, WorkloadStatsCountReasons) {
+  const auto stats = workload_stats(*log_);
+  ASSERT_EQ(stats.size(), 2U);
+  EXPECT_EQ(stats[0].workload, "net_a");
+  EXPECT_EQ(stats[0].evaluations, 5U);
+  EXPECT_EQ(stats[0].feasible, 4U);
+  EXPECT_DOUBLE_EQ(stats[0].feasible_frac(), 0.8);
+  ASSERT_EQ(stats[0].reasons.size(), 2U);
+  EXPECT_EQ(stats[0].reasons[0].code, "noc_timing");
+  EXPECT_DOUBLE_EQ(stats[0].reasons[1].share_of_infeasible_frac, 1.0);
+  EXPECT_EQ(stats[1].workload, "net_b");
+  EXPECT_EQ(stats[1].batch, 8);
+  EXPECT_EQ(stats[1].feasible_frac(), 0.0);
+
+  const auto external = workload_stats(*log_, {.evaluator = "external"});
+  ASSERT_EQ(external.size(), 1U);
+  EXPECT_EQ(external[0].evaluations, 1U);
+  EXPECT_THAT(external[0].reasons, IsEmpty());
+  EXPECT_THAT(workload_stats(*log_, {.run_id = other_run_, .feasible = false}), IsEmpty());
+  EXPECT_EQ(workload_stats(*log_, {.workload = "net_a", .space = "edge", .feasible = true}).at(0).evaluations, 4U);
+}
+
+TEST_F(QueryTest, BestDesignsByColumnAndByOtherMetric) {
+  const auto by_latency = best_designs(*log_, "net_a", "latency_s", 2);
+  EXPECT_THAT(designs(by_latency), ElementsAre(text_id(4), text_id(1)));
+  EXPECT_EQ(by_latency[0].evaluator, "external");
+  EXPECT_THAT(by_latency[0].values, ElementsAre(0.5));
+  EXPECT_THAT(designs(best_designs(*log_, "net_a", "latency_s", 1, Direction::maximise)), ElementsAre(text_id(3)));
+  EXPECT_THAT(designs(best_designs(*log_, "net_a", "mac_j", 10)), ElementsAre(text_id(2), text_id(1)));
+  EXPECT_THAT(designs(best_designs(*log_, "net_a", "energy_j", 1, Direction::minimise, {.evaluator = "external"})),
+              ElementsAre(text_id(4)));
+  EXPECT_THAT(best_designs(*log_, "net_b", "latency_s", 10), IsEmpty());
+  EXPECT_THAT(best_designs(*log_, "net_a", "peak_power_w", 10), IsEmpty());
+}
+
+TEST_F(QueryTest, UnknownNamesSuggestTheNearest) {
+  const auto [kind, message] = error_of([&] { (void)best_designs(*log_, "net_a", "latency", 1); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  EXPECT_THAT(message, HasSubstr("latency_s"));
+  EXPECT_THAT(error_of([&] { (void)best_designs(*log_, "net_a", "mac_jj", 1); }).second, HasSubstr("'mac_j'"));
+  EXPECT_THAT(error_of([&] { (void)best_designs(*log_, "net_aa", "latency_s", 1); }).second, HasSubstr("'net_a'"));
+  EXPECT_THAT(error_of([&] { (void)workload_stats(*log_, {.evaluator = "externall"}); }).second,
+              HasSubstr("'external'"));
+  EXPECT_THAT(error_of([&] { (void)workload_stats(*log_, {.space = "edgy"}); }).second, HasSubstr("'edge'"));
+  EXPECT_THAT(error_of([&] { (void)workload_stats(*log_, {.run_id = 77}); }).second, HasSubstr("no run 77"));
+  EXPECT_THAT(metric_names(*log_), ::testing::IsSupersetOf({"latency_s", "mac_j", "noc_j"}));
+}
+
+TEST_F(QueryTest, ParetoFrontOfTwoMetrics) {
+  // (0.5, 20), (1, 9), (2, 3) trade; (3, 9.5) is dominated by (1, 9).
+  const auto front = pareto_front(*log_, "net_a", {"latency_s", "energy_j"});
+  EXPECT_THAT(designs(front), ElementsAre(text_id(4), text_id(1), text_id(2)));
+  EXPECT_THAT(front[1].values, ElementsAre(1.0, 9.0));
+  EXPECT_THAT(designs(pareto_front(*log_, "net_a", {"latency_s", "energy_j"}, {.evaluator = "pe_array"})),
+              ElementsAre(text_id(1), text_id(2)));
+  EXPECT_THAT(designs(pareto_front(*log_, "net_a", {"mac_j", "energy_j"})), ElementsAre(text_id(2)));
+  EXPECT_EQ(error_of([&] { (void)pareto_front(*log_, "net_a", {"latency_s"}); }).first, ErrorKind::usage);
+}
+
+TEST(NonDominated, KeepsEqualPointsAndOrdersThem) {
+  EXPECT_THAT(non_dominated({}), IsEmpty());
+  EXPECT_THAT(non_dominated({{2, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 2}}), ElementsAre(1U, 4U, 0U, 2U));
+  EXPECT_THAT(non_dominated({{1, 1, 3}, {1, 1, 2}, {2, 0, 9}, {3, 3, 3}}), ElementsAre(1U, 2U));
+}
+
+TEST(NonDominated, AgreesWithTheDefinitionOnRandomPoints) {
+  constexpr std::uint64_t kSeed = 11;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  const RandomStream random(kSeed, "points");
+  for (std::size_t dimensions = 2; dimensions <= 4; ++dimensions) {
+    std::vector<std::vector<double>> points(300, std::vector<double>(dimensions));
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      for (std::size_t d = 0; d < dimensions; ++d) {
+        points[i][d] = static_cast<double>(random.below(i * 4 + d, 12));  // coarse: many ties
+      }
+    }
+    std::set<std::size_t> expected;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      bool dominated = false;
+      for (const auto& rival : points) {
+        bool no_worse = true;
+        for (std::size_t d = 0; d < dimensions; ++d) {
+          no_worse = no_worse && rival[d] <= points[i][d];
+        }
+        dominated = dominated || (no_worse && rival != points[i]);
+      }
+      if (!dominated) {
+        expected.insert(i);
+      }
+    }
+    const auto front = non_dominated(points);
+    EXPECT_EQ(std::set<std::size_t>(front.begin(), front.end()), expected);
+  }
+}
+
+TEST_F(QueryTest, RunsNewestFirst) {
+  const auto runs = recent_runs(*log_, 10);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].kind, "import");
+  EXPECT_EQ(runs[0].status, "failed");
+  EXPECT_NE(runs[0].ended_at, "");
+  EXPECT_EQ(runs[1].run_id, ids_.run);
+  EXPECT_EQ(runs[1].status, "running");
+  EXPECT_EQ(runs[1].ended_at, "");
+  EXPECT_EQ(runs[1].evaluations_inserted, 5U);
+  EXPECT_EQ(runs[1].options_json, R"({"samples":10})");
+  EXPECT_EQ(recent_runs(*log_, 1).size(), 1U);
+}
+
+TEST_F(QueryTest, WorkloadsComeWithTheirContext) {
+  const auto records = workloads(*log_);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].name, "net_a");
+  ASSERT_EQ(records[0].context.size(), 2U);
+  EXPECT_EQ(records[0].context[0].first, "macs");
+  EXPECT_EQ(records[0].context[0].second, 1e6);
+  EXPECT_EQ(records[1].batch, 8);
+}
+
+TEST_F(QueryTest, IterationGivesBackWhatWasAppended) {
+  std::vector<EvaluationRecord> records;
+  for_each_evaluation(*log_, {}, Detail::all, [&](const EvaluationRecord& record) {
+    records.push_back(record);
+    return true;
+  });
+  ASSERT_EQ(records.size(), 6U);
+  EXPECT_EQ(records[0].design_text_id, text_id(1));
+  EXPECT_TRUE(records[0].feasible);
+  EXPECT_EQ(records[0].standard[0], 1.0);
+  EXPECT_TRUE(std::isnan(records[0].standard[1]));
+  EXPECT_THAT(records[0].other_metrics,
+              ElementsAre(std::pair<std::string, double>("mac_j", 4.0), std::pair<std::string, double>("noc_j", 0.5)));
+  EXPECT_THAT(records[2].other_metrics, IsEmpty());
+  EXPECT_FALSE(records[3].feasible);
+  ASSERT_EQ(records[3].violations.size(), 2U);
+  EXPECT_EQ(records[3].violations[1].code, "reticle");
+  EXPECT_EQ(records[3].violations[1].nearest_passing, 8.0);
+  EXPECT_EQ(records[3].violations[1].layer, "conv1");
+  EXPECT_EQ(records[4].workload_id, ids_.other_workload);
+  ASSERT_EQ(records[4].violations.size(), 1U);
+  EXPECT_EQ(records[5].evaluator_id, other_evaluator_);
+  EXPECT_EQ(records[5].run_id, other_run_);
+}
+
+TEST_F(QueryTest, IterationFiltersSkipsAndStops) {
+  // The details of skipped rows must be skipped too.
+  std::vector<std::string> codes;
+  for_each_evaluation(*log_, {.workload = "net_b"}, Detail::all, [&](const EvaluationRecord& record) {
+    EXPECT_THAT(record.other_metrics, IsEmpty());
+    codes.push_back(record.violations.at(0).code);
+    return true;
+  });
+  EXPECT_THAT(codes, ElementsAre("noc_timing"));
+  int calls = 0;
+  for_each_evaluation(*log_, {.feasible = true}, Detail::columns, [&](const EvaluationRecord& record) {
+    EXPECT_TRUE(record.feasible);
+    EXPECT_THAT(record.other_metrics, IsEmpty());
+    return ++calls < 2;
+  });
+  EXPECT_EQ(calls, 2);
+  // The log can be written again afterwards.
+  EXPECT_EQ(
+      log_->append(ids_.run, ids_.space, ids_.evaluator, {feasible_row(ids_.workload, text_id(9), 1, 1)}).inserted, 1U);
+}
+
+}  // namespace
+}  // namespace hindsight::log::test
