@@ -135,6 +135,39 @@ BENCHMARK(append)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
+/// Reads a log of `rows` rows back: every row with its reasons, statistics per workload, the best designs, a front.
+void read_back(benchmark::State& state) {
+  const auto rows = static_cast<std::size_t>(state.range(0));
+  const ScratchLog scratch;
+  Log log = Log::open(scratch.file, OpenMode::read_write_create);
+  const Ids ids = register_all(log);
+  log.append(ids.run, ids.space, ids.evaluator, rows_of(ids, 0, rows));
+  for (auto _ : state) {
+    switch (state.range(1)) {
+      case 0:
+        hindsight::log::for_each_evaluation(log, {}, hindsight::log::Detail::all, [](const auto& record) {
+          benchmark::DoNotOptimize(&record);
+          return true;
+        });
+        break;
+      case 1:
+        benchmark::DoNotOptimize(hindsight::log::workload_stats(log));
+        break;
+      case 2:
+        benchmark::DoNotOptimize(hindsight::log::best_designs(log, "network_3", "latency_s", 10));
+        break;
+      default:
+        benchmark::DoNotOptimize(hindsight::log::pareto_front(log, "network_3", {"latency_s", "energy_j"}));
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows));
+}
+BENCHMARK(read_back)
+    ->ArgNames({"rows", "query"})
+    ->ArgsProduct({{900'000}, {0, 1, 2, 3}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
 }  // namespace
 
 BENCHMARK_MAIN();

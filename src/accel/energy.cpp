@@ -72,15 +72,15 @@ EnergyBreakdown layer_energy(const LayerShape& layer, const Traffic& traffic, do
 
 PeakPower peak_power(const ChipFacts& chip, const Technology& technology) {
   const AcceleratorConfig& config = chip.config;
-  const double accumulator_pj = kAccumulatorBytes * (chip.activation_memory.read_pj_per_byte +
-                                                     chip.activation_memory.write_pj_per_byte);
+  const double accumulator_pj =
+      kAccumulatorBytes * (chip.activation_memory.read_pj_per_byte + chip.activation_memory.write_pj_per_byte);
   const double lane_pj = config.macs_per_lane * technology.mac_int8_pj + lane_register_pj(config, technology);
-  const double core_pj = config.compute_lanes * (lane_pj + accumulator_pj) +
-                         kCoreMemoryPortBytes * chip.core_memory.read_pj_per_byte;
+  const double core_pj =
+      config.compute_lanes * (lane_pj + accumulator_pj) + kCoreMemoryPortBytes * chip.core_memory.read_pj_per_byte;
   const double activation_bytes =
       std::min(pe_memory_bytes_per_cycle(config.pe_memory_bytes), config.cores_per_pe * config.macs_per_lane);
-  const double pe_memory_pj = activation_bytes * chip.pe_memory.read_pj_per_byte +
-                              kNocLinkBytesPerCycle * chip.pe_memory.write_pj_per_byte;
+  const double pe_memory_pj =
+      activation_bytes * chip.pe_memory.read_pj_per_byte + kNocLinkBytesPerCycle * chip.pe_memory.write_pj_per_byte;
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
   const double link_pj = kNocLinkBytesPerCycle * noc_pj_per_hop_byte(chip, technology);
   const double dram_w = config.dram_bandwidth_gb_per_s * 1e9 * technology.dram_energy(config.dram_type).value();

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -61,8 +64,8 @@ double fill_drain_cycles(const Traffic& traffic, const AcceleratorConfig& config
 /// On-chip bytes of the chosen mapping, summed over PEs and cores with work.
 void add_on_chip_traffic(const LayerShape& layer, const Mapping& mapping, const AcceleratorConfig& config,
                          Traffic& traffic) {
-  const double used_pes =
-      std::min(mapping.pe.split_m, layer.m) * std::min(mapping.pe.split_n, layer.n) * std::min(mapping.pe.split_k, layer.k);
+  const double used_pes = std::min(mapping.pe.split_m, layer.m) * std::min(mapping.pe.split_n, layer.n) *
+                          std::min(mapping.pe.split_k, layer.k);
   const double used_cores = std::min(mapping.core.split_m, mapping.pe.m) * std::min(mapping.core.split_n, mapping.pe.n);
   traffic.noc_weight_bytes = mapping.noc.weight_bytes;
   traffic.noc_input_bytes = mapping.noc.input_bytes;
@@ -71,8 +74,8 @@ void add_on_chip_traffic(const LayerShape& layer, const Mapping& mapping, const 
       (mapping.noc.weight_bytes + mapping.noc.input_bytes + mapping.noc.output_bytes) * mean_hops(config);
   traffic.core_memory_read_bytes =
       used_pes * used_cores * core_weight_read_bytes(layer, mapping.core, mapping.pe.k, mapping.reuse);
-  traffic.core_memory_write_bytes = mapping.noc.weight_bytes * std::min(mapping.pe.split_m, layer.m) *
-                                    std::min(mapping.core.split_m, mapping.pe.m);
+  traffic.core_memory_write_bytes =
+      mapping.noc.weight_bytes * std::min(mapping.pe.split_m, layer.m) * std::min(mapping.core.split_m, mapping.pe.m);
   traffic.pe_memory_read_bytes = used_pes * mapping.pe_memory.read_bytes;
   traffic.pe_memory_write_bytes = used_pes * mapping.pe_memory.write_bytes;
   const double accumulations = layer.macs / config.macs_per_lane;
@@ -100,8 +103,8 @@ Violation no_mapping_violation(const Mapping& mapping, std::int32_t layer, const
 
 /// Costs of one repeat of a layer under its best mapping.
 LayerResult layer_result(const LayerShape& layer, const Mapping& mapping, const Residency& residency,
-                         const Traffic& dram_traffic, double dram_cycles, const ChipFacts& chip,
-                         const ChipRates& rates, const Technology& technology) {
+                         const Traffic& dram_traffic, double dram_cycles, const ChipFacts& chip, const ChipRates& rates,
+                         const Technology& technology) {
   const AcceleratorConfig& config = chip.config;
   LayerResult result;
   result.dataflow = mapping.dataflow;
@@ -177,6 +180,32 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
   return chip;
 }
 
+std::string evaluator_definition(const Technology& technology) {
+  const SramModel& sram = technology.sram;
+  const auto law = [](const PowerLaw& p) { return fmt::format("{}*KiB^{}", p.coefficient, p.exponent); };
+  return fmt::format(
+      "model={} version={} working_fraction={} dram_efficiency={} dram_latency_ns={} dma_granule_bytes={} "
+      "layer_overhead_cycles={} noc_link_bytes_per_cycle={} core_memory_port_bytes={} pe_memory_bank_bytes={} "
+      "pe_memory_bank_port_bytes={} pe_memory_max_banks={} instruction_bytes={} setup_instructions={} "
+      "setup_instructions_per_row_and_column={} instructions_per_tile={}\n"
+      "technology={} node_nm={} supply_v={} port_bits={} read_pj={} write_pj={} area_mm2={} leakage_mw={} "
+      "largest_macro_kib={} mac_int8_pj={} mac_int8_um2={} register_bit_pj={} register_bit_um2={} "
+      "logic_leakage_mw_per_mm2={} noc_pj_per_byte_mm={} noc_router_pj_per_byte={} noc_router_um2_per_bit={} "
+      "wire_delay_ps_per_mm={} tap_delay_ps={} flop_overhead_ps={} control_area_fraction={} dram_pj_per_bit={} "
+      "dram_phy_mm2_per_gb_per_s={} power_density_limit_w_per_mm2={} reticle_limit_mm2={}\n",
+      kModelName, kModelVersion, kWorkingFraction, kDramEfficiency, kDramLatencyNs, kDmaGranuleBytes,
+      kLayerOverheadCycles, kNocLinkBytesPerCycle, kCoreMemoryPortBytes, kPeMemoryBankBytes, kPeMemoryBankPortBytes,
+      kPeMemoryMaxBanks, kInstructionBytes, kSetupInstructions, kSetupInstructionsPerRowAndColumn, kInstructionsPerTile,
+      technology.name, technology.node_nm, technology.supply_v, sram.port_bits, law(sram.read_pj), law(sram.write_pj),
+      law(sram.area_mm2), law(sram.leakage_mw), sram.largest_macro_kib, technology.mac_int8_pj, technology.mac_int8_um2,
+      technology.register_bit_pj, technology.register_bit_um2, technology.logic_leakage_mw_per_mm2,
+      technology.noc_pj_per_byte_mm, technology.noc_router_pj_per_byte, technology.noc_router_um2_per_bit,
+      technology.wire_delay_ps_per_mm, technology.tap_delay_ps, technology.flop_overhead_ps,
+      technology.control_area_fraction, fmt::join(technology.dram_pj_per_bit, ","),
+      fmt::join(technology.dram_phy_mm2_per_gb_per_s, ","), technology.power_density_limit_w_per_mm2,
+      technology.reticle_limit_mm2);
+}
+
 Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, const Technology& technology,
                     Depth depth, std::span<LayerResult> details) {
   HINDSIGHT_EXPECT(details.empty() || details.size() == layers.size());
@@ -196,8 +225,7 @@ Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> 
     Residency residency;
     residency.weights_cached_frac = cached_frac(layer, earlier_weight_bytes, rates.resident);
     residency.input_on_chip = previous_on_chip && layer.input_bytes <= rates.resident.activation_half_bytes;
-    residency.output_on_chip =
-        i + 1 < layers.size() && layer.output_bytes <= rates.resident.activation_half_bytes;
+    residency.output_on_chip = i + 1 < layers.size() && layer.output_bytes <= rates.resident.activation_half_bytes;
     previous_on_chip = residency.output_on_chip;
     if (!layer.weights_are_activations) {
       earlier_weight_bytes += layer.weight_bytes * layer.repeat;

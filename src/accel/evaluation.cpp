@@ -26,7 +26,8 @@ constexpr std::array<ReasonText, kReasonCount> kReasons{{
     {"power_density", "peak_power_density_w_per_mm2",
      "the PE array's peak power density is {value} W/mm2, passive cooling removes {limit} W/mm2"},
     {"reticle", "area_mm2", "the die is {value} mm2, one exposure field {limit} mm2"},
-    {"no_mapping", "smallest_tile_bytes", "no mapping fits: the smallest tile needs {value} bytes, the buffer has {limit}"},
+    {"no_mapping", "smallest_tile_bytes",
+     "no mapping fits: the smallest tile needs {value} bytes, the buffer has {limit}"},
     {"parameter_memory", "channel_constants_per_pe",
      "two consecutive layers keep {value} channel constants per PE, there is room for {limit}"},
     {"instruction_memory", "program_instructions",
@@ -41,9 +42,9 @@ std::string_view code(Reason reason) { return text(reason).code; }
 std::string_view quantity(Reason reason) { return text(reason).quantity; }
 
 std::string message(const Violation& violation, std::string_view layer_name) {
-  std::string sentence =
-      fmt::format(fmt::runtime(text(violation.reason).sentence), fmt::arg("value", fmt::format("{:.6g}", violation.value)),
-                  fmt::arg("limit", fmt::format("{:.6g}", violation.limit)));
+  std::string sentence = fmt::format(fmt::runtime(text(violation.reason).sentence),
+                                     fmt::arg("value", fmt::format("{:.6g}", violation.value)),
+                                     fmt::arg("limit", fmt::format("{:.6g}", violation.limit)));
   if (!layer_name.empty()) sentence = fmt::format("layer {}: {}", layer_name, sentence);
   if (violation.nearest_passing > 0) {
     return fmt::format("{}; {} = {:.6g} would pass", sentence, violation.parameter, violation.nearest_passing);

@@ -47,12 +47,13 @@ void consider(Mapping& candidate, Mapping& best, const LayerShape& layer, const 
               double floor_cycles) {
   for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
     candidate.dataflow = dataflow;
-    candidate.plan = dataflow == Dataflow::output_stationary
-                         ? plan_output_stationary(candidate.pe, candidate.core, candidate.lanes, candidate.reuse, bands,
-                                                  memory)
-                         : plan_weight_stationary(candidate.pe, candidate.core, candidate.lanes, bands, memory);
+    candidate.plan =
+        dataflow == Dataflow::output_stationary
+            ? plan_output_stationary(candidate.pe, candidate.core, candidate.lanes, candidate.reuse, bands, memory)
+            : plan_weight_stationary(candidate.pe, candidate.core, candidate.lanes, bands, memory);
     candidate.noc = noc_load(layer, candidate.pe, candidate.core, candidate.plan, residency);
     candidate.noc_cycles = noc_cycles(candidate.noc, config.pes_y);
+    if (candidate.noc_cycles > best.steady_cycles) continue;
     candidate.pe_memory = pe_memory_load(layer, candidate.pe, candidate.core, candidate.plan, candidate.lanes);
     candidate.pe_memory_cycles =
         bandwidth_cycles(candidate.pe_memory.read_bytes + candidate.pe_memory.write_bytes, pe_port);
@@ -66,12 +67,15 @@ void consider(Mapping& candidate, Mapping& best, const LayerShape& layer, const 
       best.found = true;
       best.needed_tile_bytes = needed;
     }
+    // Everything crosses the NoC once and no sums wait: the other tile order cannot move less.
+    if (candidate.plan.weight_passes <= 1.0 && candidate.plan.input_passes <= 1.0) break;
   }
 }
 
 /// Remembers the smallest requirement of the mappings that do not fit.
 void note_misfit(Mapping& best, double needed_bytes, double available_bytes, bool weights) {
-  if (best.needed_tile_bytes > 0 && best.needed_tile_bytes / best.available_tile_bytes <= needed_bytes / available_bytes)
+  if (best.needed_tile_bytes > 0 &&
+      best.needed_tile_bytes / best.available_tile_bytes <= needed_bytes / available_bytes)
     return;
   best.needed_tile_bytes = needed_bytes;
   best.available_tile_bytes = available_bytes;

@@ -105,9 +105,9 @@ TEST(TechnologyTest, WiresAndRegistersOfTheNetworkFollowTheirEquations) {
   }
   // 22 nm: 0.25 * 278.6 fF/mm * 2.07 * 0.64 V2 = 92.27 fJ per bit and mm, 0.738 pJ per byte and mm.
   expect_relative(load_technology("22nm").noc_pj_per_byte_mm, 0.738, kThreeDigits, "22nm wire");
-  // 22 nm: 4F x 8.8F copper wire of 2.8 uOhm cm: 2.8e-8 / (88e-9 * 193.6e-9) = 1643.5 ohm/mm;
-  // 1.67 * sqrt(11 ps * 1643.5 ohm * 278.6 fF) = 118.5 ps/mm.
-  expect_relative(load_technology("22nm").wire_delay_ps_per_mm, 118.5, kThreeDigits, "22nm wire delay");
+  // 22 nm: 8F x 17.6F copper wire of 2.8 uOhm cm: 2.8e-8 / (176e-9 * 387.2e-9) = 410.9 ohm/mm;
+  // 1.67 * sqrt(11 ps * 410.9 ohm * 278.6 fF) = 59.26 ps/mm.
+  expect_relative(load_technology("22nm").wire_delay_ps_per_mm, 59.26, kThreeDigits, "22nm wire delay");
 }
 
 TEST(TechnologyTest, SmallerNodesCostLess) {

@@ -85,10 +85,10 @@ struct Traffic {
   double dram_read_weight_bytes = 0;
   double dram_read_input_bytes = 0;
   double dram_write_output_bytes = 0;
-  double noc_weight_bytes = 0;   ///< injected into the NoC (a multicast counts once)
+  double noc_weight_bytes = 0;  ///< injected into the NoC (a multicast counts once)
   double noc_input_bytes = 0;
   double noc_output_bytes = 0;
-  double noc_hop_bytes = 0;      ///< bytes x hops, multicast trees counted per link
+  double noc_hop_bytes = 0;  ///< bytes x hops, multicast trees counted per link
   double core_memory_read_bytes = 0;
   double core_memory_write_bytes = 0;
   double pe_memory_read_bytes = 0;
@@ -157,12 +157,12 @@ struct ChipFacts {
   AcceleratorConfig config;
   AreaBreakdown area;
   SramCost pe_memory, core_memory, activation_memory, parameter_memory, instruction_memory;
-  double pe_pitch_mm = 0;        ///< side of one PE's square tile
+  double pe_pitch_mm = 0;  ///< side of one PE's square tile
   double leakage_w = 0;
   double pe_array_peak_w = 0;
   double peak_power_w = 0;
-  double multicast_delay_ns = 0; ///< down the column trunk and along one row bus
-  ViolationList violations;      ///< the hardware's own
+  double multicast_delay_ns = 0;  ///< down the column trunk and along one row bus
+  ViolationList violations;       ///< the hardware's own
 };
 [[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology);
 

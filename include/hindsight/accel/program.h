@@ -15,13 +15,14 @@ namespace hindsight::accel {
 /// Instructions of one repeat of a layer.
 ///
 /// Equation: setup + rows_and_columns * (pes_x + pes_y) + tile * (tiles_m * tiles_n * tiles_k)
-///           + weight descriptors, where descriptors = (PEs with distinct weights) * core_split_n * weight tiles (one DMA
-/// transfer per core that gets weights of its own) and weight tiles = tiles_n * tiles_k. Passes that repeat the same tiles loop in hardware.
+///           + weight descriptors, where descriptors = (PEs with distinct weights) * core_split_n * weight tiles (one
+///           DMA
+/// transfer per core that gets weights of its own) and weight tiles = tiles_n * tiles_k. Passes that repeat the same
+/// tiles loop in hardware.
 [[nodiscard]] inline double layer_instructions(const PeShare& pe, const CoreShare& core, const TilePlan& plan,
                                                double pes_x, double pes_y) {
   const double steps = plan.tiles_m * plan.tiles_n * plan.tiles_k;
-  const double descriptors =
-      pe.split_n * pe.split_k * core.split_n * plan.tiles_n * plan.tiles_k;
+  const double descriptors = pe.split_n * pe.split_k * core.split_n * plan.tiles_n * plan.tiles_k;
   return kSetupInstructions + kSetupInstructionsPerRowAndColumn * (pes_x + pes_y) + kInstructionsPerTile * steps +
          descriptors;
 }

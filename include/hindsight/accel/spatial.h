@@ -20,8 +20,8 @@ namespace hindsight::accel {
 /// One layer as doubles, so that the inner loops convert nothing. Depthwise: n = channels, k = window.
 struct LayerShape {
   double m = 1, n = 1, k = 1, count = 1, repeat = 1;
-  double out_rows = 1;     ///< convolution: batch x output height; otherwise m
-  double out_columns = 1;  ///< convolution: output width; otherwise 1
+  double out_rows = 1;                         ///< convolution: batch x output height; otherwise m
+  double out_columns = 1;                      ///< convolution: output width; otherwise 1
   double kernel_rows = 1, kernel_columns = 1;  ///< extent of the window in the input, dilation included
   double stride_rows = 1, stride_columns = 1;
   double in_channels = 1;  ///< bytes of one input pixel (of one group)

@@ -20,8 +20,8 @@ inline constexpr double kInstructionBytes = 32;
 /// space (30 GB/s), so that DRAM and not one link is the first limit of a single stream.
 inline constexpr double kNocLinkBytesPerCycle = 64;
 
-/// [chosen] Bytes per cycle of one core memory port: one 128-bit CACTI port.
-inline constexpr double kCoreMemoryPortBytes = 16;
+/// [chosen] Bytes per cycle of one core memory: two banks with one 128-bit CACTI port each.
+inline constexpr double kCoreMemoryPortBytes = 32;
 /// [chosen] Capacity of one bank of the PE memory; every bank has a port of its own.
 inline constexpr double kPeMemoryBankBytes = 65536;
 /// [chosen] Bytes per cycle of one PE memory bank's port: one 128-bit CACTI port.

@@ -16,10 +16,10 @@ namespace hindsight::accel {
 
 /// Capacities available to one layer's tiles.
 struct WorkingMemory {
-  double input_tile_bytes = 0;    ///< per PE, one of two buffers
-  double output_tile_bytes = 0;   ///< per PE, one of two buffers
-  double partial_sum_bytes = 0;   ///< per PE, both output buffers together: int32 sums are not double buffered
-  double weight_tile_bytes = 0;   ///< per core, one of two buffers
+  double input_tile_bytes = 0;       ///< per PE, one of two buffers
+  double output_tile_bytes = 0;      ///< per PE, one of two buffers
+  double partial_sum_bytes = 0;      ///< per PE, both output buffers together: int32 sums are not double buffered
+  double weight_tile_bytes = 0;      ///< per core, one of two buffers
   double accumulators_per_core = 0;  ///< int32 entries, one of two buffers
 };
 

@@ -74,9 +74,9 @@ inline void add_dram_traffic(const LayerShape& layer, const Residency& residency
 
 /// Bytes on the NoC for one repeat of a layer under one mapping.
 struct NocLoad {
-  double weight_bytes = 0;    ///< injected; a multicast counts once
-  double input_bytes = 0;     ///< injected; a multicast counts once
-  double output_bytes = 0;    ///< leaving the PEs, partial sums of a split K included
+  double weight_bytes = 0;      ///< injected; a multicast counts once
+  double input_bytes = 0;       ///< injected; a multicast counts once
+  double output_bytes = 0;      ///< leaving the PEs, partial sums of a split K included
   double pe_ingress_bytes = 0;  ///< into the busiest PE
   double pe_egress_bytes = 0;   ///< out of the busiest PE
 };
