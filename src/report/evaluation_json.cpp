@@ -41,34 +41,39 @@ Json violation_json(const accel::Violation& violation, const workload::Network& 
 
 Json layer_json(const accel::LayerResult& layer, const workload::Network& network, std::size_t i) {
   const workload::GemmLayer& gemm = network.gemms()[i];
-  return {{"name", network.layers()[i].name},
-          {"type", workload::to_string(network.layers()[i].type)},
-          {"repeat", gemm.repeat},
-          {"m", gemm.m},
-          {"n", gemm.n},
-          {"k", gemm.k},
-          {"count", gemm.count},
-          {"dataflow", accel::to_string(layer.dataflow)},
-          {"bound", accel::to_string(layer.bound)},
-          {"pe_split", {{"m", layer.pe_split_m}, {"n", layer.pe_split_n}, {"k", layer.pe_split_k}}},
-          {"core_split", {{"m", layer.core_split_m}, {"n", layer.core_split_n}}},
-          {"tile", {{"m", layer.tile_m}, {"n", layer.tile_n}, {"k", layer.tile_k}}},
-          {"tiles", {{"m", layer.tiles_m}, {"n", layer.tiles_n}, {"k", layer.tiles_k}}},
-          {"utilisation_frac", layer.utilisation_frac},
-          {"compute_cycles", layer.compute_cycles},
-          {"core_memory_cycles", layer.core_memory_cycles},
-          {"pe_memory_cycles", layer.pe_memory_cycles},
-          {"noc_cycles", layer.noc_cycles},
-          {"dram_cycles", layer.dram_cycles},
-          {"fill_drain_cycles", layer.fill_drain_cycles},
-          {"overhead_cycles", layer.overhead_cycles},
-          {"total_cycles", layer.total_cycles},
-          {"instructions", layer.instructions},
-          {"weights_cached_frac", layer.weights_cached_frac},
-          {"input_on_chip", layer.input_on_chip},
-          {"output_on_chip", layer.output_on_chip},
-          {"traffic", object(fields(layer.traffic))},
-          {"energy", object(fields(layer.energy))}};
+  Json json{{"name", network.layers()[i].name},
+            {"type", workload::to_string(network.layers()[i].type)},
+            {"repeat", gemm.repeat},
+            {"m", gemm.m},
+            {"n", gemm.n},
+            {"k", gemm.k},
+            {"count", gemm.count},
+            {"mapped", layer.total_cycles > 0}};
+  // A layer that no mapping fits has nothing else to tell.
+  if (!(layer.total_cycles > 0)) return json;
+  const Json mapped{{"dataflow", accel::to_string(layer.dataflow)},
+                    {"bound", accel::to_string(layer.bound)},
+                    {"pe_split", {{"m", layer.pe_split_m}, {"n", layer.pe_split_n}, {"k", layer.pe_split_k}}},
+                    {"core_split", {{"m", layer.core_split_m}, {"n", layer.core_split_n}}},
+                    {"tile", {{"m", layer.tile_m}, {"n", layer.tile_n}, {"k", layer.tile_k}}},
+                    {"tiles", {{"m", layer.tiles_m}, {"n", layer.tiles_n}, {"k", layer.tiles_k}}},
+                    {"utilisation_frac", layer.utilisation_frac},
+                    {"compute_cycles", layer.compute_cycles},
+                    {"core_memory_cycles", layer.core_memory_cycles},
+                    {"pe_memory_cycles", layer.pe_memory_cycles},
+                    {"noc_cycles", layer.noc_cycles},
+                    {"dram_cycles", layer.dram_cycles},
+                    {"fill_drain_cycles", layer.fill_drain_cycles},
+                    {"overhead_cycles", layer.overhead_cycles},
+                    {"total_cycles", layer.total_cycles},
+                    {"instructions", layer.instructions},
+                    {"weights_cached_frac", layer.weights_cached_frac},
+                    {"input_on_chip", layer.input_on_chip},
+                    {"output_on_chip", layer.output_on_chip},
+                    {"traffic", object(fields(layer.traffic))},
+                    {"energy", object(fields(layer.energy))}};
+  json.update(mapped);
+  return json;
 }
 
 Json network_json(const EvaluatedNetwork& result) {
@@ -92,7 +97,7 @@ Json network_json(const EvaluatedNetwork& result) {
     json["violations"].push_back(violation_json(violation, network));
   }
   json["layers"] = Json::array();
-  for (std::size_t i = 0; i < result.layers.size() && result.layers[i].total_cycles > 0; ++i) {
+  for (std::size_t i = 0; i < result.layers.size(); ++i) {
     json["layers"].push_back(layer_json(result.layers[i], network, i));
   }
   return json;

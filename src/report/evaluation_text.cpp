@@ -14,27 +14,9 @@ std::string layer_name(const EvaluatedNetwork& result, std::int32_t layer) {
   return layer < 0 ? std::string() : result.network->layers()[static_cast<std::size_t>(layer)].name;
 }
 
-/// A text id breaks only at its commas, so that it can be read and copied on a narrow terminal.
-std::string design_lines(const std::string& name, int columns) {
-  const std::vector<std::string> pieces = split(name, ',');
-  std::string out;
-  std::string line = "design";
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::string piece = pieces[i] + (i + 1 < pieces.size() ? "," : "");
-    const bool first = i == 0;
-    if (columns > 0 && !first && line.size() + piece.size() > static_cast<std::size_t>(columns)) {
-      out += line + "\n";
-      line = "       " + piece;
-    } else {
-      line += (first ? " " : "") + piece;
-    }
-  }
-  return out + line + "\n";
-}
-
 std::string header_text(const EvaluatedDesign& design, int columns) {
   const accel::AcceleratorConfig& config = design.chip.config;
-  std::string out = design_lines(design.name, columns);
+  std::string out = wrapped_design("design ", design.name, columns, 7);
   if (!design.description.empty()) out += wrapped("       ", design.description, columns, 7);
   out += wrapped("       ",
                  fmt::format("peak {:.4g} TOPS at {} MHz, {} {} GB/s; {}: area {:.4g} mm2, peak power {:.4g} W",
@@ -101,6 +83,9 @@ std::string shares_text(const std::string& title, const std::string& unit_column
   return table.render(columns);
 }
 
+/// A layer that no mapping fits keeps its initial values.
+bool has_mapping(const accel::LayerResult& layer) { return layer.total_cycles > 0; }
+
 std::string mapping(const accel::LayerResult& layer) {
   std::string out = layer.dataflow == accel::Dataflow::output_stationary ? "OS" : "WS";
   const auto split_text = [](std::int32_t m, std::int32_t n, std::int32_t k) {
@@ -132,19 +117,22 @@ std::string layers_text(const EvaluatedNetwork& result, int columns) {
   table.add_column("DRAM", Align::right, 6);
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
     const accel::LayerResult& layer = result.layers[i];
-    if (!(layer.total_cycles > 0)) break;  // the mapping of this layer failed; later ones were not tried
     const workload::GemmLayer& gemm = result.network->gemms()[i];
     std::string shape = fmt::format("{} x {} x {}", gemm.m, gemm.n, gemm.k);
     if (gemm.depthwise) shape += " dw";
     if (gemm.count > 1) shape = fmt::format("{} * {}", gemm.count, shape);
-    table.add_row({result.network->layers()[i].name, std::to_string(gemm.repeat), shape, mapping(layer),
+    const std::string& name = result.network->layers()[i].name;
+    if (!has_mapping(layer)) {
+      table.add_row({name, std::to_string(gemm.repeat), shape, "none", "", "", "", "", "", ""});
+      continue;
+    }
+    table.add_row({name, std::to_string(gemm.repeat), shape, mapping(layer),
                    fmt::format("{:.0f} x {:.0f} x {:.0f} ({:.0f} x {:.0f} x {:.0f})", layer.tile_m, layer.tile_n,
                                layer.tile_k, layer.tiles_m, layer.tiles_n, layer.tiles_k),
                    std::string(accel::to_string(layer.bound)), fmt::format("{:.0f}", layer.total_cycles),
                    percent(layer.utilisation_frac), si(layer.energy.total_j(), "J"),
                    binary_bytes(layer.traffic.dram_bytes())});
   }
-  if (table.row_count() == 0) return "";
   return "\n" + table.render(columns) + "(every figure of a layer is for one repeat)\n";
 }
 

@@ -32,22 +32,38 @@ std::string_view dram_name(accel::DramType type) {
 
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100.0 * fraction); }
 
-std::string wrapped(std::string_view prefix, std::string_view text, int columns, int indent) {
+namespace {
+
+/// `prefix`, then the pieces with `separator` between those on one line.
+std::string fill_lines(std::string_view prefix, const std::vector<std::string>& pieces, std::string_view separator,
+                       int columns, int indent) {
   std::string out;
   std::string line(prefix);
-  bool line_has_word = false;
-  for (const std::string& word : split(text, ' ')) {
-    const std::size_t width = display_width(line) + (line_has_word ? 1 : 0) + display_width(word);
-    if (columns > 0 && line_has_word && width > static_cast<std::size_t>(columns)) {
+  bool at_start = true;
+  for (const std::string& piece : pieces) {
+    const std::size_t width = display_width(line) + (at_start ? 0 : separator.size()) + display_width(piece);
+    if (columns > 0 && !at_start && width > static_cast<std::size_t>(columns)) {
       out += line + "\n";
       line = std::string(static_cast<std::size_t>(indent), ' ');
-      line_has_word = false;
+      at_start = true;
     }
-    if (line_has_word) line += " ";
-    line += word;
-    line_has_word = true;
+    if (!at_start) line += separator;
+    line += piece;
+    at_start = false;
   }
   return out + line + "\n";
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view prefix, std::string_view text, int columns, int indent) {
+  return fill_lines(prefix, split(text, ' '), " ", columns, indent);
+}
+
+std::string wrapped_design(std::string_view prefix, std::string_view text_id, int columns, int indent) {
+  std::vector<std::string> pieces = split(text_id, ',');
+  for (std::size_t i = 0; i + 1 < pieces.size(); ++i) pieces[i] += ",";
+  return fill_lines(prefix, pieces, "", columns, indent);
 }
 
 }  // namespace hindsight::report

@@ -63,5 +63,7 @@ using NamedValues = std::vector<std::pair<std::string_view, double>>;
 /// `prefix` and `text`, broken at blanks into lines of at most `columns` cells (`columns` <= 0: one line); lines
 /// after the first are indented by `indent` cells; ends in a newline.
 [[nodiscard]] std::string wrapped(std::string_view prefix, std::string_view text, int columns, int indent);
+/// The same for a design's text id, broken only after its commas, so that it can be read and copied.
+[[nodiscard]] std::string wrapped_design(std::string_view prefix, std::string_view text_id, int columns, int indent);
 
 }  // namespace hindsight::report

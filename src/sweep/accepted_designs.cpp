@@ -112,8 +112,8 @@ AcceptedDesigns::Next AcceptedDesigns::next(std::span<std::uint16_t> levels) {
       return Next::exhausted;
     }
     if (position_.candidates >= block_end_ || position_.candidates < block_begin_) {
-      if (interrupt_requested()) return Next::interrupted;
       refill();
+      return Next::pause;
     }
     const auto offset = static_cast<std::size_t>(position_.candidates - block_begin_);
     const Verdict verdict = decide(offset);

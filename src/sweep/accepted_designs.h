@@ -30,9 +30,9 @@ class AcceptedDesigns {
   AcceptedDesigns(const SweepOptions& options, std::uint64_t samples, unsigned threads);
 
   enum class Next {
-    design,       ///< `levels` holds the next design; its number is position().accepted - 1
-    exhausted,    ///< no candidate is left, or too many in a row gave nothing new
-    interrupted,  ///< Ctrl-C
+    design,     ///< `levels` holds the next design; its number is position().accepted - 1
+    pause,      ///< another block of candidates was drawn: a moment to report progress; call again
+    exhausted,  ///< no candidate is left, or too many in a row gave nothing new
   };
   Next next(std::span<std::uint16_t> levels);
 

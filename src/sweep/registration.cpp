@@ -6,11 +6,28 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/log/query.h"
 #include "hindsight/workload/context.h"
 
 namespace hindsight::sweep {
 namespace {
 using Json = nlohmann::ordered_json;
+
+std::int64_t add_space(log::Log& log, const space::DesignSpace& space) {
+  std::vector<std::string> names;
+  for (const space::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
+  return log.add_space(space.name(), space.canonical_definition(), space.definition_hash(), names);
+}
+
+std::int64_t add_workload(log::Log& log, const workload::Network& network) {
+  const auto& features = workload::context_features();
+  const std::vector<double> values = workload::context_vector(network);
+  std::vector<std::pair<std::string, double>> context;
+  for (std::size_t i = 0; i < values.size(); ++i) context.emplace_back(features[i].name, values[i]);
+  return log.add_workload(network.name(), network.canonical_definition(), network.definition_hash(), network.batch(),
+                          layers_json(network), workload::kContextVersion, context);
+}
+
 }  // namespace
 
 std::string layers_json(const workload::Network& network) {
@@ -39,23 +56,28 @@ std::string layers_json(const workload::Network& network) {
   return layers.dump();
 }
 
+void refuse_conflicts(log::Log& log, const SweepOptions& options) {
+  // The log refuses a conflicting registration and changes nothing; so only those are tried here.
+  for (const log::SpaceSummary& known : log::summary(log).spaces) {
+    const bool conflicts =
+        known.name == options.space.name() && known.definition_hash != options.space.definition_hash();
+    if (conflicts) add_space(log, options.space);
+  }
+  for (const log::WorkloadRecord& known : log::workloads(log)) {
+    for (const workload::Network& network : options.networks) {
+      const bool conflicts = known.name == network.name() && known.definition_hash != network.definition_hash();
+      if (conflicts) add_workload(log, network);
+    }
+  }
+}
+
 Registration register_definitions(log::Log& log, const SweepOptions& options) {
   Registration ids;
-  ids.space_id =
-      log.add_space(options.space.name(), options.space.canonical_definition(), options.space.definition_hash());
-  const auto& features = workload::context_features();
-  for (const workload::Network& network : options.networks) {
-    const std::vector<double> values = workload::context_vector(network);
-    std::vector<std::pair<std::string, double>> context;
-    for (std::size_t i = 0; i < values.size(); ++i) context.emplace_back(features[i].name, values[i]);
-    ids.workload_ids.push_back(log.add_workload(network.name(), network.canonical_definition(),
-                                                network.definition_hash(), network.batch(), layers_json(network),
-                                                workload::kContextVersion, context));
-  }
+  ids.space_id = add_space(log, options.space);
+  for (const workload::Network& network : options.networks) ids.workload_ids.push_back(add_workload(log, network));
   const std::string definition = accel::evaluator_definition(options.technology);
-  ids.evaluator_id =
-      log.add_evaluator(fmt::format("{} {} {}", accel::kModelName, accel::kModelVersion, options.technology.name),
-                        sha256_hex(definition), definition);
+  const std::string name = fmt::format("{} {} {}", accel::kModelName, accel::kModelVersion, options.technology.name);
+  ids.evaluator_id = log.add_evaluator(name, sha256_hex(definition), definition);
   return ids;
 }
 

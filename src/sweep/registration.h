@@ -15,6 +15,9 @@ struct Registration {
   std::int64_t evaluator_id = 0;
   std::vector<std::int64_t> workload_ids;
 };
+/// Error{usage}, and a log without a change, when it holds a space or workload of the same name with another
+/// definition.
+void refuse_conflicts(log::Log& log, const SweepOptions& options);
 [[nodiscard]] Registration register_definitions(log::Log& log, const SweepOptions& options);
 
 /// The options of a run as JSON, for `runs.options_json`.

@@ -73,7 +73,7 @@ class Evaluator {
         const accel::ChipFacts chip = accel::chip_facts(binding_.bind(values), options_.technology);
         for (std::size_t j = 0; j < networks; ++j) {
           batch.evaluations[i * networks + j] =
-              accel::evaluate(chip, options_.networks[j].gemms(), options_.technology);
+              accel::evaluate(chip, options_.networks[j].gemms(), options_.technology, accel::Depth::as_a_flow);
         }
       }
     });
@@ -130,13 +130,15 @@ log::EvaluationRow make_row(const accel::Evaluation& evaluation, const workload:
   return row;
 }
 
-/// The log of a sweep: opened before the first batch when it exists, with the first batch otherwise, and
-/// written by one thread at a time, beside the computation of the next batch.
+/// The log of a sweep: opened and compared before the first batch when it exists, created with the first batch
+/// otherwise, and written by one thread at a time, beside the computation of the next batch.
 class Writer {
  public:
   Writer(const SweepOptions& options, std::string definition_hash)
       : options_(options), definition_hash_(std::move(definition_hash)) {
-    if (std::filesystem::exists(options.log)) log_ = log::Log::open(options.log, log::OpenMode::read_write_create);
+    if (!std::filesystem::exists(options.log)) return;
+    log_ = log::Log::open(options.log, log::OpenMode::read_write_create);
+    refuse_conflicts(*log_, options);
   }
 
   [[nodiscard]] std::optional<Progressed> checkpoint() const {
@@ -295,8 +297,8 @@ class Sweep {
     SweepStatus status = SweepStatus::finished;
     for (std::size_t turn = 0;; turn = 1 - turn) {
       Batch& batch = batches_[turn];
-      const AcceptedDesigns::Next outcome = fill(batch);
-      if (outcome == AcceptedDesigns::Next::exhausted && progressed_.accepted == 0) {
+      fill(batch, progress);
+      if (progressed_.exhausted && progressed_.accepted == 0) {
         throw Error(ErrorKind::no_feasible, designs_.nothing_accepted());
       }
       evaluator_.evaluate(batch);
@@ -305,11 +307,11 @@ class Sweep {
       writer_.append(batch);
       progress.update(progressed_.designs, note(progressed_));
       if (progressed_.accepted >= samples_) break;
-      if (outcome == AcceptedDesigns::Next::exhausted) {
+      if (progressed_.exhausted) {
         status = wants_all() ? SweepStatus::finished : SweepStatus::exhausted;
         break;
       }
-      if (outcome == AcceptedDesigns::Next::interrupted || interrupt_requested()) {
+      if (interrupt_requested()) {
         status = SweepStatus::interrupted;
         break;
       }
@@ -320,17 +322,25 @@ class Sweep {
     return status;
   }
 
-  /// Fills a batch with this shard's next designs and moves `progressed_` behind them.
-  AcceptedDesigns::Next fill(Batch& batch) {
+  /// Fills a batch with this shard's next designs and moves `progressed_` behind them; stops early at Ctrl-C.
+  void fill(Batch& batch, Progress& progress) {
     const std::size_t dimensions = options_.space.parameters().size();
     batch.designs = 0;
-    auto outcome = AcceptedDesigns::Next::design;
-    while (batch.designs < options_.batch_designs && designs_.position().accepted < samples_) {
+    while (batch.designs < options_.batch_designs && designs_.position().accepted < samples_ &&
+           !progressed_.exhausted) {
       const auto levels = std::span(batch.levels).subspan(batch.designs * dimensions, dimensions);
-      outcome = designs_.next(levels);
-      if (outcome != AcceptedDesigns::Next::design) break;
-      const std::uint64_t number = designs_.position().accepted - 1;
-      if (number % options_.shard.count == options_.shard.index) ++batch.designs;
+      switch (designs_.next(levels)) {
+        case AcceptedDesigns::Next::design:
+          if ((designs_.position().accepted - 1) % options_.shard.count == options_.shard.index) ++batch.designs;
+          break;
+        case AcceptedDesigns::Next::exhausted:
+          progressed_.exhausted = true;
+          break;
+        case AcceptedDesigns::Next::pause:
+          progress.update(progressed_.designs, with_commas(designs_.position().candidates) + " drawn");
+          break;
+      }
+      if (interrupt_requested()) break;
     }
     const Position& position = designs_.position();
     progressed_.candidates = position.candidates;
@@ -338,8 +348,6 @@ class Sweep {
     progressed_.repeated = position.repeated;
     progressed_.accepted = position.accepted;
     progressed_.designs += batch.designs;
-    progressed_.exhausted = outcome == AcceptedDesigns::Next::exhausted;
-    return outcome;
   }
 
   /// A grid without --samples: every design of the space within the constraints.

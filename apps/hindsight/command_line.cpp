@@ -1,0 +1,118 @@
+#include "command_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/core/text.h"
+#include "output.h"
+
+namespace hindsight::app {
+namespace {
+
+constexpr int kHelpColumn = 26;
+
+std::string version_text() {
+  const BuildInfo& build = build_info();
+  std::string text = fmt::format("hindsight {}\ncommit {}\ncompiler {}\nbuild {}\n", build.version, build.commit,
+                                 build.compiler, build.build_type);
+  text += fmt::format("features {}\n", build.features.empty() ? "none" : join(build.features, ", "));
+  return text;
+}
+
+std::vector<std::string> verb_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// The verb that was named, e.g. "log show", as deep as the parser got.
+const CLI::App& deepest(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : deepest(*parsed.front());
+}
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+/// The first word after a group of verbs must be one of its verbs.
+void check_verbs(const CLI::App& app, const std::vector<std::string>& arguments, std::size_t position) {
+  const std::vector<std::string> verbs = verb_names(app);
+  if (verbs.empty() || position >= arguments.size() || arguments[position].starts_with('-')) return;
+  const auto found = std::find(verbs.begin(), verbs.end(), arguments[position]);
+  if (found == verbs.end()) {
+    throw Error(ErrorKind::usage, fmt::format("'{}' is not a verb of {}.{}", arguments[position], full_name(app),
+                                              did_you_mean(arguments[position], verbs)));
+  }
+  check_verbs(*app.get_subcommand(*found), arguments, position + 1);
+}
+
+[[noreturn]] void fail(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& verb = deepest(app);
+  std::string problem = error.what();
+  const std::vector<std::string> unknown = verb.remaining();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unknown.empty()) {
+    const std::string word = unknown.front().substr(0, unknown.front().find('='));
+    problem = word.starts_with('-')
+                  ? fmt::format("unknown option '{}'.{}", word, did_you_mean(word, option_names(verb)))
+                  : fmt::format("unexpected argument '{}'.", word);
+  }
+  const char* separator = problem.ends_with('.') || problem.ends_with('?') ? "" : ".";
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {}{} See: {} --help", full_name(verb), problem, separator, full_name(verb)));
+}
+
+}  // namespace
+
+void parse_command_line(std::vector<std::string> arguments, Session& session) {
+  CLI::App app("Designs the next accelerator from the logs of the last ones.", "hindsight");
+  app.get_formatter()->column_width(kHelpColumn);
+  app.require_subcommand(0, 1);
+  app.footer(
+      "Exit codes: 0 ok, 1 failed, 2 usage, 3 infeasible, 4 incompatible file,\n"
+      "            5 not built in, 70 bug, 130 interrupted\n"
+      "Example:    hindsight simulate --design edge_tpu_v1 --workload mobilenet_v2 --explain");
+  bool version = false;
+  app.add_flag("--version", version, "Version, commit, compiler and features");
+  add_simulate(app, session);
+  add_sweep(app, session);
+  add_log(app, session);
+  add_space(app, session);
+  add_workload(app, session);
+  add_doctor(app, session);
+
+  if (!arguments.empty() && arguments.front() == "help") {
+    std::rotate(arguments.begin(), arguments.begin() + 1, arguments.end());
+    arguments.back() = "--help";
+  }
+  check_verbs(app, arguments, 0);
+  session.action = nullptr;
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 takes
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    print(app.help());
+    session.action = [] { return 0; };
+    return;
+  } catch (const CLI::ParseError& error) {
+    fail(app, error);
+  }
+  if (session.action) return;
+  print(version ? version_text() : app.help());
+  session.action = [] { return 0; };
+}
+
+}  // namespace hindsight::app

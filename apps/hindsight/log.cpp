@@ -1,0 +1,108 @@
+/// hindsight log: what a log holds, and whether it is sound.
+#include "hindsight/log/log.h"
+
+#include <memory>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/report/log_summary.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string log;
+  std::string workload, space, evaluator;
+  std::int64_t run_id = 0;
+  std::string metric = "latency_s";
+  std::string pareto;
+  std::int64_t top = 3;
+  std::int64_t runs = 5;
+  bool json = false;
+};
+
+constexpr std::int64_t kMostLines = 1'000'000;
+
+report::LogQuery make_query(const Options& options) {
+  report::LogQuery query{.metric = options.metric,
+                         .top = static_cast<std::size_t>(options.top),
+                         .runs = static_cast<std::size_t>(options.runs)};
+  if (!options.workload.empty()) query.filter.workload = options.workload;
+  if (!options.space.empty()) query.filter.space = options.space;
+  if (!options.evaluator.empty()) query.filter.evaluator = options.evaluator;
+  if (options.run_id > 0) query.filter.run_id = options.run_id;
+  if (!options.pareto.empty()) query.pareto = split(options.pareto, ',');
+  return query;
+}
+
+log::Log open_log(const Options& options) {
+  log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
+  for (const std::string& warning : log.warnings()) remark(warning);
+  return log;
+}
+
+int show(const Options& options) {
+  const log::Log log = open_log(options);
+  const report::LogQuery query = make_query(options);
+  print(options.json ? report::log_contents_json(log, query) : report::log_contents_text(log, query, output_columns()));
+  return 0;
+}
+
+int stats(const Options& options) {
+  const log::Log log = open_log(options);
+  const report::LogQuery query = make_query(options);
+  print(options.json ? report::log_statistics_json(log, query)
+                     : report::log_statistics_text(log, query, output_columns()));
+  return 0;
+}
+
+int verify(const Options& options) {
+  const log::Log log = open_log(options);
+  const log::Verification verification = log.verify();
+  print(options.json ? report::verification_json(log, verification)
+                     : report::verification_text(log, verification, output_columns()));
+  return verification.sound() ? 0 : exit_code(ErrorKind::incompatible);
+}
+
+void add_selection(CLI::App& verb, Options& options) {
+  verb.add_option("--workload", options.workload, "Only this workload");
+  verb.add_option("--space", options.space, "Only this design space");
+  verb.add_option("--evaluator", options.evaluator, "Only this evaluator");
+  verb.add_option("--run", options.run_id, "Only rows of this run")->check(CLI::Range(std::int64_t{1}, INT64_MAX));
+  verb.add_option("--metric", options.metric, "What makes a design best [latency_s]");
+  verb.add_option("--top", options.top, "Best designs per workload [3]")
+      ->check(CLI::Range(std::int64_t{1}, kMostLines));
+}
+
+}  // namespace
+
+void add_log(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* group = app.add_subcommand("log", "Show, summarise and verify a log");
+  group->require_subcommand(1);
+  group->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
+  const auto add = [&](const char* name, const char* description, int (*body)(const Options&)) {
+    CLI::App* verb = group->add_subcommand(name, description);
+    verb->add_option("log,--log", options->log, "SQLite log")->required();
+    verb->add_flag("--json", options->json, "As JSON");
+    verb->callback([options, body, &session] { session.action = [options, body] { return body(*options); }; });
+    return verb;
+  };
+  CLI::App* show_verb = add("show", "Contents, newest runs, best designs", show);
+  add_selection(*show_verb, *options);
+  show_verb->add_option("--runs", options->runs, "Newest runs to list [5]")
+      ->check(CLI::Range(std::int64_t{1}, kMostLines));
+  show_verb->footer("Example: hindsight log show study.sqlite --metric energy_j --top 5");
+
+  CLI::App* stats_verb = add("stats", "Feasible share, reasons, best designs, Pareto front", stats);
+  add_selection(*stats_verb, *options);
+  stats_verb->add_option("--pareto", options->pareto, "Metrics a,b of a Pareto front per workload");
+  stats_verb->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
+
+  CLI::App* verify_verb = add("verify", "Check integrity, references and identities", verify);
+  verify_verb->footer("Exit code 4 when the log is damaged.\nExample: hindsight log verify study.sqlite");
+}
+
+}  // namespace hindsight::app

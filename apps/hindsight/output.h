@@ -1,0 +1,28 @@
+/// Standard output and error of the program.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace hindsight::app {
+
+/// The reader of standard output has gone (`hindsight ... | head`): nothing is wrong, and nothing more to say.
+class OutputClosed : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "standard output was closed by its reader"; }
+};
+
+/// Writes data to standard output, all of it or an exception: OutputClosed, or Error{failure} with the operating
+/// system's reason (a full disk). Control characters are replaced where a terminal would obey them.
+void print(std::string_view text);
+
+/// Writes one line "hindsight: error: ..." to standard error.
+void complain(std::string_view message);
+/// Writes one line "hindsight: ..." to standard error.
+void remark(std::string_view message);
+
+/// Width for tables on standard output: the terminal's, or 0 (unlimited) for pipes and files.
+[[nodiscard]] int output_columns();
+
+}  // namespace hindsight::app

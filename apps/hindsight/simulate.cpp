@@ -1,0 +1,75 @@
+/// hindsight simulate: one design on some networks.
+#include <memory>
+
+#include "hindsight/accel/config.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/core/error.h"
+#include "hindsight/report/evaluation.h"
+#include "hindsight/space/design_space.h"
+#include "hindsight/workload/network.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string design;
+  std::string space = "edge";
+  std::string workloads;
+  std::string technology = "22nm";
+  bool explain = false;
+  bool json = false;
+};
+
+/// A text id names a design of the space; anything else a reference chip.
+bool is_text_id(const std::string& design) {
+  return design.find('=') != std::string::npos && design.find('/') == std::string::npos;
+}
+
+report::EvaluatedDesign evaluate(const Options& options, const accel::Technology& technology,
+                                 const std::vector<workload::Network>& networks) {
+  if (is_text_id(options.design)) {
+    const space::DesignSpace space = space::load_space(options.space);
+    const space::Design design = space.parse_design(options.design);
+    return report::evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology,
+                                   networks);
+  }
+  const accel::ReferenceChip chip = accel::load_reference_chip(options.design);
+  report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);
+  result.description = chip.description;
+  return result;
+}
+
+int simulate(const Options& options) {
+  const accel::Technology technology = accel::load_technology(options.technology);
+  const std::vector<workload::Network> networks = workload::load_networks(options.workloads);
+  const report::EvaluatedDesign design = evaluate(options, technology, networks);
+  if (options.json) {
+    print(report::evaluation_json(design));
+  } else if (options.explain) {
+    print(report::explanation_text(design, output_columns()));
+  } else {
+    print(report::summary_text(design, output_columns()));
+  }
+  return design.feasible() ? 0 : exit_code(ErrorKind::no_feasible);
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("simulate", "Evaluate one design on workloads");
+  verb->add_option("--design", options->design, "Text id, reference chip, or YAML file")->required();
+  verb->add_option("--workload,--workloads", options->workloads, "Names a,b,c; prime9; all; or a file")->required();
+  verb->add_option("--space", options->space, "Design space of a text id [edge]");
+  verb->add_option("--technology", options->technology, "Process node [22nm]");
+  verb->add_flag("--explain", options->explain, "Area, layers, energy, traffic and violations");
+  verb->add_flag("--json", options->json, "Everything, as JSON");
+  verb->footer(
+      "Exit code 3 when the design cannot run every workload.\n"
+      "Example: hindsight simulate --design edge_tpu_v1 --workload mobilenet_v2 --explain");
+  verb->callback([options, &session] { session.action = [options] { return simulate(*options); }; });
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,86 @@
+/// hindsight space: what the design spaces are, and designs drawn from them.
+#include <memory>
+
+#include "hindsight/core/files.h"
+#include "hindsight/report/catalogue.h"
+#include "hindsight/space/sampling.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string space = "edge";
+  std::string sampler = "uniform";
+  std::int64_t count = 10;
+  std::int64_t seed = 0;
+  std::int64_t grid_limit = 10'000'000;
+  bool json = false;
+};
+
+constexpr std::int64_t kMostSamples = 1'000'000;  // they are held in memory
+constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;
+
+int list(const Options& options) {
+  std::vector<space::DesignSpace> spaces;
+  for (const std::string& name : list_data_files("configs/spaces")) spaces.push_back(space::load_space(name));
+  print(options.json ? report::spaces_json(spaces) : report::spaces_text(spaces, output_columns()));
+  return 0;
+}
+
+int show(const Options& options) {
+  const space::DesignSpace space = space::load_space(options.space);
+  print(options.json ? report::space_json(space) : report::space_text(space, output_columns()));
+  return 0;
+}
+
+int sample(const Options& options) {
+  const space::DesignSpace space = space::load_space(options.space);
+  const auto wanted = static_cast<std::uint64_t>(options.count);
+  const auto sampler =
+      space::make_sampler(space::parse_sampler(options.sampler), space, static_cast<std::uint64_t>(options.seed),
+                          wanted, static_cast<std::uint64_t>(options.grid_limit));
+  std::vector<space::Design> designs;
+  for (std::uint64_t i = 0; i < std::min(wanted, sampler->length()); ++i) {
+    space::Design design;
+    design.levels.resize(space.parameters().size());
+    sampler->sample(i, design.levels);
+    designs.push_back(std::move(design));
+  }
+  print(options.json ? report::designs_json(space, designs) : report::designs_text(space, designs));
+  return 0;
+}
+
+}  // namespace
+
+void add_space(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* group = app.add_subcommand("space", "List, show and sample design spaces");
+  group->require_subcommand(1);
+  group->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
+  const auto add = [&](const char* name, const char* description, int (*body)(const Options&)) {
+    CLI::App* verb = group->add_subcommand(name, description);
+    verb->add_flag("--json", options->json, "As JSON");
+    verb->callback([options, body, &session] { session.action = [options, body] { return body(*options); }; });
+    return verb;
+  };
+  add("list", "The design spaces that ship with Hindsight", list)->footer("Example: hindsight space list");
+
+  CLI::App* show_verb = add("show", "Parameters, units and values of one space", show);
+  show_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
+  show_verb->footer("Example: hindsight space show edge");
+
+  CLI::App* sample_verb = add("sample", "Draw designs, one text id per line", sample);
+  sample_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
+  sample_verb->add_option("--count", options->count, "Number of designs [10]")
+      ->check(CLI::Range(std::int64_t{1}, kMostSamples));
+  sample_verb->add_option("--sampler", options->sampler, "uniform, lhs, sobol or grid [uniform]");
+  sample_verb->add_option("--seed", options->seed, "Seed of the sequence [0]")
+      ->check(CLI::Range(std::int64_t{0}, kLargestCount));
+  sample_verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
+      ->check(CLI::Range(std::int64_t{1}, kLargestCount));
+  sample_verb->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
+}
+
+}  // namespace hindsight::app

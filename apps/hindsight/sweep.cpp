@@ -1,0 +1,98 @@
+/// hindsight sweep: sample designs, evaluate them on workloads, append all of it to a log.
+#include "hindsight/sweep/sweep.h"
+
+#include <memory>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/report/sweep_summary.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string space = "edge";
+  std::string workloads;
+  std::string technology = "22nm";
+  std::string sampler = "uniform";
+  std::int64_t samples = 0;
+  std::int64_t seed = 0;
+  std::vector<std::string> limits;
+  std::int64_t grid_limit = 10'000'000;
+  std::string shard = "0/1";
+  std::string log;
+  unsigned threads = 0;
+  bool quiet = false;
+  bool json = false;
+};
+
+constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers stay exact
+constexpr int kMostThreads = 4096;
+
+sweep::SweepOptions resolve(const Options& options, const Provenance& provenance) {
+  std::vector<sweep::Constraint> constraints;
+  for (const std::string& limit : options.limits) constraints.push_back(sweep::parse_constraint(limit));
+  return {.space = space::load_space(options.space),
+          .networks = workload::load_networks(options.workloads),
+          .technology = accel::load_technology(options.technology),
+          .sampler = space::parse_sampler(options.sampler),
+          .samples = static_cast<std::uint64_t>(options.samples),
+          .seed = static_cast<std::uint64_t>(options.seed),
+          .constraints = std::move(constraints),
+          .grid_limit = static_cast<std::uint64_t>(options.grid_limit),
+          .shard = sweep::parse_shard(options.shard),
+          .log = options.log,
+          .threads = options.threads,
+          .quiet = options.quiet,
+          .provenance = provenance};
+}
+
+int run(const Options& options, const Provenance& provenance) {
+  const sweep::SweepOptions resolved = resolve(options, provenance);
+  install_interrupt_handlers();
+  const sweep::SweepSummary summary = sweep::run_sweep(resolved);
+  if (options.json) {
+    print(report::sweep_json(summary, resolved));
+  } else if (!options.quiet) {
+    print(report::sweep_text(summary, resolved, output_columns()));
+  }
+  if (summary.status != sweep::SweepStatus::interrupted) return 0;
+  remark("interrupted; what was evaluated is in the log. Run the same command again to continue:");
+  remark(provenance.command_line);
+  return exit_code(ErrorKind::interrupted);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("sweep", "Evaluate many designs into a log");
+  verb->add_option("--workloads,--workload", options->workloads, "Names a,b,c; prime9; all; or a file")->required();
+  verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
+  verb->add_option("--samples", options->samples, "New designs within the limits, all shards")
+      ->check(CLI::Range(std::int64_t{1}, kLargestCount));
+  verb->add_option("--space", options->space, "Design space [edge]");
+  verb->add_option("--sampler", options->sampler, "uniform, lhs, sobol or grid [uniform]");
+  verb->add_option("--max", options->limits, "Limit METRIC=NUMBER: area_mm2, peak_power_w")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--seed", options->seed, "Seed of the sequence [0]")
+      ->check(CLI::Range(std::int64_t{0}, kLargestCount));
+  verb->add_option("--technology", options->technology, "Process node [22nm]");
+  verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(CLI::Range(0, kMostThreads));
+  verb->add_option("--shard", options->shard, "Evaluate every COUNT-th design, INDEX/COUNT [0/1]");
+  verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
+      ->check(CLI::Range(std::int64_t{1}, kLargestCount));
+  verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
+  verb->add_flag("--json", options->json, "Summary as JSON");
+  verb->footer(
+      "The same command continues an interrupted sweep; --samples may grow (not for lhs).\n"
+      "Example: hindsight sweep --workloads prime9 --samples 20000 --max area_mm2=100\n"
+      "         --log study.sqlite");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+}
+
+}  // namespace hindsight::app

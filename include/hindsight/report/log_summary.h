@@ -1,0 +1,36 @@
+/// Renders what a log holds: contents and runs, feasibility and its reasons, best designs, Pareto fronts.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
+
+namespace hindsight::report {
+
+/// What to tell of a log.
+struct LogQuery {
+  log::EvaluationFilter filter = {};
+  std::string metric = "latency_s";      ///< by which designs are best
+  std::size_t top = 3;                   ///< best designs per workload
+  std::size_t runs = 5;                  ///< newest runs
+  std::vector<std::string> pareto = {};  ///< metrics of the front; empty = none
+};
+
+/// More utilisation or caching is better; of every other metric less.
+[[nodiscard]] log::Direction direction_of(const std::string& metric);
+
+/// Contents, newest runs, best designs per workload.
+[[nodiscard]] std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns);
+[[nodiscard]] std::string log_contents_json(const log::Log& log, const LogQuery& query);
+
+/// Per workload: rows, feasible share, reasons, best designs, Pareto front.
+[[nodiscard]] std::string log_statistics_text(const log::Log& log, const LogQuery& query, int columns);
+[[nodiscard]] std::string log_statistics_json(const log::Log& log, const LogQuery& query);
+
+[[nodiscard]] std::string verification_text(const log::Log& log, const log::Verification& verification, int columns);
+[[nodiscard]] std::string verification_json(const log::Log& log, const log::Verification& verification);
+
+}  // namespace hindsight::report

@@ -1,0 +1,106 @@
+#include "hindsight/report/log_summary.h"
+#include "report/json.h"
+
+namespace hindsight::report {
+namespace {
+
+Json ranked_json(const std::vector<log::RankedEvaluation>& ranked, const std::vector<std::string>& metrics) {
+  Json json = Json::array();
+  for (const log::RankedEvaluation& evaluation : ranked) {
+    Json entry{{"evaluation_id", evaluation.evaluation_id},
+               {"evaluator", evaluation.evaluator},
+               {"design", evaluation.design_text_id}};
+    for (std::size_t i = 0; i < metrics.size(); ++i) entry[metrics[i]] = evaluation.values[i];
+    json.push_back(entry);
+  }
+  return json;
+}
+
+Json workloads_json(const log::Log& log, const LogQuery& query) {
+  Json json = Json::array();
+  for (const log::WorkloadStats& stats : log::workload_stats(log, query.filter)) {
+    Json reasons = Json::array();
+    for (const log::ReasonCount& reason : stats.reasons) {
+      reasons.push_back({{"code", reason.code},
+                         {"evaluations", reason.evaluations},
+                         {"share_of_infeasible_frac", reason.share_of_infeasible_frac}});
+    }
+    const auto best =
+        log::best_designs(log, stats.workload, query.metric, query.top, direction_of(query.metric), query.filter);
+    Json entry{{"workload", stats.workload},
+               {"batch", stats.batch},
+               {"evaluations", stats.evaluations},
+               {"feasible", stats.feasible},
+               {"feasible_frac", stats.feasible_frac()},
+               {"reasons", reasons},
+               {"best_by", query.metric},
+               {"best", ranked_json(best, {query.metric})}};
+    if (!query.pareto.empty()) {
+      entry["pareto_metrics"] = query.pareto;
+      entry["pareto"] = ranked_json(log::pareto_front(log, stats.workload, query.pareto, query.filter), query.pareto);
+    }
+    json.push_back(entry);
+  }
+  return json;
+}
+
+Json run_json(const log::RunInfo& run) {
+  // What another program wrote as options may be no JSON; then it is told as text.
+  const Json options = Json::parse(run.options_json, nullptr, false);
+  Json json{{"run_id", run.run_id},
+            {"kind", run.kind},
+            {"status", run.status},
+            {"started_at", run.started_at},
+            {"ended_at", nullptr},
+            {"command_line", run.command_line},
+            {"version", run.version},
+            {"commit", run.commit},
+            {"host", run.host},
+            {"user", run.user},
+            {"options", options.is_discarded() ? Json(run.options_json) : options},
+            {"evaluations_inserted", run.evaluations_inserted},
+            {"evaluations_present", run.evaluations_present},
+            {"rows_rejected", run.rows_rejected}};
+  if (!run.ended_at.empty()) json["ended_at"] = run.ended_at;
+  return json;
+}
+
+}  // namespace
+
+std::string log_contents_json(const log::Log& log, const LogQuery& query) {
+  const log::Summary summary = log::summary(log);
+  Json json{{"log", log.path().string()},
+            {"schema_version", summary.schema_version},
+            {"created_at", summary.created_at},
+            {"created_by_version", summary.created_by_version},
+            {"file_bytes", summary.file_bytes}};
+  json["rows"] = Json::object();
+  for (const log::TableCount& table : summary.tables) json["rows"][table.table] = table.rows;
+  json["spaces"] = Json::array();
+  for (const log::SpaceSummary& space : summary.spaces) {
+    json["spaces"].push_back({{"name", space.name},
+                              {"definition_hash", space.definition_hash},
+                              {"designs_view", space.designs_view},
+                              {"designs", space.designs}});
+  }
+  json["evaluators"] = Json::array();
+  for (const log::EvaluatorSummary& evaluator : summary.evaluators) {
+    json["evaluators"].push_back({{"name", evaluator.name},
+                                  {"definition_hash", evaluator.definition_hash},
+                                  {"evaluations", evaluator.evaluations}});
+  }
+  json["runs"] = Json::array();
+  for (const log::RunInfo& run : log::recent_runs(log, query.runs)) json["runs"].push_back(run_json(run));
+  json["workloads"] = workloads_json(log, query);
+  return to_text(json);
+}
+
+std::string log_statistics_json(const log::Log& log, const LogQuery& query) {
+  return to_text({{"log", log.path().string()}, {"workloads", workloads_json(log, query)}});
+}
+
+std::string verification_json(const log::Log& log, const log::Verification& verification) {
+  return to_text({{"log", log.path().string()}, {"sound", verification.sound()}, {"problems", verification.problems}});
+}
+
+}  // namespace hindsight::report

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "hindsight/report/log_summary.h"
+#include "report/fields.h"
+
+namespace hindsight::report {
+namespace {
+
+std::string number(double value) { return fmt::format("{:.4g}", value); }
+
+std::string runs_text(const std::vector<log::RunInfo>& runs, int columns) {
+  Table table;
+  table.add_column("run", Align::right);
+  table.add_column("kind", Align::left, 3);
+  table.add_column("status", Align::left);
+  table.add_column("started", Align::left, 1);
+  table.add_column("ended", Align::left, 4);
+  table.add_column("written", Align::right);
+  table.add_column("present", Align::right, 2);
+  table.add_column("refused", Align::right, 2);
+  table.add_column("version", Align::left, 5);
+  table.add_column("commit", Align::left, 6);
+  table.add_column("host", Align::left, 6);
+  table.add_column("command", Align::left, 7);
+  for (const log::RunInfo& run : runs) {
+    table.add_row({std::to_string(run.run_id), run.kind, run.status, run.started_at, run.ended_at,
+                   with_commas(run.evaluations_inserted), with_commas(run.evaluations_present),
+                   with_commas(run.rows_rejected), run.version, run.commit, run.host, run.command_line});
+  }
+  return table.render(columns);
+}
+
+std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const std::vector<std::string>& metrics,
+                        bool name_evaluator, int columns) {
+  std::string out;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    std::vector<std::string> values;
+    for (std::size_t j = 0; j < metrics.size(); ++j) {
+      values.push_back(fmt::format("{} {}", metrics[j], number(ranked[i].values[j])));
+    }
+    std::string line = join(values, ", ");
+    if (name_evaluator) line += fmt::format(" ({})", ranked[i].evaluator);
+    out += wrapped(fmt::format("{:>4}  ", i + 1), line, columns, 6);
+    out += wrapped_design("      ", ranked[i].design_text_id, columns, 6);
+  }
+  return out;
+}
+
+bool several_evaluators(const log::Log& log) { return log::summary(log).evaluators.size() > 1; }
+
+std::string best_text(const log::Log& log, const LogQuery& query, const std::vector<log::WorkloadStats>& stats,
+                      int columns) {
+  std::string out;
+  const bool name_evaluator = several_evaluators(log);
+  for (const log::WorkloadStats& workload : stats) {
+    const auto ranked =
+        log::best_designs(log, workload.workload, query.metric, query.top, direction_of(query.metric), query.filter);
+    out += fmt::format("\n{}: best by {}\n", workload.workload, query.metric);
+    out += ranked.empty() ? "      no feasible design\n" : ranked_text(ranked, {query.metric}, name_evaluator, columns);
+  }
+  return out;
+}
+
+std::string pareto_text(const log::Log& log, const LogQuery& query, const std::vector<log::WorkloadStats>& stats,
+                        int columns) {
+  if (query.pareto.empty()) return "";
+  std::string out;
+  const bool name_evaluator = several_evaluators(log);
+  for (const log::WorkloadStats& workload : stats) {
+    const auto front = log::pareto_front(log, workload.workload, query.pareto, query.filter);
+    out += fmt::format("\n{}: Pareto front of {} ({} designs)\n", workload.workload, join(query.pareto, ", "),
+                       front.size());
+    out += ranked_text(front, query.pareto, name_evaluator, columns);
+  }
+  return out;
+}
+
+}  // namespace
+
+log::Direction direction_of(const std::string& metric) {
+  static constexpr std::array<std::string_view, 2> kMoreIsBetter{"utilisation_frac", "weights_cached_frac"};
+  const bool maximise = std::find(kMoreIsBetter.begin(), kMoreIsBetter.end(), metric) != kMoreIsBetter.end();
+  return maximise ? log::Direction::maximise : log::Direction::minimise;
+}
+
+std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns) {
+  const log::Summary summary = log::summary(log);
+  std::string out = wrapped("",
+                            fmt::format("log {}: {}, schema {}, created {} by hindsight {}", log.path().string(),
+                                        binary_bytes(static_cast<double>(summary.file_bytes)), summary.schema_version,
+                                        summary.created_at, summary.created_by_version),
+                            columns, 2);
+  std::vector<std::string> counts;
+  for (const log::TableCount& table : summary.tables) {
+    if (table.rows > 0) counts.push_back(fmt::format("{} {}", table.table, with_commas(table.rows)));
+  }
+  out += wrapped("rows: ", counts.empty() ? "none" : join(counts, ", "), columns, 2);
+  for (const log::SpaceSummary& space : summary.spaces) {
+    out += wrapped("space: ", fmt::format("{}, {} designs", space.name, with_commas(space.designs)), columns, 2);
+  }
+  for (const log::EvaluatorSummary& evaluator : summary.evaluators) {
+    out += wrapped("evaluator: ", fmt::format("{}, {} evaluations", evaluator.name, with_commas(evaluator.evaluations)),
+                   columns, 2);
+  }
+  out += "\n" + runs_text(log::recent_runs(log, query.runs), columns);
+  return out + best_text(log, query, log::workload_stats(log, query.filter), columns);
+}
+
+std::string log_statistics_text(const log::Log& log, const LogQuery& query, int columns) {
+  const std::vector<log::WorkloadStats> stats = log::workload_stats(log, query.filter);
+  if (stats.empty()) return "no evaluations\n";
+  Table table;
+  table.add_column("workload", Align::left);
+  table.add_column("rows", Align::right);
+  table.add_column("feasible", Align::right);
+  table.add_column("share", Align::right);
+  for (const log::WorkloadStats& workload : stats) {
+    table.add_row({workload.workload, with_commas(workload.evaluations), with_commas(workload.feasible),
+                   percent(workload.feasible_frac())});
+  }
+  std::string out =
+      table.render(columns) + "\nwhy designs are infeasible (share of the infeasible; several may hold)\n";
+  for (const log::WorkloadStats& workload : stats) {
+    std::vector<std::string> reasons;
+    for (const log::ReasonCount& reason : workload.reasons) {
+      reasons.push_back(fmt::format("{} {}", reason.code, percent(reason.share_of_infeasible_frac)));
+    }
+    out += wrapped(workload.workload + ": ", reasons.empty() ? "-" : join(reasons, ", "), columns, 2);
+  }
+  return out + best_text(log, query, stats, columns) + pareto_text(log, query, stats, columns);
+}
+
+std::string verification_text(const log::Log& log, const log::Verification& verification, int columns) {
+  if (verification.sound()) return wrapped("", log.path().string() + ": sound", columns, 2);
+  std::string out;
+  for (const std::string& problem : verification.problems) {
+    out += wrapped("", fmt::format("{}: {}", log.path().string(), problem), columns, 2);
+  }
+  return out;
+}
+
+}  // namespace hindsight::report

@@ -1,0 +1,103 @@
+/// Does text become the sweep that a person means, and does the hash tell sweeps apart?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hindsight/core/error.h"
+#include "hindsight/sweep/sweep.h"
+#include "sweep/sweep_fixture.h"
+
+namespace hindsight::sweep {
+namespace {
+
+using test::options;
+using ::testing::HasSubstr;
+
+std::string message_of(void (*body)()) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Constraint, ParsesMetricAndLimit) {
+  const Constraint constraint = parse_constraint("area_mm2=27.5");
+  EXPECT_EQ(constraint.metric, "area_mm2");
+  EXPECT_EQ(constraint.limit, 27.5);
+}
+
+TEST(Constraint, OffersTheNearestMetric) {
+  EXPECT_THAT(message_of([] { (void)parse_constraint("aera_mm2=1"); }), HasSubstr("Did you mean 'area_mm2'?"));
+  EXPECT_THAT(message_of([] { (void)parse_constraint("latency_s=1"); }), HasSubstr("area_mm2, peak_power_w"));
+}
+
+TEST(Constraint, RefusesWhatIsNoLimit) {
+  EXPECT_THAT(message_of([] { (void)parse_constraint("area_mm2"); }), HasSubstr("METRIC=NUMBER"));
+  EXPECT_THAT(message_of([] { (void)parse_constraint("area_mm2=big"); }), HasSubstr("'big'"));
+  EXPECT_THAT(message_of([] { (void)parse_constraint("area_mm2=-1"); }), HasSubstr("above 0"));
+  EXPECT_THAT(message_of([] { (void)parse_constraint("area_mm2=nan"); }), HasSubstr("'nan'"));
+}
+
+TEST(Shard, ParsesIndexAndCount) {
+  const Shard shard = parse_shard("2/8");
+  EXPECT_EQ(shard.index, 2U);
+  EXPECT_EQ(shard.count, 8U);
+}
+
+TEST(Shard, RefusesWhatIsNoShard) {
+  for (const char* text : {"", "1", "8/8", "-1/4", "0/0", "a/b", "0/1/2", "1.5/2"}) {
+    EXPECT_THROW((void)parse_shard(text), Error) << text;
+  }
+}
+
+TEST(DefinitionHash, TellsSweepsApartAndNothingElse) {
+  const SweepOptions sweep = options("a.sqlite", 10);
+  const std::string hash = definition_hash(sweep);
+  SweepOptions other = sweep;
+  other.threads = 7;
+  other.batch_designs = 3;
+  other.log = "b.sqlite";
+  other.samples = 99;
+  other.quiet = !sweep.quiet;
+  EXPECT_EQ(definition_hash(other), hash);
+
+  other = sweep;
+  other.seed = 8;
+  EXPECT_NE(definition_hash(other), hash);
+  other = sweep;
+  other.sampler = space::SamplerKind::sobol;
+  EXPECT_NE(definition_hash(other), hash);
+  other = sweep;
+  other.shard = {.index = 0, .count = 2};
+  EXPECT_NE(definition_hash(other), hash);
+  other = sweep;
+  other.constraints = {{.metric = "area_mm2", .limit = 100}};
+  EXPECT_NE(definition_hash(other), hash);
+  other = sweep;
+  other.networks.pop_back();
+  EXPECT_NE(definition_hash(other), hash);
+  other = sweep;
+  other.technology = accel::load_technology("7nm");
+  EXPECT_NE(definition_hash(other), hash);
+}
+
+TEST(DefinitionHash, DependsOnTheSamplesOfAHypercube) {
+  SweepOptions sweep = options("a.sqlite", 10);
+  sweep.sampler = space::SamplerKind::lhs;
+  const std::string hash = definition_hash(sweep);
+  sweep.samples = 11;
+  EXPECT_NE(definition_hash(sweep), hash);
+}
+
+TEST(DefinitionHash, DoesNotDependOnTheOrderOfTheLimits) {
+  SweepOptions sweep = options("a.sqlite", 10);
+  sweep.constraints = {{.metric = "area_mm2", .limit = 100}, {.metric = "peak_power_w", .limit = 5}};
+  const std::string hash = definition_hash(sweep);
+  std::swap(sweep.constraints[0], sweep.constraints[1]);
+  EXPECT_EQ(definition_hash(sweep), hash);
+}
+
+}  // namespace
+}  // namespace hindsight::sweep

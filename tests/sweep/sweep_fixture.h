@@ -1,0 +1,89 @@
+/// Small sweeps for the tests: a corner of the edge space, two networks of a few layers, logs as text.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hindsight/log/query.h"
+#include "hindsight/sweep/sweep.h"
+
+namespace hindsight::sweep::test {
+
+/// A folder of its own, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-sweep-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline workload::Layer convolution(const std::string& name, std::int64_t size, std::int64_t in, std::int64_t out) {
+  workload::Layer layer;
+  layer.name = name;
+  layer.in_height = layer.in_width = size;
+  layer.in_channels = in;
+  layer.out_channels = out;
+  layer.kernel_height = layer.kernel_width = 3;
+  layer.pad_top = layer.pad_bottom = layer.pad_left = layer.pad_right = 1;
+  return layer;
+}
+
+inline workload::Network network(const std::string& name, std::int64_t channels) {
+  return {name,      "for tests",
+          "made up", true,
+          1,         {convolution("first", 56, 3, channels), convolution("second", 56, channels, 2 * channels)}};
+}
+
+inline SweepOptions options(const std::filesystem::path& log, std::uint64_t samples) {
+  SweepOptions options{.space = space::load_space("tiny"),
+                       .networks = {network("small", 16), network("large", 256)},
+                       .technology = accel::load_technology("22nm"),
+                       .sampler = space::SamplerKind::uniform,
+                       .samples = samples,
+                       .seed = 7,
+                       .constraints = {},
+                       .shard = {},
+                       .log = log,
+                       .threads = 2,
+                       .batch_designs = 16,
+                       .quiet = true,
+                       .provenance = {}};
+  options.provenance.command_line = "test";
+  options.provenance.started_at = "2026-01-01T00:00:00Z";
+  return options;
+}
+
+/// Everything a log says about its evaluations except which run wrote them, one line per row.
+inline std::vector<std::string> rows(const std::filesystem::path& file, bool with_ids = true) {
+  const log::Log log = log::Log::open(file, log::OpenMode::read_only);
+  std::vector<std::string> lines;
+  log::for_each_evaluation(log, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
+    std::string line = with_ids ? std::to_string(record.evaluation_id) + " " + std::to_string(record.design_id) : "";
+    line += " w" + std::to_string(record.workload_id) + " " + record.design_text_id + (record.feasible ? " +" : " -");
+    for (const double value : record.standard) line += " " + std::to_string(value);
+    for (const auto& [name, value] : record.other_metrics) line += " " + name + "=" + std::to_string(value);
+    for (const log::ViolationRow& violation : record.violations) {
+      line += " " + violation.code + " " + violation.quantity + " " + std::to_string(violation.value) + ">" +
+              std::to_string(violation.limit) + " @" + violation.layer;
+    }
+    lines.push_back(line);
+    return true;
+  });
+  return lines;
+}
+
+}  // namespace hindsight::sweep::test

@@ -1,0 +1,284 @@
+/// Does a sweep evaluate what it says, in the order it says, whatever interrupts or splits it?
+#include "hindsight/sweep/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
+#include "sweep/sweep_fixture.h"
+
+namespace hindsight::sweep {
+namespace {
+
+using test::network;
+using test::options;
+using test::rows;
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+std::string file_hash(const std::filesystem::path& file) { return sha256_hex(read_file(file)); }
+
+/// The error that `body` ends with.
+template <class Body>
+Error error_of(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return Error(ErrorKind::failure, "");
+}
+
+TEST(Sweep, WritesEveryDesignOnEveryNetworkOnce) {
+  const TemporaryFolder folder;
+  for (const auto sampler :
+       {space::SamplerKind::uniform, space::SamplerKind::lhs, space::SamplerKind::sobol, space::SamplerKind::grid}) {
+    SCOPED_TRACE(space::to_string(sampler));
+    SweepOptions sweep = options(folder / (space::to_string(sampler) + ".sqlite"), 100);
+    sweep.sampler = sampler;
+    const SweepSummary summary = run_sweep(sweep);
+    EXPECT_EQ(summary.status, SweepStatus::finished);
+    EXPECT_EQ(summary.designs, 100U);
+    EXPECT_EQ(summary.rows_inserted, 200U);
+    EXPECT_EQ(summary.rows_already_present, 0U);
+    EXPECT_EQ(summary.rows_rejected, 0U) << summary.first_rejection;
+    EXPECT_EQ(summary.accepted + summary.repeated + summary.constrained, summary.candidates);
+    EXPECT_EQ(rows(sweep.log).size(), 200U);
+    for (const WorkloadCounts& counts : summary.workloads) EXPECT_EQ(counts.feasible + counts.infeasible, 100U);
+    EXPECT_TRUE(log::Log::open(sweep.log, log::OpenMode::read_only).verify().sound());
+  }
+}
+
+TEST(Sweep, LogsWhatTheModelSays) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "a.sqlite", 0);
+  sweep.sampler = space::SamplerKind::grid;
+  const SweepSummary summary = run_sweep(sweep);
+  ASSERT_EQ(summary.status, SweepStatus::finished);
+  ASSERT_EQ(summary.designs, sweep.space.size());
+  const accel::ConfigBinding binding(sweep.space);
+  const auto& metrics = log::standard_metrics();
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(metrics.begin(), metrics.end(), name) - metrics.begin());
+  };
+  const log::Log log = log::Log::open(sweep.log, log::OpenMode::read_only);
+  const auto workloads = log::workloads(log);
+  log::for_each_evaluation(log, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
+    const accel::AcceleratorConfig config = binding.bind(sweep.space, sweep.space.parse_design(record.design_text_id));
+    const accel::ChipFacts chip = accel::chip_facts(config, sweep.technology);
+    const std::size_t which = record.workload_id == workloads[0].workload_id ? 0 : 1;
+    const accel::Evaluation expected =
+        accel::evaluate(chip, sweep.networks[which].gemms(), sweep.technology, accel::Depth::as_a_flow);
+    EXPECT_EQ(record.feasible, expected.feasible);
+    EXPECT_EQ(record.violations.size(), expected.violations.count);
+    EXPECT_EQ(record.standard[column("area_mm2")], expected.area.total_mm2());
+    if (expected.feasible) {
+      EXPECT_EQ(record.standard[column("latency_s")], expected.metrics.latency_s);
+      EXPECT_EQ(record.standard[column("energy_j")], expected.metrics.energy_j);
+      EXPECT_EQ(record.standard[column("dram_read_bytes")] + record.standard[column("dram_write_bytes")],
+                expected.metrics.traffic.dram_bytes());
+    }
+    return !::testing::Test::HasFailure();
+  });
+}
+
+TEST(Sweep, GivesTheSameRowsForAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  std::vector<std::vector<std::string>> contents;
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    SweepOptions sweep = options(folder / (std::to_string(threads) + ".sqlite"), 150);
+    sweep.threads = threads;
+    (void)run_sweep(sweep);
+    contents.push_back(rows(sweep.log));
+  }
+  EXPECT_EQ(contents[0], contents[1]);
+  EXPECT_EQ(contents[0], contents[2]);
+}
+
+TEST(Sweep, GivesTheSameRowsWhenInterruptedAtRandomPoints) {
+  const TemporaryFolder folder;
+  SweepOptions whole = options(folder / "whole.sqlite", 300);
+  whole.batch_designs = 4;
+  (void)run_sweep(whole);
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  SweepOptions parts = whole;
+  parts.log = folder / "parts.sqlite";
+  SweepStatus status = SweepStatus::interrupted;
+  int interruptions = -1;
+  std::uint64_t designs = 0;
+  while (status == SweepStatus::interrupted && interruptions < 1000) {
+    ++interruptions;
+    parts.threads = static_cast<unsigned>(1 + random() % 3);
+    set_interrupt_requested(false);
+    const auto delay = std::chrono::microseconds(random() % 20000);
+    std::thread interrupter([&] {
+      std::this_thread::sleep_for(delay);
+      set_interrupt_requested(true);
+    });
+    const SweepSummary summary = run_sweep(parts);
+    interrupter.join();
+    status = summary.status;
+    designs += summary.designs_this_run;
+  }
+  set_interrupt_requested(false);
+  EXPECT_NE(status, SweepStatus::interrupted);
+  EXPECT_GT(interruptions, 0);
+  EXPECT_EQ(designs, 300U) << "no design was evaluated twice";
+  EXPECT_EQ(rows(parts.log), rows(whole.log));
+}
+
+TEST(Sweep, ContinuesWhenSamplesGrow) {
+  const TemporaryFolder folder;
+  SweepOptions grown = options(folder / "grown.sqlite", 50);
+  (void)run_sweep(grown);
+  grown.samples = 120;
+  const SweepSummary summary = run_sweep(grown);
+  EXPECT_TRUE(summary.resumed);
+  EXPECT_EQ(summary.designs_this_run, 70U);
+  EXPECT_EQ(summary.designs, 120U);
+  const SweepOptions whole = options(folder / "whole.sqlite", 120);
+  (void)run_sweep(whole);
+  EXPECT_EQ(rows(grown.log), rows(whole.log));
+}
+
+TEST(Sweep, DoesNothingWhenFinished) {
+  const TemporaryFolder folder;
+  const SweepOptions sweep = options(folder / "a.sqlite", 40);
+  (void)run_sweep(sweep);
+  const std::string before = file_hash(sweep.log);
+  const SweepSummary again = run_sweep(sweep);
+  EXPECT_EQ(again.status, SweepStatus::already_finished);
+  EXPECT_EQ(again.designs, 40U);
+  EXPECT_FALSE(again.run_id);
+  EXPECT_EQ(file_hash(sweep.log), before);
+}
+
+TEST(Sweep, EvaluatesExactlyTheDesignsWithinTheLimit) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "a.sqlite", 0);
+  sweep.sampler = space::SamplerKind::grid;
+  // The median area of the space as limit, found by brute force.
+  const accel::ConfigBinding binding(sweep.space);
+  std::vector<double> areas;
+  for (std::uint64_t i = 0; i < *sweep.space.size(); ++i) {
+    areas.push_back(accel::area(binding.bind(sweep.space, sweep.space.design(i)), sweep.technology).total_mm2());
+  }
+  std::vector<double> sorted = areas;
+  std::sort(sorted.begin(), sorted.end());
+  const double limit = sorted[sorted.size() / 2];
+  const auto within = std::count_if(areas.begin(), areas.end(), [&](double area) { return area <= limit; });
+  sweep.constraints = {{.metric = "area_mm2", .limit = limit}};
+  const SweepSummary summary = run_sweep(sweep);
+  EXPECT_EQ(summary.designs, static_cast<std::uint64_t>(within));
+  EXPECT_EQ(summary.constrained, areas.size() - static_cast<std::size_t>(within));
+  EXPECT_EQ(rows(sweep.log).size(), 2 * static_cast<std::size_t>(within));
+}
+
+TEST(Sweep, SaysWhyNoDesignIsWithinTheLimitAndMakesNoLog) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "a.sqlite", 10);
+  sweep.constraints = {{.metric = "area_mm2", .limit = 0.001}};
+  const Error error = error_of([&] { (void)run_sweep(sweep); });
+  EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
+  EXPECT_THAT(error.what(), HasSubstr("area_mm2 <= 0.001"));
+  EXPECT_THAT(error.what(), HasSubstr("smallest seen: area_mm2"));
+  EXPECT_FALSE(std::filesystem::exists(sweep.log));
+}
+
+TEST(Sweep, EndsWhenTheSpaceHasNoMoreDesigns) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "a.sqlite", 5000);
+  const SweepSummary summary = run_sweep(sweep);
+  EXPECT_EQ(summary.status, SweepStatus::exhausted);
+  EXPECT_EQ(summary.accepted, sweep.space.size());
+  EXPECT_GT(summary.repeated, 0U);
+  EXPECT_EQ(rows(sweep.log).size(), 2 * *sweep.space.size());
+  EXPECT_EQ(run_sweep(sweep).status, SweepStatus::exhausted);
+}
+
+TEST(Sweep, ShardsTogetherAreTheWholeSweep) {
+  const TemporaryFolder folder;
+  const SweepOptions whole = options(folder / "whole.sqlite", 101);
+  (void)run_sweep(whole);
+  std::vector<std::string> expected = rows(whole.log, false);
+  std::vector<std::string> together;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    SweepOptions part = options(folder / ("part" + std::to_string(i) + ".sqlite"), 101);
+    part.shard = {.index = i, .count = 3};
+    const SweepSummary summary = run_sweep(part);
+    // 101 = 34 + 34 + 33
+    EXPECT_EQ(summary.designs, i < 2 ? 34U : 33U);
+    for (std::string& row : rows(part.log, false)) together.push_back(std::move(row));
+  }
+  std::sort(expected.begin(), expected.end());
+  std::sort(together.begin(), together.end());
+  EXPECT_EQ(together, expected);
+}
+
+TEST(Sweep, CountsEvaluationsThatAnotherSweepHadLogged) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "a.sqlite", 0);
+  sweep.sampler = space::SamplerKind::grid;
+  (void)run_sweep(sweep);
+  SweepOptions other = options(sweep.log, 60);
+  const SweepSummary summary = run_sweep(other);
+  EXPECT_EQ(summary.rows_inserted, 0U);
+  EXPECT_EQ(summary.rows_already_present, 120U);
+  EXPECT_EQ(rows(sweep.log).size(), 2 * *sweep.space.size());
+}
+
+TEST(Sweep, RefusesConflictingDefinitionsAndLeavesTheLogAlone) {
+  const TemporaryFolder folder;
+  const SweepOptions sweep = options(folder / "a.sqlite", 20);
+  (void)run_sweep(sweep);
+  const std::string before = file_hash(sweep.log);
+  SweepOptions other = sweep;
+  other.networks[1] = network("large", 128);
+  EXPECT_EQ(error_of([&] { (void)run_sweep(other); }).kind(), ErrorKind::usage);
+  EXPECT_EQ(file_hash(sweep.log), before);
+  other = sweep;
+  std::vector<space::Parameter> parameters = sweep.space.parameters();
+  parameters[0].values.pop_back();
+  parameters[0].labels.clear();
+  other.space = space::DesignSpace("tiny", "another", parameters);
+  EXPECT_EQ(error_of([&] { (void)run_sweep(other); }).kind(), ErrorKind::usage);
+  EXPECT_EQ(file_hash(sweep.log), before);
+}
+
+TEST(Sweep, RefusesOptionsThatMakeNoSense) {
+  const TemporaryFolder folder;
+  const SweepOptions good = options(folder / "a.sqlite", 20);
+  SweepOptions bad = good;
+  bad.networks.clear();
+  EXPECT_EQ(error_of([&] { (void)run_sweep(bad); }).kind(), ErrorKind::usage);
+  bad = good;
+  bad.networks[1] = bad.networks[0];
+  EXPECT_THAT(error_of([&] { (void)run_sweep(bad); }).what(), HasSubstr("'small' is named twice"));
+  bad = good;
+  bad.samples = 0;
+  EXPECT_EQ(error_of([&] { (void)run_sweep(bad); }).kind(), ErrorKind::usage);
+  bad = good;
+  bad.constraints = {{.metric = "latency_s", .limit = 1}};
+  EXPECT_EQ(error_of([&] { (void)run_sweep(bad); }).kind(), ErrorKind::usage);
+  bad = good;
+  bad.sampler = space::SamplerKind::grid;
+  bad.grid_limit = 100;
+  EXPECT_THAT(error_of([&] { (void)run_sweep(bad); }).what(), HasSubstr("384"));
+  EXPECT_FALSE(std::filesystem::exists(good.log));
+}
+
+}  // namespace
+}  // namespace hindsight::sweep
