@@ -10,10 +10,12 @@
 #include "hindsight/workload/generator.h"
 
 int main(int argc, char** argv) {
-  using namespace hindsight;
+  using hindsight::Error;
+  using hindsight::ErrorKind;
+  namespace workload = hindsight::workload;
   if (argc != 2) {
     std::fputs("usage: generate_workloads FOLDER | --tables\n", stderr);
-    return exit_code(ErrorKind::usage);
+    return hindsight::exit_code(ErrorKind::usage);
   }
   try {
     const std::vector<workload::Network> networks = workload::generate_networks();
@@ -24,14 +26,15 @@ int main(int argc, char** argv) {
       return 0;
     }
     for (const workload::Network& network : networks) {
-      write_file_atomically(std::filesystem::path(argument) / (network.name() + ".yaml"), workload_file_text(network));
+      hindsight::write_file_atomically(std::filesystem::path(argument) / (network.name() + ".yaml"),
+                                       workload_file_text(network));
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "generate_workloads: %s\n", error.what());
-    return exit_code(error.kind());
+    return hindsight::exit_code(error.kind());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "generate_workloads: internal error: %s\n", error.what());
-    return kInternalErrorExitCode;
+    return hindsight::kInternalErrorExitCode;
   }
   return 0;
 }

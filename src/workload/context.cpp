@@ -53,9 +53,9 @@ double m_of(const GemmLayer& gemm) { return static_cast<double>(gemm.m); }
 double n_of(const GemmLayer& gemm) { return static_cast<double>(gemm.n); }
 double k_of(const GemmLayer& gemm) { return static_cast<double>(gemm.k); }
 
-template <LayerType type>
+template <LayerType kType>
 bool has_type(const Layer& layer, const GemmLayer& /*gemm*/) {
-  return layer.type == type;
+  return layer.type == kType;
 }
 bool has_more_weights_than_activations(const Layer& /*layer*/, const GemmLayer& gemm) {
   return trained_weight_bytes(gemm) > activation_bytes(gemm);
@@ -76,7 +76,7 @@ struct Feature {
 };
 
 const std::vector<Feature>& features() {
-  static const std::vector<Feature> table{
+  static const std::vector<Feature> kTable{
       {{"convolution_layers", "Convolutions, dense, grouped and transposed; repeats counted."},
        [](const Network& net) { return static_cast<double>(count_layers(net).convolution); }},
       {{"depthwise_layers", "Depthwise convolutions; repeats counted."},
@@ -128,18 +128,18 @@ const std::vector<Feature>& features() {
       {{"single_row_weight_bytes_frac", "Share of weight bytes that serve a single row and so are used once."},
        [](const Network& net) { return share(net, weight_bytes_with_repeats, has_one_row); }},
   };
-  return table;
+  return kTable;
 }
 
 }  // namespace
 
 const std::vector<ContextFeature>& context_features() {
-  static const std::vector<ContextFeature> list = [] {
+  static const std::vector<ContextFeature> kList = [] {
     std::vector<ContextFeature> result;
     for (const Feature& feature : features()) result.push_back(feature.meaning);
     return result;
   }();
-  return list;
+  return kList;
 }
 
 std::vector<double> context_vector(const Network& network) {

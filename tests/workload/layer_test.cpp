@@ -137,13 +137,14 @@ struct Walked {
   double input_pixels = 0;
 };
 Walked walk(const Layer& layer) {
+  const std::int64_t macs_per_tap = layer.in_channels / layer.groups * layer.out_channels;
   std::set<std::pair<std::int64_t, std::int64_t>> touched;
   Walked walked;
   for (std::int64_t p = 0; p < layer.out_height(); ++p) {
     for (std::int64_t q = 0; q < layer.out_width(); ++q) {
       for (std::int64_t r = 0; r < layer.kernel_height; ++r) {
         for (std::int64_t s = 0; s < layer.kernel_width; ++s) {
-          walked.macs += static_cast<double>(layer.in_channels / layer.groups * layer.out_channels);
+          walked.macs += static_cast<double>(macs_per_tap);
           const std::int64_t y = p * layer.stride_height + r * layer.dilation_height - layer.pad_top;
           const std::int64_t x = q * layer.stride_width + s * layer.dilation_width - layer.pad_left;
           if (y >= 0 && x >= 0 && y < layer.in_height && x < layer.in_width) touched.emplace(y, x);

@@ -44,7 +44,10 @@ struct Row {
   std::string type;
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t macs = 0, parameters = 0;
-  auto operator<=>(const Row&) const = default;
+  bool operator<(const Row& other) const {
+    return std::tie(type, m, n, k, macs, parameters) <
+           std::tie(other.type, other.m, other.n, other.k, other.macs, other.parameters);
+  }
 };
 
 std::string to_text(const Row& row) {
