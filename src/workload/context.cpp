@@ -53,9 +53,9 @@ double m_of(const GemmLayer& gemm) { return static_cast<double>(gemm.m); }
 double n_of(const GemmLayer& gemm) { return static_cast<double>(gemm.n); }
 double k_of(const GemmLayer& gemm) { return static_cast<double>(gemm.k); }
 
-template <LayerType kType>
+template <LayerType Type>
 bool has_type(const Layer& layer, const GemmLayer& /*gemm*/) {
-  return layer.type == kType;
+  return layer.type == Type;
 }
 bool has_more_weights_than_activations(const Layer& /*layer*/, const GemmLayer& gemm) {
   return trained_weight_bytes(gemm) > activation_bytes(gemm);
