@@ -100,7 +100,7 @@ std::vector<EvaluationRow> rows_of(const Ids& ids, std::uint64_t first_design, s
   return batch;
 }
 
-/// Appends one design's worth of batches to a log that already holds `rows_before` rows.
+/// Appends batches of `batch_rows` rows to a log that already holds `rows_before` rows.
 void append(benchmark::State& state) {
   const auto batch_rows = static_cast<std::size_t>(state.range(0));
   const auto rows_before = static_cast<std::size_t>(state.range(1));
