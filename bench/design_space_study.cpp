@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
     const accel::ChipFacts chip = accel::chip_facts(config, technology);
     if (chip.violations.count > 0) ++hardware_infeasible;
     for (std::size_t a = 0; a < networks.size(); ++a) {
-      const accel::Evaluation evaluation = accel::evaluate(chip, networks[a].gemms(), technology, depth);
+      const accel::Evaluation evaluation = accel::evaluate(chip, networks[a].gemms(), depth);
       ApplicationStudy& study = studies[a];
       if (evaluation.feasible) ++study.feasible;
       study.latency_s.push_back(evaluation.feasible ? evaluation.metrics.latency_s : INFINITY);

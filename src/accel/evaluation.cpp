@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::accel {
@@ -52,16 +51,6 @@ std::string message(const Violation& violation, std::string_view layer_name) {
   return fmt::format("{}; no value of {} alone would pass", sentence, violation.parameter);
 }
 
-void ViolationList::add(const Violation& violation) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (items[i].reason != violation.reason) continue;
-    if (violation.value - violation.limit > items[i].value - items[i].limit) items[i] = violation;
-    return;
-  }
-  HINDSIGHT_EXPECT(count < items.size());
-  items[count++] = violation;
-}
-
 std::string_view to_string(Bound bound) {
   constexpr std::array<std::string_view, 5> kNames{"compute", "core_memory", "pe_memory", "noc", "dram"};
   return kNames[static_cast<std::size_t>(bound)];
@@ -69,22 +58,6 @@ std::string_view to_string(Bound bound) {
 
 std::string_view to_string(Dataflow dataflow) {
   return dataflow == Dataflow::output_stationary ? "output_stationary" : "weight_stationary";
-}
-
-void Traffic::add_scaled(const Traffic& other, double factor) {
-  dram_read_weight_bytes += factor * other.dram_read_weight_bytes;
-  dram_read_input_bytes += factor * other.dram_read_input_bytes;
-  dram_write_output_bytes += factor * other.dram_write_output_bytes;
-  noc_weight_bytes += factor * other.noc_weight_bytes;
-  noc_input_bytes += factor * other.noc_input_bytes;
-  noc_output_bytes += factor * other.noc_output_bytes;
-  noc_hop_bytes += factor * other.noc_hop_bytes;
-  core_memory_read_bytes += factor * other.core_memory_read_bytes;
-  core_memory_write_bytes += factor * other.core_memory_write_bytes;
-  pe_memory_read_bytes += factor * other.pe_memory_read_bytes;
-  pe_memory_write_bytes += factor * other.pe_memory_write_bytes;
-  accumulator_read_bytes += factor * other.accumulator_read_bytes;
-  accumulator_write_bytes += factor * other.accumulator_write_bytes;
 }
 
 }  // namespace hindsight::accel

@@ -63,7 +63,8 @@ std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_ar
     ChipFacts smaller = chip;
     smaller.config = fewer;
     smaller.area = area(fewer, technology);
-    if (peak_power(smaller, technology).pe_array_w <= limit * fewer.pes() * smaller.area.pe_mm2) {
+    smaller.event = event_energy(fewer, std::sqrt(smaller.area.pe_mm2), technology);
+    if (peak_power(smaller).pe_array_w <= limit * fewer.pes() * smaller.area.pe_mm2) {
       violation.nearest_passing = lanes;
       break;
     }

@@ -73,7 +73,7 @@ class Evaluator {
         const accel::ChipFacts chip = accel::chip_facts(binding_.bind(values), options_.technology);
         for (std::size_t j = 0; j < networks; ++j) {
           batch.evaluations[i * networks + j] =
-              accel::evaluate(chip, options_.networks[j].gemms(), options_.technology, accel::Depth::as_a_flow);
+              accel::evaluate(chip, options_.networks[j].gemms(), accel::Depth::as_a_flow);
         }
       }
     });

@@ -19,8 +19,8 @@ struct AreaBreakdown {
   double control_mm2 = 0;
   double dram_phy_mm2 = 0;
   [[nodiscard]] double total_mm2() const {
-    return mac_mm2 + register_mm2 + pe_memory_mm2 + core_memory_mm2 + activation_memory_mm2 +
-           parameter_memory_mm2 + instruction_memory_mm2 + noc_mm2 + control_mm2 + dram_phy_mm2;
+    return mac_mm2 + register_mm2 + pe_memory_mm2 + core_memory_mm2 + activation_memory_mm2 + parameter_memory_mm2 +
+           instruction_memory_mm2 + noc_mm2 + control_mm2 + dram_phy_mm2;
   }
   /// Area of one PE (a tile of the grid): everything that is replicated per PE.
   double pe_mm2 = 0;

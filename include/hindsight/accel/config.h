@@ -45,10 +45,10 @@ struct AcceleratorConfig {
   double macs_per_lane = 4;  ///< [paper: edge-tpu-eval] 4-way int8 dot product per lane and cycle
   DramType dram_type = DramType::lpddr4;
 
-  [[nodiscard]] double pes() const { return pes_x * pes_y; }
-  [[nodiscard]] double macs_per_cycle() const { return pes() * cores_per_pe * compute_lanes * macs_per_lane; }
-  [[nodiscard]] Hertz clock() const { return units::megahertz(clock_mhz); }
-  [[nodiscard]] OpsPerSecond peak() const {
+  [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }
+  [[nodiscard]] constexpr double macs_per_cycle() const { return pes() * cores_per_pe * compute_lanes * macs_per_lane; }
+  [[nodiscard]] constexpr Hertz clock() const { return units::megahertz(clock_mhz); }
+  [[nodiscard]] constexpr OpsPerSecond peak() const {
     return OpsPerSecond::from_coherent(macs_per_cycle() * kOpsPerMac * clock().value());
   }
 };

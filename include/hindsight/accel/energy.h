@@ -17,8 +17,33 @@ namespace hindsight::accel {
 /// Equation: E = macs * e_mac + lane cycles * register bits * e_register + sum over memories (bytes * e per byte)
 ///             + NoC: byte hops * (e_router + pitch * e_wire) + DRAM bytes * 8 * e_bit
 ///             + instructions * bytes * e_read. `layer_traffic` holds the bytes; `instructions` those of the layer.
-[[nodiscard]] EnergyBreakdown layer_energy(const LayerShape& layer, const Traffic& layer_traffic, double instructions,
-                                           const ChipFacts& chip, const Technology& technology);
+[[nodiscard]] constexpr EnergyBreakdown layer_energy(const LayerShape& layer, const Traffic& traffic,
+                                                     double instructions, const ChipFacts& chip) {
+  constexpr double kJoulesPerPicojoule = 1e-12;
+  const AcceleratorConfig& config = chip.config;
+  const double lane_cycles = layer.macs / config.macs_per_lane;
+  EnergyBreakdown energy;
+  energy.mac_j = kJoulesPerPicojoule * layer.macs * chip.event.mac_pj;
+  energy.register_j = kJoulesPerPicojoule * lane_cycles * chip.event.lane_register_pj;
+  energy.pe_memory_j = kJoulesPerPicojoule * (traffic.pe_memory_read_bytes * chip.pe_memory.read_pj_per_byte +
+                                              traffic.pe_memory_write_bytes * chip.pe_memory.write_pj_per_byte);
+  energy.core_memory_j = kJoulesPerPicojoule * (traffic.core_memory_read_bytes * chip.core_memory.read_pj_per_byte +
+                                                traffic.core_memory_write_bytes * chip.core_memory.write_pj_per_byte);
+  energy.activation_memory_j =
+      kJoulesPerPicojoule * (traffic.accumulator_read_bytes * chip.activation_memory.read_pj_per_byte +
+                             traffic.accumulator_write_bytes * chip.activation_memory.write_pj_per_byte);
+  energy.parameter_memory_j = kJoulesPerPicojoule * layer.output_bytes * kParameterEntryBytes *
+                              chip.parameter_memory.read_pj_per_byte / kRequantisationReuse;
+  energy.instruction_memory_j =
+      kJoulesPerPicojoule * instructions * kInstructionBytes * chip.instruction_memory.read_pj_per_byte;
+  energy.noc_j = kJoulesPerPicojoule * traffic.noc_hop_bytes * chip.event.noc_pj_per_hop_byte;
+  energy.dram_j = kJoulesPerPicojoule * traffic.dram_bytes() * chip.event.dram_pj_per_byte;
+  return energy;
+}
+
+/// Equation: see the fields; register bits by core_register_bits().
+[[nodiscard]] EventEnergy event_energy(const AcceleratorConfig& config, double pe_pitch_mm,
+                                       const Technology& technology);
 
 /// Energy per byte of a memory built of 64 KiB banks: one bank, then the wires across half of the memory's side.
 ///
@@ -27,7 +52,7 @@ namespace hindsight::accel {
 [[nodiscard]] SramCost banked_sram_cost(const Technology& technology, double bytes);
 
 /// Mean number of PE-to-PE hops of a byte: half the column to reach a row, then along the row bus.
-[[nodiscard]] inline double mean_hops(const AcceleratorConfig& config) {
+[[nodiscard]] constexpr double mean_hops(const AcceleratorConfig& config) {
   return config.pes_y / 2.0 + config.pes_x / 2.0 + 1.0;
 }
 
@@ -37,6 +62,7 @@ struct PeakPower {
   double pe_array_w = 0;  ///< inside the PE tiles
   double chip_w = 0;      ///< pe_array_w plus NoC links and DRAM
 };
-[[nodiscard]] PeakPower peak_power(const ChipFacts& chip, const Technology& technology);
+/// `chip` with config, memories, event energies and leakage set.
+[[nodiscard]] PeakPower peak_power(const ChipFacts& chip);
 
 }  // namespace hindsight::accel

@@ -50,8 +50,15 @@ struct Violation {
 struct ViolationList {
   std::array<Violation, kReasonCount> items{};
   std::size_t count = 0;
-  void add(const Violation& violation);
-  [[nodiscard]] std::span<const Violation> view() const { return {items.data(), count}; }
+  constexpr void add(const Violation& violation) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (items[i].reason != violation.reason) continue;
+      if (violation.value - violation.limit > items[i].value - items[i].limit) items[i] = violation;
+      return;
+    }
+    if (count < items.size()) items[count++] = violation;  // one slot per reason: always true
+  }
+  [[nodiscard]] constexpr std::span<const Violation> view() const { return {items.data(), count}; }
 };
 
 /// What limits a layer's steady state.
@@ -72,12 +79,23 @@ struct EnergyBreakdown {
   double noc_j = 0;
   double dram_j = 0;
   double leakage_j = 0;
-  [[nodiscard]] double total_j() const {
+  [[nodiscard]] constexpr double total_j() const {
     return mac_j + register_j + pe_memory_j + core_memory_j + activation_memory_j + parameter_memory_j +
            instruction_memory_j + noc_j + dram_j + leakage_j;
   }
   /// Adds `factor` times every component.
-  void add_scaled(const EnergyBreakdown& other, double factor);
+  constexpr void add_scaled(const EnergyBreakdown& other, double factor) {
+    mac_j += factor * other.mac_j;
+    register_j += factor * other.register_j;
+    pe_memory_j += factor * other.pe_memory_j;
+    core_memory_j += factor * other.core_memory_j;
+    activation_memory_j += factor * other.activation_memory_j;
+    parameter_memory_j += factor * other.parameter_memory_j;
+    instruction_memory_j += factor * other.instruction_memory_j;
+    noc_j += factor * other.noc_j;
+    dram_j += factor * other.dram_j;
+    leakage_j += factor * other.leakage_j;
+  }
 };
 
 /// Bytes moved per inference, by place and operand.
@@ -95,11 +113,25 @@ struct Traffic {
   double pe_memory_write_bytes = 0;
   double accumulator_read_bytes = 0;
   double accumulator_write_bytes = 0;
-  [[nodiscard]] double dram_bytes() const {
+  [[nodiscard]] constexpr double dram_bytes() const {
     return dram_read_weight_bytes + dram_read_input_bytes + dram_write_output_bytes;
   }
   /// Adds `factor` times every field.
-  void add_scaled(const Traffic& other, double factor);
+  constexpr void add_scaled(const Traffic& other, double factor) {
+    dram_read_weight_bytes += factor * other.dram_read_weight_bytes;
+    dram_read_input_bytes += factor * other.dram_read_input_bytes;
+    dram_write_output_bytes += factor * other.dram_write_output_bytes;
+    noc_weight_bytes += factor * other.noc_weight_bytes;
+    noc_input_bytes += factor * other.noc_input_bytes;
+    noc_output_bytes += factor * other.noc_output_bytes;
+    noc_hop_bytes += factor * other.noc_hop_bytes;
+    core_memory_read_bytes += factor * other.core_memory_read_bytes;
+    core_memory_write_bytes += factor * other.core_memory_write_bytes;
+    pe_memory_read_bytes += factor * other.pe_memory_read_bytes;
+    pe_memory_write_bytes += factor * other.pe_memory_write_bytes;
+    accumulator_read_bytes += factor * other.accumulator_read_bytes;
+    accumulator_write_bytes += factor * other.accumulator_write_bytes;
+  }
 };
 
 /// How one layer runs, for `--explain`. All figures are for one repeat of the layer.
@@ -152,11 +184,21 @@ inline constexpr int kModelVersion = 1;
 /// constants, technology), for the evaluator's content hash.
 [[nodiscard]] std::string evaluator_definition(const Technology& technology);
 
+/// Energies of one event on one chip, in picojoules.
+struct EventEnergy {
+  double mac_pj = 0;
+  double lane_register_pj = 0;     ///< pipeline registers of one active lane and cycle, its share of the core's too
+  double noc_pj_per_hop_byte = 0;  ///< one router and one PE pitch of wire
+  double dram_pj_per_byte = 0;
+};
+
 /// Facts of a design that no network changes: area, per-access energies, timing; computed once per design.
+/// A plain struct, copyable to a device.
 struct ChipFacts {
   AcceleratorConfig config;
   AreaBreakdown area;
   SramCost pe_memory, core_memory, activation_memory, parameter_memory, instruction_memory;
+  EventEnergy event;
   double pe_pitch_mm = 0;  ///< side of one PE's square tile
   double leakage_w = 0;
   double pe_array_peak_w = 0;
@@ -175,7 +217,7 @@ enum class Depth : std::uint8_t {
 /// Evaluates a network. Pure, no allocation. `layers` in execution order; `details`, when not empty, must have
 /// as many elements as `layers` and receives every layer's mapping and costs (a layer without a mapping keeps its
 /// initial value). Metrics of an infeasible design cover the layers that have a mapping.
-[[nodiscard]] Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                  const Technology& technology, Depth depth, std::span<LayerResult> details = {});
+[[nodiscard]] Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,
+                                  std::span<LayerResult> details = {});
 
 }  // namespace hindsight::accel

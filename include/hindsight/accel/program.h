@@ -19,8 +19,8 @@ namespace hindsight::accel {
 ///           DMA
 /// transfer per core that gets weights of its own) and weight tiles = tiles_n * tiles_k. Passes that repeat the same
 /// tiles loop in hardware.
-[[nodiscard]] inline double layer_instructions(const PeShare& pe, const CoreShare& core, const TilePlan& plan,
-                                               double pes_x, double pes_y) {
+[[nodiscard]] constexpr double layer_instructions(const PeShare& pe, const CoreShare& core, const TilePlan& plan,
+                                                  double pes_x, double pes_y) {
   const double steps = plan.tiles_m * plan.tiles_n * plan.tiles_k;
   const double descriptors = pe.split_n * pe.split_k * core.split_n * plan.tiles_n * plan.tiles_k;
   return kSetupInstructions + kSetupInstructionsPerRowAndColumn * (pes_x + pes_y) + kInstructionsPerTile * steps +

@@ -30,7 +30,30 @@ struct LayerShape {
   bool windowed = false;  ///< a convolution: rows and columns of a feature map, otherwise a plain GEMM
   bool weights_are_activations = false;
 };
-[[nodiscard]] LayerShape layer_shape(const workload::GemmLayer& layer);
+/// Conversion of a lowered layer; extents of dilated windows are (kernel - 1) * dilation + 1.
+[[nodiscard]] constexpr LayerShape layer_shape(const workload::GemmLayer& layer) {
+  LayerShape shape;
+  shape.m = static_cast<double>(layer.m);
+  shape.n = static_cast<double>(layer.n);
+  shape.k = static_cast<double>(layer.k);
+  shape.count = static_cast<double>(layer.count);
+  shape.repeat = static_cast<double>(layer.repeat);
+  shape.windowed = layer.out_width != layer.m || layer.kernel_height > 1 || layer.kernel_width > 1;
+  shape.out_columns = shape.windowed ? static_cast<double>(layer.out_width) : 1.0;
+  shape.out_rows = shape.m / shape.out_columns;
+  shape.kernel_rows = static_cast<double>((layer.kernel_height - 1) * layer.dilation_height + 1);
+  shape.kernel_columns = static_cast<double>((layer.kernel_width - 1) * layer.dilation_width + 1);
+  shape.stride_rows = static_cast<double>(layer.stride_height);
+  shape.stride_columns = static_cast<double>(layer.stride_width);
+  shape.in_channels = static_cast<double>(layer.in_channels);
+  shape.macs = layer.macs;
+  shape.weight_bytes = layer.weight_bytes;
+  shape.input_bytes = layer.input_bytes;
+  shape.output_bytes = layer.output_bytes;
+  shape.depthwise = layer.depthwise;
+  shape.weights_are_activations = layer.weights_are_activations;
+  return shape;
+}
 
 /// What the two axes of the grid split.
 struct GridSplit {
@@ -62,7 +85,7 @@ struct PeShare {
 /// A convolution splits output columns along x and output rows along y (a plain GEMM splits its m rows), so the
 /// input of one PE is ((rows - 1) * stride + window) rows of ((columns - 1) * stride + window) pixels: the halo
 /// between neighbours is read by both. A depthwise layer needs only its own channels of the input.
-[[nodiscard]] inline PeShare pe_share(const LayerShape& layer, GridSplit split, double pes_x, double pes_y) {
+[[nodiscard]] constexpr PeShare pe_share(const LayerShape& layer, GridSplit split, double pes_x, double pes_y) {
   PeShare pe;
   pe.split_m = (split.x == GemmDimension::m ? pes_x : 1.0) * (split.y == GemmDimension::m ? pes_y : 1.0);
   pe.split_n = (split.x == GemmDimension::n ? pes_x : 1.0) * (split.y == GemmDimension::n ? pes_y : 1.0);
@@ -92,7 +115,7 @@ struct CoreShare {
   double split_m = 1, split_n = 1;
   double m = 1, n = 1;
 };
-[[nodiscard]] inline CoreShare core_share(const PeShare& pe, double split_m, double split_n) {
+[[nodiscard]] constexpr CoreShare core_share(const PeShare& pe, double split_m, double split_n) {
   return {split_m, split_n, tile_count(pe.m, split_m), tile_count(pe.n, split_n)};
 }
 
@@ -101,8 +124,8 @@ struct CoreShare {
 /// Equation: cycles = count * m_core * ceil(n_core / lanes) * ceil(k_pe / 4): one lane finishes one output's four
 /// products per cycle. Utilisation follows from the four ceilings.
 /// Depthwise: k is the window alone, so the four-way reduction runs over window taps (9 taps take 3 cycles).
-[[nodiscard]] inline double compute_cycles(const LayerShape& layer, const CoreShare& core, double k_pe, double lanes,
-                                           double macs_per_lane) {
+[[nodiscard]] constexpr double compute_cycles(const LayerShape& layer, const CoreShare& core, double k_pe, double lanes,
+                                              double macs_per_lane) {
   return layer.count * core.m * tile_count(core.n, lanes) * tile_count(k_pe, macs_per_lane);
 }
 

@@ -25,7 +25,7 @@ struct WorkingMemory {
 
 /// Equation: working = memory * kWorkingFraction; half of a PE's for inputs, half for outputs, each in two buffers.
 /// accumulators_per_core = entries / (2 * cores).
-[[nodiscard]] inline WorkingMemory working_memory(const AcceleratorConfig& config) {
+[[nodiscard]] constexpr WorkingMemory working_memory(const AcceleratorConfig& config) {
   const double pe_working_bytes = config.pe_memory_bytes * kWorkingFraction;
   return {.input_tile_bytes = pe_working_bytes / 4.0,
           .output_tile_bytes = pe_working_bytes / 4.0,
@@ -38,7 +38,7 @@ struct WorkingMemory {
 ///
 /// Equation: reuse = floor(accumulators / lanes), at least one pixel is always possible on a chip that passes
 /// the `accumulators` check.
-[[nodiscard]] inline double accumulator_reuse(double accumulators_per_core, double lanes) {
+[[nodiscard]] constexpr double accumulator_reuse(double accumulators_per_core, double lanes) {
   return static_cast<double>(static_cast<std::int64_t>(accumulators_per_core / lanes));
 }
 
@@ -49,13 +49,13 @@ struct SmallestTile {
 };
 /// Equation: input = window rows * columns with halo * pixel bytes (one row of outputs); a plain GEMM can stream K,
 /// so it needs one row of one 4-byte group. Output = one row of int8 outputs.
-[[nodiscard]] inline SmallestTile smallest_tile(const LayerShape& layer, const PeShare& pe) {
+[[nodiscard]] constexpr SmallestTile smallest_tile(const LayerShape& layer, const PeShare& pe) {
   if (!layer.windowed) return {.input_bytes = std::min(pe.k, 4.0), .output_bytes = std::min(pe.n, 1.0)};
   return {.input_bytes = layer.kernel_rows * pe.in_columns * pe.pixel_bytes, .output_bytes = pe.columns * pe.n};
 }
 
 /// Smallest weight tile of a core: one window of four channels for every active lane.
-[[nodiscard]] inline double smallest_weight_tile_bytes(const LayerShape& layer, double lanes, double macs_per_lane) {
+[[nodiscard]] constexpr double smallest_weight_tile_bytes(const LayerShape& layer, double lanes, double macs_per_lane) {
   const double window = layer.windowed ? layer.k / layer.in_channels : 1.0;
   const double slice = layer.depthwise ? layer.k : std::min(layer.k, window * macs_per_lane);
   return slice * lanes;
@@ -64,7 +64,7 @@ struct SmallestTile {
 /// Number of row bands that a PE's share is cut into, so that one band of inputs and one of outputs fit.
 ///
 /// Equation: rows = min((input buffer / row bytes - window) / stride + 1, output buffer / output row bytes).
-[[nodiscard]] inline double row_bands(const LayerShape& layer, const PeShare& pe, const WorkingMemory& memory) {
+[[nodiscard]] constexpr double row_bands(const LayerShape& layer, const PeShare& pe, const WorkingMemory& memory) {
   double rows_by_input = 0;
   if (layer.windowed) {
     const double input_row_bytes = pe.in_columns * pe.pixel_bytes;
@@ -90,8 +90,8 @@ struct TilePlan {
 /// Equation: lanes * k <= weight tile:  weights stay for a band; fetched once when all of the core's weights fit,
 /// else once per band.  Otherwise the K loop does not fit: the weights of a lane group stream through for every
 /// block of `reuse` pixels that the accumulators hold: passes = max(1, m_core / reuse).
-[[nodiscard]] inline TilePlan plan_output_stationary(const PeShare& pe, const CoreShare& core, double lanes,
-                                                     double reuse, double bands, const WorkingMemory& memory) {
+[[nodiscard]] constexpr TilePlan plan_output_stationary(const PeShare& pe, const CoreShare& core, double lanes,
+                                                        double reuse, double bands, const WorkingMemory& memory) {
   TilePlan plan;
   plan.tiles_m = bands;
   const double channel_bytes = pe.k;
@@ -114,8 +114,8 @@ struct TilePlan {
 /// they need m * lanes * cores * 4 bytes, and when these exceed the partial-sum space the pixels are cut into
 /// blocks and the weights fetched once per block. Inputs pass once per output-channel tile unless the PE's whole
 /// input stays in its buffer.
-[[nodiscard]] inline TilePlan plan_weight_stationary(const PeShare& pe, const CoreShare& core, double lanes,
-                                                     double bands, const WorkingMemory& memory) {
+[[nodiscard]] constexpr TilePlan plan_weight_stationary(const PeShare& pe, const CoreShare& core, double lanes,
+                                                        double bands, const WorkingMemory& memory) {
   TilePlan plan;
   plan.tiles_m = bands;
   const double group_bytes = pe.k * lanes;

@@ -24,7 +24,7 @@ struct ResidentMemory {
 };
 /// Equation: parameters = PEs * cores * core memory * (1 - working); activations = PEs * PE memory * (1 - working) / 2;
 /// chunks = one of the two working buffers of all PEs or cores.
-[[nodiscard]] inline ResidentMemory resident_memory(const AcceleratorConfig& config) {
+[[nodiscard]] constexpr ResidentMemory resident_memory(const AcceleratorConfig& config) {
   const double pe_bytes = config.pes() * config.pe_memory_bytes;
   const double core_bytes = config.pes() * config.cores_per_pe * config.core_memory_bytes;
   return {.parameter_bytes = core_bytes * (1.0 - kWorkingFraction),
@@ -47,8 +47,8 @@ struct Residency {
 ///   weights in place: Ws + I * ceil(Ws / weight chunk)           (every chunk of weights sees all inputs)
 /// where halo = (chunks - 1) * (window rows - stride) input rows. The output is written once unless it stays.
 /// Both terms fall as memory grows, so more memory never means more DRAM traffic.
-inline void add_dram_traffic(const LayerShape& layer, const Residency& residency, const ResidentMemory& memory,
-                             Traffic& traffic) {
+constexpr void add_dram_traffic(const LayerShape& layer, const Residency& residency, const ResidentMemory& memory,
+                                Traffic& traffic) {
   const double streamed_bytes = layer.weight_bytes * (1.0 - residency.weights_cached_frac);
   const double input_bytes = layer.input_bytes;
   if (residency.input_on_chip) {
@@ -86,8 +86,8 @@ struct NocLoad {
 /// that split N share inputs: a multicast crosses the NoC once. Outputs leave once as int8; a split K sends int32
 /// partial sums to be reduced: (split_k - 1) / split_k of the PEs send 4 bytes per output.
 /// `used` is the number of PEs with work.
-[[nodiscard]] inline NocLoad noc_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
-                                      const TilePlan& plan, const Residency& residency) {
+[[nodiscard]] constexpr NocLoad noc_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
+                                         const TilePlan& plan, const Residency& residency) {
   const bool weights_in_place = residency.weights_cached_frac >= 1.0 && pe.split_m <= 1.0 && core.split_m <= 1.0;
   const double weight_share_bytes = weights_in_place ? 0.0 : layer.count * pe.n * pe.k * plan.weight_passes;
   const double input_share_bytes = layer.count * pe.input_bytes * plan.input_passes;
@@ -108,7 +108,7 @@ struct NocLoad {
 ///
 /// Equation: cycles = max(ingress / link, egress / link, (injected + outputs) / (link * pes_y)).
 /// Ignores: contention beyond these two limits, header flits.
-[[nodiscard]] inline double noc_cycles(const NocLoad& load, double pes_y) {
+[[nodiscard]] constexpr double noc_cycles(const NocLoad& load, double pes_y) {
   const double bus_bytes = load.weight_bytes + load.input_bytes + load.output_bytes;
   return pipelined_cycles(bandwidth_cycles(load.pe_ingress_bytes, kNocLinkBytesPerCycle),
                           bandwidth_cycles(load.pe_egress_bytes, kNocLinkBytesPerCycle),
@@ -119,8 +119,8 @@ struct NocLoad {
 ///
 /// Equation: bytes = count * k * n_core * max(1, m_core / reuse): each weight is read once for every block of `reuse`
 /// pixels that the accumulators hold; a last partial block is spread over the others.
-[[nodiscard]] inline double core_weight_read_bytes(const LayerShape& layer, const CoreShare& core, double k_pe,
-                                                   double reuse) {
+[[nodiscard]] constexpr double core_weight_read_bytes(const LayerShape& layer, const CoreShare& core, double k_pe,
+                                                      double reuse) {
   return layer.count * k_pe * core.n * std::max(1.0, core.m / reuse);
 }
 
@@ -133,8 +133,8 @@ struct PeMemoryLoad {
 /// pixels share a read): k * m_core * ceil(n_core / lanes) * split_m; a depthwise lane has its own channel, and the
 /// line buffer reuses the overlap of neighbouring windows: k * m * n * min(1, stride / window) . Inputs are written
 /// once per pass, outputs once, partial sums written and read `partial_sum_passes` times as int32.
-[[nodiscard]] inline PeMemoryLoad pe_memory_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
-                                                 const TilePlan& plan, double lanes) {
+[[nodiscard]] constexpr PeMemoryLoad pe_memory_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
+                                                    const TilePlan& plan, double lanes) {
   double activation_bytes = 0;
   if (layer.depthwise) {
     const double fresh_frac = std::min(1.0, layer.stride_columns / layer.kernel_columns);
@@ -148,7 +148,7 @@ struct PeMemoryLoad {
 }
 
 /// Bytes per cycle that one PE memory moves: one port per bank, as many banks as the crossbar reaches.
-[[nodiscard]] inline double pe_memory_bytes_per_cycle(double pe_memory_bytes) {
+[[nodiscard]] constexpr double pe_memory_bytes_per_cycle(double pe_memory_bytes) {
   const double banks = std::clamp(pe_memory_bytes / kPeMemoryBankBytes, 1.0, kPeMemoryMaxBanks);
   return banks * kPeMemoryBankPortBytes;
 }
