@@ -61,6 +61,7 @@ hindsight=$build_dir/apps/hindsight/hindsight
 cat <<TEXT
 
 The log is $PWD/$log, a SQLite file. Next:
+  cd $PWD
   $hindsight --help
   $hindsight log show $log
 TEXT
