@@ -8,13 +8,17 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/template_constants.h"
 #include "hindsight/core/table.h"
 #include "hindsight/space/sampling.h"
 #include "hindsight/workload/network.h"
+#include "hindsight/workload/prime_applications.h"
 
 namespace {
 
@@ -56,6 +60,27 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
   return xy / std::sqrt(xx * yy);
 }
 
+/// Share of the uncertainty about a yes-or-no outcome that knowing one parameter removes: I(outcome; level) /
+/// H(outcome).
+double explained_share(const std::vector<std::uint16_t>& levels, const std::vector<bool>& outcomes) {
+  const auto entropy = [](double p) { return p <= 0 || p >= 1 ? 0.0 : -p * std::log2(p) - (1 - p) * std::log2(1 - p); };
+  std::map<std::uint16_t, std::pair<double, double>> by_level;  // samples, occurrences
+  double total = 0, occurrences = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    auto& [samples, yes] = by_level[levels[i]];
+    samples += 1;
+    total += 1;
+    if (outcomes[i]) {
+      yes += 1;
+      occurrences += 1;
+    }
+  }
+  double left = 0;
+  for (const auto& [level, counts] : by_level) left += counts.first / total * entropy(counts.second / counts.first);
+  const double whole = entropy(occurrences / total);
+  return whole > 0 ? 1 - left / whole : 0;
+}
+
 struct ApplicationStudy {
   std::string name;
   std::size_t feasible = 0;
@@ -70,7 +95,7 @@ int main(int argc, char** argv) {
   std::uint64_t samples = 20000, seed = 1;
   double max_area_mm2 = 100;
   std::string space_name = "edge", workloads = "prime9";
-  std::string technology_name = "22nm";
+  std::string technology_name = "22nm", program_chip = "edge_tpu_v1_grid";
   bool markdown = false, all_checks = false;
   app.add_option("--samples", samples);
   app.add_option("--seed", seed);
@@ -96,6 +121,8 @@ int main(int argc, char** argv) {
   std::vector<double> values(space.parameters().size());
   std::uint64_t drawn = 0, accepted = 0, hardware_infeasible = 0;
   double evaluating_s = 0, checking_s = 0;
+  std::vector<std::vector<std::uint16_t>> level_columns(space.parameters().size());
+  std::vector<std::vector<bool>> reason_seen(accel::kReasonCount);  ///< for any application
   while (accepted < samples) {
     const double before_s = thread_cpu_s();
     sampler->sample(drawn++, levels);
@@ -109,6 +136,8 @@ int main(int argc, char** argv) {
     const double start_s = thread_cpu_s();
     const accel::ChipFacts chip = accel::chip_facts(config, technology);
     if (chip.violations.count > 0) ++hardware_infeasible;
+    for (std::size_t p = 0; p < levels.size(); ++p) level_columns[p].push_back(levels[p]);
+    for (auto& seen : reason_seen) seen.push_back(false);
     for (std::size_t a = 0; a < networks.size(); ++a) {
       const accel::Evaluation evaluation = accel::evaluate(chip, networks[a].gemms(), depth);
       ApplicationStudy& study = studies[a];
@@ -116,6 +145,7 @@ int main(int argc, char** argv) {
       study.latency_s.push_back(evaluation.feasible ? evaluation.metrics.latency_s : INFINITY);
       for (const auto& violation : evaluation.violations.view()) {
         ++study.reason_counts[static_cast<std::size_t>(violation.reason)];
+        reason_seen[static_cast<std::size_t>(violation.reason)].back() = true;
       }
     }
     evaluating_s += thread_cpu_s() - start_s;
@@ -160,6 +190,51 @@ int main(int argc, char** argv) {
     shares.add_row(row);
   }
   fmt::print("{}\n", markdown ? shares.markdown() : shares.render(0));
+
+  fmt::print("How much of the uncertainty about a reason (for any application) the best single parameter removes\n");
+  Table single;
+  single.add_column("reason", Align::left);
+  single.add_column("occurs %", Align::right);
+  single.add_column("best single parameter", Align::left);
+  single.add_column("explains %", Align::right);
+  for (std::size_t r = 0; r < accel::kReasonCount; ++r) {
+    const auto occurrences = static_cast<std::size_t>(std::count(reason_seen[r].begin(), reason_seen[r].end(), true));
+    if (occurrences == 0) continue;
+    std::size_t best = 0;
+    double best_share = -1;
+    for (std::size_t p = 0; p < level_columns.size(); ++p) {
+      const double share = explained_share(level_columns[p], reason_seen[r]);
+      if (share > best_share) {
+        best_share = share;
+        best = p;
+      }
+    }
+    single.add_row({std::string(accel::code(static_cast<accel::Reason>(r))), percent(occurrences),
+                    space.parameters()[best].name, fmt::format("{:.0f}", 100 * best_share)});
+  }
+  fmt::print("{}\n", markdown ? single.markdown() : single.render(0));
+
+  const auto chip = accel::chip_facts(accel::load_reference_chip(program_chip).config, technology);
+  fmt::print("Estimated program length on {} against the published program sizes\n", program_chip);
+  Table programs;
+  programs.add_column("application", Align::left);
+  programs.add_column("estimated instructions", Align::right);
+  programs.add_column("published bytes / 32", Align::right);
+  programs.add_column("ratio", Align::right);
+  double log_ratio = 0, ratios = 0;
+  for (const auto& application : hindsight::workload::prime_applications()) {
+    for (const auto& network : networks) {
+      if (network.name() != application.name) continue;
+      const double estimated = accel::evaluate(chip, network.gemms(), accel::Depth::all_checks).metrics.instructions;
+      const double published = application.instructions_bytes / accel::kInstructionBytes;
+      programs.add_row({network.name(), fmt::format("{:.0f}", estimated), fmt::format("{:.0f}", published),
+                        fmt::format("{:.2f}", estimated / published)});
+      log_ratio += std::log(estimated / published);
+      ratios += 1;
+    }
+  }
+  if (ratios > 0) programs.add_row({"geometric mean", "", "", fmt::format("{:.2f}", std::exp(log_ratio / ratios))});
+  fmt::print("{}\n", markdown ? programs.markdown() : programs.render(0));
 
   fmt::print(
       "Spearman rank correlation of latency over designs feasible for both; below the diagonal over the 10 % of\n"
