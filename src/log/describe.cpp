@@ -66,7 +66,7 @@ void describe_parameters(SQLite::Database& database, std::int64_t space_id, cons
     return;
   }
   const std::string view = free_view_name(database, space_id);
-  database.exec(fmt::format("CREATE VIEW {} AS SELECT design_id, text_id{} FROM designs WHERE space_id = {}",
+  database.exec(fmt::format("CREATE VIEW {} AS SELECT design_id{}, text_id FROM designs WHERE space_id = {}",
                             quoted_identifier(view), columns, space_id));
   SQLite::Statement update(database, "UPDATE spaces SET designs_view = ? WHERE space_id = ?");
   update.bind(1, view);

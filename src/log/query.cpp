@@ -136,6 +136,11 @@ Summary summary(const Log& log) {
   });
 }
 
+std::vector<SpaceSummary> spaces(const Log& log) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("listing design spaces", [&] { return space_summaries(impl.database); });
+}
+
 std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter& filter) {
   Log::Impl& impl = log.impl();
   return impl.guarded("counting evaluations", [&] {

@@ -66,6 +66,7 @@ TEST_F(QueryTest, SummaryCountsTables) {
   ASSERT_EQ(result.spaces.size(), 1U);
   EXPECT_EQ(result.spaces[0].designs_view, "designs_edge");
   EXPECT_EQ(result.spaces[0].designs, 4U);
+  EXPECT_EQ(spaces(*log_).at(0).definition_hash, "hash-edge");
   ASSERT_EQ(result.evaluators.size(), 2U);
   EXPECT_EQ(result.evaluators[0].evaluations, 5U);
   EXPECT_EQ(result.evaluators[1].name, "external");

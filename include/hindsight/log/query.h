@@ -55,7 +55,10 @@ struct Summary {
   /// Rows of a table. The table must be one of `tables`.
   [[nodiscard]] std::uint64_t rows(const std::string& table) const;
 };
+/// Counts every table, which reads most of a large log once.
 [[nodiscard]] Summary summary(const Log& log);
+/// The registered spaces alone, by id.
+[[nodiscard]] std::vector<SpaceSummary> spaces(const Log& log);
 
 /// How often a reason makes designs infeasible. One evaluation may have several reasons.
 struct ReasonCount {
