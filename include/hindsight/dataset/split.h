@@ -1,0 +1,31 @@
+/// Splits of a dataset into training and validation rows: seeded and recorded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/dataset.h"
+
+namespace hindsight::dataset {
+
+enum class SplitKind {
+  worst_for_training,   ///< PRIME's: per context the worst 80 % of feasible rows train, the best 20 % validate
+  random,               ///< a seeded random 20 % of every context validates
+  leave_workloads_out,  ///< whole contexts validate
+};
+struct SplitOptions {
+  SplitKind kind = SplitKind::worst_for_training;
+  double validation_frac = 0.2;
+  std::uint64_t seed = 1;
+  std::vector<std::string> held_out;  ///< leave_workloads_out: context names
+};
+/// Row numbers. Infeasible rows: a seeded random `validation_frac` validates (worst_for_training, random).
+struct Split {
+  std::vector<std::size_t> train;
+  std::vector<std::size_t> validation;
+  std::string description;
+};
+[[nodiscard]] Split split(const Dataset& data, const SplitOptions& options);
+
+}  // namespace hindsight::dataset

@@ -1,0 +1,30 @@
+/// Simulator-driven baselines: each counts its queries. They exist for comparison with offline proposals.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "hindsight/optimize/problem.h"
+
+namespace hindsight::optimize {
+
+/// One simulator query: the objective (smaller is better), or nothing when infeasible.
+using Simulator = std::function<std::optional<double>(const space::Design& design)>;
+
+enum class OnlineMethod { random, evolutionary, firefly, bayesian };
+
+struct OnlineTrace {
+  std::vector<space::Design> design;             ///< in query order
+  std::vector<std::optional<double>> objective;  ///< in query order
+  std::vector<double> best_so_far;               ///< infinity until the first feasible one
+};
+/// `queries` simulator calls on distinct designs that meet the problem's cheap constraints (checked without a query).
+/// bayesian: Gaussian process on standardised log objectives with a mixed kernel (Matern 5/2 on log-scaled ordinals,
+/// exponential Hamming on categoricals), hyper-parameters by marginal likelihood, expected improvement times the
+/// probability of feasibility, maximised by local search.
+[[nodiscard]] OnlineTrace optimize_online(OnlineMethod method, const Problem& problem, const Simulator& simulate,
+                                          std::uint64_t queries, std::uint64_t seed);
+
+}  // namespace hindsight::optimize

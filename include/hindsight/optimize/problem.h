@@ -1,0 +1,72 @@
+/// Constrained problems over a discrete design space, and their solutions. Nothing here knows an accelerator.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/space/design_space.h"
+#include "hindsight/surrogate/model.h"
+
+namespace hindsight::optimize {
+
+using surrogate::LevelMatrix;
+
+/// A quantity known without a simulator (the analytical area), or learned: value per design must be <= limit.
+struct Constraint {
+  std::string name;
+  double limit = 0;
+  bool learned = false;
+  /// One value per row of `levels`.
+  std::function<Eigen::VectorXd(const LevelMatrix& levels)> value;
+};
+
+/// Parameters that are fixed or bounded: the allowed levels per parameter (empty = all).
+using AllowedLevels = std::vector<std::vector<std::uint16_t>>;
+
+/// Minimise `score` subject to all constraints. `score` is one value per row, smaller is better.
+struct Problem {
+  const space::DesignSpace* space = nullptr;
+  AllowedLevels allowed;
+  std::vector<Constraint> constraints;
+  std::function<Eigen::VectorXd(const LevelMatrix& levels)> score;
+  [[nodiscard]] bool is_allowed(const std::uint16_t* levels) const;
+};
+
+struct Candidate {
+  space::Design design;
+  double score = 0;
+  double violation = 0;  ///< sum of relative excesses over limits; 0 = all constraints met
+};
+
+enum class Termination { evaluations_used, converged, enumerated, interrupted };
+struct Solution {
+  std::vector<Candidate> best;  ///< best first: feasible by score, then infeasible by violation
+  std::uint64_t evaluations = 0;
+  Termination termination = Termination::evaluations_used;
+  /// For every constraint: the smallest value met; tells a user what would be satisfiable.
+  std::vector<double> smallest_constraint_value;
+};
+
+enum class SearchKind { firefly, evolutionary, local, enumeration };
+[[nodiscard]] SearchKind parse_search(const std::string& name);
+struct SearchOptions {
+  SearchKind kind = SearchKind::evolutionary;
+  std::uint64_t evaluations = 200000;
+  std::uint64_t population = 64;
+  std::uint64_t keep = 256;  ///< distinct best designs to return
+  std::uint64_t seed = 1;
+  std::vector<space::Design> start;  ///< e.g. the best logged designs
+  std::uint64_t enumeration_limit = 10'000'000;
+};
+/// Deterministic for a given seed. Error{usage} when enumeration exceeds its limit (says the count).
+[[nodiscard]] Solution search(const Problem& problem, const SearchOptions& options);
+
+/// Greedy choice of `count` candidates from `pool` (best first) with pairwise Hamming distance >= `distance`.
+[[nodiscard]] std::vector<Candidate> diverse(const std::vector<Candidate>& pool, std::size_t count,
+                                             std::size_t distance);
+
+}  // namespace hindsight::optimize

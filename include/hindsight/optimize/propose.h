@@ -1,0 +1,52 @@
+/// Proposals from a trained surrogate: for one application, for several at once, for one never seen.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/optimize/problem.h"
+#include "hindsight/surrogate/model.h"
+
+namespace hindsight::optimize {
+
+/// How the scores of several applications become one. geomean: mean of z * deviation (log units) over applications.
+enum class Aggregate { mean, weighted, worst, geomean };
+[[nodiscard]] Aggregate parse_aggregate(const std::string& name);
+
+struct ProposeOptions {
+  std::vector<dataset::Context> contexts;  ///< one or several applications
+  std::vector<double> weights;             ///< weighted: one per context
+  Aggregate aggregate = Aggregate::geomean;
+  double pessimism = 1;         ///< score = mean + pessimism * spread of the ensemble
+  double min_p_feasible = 0.5;  ///< for every application; relaxed, and said so, when nothing reaches it
+  SearchOptions search;
+  std::vector<Constraint> constraints;
+  AllowedLevels allowed;
+  std::size_t count = 10;
+  std::size_t diversity = 2;                 ///< smallest Hamming distance between proposals
+  const dataset::Dataset* logged = nullptr;  ///< start points and distance to the nearest logged design
+  unsigned threads = 0;
+};
+
+struct Proposal {
+  space::Design design;
+  double score = 0;
+  std::vector<double> objective;   ///< per context, physical units
+  std::vector<double> p_feasible;  ///< per context
+  double spread = 0;
+  std::vector<double> constraint_values;
+  std::optional<std::size_t> nearest_logged_distance;  ///< Hamming
+  bool extrapolated = false;
+};
+struct ProposeResult {
+  std::vector<Proposal> proposals;  ///< best first
+  Solution solution;
+  double min_p_feasible_used = 0.5;
+};
+/// Never calls a simulator. Error{no_feasible} when no design meets the constraints: says which one and the nearest
+/// satisfiable value.
+[[nodiscard]] ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options);
+
+}  // namespace hindsight::optimize

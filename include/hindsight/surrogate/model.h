@@ -1,0 +1,77 @@
+/// A trained surrogate: an ensemble of networks with its scalers and provenance, and its file.
+///
+/// File: safetensors (little-endian header length, JSON header, float32 data) whose `__metadata__` holds one JSON text:
+/// format version, encoding version, space definition and its hash, context definition, scalers, architecture, training
+/// provenance and metrics, and the SHA-256 of the data. Written to a temporary file, synced, renamed; a Markdown model
+/// card is written beside it (`.md`).
+#pragma once
+
+#include <Eigen/Dense>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/scaling.h"
+#include "hindsight/surrogate/architecture.h"
+
+namespace hindsight::surrogate {
+
+inline constexpr int kModelFormatVersion = 1;
+
+using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  // n x p
+
+/// Predictions of an ensemble in usable units.
+struct EnsemblePrediction {
+  Eigen::VectorXd score;        // n, mean z-score of the log objective, smaller is better
+  Eigen::VectorXd spread;       // n, standard deviation of the members' z-scores
+  Eigen::VectorXd objective;    // n, exp(mean_c + score * deviation_c), in the objective's unit
+  Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities, calibrated
+  Eigen::MatrixXd constraints;  // n x k, physical units
+  bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not
+};
+
+struct ModelMetrics {
+  double kendall_tau = 0;  ///< objective, validation rows, mean over contexts
+  double spearman = 0;
+  double top_k_precision = 0;
+  double feasibility_auc = 0;
+  double calibration_error = 0;  ///< expected calibration error of p_feasible
+};
+
+class Model {
+ public:
+  struct Parts {
+    space::DesignSpace space;
+    std::string objective_text;
+    std::vector<std::string> constraint_names;
+    std::vector<dataset::Context> training_contexts;
+    dataset::ContextScaler context_scaler;
+    dataset::ObjectiveScaler objective_scaler;
+    dataset::ConstraintScaler constraint_scaler;
+    double feasibility_temperature = 1;  ///< logits are divided by it (fitted on validation rows)
+    std::string recipe_text;             ///< the YAML it was trained with
+    std::map<std::string, std::string> provenance;
+    ModelMetrics metrics;
+    std::vector<Network> members;
+  };
+  explicit Model(Parts parts);
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  /// `threads` > 1 splits the rows.
+  [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, const dataset::Context& context,
+                                           unsigned threads = 1) const;
+
+ private:
+  Parts parts_;
+};
+
+void save_model(const Model& model, const std::filesystem::path& file);
+/// Error{incompatible}: truncated, bit-flipped, of another format, wrong shapes; the message says which.
+[[nodiscard]] Model load_model(const std::filesystem::path& file);
+/// Error{incompatible} when the model was trained on another space (names both hashes and the first difference).
+void require_space(const Model& model, const space::DesignSpace& space);
+/// The model card.
+[[nodiscard]] std::string model_card(const Model& model);
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,86 @@
+/// Training of conservative surrogates. LibTorch is used behind this header and nowhere else.
+///
+/// Loss (minimisation, z = scaled log objective), Kumar et al. 2022 equation 3 and 4, per context, averaged:
+///   L = E_feasible[(f - z)^2] - alpha * E_negatives[f] - beta * E_infeasible[f]
+///       + rank * E_pairs[log(1 + exp(-(f_i - f_j) sign(z_i - z_j)))]
+///       + feasibility * BCE(p_feasible) + constraint * E[(g - c)^2]
+/// Pessimism: negatives (designs an optimizer finds attractive on the current model) and infeasible designs are pushed
+/// up, that is worse, but not beyond `push_limit` (z units): the terms are hinged there so that they cannot dominate.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/split.h"
+#include "hindsight/surrogate/model.h"
+
+namespace hindsight::surrogate {
+
+enum class Method { prime, coms, supervised };
+[[nodiscard]] Method parse_method(const std::string& name);
+[[nodiscard]] std::string to_string(Method method);
+enum class NegativeMining { search, gradient };  ///< discrete search (paper) or gradient steps from data (released)
+
+/// Everything that decides a training run; read from `configs/training/NAME.yaml`, flags override single keys.
+struct Recipe {
+  std::string name = "default";
+  Method method = Method::prime;
+  // Network
+  std::int64_t d_model = 16, transformer_layers = 1, attention_heads = 4, feed_forward = 64, experts = 3;
+  std::vector<std::int64_t> hidden = {128, 128};
+  double dropout = 0;
+  // Losses
+  double alpha = 0.1, beta = 0.1, rank_weight = 0.1, feasibility_weight = 0.5, constraint_weight = 0.1;
+  double push_limit = 4;
+  // Negatives
+  NegativeMining mining = NegativeMining::search;
+  std::int64_t mining_interval = 50, mining_population = 64, mining_generations = 10;
+  std::int64_t gradient_steps = 20;
+  double gradient_rate = 1e-3;
+  // Optimisation
+  std::int64_t steps = 4000, batch_feasible = 256, batch_infeasible = 256, evaluate_interval = 250;
+  double learning_rate = 1e-3, weight_decay = 0;
+  std::int64_t patience = 8;  ///< evaluations without a better validation score before stopping; 0 = never
+  std::int64_t ensemble = 2;
+  std::uint64_t seed = 1;
+  dataset::SplitOptions split;
+};
+[[nodiscard]] Recipe load_recipe(const std::string& name_or_path);
+[[nodiscard]] std::string to_yaml(const Recipe& recipe);
+/// Sets one key ("alpha", "0.5") as the YAML would. Error{usage} with the nearest key.
+void set_recipe_value(Recipe& recipe, const std::string& key, const std::string& value);
+
+/// State of a running training, for progress lines.
+struct TrainProgress {
+  std::int64_t member = 0, members = 1, step = 0, steps = 0;
+  double loss = 0, squared_error = 0, negative_mean = 0, infeasible_mean = 0, rank_loss = 0, feasibility_loss = 0;
+  double kendall_tau = 0, best_kendall_tau = 0;
+};
+enum class Device { automatic, cpu, cuda };
+
+struct TrainOptions {
+  Device device = Device::automatic;
+  unsigned threads = 0;                             ///< members are trained side by side, one thread each
+  std::optional<std::filesystem::path> checkpoint;  ///< resumed from and written to
+  bool resume = false;
+  std::function<void(const TrainProgress&)> progress;
+};
+struct TrainResult {
+  Model model;
+  bool interrupted = false;  ///< Ctrl-C: the best so far
+  double seconds = 0;
+  std::int64_t steps_done = 0;
+};
+/// Deterministic for a given (data, recipe, thread count). Errors: Error{usage} for unfit data, Error{failure} when the
+/// loss diverges before anything useful was learnt.
+[[nodiscard]] TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options);
+
+/// Rank correlations, precision and calibration used for model selection; own code, no LibTorch.
+[[nodiscard]] double kendall_tau(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
+[[nodiscard]] double spearman(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
+[[nodiscard]] ModelMetrics evaluate_model(const Model& model, const dataset::Dataset& validation);
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,1 @@
+#include "hindsight/core/units.h"
