@@ -84,7 +84,7 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   app.footer(
       "Exit codes: 0 ok, 1 failed, 2 usage, 3 infeasible, 4 incompatible file,\n"
       "            5 not built in, 70 bug, 130 interrupted\n"
-      "Example:    hindsight simulate --design edge_tpu_v1 --workload mobilenet_v2 --explain");
+      "Example:    hindsight simulate --design edge_tpu_v1 --workload unet --explain");
   bool version = false;
   app.add_flag("--version", version, "Version, commit, compiler and features");
   add_simulate(app, session);

@@ -70,10 +70,9 @@ void add_selection(CLI::App& verb, Options& options) {
   verb.add_option("--workload", options.workload, "Only this workload");
   verb.add_option("--space", options.space, "Only this design space");
   verb.add_option("--evaluator", options.evaluator, "Only this evaluator");
-  verb.add_option("--run", options.run_id, "Only rows of this run")->check(CLI::Range(std::int64_t{1}, INT64_MAX));
+  verb.add_option("--run", options.run_id, "Only rows of this run")->check(between(1, INT64_MAX));
   verb.add_option("--metric", options.metric, "What makes a design best [latency_s]");
-  verb.add_option("--top", options.top, "Best designs per workload [3]")
-      ->check(CLI::Range(std::int64_t{1}, kMostLines));
+  verb.add_option("--top", options.top, "Best designs per workload [3]")->check(between(1, kMostLines));
 }
 
 }  // namespace
@@ -92,8 +91,7 @@ void add_log(CLI::App& app, Session& session) {
   };
   CLI::App* show_verb = add("show", "Contents, newest runs, best designs", show);
   add_selection(*show_verb, *options);
-  show_verb->add_option("--runs", options->runs, "Newest runs to list [5]")
-      ->check(CLI::Range(std::int64_t{1}, kMostLines));
+  show_verb->add_option("--runs", options->runs, "Newest runs to list [5]")->check(between(1, kMostLines));
   show_verb->footer("Example: hindsight log show study.sqlite --metric energy_j --top 5");
 
   CLI::App* stats_verb = add("stats", "Feasible share, reasons, best designs, Pareto front", stats);

@@ -10,8 +10,9 @@
 
 int main(int argc, char** argv) {
   using namespace hindsight;
-  // A closed pipe is an error code of write(), not a signal: it must not end a sweep in the middle.
+  // A closed pipe and a file at its size limit are error codes of write(), not signals that end a sweep in the middle.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     app::Session session{.provenance = make_provenance(argc, argv), .action = {}};
     app::parse_command_line(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), session);

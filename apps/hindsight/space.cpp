@@ -73,13 +73,11 @@ void add_space(CLI::App& app, Session& session) {
 
   CLI::App* sample_verb = add("sample", "Draw designs, one text id per line", sample);
   sample_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
-  sample_verb->add_option("--count", options->count, "Number of designs [10]")
-      ->check(CLI::Range(std::int64_t{1}, kMostSamples));
+  sample_verb->add_option("--count", options->count, "Number of designs [10]")->check(between(1, kMostSamples));
   sample_verb->add_option("--sampler", options->sampler, "uniform, lhs, sobol or grid [uniform]");
-  sample_verb->add_option("--seed", options->seed, "Seed of the sequence [0]")
-      ->check(CLI::Range(std::int64_t{0}, kLargestCount));
+  sample_verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestCount));
   sample_verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
-      ->check(CLI::Range(std::int64_t{1}, kLargestCount));
+      ->check(between(1, kLargestCount));
   sample_verb->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
 }
 

@@ -72,25 +72,24 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--workloads,--workload", options->workloads, "Names a,b,c; prime9; all; or a file")->required();
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
   verb->add_option("--samples", options->samples, "New designs within the limits, all shards")
-      ->check(CLI::Range(std::int64_t{1}, kLargestCount));
+      ->check(between(1, kLargestCount));
   verb->add_option("--space", options->space, "Design space [edge]");
   verb->add_option("--sampler", options->sampler, "uniform, lhs, sobol or grid [uniform]");
   verb->add_option("--max", options->limits, "Limit METRIC=NUMBER: area_mm2, peak_power_w")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_option("--seed", options->seed, "Seed of the sequence [0]")
-      ->check(CLI::Range(std::int64_t{0}, kLargestCount));
+  verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestCount));
   verb->add_option("--technology", options->technology, "Process node [22nm]");
-  verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(CLI::Range(0, kMostThreads));
+  verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_option("--shard", options->shard, "Evaluate every COUNT-th design, INDEX/COUNT [0/1]");
   verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
-      ->check(CLI::Range(std::int64_t{1}, kLargestCount));
+      ->check(between(1, kLargestCount));
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer(
-      "The same command continues an interrupted sweep; --samples may grow (not for lhs).\n"
-      "Example: hindsight sweep --workloads prime9 --samples 20000 --max area_mm2=100\n"
-      "         --log study.sqlite");
+      "The same command continues an interrupted sweep; --samples may grow (not lhs).\n"
+      "Example: hindsight sweep --workloads prime9 --samples 20000 \\\n"
+      "           --max area_mm2=100 --log study.sqlite");
   verb->callback(
       [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
 }

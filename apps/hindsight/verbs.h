@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 
 #include "hindsight/core/provenance.h"
@@ -13,6 +14,11 @@ struct Session {
   Provenance provenance;
   std::function<int()> action;  ///< returns the exit code; set by the verb that was named
 };
+
+/// A whole number between two bounds; the help shows the option's own words only.
+[[nodiscard]] inline CLI::Validator between(std::int64_t low, std::int64_t high) {
+  return CLI::Range(low, high).description("");
+}
 
 void add_simulate(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);

@@ -50,7 +50,7 @@ void add_workload(CLI::App& app, Session& session) {
   CLI::App* show_verb = add("show", "Totals, layers and context features of one network", show);
   show_verb->add_option("workload,--workload", options->workload, "Name or YAML file")->required();
   show_verb->add_option("--batch", options->batch, "Inferences at a time [the file's]")
-      ->check(CLI::Range(std::int64_t{1}, kLargestBatch));
+      ->check(between(1, kLargestBatch));
   show_verb->footer("Example: hindsight workload show mobilenet_v2");
 }
 

@@ -1,0 +1,180 @@
+/// Does every verb do its job from end to end, for people and for scripts?
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "apps/app_fixture.h"
+#include "hindsight/core/terminal.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class Verbs : public AppTest {
+ protected:
+  /// A log of the whole space `tiny` on two networks.
+  std::string small_log() const {
+    const Outcome outcome = hindsight({"sweep", "--space", "tiny", "--sampler", "grid", "--workloads",
+                                       "m6,mobilenet_v2", "--log", file("small.sqlite"), "--quiet"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out + outcome.err, "");
+    return file("small.sqlite");
+  }
+};
+
+Json json_of(const Outcome& outcome) {
+  EXPECT_EQ(outcome.err, "");
+  return Json::parse(outcome.out, nullptr, false);
+}
+
+TEST_F(Verbs, ListAndShowSpaces) {
+  EXPECT_THAT(hindsight({"space", "list"}).out, HasSubstr("452,760,000"));
+  const Json edge = json_of(hindsight({"space", "show", "edge", "--json"}));
+  EXPECT_EQ(edge.at("designs"), 452760000);
+  EXPECT_EQ(edge.at("parameters").size(), 10U);
+  EXPECT_THAT(hindsight({"space", "show", "tiny"}).out, HasSubstr("pes_x: 2 4 8"));
+  EXPECT_EQ(json_of(hindsight({"space", "list", "--json"})).size(), 2U);
+}
+
+TEST_F(Verbs, SamplesAreDesignsOfTheSpace) {
+  for (const char* sampler : {"uniform", "lhs", "sobol", "grid"}) {
+    const Outcome outcome = hindsight({"space", "sample", "tiny", "--count", "7", "--sampler", sampler});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 7);
+    const std::string first = outcome.out.substr(0, outcome.out.find('\n'));
+    const Outcome simulated = hindsight({"simulate", "--space", "tiny", "--workload", "m6", "--design", first});
+    EXPECT_TRUE(simulated.exit_code == 0 || simulated.exit_code == 3) << simulated.err;
+  }
+  EXPECT_EQ(json_of(hindsight({"space", "sample", "--count", "3", "--json"})).at("designs").size(), 3U);
+}
+
+TEST_F(Verbs, ListAndShowWorkloads) {
+  EXPECT_THAT(hindsight({"workload", "list"}).out, HasSubstr("mobilenet_v2"));
+  const Json json = json_of(hindsight({"workload", "show", "mobilenet_v2", "--json"}));
+  EXPECT_EQ(json.at("name"), "mobilenet_v2");
+  double macs = 0;
+  for (const Json& layer : json.at("layer_table"))
+    macs += layer.at("macs").get<double>() * layer.at("repeat").get<double>();
+  EXPECT_EQ(macs, json.at("macs").get<double>());
+  EXPECT_FALSE(json.at("context").empty());
+  const Json batched = json_of(hindsight({"workload", "show", "mobilenet_v2", "--batch", "2", "--json"}));
+  EXPECT_EQ(batched.at("macs").get<double>(), 2 * macs);
+  EXPECT_THAT(hindsight({"workload", "show", "unet"}).out, HasSubstr("context feature"));
+}
+
+TEST_F(Verbs, SimulateAgreesWithTheLog) {
+  const std::string log = small_log();
+  const Json stats = json_of(hindsight({"log", "stats", log, "--json", "--workload", "mobilenet_v2", "--top", "1"}));
+  const Json best = stats.at("workloads").at(0).at("best").at(0);
+  const Outcome outcome = hindsight({"simulate", "--space", "tiny", "--workload", "mobilenet_v2", "--design",
+                                     best.at("design").get<std::string>(), "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json simulated = Json::parse(outcome.out);
+  const Json& metrics = simulated.at("workloads").at(0).at("metrics");
+  EXPECT_EQ(metrics.at("latency_s").get<double>(), best.at("latency_s").get<double>());
+  double energy_j = 0;
+  for (const Json& part : metrics.at("energy")) energy_j += part.get<double>();
+  EXPECT_NEAR(energy_j, metrics.at("energy_j").get<double>(), 1e-9 * energy_j);
+}
+
+TEST_F(Verbs, SimulateExplainsLayersEnergyAndTraffic) {
+  const std::string log = small_log();
+  const Json stats = json_of(hindsight({"log", "stats", log, "--json", "--workload", "mobilenet_v2", "--top", "1"}));
+  const std::string design = stats.at("workloads").at(0).at("best").at(0).at("design");
+  const Outcome outcome =
+      hindsight({"simulate", "--space", "tiny", "--workload", "mobilenet_v2", "--design", design, "--explain"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* part : {"area by component", "dram phy", "binds", "GEMM m x n x k", " PE ", "energy by component",
+                           "traffic per inference", "dram read weight", "TOPS"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+}
+
+TEST_F(Verbs, SimulateSaysEveryReasonWhyNot) {
+  const Json log_stats = json_of(hindsight({"log", "stats", small_log(), "--json"}));
+  // The most ambitious corner of the space: too large for its memories, its wires or its heat.
+  std::string design;
+  const Json space = json_of(hindsight({"space", "show", "edge", "--json"}));
+  for (const Json& parameter : space.at("parameters")) {
+    design += (design.empty() ? "" : ",") + parameter.at("name").get<std::string>() + "=" +
+              parameter.at("values").back().dump();
+  }
+  const Outcome text = hindsight({"simulate", "--workload", "mobilenet_v2", "--design", design});
+  EXPECT_EQ(text.exit_code, 3);
+  EXPECT_EQ(text.err, "");
+  EXPECT_THAT(text.out, HasSubstr("cannot run on this design"));
+  const Outcome outcome = hindsight({"simulate", "--workload", "mobilenet_v2", "--design", design, "--json"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  const Json violations = Json::parse(outcome.out).at("workloads").at(0).at("violations");
+  ASSERT_FALSE(violations.empty());
+  for (const Json& violation : violations) {
+    EXPECT_THAT(text.out, HasSubstr("- " + violation.at("code").get<std::string>() + ":"));
+    EXPECT_NE(violation.at("value"), violation.at("limit"));
+  }
+}
+
+TEST_F(Verbs, LogShowAndStatsAgreeWithEachOther) {
+  const std::string log = small_log();
+  const Json show = json_of(hindsight({"log", "show", log, "--json"}));
+  EXPECT_EQ(show.at("rows").at("evaluations"), 768);
+  EXPECT_EQ(show.at("runs").at(0).at("status"), "finished");
+  EXPECT_EQ(show.at("runs").at(0).at("options").at("sampler"), "grid");
+  const Json stats = json_of(hindsight({"log", "stats", log, "--json", "--pareto", "latency_s,area_mm2"}));
+  ASSERT_EQ(stats.at("workloads").size(), 2U);
+  for (const Json& workload : stats.at("workloads")) {
+    EXPECT_EQ(workload.at("evaluations"), 384);
+    EXPECT_GT(workload.at("feasible"), 0);
+    EXPECT_FALSE(workload.at("pareto").empty());
+    // The fastest design is on the front.
+    EXPECT_EQ(workload.at("pareto").at(0).at("latency_s"), workload.at("best").at(0).at("latency_s"));
+  }
+  const std::string text = hindsight({"log", "stats", log, "--pareto", "latency_s,area_mm2"}).out;
+  EXPECT_THAT(text, HasSubstr("Pareto front of latency_s, area_mm2"));
+  EXPECT_THAT(hindsight({"log", "show", log}).out, HasSubstr("best by latency_s"));
+  EXPECT_THAT(hindsight({"log", "show", "--log", log, "--metric", "utilisation_frac"}).out,
+              HasSubstr("best by utilisation_frac"));
+  expect_one_line_error(hindsight({"log", "stats", log, "--workload", "m66"}), 2, "m6");
+  expect_one_line_error(hindsight({"log", "stats", log, "--metric", "latency"}), 2, "latency_s");
+  EXPECT_EQ(hindsight({"log", "verify", log}).exit_code, 0);
+  EXPECT_EQ(json_of(hindsight({"log", "verify", log, "--json"})).at("sound"), true);
+}
+
+TEST_F(Verbs, TablesFitTheTerminal) {
+  const std::string log = small_log();
+  const std::vector<std::vector<std::string>> commands{
+      {"simulate", "--design", "edge_tpu_v1", "--workload", "mobilenet_v2,unet", "--explain"},
+      {"log", "show", log},
+      {"log", "stats", log, "--pareto", "latency_s,area_mm2"},
+      {"space", "show", "edge"},
+      {"space", "list"},
+      {"workload", "list"},
+      {"workload", "show", "mobilenet_v2"},
+      {"doctor"},
+      {"sweep", "--space", "tiny", "--sampler", "grid", "--workloads", "m6,mobilenet_v2", "--log", log}};
+  for (const std::size_t columns : {80U, 120U}) {
+    for (const auto& command : commands) {
+      const Outcome outcome =
+          hindsight(command, {.environment = {{"COLUMNS", std::to_string(columns)}}, .terminal = true});
+      EXPECT_FALSE(outcome.out.empty()) << outcome.err;
+      std::istringstream lines(outcome.out);
+      for (std::string line; std::getline(lines, line);) {
+        // A path or a single word may be longer than a line can be broken.
+        const bool has_path = line.find('/') != std::string::npos;
+        EXPECT_TRUE(has_path || display_width(line) <= columns) << line;
+      }
+    }
+  }
+}
+
+TEST_F(Verbs, PipedOutputHoldsNoEscapeCodes) {
+  const Outcome outcome =
+      hindsight({"sweep", "--space", "tiny", "--samples", "20", "--workloads", "m6", "--log", file("a.sqlite")},
+                {.environment = {{"TERM", "xterm-256color"}}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ((outcome.out + outcome.err).find('\x1b'), std::string::npos);
+  EXPECT_EQ((outcome.out + outcome.err).find('\r'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hindsight::app::test

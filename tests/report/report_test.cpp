@@ -1,0 +1,140 @@
+/// Do the reports fit the terminal, say what the model computed, and add up?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "hindsight/core/terminal.h"
+#include "hindsight/report/catalogue.h"
+#include "hindsight/report/evaluation.h"
+#include "hindsight/report/log_summary.h"
+#include "hindsight/report/sweep_summary.h"
+#include "hindsight/space/design_space.h"
+
+namespace hindsight::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
+  return widest;
+}
+
+class Evaluations : public ::testing::Test {
+ protected:
+  /// The most ambitious corner of the edge space, which no flow can build.
+  [[nodiscard]] EvaluatedDesign impossible() const {
+    const space::DesignSpace space = space::load_space("edge");
+    space::Design design;
+    for (const space::Parameter& parameter : space.parameters()) {
+      design.levels.push_back(static_cast<std::uint16_t>(parameter.level_count() - 1));
+    }
+    return evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology_,
+                           networks_);
+  }
+  [[nodiscard]] EvaluatedDesign chip() const {
+    return evaluate_design("edge_tpu_v1", accel::load_reference_chip("edge_tpu_v1").config, technology_, networks_);
+  }
+
+  accel::Technology technology_ = accel::load_technology("22nm");
+  std::vector<workload::Network> networks_ = workload::load_networks("mobilenet_v2,unet");
+};
+
+TEST_F(Evaluations, TextFitsTheTerminal) {
+  for (const EvaluatedDesign& design : {impossible(), chip()}) {
+    for (const int columns : {60, 80, 120}) {
+      EXPECT_LE(widest_line(summary_text(design, columns)), static_cast<std::size_t>(columns));
+      EXPECT_LE(widest_line(explanation_text(design, columns)), static_cast<std::size_t>(columns));
+    }
+  }
+}
+
+TEST_F(Evaluations, EveryViolationIsASentence) {
+  const EvaluatedDesign design = impossible();
+  EXPECT_FALSE(design.feasible());
+  const std::string text = summary_text(design, 0);
+  for (const EvaluatedNetwork& result : design.networks) {
+    EXPECT_THAT(text, HasSubstr(result.network->name() + " cannot run on this design"));
+    for (const accel::Violation& violation : result.evaluation.violations.view()) {
+      EXPECT_THAT(text, HasSubstr("- " + std::string(accel::code(violation.reason)) + ": "));
+    }
+  }
+}
+
+TEST_F(Evaluations, JsonHoldsEveryLayerAndTheAreaAddsUp) {
+  const EvaluatedDesign design = chip();
+  const Json json = Json::parse(evaluation_json(design));
+  double area_mm2 = 0;
+  for (const Json& part : json.at("area")) area_mm2 += part.get<double>();
+  EXPECT_NEAR(area_mm2, json.at("area_mm2").get<double>(), 1e-9 * area_mm2);
+  EXPECT_EQ(json.at("area").size(), 10U);
+  ASSERT_EQ(json.at("workloads").size(), 2U);
+  for (std::size_t i = 0; i < networks_.size(); ++i) {
+    EXPECT_EQ(json.at("workloads").at(i).at("layers").size(), networks_[i].layers().size());
+  }
+  EXPECT_EQ(json.at("model"), accel::kModelName);
+  EXPECT_THAT(json.at("hindsight_version").get<std::string>(), Not(""));
+}
+
+TEST(Catalogue, TextFitsTheTerminal) {
+  const space::DesignSpace edge = space::load_space("edge");
+  const std::vector<workload::Network> networks = workload::load_networks("all");
+  for (const int columns : {60, 80, 120}) {
+    const auto limit = static_cast<std::size_t>(columns);
+    EXPECT_LE(widest_line(space_text(edge, columns)), limit);
+    EXPECT_LE(widest_line(spaces_text(std::span(&edge, 1), columns)), limit);
+    EXPECT_LE(widest_line(workloads_text(networks, columns)), limit);
+    for (const workload::Network& network : networks) EXPECT_LE(widest_line(workload_text(network, columns)), limit);
+  }
+}
+
+TEST(Catalogue, FactsAreAlignedAndWrapped) {
+  EXPECT_EQ(facts_text({{"a", "one two"}, {"long name", "three"}}, 0), "a          one two\nlong name  three\n");
+  EXPECT_EQ(facts_text({{"name", "one two three"}}, 14), "name  one two\n      three\n");
+  EXPECT_EQ(Json::parse(facts_json({{"a", "b"}})).at("a"), "b");
+}
+
+TEST(SweepSummary, SaysWhatWasDrawnAndWhy) {
+  const sweep::SweepOptions options{.space = space::load_space("tiny"),
+                                    .networks = workload::load_networks("m6"),
+                                    .technology = accel::load_technology("22nm"),
+                                    .sampler = space::SamplerKind::uniform,
+                                    .samples = 10,
+                                    .seed = 0,
+                                    .constraints = {},
+                                    .shard = {},
+                                    .log = "study.sqlite",
+                                    .provenance = {}};
+  sweep::SweepSummary summary;
+  summary.status = sweep::SweepStatus::interrupted;
+  summary.samples = 10;
+  summary.candidates = 1234;
+  summary.designs = 4;
+  summary.workloads = {{.name = "m6", .feasible = 1, .infeasible = 3}};
+  summary.workloads[0].reasons[static_cast<std::size_t>(accel::Reason::noc_timing)] = 3;
+  const std::string text = sweep_text(summary, options, 0);
+  EXPECT_THAT(text, HasSubstr("interrupted: 4 designs x 1 workloads are in study.sqlite; the same command continues"));
+  EXPECT_THAT(text, HasSubstr("drawn 1,234 candidates"));
+  EXPECT_THAT(text, HasSubstr("25.0 %"));
+  EXPECT_THAT(text, HasSubstr("noc_timing 75.0 %"));
+  EXPECT_LE(widest_line(sweep_text(summary, options, 80)), 80U);
+  const Json json = Json::parse(sweep_json(summary, options));
+  EXPECT_EQ(json.at("status"), "interrupted");
+  EXPECT_EQ(json.at("run_id"), nullptr);
+  EXPECT_EQ(json.at("workloads").at(0).at("reasons").at("noc_timing"), 3);
+}
+
+TEST(LogSummary, MoreUtilisationIsBetter) {
+  EXPECT_EQ(direction_of("utilisation_frac"), log::Direction::maximise);
+  EXPECT_EQ(direction_of("weights_cached_frac"), log::Direction::maximise);
+  EXPECT_EQ(direction_of("latency_s"), log::Direction::minimise);
+}
+
+}  // namespace
+}  // namespace hindsight::report
