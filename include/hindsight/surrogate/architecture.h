@@ -1,10 +1,31 @@
 /// The network of PRIME as data: sizes, and the named weights in the order of the forward pass.
 ///
-/// Model (Kumar et al. 2022, section 4 and the released notebook): every parameter of a design has an embedding table
-/// (level -> d_model) plus a position; transformer layers (post-LN) let parameters interact; the flattened result is
-/// multiplied elementwise by a linear image of the context; expert heads (MLPs with leaky ReLU 0.1) are mixed by a
-/// softmax gate that also sees the context. Further heads on the same trunk predict feasibility (a logit) and the
-/// logged constraints.
+/// Model (Kumar et al. 2022, section 4 and the released notebook), for one design with levels l_0..l_{p-1} and one
+/// context x (c scaled features). d = d_model, H = attention_heads, * = elementwise product, vectors are columns:
+///
+///   token t of the input:   X_t = embed.{t}.weight[l_t, :] + position[t, :]                             (p tokens of
+///   d) every transformer layer (post-LN), for all tokens t:
+///     q_t = query.weight X_t + query.bias; k_t, v_t alike
+///     head h uses elements h*d/H .. (h+1)*d/H - 1 of q, k, v:
+///       a_{t,s} = softmax over s of (q_t . k_s) / sqrt(d / H);   o_t = sum_s a_{t,s} v_s;   heads concatenated
+///     X_t <- LN1(X_t + out.weight o_t + out.bias)
+///     X_t <- LN2(X_t + feed_forward.1.weight relu(feed_forward.0.weight X_t + feed_forward.0.bias)
+///                + feed_forward.1.bias)
+///     LN(y) = (y - mean(y)) / sqrt(var(y) + 1e-5) * norm.weight + norm.bias, var divided by d (not d - 1)
+///   trunk:            u = (X_0, X_1, ..., X_{p-1})                                       (p*d, token after token)
+///   contextual trunk: v = u * (context.weight x)               (no bias; c = 0: v = u, no weight)
+///   gate context:     w = u * (gate_context.weight x)          (no bias; c = 0: absent, no weight)
+///   gate:             g = softmax(gate.1.weight A(gate.0.weight (u; w) + gate.0.bias) + gate.1.bias)   (experts)
+///                     (u; w) is u followed by w, 2*p*d elements; c = 0: u alone
+///   MLP(name, y):     for j = 0 .. hidden.size(): y <- name.{j}.weight y + name.{j}.bias, then A unless j is the last
+///   objective:        f = sum_e g_e MLP("expert.{e}", v)        (each one number)
+///   feasible_logit:   MLP("feasible", v)                        (one number)
+///   constraints:      MLP("constraint", v)                      (k numbers; k = 0: no weights)
+///   A(y) = leaky ReLU: y for y > 0, 0.1 y otherwise. Dropout, where a recipe has it, acts in training only.
+///
+/// Differs: the released notebook adds a fixed sinusoidal position; here it is learned (the trainer starts from the
+/// sinusoid). It has no heads for feasibility and constraints. A context of zeros erases the contextual trunk: with a
+/// single training context, whose scaled features are all zero, the trainer sets context_size = 0.
 #pragma once
 
 #include <Eigen/Dense>
@@ -34,11 +55,13 @@ struct Tensor {
   std::vector<float> values;
 };
 /// Weight names are fixed: "embed.{i}.weight" [levels_i, d]; "position" [p, d];
-/// "layer.{l}.attention.{query,key,value,out}.{weight,bias}", "layer.{l}.norm1.{weight,bias}",
-/// "layer.{l}.feed_forward.{0,1}.{weight,bias}", "layer.{l}.norm2.{weight,bias}"; "context.weight" [p*d, c];
-/// "expert.{e}.{j}.{weight,bias}"; "gate_context.weight" [p*d, c]; "gate.{0,1}.{weight,bias}" (input: trunk and
-/// gate context, concatenated); "feasible.{j}.{weight,bias}"; "constraint.{j}.{weight,bias}". Linear weights are
-/// [out, in], y = W x + b.
+/// "layer.{l}.attention.{query,key,value,out}.{weight,bias}" [d, d], [d]; "layer.{l}.norm1.{weight,bias}" [d];
+/// "layer.{l}.feed_forward.0.{weight,bias}" [feed_forward, d], "layer.{l}.feed_forward.1.{weight,bias}"
+/// [d, feed_forward], "layer.{l}.norm2.{weight,bias}" [d]; "context.weight" [p*d, c];
+/// "expert.{e}.{j}.{weight,bias}" (p*d -> hidden... -> 1); "gate_context.weight" [p*d, c]; "gate.0.{weight,bias}"
+/// [hidden[0], 2*p*d] (p*d without context), "gate.1.{weight,bias}" [experts, hidden[0]];
+/// "feasible.{j}.{weight,bias}" (p*d -> hidden... -> 1); "constraint.{j}.{weight,bias}" (p*d -> hidden... -> k).
+/// Linear weights are [out, in], y = W x + b.
 using Weights = std::map<std::string, Tensor>;
 
 /// Names and shapes an architecture requires. Loading checks both.
