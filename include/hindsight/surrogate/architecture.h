@@ -3,8 +3,8 @@
 /// Model (Kumar et al. 2022, section 4 and the released notebook), for one design with levels l_0..l_{p-1} and one
 /// context x (c scaled features). d = d_model, H = attention_heads, * = elementwise product, vectors are columns:
 ///
-///   token t of the input:   X_t = embed.{t}.weight[l_t, :] + position[t, :]                             (p tokens of
-///   d) every transformer layer (post-LN), for all tokens t:
+///   token t of the input:   X_t = embed.{t}.weight[l_t, :] + position[t, :]     (p tokens of d elements)
+///   every transformer layer (post-LN), for all tokens t:
 ///     q_t = query.weight X_t + query.bias; k_t, v_t alike
 ///     head h uses elements h*d/H .. (h+1)*d/H - 1 of q, k, v:
 ///       a_{t,s} = softmax over s of (q_t . k_s) / sqrt(d / H);   o_t = sum_s a_{t,s} v_s;   heads concatenated
@@ -31,6 +31,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,8 +65,14 @@ struct Tensor {
 /// Linear weights are [out, in], y = W x + b.
 using Weights = std::map<std::string, Tensor>;
 
-/// Names and shapes an architecture requires. Loading checks both.
+/// Error{incompatible} naming the size that no network can have (an empty space, heads that do not divide d_model, no
+/// hidden layer ...) or that is beyond any sensible network (a damaged file).
+void require_valid(const Architecture& architecture);
+/// Names and shapes an architecture requires, at most kMaxWeights values in all. Loading checks both.
 [[nodiscard]] std::map<std::string, std::vector<std::int64_t>> weight_shapes(const Architecture& architecture);
+
+/// Most weights one network may have (256 MiB of float32).
+inline constexpr std::int64_t kMaxWeights = std::int64_t{1} << 26;
 
 /// What one network says about designs, all in scaled units.
 struct Prediction {
@@ -74,12 +81,19 @@ struct Prediction {
   Eigen::MatrixXf constraints;     // n x k, z-scores
 };
 
-/// Our own batched forward pass (no LibTorch), equal to the trained module up to float rounding.
+/// Weights rearranged for the forward pass (src/surrogate/forward.h).
+struct ForwardPlan;
+
+/// Our own batched forward pass (no LibTorch), equal to the trained module up to float rounding. Immutable; copies
+/// share their tables; `predict` may run in any number of threads.
+///
+/// A row's result does not depend on the other rows, on its place among them, or on the thread. It is the same bits on
+/// machines with the same vector instructions; without fused multiply-add the last digits differ.
 class Network {
  public:
   /// Error{incompatible} when a weight is missing, has another shape, or is not finite.
   Network(Architecture architecture, Weights weights);
-  /// `levels`: n x p; one context (scaled features, size c) for all rows.
+  /// `levels`: n x p, each below its parameter's level count; one context (scaled features, size c) for all rows.
   [[nodiscard]] Prediction predict(
       const Eigen::Ref<const Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>& levels,
       const Eigen::VectorXf& context) const;
@@ -89,6 +103,7 @@ class Network {
  private:
   Architecture architecture_;
   Weights weights_;
+  std::shared_ptr<const ForwardPlan> plan_;
 };
 
 }  // namespace hindsight::surrogate
