@@ -9,32 +9,37 @@
 
 namespace hindsight::dataset {
 
-/// Context features: x -> (log1p(x) - mean) / deviation per feature; constant features map to 0.
-/// Fitted on the contexts that occur in the training rows.
+/// Context features: x -> (sign(x) log1p(|x|) - mean) / deviation per feature; features that are constant over the
+/// fitted contexts have deviation 0 and map to 0. Fit it on the contexts that occur in the training rows.
 struct ContextScaler {
   std::vector<std::string> feature_names;
   Eigen::VectorXd mean, deviation;                                    // c
   [[nodiscard]] Eigen::VectorXd apply(const Context& context) const;  // c; Error{incompatible} on other names
 };
+/// Error{incompatible} when contexts have different features, Error{usage} for a feature that is not finite.
 [[nodiscard]] ContextScaler fit_context_scaler(const std::vector<Context>& contexts);
 
 /// Objective: z = (log(y) - mean_c) / deviation_c per training context c; smaller is better.
 /// For a context that was not trained on, mean and deviation come from a ridge regression of the training contexts'
-/// own means and deviations on their scaled features (with one context: its own), and predictions in physical units
-/// are marked as extrapolated.
+/// own means and log deviations on their scaled features (with one context: its own), and predictions in physical units
+/// are marked as extrapolated. Guesses are bounded: means by the range of the training contexts' means widened by its
+/// width to both sides, deviations by their range.
 struct ObjectiveScaler {
   std::vector<std::string> context_names;
   Eigen::VectorXd mean, deviation;                  // one per training context
-  Eigen::VectorXd mean_weights, deviation_weights;  // c + 1, last is the intercept
+  Eigen::VectorXd mean_weights, deviation_weights;  // c + 1, last is the intercept; the latter of log(deviation)
   struct Scale {
     double mean = 0, deviation = 1;
     bool extrapolated = false;
   };
   [[nodiscard]] Scale scale(const std::string& context_name, const Eigen::VectorXd& scaled_features) const;
 };
+/// Contexts without a feasible training row are left out; one whose objective is constant gets the median deviation of
+/// the others, or 1. Error{usage} when no row is feasible.
 [[nodiscard]] ObjectiveScaler fit_objective_scaler(const Dataset& train, const ContextScaler& contexts);
 
-/// Constraint labels: z = (log(y) - mean) / deviation over all training rows where logged.
+/// Constraint labels: z = (log(y) - mean) / deviation over all training rows where logged. Deviation 1 for a constant
+/// label, mean 0 and deviation 1 for one that no row has.
 struct ConstraintScaler {
   std::vector<std::string> names;
   Eigen::VectorXd mean, deviation;  // k
@@ -42,7 +47,8 @@ struct ConstraintScaler {
 [[nodiscard]] ConstraintScaler fit_constraint_scaler(const Dataset& train);
 
 /// Numeric encodings of one parameter level in [-1, 1]: position of the value, of its logarithm (ordinal, positive), of
-/// the level. One-hot and embedding index follow from the level itself.
+/// the level. One-hot and embedding index follow from the level itself. A single level is at 0. Where an encoding has
+/// no meaning (names; logarithms of values <= 0) the position of the level stands in.
 enum class LevelEncoding { value, log_value, level };
 [[nodiscard]] double encode_level(const space::Parameter& parameter, std::size_t level, LevelEncoding encoding);
 

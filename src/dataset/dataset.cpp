@@ -1,0 +1,183 @@
+/// Datasets as values: subsets, identity, fitness for training.
+#include "hindsight/dataset/dataset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::dataset {
+namespace {
+
+/// Collects values as little-endian bytes with lengths, so that two datasets give the same bytes only when equal.
+class ByteText {
+ public:
+  void add(std::uint64_t word) {
+    for (int shift = 0; shift < 64; shift += 8) {
+      bytes_ += static_cast<char>((word >> static_cast<unsigned>(shift)) & 0xffU);
+    }
+  }
+  void add(double value) {
+    const double canonical = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value + 0.0;
+    add(std::bit_cast<std::uint64_t>(canonical));
+  }
+  void add(const std::string& text) {
+    add(static_cast<std::uint64_t>(text.size()));
+    bytes_ += text;
+  }
+  void add(const std::vector<std::string>& texts) {
+    add(static_cast<std::uint64_t>(texts.size()));
+    for (const std::string& text : texts) add(text);
+  }
+  template <class Derived>
+  void add(const Eigen::DenseBase<Derived>& array) {
+    add(static_cast<std::uint64_t>(array.rows()));
+    add(static_cast<std::uint64_t>(array.cols()));
+    for (Eigen::Index row = 0; row < array.rows(); ++row) {
+      for (Eigen::Index column = 0; column < array.cols(); ++column) {
+        if constexpr (std::is_same_v<typename Derived::Scalar, double>) {
+          add(static_cast<double>(array(row, column)));
+        } else {
+          bytes_ += static_cast<char>(array(row, column) & 0xffU);
+          bytes_ += static_cast<char>(array(row, column) >> 8U);
+        }
+      }
+    }
+  }
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+/// What the feasible rows of one context say about its objective.
+struct ObjectiveRange {
+  std::size_t rows = 0;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+};
+
+std::vector<ObjectiveRange> objective_ranges(const Dataset& data) {
+  std::vector<ObjectiveRange> ranges(data.contexts.size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (!data.feasible[i]) {
+      continue;
+    }
+    const double value = data.objective[static_cast<Eigen::Index>(i)];
+    if (!std::isfinite(value) || value <= 0.0) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("row {} (evaluation {}) is feasible, but its objective {} is {} (objectives are learned on "
+                      "a logarithmic scale). Choose an objective that is positive and finite for every feasible "
+                      "design",
+                      i, data.evaluation_id[i], data.objective_text, value));
+    }
+    ObjectiveRange& range = ranges[static_cast<std::size_t>(data.context[i])];
+    ++range.rows;
+    range.low = std::min(range.low, value);
+    range.high = std::max(range.high, value);
+  }
+  return ranges;
+}
+
+}  // namespace
+
+std::size_t Dataset::feasible_count() const {
+  return static_cast<std::size_t>(std::count(feasible.begin(), feasible.end(), true));
+}
+
+Dataset Dataset::subset(const std::vector<std::size_t>& rows) const {
+  const auto count = static_cast<Eigen::Index>(rows.size());
+  Dataset result{.space = space,
+                 .contexts = contexts,
+                 .objective_text = objective_text,
+                 .constraint_names = constraint_names,
+                 .reason_names = reason_names,
+                 .levels = {},
+                 .context = {},
+                 .feasible = {},
+                 .objective = Eigen::VectorXd(count),
+                 .constraints = Eigen::MatrixXd(count, constraints.cols()),
+                 .reasons = {},
+                 .evaluation_id = {}};
+  result.levels.resize(count, levels.cols());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t from = rows[i];
+    HINDSIGHT_EXPECT(from < size());
+    const auto to_row = static_cast<Eigen::Index>(i);
+    const auto from_row = static_cast<Eigen::Index>(from);
+    result.levels.row(to_row) = levels.row(from_row);
+    result.context.push_back(context[from]);
+    result.feasible.push_back(feasible[from]);
+    result.objective[to_row] = objective[from_row];
+    result.constraints.row(to_row) = constraints.row(from_row);
+    result.reasons.push_back(reasons[from]);
+    result.evaluation_id.push_back(evaluation_id[from]);
+  }
+  return result;
+}
+
+std::string Dataset::content_hash() const {
+  ByteText text;
+  text.add(space.canonical_definition());
+  text.add(static_cast<std::uint64_t>(contexts.size()));
+  for (const Context& one : contexts) {
+    text.add(one.name);
+    text.add(one.feature_names);
+    text.add(one.features);
+  }
+  text.add(objective_text);
+  text.add(constraint_names);
+  text.add(reason_names);
+  text.add(levels);
+  for (std::size_t i = 0; i < size(); ++i) {
+    text.add(static_cast<std::uint64_t>(context[i]));
+    text.add(static_cast<std::uint64_t>(feasible[i] ? 1 : 0));
+    text.add(reasons[i]);
+    text.add(static_cast<std::uint64_t>(evaluation_id[i]));
+  }
+  text.add(objective);
+  text.add(constraints);
+  return sha256_hex(text.bytes());
+}
+
+void require_trainable(const Dataset& data, bool needs_infeasible) {
+  if (data.size() == 0) {
+    throw Error(ErrorKind::usage, "the data has no rows (there is nothing to learn from). Widen the selection");
+  }
+  const std::vector<ObjectiveRange> ranges = objective_ranges(data);
+  std::vector<std::string> without_feasible;
+  bool varies = false;
+  for (std::size_t c = 0; c < ranges.size(); ++c) {
+    if (ranges[c].rows == 0) {
+      without_feasible.push_back(printable(data.contexts[c].name));
+    }
+    varies = varies || ranges[c].high > ranges[c].low;
+  }
+  if (!without_feasible.empty()) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("no feasible row for {} (a surrogate needs feasible designs of every application it learns). "
+                    "Log more designs, relax the conditions, or leave the application out",
+                    join(without_feasible, ", ")));
+  }
+  if (!varies) {
+    throw Error(ErrorKind::usage, fmt::format("the objective {} is the same for all feasible rows (there is no better "
+                                              "or worse to learn). Choose another objective",
+                                              data.objective_text));
+  }
+  if (needs_infeasible && data.feasible_count() == data.size()) {
+    throw Error(ErrorKind::usage,
+                "no row is infeasible (the method learns from infeasible designs too). Log infeasible designs, or set "
+                "the weight of that term to 0");
+  }
+}
+
+}  // namespace hindsight::dataset

@@ -1,0 +1,463 @@
+/// From the rows of a log to the arrays of a dataset.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <unordered_map>
+
+#include "dataset/stored_space.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/log/query.h"
+
+namespace hindsight::dataset {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Where a quantity of a row is found.
+struct Quantity {
+  enum class Place { standard_metric, other_metric, parameter };
+  Place place = Place::standard_metric;
+  std::string name;
+  std::size_t index = 0;  ///< of the standard metric or parameter
+};
+
+std::optional<std::size_t> position_of(const std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+/// Value of a metric of a record, NaN when it was not recorded.
+double metric_of(const log::EvaluationRecord& record, const Quantity& quantity) {
+  if (quantity.place == Quantity::Place::standard_metric) {
+    return record.standard[quantity.index];
+  }
+  const auto found = std::find_if(record.other_metrics.begin(), record.other_metrics.end(),
+                                  [&](const auto& metric) { return metric.first == quantity.name; });
+  return found == record.other_metrics.end() ? kUnknown : found->second;
+}
+
+bool holds(double value, const std::string& comparison, double limit) {
+  if (std::isnan(value)) return false;
+  if (comparison == "<") return value < limit;
+  if (comparison == "<=") return value <= limit;
+  if (comparison == ">") return value > limit;
+  if (comparison == ">=") return value >= limit;
+  return (value == limit) == (comparison == "==");
+}
+
+/// Reads text ids as the log writes them, without the allocations of DesignSpace::parse_design.
+class LevelReader {
+ public:
+  explicit LevelReader(const space::DesignSpace& space) : space_(space), level_of_label_(space.parameters().size()) {
+    for (std::size_t p = 0; p < level_of_label_.size(); ++p) {
+      const std::vector<std::string>& labels = space.parameters()[p].labels;
+      for (std::size_t level = 0; level < labels.size(); ++level) {
+        level_of_label_[p].emplace(labels[level], static_cast<std::uint16_t>(level));
+      }
+    }
+  }
+  /// Appends one level per parameter. Error{usage} for a text id that is no design of the space.
+  void append(const std::string& text_id, std::vector<std::uint16_t>& levels) const {
+    const std::size_t begin = levels.size();
+    if (!append_canonical(text_id, levels)) {
+      levels.resize(begin);
+      const space::Design design = space_.parse_design(text_id);
+      levels.insert(levels.end(), design.levels.begin(), design.levels.end());
+    }
+  }
+
+ private:
+  bool append_canonical(std::string_view rest, std::vector<std::uint16_t>& levels) const {
+    for (std::size_t p = 0; p < level_of_label_.size(); ++p) {
+      const std::string& name = space_.parameters()[p].name;
+      if (!rest.starts_with(name) || rest.size() <= name.size() || rest[name.size()] != '=') {
+        return false;
+      }
+      rest.remove_prefix(name.size() + 1);
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      const auto found = level_of_label_[p].find(rest.substr(0, comma));
+      const bool last = p + 1 == level_of_label_.size();
+      if (found == level_of_label_[p].end() || last != (comma == rest.size())) {
+        return false;
+      }
+      levels.push_back(found->second);
+      rest.remove_prefix(last ? comma : comma + 1);
+    }
+    return true;
+  }
+
+  const space::DesignSpace& space_;
+  std::vector<std::unordered_map<std::string_view, std::uint16_t>> level_of_label_;  // p
+};
+
+/// Reasons of the rows while the codes are still being discovered.
+class ReasonCollector {
+ public:
+  void add_row(const std::vector<log::ViolationRow>& violations) {
+    for (const log::ViolationRow& violation : violations) {
+      const auto [entry, fresh] = ids_.try_emplace(violation.code, codes_.size());
+      if (fresh) {
+        codes_.push_back({.name = violation.code, .rows = 0, .last_row = 0});
+      }
+      Code& code = codes_[entry->second];
+      if (code.last_row != row_ends_.size() + 1) {
+        code.last_row = row_ends_.size() + 1;
+        ++code.rows;
+        row_codes_.push_back(entry->second);
+      }
+    }
+    row_ends_.push_back(row_codes_.size());
+  }
+
+  /// Sets names (sorted; "other" last for the rarest beyond kMaxReasons) and the bits of every row.
+  void finish(Dataset& data) const {
+    std::vector<std::size_t> order(codes_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return codes_[a].rows != codes_[b].rows ? codes_[a].rows > codes_[b].rows : codes_[a].name < codes_[b].name;
+    });
+    const bool too_many = order.size() > kMaxReasons;
+    order.resize(too_many ? kMaxReasons - 1 : order.size());
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return codes_[a].name < codes_[b].name; });
+    std::vector<std::size_t> bit_of(codes_.size(), kMaxReasons - 1);
+    for (std::size_t bit = 0; bit < order.size(); ++bit) {
+      bit_of[order[bit]] = bit;
+      data.reason_names.push_back(codes_[order[bit]].name);
+    }
+    if (too_many) {
+      data.reason_names.emplace_back("other");
+    }
+    std::size_t next = 0;
+    for (const std::size_t end : row_ends_) {
+      std::uint64_t bits = 0;
+      for (; next < end; ++next) bits |= std::uint64_t{1} << bit_of[row_codes_[next]];
+      data.reasons.push_back(bits);
+    }
+  }
+
+ private:
+  struct Code {
+    std::string name;
+    std::uint64_t rows = 0;
+    std::size_t last_row = 0;  ///< last row that had it, from 1
+  };
+  std::vector<Code> codes_;
+  std::unordered_map<std::string, std::size_t> ids_;
+  std::vector<std::size_t> row_codes_;
+  std::vector<std::size_t> row_ends_;  ///< per row: end of its codes in row_codes_
+};
+
+/// One pass over a log.
+class Loader {
+ public:
+  Loader(const log::Log& log, const Selection& selection)
+      : log_(log),
+        selection_(selection),
+        space_(stored_space(log, selection.space)),
+        reader_(space_),
+        metric_names_(log::metric_names(log)) {
+    choose_workloads();
+    choose_runs();
+    resolve_objective();
+    for (const std::string& name : selection.constraints) constraints_.push_back(metric(name, "constraint"));
+    for (const Condition& condition : selection.where) conditions_.push_back(resolve_condition(condition));
+  }
+
+  Dataset load() {
+    log::EvaluationFilter filter{.workload = {}, .evaluator = selection_.evaluator, .space = space_.name()};
+    if (selection_.workloads.size() == 1) filter.workload = selection_.workloads.front();
+    if (selection_.runs.size() == 1) filter.run_id = selection_.runs.front();
+    log::for_each_evaluation(log_, filter, log::Detail::all, [&](const log::EvaluationRecord& record) {
+      add(record);
+      return true;
+    });
+    return finish();
+  }
+
+ private:
+  /// A filter with the place of its quantity.
+  struct ResolvedCondition {
+    Condition condition;
+    Quantity quantity;
+  };
+
+  [[noreturn]] void refuse(const std::string& problem) const {
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", log_.path().string(), problem));
+  }
+  [[noreturn]] void refuse_row(const log::EvaluationRecord& record, const std::string& problem) const {
+    throw Error(ErrorKind::incompatible, fmt::format("{}: evaluation {} ({}): {}", log_.path().string(),
+                                                     record.evaluation_id, record.design_text_id, problem));
+  }
+
+  [[nodiscard]] Quantity metric(const std::string& name, const std::string& role) const {
+    if (const auto index = position_of(log::standard_metrics(), name)) {
+      return {.place = Quantity::Place::standard_metric, .name = name, .index = *index};
+    }
+    if (!position_of(metric_names_, name)) {
+      refuse(fmt::format("has no metric '{}' ({}).{}", printable(name), role, did_you_mean(name, metric_names_)));
+    }
+    return {.place = Quantity::Place::other_metric, .name = name};
+  }
+
+  void resolve_objective() {
+    HINDSIGHT_EXPECT(!selection_.objective.factors.empty());
+    bool skip_second_of_pair = false;
+    for (const Objective::Factor& factor : selection_.objective.factors) {
+      const bool own_metric = !factor.short_name.empty() && position_of(metric_names_, factor.short_name).has_value();
+      if (own_metric && factor.short_name == "edp") {
+        skip_second_of_pair = !skip_second_of_pair;
+        if (!skip_second_of_pair) continue;
+      }
+      factors_.push_back({metric(own_metric ? factor.short_name : factor.metric, "objective"), factor.exponent});
+    }
+  }
+
+  [[nodiscard]] ResolvedCondition resolve_condition(const Condition& condition) const {
+    const auto parameter = space_.find(condition.metric);
+    if (!parameter || position_of(metric_names_, condition.metric)) {
+      if (!condition.label.empty()) {
+        refuse(fmt::format("condition {}{}{}: '{}' is not a number (it is compared with a metric)", condition.metric,
+                           condition.comparison, condition.label, printable(condition.label)));
+      }
+      if (!position_of(metric_names_, condition.metric)) {
+        std::vector<std::string> known = metric_names_;
+        for (const space::Parameter& one : space_.parameters()) known.push_back(one.name);
+        refuse(fmt::format("has no metric or parameter '{}' (condition).{}", printable(condition.metric),
+                           did_you_mean(condition.metric, known)));
+      }
+      return {condition, metric(condition.metric, "condition")};
+    }
+    const space::Parameter& chosen = space_.parameters()[*parameter];
+    ResolvedCondition resolved{condition, {Quantity::Place::parameter, chosen.name, *parameter}};
+    if (chosen.kind == space::ParameterKind::categorical) {
+      const std::string label = condition.label.empty() ? shortest(condition.value) : condition.label;
+      const bool equality = condition.comparison == "==" || condition.comparison == "!=";
+      const auto level = position_of(chosen.labels, label);
+      if (!equality || !level) {
+        refuse(fmt::format("condition on {}: {} (its levels are names without an order).{}", chosen.name,
+                           equality ? "no level '" + printable(label) + "'" : "only == and != have a meaning",
+                           did_you_mean(label, chosen.labels)));
+      }
+      resolved.condition.value = static_cast<double>(*level);
+    } else if (!condition.label.empty()) {
+      refuse(fmt::format("condition on {}: '{}' is not a number", chosen.name, printable(condition.label)));
+    }
+    return resolved;
+  }
+
+  void choose_workloads() {
+    records_ = log::workloads(log_);
+    std::vector<std::string> names;
+    for (const log::WorkloadRecord& record : records_) names.push_back(record.name);
+    if (selection_.workloads.empty()) {
+      for (std::size_t i = 0; i < records_.size(); ++i) wanted_.push_back(i);
+    }
+    for (const std::string& name : selection_.workloads) {
+      const auto index = position_of(names, name);
+      if (!index) refuse(fmt::format("has no workload '{}'.{}", printable(name), did_you_mean(name, names)));
+      if (std::find(wanted_.begin(), wanted_.end(), *index) == wanted_.end()) wanted_.push_back(*index);
+    }
+    for (std::size_t position = 0; position < wanted_.size(); ++position) {
+      position_of_workload_.emplace(records_[wanted_[position]].workload_id, position);
+    }
+  }
+
+  void choose_runs() {
+    if (selection_.runs.empty()) return;
+    std::set<std::int64_t> known;
+    constexpr std::size_t kAllRuns = 1'000'000'000;  // [chosen] more than a log holds
+    for (const log::RunInfo& run : log::recent_runs(log_, kAllRuns)) known.insert(run.run_id);
+    for (const std::int64_t run : selection_.runs) {
+      if (!known.contains(run)) refuse(fmt::format("has no run {}. `hindsight log show` lists the runs.", run));
+      runs_.insert(run);
+    }
+  }
+
+  [[nodiscard]] bool passes(const log::EvaluationRecord& record, const std::vector<double>& values) const {
+    return std::all_of(conditions_.begin(), conditions_.end(), [&](const ResolvedCondition& one) {
+      const double value = one.quantity.place == Quantity::Place::parameter ? values[one.quantity.index]
+                                                                            : metric_of(record, one.quantity);
+      return holds(value, one.condition.comparison, one.condition.value);
+    });
+  }
+
+  void check_evaluator(const log::EvaluationRecord& record) {
+    if (!evaluator_id_) evaluator_id_ = record.evaluator_id;
+    if (*evaluator_id_ == record.evaluator_id) return;
+    std::vector<std::string> names;
+    for (const log::EvaluatorSummary& evaluator : log::summary(log_).evaluators) {
+      names.push_back(fmt::format("'{}' ({}...)", evaluator.name, evaluator.definition_hash.substr(0, 8)));
+    }
+    refuse(
+        fmt::format("the selection has evaluations of several evaluators (their numbers do not compare): {}. Choose "
+                    "one with --evaluator, or by its runs",
+                    join(names, ", ")));
+  }
+
+  [[nodiscard]] double objective_of(const log::EvaluationRecord& record) const {
+    double product = 1;
+    for (const auto& [quantity, exponent] : factors_) {
+      const double value = metric_of(record, quantity);
+      if (std::isnan(value)) {
+        refuse(
+            fmt::format("evaluation {} ({}) is feasible but has no {} (every feasible row needs every metric of the "
+                        "objective). Choose other runs, or another objective",
+                        record.evaluation_id, record.design_text_id, quantity.name));
+      }
+      if (value <= 0.0) {
+        refuse_row(record,
+                   fmt::format("{} is {} (objectives are learned on a logarithmic scale, so it must be above 0)",
+                               quantity.name, shortest(value)));
+      }
+      product *= exponent == 1.0 ? value : std::pow(value, exponent);
+    }
+    if (!std::isfinite(product) || product <= 0.0) {
+      refuse_row(record, fmt::format("the objective {} is {} (beyond the range of numbers). Use smaller exponents",
+                                     selection_.objective.text, product));
+    }
+    return product;
+  }
+
+  void add(const log::EvaluationRecord& record) {
+    const auto position = position_of_workload_.find(record.workload_id);
+    if (position == position_of_workload_.end() || (!runs_.empty() && !runs_.contains(record.run_id))) return;
+    const std::size_t parameters = space_.parameters().size();
+    if (record.design_id != last_design_) {
+      last_levels_.clear();
+      try {
+        reader_.append(record.design_text_id, last_levels_);
+      } catch (const Error& error) {
+        refuse_row(record, error.what());
+      }
+      last_values_.resize(parameters);
+      space_.values(last_levels_, last_values_);
+      last_design_ = record.design_id;
+    }
+    if (!passes(record, last_values_)) return;
+    check_evaluator(record);
+    levels_.insert(levels_.end(), last_levels_.begin(), last_levels_.end());
+    rows_.context.push_back(static_cast<std::int32_t>(position->second));
+    rows_.feasible.push_back(record.feasible);
+    rows_.objective.push_back(record.feasible ? objective_of(record) : kUnknown);
+    rows_.evaluation_id.push_back(record.evaluation_id);
+    for (const Quantity& constraint : constraints_) {
+      double value = metric_of(record, constraint);
+      if (value <= 0.0 && record.feasible) {
+        refuse_row(record, fmt::format("the constraint {} is {} (labels are learned on a logarithmic scale, so it must "
+                                       "be above 0). Leave this constraint out",
+                                       constraint.name, shortest(value)));
+      }
+      rows_.constraints.push_back(value > 0.0 ? value : kUnknown);
+    }
+    reasons_.add_row(record.violations);
+  }
+
+  /// Contexts that have rows, or were asked for by name; renumbers the rows.
+  void set_contexts(Dataset& data) {
+    std::vector<bool> used(wanted_.size(), false);
+    for (const std::int32_t position : rows_.context) used[static_cast<std::size_t>(position)] = true;
+    std::vector<std::int32_t> number(wanted_.size(), 0);
+    const log::WorkloadRecord* first = nullptr;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const log::WorkloadRecord& record = records_[wanted_[i]];
+      if (!used[i]) {
+        if (!selection_.workloads.empty()) {
+          refuse(fmt::format("no evaluation of workload '{}' matches the selection. Widen it, or leave '{}' out",
+                             record.name, record.name));
+        }
+        continue;
+      }
+      number[i] = static_cast<std::int32_t>(data.contexts.size());
+      Context& context = data.contexts.emplace_back();
+      context.name = record.name;
+      context.features.resize(static_cast<Eigen::Index>(record.context.size()));
+      for (const auto& [name, value] : record.context) {
+        context.features[static_cast<Eigen::Index>(context.feature_names.size())] = value;
+        context.feature_names.push_back(name);
+      }
+      first = first == nullptr ? &record : first;
+      if (first->context_version != record.context_version ||
+          data.contexts.front().feature_names != context.feature_names) {
+        throw Error(
+            ErrorKind::incompatible,
+            fmt::format("{}: workloads '{}' and '{}' have different context features (versions {} and {}, {} and "
+                        "{} features). Select workloads of one kind, or run the sweep again with this version",
+                        log_.path().string(), first->name, record.name, first->context_version, record.context_version,
+                        first->context.size(), record.context.size()));
+      }
+    }
+    for (const std::int32_t position : rows_.context)
+      data.context.push_back(number[static_cast<std::size_t>(position)]);
+  }
+
+  Dataset finish() {
+    if (rows_.feasible.empty()) {
+      refuse("no evaluation matches the selection (workloads, runs, evaluator and conditions together). Widen it");
+    }
+    const auto rows = static_cast<Eigen::Index>(rows_.feasible.size());
+    const auto parameters = static_cast<Eigen::Index>(space_.parameters().size());
+    const auto labels = static_cast<Eigen::Index>(constraints_.size());
+    using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    Dataset data{.space = space_,
+                 .contexts = {},
+                 .objective_text = selection_.objective.text,
+                 .constraint_names = selection_.constraints,
+                 .reason_names = {},
+                 .levels = Eigen::Map<const decltype(Dataset::levels)>(levels_.data(), rows, parameters),
+                 .context = {},
+                 .feasible = std::move(rows_.feasible),
+                 .objective = Eigen::Map<const Eigen::VectorXd>(rows_.objective.data(), rows),
+                 .constraints = Eigen::Map<const RowMajorMatrix>(rows_.constraints.data(), rows, labels),
+                 .reasons = {},
+                 .evaluation_id = std::move(rows_.evaluation_id)};
+    if (data.objective_text.empty()) data.objective_text = to_string(selection_.objective);
+    set_contexts(data);
+    reasons_.finish(data);
+    return data;
+  }
+
+  const log::Log& log_;
+  const Selection& selection_;
+  space::DesignSpace space_;
+  LevelReader reader_;
+  std::vector<std::string> metric_names_;
+  std::vector<log::WorkloadRecord> records_;
+  std::vector<std::size_t> wanted_;                                     ///< positions in records_
+  std::unordered_map<std::int64_t, std::size_t> position_of_workload_;  ///< in wanted_
+  std::set<std::int64_t> runs_;
+  std::vector<std::pair<Quantity, double>> factors_;
+  std::vector<Quantity> constraints_;
+  std::vector<ResolvedCondition> conditions_;
+
+  std::optional<std::int64_t> evaluator_id_;
+  std::int64_t last_design_ = -1;
+  std::vector<std::uint16_t> last_levels_;
+  std::vector<double> last_values_;
+  std::vector<std::uint16_t> levels_;  ///< n x p, row after row
+  struct {
+    std::vector<std::int32_t> context;  ///< position in wanted_
+    std::vector<bool> feasible;
+    std::vector<double> objective;
+    std::vector<double> constraints;  ///< n x k, row after row
+    std::vector<std::int64_t> evaluation_id;
+  } rows_;
+  ReasonCollector reasons_;
+};
+
+}  // namespace
+
+Dataset load_dataset(const std::filesystem::path& log, const Selection& selection) {
+  const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+  return Loader(opened, selection).load();
+}
+
+}  // namespace hindsight::dataset
