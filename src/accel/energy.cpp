@@ -21,6 +21,12 @@ EventEnergy event_energy(const AcceleratorConfig& config, double pe_pitch_mm, co
           .dram_pj_per_byte = technology.dram_energy(config.dram_type).value() / kJoulesPerPicojoule};
 }
 
+double logic_leakage_w(const AreaBreakdown& area, const Technology& technology) {
+  constexpr double kWattsPerMilliwatt = 1e-3;
+  const double logic_mm2 = area.mac_mm2 + area.register_mm2 + area.noc_mm2 + area.control_mm2;
+  return kWattsPerMilliwatt * logic_mm2 * technology.logic_leakage_mw_per_mm2;
+}
+
 SramCost banked_sram_cost(const Technology& technology, double bytes) {
   SramCost cost = sram_cost(technology.sram, bytes);
   if (bytes <= kPeMemoryBankBytes) return cost;
@@ -43,12 +49,13 @@ PeakPower peak_power(const ChipFacts& chip) {
   const double pe_memory_pj =
       activation_bytes * chip.pe_memory.read_pj_per_byte + kNocLinkBytesPerCycle * chip.pe_memory.write_pj_per_byte;
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
-  const double link_pj = kNocLinkBytesPerCycle * chip.event.noc_pj_per_hop_byte;
+  const double noc_pj =
+      kNocLinkBytesPerCycle * config.pes_y * mean_hops(config) * chip.event.noc_pj_per_hop_byte;  // as noc_cycles()
   const double dram_w = config.dram_bandwidth_gb_per_s * 1e9 * chip.event.dram_pj_per_byte * kJoulesPerPicojoule;
   const double clock_hz = config.clock().value();
   PeakPower power;
   power.pe_array_w = config.pes() * pe_pj * kJoulesPerPicojoule * clock_hz + chip.leakage_w;
-  power.chip_w = power.pe_array_w + config.pes() * link_pj * kJoulesPerPicojoule * clock_hz + dram_w;
+  power.chip_w = power.pe_array_w + noc_pj * kJoulesPerPicojoule * clock_hz + dram_w;
   return power;
 }
 

@@ -27,8 +27,7 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
       chip.instruction_memory.leakage_mw;
-  const double logic_mm2 = chip.area.mac_mm2 + chip.area.register_mm2 + chip.area.noc_mm2 + chip.area.control_mm2;
-  chip.leakage_w = kWattsPerMilliwatt * (sram_leakage_mw + logic_mm2 * technology.logic_leakage_mw_per_mm2);
+  chip.leakage_w = kWattsPerMilliwatt * sram_leakage_mw + logic_leakage_w(chip.area, technology);
   chip.pe_pitch_mm = std::sqrt(chip.area.pe_mm2);
   chip.event = event_energy(config, chip.pe_pitch_mm, technology);
   chip.multicast_delay_ns = multicast_delay_ns(config.pes_x + config.pes_y, chip.pe_pitch_mm, technology);
@@ -50,7 +49,8 @@ std::string evaluator_definition(const Technology& technology) {
       "model={} version={} working_fraction={} dram_efficiency={} dram_latency_ns={} dma_granule_bytes={} "
       "layer_overhead_cycles={} noc_link_bytes_per_cycle={} core_memory_port_bytes={} pe_memory_bank_bytes={} "
       "pe_memory_bank_port_bytes={} pe_memory_max_banks={} instruction_bytes={} setup_instructions={} "
-      "setup_instructions_per_row_and_column={} instructions_per_tile={}\n"
+      "setup_instructions_per_row_and_column={} instructions_per_tile={} accumulator_bytes={} parameter_entry_bytes={} "
+      "requantisation_reuse={} noc_buses_per_pe={} operand_bits={} accumulator_bits={}\n"
       "technology={} node_nm={} supply_v={} port_bits={} read_pj={} write_pj={} area_mm2={} leakage_mw={} "
       "largest_macro_kib={} mac_int8_pj={} mac_int8_um2={} register_bit_pj={} register_bit_um2={} "
       "logic_leakage_mw_per_mm2={} noc_pj_per_byte_mm={} noc_router_pj_per_byte={} noc_router_um2_per_bit={} "
@@ -59,6 +59,7 @@ std::string evaluator_definition(const Technology& technology) {
       kModelName, kModelVersion, kWorkingFraction, kDramEfficiency, kDramLatencyNs, kDmaGranuleBytes,
       kLayerOverheadCycles, kNocLinkBytesPerCycle, kCoreMemoryPortBytes, kPeMemoryBankBytes, kPeMemoryBankPortBytes,
       kPeMemoryMaxBanks, kInstructionBytes, kSetupInstructions, kSetupInstructionsPerRowAndColumn, kInstructionsPerTile,
+      kAccumulatorBytes, kParameterEntryBytes, kRequantisationReuse, kNocBusesPerPe, kOperandBits, kAccumulatorBits,
       technology.name, technology.node_nm, technology.supply_v, sram.port_bits, law(sram.read_pj), law(sram.write_pj),
       law(sram.area_mm2), law(sram.leakage_mw), sram.largest_macro_kib, technology.mac_int8_pj, technology.mac_int8_um2,
       technology.register_bit_pj, technology.register_bit_um2, technology.logic_leakage_mw_per_mm2,

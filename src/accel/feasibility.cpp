@@ -63,6 +63,7 @@ std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_ar
     ChipFacts smaller = chip;
     smaller.config = fewer;
     smaller.area = area(fewer, technology);
+    smaller.leakage_w += logic_leakage_w(smaller.area, technology) - logic_leakage_w(chip.area, technology);
     smaller.event = event_energy(fewer, std::sqrt(smaller.area.pe_mm2), technology);
     if (peak_power(smaller).pe_array_w <= limit * fewer.pes() * smaller.area.pe_mm2) {
       violation.nearest_passing = lanes;

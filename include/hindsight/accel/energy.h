@@ -56,6 +56,9 @@ namespace hindsight::accel {
   return config.pes_y / 2.0 + config.pes_x / 2.0 + 1.0;
 }
 
+/// Leakage of the logic (multipliers, registers, NoC, control) of a chip of this area.
+[[nodiscard]] double logic_leakage_w(const AreaBreakdown& area, const Technology& technology);
+
 /// Power with every lane busy, weights read at the port's rate, every core on pixels of its own, the NoC and DRAM at
 /// full rate, plus leakage.
 struct PeakPower {

@@ -65,9 +65,9 @@ struct ChipRates {
 /// On-chip bytes of the chosen mapping, summed over PEs and cores with work.
 constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mapping, const AcceleratorConfig& config,
                                    Traffic& traffic) {
-  const double used_pes = std::min(mapping.pe.split_m, layer.m) * std::min(mapping.pe.split_n, layer.n) *
-                          std::min(mapping.pe.split_k, layer.k);
-  const double used_cores = std::min(mapping.core.split_m, mapping.pe.m) * std::min(mapping.core.split_n, mapping.pe.n);
+  const double used_pes = mapping.pe.used_m * mapping.pe.used_n * mapping.pe.used_k;
+  const double used_core_rows = tile_count(mapping.pe.m, mapping.core.m);
+  const double used_cores = used_core_rows * tile_count(mapping.pe.n, mapping.core.n);
   traffic.noc_weight_bytes = mapping.noc.weight_bytes;
   traffic.noc_input_bytes = mapping.noc.input_bytes;
   traffic.noc_output_bytes = mapping.noc.output_bytes;
@@ -75,8 +75,7 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
       (mapping.noc.weight_bytes + mapping.noc.input_bytes + mapping.noc.output_bytes) * mean_hops(config);
   traffic.core_memory_read_bytes =
       used_pes * used_cores * core_weight_read_bytes(layer, mapping.core, mapping.pe.k, mapping.reuse);
-  traffic.core_memory_write_bytes =
-      mapping.noc.weight_bytes * std::min(mapping.pe.split_m, layer.m) * std::min(mapping.core.split_m, mapping.pe.m);
+  traffic.core_memory_write_bytes = mapping.noc.weight_bytes * mapping.pe.used_m * used_core_rows;
   traffic.pe_memory_read_bytes = used_pes * mapping.pe_memory.read_bytes;
   traffic.pe_memory_write_bytes = used_pes * mapping.pe_memory.write_bytes;
   const double accumulations = layer.macs / config.macs_per_lane;
@@ -185,12 +184,15 @@ constexpr void add_repeats(Metrics& metrics, const LayerResult& layer, double re
       continue;
     }
     const double constants = mapping.pe.n;
-    if (constants + previous_constants > config.parameter_memory_entries) {
+    // A repeated layer follows itself.
+    const double consecutive_constants =
+        constants + (layer.repeat > 1.0 ? std::max(previous_constants, constants) : previous_constants);
+    if (consecutive_constants > config.parameter_memory_entries) {
       evaluation.violations.add({.reason = Reason::parameter_memory,
                                  .layer = static_cast<std::int32_t>(i),
-                                 .value = constants + previous_constants,
+                                 .value = consecutive_constants,
                                  .limit = config.parameter_memory_entries,
-                                 .nearest_passing = constants + previous_constants,
+                                 .nearest_passing = consecutive_constants,
                                  .parameter = "parameter_memory_entries"});
     }
     previous_constants = constants;
@@ -209,7 +211,8 @@ constexpr void add_repeats(Metrics& metrics, const LayerResult& layer, double re
   metrics.latency_s = metrics.latency_cycles / config.clock().value();
   metrics.energy_j = metrics.energy.total_j();
   metrics.average_power_w = metrics.latency_s > 0 ? metrics.energy_j / metrics.latency_s : 0.0;
-  metrics.utilisation_frac = macs / (config.macs_per_cycle() * metrics.latency_cycles);
+  metrics.utilisation_frac =
+      metrics.latency_cycles > 0 ? macs / (config.macs_per_cycle() * metrics.latency_cycles) : 0.0;
   metrics.weights_cached_frac = earlier_weight_bytes > 0 ? cached_bytes / earlier_weight_bytes : 1.0;
   evaluation.feasible = evaluation.violations.count == 0;
   return evaluation;

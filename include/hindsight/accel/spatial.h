@@ -74,6 +74,7 @@ inline constexpr std::array<GridSplit, 8> kGridSplits{{
 /// The part of a layer that the busiest PE gets.
 struct PeShare {
   double split_m = 1, split_n = 1, split_k = 1;  ///< PEs along each dimension (idle ones counted)
+  double used_m = 1, used_n = 1, used_k = 1;     ///< PEs with work along each dimension
   double m = 1, n = 1, k = 1;                    ///< ceil-divided sizes
   double rows = 1, columns = 1;                  ///< output rows and columns; m = rows * columns
   double in_rows = 1, in_columns = 1;            ///< input rows and columns with the halo
@@ -85,6 +86,7 @@ struct PeShare {
 /// A convolution splits output columns along x and output rows along y (a plain GEMM splits its m rows), so the
 /// input of one PE is ((rows - 1) * stride + window) rows of ((columns - 1) * stride + window) pixels: the halo
 /// between neighbours is read by both. A depthwise layer needs only its own channels of the input.
+/// PEs with work along a dimension = ceil(size / share): splitting 10 over 8 PEs gives 2 each to 5 of them.
 [[nodiscard]] constexpr PeShare pe_share(const LayerShape& layer, GridSplit split, double pes_x, double pes_y) {
   PeShare pe;
   pe.split_m = (split.x == GemmDimension::m ? pes_x : 1.0) * (split.y == GemmDimension::m ? pes_y : 1.0);
@@ -106,6 +108,9 @@ struct PeShare {
     pe.pixel_bytes = pe.k;
   }
   pe.m = pe.rows * pe.columns;
+  pe.used_m = tile_count(layer.out_rows, pe.rows) * tile_count(layer.out_columns, pe.columns);
+  pe.used_n = tile_count(layer.n, pe.n);
+  pe.used_k = tile_count(layer.k, pe.k);
   pe.input_bytes = pe.in_rows * pe.in_columns * pe.pixel_bytes;
   return pe;
 }

@@ -46,13 +46,14 @@ struct Residency {
 ///   inputs in place:  I + halo + Ws * ceil(I / input chunk)      (every chunk of inputs sees all weights)
 ///   weights in place: Ws + I * ceil(Ws / weight chunk)           (every chunk of weights sees all inputs)
 /// where halo = (chunks - 1) * (window rows - stride) input rows. The output is written once unless it stays.
+/// I and Ws are those of one of `count` GEMMs, which run one after the other: no head or group reads another's weights.
 /// Both terms fall as memory grows, so more memory never means more DRAM traffic.
 constexpr void add_dram_traffic(const LayerShape& layer, const Residency& residency, const ResidentMemory& memory,
                                 Traffic& traffic) {
-  const double streamed_bytes = layer.weight_bytes * (1.0 - residency.weights_cached_frac);
-  const double input_bytes = layer.input_bytes;
+  const double streamed_bytes = layer.weight_bytes * (1.0 - residency.weights_cached_frac) / layer.count;
+  const double input_bytes = layer.input_bytes / layer.count;
   if (residency.input_on_chip) {
-    traffic.dram_read_weight_bytes = streamed_bytes;
+    traffic.dram_read_weight_bytes = layer.count * streamed_bytes;
   } else {
     const double input_chunks = std::max(1.0, tile_count(input_bytes, memory.input_chunk_bytes));
     const double weight_chunks = std::max(1.0, tile_count(streamed_bytes, memory.weight_chunk_bytes));
@@ -62,11 +63,11 @@ constexpr void add_dram_traffic(const LayerShape& layer, const Residency& reside
     const double inputs_in_place_bytes = input_bytes + halo_bytes + streamed_bytes * input_chunks;
     const double weights_in_place_bytes = streamed_bytes + input_bytes * weight_chunks;
     if (inputs_in_place_bytes < weights_in_place_bytes) {
-      traffic.dram_read_input_bytes = input_bytes + halo_bytes;
-      traffic.dram_read_weight_bytes = streamed_bytes * input_chunks;
+      traffic.dram_read_input_bytes = layer.count * (input_bytes + halo_bytes);
+      traffic.dram_read_weight_bytes = layer.count * streamed_bytes * input_chunks;
     } else {
-      traffic.dram_read_input_bytes = input_bytes * weight_chunks;
-      traffic.dram_read_weight_bytes = streamed_bytes;
+      traffic.dram_read_input_bytes = layer.count * input_bytes * weight_chunks;
+      traffic.dram_read_weight_bytes = layer.count * streamed_bytes;
     }
   }
   traffic.dram_write_output_bytes = residency.output_on_chip ? 0.0 : layer.output_bytes;
@@ -85,7 +86,7 @@ struct NocLoad {
 /// fully cached and neither PEs nor cores split M) and its input * input passes. PEs that split M share weights, PEs
 /// that split N share inputs: a multicast crosses the NoC once. Outputs leave once as int8; a split K sends int32
 /// partial sums to be reduced: (split_k - 1) / split_k of the PEs send 4 bytes per output.
-/// `used` is the number of PEs with work.
+/// Only PEs with work count.
 [[nodiscard]] constexpr NocLoad noc_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
                                          const TilePlan& plan, const Residency& residency) {
   const bool weights_in_place = residency.weights_cached_frac >= 1.0 && pe.split_m <= 1.0 && core.split_m <= 1.0;
@@ -93,12 +94,10 @@ struct NocLoad {
   const double input_share_bytes = layer.count * pe.input_bytes * plan.input_passes;
   const double output_share_bytes = layer.count * pe.m * pe.n;
   const double sums_bytes = pe.split_k > 1.0 ? output_share_bytes * kAccumulatorBytes : 0.0;
-  const double used_n = std::min(pe.split_n, layer.n), used_k = std::min(pe.split_k, layer.k);
-  const double used_m = std::min(pe.split_m, layer.m);
   NocLoad load;
-  load.weight_bytes = weight_share_bytes * used_n * used_k;
-  load.input_bytes = input_share_bytes * used_m * used_k * (layer.depthwise ? used_n : 1.0);
-  load.output_bytes = (output_share_bytes + sums_bytes * (used_k - 1.0)) * used_m * used_n;
+  load.weight_bytes = weight_share_bytes * pe.used_n * pe.used_k;
+  load.input_bytes = input_share_bytes * pe.used_m * pe.used_k * (layer.depthwise ? pe.used_n : 1.0);
+  load.output_bytes = (output_share_bytes + sums_bytes * (pe.used_k - 1.0)) * pe.used_m * pe.used_n;
   load.pe_ingress_bytes = weight_share_bytes + input_share_bytes + sums_bytes;
   load.pe_egress_bytes = std::max(output_share_bytes, sums_bytes);
   return load;
