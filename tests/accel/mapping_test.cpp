@@ -1,0 +1,212 @@
+/// Is the mapper's choice the best of all mappings, and does it find one exactly when a tile fits?
+#include "hindsight/accel/mapping.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "hindsight/core/random.h"
+#include "hindsight/workload/layer.h"
+
+namespace hindsight::accel {
+namespace {
+
+/// Seed of the random layers and chips.
+constexpr std::uint64_t kSeed = 9013;
+
+LayerShape gemm(double m, double n, double k) {
+  LayerShape layer;
+  layer.m = layer.out_rows = m;
+  layer.n = n;
+  layer.k = layer.in_channels = k;
+  layer.macs = m * n * k;
+  return layer;
+}
+
+AcceleratorConfig small_chip() {
+  AcceleratorConfig config;
+  config.pes_x = 2;
+  config.pes_y = 2;
+  config.cores_per_pe = 4;
+  config.compute_lanes = 4;
+  config.pe_memory_bytes = 65536;
+  config.core_memory_bytes = 8192;
+  config.activation_memory_entries = 256;
+  return config;
+}
+
+/// The fewest steady cycles over everything the mapper may choose, without any short cut.
+double exhaustive_cycles(const LayerShape& layer, const AcceleratorConfig& config, const Residency& residency,
+                         double dram_cycles) {
+  const WorkingMemory memory = working_memory(config);
+  double fewest = std::numeric_limits<double>::infinity();
+  for (const GridSplit split : kGridSplits) {
+    if (layer.depthwise && (split.x == GemmDimension::k || split.y == GemmDimension::k)) continue;
+    const PeShare pe = pe_share(layer, split, config.pes_x, config.pes_y);
+    const SmallestTile tile = smallest_tile(layer, pe);
+    if (tile.input_bytes > memory.input_tile_bytes || tile.output_bytes > memory.output_tile_bytes) continue;
+    const double bands = row_bands(layer, pe, memory);
+    for (double split_n = 1; split_n <= config.cores_per_pe; split_n *= 2) {
+      const CoreShare core = core_share(pe, config.cores_per_pe / split_n, split_n);
+      for (const double lanes : {1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 20.0, 24.0, 32.0}) {
+        if (lanes > config.compute_lanes) break;
+        if (smallest_weight_tile_bytes(layer, lanes, config.macs_per_lane) > memory.weight_tile_bytes) break;
+        const double reuse = std::max(1.0, accumulator_reuse(memory.accumulators_per_core, lanes));
+        for (const TilePlan& plan : {plan_output_stationary(pe, core, lanes, reuse, bands, memory),
+                                     plan_weight_stationary(pe, core, lanes, bands, memory)}) {
+          const PeMemoryLoad load = pe_memory_load(layer, pe, core, plan, lanes);
+          fewest = std::min(
+              fewest,
+              std::max({dram_cycles, compute_cycles(layer, core, pe.k, lanes, config.macs_per_lane),
+                        core_weight_read_bytes(layer, core, pe.k, reuse) / kCoreMemoryPortBytes,
+                        (load.read_bytes + load.write_bytes) / pe_memory_bytes_per_cycle(config.pe_memory_bytes),
+                        noc_cycles(noc_load(layer, pe, core, plan, residency), config.pes_y)}));
+        }
+      }
+    }
+  }
+  return fewest;
+}
+
+workload::Layer random_layer(const RandomStream& stream, std::uint64_t first_word) {
+  const auto pick = [&](std::uint64_t word, std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(stream.below(first_word + word, static_cast<std::uint64_t>(high - low + 1)));
+  };
+  workload::Layer layer;
+  layer.name = "random";
+  const std::int64_t type = pick(0, 0, 3);
+  if (type == 0) {
+    layer.type = workload::LayerType::fully_connected;
+    layer.rows = pick(1, 1, 200);
+    layer.columns = pick(2, 1, 3000);
+    layer.reduction = pick(3, 1, 3000);
+  } else if (type == 1) {
+    layer.type = workload::LayerType::matmul;
+    layer.rows = pick(1, 1, 200);
+    layer.columns = pick(2, 1, 200);
+    layer.reduction = pick(3, 1, 200);
+    layer.heads = pick(4, 1, 12);
+  } else {
+    layer.in_height = pick(1, 7, 120);
+    layer.in_width = pick(2, 7, 120);
+    layer.in_channels = pick(3, 1, 400);
+    layer.kernel_height = pick(4, 1, 7);
+    layer.kernel_width = pick(5, 1, 7);
+    layer.stride_height = layer.stride_width = pick(6, 1, 2);
+    layer.out_channels = pick(7, 1, 400);
+    if (type == 3) {
+      layer.type = workload::LayerType::depthwise_convolution;
+      layer.out_channels = layer.groups = layer.in_channels;
+    }
+  }
+  return layer;
+}
+
+TEST(BestMapping, NoMappingIsBetterThanTheOneChosen) {
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  const RandomStream stream(kSeed, "best mapping");
+  constexpr double kGrid[] = {1, 2, 4, 6, 8, 14, 32};
+  constexpr double kLaneCounts[] = {1, 2, 4, 6, 8, 10, 12, 14, 16, 32};
+  std::size_t found = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const std::uint64_t word = 20 * i;
+    const LayerShape layer = layer_shape(workload::lower(random_layer(stream, word), 1));
+    AcceleratorConfig config;
+    config.pes_x = kGrid[stream.below(word + 8, std::size(kGrid))];
+    config.pes_y = kGrid[stream.below(word + 9, std::size(kGrid))];
+    config.cores_per_pe = static_cast<double>(1U << stream.below(word + 10, 9));
+    config.compute_lanes = kLaneCounts[stream.below(word + 11, std::size(kLaneCounts))];
+    config.pe_memory_bytes = static_cast<double>(1U << (14 + stream.below(word + 12, 8)));
+    config.core_memory_bytes = static_cast<double>(1U << (10 + stream.below(word + 13, 8)));
+    config.activation_memory_entries = static_cast<double>(1U << (8 + stream.below(word + 14, 7)));
+    const Residency residency{.weights_cached_frac = stream.below(word + 15, 2) == 0 ? 0.0 : 1.0};
+    const double dram_cycles = stream.below(word + 16, 2) == 0 ? 0.0 : stream.uniform(word + 17) * layer.macs / 1000;
+    const Mapping mapping = best_mapping(layer, config, working_memory(config), residency, dram_cycles);
+    const double fewest = exhaustive_cycles(layer, config, residency, dram_cycles);
+    ASSERT_EQ(mapping.found, fewest < std::numeric_limits<double>::infinity()) << "case " << i;
+    if (!mapping.found) continue;
+    ++found;
+    ASSERT_EQ(mapping.steady_cycles, fewest) << "case " << i;
+    ASSERT_EQ(mapping.steady_cycles, std::max({mapping.compute_cycles, mapping.core_memory_cycles,
+                                               mapping.pe_memory_cycles, mapping.noc_cycles, dram_cycles}))
+        << "case " << i;
+  }
+  EXPECT_GT(found, 1000U);
+}
+
+TEST(BestMapping, ComputeBoundGemmUsesTheWholeChip) {
+  // 64 x 64 x 256 on 4 PEs * 4 cores * 4 lanes * 4: 1,048,576 / 256 = 4096 cycles.
+  const AcceleratorConfig config = small_chip();
+  const Mapping mapping = best_mapping(gemm(64, 64, 256), config, working_memory(config), {}, 0);
+  ASSERT_TRUE(mapping.found);
+  EXPECT_EQ(mapping.steady_cycles, 4096);
+  EXPECT_EQ(mapping.compute_cycles, 4096);
+  EXPECT_EQ(mapping.lanes, 4);
+}
+
+TEST(BestMapping, AmongEqualsTheFewestNocBytes) {
+  // DRAM needs more cycles than any mapping: all are equal, so M is not split where weights would be sent again.
+  const AcceleratorConfig config = small_chip();
+  const Mapping mapping = best_mapping(gemm(64, 64, 256), config, working_memory(config), {}, 1e9);
+  ASSERT_TRUE(mapping.found);
+  EXPECT_EQ(mapping.steady_cycles, 1e9);
+  // 64 x 256 inputs, 256 x 64 weights, 64 x 64 outputs, each once.
+  EXPECT_EQ(mapping.noc.weight_bytes + mapping.noc.input_bytes + mapping.noc.output_bytes, 16384 + 16384 + 4096);
+}
+
+TEST(BestMapping, DepthwiseNeverSplitsItsWindow) {
+  workload::Layer layer;
+  layer.name = "depthwise";
+  layer.type = workload::LayerType::depthwise_convolution;
+  layer.in_height = layer.in_width = 10;
+  layer.in_channels = layer.out_channels = layer.groups = 3;  // fewer channels than PEs and lanes
+  layer.kernel_height = layer.kernel_width = 5;
+  AcceleratorConfig config = small_chip();
+  config.pes_x = 32;
+  config.pes_y = 32;
+  const Mapping mapping = best_mapping(layer_shape(workload::lower(layer, 1)), config, working_memory(config), {}, 0);
+  ASSERT_TRUE(mapping.found);
+  EXPECT_EQ(mapping.pe.split_k, 1);
+  EXPECT_EQ(mapping.pe.k, 25);
+}
+
+TEST(BestMapping, FindsAMappingExactlyWhenTheInputWindowFits) {
+  // One PE, 1 x 1 grid: a 3 x 3 window of rows of 12 pixels * 8 channels = 288 bytes = 1/16 of the memory.
+  workload::Layer layer;
+  layer.name = "window";
+  layer.in_height = layer.in_width = 12;
+  layer.in_channels = 8;
+  layer.out_channels = 2;
+  layer.kernel_height = layer.kernel_width = 3;
+  const LayerShape shape = layer_shape(workload::lower(layer, 1));
+  AcceleratorConfig config = small_chip();
+  config.pes_x = config.pes_y = 1;
+  config.pe_memory_bytes = 288 * 16;
+  EXPECT_TRUE(best_mapping(shape, config, working_memory(config), {}, 0).found);
+  config.pe_memory_bytes = 287 * 16;
+  const Mapping mapping = best_mapping(shape, config, working_memory(config), {}, 0);
+  EXPECT_FALSE(mapping.found);
+  EXPECT_EQ(mapping.needed_tile_bytes, 288);
+  EXPECT_EQ(mapping.available_tile_bytes, 287);
+  EXPECT_FALSE(mapping.weights_too_large);
+}
+
+TEST(BestMapping, FindsAMappingExactlyWhenOneLanesWeightsFit) {
+  // 4 weights of one lane against an eighth of the core memory; four lanes would need 16.
+  AcceleratorConfig config = small_chip();
+  config.core_memory_bytes = 4 * 8;
+  const Mapping narrow = best_mapping(gemm(64, 64, 256), config, working_memory(config), {}, 0);
+  ASSERT_TRUE(narrow.found);
+  EXPECT_EQ(narrow.lanes, 1);
+  config.core_memory_bytes = 3 * 8;
+  const Mapping mapping = best_mapping(gemm(64, 64, 256), config, working_memory(config), {}, 0);
+  EXPECT_FALSE(mapping.found);
+  EXPECT_TRUE(mapping.weights_too_large);
+  EXPECT_EQ(mapping.needed_tile_bytes, 4);
+  EXPECT_EQ(mapping.available_tile_bytes, 3);
+}
+
+}  // namespace
+}  // namespace hindsight::accel
