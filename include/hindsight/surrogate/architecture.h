@@ -81,6 +81,13 @@ struct Prediction {
   Eigen::MatrixXf constraints;     // n x k, z-scores
 };
 
+/// Vector instructions of the forward pass. `automatic` takes the best this machine has; the others exist so that tests
+/// and benchmarks can compare them.
+enum class Instructions { automatic, baseline, avx2, avx512 };
+/// Those this machine can run, without `automatic`, slowest first.
+[[nodiscard]] std::vector<Instructions> supported_instructions();
+[[nodiscard]] std::string to_string(Instructions instructions);
+
 /// Weights rearranged for the forward pass (src/surrogate/forward.h).
 struct ForwardPlan;
 
@@ -96,7 +103,7 @@ class Network {
   /// `levels`: n x p, each below its parameter's level count; one context (scaled features, size c) for all rows.
   [[nodiscard]] Prediction predict(
       const Eigen::Ref<const Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>& levels,
-      const Eigen::VectorXf& context) const;
+      const Eigen::VectorXf& context, Instructions instructions = Instructions::automatic) const;
   [[nodiscard]] const Architecture& architecture() const { return architecture_; }
   [[nodiscard]] const Weights& weights() const { return weights_; }
 

@@ -1,0 +1,78 @@
+/// The forward pass as data: weights rearranged so that every step runs over lanes of designs.
+///
+/// Layout: activations of a block of kBlockRows designs lie feature after feature, so that one vector register holds
+/// one feature of several designs. Every design is computed by the same operations in the same order wherever it
+/// stands.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hindsight/surrogate/architecture.h"
+
+namespace hindsight::surrogate {
+
+/// Designs per block. [chosen] a multiple of every register width used, and a block's activations fit the first-level
+/// cache: 160 features x 48 x 4 bytes = 30 KiB.
+inline constexpr std::ptrdiff_t kBlockRows = 48;
+/// Outputs that are packed together. [chosen] eight accumulators times three registers of designs fill a register file
+/// of 32; half of it fills one of 16.
+inline constexpr std::ptrdiff_t kPackedOutputs = 8;
+
+/// y = W x + b, W packed [ceil(out / 8)][in][8], b padded with zeros to the same number of outputs.
+struct PackedLinear {
+  std::ptrdiff_t in = 0, out = 0;
+  std::vector<float> weight;
+  std::vector<float> bias;
+};
+
+struct LayerNorm {
+  std::vector<float> scale, shift;  // d
+};
+
+struct TransformerLayer {
+  PackedLinear query_key_value;  ///< d -> 3 d, queries divided by sqrt(d / heads); unused in the first layer: `tables`
+  PackedLinear attention_out;
+  LayerNorm norm1;
+  PackedLinear feed_forward_in, feed_forward_out;
+  LayerNorm norm2;
+};
+
+using PackedMlp = std::vector<PackedLinear>;
+
+struct ForwardPlan {
+  std::ptrdiff_t parameters = 0, d_model = 0, heads = 0;
+  /// The input of the network takes few values: one row per (parameter, level) holds embedding + position (d) and,
+  /// when there is a transformer layer, the first layer's query, key and value of it (3 d).
+  std::vector<float> tables;
+  std::ptrdiff_t table_width = 0;             ///< d or 4 d
+  std::vector<std::ptrdiff_t> table_offsets;  // p; where a parameter's rows start in `tables`
+  std::vector<TransformerLayer> layers;
+  std::vector<PackedMlp> experts;
+  PackedMlp feasible;
+  PackedMlp constraint;  ///< empty without constraints
+  PackedLinear gate_out;
+  std::ptrdiff_t widest = 0;  ///< largest output of any step that needs scratch space
+};
+
+/// What a context contributes, computed once per call.
+struct ContextTerms {
+  std::vector<float> trunk_factors;  ///< p*d, context.weight x; empty without context
+  PackedLinear gate_in;              ///< gate.0 with the gate context folded in: gate.0 (u; u * g) = (U + W diag(g)) u
+};
+
+/// Where the results go: one entry per design; constraints target after target, `constraint_stride` apart.
+struct ForwardResult {
+  float* objective;
+  float* feasible_logit;
+  float* constraints;
+  std::ptrdiff_t constraint_stride;
+};
+
+/// Rows of levels, `level_stride` apart, each level checked by the caller, who also checks that this machine has the
+/// instructions.
+void forward(const ForwardPlan& plan, const ContextTerms& context, const std::uint16_t* levels,
+             std::ptrdiff_t level_stride, std::ptrdiff_t rows, const ForwardResult& result, Instructions instructions);
+
+}  // namespace hindsight::surrogate

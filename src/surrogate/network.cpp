@@ -1,0 +1,199 @@
+/// From named weights to the plan of the forward pass, and the checks at its door.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+
+#include "hindsight/core/error.h"
+#include "hindsight/surrogate/architecture.h"
+#include "surrogate/forward.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = Eigen::Map<const RowMatrix>;
+using Vector = Eigen::Map<const Eigen::VectorXf>;
+
+void require_weights(const Architecture& architecture, const Weights& weights) {
+  const auto shapes = weight_shapes(architecture);
+  for (const auto& [name, shape] : shapes) {
+    const auto found = weights.find(name);
+    if (found == weights.end()) {
+      throw Error(ErrorKind::incompatible, fmt::format("weight '{}' is missing (the network needs {})", name, shape));
+    }
+    const Tensor& tensor = found->second;
+    if (tensor.shape != shape) {
+      throw Error(ErrorKind::incompatible,
+                  fmt::format("weight '{}' has shape {}, the network needs {}", name, tensor.shape, shape));
+    }
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) count *= size;
+    HINDSIGHT_EXPECT(static_cast<std::int64_t>(tensor.values.size()) == count);
+    const auto bad = std::ranges::find_if_not(tensor.values, [](float x) { return std::isfinite(x); });
+    if (bad != tensor.values.end()) {
+      throw Error(ErrorKind::incompatible, fmt::format("weight '{}' is {} at position {} (a trained network is finite)",
+                                                       name, *bad, bad - tensor.values.begin()));
+    }
+  }
+  for (const auto& [name, tensor] : weights) {
+    if (!shapes.contains(name)) {
+      throw Error(ErrorKind::incompatible, fmt::format("weight '{}' has no place in this network", name));
+    }
+  }
+}
+
+Matrix matrix(const Weights& weights, const std::string& name) {
+  const Tensor& tensor = weights.at(name);
+  return {tensor.values.data(), tensor.shape.at(0), tensor.shape.at(1)};
+}
+Vector vector(const Weights& weights, const std::string& name) {
+  const Tensor& tensor = weights.at(name);
+  return {tensor.values.data(), tensor.shape.at(0)};
+}
+
+PackedLinear pack(const Eigen::Ref<const RowMatrix>& weight, const Eigen::Ref<const Eigen::VectorXf>& bias) {
+  PackedLinear packed;
+  packed.in = weight.cols();
+  packed.out = weight.rows();
+  const std::ptrdiff_t groups = (packed.out + kPackedOutputs - 1) / kPackedOutputs;
+  packed.weight.assign(static_cast<std::size_t>(groups * packed.in * kPackedOutputs), 0.0F);
+  packed.bias.assign(static_cast<std::size_t>(groups * kPackedOutputs), 0.0F);
+  for (std::ptrdiff_t o = 0; o < packed.out; ++o) {
+    const std::ptrdiff_t group = o / kPackedOutputs;
+    float* column = packed.weight.data() + group * packed.in * kPackedOutputs + o % kPackedOutputs;
+    for (std::ptrdiff_t i = 0; i < packed.in; ++i) column[i * kPackedOutputs] = weight(o, i);
+    packed.bias[static_cast<std::size_t>(o)] = bias(o);
+  }
+  return packed;
+}
+PackedLinear pack(const Weights& weights, const std::string& name) {
+  return pack(matrix(weights, name + ".weight"), vector(weights, name + ".bias"));
+}
+PackedMlp pack_mlp(const Weights& weights, const std::string& name, std::size_t hidden_layers) {
+  PackedMlp mlp;
+  for (std::size_t j = 0; j <= hidden_layers; ++j) mlp.push_back(pack(weights, fmt::format("{}.{}", name, j)));
+  return mlp;
+}
+LayerNorm pack_norm(const Weights& weights, const std::string& name) {
+  return {.scale = weights.at(name + ".weight").values, .shift = weights.at(name + ".bias").values};
+}
+
+/// Query, key and value as one linear map d -> 3 d; the query carries the 1 / sqrt(d / heads) of the attention.
+struct StackedAttention {
+  RowMatrix weight;  // 3 d x d
+  Eigen::VectorXf bias;
+};
+StackedAttention stack_attention(const Weights& weights, const std::string& layer, std::int64_t d, std::int64_t heads) {
+  StackedAttention stacked{RowMatrix(3 * d, d), Eigen::VectorXf(3 * d)};
+  const float scale = 1.0F / std::sqrt(static_cast<float>(d / heads));
+  std::int64_t row = 0;
+  for (const char* part : {"query", "key", "value"}) {
+    const float factor = row == 0 ? scale : 1.0F;
+    stacked.weight.middleRows(row, d) = factor * matrix(weights, layer + "attention." + part + ".weight");
+    stacked.bias.segment(row, d) = factor * vector(weights, layer + "attention." + part + ".bias");
+    row += d;
+  }
+  return stacked;
+}
+
+void fill_tables(ForwardPlan& plan, const Architecture& a, const Weights& weights) {
+  const std::int64_t d = a.d_model;
+  plan.table_width = a.transformer_layers > 0 ? 4 * d : d;
+  std::int64_t rows = 0;
+  for (const std::int64_t levels : a.level_counts) {
+    plan.table_offsets.push_back(rows * plan.table_width);
+    rows += levels;
+  }
+  plan.tables.resize(static_cast<std::size_t>(rows * plan.table_width));
+  const Matrix position = matrix(weights, "position");
+  for (std::size_t t = 0; t < a.level_counts.size(); ++t) {
+    Eigen::Map<RowMatrix> table(plan.tables.data() + plan.table_offsets[t], a.level_counts[t], plan.table_width);
+    table.leftCols(d) =
+        matrix(weights, fmt::format("embed.{}.weight", t)).rowwise() + position.row(static_cast<Eigen::Index>(t));
+    if (a.transformer_layers == 0) continue;
+    const StackedAttention attention = stack_attention(weights, "layer.0.", d, a.attention_heads);
+    table.rightCols(3 * d) =
+        (table.leftCols(d).eval() * attention.weight.transpose()).rowwise() + attention.bias.transpose();
+  }
+}
+
+std::shared_ptr<const ForwardPlan> make_plan(const Architecture& a, const Weights& weights) {
+  auto plan = std::make_shared<ForwardPlan>();
+  plan->parameters = static_cast<std::ptrdiff_t>(a.level_counts.size());
+  plan->d_model = a.d_model;
+  plan->heads = a.attention_heads;
+  fill_tables(*plan, a, weights);
+  for (std::int64_t l = 0; l < a.transformer_layers; ++l) {
+    const std::string name = fmt::format("layer.{}.", l);
+    TransformerLayer layer;
+    if (l > 0) {
+      const StackedAttention attention = stack_attention(weights, name, a.d_model, a.attention_heads);
+      layer.query_key_value = pack(attention.weight, attention.bias);
+    }
+    layer.attention_out = pack(weights, name + "attention.out");
+    layer.norm1 = pack_norm(weights, name + "norm1");
+    layer.feed_forward_in = pack(weights, name + "feed_forward.0");
+    layer.feed_forward_out = pack(weights, name + "feed_forward.1");
+    layer.norm2 = pack_norm(weights, name + "norm2");
+    plan->layers.push_back(std::move(layer));
+  }
+  for (std::int64_t e = 0; e < a.experts; ++e) {
+    plan->experts.push_back(pack_mlp(weights, fmt::format("expert.{}", e), a.hidden.size()));
+  }
+  plan->feasible = pack_mlp(weights, "feasible", a.hidden.size());
+  if (a.constraint_count > 0) plan->constraint = pack_mlp(weights, "constraint", a.hidden.size());
+  plan->gate_out = pack(weights, "gate.1");
+  plan->widest = std::max({a.d_model, a.feed_forward, a.experts, a.constraint_count, std::ranges::max(a.hidden)});
+  return plan;
+}
+
+ContextTerms context_terms(const Architecture& a, const Weights& weights, const Eigen::VectorXf& context) {
+  const Matrix gate = matrix(weights, "gate.0.weight");
+  const Vector bias = vector(weights, "gate.0.bias");
+  if (a.context_size == 0) return {.trunk_factors = {}, .gate_in = pack(gate, bias)};
+  const Eigen::VectorXf trunk = matrix(weights, "context.weight") * context;
+  const Eigen::VectorXf factors = matrix(weights, "gate_context.weight") * context;
+  const RowMatrix folded = gate.leftCols(factors.size()) + gate.rightCols(factors.size()) * factors.asDiagonal();
+  return {.trunk_factors = {trunk.data(), trunk.data() + trunk.size()}, .gate_in = pack(folded, bias)};
+}
+
+}  // namespace
+
+Network::Network(Architecture architecture, Weights weights)
+    : architecture_(std::move(architecture)), weights_(std::move(weights)) {
+  require_weights(architecture_, weights_);
+  plan_ = make_plan(architecture_, weights_);
+}
+
+Prediction Network::predict(
+    const Eigen::Ref<const Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>& levels,
+    const Eigen::VectorXf& context, Instructions instructions) const {
+  static const std::vector<Instructions> supported = supported_instructions();
+  if (instructions == Instructions::automatic) instructions = supported.back();
+  HINDSIGHT_EXPECT(std::ranges::find(supported, instructions) != supported.end());
+  const auto& counts = architecture_.level_counts;
+  HINDSIGHT_EXPECT(levels.cols() == static_cast<Eigen::Index>(counts.size()));
+  HINDSIGHT_EXPECT(context.size() == architecture_.context_size);
+  const Eigen::Index n = levels.rows();
+  bool legal = true;
+  for (Eigen::Index row = 0; row < n; ++row) {
+    for (Eigen::Index i = 0; i < levels.cols(); ++i) legal &= levels(row, i) < counts[static_cast<std::size_t>(i)];
+  }
+  HINDSIGHT_EXPECT(legal);
+
+  Prediction prediction{Eigen::VectorXf(n), Eigen::VectorXf(n), Eigen::MatrixXf(n, architecture_.constraint_count)};
+  if (n == 0) return prediction;
+  forward(*plan_, context_terms(architecture_, weights_, context), levels.data(), levels.outerStride(), n,
+          {.objective = prediction.objective.data(),
+           .feasible_logit = prediction.feasible_logit.data(),
+           .constraints = prediction.constraints.data(),
+           .constraint_stride = n},
+          instructions);
+  return prediction;
+}
+
+}  // namespace hindsight::surrogate
