@@ -9,6 +9,52 @@
 
 namespace hindsight::report {
 
+std::string metric_text(std::string_view metric, double value) {
+  const auto ends_with = [metric](std::string_view suffix) {
+    return metric.size() > suffix.size() && metric.substr(metric.size() - suffix.size()) == suffix;
+  };
+  if (ends_with("_s") && !ends_with("_per_s")) return si(value, "s");
+  if (ends_with("_j")) return si(value, "J");
+  if (ends_with("_w")) return si(value, "W");
+  if (ends_with("_bytes")) return binary_bytes(value);
+  if (ends_with("_mm2")) return fmt::format("{:.4g} mm2", value);
+  if (ends_with("_frac")) return percent(value);
+  return fmt::format("{:.6g}", value);
+}
+
+namespace {
+
+std::string shares_text(std::vector<std::pair<std::string, double>> shares) {
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> pieces;
+  for (const auto& [code, share] : shares) pieces.push_back(fmt::format("{} {}", code, percent(share)));
+  return pieces.empty() ? "-" : join(pieces, ", ");
+}
+
+}  // namespace
+
+std::string reasons_text(const std::vector<WorkloadReasons>& workloads, int columns) {
+  std::vector<std::pair<std::string, double>> common;
+  if (workloads.size() > 1) {
+    for (const auto& reason : workloads.front().shares) {
+      const bool everywhere = std::all_of(workloads.begin(), workloads.end(), [&](const WorkloadReasons& other) {
+        return std::find(other.shares.begin(), other.shares.end(), reason) != other.shares.end();
+      });
+      if (everywhere) common.push_back(reason);
+    }
+  }
+  std::string out;
+  if (!common.empty()) out += wrapped("all workloads: ", shares_text(common), columns, 2);
+  for (const WorkloadReasons& workload : workloads) {
+    std::vector<std::pair<std::string, double>> own;
+    for (const auto& reason : workload.shares) {
+      if (std::find(common.begin(), common.end(), reason) == common.end()) own.push_back(reason);
+    }
+    if (!own.empty() || common.empty()) out += wrapped(workload.workload + ": ", shares_text(own), columns, 2);
+  }
+  return out;
+}
+
 std::string label(std::string_view field) {
   const auto unit = field.rfind('_');
   std::string text(field.substr(0, unit));

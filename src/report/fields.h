@@ -54,6 +54,17 @@ using NamedValues = std::vector<std::pair<std::string_view, double>>;
           {"accumulator_write_bytes", traffic.accumulator_write_bytes}};
 }
 
+/// A logged metric for a person, by its unit suffix: 1.62e-4 of latency_s is "162 µs", 12.5 of area_mm2 "12.5 mm2".
+[[nodiscard]] std::string metric_text(std::string_view metric, double value);
+
+/// Reasons of one workload with their shares of all evaluations.
+struct WorkloadReasons {
+  std::string workload;
+  std::vector<std::pair<std::string, double>> shares;  ///< code, 0..1
+};
+/// One wrapped line for the reasons that hit all workloads alike (those of the hardware), then one per workload.
+[[nodiscard]] std::string reasons_text(const std::vector<WorkloadReasons>& workloads, int columns);
+
 /// "dram_read_weight_bytes" -> "dram read weight": the name for a person, its unit suffix left to the column.
 [[nodiscard]] std::string label(std::string_view field);
 /// "lpddr4", ...

@@ -12,8 +12,6 @@
 namespace hindsight::report {
 namespace {
 
-std::string number(double value) { return fmt::format("{:.4g}", value); }
-
 std::string runs_text(const std::vector<log::RunInfo>& runs, int columns) {
   Table table;
   table.add_column("run", Align::right);
@@ -42,7 +40,7 @@ std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const 
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     std::vector<std::string> values;
     for (std::size_t j = 0; j < metrics.size(); ++j) {
-      values.push_back(fmt::format("{} {}", metrics[j], number(ranked[i].values[j])));
+      values.push_back(metric_text(metrics[j], ranked[i].values[j]));
     }
     std::string line = join(values, ", ");
     if (name_evaluator) line += fmt::format(" ({})", ranked[i].evaluator);
@@ -67,6 +65,17 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
   return out;
 }
 
+/// [chosen] Designs of a Pareto front that a person reads at once.
+constexpr std::size_t kParetoShown = 10;
+
+/// `count` elements at equal distances, the first and the last among them.
+std::vector<log::RankedEvaluation> spread_out(const std::vector<log::RankedEvaluation>& front, std::size_t count) {
+  if (front.size() <= count) return front;
+  std::vector<log::RankedEvaluation> shown;
+  for (std::size_t i = 0; i < count; ++i) shown.push_back(front[i * (front.size() - 1) / (count - 1)]);
+  return shown;
+}
+
 std::string pareto_text(const log::Log& log, const LogQuery& query, const std::vector<log::WorkloadStats>& stats,
                         int columns) {
   if (query.pareto.empty()) return "";
@@ -74,9 +83,11 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
   const bool name_evaluator = several_evaluators(log);
   for (const log::WorkloadStats& workload : stats) {
     const auto front = log::pareto_front(log, workload.workload, query.pareto, query.filter);
-    out += fmt::format("\n{}: Pareto front of {} ({} designs)\n", workload.workload, join(query.pareto, ", "),
-                       front.size());
-    out += ranked_text(front, query.pareto, name_evaluator, columns);
+    const std::vector<log::RankedEvaluation> shown = spread_out(front, kParetoShown);
+    out += fmt::format("\n{}: Pareto front of {} ({} designs{})\n", workload.workload, join(query.pareto, ", "),
+                       front.size(),
+                       shown.size() < front.size() ? fmt::format(", {} shown; --json has all", shown.size()) : "");
+    out += ranked_text(shown, query.pareto, name_evaluator, columns);
   }
   return out;
 }
@@ -125,14 +136,16 @@ std::string log_statistics_text(const log::Log& log, const LogQuery& query, int 
                    percent(workload.feasible_frac())});
   }
   std::string out =
-      table.render(columns) + "\nwhy designs are infeasible (share of the infeasible; several may hold)\n";
+      table.render(columns) + "\nwhy designs are infeasible (share of all designs; several reasons may hold)\n";
+  std::vector<WorkloadReasons> reasons;
   for (const log::WorkloadStats& workload : stats) {
-    std::vector<std::string> reasons;
+    reasons.push_back({workload.workload, {}});
     for (const log::ReasonCount& reason : workload.reasons) {
-      reasons.push_back(fmt::format("{} {}", reason.code, percent(reason.share_of_infeasible_frac)));
+      reasons.back().shares.emplace_back(
+          reason.code, static_cast<double>(reason.evaluations) / static_cast<double>(workload.evaluations));
     }
-    out += wrapped(workload.workload + ": ", reasons.empty() ? "-" : join(reasons, ", "), columns, 2);
   }
+  out += reasons_text(reasons, columns);
   return out + best_text(log, query, stats, columns) + pareto_text(log, query, stats, columns);
 }
 

@@ -7,6 +7,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "report/fields.h"
 #include "report/json.h"
 
 namespace hindsight::report {
@@ -35,19 +36,14 @@ std::string headline(const sweep::SweepSummary& summary, const sweep::SweepOptio
   return "";
 }
 
-std::string reasons_text(const sweep::WorkloadCounts& counts) {
-  std::vector<std::size_t> order;
+WorkloadReasons reasons_of(const sweep::WorkloadCounts& counts) {
+  WorkloadReasons reasons{counts.name, {}};
   for (std::size_t i = 0; i < counts.reasons.size(); ++i) {
-    if (counts.reasons[i] > 0) order.push_back(i);
+    if (counts.reasons[i] == 0) continue;
+    reasons.shares.emplace_back(accel::code(static_cast<accel::Reason>(i)),
+                                share(counts.reasons[i], counts.feasible + counts.infeasible));
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return counts.reasons[a] > counts.reasons[b]; });
-  std::vector<std::string> pieces;
-  for (const std::size_t i : order) {
-    pieces.push_back(fmt::format("{} {:.1f} %", accel::code(static_cast<accel::Reason>(i)),
-                                 100 * share(counts.reasons[i], counts.feasible + counts.infeasible)));
-  }
-  return join(pieces, ", ");
+  return reasons;
 }
 
 }  // namespace
@@ -77,12 +73,15 @@ std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOpt
   table.add_column("workload", Align::left);
   table.add_column("feasible", Align::right);
   table.add_column("share", Align::right);
-  table.add_column("reasons against (share of all)", Align::left);
+  std::vector<WorkloadReasons> reasons;
   for (const sweep::WorkloadCounts& counts : summary.workloads) {
     table.add_row({counts.name, with_commas(counts.feasible),
-                   percent(share(counts.feasible, counts.feasible + counts.infeasible)), reasons_text(counts)});
+                   percent(share(counts.feasible, counts.feasible + counts.infeasible))});
+    reasons.push_back(reasons_of(counts));
   }
-  return out + "\n" + table.render(columns);
+  out +=
+      "\n" + table.render(columns) + "\nwhy designs are infeasible (share of all designs; several reasons may hold)\n";
+  return out + reasons_text(reasons, columns);
 }
 
 std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
