@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::uint64_t kSeed = 7;
 constexpr std::size_t kSamples = 1500;
+/// Samples for which every check is made, whatever the hardware checks say.
+constexpr std::size_t kCheckedSamples = 500;
 constexpr double kMaxAreaMm2 = 100;
 
 /// One application's view of the samples.
@@ -26,7 +28,7 @@ struct Application {
   std::string name;
   std::vector<double> latency_s;                           ///< per sample; infinity when infeasible
   std::vector<std::array<bool, kReasonCount>> occurs;      ///< per sample, as a flow stops at the hardware checks
-  std::vector<std::array<bool, kReasonCount>> occurs_all;  ///< per sample, every check made
+  std::vector<std::array<bool, kReasonCount>> occurs_all;  ///< per checked sample, every check made
 };
 
 struct Sample {
@@ -64,7 +66,9 @@ Sample draw() {
       const Evaluation flow = evaluate(chip, networks[a].gemms(), Depth::as_a_flow);
       application.latency_s.push_back(flow.feasible ? flow.metrics.latency_s : INFINITY);
       application.occurs.push_back(reasons(flow));
-      application.occurs_all.push_back(reasons(evaluate(chip, networks[a].gemms(), Depth::all_checks)));
+      if (application.occurs_all.size() < kCheckedSamples) {
+        application.occurs_all.push_back(reasons(evaluate(chip, networks[a].gemms(), Depth::all_checks)));
+      }
     }
   }
   return sample;
@@ -79,7 +83,7 @@ double share(const std::vector<std::array<bool, kReasonCount>>& occurs, std::siz
   return static_cast<double>(hits) / static_cast<double>(occurs.size());
 }
 
-TEST(RandomDesigns, AreMostlyInfeasibleForSeveralReasons) {
+void expect_mostly_infeasible_for_several_reasons() {
   for (const Application& application : sample().applications) {
     const auto infeasible = std::count(application.latency_s.begin(), application.latency_s.end(), INFINITY);
     const double infeasible_share = static_cast<double>(infeasible) / static_cast<double>(kSamples);
@@ -91,7 +95,7 @@ TEST(RandomDesigns, AreMostlyInfeasibleForSeveralReasons) {
   }
 }
 
-TEST(RandomDesigns, OnlyTheReticleNeverRefusesOne) {
+void expect_only_the_reticle_never_refuses() {
   for (std::size_t r = 0; r < kReasonCount; ++r) {
     double most = 0;
     for (const Application& application : sample().applications) most = std::max(most, share(application.occurs, r));
@@ -122,10 +126,10 @@ double rule_error(const std::vector<std::array<bool, kReasonCount>>& occurs, std
   return static_cast<double>(wrong) / static_cast<double>(rarer);
 }
 
-TEST(RandomDesigns, NoParameterAloneDecidesAReason) {
+void expect_no_parameter_alone_decides_a_reason() {
   for (const Application& application : sample().applications) {
     for (std::size_t r = 0; r < kReasonCount; ++r) {
-      if (share(application.occurs_all, r) < 0.01) continue;  // too few to tell
+      if (share(application.occurs_all, r) < 0.03) continue;  // too few to tell
       for (std::size_t p = 0; p < sample().space.parameters().size(); ++p) {
         const std::string what = application.name + ", " + std::string(code(static_cast<Reason>(r))) + " by " +
                                  sample().space.parameters()[p].name + ", seed " + std::to_string(kSeed);
@@ -138,7 +142,7 @@ TEST(RandomDesigns, NoParameterAloneDecidesAReason) {
   }
 }
 
-TEST(RandomDesigns, LatenciesSpanTwentyfold) {
+void expect_latencies_span_twentyfold() {
   for (const Application& application : sample().applications) {
     double best = INFINITY, worst = 0;
     for (const double latency : application.latency_s) {
@@ -203,7 +207,7 @@ Common best_tenth(const Common& all) {
   return result;
 }
 
-TEST(RandomDesigns, ApplicationsRankThemDifferently) {
+void expect_applications_rank_differently() {
   std::size_t pairs = 0, differ = 0;
   for (const Application& a : sample().applications) {
     for (const Application& b : sample().applications) {
@@ -221,6 +225,15 @@ TEST(RandomDesigns, ApplicationsRankThemDifferently) {
   }
   EXPECT_EQ(pairs, 36U);
   EXPECT_GE(2 * differ, pairs) << "seed " << kSeed;
+}
+
+/// One test, because every test runs in a process of its own and would draw the samples again.
+TEST(RandomDesigns, BehaveAsInARealDesignFlow) {
+  expect_mostly_infeasible_for_several_reasons();
+  expect_only_the_reticle_never_refuses();
+  expect_no_parameter_alone_decides_a_reason();
+  expect_latencies_span_twentyfold();
+  expect_applications_rank_differently();
 }
 
 }  // namespace

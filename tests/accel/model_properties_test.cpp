@@ -84,8 +84,8 @@ std::vector<Case> random_cases(std::size_t count, const char* stream_name, const
 }
 
 /// Pairs of a design and the one with the next value of a parameter; most must reach the comparison.
-constexpr std::size_t kPairs = 800;
-constexpr std::size_t kLeastPairs = 700;
+constexpr std::size_t kPairs = 400;
+constexpr std::size_t kLeastPairs = 350;
 template <typename Compare>
 void for_neighbours(const char* parameter, Compare compare) {
   std::size_t compared = 0;
@@ -127,7 +127,7 @@ void expect_never_more_dram_traffic(const char* parameter) {
 TEST(MoreMemoryIsNeverMoreDramTraffic, PeMemory) { expect_never_more_dram_traffic("pe_memory_bytes"); }
 TEST(MoreMemoryIsNeverMoreDramTraffic, CoreMemory) { expect_never_more_dram_traffic("core_memory_bytes"); }
 
-constexpr std::size_t kCases = 1000;
+constexpr std::size_t kCases = 500;
 
 TEST(Bounds, LatencyIsAboveTheRoofline) {
   for (const Case& c : random_cases(kCases, "roofline")) {
@@ -187,7 +187,7 @@ TEST(Bounds, AveragePowerIsAtMostPeakPower) {
 }
 
 TEST(Sums, MetricsAreSumsOverLayersAndRepeats) {
-  for (const Case& c : random_cases(300, "sums")) {
+  for (const Case& c : random_cases(200, "sums")) {
     const Outcome result = outcome(c.config(), *c.network);
     if (!result.mapped()) continue;
     Metrics sum;
@@ -216,7 +216,7 @@ TEST(Sums, MetricsAreSumsOverLayersAndRepeats) {
 }
 
 TEST(Batch, MoreImagesNeverTakeLessTimeOrDramTraffic) {
-  for (const Case& c : random_cases(400, "batch")) {
+  for (const Case& c : random_cases(200, "batch")) {
     Outcome fewer = outcome(c.config(), *c.network);
     for (const std::int64_t batch : {2, 3, 4, 8}) {
       const workload::Network network = c.network->with_batch(batch);
@@ -236,7 +236,7 @@ TEST(Batch, MoreImagesNeverTakeLessTimeOrDramTraffic) {
 /// reads the core memories less.
 TEST(Batch, EnergyMayFallWithOneMoreImage_KnownLimitation) {
   std::size_t falls = 0, compared = 0;
-  for (const Case& c : random_cases(400, "batch energy")) {
+  for (const Case& c : random_cases(200, "batch energy")) {
     const Outcome one = outcome(c.config(), *c.network), two = outcome(c.config(), c.network->with_batch(2));
     if (!one.mapped() || !two.mapped()) continue;
     ++compared;
@@ -249,7 +249,7 @@ TEST(Batch, EnergyMayFallWithOneMoreImage_KnownLimitation) {
 /// A batch that no longer fits on chip spills as a whole: the images are not run one after the other.
 TEST(Batch, TwiceTheImagesMayCostMoreThanTwice_KnownLimitation) {
   std::size_t above = 0, compared = 0;
-  for (const Case& c : random_cases(400, "twice")) {
+  for (const Case& c : random_cases(200, "twice")) {
     const Outcome one = outcome(c.config(), *c.network), two = outcome(c.config(), c.network->with_batch(2));
     if (!one.mapped() || !two.mapped()) continue;
     ++compared;
@@ -265,7 +265,7 @@ TEST(Batch, TwiceTheImagesMayCostMoreThanTwice_KnownLimitation) {
 }
 
 TEST(Scaling, ClockAndDramTogetherLeaveTheCycles) {
-  for (const Case& c : random_cases(300, "clock")) {
+  for (const Case& c : random_cases(200, "clock")) {
     AcceleratorConfig config = c.config();
     const Outcome slow = outcome(config, *c.network);
     config.clock_mhz *= 2;
