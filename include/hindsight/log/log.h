@@ -71,6 +71,27 @@ struct Checkpoint {
   std::string value_json;
 };
 
+/// A trained surrogate as the log remembers it.
+struct ModelRow {
+  std::string name;
+  std::string kind;  ///< of the surrogate, e.g. "prime"
+  std::string file;  ///< path as given
+  std::string file_sha256;
+  std::string card_json;  ///< data, options, quality
+};
+
+/// A proposed design. Predictions and verdict are JSON texts.
+struct ProposalRow {
+  std::string design_text_id;
+  std::uint64_t design_hash = 0;
+  std::optional<std::int64_t> workload_id = {};  ///< nothing: several workloads together, or one the log has not
+  std::int64_t rank = 1;                         ///< 1 = best
+  std::string objective;                         ///< what was minimised
+  double predicted_value = 0;                    ///< NaN = not known (stored as NULL)
+  std::string predicted_json;
+  std::optional<std::string> verdict_json = {};  ///< nothing: not checked
+};
+
 /// What a full check of a log found.
 struct Verification {
   std::vector<std::string> problems;  ///< one sentence each, at most 100; empty = the log is sound
@@ -118,6 +139,12 @@ class Log {
   AppendResult append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
                       const std::vector<EvaluationRow>& rows,
                       const std::optional<Checkpoint>& checkpoint = std::nullopt);
+
+  /// Registers a model; a file of the same SHA-256 gives the id it has.
+  std::int64_t add_model(std::int64_t run_id, std::int64_t space_id, const ModelRow& model);
+  /// Stores proposals, and their designs where they are new, in one transaction: all of them or none.
+  void add_proposals(std::int64_t run_id, std::int64_t space_id, std::optional<std::int64_t> model_id,
+                     const std::vector<ProposalRow>& proposals);
 
   [[nodiscard]] std::optional<std::string> checkpoint(const std::string& key) const;
 

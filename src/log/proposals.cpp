@@ -1,0 +1,103 @@
+/// Models and proposals: what was learnt from a log and what it led to.
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/error.h"
+#include "hindsight/log/log.h"
+#include "log/impl.h"
+
+namespace hindsight::log {
+namespace {
+
+/// The design's id; the design is added where it is new.
+std::int64_t design_id(SQLite::Database& database, const std::filesystem::path& file, std::int64_t space_id,
+                       const ProposalRow& proposal) {
+  const auto hash = static_cast<std::int64_t>(proposal.design_hash);
+  SQLite::Statement insert(database,
+                           "INSERT INTO designs (space_id, content_hash, text_id) VALUES (?, ?, ?) "
+                           "ON CONFLICT (space_id, content_hash) DO NOTHING");
+  insert.bind(1, space_id);
+  insert.bind(2, hash);
+  insert.bind(3, proposal.design_text_id);
+  insert.exec();
+  SQLite::Statement find(database, "SELECT design_id, text_id FROM designs WHERE space_id = ? AND content_hash = ?");
+  find.bind(1, space_id);
+  find.bind(2, hash);
+  HINDSIGHT_ENSURE(find.executeStep());
+  if (const std::string stored = find.getColumn(1).getString(); stored != proposal.design_text_id) {
+    throw Error(ErrorKind::failure,
+                fmt::format("{}: the designs {} and {} have the same 64-bit hash (the log cannot tell them apart). "
+                            "Store the proposals in another log?",
+                            file.string(), stored, proposal.design_text_id));
+  }
+  return find.getColumn(0).getInt64();
+}
+
+}  // namespace
+
+std::int64_t Log::add_model(std::int64_t run_id, std::int64_t space_id, const ModelRow& model) {
+  impl_->require_writable();
+  HINDSIGHT_EXPECT(nlohmann::json::accept(model.card_json));
+  return impl_->guarded("registering a model", [&] {
+    SQLite::Database& database = impl_->database;
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    SQLite::Statement find(database, "SELECT model_id FROM models WHERE file_sha256 = ?");
+    find.bind(1, model.file_sha256);
+    if (find.executeStep()) {
+      return static_cast<std::int64_t>(find.getColumn(0).getInt64());
+    }
+    SQLite::Statement insert(database,
+                             "INSERT INTO models (run_id, space_id, name, kind, file, file_sha256, card_json, "
+                             "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(1, run_id);
+    insert.bind(2, space_id);
+    int column = 2;
+    for (const std::string* text : {&model.name, &model.kind, &model.file, &model.file_sha256, &model.card_json}) {
+      insert.bind(++column, *text);
+    }
+    insert.bind(++column, utc_now());
+    insert.exec();
+    const std::int64_t id = database.getLastInsertRowid();
+    transaction.commit();
+    return id;
+  });
+}
+
+void Log::add_proposals(std::int64_t run_id, std::int64_t space_id, std::optional<std::int64_t> model_id,
+                        const std::vector<ProposalRow>& proposals) {
+  impl_->require_writable();
+  for (const ProposalRow& proposal : proposals) {
+    HINDSIGHT_EXPECT(proposal.rank >= 1 && nlohmann::json::accept(proposal.predicted_json));
+    HINDSIGHT_EXPECT(!proposal.verdict_json || nlohmann::json::accept(*proposal.verdict_json));
+  }
+  impl_->guarded("storing proposals", [&] {
+    SQLite::Database& database = impl_->database;
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    SQLite::Statement insert(database,
+                             "INSERT INTO proposals (run_id, model_id, design_id, workload_id, rank, objective, "
+                             "predicted_value, predicted_json, verdict_json, created_at) "
+                             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    const std::string now = utc_now();
+    for (const ProposalRow& proposal : proposals) {
+      insert.reset();
+      insert.clearBindings();  // what stays unbound is NULL
+      insert.bind(1, run_id);
+      if (model_id) insert.bind(2, *model_id);
+      insert.bind(3, design_id(database, impl_->path, space_id, proposal));
+      if (proposal.workload_id) insert.bind(4, *proposal.workload_id);
+      insert.bind(5, proposal.rank);
+      insert.bind(6, proposal.objective);
+      if (std::isfinite(proposal.predicted_value)) insert.bind(7, proposal.predicted_value);
+      insert.bind(8, proposal.predicted_json);
+      if (proposal.verdict_json) insert.bind(9, *proposal.verdict_json);
+      insert.bind(10, now);
+      insert.exec();
+    }
+    transaction.commit();
+  });
+}
+
+}  // namespace hindsight::log
