@@ -51,7 +51,9 @@ struct ForwardPlan {
   std::vector<TransformerLayer> layers;
   std::vector<PackedMlp> experts;
   PackedMlp feasible;
-  PackedMlp constraint;  ///< empty without constraints
+  PackedMlp constraint;                ///< empty without constraints
+  PackedLinear gate_in;                ///< gate.0 on the trunk
+  std::vector<float> gate_in_context;  ///< gate.0 on the gate context, packed like gate_in.weight; empty without
   PackedLinear gate_out;
   std::ptrdiff_t widest = 0;  ///< largest output of any step that needs scratch space
 };

@@ -146,19 +146,27 @@ std::shared_ptr<const ForwardPlan> make_plan(const Architecture& a, const Weight
   }
   plan->feasible = pack_mlp(weights, "feasible", a.hidden.size());
   if (a.constraint_count > 0) plan->constraint = pack_mlp(weights, "constraint", a.hidden.size());
+  const Matrix gate = matrix(weights, "gate.0.weight");
+  const Vector gate_bias = vector(weights, "gate.0.bias");
+  const std::ptrdiff_t trunk = plan->parameters * plan->d_model;
+  plan->gate_in = pack(gate.leftCols(trunk), gate_bias);
+  if (a.context_size > 0) plan->gate_in_context = pack(gate.rightCols(trunk), gate_bias).weight;
   plan->gate_out = pack(weights, "gate.1");
   plan->widest = std::max({a.d_model, a.feed_forward, a.experts, a.constraint_count, std::ranges::max(a.hidden)});
   return plan;
 }
 
-ContextTerms context_terms(const Architecture& a, const Weights& weights, const Eigen::VectorXf& context) {
-  const Matrix gate = matrix(weights, "gate.0.weight");
-  const Vector bias = vector(weights, "gate.0.bias");
-  if (a.context_size == 0) return {.trunk_factors = {}, .gate_in = pack(gate, bias)};
+ContextTerms context_terms(const ForwardPlan& plan, const Weights& weights, const Eigen::VectorXf& context) {
+  ContextTerms terms{.trunk_factors = {}, .gate_in = plan.gate_in};
+  if (context.size() == 0) return terms;
   const Eigen::VectorXf trunk = matrix(weights, "context.weight") * context;
-  const Eigen::VectorXf factors = matrix(weights, "gate_context.weight") * context;
-  const RowMatrix folded = gate.leftCols(factors.size()) + gate.rightCols(factors.size()) * factors.asDiagonal();
-  return {.trunk_factors = {trunk.data(), trunk.data() + trunk.size()}, .gate_in = pack(folded, bias)};
+  const Eigen::VectorXf gate = matrix(weights, "gate_context.weight") * context;
+  terms.trunk_factors.assign(trunk.data(), trunk.data() + trunk.size());
+  for (std::size_t i = 0; i < plan.gate_in_context.size(); ++i) {
+    const auto input = static_cast<std::ptrdiff_t>(i) / kPackedOutputs % plan.gate_in.in;
+    terms.gate_in.weight[i] += plan.gate_in_context[i] * gate(input);
+  }
+  return terms;
 }
 
 }  // namespace
@@ -187,7 +195,7 @@ Prediction Network::predict(
 
   Prediction prediction{Eigen::VectorXf(n), Eigen::VectorXf(n), Eigen::MatrixXf(n, architecture_.constraint_count)};
   if (n == 0) return prediction;
-  forward(*plan_, context_terms(architecture_, weights_, context), levels.data(), levels.outerStride(), n,
+  forward(*plan_, context_terms(*plan_, weights_, context), levels.data(), levels.outerStride(), n,
           {.objective = prediction.objective.data(),
            .feasible_logit = prediction.feasible_logit.data(),
            .constraints = prediction.constraints.data(),

@@ -1,9 +1,9 @@
 /// A trained surrogate: an ensemble of networks with its scalers and provenance, and its file.
 ///
-/// File: safetensors (little-endian header length, JSON header, float32 data) whose `__metadata__` holds one JSON text:
-/// format version, encoding version, space definition and its hash, context definition, scalers, architecture, training
-/// provenance and metrics, and the SHA-256 of the data. Written to a temporary file, synced, renamed; a Markdown model
-/// card is written beside it (`.md`).
+/// File: safetensors (little-endian header length, JSON header, float32 data) whose `__metadata__` holds the SHA-256 of
+/// the header and of the data, the format version, and one JSON text: encoding version, space definition and its hash,
+/// context definition, scalers, architectures, training provenance and metrics. Written to a temporary file, synced,
+/// renamed; a Markdown model card is written beside it (`.md`). The format is described in docs/models.md.
 #pragma once
 
 #include <Eigen/Dense>
@@ -25,17 +25,18 @@ using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic,
 /// Predictions of an ensemble in usable units.
 struct EnsemblePrediction {
   Eigen::VectorXd score;        // n, mean z-score of the log objective, smaller is better
-  Eigen::VectorXd spread;       // n, standard deviation of the members' z-scores
+  Eigen::VectorXd spread;       // n, standard deviation (m - 1) of the m members' z-scores; 0 for one
   Eigen::VectorXd objective;    // n, exp(mean_c + score * deviation_c), in the objective's unit
   Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities, calibrated
   Eigen::MatrixXd constraints;  // n x k, physical units
   bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not
 };
 
+/// Of validation rows; NaN where undefined (no infeasible row: no AUC), which a model file stores as null.
 struct ModelMetrics {
   double kendall_tau = 0;  ///< objective, validation rows, mean over contexts
   double spearman = 0;
-  double top_k_precision = 0;
+  double top_k_precision = 0;  ///< share of the predicted best 5 % that are truly among the best 5 %
   double feasibility_auc = 0;
   double calibration_error = 0;  ///< expected calibration error of p_feasible
 };
@@ -56,9 +57,10 @@ class Model {
     ModelMetrics metrics;
     std::vector<Network> members;
   };
+  /// Error{incompatible} when the parts contradict each other (counts of features, levels, constraints).
   explicit Model(Parts parts);
   [[nodiscard]] const Parts& parts() const { return parts_; }
-  /// `threads` > 1 splits the rows.
+  /// `threads` splits the rows (0 = all cores); the result does not depend on it.
   [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, const dataset::Context& context,
                                            unsigned threads = 1) const;
 
@@ -66,6 +68,7 @@ class Model {
   Parts parts_;
 };
 
+/// Writes the model and its card (`file` with the extension .md). Error{failure}; the old file stays then.
 void save_model(const Model& model, const std::filesystem::path& file);
 /// Error{incompatible}: truncated, bit-flipped, of another format, wrong shapes; the message says which.
 [[nodiscard]] Model load_model(const std::filesystem::path& file);

@@ -24,6 +24,14 @@ enum class Method { prime, coms, supervised };
 [[nodiscard]] std::string to_string(Method method);
 enum class NegativeMining { search, gradient };  ///< discrete search (paper) or gradient steps from data (released)
 
+/// A range of one recipe key that `tune()` searches.
+struct TuneRange {
+  std::string key;
+  double from = 0, to = 0;
+  bool logarithmic = false;
+  bool operator==(const TuneRange&) const = default;
+};
+
 /// Everything that decides a training run; read from `configs/training/NAME.yaml`, flags override single keys.
 struct Recipe {
   std::string name = "default";
@@ -43,12 +51,19 @@ struct Recipe {
   // Optimisation
   std::int64_t steps = 4000, batch_feasible = 256, batch_infeasible = 256, evaluate_interval = 250;
   double learning_rate = 1e-3, weight_decay = 0;
-  std::int64_t patience = 8;  ///< evaluations without a better validation score before stopping; 0 = never
+  double final_learning_rate_frac = 0.05;  ///< the rate falls to this share along a half cosine; 1 = constant
+  std::int64_t patience = 8;               ///< evaluations without a better validation score before stopping; 0 = never
   std::int64_t ensemble = 2;
   std::uint64_t seed = 1;
   dataset::SplitOptions split;
+  /// After selection: steps on all rows, validation rows included, from the selected weights; 0 = none. Metrics and
+  /// the feasibility temperature are taken before. Not for leave_workloads_out, whose point is unseen contexts.
+  std::int64_t final_steps = 1000;
+  std::vector<TuneRange> tune;  ///< what `tune()` may change
 };
 [[nodiscard]] Recipe load_recipe(const std::string& name_or_path);
+/// Reads the same format from text; `name` stands for the file in messages.
+[[nodiscard]] Recipe parse_recipe(const std::string& yaml, const std::string& name);
 [[nodiscard]] std::string to_yaml(const Recipe& recipe);
 /// Sets one key ("alpha", "0.5") as the YAML would. Error{usage} with the nearest key.
 void set_recipe_value(Recipe& recipe, const std::string& key, const std::string& value);
@@ -79,8 +94,12 @@ struct TrainResult {
 [[nodiscard]] TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options);
 
 /// Rank correlations, precision and calibration used for model selection; own code, no LibTorch.
+/// Kendall's tau-b in O(n log n) and Spearman's rho with mean ranks. 0 when a side is constant or has fewer than two
+/// values (nothing is ranked), NaN when a value is NaN.
 [[nodiscard]] double kendall_tau(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 [[nodiscard]] double spearman(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
+/// Means over the contexts of `validation` (rank metrics: feasible rows, contexts with at least two; AUC: contexts with
+/// both kinds); the calibration error pools all rows into ten bins. Undefined metrics are NaN.
 [[nodiscard]] ModelMetrics evaluate_model(const Model& model, const dataset::Dataset& validation);
 
 }  // namespace hindsight::surrogate

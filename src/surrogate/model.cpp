@@ -1,0 +1,152 @@
+#include "hindsight/surrogate/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/thread_pool.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+/// Rows per piece of work. [chosen] large enough that a context's terms, computed per piece, cost below 1 %
+constexpr std::size_t kRowsPerChunk = 4096;
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw Error(ErrorKind::incompatible, "the model contradicts itself: " + problem);
+}
+
+void require_count(std::string_view what, Eigen::Index found, std::size_t wanted) {
+  if (found != static_cast<Eigen::Index>(wanted)) refuse(fmt::format("{} for {}, not {}", found, what, wanted));
+}
+
+void require_deviations(std::string_view what, const Eigen::VectorXd& mean, const Eigen::VectorXd& deviation) {
+  const bool usable = mean.allFinite() && deviation.allFinite() && (deviation.array() >= 0).all();
+  if (!usable) refuse(fmt::format("the scaler of {} is not finite or has a negative deviation", what));
+}
+
+void require_consistent(const Model::Parts& parts) {
+  const auto& context = parts.context_scaler;
+  const auto& objective = parts.objective_scaler;
+  const auto& constraint = parts.constraint_scaler;
+  require_count("means of context features", context.mean.size(), context.feature_names.size());
+  require_count("deviations of context features", context.deviation.size(), context.feature_names.size());
+  if (objective.context_names.empty()) refuse("it was trained on no context");
+  require_count("means of the objective", objective.mean.size(), objective.context_names.size());
+  require_count("deviations of the objective", objective.deviation.size(), objective.context_names.size());
+  require_count("weights of the objective's mean", objective.mean_weights.size(), context.feature_names.size() + 1);
+  require_count("weights of the objective's deviation", objective.deviation_weights.size(),
+                context.feature_names.size() + 1);
+  require_count("means of constraints", constraint.mean.size(), parts.constraint_names.size());
+  require_count("deviations of constraints", constraint.deviation.size(), parts.constraint_names.size());
+  require_deviations("the context", context.mean, context.deviation);
+  require_deviations("the objective", objective.mean, objective.deviation);
+  require_deviations("constraints", constraint.mean, constraint.deviation);
+  if (!objective.mean_weights.allFinite() || !objective.deviation_weights.allFinite()) {
+    refuse("the weights of the objective's scale are not finite");
+  }
+  if (constraint.names != parts.constraint_names) refuse("constraint names differ from those of their scaler");
+  if (!(parts.feasibility_temperature > 0) || !std::isfinite(parts.feasibility_temperature)) {
+    refuse(fmt::format("feasibility temperature {}", parts.feasibility_temperature));
+  }
+  for (const dataset::Context& each : parts.training_contexts) {
+    require_count("features of context '" + each.name + "'", each.features.size(), each.feature_names.size());
+  }
+  if (parts.members.empty()) refuse("it has no network");
+  std::vector<std::int64_t> levels;
+  for (const space::Parameter& parameter : parts.space.parameters()) {
+    levels.push_back(static_cast<std::int64_t>(parameter.level_count()));
+  }
+  for (const Network& member : parts.members) {
+    const Architecture& architecture = member.architecture();
+    if (architecture.level_counts != levels) refuse("a network was made for other parameters than the space has");
+    if (architecture.context_size != 0) {
+      require_count("context features", architecture.context_size, context.feature_names.size());
+    }
+    require_count("constraints", architecture.constraint_count, parts.constraint_names.size());
+  }
+}
+
+/// Logistic function, without overflow.
+double sigmoid(double x) {
+  const double tail = std::exp(-std::abs(x));
+  return x >= 0 ? 1 / (1 + tail) : tail / (1 + tail);
+}
+
+}  // namespace
+
+Model::Model(Parts parts) : parts_(std::move(parts)) { require_consistent(parts_); }
+
+EnsemblePrediction Model::predict(const LevelMatrix& levels, const dataset::Context& context, unsigned threads) const {
+  const Eigen::VectorXd features = parts_.context_scaler.apply(context);
+  const dataset::ObjectiveScaler::Scale scale = parts_.objective_scaler.scale(context.name, features);
+  const Eigen::VectorXf network_context = features.cast<float>();
+  const Eigen::VectorXf no_context;
+  const auto members = static_cast<double>(parts_.members.size());
+  const Eigen::Index n = levels.rows(), k = parts_.constraint_scaler.mean.size();
+
+  EnsemblePrediction result{Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n),    Eigen::VectorXd(n),
+                            Eigen::VectorXd::Zero(n), Eigen::MatrixXd::Zero(n, k), scale.extrapolated};
+  const auto predict_rows = [&](std::size_t begin, std::size_t end, unsigned) {
+    const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
+    auto score = result.score.segment(first, count);
+    auto spread = result.spread.segment(first, count);
+    auto p_feasible = result.p_feasible.segment(first, count);
+    auto constraints = result.constraints.middleRows(first, count);
+    Eigen::MatrixXd scores(count, static_cast<Eigen::Index>(parts_.members.size()));
+    for (std::size_t m = 0; m < parts_.members.size(); ++m) {
+      const Network& member = parts_.members[m];
+      const Prediction prediction = member.predict(
+          levels.middleRows(first, count), member.architecture().context_size == 0 ? no_context : network_context);
+      scores.col(static_cast<Eigen::Index>(m)) = prediction.objective.cast<double>();
+      p_feasible += prediction.feasible_logit.cast<double>().unaryExpr(
+          [&](double logit) { return sigmoid(logit / parts_.feasibility_temperature); });
+      constraints += prediction.constraints.cast<double>();
+    }
+    score = scores.rowwise().mean();
+    if (members > 1) spread = ((scores.colwise() - score).rowwise().squaredNorm() / (members - 1)).cwiseSqrt();
+    p_feasible /= members;
+    result.objective.segment(first, count) = (scale.mean + scale.deviation * score.array()).exp();
+    for (Eigen::Index j = 0; j < k; ++j) {
+      const double mean = parts_.constraint_scaler.mean(j), deviation = parts_.constraint_scaler.deviation(j);
+      constraints.col(j) = (mean + deviation / members * constraints.col(j).array()).exp();
+    }
+  };
+  parallel_for(static_cast<std::size_t>(n), kRowsPerChunk, resolve_threads(threads), predict_rows);
+  return result;
+}
+
+void require_space(const Model& model, const space::DesignSpace& space) {
+  const space::DesignSpace& own = model.parts().space;
+  if (own.definition_hash() == space.definition_hash()) return;
+  const auto fail = [&](const std::string& difference) {
+    throw Error(
+        ErrorKind::incompatible,
+        fmt::format("the model was trained on design space '{}' ({:.12}), not on '{}' ({:.12}): {}. Use a model "
+                    "of this space, or train one",
+                    own.name(), own.definition_hash(), space.name(), space.definition_hash(), difference));
+  };
+  const auto& ours = own.parameters();
+  const auto& theirs = space.parameters();
+  for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
+    const space::Parameter &a = ours[i], &b = theirs[i];
+    if (a.name != b.name) fail(fmt::format("parameter {} is '{}' in the model, '{}' here", i + 1, a.name, b.name));
+    if (a.unit != b.unit) fail(fmt::format("'{}' has unit '{}' in the model, '{}' here", a.name, a.unit, b.unit));
+    if (a.kind != b.kind) fail(fmt::format("'{}' is ordinal in one and categorical in the other", a.name));
+    for (std::size_t level = 0; level < std::min(a.level_count(), b.level_count()); ++level) {
+      if (a.labels[level] != b.labels[level]) {
+        fail(fmt::format("'{}' has value {} in the model where it has {} here", a.name, a.labels[level],
+                         b.labels[level]));
+      }
+    }
+    if (a.level_count() != b.level_count()) {
+      fail(fmt::format("'{}' has {} values in the model, {} here", a.name, a.level_count(), b.level_count()));
+    }
+  }
+  fail(fmt::format("{} parameters in the model, {} here", ours.size(), theirs.size()));
+}
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,125 @@
+/// The model card: what a person should know before trusting a model file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "hindsight/surrogate/model.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+std::string shown(double metric) { return std::isfinite(metric) ? fmt::format("{:.3f}", metric) : "not defined"; }
+
+/// Text for a Markdown line: control characters made visible, nothing that ends a table cell or starts HTML.
+std::string cell(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text, 1000)) {
+    if (c == '|' || c == '<' || c == '`') safe += '\\';
+    safe += c;
+  }
+  return safe;
+}
+
+/// An indented block: no text can end it early.
+std::string block(std::string_view text) {
+  std::string result;
+  std::size_t first = 0;
+  while (first < text.size()) {
+    const std::size_t end = std::min(text.find('\n', first), text.size());
+    const std::string_view line = text.substr(first, end - first);
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    result += "    " + std::string(indent, ' ') + printable(line.substr(indent), 1000) + "\n";
+    first = end + 1;
+  }
+  return result;
+}
+
+std::string metrics_table(const ModelMetrics& metrics) {
+  Table table;
+  table.add_column("Metric", Align::left);
+  table.add_column("Value", Align::right);
+  table.add_column("Meaning", Align::left);
+  table.add_row({"Kendall tau", shown(metrics.kendall_tau), "rank agreement, 1 = perfect, 0 = none"});
+  table.add_row({"Spearman", shown(metrics.spearman), "correlation of ranks"});
+  table.add_row({"Top 5 % precision", shown(metrics.top_k_precision),
+                 "share of the predicted best 5 % that are among the best 5 %"});
+  table.add_row({"Feasibility AUC", shown(metrics.feasibility_auc),
+                 "chance that a feasible design is rated above an infeasible one"});
+  table.add_row({"Calibration error", shown(metrics.calibration_error),
+                 "mean gap of predicted and observed feasibility, 0 = none"});
+  return table.markdown();
+}
+
+std::string contexts_table(const Model::Parts& parts) {
+  Table table;
+  table.add_column("Application", Align::left);
+  table.add_column("Geometric mean of the objective", Align::right);
+  table.add_column("Spread (factor)", Align::right);
+  const auto& scaler = parts.objective_scaler;
+  for (std::size_t c = 0; c < scaler.context_names.size(); ++c) {
+    const auto i = static_cast<Eigen::Index>(c);
+    table.add_row({cell(scaler.context_names[c]), fmt::format("{:.4g}", std::exp(scaler.mean(i))),
+                   fmt::format("{:.3g}", std::exp(scaler.deviation(i)))});
+  }
+  return table.markdown();
+}
+
+std::string provenance_table(const std::map<std::string, std::string>& provenance) {
+  Table table;
+  table.add_column("Fact", Align::left);
+  table.add_column("Value", Align::left);
+  for (const auto& [key, value] : provenance) {
+    if (key != "command_line") table.add_row({cell(key), cell(value)});
+  }
+  return table.markdown();
+}
+
+}  // namespace
+
+std::string model_card(const Model& model) {
+  const Model::Parts& parts = model.parts();
+  const Architecture& network = parts.members.front().architecture();
+  std::int64_t weights = 0;
+  for (const auto& [name, tensor] : parts.members.front().weights()) {
+    weights += static_cast<std::int64_t>(tensor.values.size());
+  }
+  std::string card = fmt::format(
+      "# Surrogate of `{}` on design space `{}`\n\n"
+      "Predicts, for a design and an application: the objective `{}` (smaller is better), whether the design is "
+      "feasible{}. {} network{} of {} weights ({} experts, {} transformer layer{}); the spread between networks is the "
+      "uncertainty.\n",
+      cell(parts.objective_text), cell(parts.space.name()), cell(parts.objective_text),
+      parts.constraint_names.empty() ? "" : ", and " + cell(join(parts.constraint_names, ", ")), parts.members.size(),
+      parts.members.size() == 1 ? "" : "s", with_commas(static_cast<std::uint64_t>(weights)), network.experts,
+      network.transformer_layers, network.transformer_layers == 1 ? "" : "s");
+  card += fmt::format("\nSpace: {} parameters, definition `{}`.\n", parts.space.parameters().size(),
+                      parts.space.definition_hash());
+  card += "\n## Trained on\n\n" + contexts_table(parts);
+  card += "\n" + provenance_table(parts.provenance);
+  card +=
+      "\n## Quality on validation rows\n\nMeans over applications; the validation rows are those of the recipe's "
+      "split.\n\n" +
+      metrics_table(parts.metrics);
+  card +=
+      "\n## Intended use\n\n"
+      "Ranking designs of this space for the applications above, or for unseen ones described by the same features, "
+      "before a simulator or a chip confirms the choice.\n"
+      "\n## Limits\n\n"
+      "- Predictions are pessimistic by training for designs far from the log: they rank, they do not measure.\n"
+      "- For an application that was not trained on, the ranking holds better than the values, which are "
+      "extrapolated.\n"
+      "- Anything the log does not show, the model does not know: another technology, mapper or simulator version "
+      "needs its own log.\n"
+      "- The probability of feasibility is calibrated on validation rows, not on designs an optimizer picks.\n";
+  card += "\n## Recipe\n\n" + block(parts.recipe_text);
+  const auto command = parts.provenance.find("command_line");
+  if (command != parts.provenance.end()) card += "\n## Command\n\n" + block(command->second);
+  return card;
+}
+
+}  // namespace hindsight::surrogate
