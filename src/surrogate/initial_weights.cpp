@@ -1,0 +1,68 @@
+/// Initialisation of a network.
+#include "surrogate/initial_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "hindsight/core/random.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+/// [chosen] Logit of an untrained feasibility head on a log without infeasible rows: p = 0.9975.
+constexpr float kSurelyFeasible = 6;
+/// Longest wavelength of the positions over 2 pi [paper: prime-code].
+constexpr double kPositionBase = 10000;
+
+void fill_uniform(Tensor& tensor, double limit, std::uint64_t seed, std::string_view name) {
+  const RandomStream stream(seed, name);
+  for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+    tensor.values[i] = static_cast<float>((2 * stream.uniform(i) - 1) * limit);
+  }
+}
+
+/// position[t, 2 i] = sin(t / base^(2 i / d)), position[t, 2 i + 1] = cos of the same.
+void fill_sinusoid(Tensor& tensor) {
+  const std::int64_t d = tensor.shape[1];
+  for (std::int64_t t = 0; t < tensor.shape[0]; ++t) {
+    for (std::int64_t j = 0; j < d; ++j) {
+      const double angle =
+          static_cast<double>(t) / std::pow(kPositionBase, static_cast<double>(j / 2 * 2) / static_cast<double>(d));
+      tensor.values[static_cast<std::size_t>(t * d + j)] =
+          static_cast<float>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+}
+
+}  // namespace
+
+Weights initial_weights(const Architecture& architecture, std::uint64_t seed, FeasibilityStart start) {
+  const auto shapes = weight_shapes(architecture);
+  Weights weights;
+  for (const auto& [name, shape] : shapes) {
+    std::size_t count = 1;
+    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+    Tensor tensor{.shape = shape, .values = std::vector<float>(count, 0.0F)};
+    const bool is_weight = name.ends_with(".weight");
+    if (name == "position") {
+      fill_sinusoid(tensor);
+    } else if (name.find(".norm") != std::string::npos) {
+      std::fill(tensor.values.begin(), tensor.values.end(), is_weight ? 1.0F : 0.0F);
+    } else if (name.starts_with("embed.") || name == "context.weight" || name == "gate_context.weight") {
+      fill_uniform(tensor, std::sqrt(6.0 / static_cast<double>(shape[0] + shape[1])), seed, name);
+    } else {
+      const std::string layer = name.substr(0, name.rfind('.'));
+      fill_uniform(tensor, 1 / std::sqrt(static_cast<double>(shapes.at(layer + ".weight")[1])), seed, name);
+    }
+    weights.emplace(name, std::move(tensor));
+  }
+  if (start == FeasibilityStart::feasible) {
+    const std::string last = "feasible." + std::to_string(architecture.hidden.size());
+    std::fill(weights.at(last + ".weight").values.begin(), weights.at(last + ".weight").values.end(), 0.0F);
+    weights.at(last + ".bias").values.front() = kSurelyFeasible;
+  }
+  return weights;
+}
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,103 @@
+/// What training needs from an automatic-differentiation library: one network, its losses, its optimiser.
+///
+/// The training loop (batches, negatives, model selection) is on this side and free of LibTorch; the other side is the
+/// library `hindsight_torch`, opened when the first training starts. Only plain data crosses the border.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hindsight/surrogate/architecture.h"
+
+namespace hindsight::surrogate {
+
+/// Raised whenever anything in this header changes: a library of another version is refused.
+inline constexpr std::uint32_t kLearnerInterfaceVersion = 1;
+
+/// Weights of the loss terms and how far the pushed terms reach; see train.h for the equation.
+struct LossWeights {
+  double alpha = 0;
+  double beta = 0;
+  double rank = 0;
+  double feasibility = 0;
+  double constraint = 0;
+  double push_limit = 0;
+  /// Whether the feasibility and constraint heads shape the layers they share with the objective.
+  bool heads_shape_trunk = true;
+};
+
+struct LearnerOptions {
+  Architecture architecture;
+  Weights initial;
+  LossWeights loss;
+  double weight_decay = 0;
+  double dropout = 0;
+  std::uint64_t seed = 0;  ///< of the dropout masks
+  bool cuda = false;
+};
+
+/// Rows of one step, in this order: `negatives` mined designs, `feasible` logged ones, `infeasible` logged ones.
+struct Batch {
+  std::int64_t negatives = 0, feasible = 0, infeasible = 0;
+  std::vector<std::int64_t> levels;                   // n x p
+  std::vector<float> context;                         // n x c
+  std::vector<float> objective;                       // feasible: z
+  std::vector<float> feasibility_weight;              // feasible + infeasible: weight in the cross entropy, mean 1
+  std::vector<float> constraints;                     // (feasible + infeasible) x k: z, NaN when not logged
+  std::vector<std::int64_t> pair_better, pair_worse;  // positions among the feasible rows: z of the first is smaller
+  /// Above 0: the negatives are moved by that many gradient steps on their relaxed one-hot codes first.
+  std::int64_t gradient_steps = 0;
+  double gradient_rate = 0;
+};
+
+/// Values of the terms before weighting, and their weighted sum.
+struct LossTerms {
+  double total = 0, squared_error = 0, negative_mean = 0, infeasible_mean = 0, rank = 0, feasibility = 0,
+         constraint = 0;
+};
+
+/// What the network says, flat; the counterpart of Prediction.
+struct LearnerOutputs {
+  std::vector<float> objective;       // n
+  std::vector<float> feasible_logit;  // n
+  std::vector<float> constraints;     // n x k
+};
+
+/// One network in training. Errors of the library arrive as std::runtime_error.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  /// One Adam step; returns the terms at the weights before it.
+  virtual LossTerms step(const Batch& batch, double learning_rate) = 0;
+  /// The terms alone, without dropout and without a step.
+  [[nodiscard]] virtual LossTerms losses(const Batch& batch) = 0;
+  /// The batch's negatives after the gradient steps: relaxed one-hot codes, negatives x sum of level counts.
+  [[nodiscard]] virtual std::vector<float> mine(const Batch& batch) = 0;
+  [[nodiscard]] virtual LearnerOutputs predict(const std::vector<std::int64_t>& levels,
+                                               const std::vector<float>& context) = 0;
+  [[nodiscard]] virtual Weights weights() const = 0;
+  /// Replaces the weights and forgets the optimiser's moments.
+  virtual void restart(const Weights& weights) = 0;
+};
+
+class LearnerFactory {
+ public:
+  virtual ~LearnerFactory() = default;
+  /// Called on the thread that will use the learner.
+  [[nodiscard]] virtual std::unique_ptr<Learner> create(const LearnerOptions& options) = 0;
+  [[nodiscard]] virtual bool cuda_available() const = 0;
+  /// "LibTorch 1.13.1".
+  [[nodiscard]] virtual std::string description() const = 0;
+};
+
+/// Name of the one function the library exports: a factory that lives as long as the process, or null when
+/// `interface_version` is not the library's own.
+inline constexpr const char* kLearnerFactorySymbol = "hindsight_learner_factory";
+using LearnerFactoryFunction = LearnerFactory* (*)(std::uint32_t interface_version);
+
+/// Opens the library on first use. Error{unavailable} with the remedy when it is missing or does not fit.
+[[nodiscard]] LearnerFactory& learner_factory();
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,80 @@
+/// Opens the library `hindsight_torch` when the first training starts.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "hindsight/core/error.h"
+#include "surrogate/learner.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibraryName = "libhindsight_torch.so";
+
+/// Where the library may lie: beside the program, in the installation, in the build tree.
+std::vector<fs::path> library_places() {
+  std::vector<fs::path> places;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    places.push_back(program.parent_path() / kLibraryName);
+    places.push_back(program.parent_path().parent_path() / "lib" / "hindsight" / kLibraryName);
+  }
+  places.push_back(fs::path(HINDSIGHT_TORCH_INSTALL_DIR) / kLibraryName);
+  places.push_back(fs::path(HINDSIGHT_TORCH_BUILD_DIR) / kLibraryName);
+  return places;
+}
+
+/// Read by OpenBLAS when it is loaded. More threads inside one network would make results depend on their number and
+/// slow down members that are trained side by side [measured: stack, docs/training.md].
+void prepare_process() {
+  ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  // Tensors of a step are allocated and freed thousands of times a second; keeping their pages halves the time of a
+  // step on large batches [measured: docs/training.md]. Limits of glibc: 32 MiB for the first.
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  ::mallopt(M_TOP_PAD, 16 << 20);
+}
+
+LearnerFactory& open_library() {
+  prepare_process();
+  for (const fs::path& file : library_places()) {
+    std::error_code error;
+    if (!fs::exists(file, error)) continue;
+    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      throw Error(ErrorKind::unavailable,
+                  fmt::format("{}: cannot be loaded ({}); training needs it. Is libtorch installed as at build time "
+                              "(Debian: libtorch-dev, libopenblas0-pthread)?",
+                              file.string(), ::dlerror()));
+    }
+    auto* create = reinterpret_cast<LearnerFactoryFunction>(::dlsym(library, kLearnerFactorySymbol));
+    LearnerFactory* factory = create == nullptr ? nullptr : create(kLearnerInterfaceVersion);
+    if (factory == nullptr) {
+      throw Error(ErrorKind::unavailable,
+                  fmt::format("{}: belongs to another version of Hindsight (interface {} is needed). Build or install "
+                              "both together",
+                              file.string(), kLearnerInterfaceVersion));
+    }
+    return *factory;
+  }
+  throw Error(ErrorKind::unavailable,
+              fmt::format("{} was not found; training needs it, proposing with a trained model does not. Install "
+                          "libtorch-dev and libopenblas0-pthread, then build again with -DHINDSIGHT_TORCH=ON",
+                          kLibraryName));
+}
+
+}  // namespace
+
+LearnerFactory& learner_factory() {
+  static LearnerFactory& factory = open_library();
+  return factory;
+}
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,245 @@
+/// The training loop: batches, negatives, selection by the validation rows, final steps on all rows.
+#include "surrogate/member.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
+#include "surrogate/initial_weights.h"
+#include "surrogate/negatives.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kReportEvery{200};
+/// [chosen] Kendall's tau of 1000 rows has a standard error below 0.02; more rows only cost time.
+constexpr std::size_t kValidationRowsPerContext = 1000;
+/// [chosen] Weights of the first tenth of a run are not selected: a barely trained network can rank a small
+/// validation set well by luck.
+constexpr double kWarmUpFrac = 0.1;
+
+bool finite(const LossTerms& terms) { return std::isfinite(terms.total); }
+
+LossWeights loss_weights(const Recipe& recipe) {
+  LossWeights weights{.alpha = recipe.alpha,
+                      .beta = recipe.beta,
+                      .rank = recipe.rank_weight,
+                      .feasibility = recipe.feasibility_weight,
+                      .constraint = recipe.constraint_weight,
+                      .push_limit = recipe.push_limit,
+                      .heads_shape_trunk = true};
+  // Only PRIME learns its objective from infeasible rows; the heads of the others watch without touching it.
+  if (recipe.method != Method::prime) {
+    weights.beta = 0;
+    weights.heads_shape_trunk = false;
+  }
+  if (recipe.method == Method::supervised) weights.alpha = 0;
+  return weights;
+}
+
+/// One pass of steps over one set of rows.
+class Pass {
+ public:
+  Pass(const TrainingPlan& plan, const TrainingRows& rows, std::int64_t steps, std::uint64_t seed, Learner& learner)
+      : recipe_(plan.recipe),
+        architecture_(plan.architecture),
+        steps_(steps),
+        learner_(learner),
+        weights_(loss_weights(plan.recipe)),
+        sampler_(rows, seed),
+        negatives_(rows, plan.recipe, seed) {}
+
+  LossTerms step(std::int64_t i) {
+    const bool pairs = weights_.rank != 0;
+    Batch batch = sampler_.logged(recipe_.batch_feasible, recipe_.batch_infeasible, pairs);
+    if (weights_.alpha != 0) add_negatives(batch, i);
+    return learner_.step(batch, learning_rate(i));
+  }
+
+ private:
+  /// rate * (floor + (1 - floor) (1 + cos(pi i / steps)) / 2).
+  [[nodiscard]] double learning_rate(std::int64_t i) const {
+    const double angle = std::numbers::pi * static_cast<double>(i) / static_cast<double>(steps_);
+    const double floor = recipe_.final_learning_rate_frac;
+    return recipe_.learning_rate * (floor + (1 - floor) * (1 + std::cos(angle)) / 2);
+  }
+
+  void add_negatives(Batch& batch, std::int64_t i) {
+    if (method_mining() == NegativeMining::gradient) {
+      // Ascent starts from the step's own feasible designs, as in the released code.
+      const std::int64_t p = std::ssize(architecture_.level_counts);
+      const std::vector<std::int64_t> levels(batch.levels.begin(), batch.levels.begin() + batch.feasible * p);
+      const std::vector<float> context(batch.context.begin(),
+                                       batch.context.begin() + batch.feasible * architecture_.context_size);
+      batch.levels.insert(batch.levels.begin(), levels.begin(), levels.end());
+      batch.context.insert(batch.context.begin(), context.begin(), context.end());
+      batch.negatives = batch.feasible;
+      batch.gradient_steps = recipe_.gradient_steps;
+      batch.gradient_rate = recipe_.gradient_rate;
+      return;
+    }
+    if (i % recipe_.mining_interval == 0) negatives_.search(Network(architecture_, learner_.weights()));
+    negatives_.draw(static_cast<std::size_t>(recipe_.mining_population), drawn_, drawn_contexts_);
+    sampler_.prepend_negatives(batch, drawn_, drawn_contexts_);
+  }
+
+  /// COMs mines by gradient steps: that is its definition [paper: coms-2021].
+  [[nodiscard]] NegativeMining method_mining() const {
+    return recipe_.method == Method::coms ? NegativeMining::gradient : recipe_.mining;
+  }
+
+  const Recipe& recipe_;
+  const Architecture& architecture_;
+  std::int64_t steps_;
+  Learner& learner_;
+  LossWeights weights_;
+  BatchSampler sampler_;
+  NegativePool negatives_;
+  LevelMatrix drawn_;
+  std::vector<std::int32_t> drawn_contexts_;
+};
+
+std::uint64_t member_seed(const Recipe& recipe, std::int64_t index) {
+  return mix64(recipe.seed ^ mix64(static_cast<std::uint64_t>(index)));
+}
+
+bool has_infeasible(const TrainingRows& rows) {
+  return std::any_of(rows.by_context.begin(), rows.by_context.end(),
+                     [](const auto& context) { return !context.infeasible.empty(); });
+}
+
+}  // namespace
+
+void ProgressRelay::report(const TrainProgress& progress) {
+  if (!receiver_) return;
+  const std::scoped_lock lock(mutex_);
+  const auto now = Clock::now();
+  if (last_ && now - *last_ < kReportEvery && progress.step < progress.steps) return;
+  last_ = now;
+  receiver_(progress);
+}
+
+std::optional<double> validation_tau(const Network& network, const TrainingRows& rows) {
+  double sum = 0;
+  std::size_t contexts = 0;
+  for (std::size_t c = 0; c < rows.by_context.size(); ++c) {
+    const auto& feasible = rows.by_context[c].feasible;
+    const std::size_t count = std::min(feasible.size(), kValidationRowsPerContext);
+    if (count < 2) continue;
+    LevelMatrix levels(static_cast<Eigen::Index>(count), rows.levels.cols());
+    Eigen::VectorXd logged(static_cast<Eigen::Index>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto row = static_cast<Eigen::Index>(feasible[i * feasible.size() / count]);
+      levels.row(static_cast<Eigen::Index>(i)) = rows.levels.row(row);
+      logged[static_cast<Eigen::Index>(i)] = rows.objective[row];
+    }
+    const Prediction prediction =
+        network.predict(levels, rows.context_features.row(static_cast<Eigen::Index>(c)).transpose());
+    sum += kendall_tau(prediction.objective.cast<double>(), logged);
+    ++contexts;
+  }
+  if (contexts == 0) return std::nullopt;
+  return sum / static_cast<double>(contexts);
+}
+
+std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t index, LearnerFactory& factory,
+                                          ProgressRelay& relay) {
+  const Recipe& recipe = plan.recipe;
+  const std::uint64_t seed = member_seed(recipe, index);
+  const auto start = has_infeasible(plan.train) ? FeasibilityStart::undecided : FeasibilityStart::feasible;
+  const auto learner = factory.create({.architecture = plan.architecture,
+                                       .initial = initial_weights(plan.architecture, seed, start),
+                                       .loss = loss_weights(recipe),
+                                       .weight_decay = recipe.weight_decay,
+                                       .dropout = recipe.dropout,
+                                       .seed = seed,
+                                       .cuda = plan.cuda});
+  const std::int64_t final_steps = plan.all.context.empty() ? 0 : recipe.final_steps;
+  std::optional<Network> best;
+  std::optional<double> best_tau;
+  TrainProgress progress{.member = index, .members = recipe.ensemble, .steps = recipe.steps + final_steps};
+  std::int64_t selected_step = 0, done = 0, evaluations_since_best = 0;
+  bool diverged = false, interrupted = false;
+
+  const auto report = [&](const LossTerms& terms) {
+    progress.step = done;
+    progress.loss = terms.total;
+    progress.squared_error = terms.squared_error;
+    progress.negative_mean = terms.negative_mean;
+    progress.infeasible_mean = terms.infeasible_mean;
+    progress.rank_loss = terms.rank;
+    progress.feasibility_loss = terms.feasibility;
+    relay.report(progress);
+  };
+  /// Compares the current weights with the best; false when they are not finite.
+  const auto select = [&] {
+    try {
+      Network network(plan.architecture, learner->weights());
+      const auto tau = validation_tau(network, plan.validation);
+      ++evaluations_since_best;
+      if (!best || !tau || *tau > best_tau.value_or(-1)) {
+        best.emplace(std::move(network));
+        best_tau = tau;
+        selected_step = done;
+        evaluations_since_best = 0;
+      }
+      progress.kendall_tau = tau.value_or(0);
+      progress.best_kendall_tau = best_tau.value_or(0);
+      return true;
+    } catch (const Error&) {  // a weight that is not finite
+      return false;
+    }
+  };
+
+  Pass selection(plan, plan.train, recipe.steps, seed, *learner);
+  const auto warm_up = static_cast<std::int64_t>(kWarmUpFrac * static_cast<double>(recipe.steps));
+  while (done < recipe.steps) {
+    interrupted = interrupt_requested();
+    if (interrupted) break;
+    const LossTerms terms = selection.step(done);
+    diverged = !finite(terms);
+    if (diverged) break;
+    ++done;
+    const bool due = done % recipe.evaluate_interval == 0 && done >= warm_up;
+    if (due || done == recipe.steps) diverged = !select();
+    report(terms);
+    if (diverged || (recipe.patience > 0 && evaluations_since_best >= recipe.patience)) break;
+  }
+  if (interrupted && !best && done > 0) diverged = !select();
+  if (!best) return std::nullopt;
+
+  TrainedMember result{.selected = *best,
+                       .final = *best,
+                       .kendall_tau = best_tau.value_or(0),
+                       .selected_step = selected_step,
+                       .steps_done = done,
+                       .diverged = diverged,
+                       .interrupted = interrupted};
+  if (final_steps == 0 || interrupted || diverged) return result;
+  learner->restart(best->weights());
+  Pass final_pass(plan, plan.all, final_steps, mix64(seed), *learner);
+  progress.steps = done + final_steps;  // an early stop shortened the first pass
+  for (std::int64_t i = 0; i < final_steps; ++i) {
+    result.interrupted = interrupt_requested();
+    if (result.interrupted) return result;
+    const LossTerms terms = final_pass.step(i);
+    result.diverged = !finite(terms);
+    if (result.diverged) return result;
+    ++done;
+    result.steps_done = done;
+    report(terms);
+  }
+  try {
+    result.final = Network(plan.architecture, learner->weights());
+  } catch (const Error&) {
+    result.diverged = true;
+  }
+  return result;
+}
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,258 @@
+/// Recipes: one table of keys drives reading, bounds, single-key overrides and writing.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <variant>
+
+#include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+#include "hindsight/surrogate/train.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+constexpr std::int64_t kMaxCount = 1'000'000'000;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// A key whose value is a number: where it goes and what it may be.
+struct NumberKey {
+  const char* name;
+  std::variant<double Recipe::*, std::int64_t Recipe::*> field;
+  double low, high;
+};
+const std::array kNumberKeys = {
+    NumberKey{"d_model", &Recipe::d_model, 1, 4096},
+    NumberKey{"transformer_layers", &Recipe::transformer_layers, 0, 64},
+    NumberKey{"attention_heads", &Recipe::attention_heads, 1, 256},
+    NumberKey{"feed_forward", &Recipe::feed_forward, 1, 65536},
+    NumberKey{"experts", &Recipe::experts, 1, 256},
+    NumberKey{"dropout", &Recipe::dropout, 0, 0.95},
+    NumberKey{"alpha", &Recipe::alpha, 0, kInfinity},
+    NumberKey{"beta", &Recipe::beta, 0, kInfinity},
+    NumberKey{"rank_weight", &Recipe::rank_weight, 0, kInfinity},
+    NumberKey{"feasibility_weight", &Recipe::feasibility_weight, 0, kInfinity},
+    NumberKey{"constraint_weight", &Recipe::constraint_weight, 0, kInfinity},
+    NumberKey{"push_limit", &Recipe::push_limit, -kInfinity, kInfinity},
+    NumberKey{"mining_interval", &Recipe::mining_interval, 1, kMaxCount},
+    NumberKey{"mining_population", &Recipe::mining_population, 2, 65536},
+    NumberKey{"mining_generations", &Recipe::mining_generations, 0, 100000},
+    NumberKey{"gradient_steps", &Recipe::gradient_steps, 1, 10000},
+    NumberKey{"gradient_rate", &Recipe::gradient_rate, 0, kInfinity},
+    NumberKey{"steps", &Recipe::steps, 1, kMaxCount},
+    NumberKey{"final_steps", &Recipe::final_steps, 0, kMaxCount},
+    NumberKey{"batch_feasible", &Recipe::batch_feasible, 1, 1 << 20},
+    NumberKey{"batch_infeasible", &Recipe::batch_infeasible, 0, 1 << 20},
+    NumberKey{"evaluate_interval", &Recipe::evaluate_interval, 1, kMaxCount},
+    NumberKey{"learning_rate", &Recipe::learning_rate, std::numeric_limits<double>::min(), 10},
+    NumberKey{"final_learning_rate_frac", &Recipe::final_learning_rate_frac, 0, 1},
+    NumberKey{"weight_decay", &Recipe::weight_decay, 0, kInfinity},
+    NumberKey{"patience", &Recipe::patience, 0, kMaxCount},
+    NumberKey{"ensemble", &Recipe::ensemble, 1, 256},
+};
+
+template <typename Value>
+struct Choice {
+  const char* name;
+  Value value;
+};
+constexpr std::array kMethods = {Choice<Method>{"prime", Method::prime}, Choice<Method>{"coms", Method::coms},
+                                 Choice<Method>{"supervised", Method::supervised}};
+constexpr std::array kMinings = {Choice<NegativeMining>{"search", NegativeMining::search},
+                                 Choice<NegativeMining>{"gradient", NegativeMining::gradient}};
+constexpr std::array kSplits = {
+    Choice<dataset::SplitKind>{"worst_for_training", dataset::SplitKind::worst_for_training},
+    Choice<dataset::SplitKind>{"random", dataset::SplitKind::random},
+    Choice<dataset::SplitKind>{"leave_workloads_out", dataset::SplitKind::leave_workloads_out}};
+
+template <typename Choices>
+std::vector<std::string> names_of(const Choices& choices) {
+  std::vector<std::string> names;
+  for (const auto& choice : choices) names.emplace_back(choice.name);
+  return names;
+}
+template <typename Choices, typename Value>
+std::string name_of(const Choices& choices, Value value) {
+  const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& c) { return c.value == value; });
+  HINDSIGHT_EXPECT(found != choices.end());
+  return found->name;
+}
+template <typename Choices>
+auto choice_of(const ConfigNode& node, const Choices& choices, const char* what) {
+  const std::string text = node.as_string();
+  for (const auto& choice : choices) {
+    if (text == choice.name) return choice.value;
+  }
+  node.fail(fmt::format("unknown {} '{}'.{}", what, printable(text), did_you_mean(text, names_of(choices))));
+}
+
+const std::vector<std::string>& all_keys() {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> list = {"name",  "method",          "hidden",     "mining",   "seed",
+                                     "split", "validation_frac", "split_seed", "held_out", "tune"};
+    for (const NumberKey& key : kNumberKeys) list.emplace_back(key.name);
+    return list;
+  }();
+  return keys;
+}
+
+const NumberKey* find_number(const std::string& key) {
+  const auto* found =
+      std::find_if(kNumberKeys.begin(), kNumberKeys.end(), [&](const NumberKey& k) { return key == k.name; });
+  return found == kNumberKeys.end() ? nullptr : found;
+}
+
+std::vector<TuneRange> read_tune(const ConfigNode& node) {
+  std::vector<TuneRange> ranges;
+  for (const std::string& key : node.keys()) {
+    const ConfigNode range = node.at(key);
+    const NumberKey* number = find_number(key);
+    if (number == nullptr) {
+      std::vector<std::string> names;
+      for (const NumberKey& k : kNumberKeys) names.emplace_back(k.name);
+      range.fail(fmt::format("'{}' is not a number that can be tuned.{}", printable(key), did_you_mean(key, names)));
+    }
+    range.require_only_keys({"from", "to", "scale"});
+    const Bounds bounds{.low = number->low, .high = number->high};
+    TuneRange result{.key = key, .from = range.at("from").as_double(bounds), .to = range.at("to").as_double(bounds)};
+    const std::string scale = range.get_string("scale", "linear");
+    if (scale != "linear" && scale != "log") {
+      range.at("scale").fail(fmt::format("unknown scale '{}'. Known: linear, log", printable(scale)));
+    }
+    result.logarithmic = scale == "log";
+    if (!(result.from <= result.to)) range.fail("`from` is above `to`");
+    if (result.logarithmic && !(result.from > 0)) range.fail("a log scale starts above 0");
+    ranges.push_back(result);
+  }
+  return ranges;
+}
+
+void read_key(Recipe& recipe, const std::string& key, const ConfigNode& node) {
+  if (const NumberKey* number = find_number(key)) {
+    if (const auto* field = std::get_if<double Recipe::*>(&number->field)) {
+      recipe.** field = node.as_double({.low = number->low, .high = number->high});
+    } else {
+      recipe.*std::get<std::int64_t Recipe::*>(number->field) =
+          node.as_int(static_cast<std::int64_t>(number->low), static_cast<std::int64_t>(number->high));
+    }
+  } else if (key == "name") {
+    recipe.name = node.as_string();
+  } else if (key == "method") {
+    recipe.method = choice_of(node, kMethods, "method");
+  } else if (key == "mining") {
+    recipe.mining = choice_of(node, kMinings, "way of mining negatives");
+  } else if (key == "hidden") {
+    recipe.hidden.clear();
+    for (const ConfigNode& width : node.items()) recipe.hidden.push_back(width.as_int(1, 65536));
+    if (recipe.hidden.empty()) node.fail("at least one hidden layer is needed");
+  } else if (key == "seed") {
+    recipe.seed = static_cast<std::uint64_t>(node.as_int(0));
+  } else if (key == "split") {
+    recipe.split.kind = choice_of(node, kSplits, "split");
+  } else if (key == "validation_frac") {
+    recipe.split.validation_frac = node.as_double({.low = 0.01, .high = 0.9});
+  } else if (key == "split_seed") {
+    recipe.split.seed = static_cast<std::uint64_t>(node.as_int(0));
+  } else if (key == "held_out") {
+    recipe.split.held_out.clear();
+    for (const ConfigNode& name : node.items()) recipe.split.held_out.push_back(name.as_string());
+  } else if (key == "tune") {
+    recipe.tune = read_tune(node);
+  }
+}
+
+/// What single bounds cannot say.
+void check(const Recipe& recipe, const std::string& where) {
+  if (recipe.d_model % recipe.attention_heads != 0) {
+    throw Error(ErrorKind::usage, fmt::format("{}d_model {} is not a multiple of attention_heads {} (each head takes "
+                                              "an equal share)",
+                                              where, recipe.d_model, recipe.attention_heads));
+  }
+}
+
+Recipe read_recipe(const ConfigNode& root, Recipe recipe) {
+  root.require_only_keys(all_keys());
+  for (const std::string& key : root.keys()) read_key(recipe, key, root.at(key));
+  return recipe;
+}
+
+/// Text in double quotes with YAML's escapes for quotes and backslashes.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+}  // namespace
+
+Method parse_method(const std::string& name) {
+  for (const auto& choice : kMethods) {
+    if (name == choice.name) return choice.value;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("unknown method '{}'.{}", printable(name), did_you_mean(name, names_of(kMethods))));
+}
+
+std::string to_string(Method method) { return name_of(kMethods, method); }
+
+Recipe load_recipe(const std::string& name_or_path) {
+  const auto file = find_data_file(name_or_path, "configs/training", "training recipe");
+  const ConfigNode root = ConfigNode::load(file);
+  Recipe recipe;
+  recipe.name = file.stem().string();
+  recipe = read_recipe(root, std::move(recipe));
+  check(recipe, root.where() + ": ");
+  return recipe;
+}
+
+Recipe parse_recipe(const std::string& yaml, const std::string& name) {
+  const ConfigNode root = ConfigNode::parse(yaml, name);
+  Recipe recipe = read_recipe(root, {});
+  check(recipe, root.where() + ": ");
+  return recipe;
+}
+
+void set_recipe_value(Recipe& recipe, const std::string& key, const std::string& value) {
+  if (std::ranges::find(all_keys(), key) == all_keys().end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("a training recipe has no key '{}'.{}", printable(key), did_you_mean(key, all_keys())));
+  }
+  const bool is_list = key == "hidden" || key == "held_out";
+  const std::string text = is_list && !value.starts_with('[') ? "[" + value + "]" : value;
+  recipe = read_recipe(ConfigNode::parse(key + ": " + text, "recipe value " + key), std::move(recipe));
+}
+
+std::string to_yaml(const Recipe& recipe) {
+  std::string text = fmt::format("name: {}\nmethod: {}\n", quoted(recipe.name), to_string(recipe.method));
+  for (const NumberKey& key : kNumberKeys) {
+    if (const auto* field = std::get_if<double Recipe::*>(&key.field)) {
+      text += fmt::format("{}: {}\n", key.name, shortest(recipe.**field));
+    } else {
+      text += fmt::format("{}: {}\n", key.name, recipe.*std::get<std::int64_t Recipe::*>(key.field));
+    }
+  }
+  text += fmt::format("hidden: [{}]\n", fmt::join(recipe.hidden, ", "));
+  text += fmt::format("mining: {}\nseed: {}\n", name_of(kMinings, recipe.mining), recipe.seed);
+  text += fmt::format("split: {}\nvalidation_frac: {}\nsplit_seed: {}\n", name_of(kSplits, recipe.split.kind),
+                      shortest(recipe.split.validation_frac), recipe.split.seed);
+  if (!recipe.split.held_out.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& name : recipe.split.held_out) names.push_back(quoted(name));
+    text += fmt::format("held_out: [{}]\n", fmt::join(names, ", "));
+  }
+  if (!recipe.tune.empty()) text += "tune:\n";
+  for (const TuneRange& range : recipe.tune) {
+    text += fmt::format("  {}: {{from: {}, to: {}, scale: {}}}\n", range.key, shortest(range.from), shortest(range.to),
+                        range.logarithmic ? "log" : "linear");
+  }
+  return text;
+}
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,243 @@
+/// The library `hindsight_torch`: training steps of one network, behind learner.h.
+#include "surrogate/learner.h"
+
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/cuda.h>
+#include <torch/optim/adam.h>
+#include <torch/version.h>
+
+#include <stdexcept>
+
+#include "surrogate/torch/losses.h"
+#include "surrogate/torch/network.h"
+
+namespace hindsight::surrogate::torch_backend {
+namespace {
+
+/// LibTorch's exceptions carry stack traces; a person needs the first line.
+template <typename Body>
+auto guarded(const Body& body) {
+  try {
+    return body();
+  } catch (const c10::Error& error) {
+    throw std::runtime_error(error.what_without_backtrace());
+  }
+}
+
+template <typename T>
+at::Tensor to_tensor(const std::vector<T>& values, at::IntArrayRef shape, at::Device device) {
+  at::Tensor tensor = at::empty(shape, c10::CppTypeToScalarType<T>::value);
+  std::copy(values.begin(), values.end(), tensor.data_ptr<T>());
+  return tensor.to(device);
+}
+
+std::vector<float> to_vector(const at::Tensor& tensor) {
+  const at::Tensor host = tensor.detach().to(at::kCPU).contiguous();
+  return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
+}
+
+class TorchLearner final : public Learner {
+ public:
+  explicit TorchLearner(const LearnerOptions& options)
+      : options_(options),
+        network_(options.architecture, options.initial, options.cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
+        dropout_(options.dropout, options.seed),
+        no_dropout_(0, 0) {
+    make_optimizer();
+  }
+
+  LossTerms step(const Batch& batch, double learning_rate) override {
+    return guarded([&] {
+      for (auto& group : optimizer_->param_groups()) {
+        static_cast<torch::optim::AdamOptions&>(group.options()).lr(learning_rate);
+      }
+      const Terms terms = terms_of(batch, dropout_);
+      optimizer_->zero_grad();
+      terms.total.backward();
+      optimizer_->step();
+      return values_of(terms);
+    });
+  }
+
+  LossTerms losses(const Batch& batch) override {
+    return guarded([&] { return values_of(terms_of(batch, no_dropout_)); });
+  }
+
+  std::vector<float> mine(const Batch& batch) override {
+    return guarded([&] {
+      const Rows rows = rows_of(batch);
+      return to_vector(mined_codes(batch, rows));
+    });
+  }
+
+  LearnerOutputs predict(const std::vector<std::int64_t>& levels, const std::vector<float>& context) override {
+    return guarded([&] {
+      const at::NoGradGuard no_gradients;
+      Batch batch;
+      batch.feasible = static_cast<std::int64_t>(levels.size() / options_.architecture.level_counts.size());
+      batch.levels = levels;
+      batch.context = context;
+      const Rows rows = rows_of(batch);
+      const Trunk trunk = network_.trunk(network_.tokens_of_levels(rows.levels), rows.context, no_dropout_);
+      LearnerOutputs outputs{.objective = to_vector(network_.objective(trunk)),
+                             .feasible_logit = to_vector(network_.mlp("feasible", trunk.contextual)),
+                             .constraints = {}};
+      if (options_.architecture.constraint_count > 0) {
+        outputs.constraints = to_vector(network_.mlp("constraint", trunk.contextual));
+      }
+      return outputs;
+    });
+  }
+
+  Weights weights() const override {
+    return guarded([&] { return network_.weights(); });
+  }
+
+  void restart(const Weights& weights) override {
+    guarded([&] {
+      network_.assign(weights);
+      make_optimizer();
+    });
+  }
+
+ private:
+  struct Rows {
+    at::Tensor levels;   // n x p
+    at::Tensor context;  // n x c
+  };
+  struct Terms {
+    at::Tensor total, squared_error, negative_mean, infeasible_mean, rank, feasibility, constraint;
+  };
+
+  void make_optimizer() {
+    optimizer_ = std::make_unique<torch::optim::Adam>(network_.parameters(),
+                                                      torch::optim::AdamOptions().weight_decay(options_.weight_decay));
+  }
+
+  [[nodiscard]] Rows rows_of(const Batch& batch) const {
+    const std::int64_t n = batch.negatives + batch.feasible + batch.infeasible;
+    const auto p = static_cast<std::int64_t>(options_.architecture.level_counts.size());
+    return {.levels = to_tensor(batch.levels, {n, p}, network_.device()),
+            .context = to_tensor(batch.context, {n, options_.architecture.context_size}, network_.device())};
+  }
+
+  /// Gradient steps x <- x - rate * df(x)/dx from every row's own one-hot code, as in the released code.
+  /// Differs: every row follows its own gradient (the sum over rows separates, since no layer mixes rows); the
+  /// released code applies the first row's gradient to the whole batch.
+  [[nodiscard]] at::Tensor mined_codes(const Batch& batch, const Rows& rows) {
+    at::Tensor codes = network_.codes_of_levels(rows.levels.narrow(0, 0, batch.negatives));
+    const at::Tensor context = rows.context.narrow(0, 0, batch.negatives);
+    for (std::int64_t i = 0; i < batch.gradient_steps; ++i) {
+      codes = codes.detach().set_requires_grad(true);
+      const at::Tensor f = network_.objective(network_.trunk(network_.tokens_of_codes(codes), context, no_dropout_));
+      const at::Tensor gradient = torch::autograd::grad({f.sum()}, {codes}).front();
+      codes = codes.detach() - batch.gradient_rate * gradient;
+    }
+    return codes.detach();
+  }
+
+  [[nodiscard]] at::Tensor tokens_of(const Batch& batch, const Rows& rows) {
+    if (batch.negatives == 0 || batch.gradient_steps == 0) return network_.tokens_of_levels(rows.levels);
+    const std::int64_t logged = batch.feasible + batch.infeasible;
+    const at::Tensor mined = network_.tokens_of_codes(mined_codes(batch, rows));
+    return at::cat({mined, network_.tokens_of_levels(rows.levels.narrow(0, batch.negatives, logged))}, 0);
+  }
+
+  /// Rows [first, first + count) of a trunk; with gradients into the shared layers or without.
+  [[nodiscard]] static Trunk part(const Trunk& trunk, std::int64_t first, std::int64_t count) {
+    return {.plain = trunk.plain.narrow(0, first, count),
+            .contextual = trunk.contextual.narrow(0, first, count),
+            .gate_context = trunk.gate_context.defined() ? trunk.gate_context.narrow(0, first, count) : at::Tensor()};
+  }
+
+  [[nodiscard]] Terms terms_of(const Batch& batch, Dropout& dropout) {
+    const LossWeights& weight = options_.loss;
+    const at::Device device = network_.device();
+    const Rows rows = rows_of(batch);
+    const Trunk trunk = network_.trunk(tokens_of(batch, rows), rows.context, dropout);
+    const std::int64_t logged = batch.feasible + batch.infeasible;
+    const bool pushes_infeasible = weight.beta != 0 && batch.infeasible > 0;
+    const std::int64_t scored = batch.negatives + (pushes_infeasible ? logged : batch.feasible);
+    const at::Tensor f = network_.objective(part(trunk, 0, scored));
+    const at::Tensor f_feasible = f.narrow(0, batch.negatives, batch.feasible);
+    const at::Tensor zero = at::zeros({}, at::TensorOptions(at::kFloat).device(device));
+
+    Terms terms{.total = zero,
+                .squared_error = squared_error(f_feasible, to_tensor(batch.objective, {batch.feasible}, device)),
+                .negative_mean = zero,
+                .infeasible_mean = zero,
+                .rank = zero,
+                .feasibility = zero,
+                .constraint = zero};
+    if (batch.negatives > 0) terms.negative_mean = pushed_mean(f.narrow(0, 0, batch.negatives), weight.push_limit);
+    if (pushes_infeasible) {
+      terms.infeasible_mean =
+          pushed_mean(f.narrow(0, batch.negatives + batch.feasible, batch.infeasible), weight.push_limit);
+    }
+    const auto pairs = static_cast<std::int64_t>(batch.pair_better.size());
+    if (pairs > 0) {
+      terms.rank = rank_loss(f_feasible, to_tensor(batch.pair_better, {pairs}, device),
+                             to_tensor(batch.pair_worse, {pairs}, device));
+    }
+    at::Tensor head_input = trunk.contextual.narrow(0, batch.negatives, logged);
+    if (!weight.heads_shape_trunk) head_input = head_input.detach();
+    if (weight.feasibility != 0 && batch.infeasible > 0) {
+      terms.feasibility = feasibility_loss(network_.mlp("feasible", head_input).squeeze(1), batch.feasible,
+                                           to_tensor(batch.feasibility_weight, {logged}, device));
+    }
+    const std::int64_t k = options_.architecture.constraint_count;
+    if (weight.constraint != 0 && k > 0) {
+      terms.constraint =
+          constraint_loss(network_.mlp("constraint", head_input), to_tensor(batch.constraints, {logged, k}, device));
+    }
+    terms.total = terms.squared_error - weight.alpha * terms.negative_mean - weight.beta * terms.infeasible_mean +
+                  weight.rank * terms.rank + weight.feasibility * terms.feasibility +
+                  weight.constraint * terms.constraint;
+    return terms;
+  }
+
+  /// One transfer from the device for all terms.
+  [[nodiscard]] static LossTerms values_of(const Terms& terms) {
+    const std::vector<float> v = to_vector(at::stack(
+        {terms.total.detach(), terms.squared_error.detach(), terms.negative_mean.detach(),
+         terms.infeasible_mean.detach(), terms.rank.detach(), terms.feasibility.detach(), terms.constraint.detach()}));
+    return {.total = v[0],
+            .squared_error = v[1],
+            .negative_mean = v[2],
+            .infeasible_mean = v[3],
+            .rank = v[4],
+            .feasibility = v[5],
+            .constraint = v[6]};
+  }
+
+  LearnerOptions options_;
+  TorchNetwork network_;
+  Dropout dropout_;
+  Dropout no_dropout_;
+  std::unique_ptr<torch::optim::Adam> optimizer_;
+};
+
+class TorchFactory final : public LearnerFactory {
+ public:
+  std::unique_ptr<Learner> create(const LearnerOptions& options) override {
+    return guarded([&]() -> std::unique_ptr<Learner> {
+      // One thread per network: members are trained side by side, and the result does not depend on the machine's
+      // number of cores. Both settings belong to the calling thread.
+      at::set_num_threads(1);
+      at::globalContext().setFlushDenormal(true);
+      return std::make_unique<TorchLearner>(options);
+    });
+  }
+  bool cuda_available() const override { return torch::cuda::is_available(); }
+  std::string description() const override { return "LibTorch " TORCH_VERSION; }
+};
+
+}  // namespace
+}  // namespace hindsight::surrogate::torch_backend
+
+extern "C" __attribute__((visibility("default"))) hindsight::surrogate::LearnerFactory* hindsight_learner_factory(
+    std::uint32_t interface_version) {
+  static hindsight::surrogate::torch_backend::TorchFactory factory;
+  return interface_version == hindsight::surrogate::kLearnerInterfaceVersion ? &factory : nullptr;
+}

@@ -1,0 +1,26 @@
+/// The terms of the training loss, one function each. f: predicted z-scores, z: logged ones; smaller is better.
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace hindsight::surrogate::torch_backend {
+
+/// E[(f - z)^2] over feasible rows [paper: prime-2022, eq. 2].
+[[nodiscard]] at::Tensor squared_error(const at::Tensor& predicted, const at::Tensor& logged);
+
+/// E[min(f, limit)]: the quantity that alpha (on negatives) and beta (on infeasible rows) push up
+/// [paper: prime-2022, eq. 3]. Differs: hinged at `limit`, where a row counts as bad enough and its gradient ends;
+/// the released code clips the mean instead.
+[[nodiscard]] at::Tensor pushed_mean(const at::Tensor& predicted, double limit);
+
+/// E_pairs[log(1 + exp(-(f_worse - f_better)))], the logistic loss of a pair's order.
+/// Differs: the released code takes the sign of the predictions' difference, which has no gradient.
+[[nodiscard]] at::Tensor rank_loss(const at::Tensor& predicted, const at::Tensor& better, const at::Tensor& worse);
+
+/// E[w BCE(sigmoid(logit), label)], labels: 1 for the first `feasible` rows, 0 for the others.
+[[nodiscard]] at::Tensor feasibility_loss(const at::Tensor& logits, std::int64_t feasible, const at::Tensor& weights);
+
+/// E[(g - c)^2] over logged labels; NaN marks those that were not logged.
+[[nodiscard]] at::Tensor constraint_loss(const at::Tensor& predicted, const at::Tensor& logged);
+
+}  // namespace hindsight::surrogate::torch_backend

@@ -1,0 +1,159 @@
+/// Forward equations of architecture.h.
+#include "surrogate/torch/network.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace hindsight::surrogate::torch_backend {
+namespace {
+
+/// Slope of the leaky ReLU [paper: prime-code].
+constexpr double kLeakySlope = 0.1;
+/// Added to the variance in layer normalisation (architecture.h).
+constexpr double kNormEpsilon = 1e-5;
+
+at::Tensor to_tensor(const Tensor& source, at::Device device) {
+  at::Tensor tensor = at::empty(source.shape, at::kFloat);
+  std::copy(source.values.begin(), source.values.end(), tensor.data_ptr<float>());
+  return tensor.to(device);
+}
+
+}  // namespace
+
+Dropout::Dropout(double rate, std::uint64_t seed) : rate_(rate), generator_(at::detail::createCPUGenerator(seed)) {}
+
+at::Tensor Dropout::operator()(const at::Tensor& input) {
+  if (rate_ <= 0) return input;
+  // The mask is drawn on the host whatever the device, so that a seed means the same everywhere.
+  const at::Tensor mask = at::empty(input.sizes(), at::kFloat).bernoulli_(1 - rate_, generator_).div_(1 - rate_);
+  return input * mask.to(input.device());
+}
+
+TorchNetwork::TorchNetwork(const Architecture& architecture, const Weights& weights, at::Device device)
+    : architecture_(architecture), device_(device) {
+  for (const auto& [name, tensor] : weights) {
+    parameters_.emplace(name, to_tensor(tensor, device).set_requires_grad(true));
+  }
+  std::vector<std::int64_t> offsets(architecture.level_counts.size(), 0);
+  std::exclusive_scan(architecture.level_counts.begin(), architecture.level_counts.end(), offsets.begin(),
+                      std::int64_t{0});
+  level_offsets_ = at::empty({static_cast<std::int64_t>(offsets.size())}, at::kLong);
+  std::copy(offsets.begin(), offsets.end(), level_offsets_.data_ptr<std::int64_t>());
+  level_offsets_ = level_offsets_.to(device);
+}
+
+at::Tensor TorchNetwork::tokens_of_levels(const at::Tensor& levels) const {
+  std::vector<at::Tensor> tables;
+  for (std::size_t i = 0; i < architecture_.level_counts.size(); ++i) {
+    tables.push_back(weight("embed." + std::to_string(i) + ".weight"));
+  }
+  const at::Tensor rows = (levels + level_offsets_).flatten();
+  const at::Tensor embedded = at::cat(tables, 0).index_select(0, rows);  // n*p x d
+  return embedded.view({levels.size(0), levels.size(1), architecture_.d_model}) + weight("position");
+}
+
+at::Tensor TorchNetwork::tokens_of_codes(const at::Tensor& codes) const {
+  std::vector<at::Tensor> tokens;
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < architecture_.level_counts.size(); ++i) {
+    const std::int64_t count = architecture_.level_counts[i];
+    tokens.push_back(at::matmul(codes.narrow(1, offset, count), weight("embed." + std::to_string(i) + ".weight")));
+    offset += count;
+  }
+  return at::stack(tokens, 1) + weight("position");
+}
+
+at::Tensor TorchNetwork::codes_of_levels(const at::Tensor& levels) const {
+  const std::int64_t width =
+      std::accumulate(architecture_.level_counts.begin(), architecture_.level_counts.end(), std::int64_t{0});
+  const auto float_options = at::TensorOptions(at::kFloat).device(device_);
+  return at::zeros({levels.size(0), width}, float_options).scatter_(1, levels + level_offsets_, 1.0);
+}
+
+at::Tensor TorchNetwork::linear(const std::string& name, const at::Tensor& input) const {
+  return at::linear(input, weight(name + ".weight"), weight(name + ".bias"));
+}
+
+at::Tensor TorchNetwork::attention(const std::string& layer, const at::Tensor& tokens) const {
+  const std::int64_t n = tokens.size(0);
+  const std::int64_t p = tokens.size(1);
+  const std::int64_t heads = architecture_.attention_heads;
+  const std::int64_t width = architecture_.d_model / heads;
+  const auto by_head = [&](const char* name) {  // n*H x p x d/H
+    return linear(layer + ".attention." + name, tokens)
+        .view({n, p, heads, width})
+        .transpose(1, 2)
+        .reshape({n * heads, p, width});
+  };
+  const at::Tensor scores = at::bmm(by_head("query"), by_head("key").transpose(1, 2)) / std::sqrt(double(width));
+  const at::Tensor mixed = at::bmm(at::softmax(scores, -1), by_head("value"));  // n*H x p x d/H
+  const at::Tensor joined = mixed.view({n, heads, p, width}).transpose(1, 2).reshape({n, p, heads * width});
+  return linear(layer + ".attention.out", joined);
+}
+
+at::Tensor TorchNetwork::normalised(const std::string& name, const at::Tensor& input) const {
+  return at::layer_norm(input, {architecture_.d_model}, weight(name + ".weight"), weight(name + ".bias"), kNormEpsilon);
+}
+
+Trunk TorchNetwork::trunk(const at::Tensor& tokens, const at::Tensor& context, Dropout& dropout) const {
+  at::Tensor x = dropout(tokens);
+  for (std::int64_t l = 0; l < architecture_.transformer_layers; ++l) {
+    const std::string layer = "layer." + std::to_string(l);
+    x = normalised(layer + ".norm1", x + dropout(attention(layer, x)));
+    const at::Tensor hidden = at::relu(linear(layer + ".feed_forward.0", x));
+    x = normalised(layer + ".norm2", x + dropout(linear(layer + ".feed_forward.1", hidden)));
+  }
+  Trunk result;
+  result.plain = x.flatten(1);
+  result.contextual = result.plain;
+  if (architecture_.context_size > 0) {
+    result.contextual = result.plain * at::linear(context, weight("context.weight"));
+    result.gate_context = result.plain * at::linear(context, weight("gate_context.weight"));
+  }
+  return result;
+}
+
+at::Tensor TorchNetwork::mlp(const std::string& name, const at::Tensor& input) const {
+  at::Tensor y = input;
+  for (std::size_t j = 0; j <= architecture_.hidden.size(); ++j) {
+    if (j > 0) y = at::leaky_relu(y, kLeakySlope);
+    y = linear(name + "." + std::to_string(j), y);
+  }
+  return y;
+}
+
+at::Tensor TorchNetwork::objective(const Trunk& trunk) const {
+  const at::Tensor gate_input =
+      trunk.gate_context.defined() ? at::cat({trunk.plain, trunk.gate_context}, 1) : trunk.plain;
+  const at::Tensor gate_hidden = at::leaky_relu(linear("gate.0", gate_input), kLeakySlope);
+  const at::Tensor gate = at::softmax(linear("gate.1", gate_hidden), -1);  // n x experts
+  std::vector<at::Tensor> votes;
+  for (std::int64_t e = 0; e < architecture_.experts; ++e) {
+    votes.push_back(mlp("expert." + std::to_string(e), trunk.contextual));
+  }
+  return (gate * at::cat(votes, 1)).sum(1);
+}
+
+std::vector<at::Tensor> TorchNetwork::parameters() const {
+  std::vector<at::Tensor> list;
+  for (const auto& [name, tensor] : parameters_) list.push_back(tensor);
+  return list;
+}
+
+Weights TorchNetwork::weights() const {
+  Weights result;
+  for (const auto& [name, tensor] : parameters_) {
+    const at::Tensor host = tensor.detach().to(at::kCPU).contiguous();
+    const float* data = host.data_ptr<float>();
+    result.emplace(name, Tensor{.shape = host.sizes().vec(), .values = {data, data + host.numel()}});
+  }
+  return result;
+}
+
+void TorchNetwork::assign(const Weights& weights) {
+  for (const auto& [name, tensor] : weights) parameters_.at(name).detach().copy_(to_tensor(tensor, device_));
+}
+
+}  // namespace hindsight::surrogate::torch_backend

@@ -1,0 +1,174 @@
+/// Training of an ensemble: split, scale, train the members side by side, calibrate, assemble the model.
+#include "hindsight/surrogate/train.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/thread_pool.h"
+#include "surrogate/checkpoint.h"
+#include "surrogate/member.h"
+#include "surrogate/temperature.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+bool choose_cuda(Device device, LearnerFactory& factory) {
+  const bool available = device != Device::cpu && factory.cuda_available();
+  if (device == Device::cuda && !available) {
+    throw Error(ErrorKind::unavailable, fmt::format("{} finds no CUDA device. Use the device cpu, or a LibTorch built "
+                                                    "with CUDA on a machine with a GPU",
+                                                    factory.description()));
+  }
+  return available;
+}
+
+Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data, const Scalers& scalers,
+                              std::size_t training_contexts) {
+  Architecture architecture{.level_counts = {},
+                            .context_size = 0,
+                            .constraint_count = std::ssize(scalers.constraint.names),
+                            .d_model = recipe.d_model,
+                            .transformer_layers = recipe.transformer_layers,
+                            .attention_heads = recipe.attention_heads,
+                            .feed_forward = recipe.feed_forward,
+                            .experts = recipe.experts,
+                            .hidden = recipe.hidden};
+  for (const space::Parameter& parameter : data.space.parameters()) {
+    architecture.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
+  }
+  // Features that were scaled on one context are all zero and would erase the design (architecture.h).
+  if (training_contexts > 1) architecture.context_size = std::ssize(scalers.context.feature_names);
+  return architecture;
+}
+
+TrainingRows final_rows(const dataset::Dataset& data, const Recipe& recipe, const Scalers& scalers,
+                        std::int64_t context_size) {
+  const bool wanted = recipe.final_steps > 0 && recipe.split.kind != dataset::SplitKind::leave_workloads_out;
+  return wanted ? scale_rows(data, scalers, context_size) : TrainingRows{};
+}
+
+std::map<std::string, std::string> provenance(const Recipe& recipe, const std::string& data_hash,
+                                              const std::string& split_description, const LearnerFactory& factory,
+                                              bool cuda, const std::vector<std::optional<TrainedMember>>& members) {
+  std::map<std::string, std::string> facts = {
+      {"version", build_info().version},
+      {"commit", build_info().commit},
+      {"method", to_string(recipe.method)},
+      {"dataset_sha256", data_hash},
+      {"split", split_description},
+      {"library", factory.description()},
+      {"device", cuda ? "cuda" : "cpu"},
+      {"seed", std::to_string(recipe.seed)},
+      {"metrics_of", "the selected weights, before the final steps on all rows"},
+  };
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::string prefix = fmt::format("member_{}", i);
+    if (!members[i]) {
+      facts[prefix] = "diverged or not reached";
+      continue;
+    }
+    const TrainedMember& member = *members[i];
+    facts[prefix] = fmt::format("validation tau {:.4f} at step {}, {} steps{}{}", member.kendall_tau,
+                                member.selected_step, member.steps_done, member.diverged ? ", then diverged" : "",
+                                member.interrupted ? ", interrupted" : "");
+  }
+  return facts;
+}
+
+}  // namespace
+
+TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  dataset::require_trainable(data, recipe.method == Method::prime);
+  const dataset::Split split = dataset::split(data, recipe.split);
+  const dataset::Dataset training = data.subset(split.train);
+  const dataset::Dataset validation = data.subset(split.validation);
+  const Scalers scalers = fit_scalers(training);
+  const std::vector<dataset::Context> training_contexts = contexts_with_rows(training);
+  LearnerFactory& factory = learner_factory();
+  const bool cuda = choose_cuda(options.device, factory);
+  const Architecture architecture = architecture_for(recipe, data, scalers, training_contexts.size());
+  const TrainingPlan plan{.recipe = recipe,
+                          .architecture = architecture,
+                          .train = scale_rows(training, scalers, architecture.context_size),
+                          .validation = scale_rows(validation, scalers, architecture.context_size),
+                          .all = final_rows(data, recipe, scalers, architecture.context_size),
+                          .cuda = cuda};
+  const Model::Parts frame{.space = data.space,
+                           .objective_text = data.objective_text,
+                           .constraint_names = data.constraint_names,
+                           .training_contexts = training_contexts,
+                           .context_scaler = scalers.context,
+                           .objective_scaler = scalers.objective,
+                           .constraint_scaler = scalers.constraint,
+                           .feasibility_temperature = 1,
+                           .recipe_text = to_yaml(recipe),
+                           .provenance = {},
+                           .metrics = {},
+                           .members = {}};
+  const std::string data_hash = data.content_hash();
+
+  const auto count = static_cast<std::size_t>(recipe.ensemble);
+  std::vector<std::optional<TrainedMember>> members(count);
+  const std::string identity = training_identity(recipe, data_hash);
+  if (options.resume && options.checkpoint) members = load_checkpoint(*options.checkpoint, identity, count);
+  std::mutex finished;
+  ProgressRelay relay(options.progress);
+  const auto threads = static_cast<unsigned>(std::min<std::size_t>(resolve_threads(options.threads), count));
+  parallel_for(count, 1, threads, [&](std::size_t begin, std::size_t, unsigned) {
+    if (members[begin] || interrupt_requested()) return;
+    std::optional<TrainedMember> member;
+    try {
+      member = train_member(plan, static_cast<std::int64_t>(begin), factory, relay);
+    } catch (const Error&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      throw Error(ErrorKind::failure, fmt::format("{}: {}", factory.description(), printable(error.what(), 400)));
+    }
+    const std::scoped_lock lock(finished);
+    members[begin] = std::move(member);
+    const bool complete = members[begin] && !members[begin]->interrupted;
+    if (options.checkpoint && complete) save_checkpoint(*options.checkpoint, frame, identity, members);
+  });
+
+  Model::Parts parts = frame;
+  std::vector<Network> selected;
+  bool interrupted = false;
+  std::int64_t steps_done = 0;
+  for (const auto& member : members) {
+    if (!member) continue;
+    selected.push_back(member->selected);
+    parts.members.push_back(member->final);
+    interrupted = interrupted || member->interrupted;
+    steps_done += member->steps_done;
+  }
+  interrupted = interrupted || interrupt_requested();
+  if (parts.members.empty()) {
+    if (interrupted)
+      throw Error(ErrorKind::interrupted, "interrupted before the first training step; nothing was kept");
+    throw Error(ErrorKind::failure,
+                fmt::format("the loss of every member stopped being finite before anything useful was learnt (recipe "
+                            "{}). Lower learning_rate (now {})?",
+                            recipe.name, shortest(recipe.learning_rate)));
+  }
+  parts.feasibility_temperature = fit_temperature(selected, plan.validation);
+  parts.provenance = provenance(recipe, data_hash, split.description, factory, cuda, members);
+  Model::Parts judged = parts;
+  judged.members = selected;
+  parts.metrics = evaluate_model(Model(std::move(judged)), validation);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return {.model = Model(std::move(parts)),
+          .interrupted = interrupted,
+          .seconds = elapsed.count(),
+          .steps_done = steps_done};
+}
+
+}  // namespace hindsight::surrogate

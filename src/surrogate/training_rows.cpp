@@ -1,0 +1,158 @@
+/// Scaling of rows and drawing of batches.
+#include "surrogate/training_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+
+namespace hindsight::surrogate {
+
+std::vector<dataset::Context> contexts_with_rows(const dataset::Dataset& data) {
+  std::vector<bool> used(data.contexts.size(), false);
+  for (const std::int32_t context : data.context) used[static_cast<std::size_t>(context)] = true;
+  std::vector<dataset::Context> contexts;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) contexts.push_back(data.contexts[i]);
+  }
+  return contexts;
+}
+
+Scalers fit_scalers(const dataset::Dataset& train) {
+  Scalers scalers;
+  scalers.context = dataset::fit_context_scaler(contexts_with_rows(train));
+  scalers.objective = dataset::fit_objective_scaler(train, scalers.context);
+  scalers.constraint = dataset::fit_constraint_scaler(train);
+  return scalers;
+}
+
+std::uint64_t design_key(const std::uint16_t* levels, Eigen::Index parameters) {
+  return content_hash(std::string_view(reinterpret_cast<const char*>(levels),
+                                       static_cast<std::size_t>(parameters) * sizeof(std::uint16_t)));
+}
+
+TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, std::int64_t context_size) {
+  const auto n = static_cast<Eigen::Index>(data.size());
+  const auto contexts = static_cast<Eigen::Index>(data.contexts.size());
+  TrainingRows rows;
+  rows.levels = data.levels;
+  rows.context = data.context;
+  rows.objective = Eigen::VectorXf::Constant(n, std::numeric_limits<float>::quiet_NaN());
+  rows.context_features = Eigen::MatrixXf::Zero(contexts, context_size);
+  rows.by_context.resize(data.contexts.size());
+  for (const space::Parameter& parameter : data.space.parameters()) {
+    rows.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
+  }
+  std::vector<dataset::ObjectiveScaler::Scale> scales;
+  for (std::size_t i = 0; i < data.contexts.size(); ++i) {
+    const Eigen::VectorXd features = scalers.context.apply(data.contexts[i]);
+    scales.push_back(scalers.objective.scale(data.contexts[i].name, features));
+    if (context_size > 0) rows.context_features.row(static_cast<Eigen::Index>(i)) = features.cast<float>().transpose();
+  }
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const auto context = static_cast<std::size_t>(data.context[row]);
+    auto& group = rows.by_context[context];
+    if (data.feasible[row]) {
+      const dataset::ObjectiveScaler::Scale& scale = scales[context];
+      rows.objective[i] = static_cast<float>((std::log(data.objective[i]) - scale.mean) / scale.deviation);
+      group.feasible.push_back(row);
+      group.feasible_keys.insert(design_key(rows.levels.row(i).data(), rows.levels.cols()));
+    } else {
+      group.infeasible.push_back(row);
+    }
+  }
+  const auto k = static_cast<Eigen::Index>(scalers.constraint.names.size());
+  rows.constraints.resize(n, k);
+  for (Eigen::Index j = 0; j < k; ++j) {
+    for (Eigen::Index i = 0; i < n; ++i) {
+      rows.constraints(i, j) = static_cast<float>((std::log(data.constraints(i, j)) - scalers.constraint.mean[j]) /
+                                                  scalers.constraint.deviation[j]);
+    }
+  }
+  return rows;
+}
+
+BatchSampler::BatchSampler(const TrainingRows& rows, std::uint64_t seed) : rows_(rows), draws_(seed, "batches") {
+  for (std::size_t i = 0; i < rows.by_context.size(); ++i) {
+    if (!rows.by_context[i].feasible.empty()) with_feasible_.push_back(i);
+    if (!rows.by_context[i].infeasible.empty()) with_infeasible_.push_back(i);
+  }
+  HINDSIGHT_EXPECT(!with_feasible_.empty());
+}
+
+void BatchSampler::append_context(Batch& batch, std::size_t context) const {
+  const auto features = rows_.context_features.row(static_cast<Eigen::Index>(context));
+  for (Eigen::Index j = 0; j < features.size(); ++j) batch.context.push_back(features[j]);
+}
+
+void BatchSampler::append_row(Batch& batch, std::size_t row) const {
+  const auto i = static_cast<Eigen::Index>(row);
+  for (Eigen::Index j = 0; j < rows_.levels.cols(); ++j) batch.levels.push_back(rows_.levels(i, j));
+  for (Eigen::Index j = 0; j < rows_.constraints.cols(); ++j) batch.constraints.push_back(rows_.constraints(i, j));
+  append_context(batch, static_cast<std::size_t>(rows_.context[row]));
+}
+
+Batch BatchSampler::logged(std::int64_t feasible, std::int64_t infeasible, bool with_pairs) {
+  Batch batch;
+  batch.feasible = feasible;
+  batch.infeasible = with_infeasible_.empty() ? 0 : infeasible;
+  std::vector<std::size_t> drawn;
+  double weight_sum = 0;
+  // Batches hold as many infeasible rows as feasible ones; the weights restore the log's own proportion, so that the
+  // predicted probability is one.
+  const auto add_weight = [&](double weight) {
+    batch.feasibility_weight.push_back(static_cast<float>(weight));
+    weight_sum += weight;
+  };
+  for (std::int64_t i = 0; i < batch.feasible; ++i) {
+    const auto& group = rows_.by_context[with_feasible_[draws_.below(with_feasible_.size())]];
+    drawn.push_back(group.feasible[draws_.below(group.feasible.size())]);
+    append_row(batch, drawn.back());
+    batch.objective.push_back(rows_.objective[static_cast<Eigen::Index>(drawn.back())]);
+    add_weight(group.feasible_frac());
+  }
+  for (std::int64_t i = 0; i < batch.infeasible; ++i) {
+    const auto& group = rows_.by_context[with_infeasible_[draws_.below(with_infeasible_.size())]];
+    append_row(batch, group.infeasible[draws_.below(group.infeasible.size())]);
+    add_weight(1 - group.feasible_frac());
+  }
+  const double scale = static_cast<double>(batch.feasibility_weight.size()) / std::max(weight_sum, 1e-30);
+  for (float& weight : batch.feasibility_weight) weight = static_cast<float>(weight * scale);
+  if (with_pairs) append_pairs(batch, drawn);
+  return batch;
+}
+
+void BatchSampler::append_pairs(Batch& batch, const std::vector<std::size_t>& rows) {
+  std::vector<std::vector<std::int64_t>> positions(rows_.by_context.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    positions[static_cast<std::size_t>(rows_.context[rows[i]])].push_back(static_cast<std::int64_t>(i));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& group = positions[static_cast<std::size_t>(rows_.context[rows[i]])];
+    const auto self = static_cast<std::int64_t>(i);
+    const std::int64_t other = group[draws_.below(group.size())];
+    const float difference = batch.objective[i] - batch.objective[static_cast<std::size_t>(other)];
+    if (difference == 0) continue;  // itself, or a tie
+    batch.pair_better.push_back(difference < 0 ? self : other);
+    batch.pair_worse.push_back(difference < 0 ? other : self);
+  }
+}
+
+void BatchSampler::prepend_negatives(Batch& batch, const LevelMatrix& designs,
+                                     const std::vector<std::int32_t>& contexts) const {
+  Batch front;
+  for (Eigen::Index i = 0; i < designs.rows(); ++i) {
+    for (Eigen::Index j = 0; j < designs.cols(); ++j) front.levels.push_back(designs(i, j));
+    append_context(front, static_cast<std::size_t>(contexts[static_cast<std::size_t>(i)]));
+  }
+  batch.negatives += designs.rows();
+  batch.levels.insert(batch.levels.begin(), front.levels.begin(), front.levels.end());
+  batch.context.insert(batch.context.begin(), front.context.begin(), front.context.end());
+}
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,86 @@
+/// Rows of a dataset in the units a network sees, grouped by context, and batches drawn from them.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "hindsight/core/random.h"
+#include "hindsight/dataset/scaling.h"
+#include "hindsight/surrogate/model.h"
+#include "surrogate/learner.h"
+
+namespace hindsight::surrogate {
+
+/// Successive draws from a named stream.
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::string_view name) : stream_(seed, name) {}
+  [[nodiscard]] std::size_t below(std::size_t bound) {
+    return static_cast<std::size_t>(stream_.below(next_++, static_cast<std::uint64_t>(bound)));
+  }
+  [[nodiscard]] double uniform() { return stream_.uniform(next_++); }
+
+ private:
+  RandomStream stream_;
+  std::uint64_t next_ = 0;
+};
+
+/// The scalers of one training run, fitted on its training rows.
+struct Scalers {
+  dataset::ContextScaler context;
+  dataset::ObjectiveScaler objective;
+  dataset::ConstraintScaler constraint;
+};
+/// `train`: the training rows. Contexts without a row there do not count.
+[[nodiscard]] Scalers fit_scalers(const dataset::Dataset& train);
+
+/// Contexts that have at least one row, in the order of the dataset.
+[[nodiscard]] std::vector<dataset::Context> contexts_with_rows(const dataset::Dataset& data);
+
+struct TrainingRows {
+  struct OfContext {
+    std::vector<std::size_t> feasible, infeasible;
+    std::unordered_set<std::uint64_t> feasible_keys;  ///< design_key of every feasible design
+    [[nodiscard]] double feasible_frac() const {
+      return static_cast<double>(feasible.size()) / static_cast<double>(feasible.size() + infeasible.size());
+    }
+  };
+  LevelMatrix levels;                      // n x p
+  std::vector<std::int32_t> context;       // n
+  Eigen::VectorXf objective;               // n, z; NaN when infeasible
+  Eigen::MatrixXf constraints;             // n x k, z; NaN when not logged
+  Eigen::MatrixXf context_features;        // contexts x c, scaled; c = 0 when the network has no context
+  std::vector<OfContext> by_context;       // one per context, empty where it has no rows
+  std::vector<std::int64_t> level_counts;  // p
+};
+/// `context_size`: 0 or the scaler's number of features.
+[[nodiscard]] TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, std::int64_t context_size);
+
+/// Identity of a design within its space.
+[[nodiscard]] std::uint64_t design_key(const std::uint16_t* levels, Eigen::Index parameters);
+
+/// Draws batches: a context uniformly among those that have such rows, then a row uniformly within it, so that a
+/// context counts the same however many rows it has.
+class BatchSampler {
+ public:
+  BatchSampler(const TrainingRows& rows, std::uint64_t seed);
+  /// The logged part of a batch; `with_pairs` adds one pair per feasible row for the rank loss.
+  [[nodiscard]] Batch logged(std::int64_t feasible, std::int64_t infeasible, bool with_pairs);
+  /// Puts designs in front of the batch as negatives. `designs`: one row each, `contexts` their contexts.
+  void prepend_negatives(Batch& batch, const LevelMatrix& designs, const std::vector<std::int32_t>& contexts) const;
+  /// Contexts that have feasible rows.
+  [[nodiscard]] const std::vector<std::size_t>& contexts() const { return with_feasible_; }
+
+ private:
+  void append_context(Batch& batch, std::size_t context) const;
+  void append_row(Batch& batch, std::size_t row) const;
+  void append_pairs(Batch& batch, const std::vector<std::size_t>& rows);
+
+  const TrainingRows& rows_;
+  std::vector<std::size_t> with_feasible_, with_infeasible_;
+  Draws draws_;
+};
+
+}  // namespace hindsight::surrogate
