@@ -18,6 +18,9 @@ endif()
 # Every translation unit of the product; headers are judged where they are included (HeaderFilterRegex).
 set(tidy_sources ${hindsight_sources})
 list(FILTER tidy_sources INCLUDE REGEX "/(src|apps)/.*\\.cpp$")
+if(NOT TARGET hindsight_torch)
+  list(FILTER tidy_sources EXCLUDE REGEX "/surrogate/torch/")  # has no compile command without LibTorch
+endif()
 find_program(HINDSIGHT_CLANG_TIDY NAMES clang-tidy-14 clang-tidy)
 if(HINDSIGHT_CLANG_TIDY AND tidy_sources)
   list(JOIN tidy_sources "\n" tidy_list)

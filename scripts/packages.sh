@@ -7,6 +7,7 @@ build_packages=(
   g++
   libboost-dev
   libcli11-dev
+  libeigen3-dev
   libfmt-dev
   libsqlite3-dev
   libsqlitecpp-dev
@@ -14,11 +15,17 @@ build_packages=(
   libyaml-cpp-dev
   ninja-build
   nlohmann-json3-dev
+  zlib1g-dev
 )
 test_packages=(
   libgmock-dev
   libgtest-dev
   sqlite3
+)
+# Only for training (about 1 GB). LibTorch without OpenBLAS trains about sixteen times slower.
+training_packages=(
+  libopenblas0-pthread
+  libtorch-dev
 )
 # Only for -DHINDSIGHT_BUILD_BENCH=ON (the preset bench).
 bench_packages=(
@@ -69,5 +76,5 @@ install_packages() {
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
-  printf '%s\n' "${build_packages[@]}" "${test_packages[@]}" "${bench_packages[@]}"
+  printf '%s\n' "${build_packages[@]}" "${test_packages[@]}" "${training_packages[@]}" "${bench_packages[@]}"
 fi

@@ -24,8 +24,9 @@ struct Library {
   std::string_view prefix;
   std::string_view layers;
   bool in_public_headers = false;
+  std::string_view folder = "";  ///< the only folder that may name it, when that is narrower than a layer
 };
-constexpr std::array<Library, 10> kLibraries = {{
+constexpr std::array<Library, 14> kLibraries = {{
     {.prefix = "Eigen/", .layers = "*", .in_public_headers = true},
     {.prefix = "fmt/", .layers = "*"},
     {.prefix = "yaml-cpp/", .layers = "core"},
@@ -33,15 +34,19 @@ constexpr std::array<Library, 10> kLibraries = {{
     {.prefix = "boost/", .layers = "space"},
     {.prefix = "SQLiteCpp/", .layers = "log"},
     {.prefix = "sqlite3.h", .layers = "log"},
-    {.prefix = "nlohmann/", .layers = "log,sweep,report,apps"},
+    {.prefix = "nlohmann/", .layers = "log,sweep,dataset,surrogate,report,apps"},
+    {.prefix = "zlib.h", .layers = "dataset"},
+    {.prefix = "torch/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
+    {.prefix = "ATen/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
+    {.prefix = "c10/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
     {.prefix = "CLI/", .layers = "apps"},
     {.prefix = "CLI11.hpp", .layers = "apps"},
 }};
 
 /// Headers of the platform (POSIX, Linux, the compiler): allowed in implementation files.
-constexpr std::array<std::string_view, 17> kPlatformHeaders = {
-    "sys/",      "linux/", "dirent.h", "dlfcn.h",  "fcntl.h", "getopt.h",  "immintrin.h", "langinfo.h", "poll.h",
-    "pthread.h", "pwd.h",  "sched.h",  "signal.h", "spawn.h", "termios.h", "unistd.h",    "cxxabi.h"};
+constexpr std::array<std::string_view, 18> kPlatformHeaders = {
+    "sys/",   "linux/",    "dirent.h", "dlfcn.h", "fcntl.h",  "getopt.h", "immintrin.h", "langinfo.h", "malloc.h",
+    "poll.h", "pthread.h", "pwd.h",    "sched.h", "signal.h", "spawn.h",  "termios.h",   "unistd.h",   "cxxabi.h"};
 
 std::string layer_list() {
   std::string text;
@@ -96,7 +101,7 @@ std::string project_problem(const Place& from, const Place& to, const std::strin
 }
 
 /// What is wrong with a header that is not the project's, or nothing.
-std::string library_problem(const Place& from, const std::string& target) {
+std::string library_problem(const fs::path& file, const Place& from, const std::string& target) {
   if (target.find_first_of("./") == std::string::npos) return "";  // the standard library: <vector>
   const auto prefixes_target = [&](std::string_view prefix) { return target.starts_with(prefix); };
   if (std::any_of(kPlatformHeaders.begin(), kPlatformHeaders.end(), prefixes_target)) {
@@ -114,6 +119,9 @@ std::string library_problem(const Place& from, const std::string& target) {
   if (library->layers != "*" && !lists(library->layers, from.layer)) {
     return "layer " + from.layer + " includes <" + target + ">, which belongs to " + std::string(library->layers);
   }
+  if (!file.string().starts_with(library->folder)) {
+    return "includes <" + target + ">, which belongs to " + std::string(library->folder);
+  }
   return "";
 }
 
@@ -129,7 +137,7 @@ std::string include_problem(const fs::path& root, const fs::path& file, const Pl
     if (!fs::exists(root / candidate)) continue;
     if (const auto to = place(candidate)) return project_problem(from, *to, include.target);
   }
-  return library_problem(from, include.target);
+  return library_problem(file, from, include.target);
 }
 
 bool is_source(const fs::path& file) {

@@ -93,7 +93,10 @@ TEST(layering, a_library_outside_its_layer_is_found) {
   expect_one(layering_of("src/accel/a.cpp", "#include <sqlite3.h>\n"), "src/accel/a.cpp", 1, "belongs to log");
   expect_one(layering_of("src/accel/a.cpp", "#include \"yaml-cpp/yaml.h\"\n"), "src/accel/a.cpp", 1, "belongs to core");
   expect_one(layering_of("src/core/a.cpp", "#include <nlohmann/json.hpp>\n"), "src/core/a.cpp", 1, "belongs to log");
-  expect_one(layering_of("src/core/a.cpp", "#include <torch/torch.h>\n"), "src/core/a.cpp", 1, "no layer owns");
+  expect_one(layering_of("src/core/a.cpp", "#include <llama/llama.h>\n"), "src/core/a.cpp", 1, "no layer owns");
+  expect_one(layering_of("src/surrogate/a.cpp", "#include <torch/torch.h>\n"), "src/surrogate/a.cpp", 1,
+             "src/surrogate/torch/");
+  EXPECT_TRUE(layering_of("src/surrogate/torch/a.cpp", "#include <torch/torch.h>\n").empty());
 }
 
 TEST(layering, a_library_in_a_public_header_is_found) {
