@@ -1,0 +1,181 @@
+#include "dataset/csv_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::dataset {
+namespace {
+
+/// Names of parameters have at most 64 characters; the rest is room for "_value" or a number.
+constexpr std::size_t kMaxName = 58;
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// snake_case names, made unique by a number where columns differ only in case or punctuation.
+std::vector<NamedColumn> named(const CsvTable& table, const std::vector<std::size_t>& columns) {
+  std::vector<NamedColumn> result;
+  std::set<std::string> used;
+  for (const std::size_t column : columns) {
+    std::string base = snake_case(table.header[column]);
+    if (base.empty()) {
+      base = fmt::format("column_{}", column + 1);
+    } else if (is_digit(base.front())) {
+      base = ("p" + base).substr(0, kMaxName);
+    }
+    std::string name = base;
+    for (int number = 2; !used.insert(name).second; ++number) {
+      name = fmt::format("{}_{}", base, number);
+    }
+    result.push_back({.column = column, .name = name});
+  }
+  return result;
+}
+
+/// Gives columns their roles, each once.
+class RoleBook {
+ public:
+  explicit RoleBook(const CsvTable& table) : table_(table) {}
+
+  std::size_t take(const std::string& name, const std::string& role) {
+    const std::size_t column = table_.column(name);
+    const auto [entry, fresh] = roles_.try_emplace(column, role);
+    if (!fresh) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: column '{}' is named as {} and as {} (a column has one role). Choose one",
+                              printable(table_.file.string(), 400), printable(name), entry->second, role));
+    }
+    return column;
+  }
+  std::vector<std::size_t> take_all(const std::vector<std::string>& names, const std::string& role) {
+    std::vector<std::size_t> columns;
+    for (const std::string& name : names) columns.push_back(take(name, role));
+    return columns;
+  }
+  [[nodiscard]] bool is_free(std::size_t column) const { return !roles_.contains(column); }
+
+ private:
+  const CsvTable& table_;
+  std::map<std::size_t, std::string> roles_;
+};
+
+void take_infeasible(const CsvTable& table, const std::string& text, RoleBook& book, ColumnRoles& result) {
+  const bool whole_name = std::find(table.header.begin(), table.header.end(), text) != table.header.end();
+  const std::size_t equals = whole_name ? std::string::npos : text.find('=');
+  result.infeasible = book.take(text.substr(0, equals), "infeasible");
+  if (equals != std::string::npos) {
+    result.infeasible_value = text.substr(equals + 1);
+  }
+}
+
+void require_distinct_metrics(const CsvTable& table, const ColumnRoles& roles) {
+  for (const NamedColumn& constraint : roles.constraints) {
+    if (constraint.name == roles.objective.name) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: columns '{}' and '{}' would both be the metric '{}'. Rename one column",
+                              printable(table.file.string(), 400), printable(table.header[roles.objective.column]),
+                              printable(table.header[constraint.column]), constraint.name));
+    }
+  }
+}
+
+}  // namespace
+
+std::string snake_case(std::string_view text) {
+  std::string result;
+  char previous = ' ';
+  for (const char c : text) {
+    const bool camel = is_upper(c) && (is_lower(previous) || is_digit(previous));
+    const bool word = is_lower(c) || is_upper(c) || is_digit(c);
+    if ((!word || camel) && !result.empty() && result.back() != '_') {
+      result += '_';
+    }
+    if (word) {
+      result += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    previous = c;
+  }
+  result.resize(std::min(result.size(), kMaxName));
+  while (!result.empty() && result.back() == '_') result.pop_back();
+  return result;
+}
+
+ColumnRoles resolve_roles(const CsvTable& table, const CsvRoles& roles) {
+  RoleBook book(table);
+  ColumnRoles result;
+  result.objective = named(table, {book.take(roles.objective, "objective")}).front();
+  if (roles.infeasible) {
+    take_infeasible(table, *roles.infeasible, book, result);
+  }
+  if (roles.reason) {
+    result.reason = book.take(*roles.reason, "reason");
+  }
+  result.context = named(table, book.take_all(roles.context, "context"));
+  result.constraints = named(table, book.take_all(roles.constraints, "constraint"));
+  static_cast<void>(book.take_all(roles.ignored, "ignored"));
+  const auto reason = std::find(table.header.begin(), table.header.end(), "reason");
+  if (!roles.reason && reason != table.header.end()) {
+    const auto column = static_cast<std::size_t>(reason - table.header.begin());
+    if (book.is_free(column)) {
+      result.reason = book.take("reason", "reason");
+    }
+  }
+  require_distinct_metrics(table, result);
+  std::vector<std::size_t> design;
+  for (std::size_t column = 0; column < table.header.size(); ++column) {
+    if (book.is_free(column)) design.push_back(column);
+  }
+  if (design.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("{}: no column is left for the design (all have other roles). Name fewer",
+                                              printable(table.file.string(), 400)));
+  }
+  result.design = named(table, design);
+  return result;
+}
+
+bool is_numeric(const CsvTable& table, std::size_t column) {
+  bool any = false;
+  for (const std::vector<std::string>& row : table.rows) {
+    const std::string& cell = row[column];
+    if (cell.empty()) {
+      continue;
+    }
+    if (!parse_double(cell)) {
+      return false;
+    }
+    any = true;
+  }
+  return any;
+}
+
+std::string label_of(std::string_view cell) {
+  constexpr std::size_t kMaxLabel = 64;
+  constexpr std::size_t kUnlimited = 1U << 24U;
+  std::string label;
+  // Control characters and broken UTF-8 become \xNN, whose backslash goes the way of the others.
+  for (const char c : printable(cell, kUnlimited)) {
+    const bool reserved = c == ',' || c == '=' || c == '"' || c == '\\';
+    label += reserved ? '_' : c;
+  }
+  if (label.size() > kMaxLabel) {
+    std::size_t end = kMaxLabel;
+    while (end > 0 && (static_cast<unsigned char>(label[end]) & 0xc0U) == 0x80U) --end;  // not inside a code point
+    label.resize(end);
+  }
+  while (!label.empty() && label.back() == ' ') label.pop_back();
+  label.erase(0, std::min(label.find_first_not_of(' '), label.size()));
+  return label;
+}
+
+bool names_column(const std::string& parameter, const NamedColumn& column) {
+  return parameter == column.name || parameter == column.name + "_value";
+}
+
+}  // namespace hindsight::dataset
