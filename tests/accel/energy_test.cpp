@@ -39,6 +39,7 @@ ChipFacts hand_chip() {
 TEST(LayerEnergy, EveryComponentByHand) {
   LayerShape layer;
   layer.macs = 4000;
+  layer.k = 4;  // no partial group of products
   layer.output_bytes = 100;
   Traffic traffic;
   traffic.dram_read_weight_bytes = 10;
@@ -64,6 +65,15 @@ TEST(LayerEnergy, EveryComponentByHand) {
   EXPECT_SAME(energy.dram_j, 3840 * kPj);               // 60 * 64
   EXPECT_EQ(energy.leakage_j, 0);                       // the caller's
   EXPECT_SAME(energy.total_j(), 8622 * kPj);
+}
+
+TEST(LayerEnergy, PartialGroupOfProductsTakesAWholeLaneCycle) {
+  // A 9-tap depthwise window at 4 products per cycle: 3 cycles for 9 MACs; 100 outputs take 300 lane cycles.
+  LayerShape layer;
+  layer.macs = 900;
+  layer.k = 9;
+  EXPECT_SAME(lane_cycles(layer, 4), 300);
+  EXPECT_SAME(layer_energy(layer, Traffic{}, 0, hand_chip()).register_j, 120 * kPj);  // 300 * 0.4
 }
 
 TEST(EnergySums, AddScaledScalesEveryComponent) {

@@ -21,10 +21,10 @@ namespace hindsight::accel {
                                                      double instructions, const ChipFacts& chip) {
   constexpr double kJoulesPerPicojoule = 1e-12;
   const AcceleratorConfig& config = chip.config;
-  const double lane_cycles = layer.macs / config.macs_per_lane;
+  const double active_lane_cycles = lane_cycles(layer, config.macs_per_lane);
   EnergyBreakdown energy;
   energy.mac_j = kJoulesPerPicojoule * layer.macs * chip.event.mac_pj;
-  energy.register_j = kJoulesPerPicojoule * lane_cycles * chip.event.lane_register_pj;
+  energy.register_j = kJoulesPerPicojoule * active_lane_cycles * chip.event.lane_register_pj;
   energy.pe_memory_j = kJoulesPerPicojoule * (traffic.pe_memory_read_bytes * chip.pe_memory.read_pj_per_byte +
                                               traffic.pe_memory_write_bytes * chip.pe_memory.write_pj_per_byte);
   energy.core_memory_j = kJoulesPerPicojoule * (traffic.core_memory_read_bytes * chip.core_memory.read_pj_per_byte +

@@ -106,7 +106,7 @@ struct Traffic {
   double noc_weight_bytes = 0;  ///< injected into the NoC (a multicast counts once)
   double noc_input_bytes = 0;
   double noc_output_bytes = 0;
-  double noc_hop_bytes = 0;  ///< bytes x hops, multicast trees counted per link
+  double noc_hop_bytes = 0;  ///< injected bytes x mean hops of one path
   double core_memory_read_bytes = 0;
   double core_memory_write_bytes = 0;
   double pe_memory_read_bytes = 0;
@@ -151,7 +151,8 @@ struct LayerResult {
   double total_cycles = 0;
   double instructions = 0;
   double weights_cached_frac = 0;  ///< share of the weights that stays on chip between inferences
-  bool input_on_chip = false, output_on_chip = false;
+  bool input_on_chip = false;      ///< of the first repeat
+  bool output_on_chip = false;     ///< of the last repeat
   Traffic traffic;
   EnergyBreakdown energy;
 };

@@ -45,21 +45,51 @@ struct ChipRates {
   return std::clamp(memory.parameter_bytes - earlier_weight_bytes, 0.0, all_bytes) / all_bytes;
 }
 
+/// Cycles of the first DMA granule in and the last one out: nothing on chip works while they move.
+///
+/// Equation: (min(reads, granule) + min(writes, granule)) / DRAM bytes per cycle.
+[[nodiscard]] constexpr double granule_cycles(const Traffic& traffic, const ChipRates& rates) {
+  const double read_bytes = traffic.dram_read_weight_bytes + traffic.dram_read_input_bytes;
+  return bandwidth_cycles(
+      std::min(read_bytes, kDmaGranuleBytes) + std::min(traffic.dram_write_output_bytes, kDmaGranuleBytes),
+      rates.dram_bytes_per_cycle);
+}
+
 /// Cycles before the first tile can start and after the last one ends.
 ///
-/// Equation: hops of the grid, plus the DRAM latency and one DMA granule in and out when DRAM is used.
+/// Equation: hops of the grid, plus, when DRAM is used, its latency and the granules.
 [[nodiscard]] constexpr double fill_drain_cycles(const Traffic& traffic, const AcceleratorConfig& config,
                                                  const ChipRates& rates) {
-  double cycles = config.pes_x + config.pes_y;
   const double read_bytes = traffic.dram_read_weight_bytes + traffic.dram_read_input_bytes;
-  if (read_bytes > 0) {
-    cycles += rates.dram_latency_cycles +
-              bandwidth_cycles(std::min(read_bytes, kDmaGranuleBytes), rates.dram_bytes_per_cycle);
-  }
-  if (traffic.dram_write_output_bytes > 0) {
-    cycles += bandwidth_cycles(std::min(traffic.dram_write_output_bytes, kDmaGranuleBytes), rates.dram_bytes_per_cycle);
-  }
-  return cycles;
+  return config.pes_x + config.pes_y + (read_bytes > 0 ? rates.dram_latency_cycles : 0.0) +
+         granule_cycles(traffic, rates);
+}
+
+/// The granules are part of the DRAM's own time: a layer takes max(DRAM, everything else + granules), which is
+/// granules + max(DRAM - granules, everything else).
+[[nodiscard]] constexpr double dram_beyond_granules(double dram_cycles, const Traffic& traffic,
+                                                    const ChipRates& rates) {
+  return std::max(0.0, dram_cycles - granule_cycles(traffic, rates));
+}
+
+/// DRAM bytes of one repeat of a layer, averaged over its repeats: the first takes its input from the layer before, the
+/// last hands its output to the layer after, those between find theirs where the one before left it.
+[[nodiscard]] constexpr Traffic mean_dram_traffic(const LayerShape& layer, bool first_input_on_chip,
+                                                  bool last_output_on_chip, double weights_cached_frac,
+                                                  const ResidentMemory& memory) {
+  const bool output_fits = layer.output_bytes <= memory.activation_half_bytes;
+  const bool chained = output_fits && layer.input_bytes <= memory.activation_half_bytes;
+  const auto traffic_of = [&](bool input_on_chip, bool output_on_chip) {
+    Traffic traffic;
+    add_dram_traffic(layer, {input_on_chip, output_on_chip, weights_cached_frac}, memory, traffic);
+    return traffic;
+  };
+  if (layer.repeat <= 1.0) return traffic_of(first_input_on_chip, last_output_on_chip);
+  Traffic mean;
+  mean.add_scaled(traffic_of(first_input_on_chip, output_fits), 1.0 / layer.repeat);
+  mean.add_scaled(traffic_of(chained, output_fits), (layer.repeat - 2.0) / layer.repeat);
+  mean.add_scaled(traffic_of(chained, last_output_on_chip), 1.0 / layer.repeat);
+  return mean;
 }
 
 /// On-chip bytes of the chosen mapping, summed over PEs and cores with work.
@@ -78,7 +108,7 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
   traffic.core_memory_write_bytes = mapping.noc.weight_bytes * mapping.pe.used_m * used_core_rows;
   traffic.pe_memory_read_bytes = used_pes * mapping.pe_memory.read_bytes;
   traffic.pe_memory_write_bytes = used_pes * mapping.pe_memory.write_bytes;
-  const double accumulations = layer.macs / config.macs_per_lane;
+  const double accumulations = lane_cycles(layer, config.macs_per_lane);
   traffic.accumulator_read_bytes = accumulations * kAccumulatorBytes;
   traffic.accumulator_write_bytes = accumulations * kAccumulatorBytes;
 }
@@ -109,7 +139,7 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
   const AcceleratorConfig& config = chip.config;
   LayerResult result;
   result.dataflow = mapping.dataflow;
-  result.bound = binding_term(mapping, dram_cycles);
+  result.bound = binding_term(mapping, dram_beyond_granules(dram_cycles, dram_traffic, rates));
   result.pe_split_m = static_cast<std::int32_t>(mapping.pe.split_m);
   result.pe_split_n = static_cast<std::int32_t>(mapping.pe.split_n);
   result.pe_split_k = static_cast<std::int32_t>(mapping.pe.split_k);
@@ -174,11 +204,12 @@ constexpr void add_repeats(Metrics& metrics, const LayerResult& layer, double re
       earlier_weight_bytes += layer.weight_bytes * layer.repeat;
       cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_cached_frac;
     }
-    Traffic dram_traffic;
-    add_dram_traffic(layer, residency, rates.resident, dram_traffic);
+    const Traffic dram_traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
+                                                   residency.weights_cached_frac, rates.resident);
     const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_bytes_per_cycle);
 
-    const Mapping mapping = best_mapping(layer, config, rates.working, residency, dram_cycles);
+    const Mapping mapping =
+        best_mapping(layer, config, rates.working, residency, dram_beyond_granules(dram_cycles, dram_traffic, rates));
     if (!mapping.found) {
       evaluation.violations.add(no_mapping_violation(mapping, static_cast<std::int32_t>(i), config));
       continue;

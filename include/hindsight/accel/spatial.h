@@ -134,4 +134,12 @@ struct CoreShare {
   return layer.count * core.m * tile_count(core.n, lanes) * tile_count(k_pe, macs_per_lane);
 }
 
+/// Cycles that active lanes work on a layer, summed over all lanes: a last group of fewer than four products takes a
+/// whole cycle.
+///
+/// Equation: lane cycles = macs / k * ceil(k / 4).
+[[nodiscard]] constexpr double lane_cycles(const LayerShape& layer, double macs_per_lane) {
+  return layer.macs / layer.k * tile_count(layer.k, macs_per_lane);
+}
+
 }  // namespace hindsight::accel

@@ -1,1 +1,0 @@
-#include "hindsight/core/units.h"
