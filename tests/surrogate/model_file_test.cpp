@@ -1,0 +1,335 @@
+/// Fault: what survives in a model file, and is everything else refused?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/random.h"
+#include "surrogate/small_model.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+namespace fs = std::filesystem;
+using test::small_parts;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Without the wait for the disk that makes thousands of damaged files slow.
+void write_unsynced(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// A folder of its own per test that goes away.
+class ModelFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("hindsight_model_" + std::to_string(getpid()) + "_" +
+                                           ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    file_ = folder_ / "surrogate.safetensors";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string saved() {
+    save_model(Model(small_parts(2)), file_);
+    return read_file(file_);
+  }
+  /// The message of the refusal; "accepted" when the bytes load.
+  std::string refusal(const std::string& bytes) {
+    write_unsynced(file_, bytes);
+    try {
+      static_cast<void>(load_model(file_));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::incompatible) << error.what();
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  fs::path folder_, file_;
+};
+
+/// A header and data as the published layout has them, for making files with valid checksums.
+struct Pieces {
+  nlohmann::ordered_json header;
+  std::string data;
+};
+Pieces take_apart(const std::string& bytes) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  return {nlohmann::ordered_json::parse(bytes.substr(8, length)), bytes.substr(8 + length)};
+}
+std::string with_length(const std::string& header, const std::string& data) {
+  std::string bytes(8, '\0');
+  const std::uint64_t length = header.size();
+  std::memcpy(bytes.data(), &length, sizeof length);
+  return bytes + header + data;
+}
+/// Checksums as the writer makes them, so that only the change under test is wrong.
+std::string sealed(std::string header, const std::string& data) {
+  const std::string key = R"("header_sha256":")";
+  const std::size_t at = header.find(key) + key.size();
+  header.replace(at, 64, 64, '0');
+  header.replace(at, 64, sha256_hex(header));
+  return with_length(header, data);
+}
+std::string sealed(Pieces pieces) {
+  pieces.header["__metadata__"]["data_sha256"] = sha256_hex(pieces.data);
+  return sealed(pieces.header.dump(), pieces.data);
+}
+/// Changes the model's description inside the metadata.
+std::string with_description(const std::string& bytes, const std::function<void(nlohmann::ordered_json&)>& change) {
+  Pieces pieces = take_apart(bytes);
+  auto model = nlohmann::ordered_json::parse(pieces.header["__metadata__"]["model"].get<std::string>());
+  change(model);
+  pieces.header["__metadata__"]["model"] = model.dump();
+  return sealed(std::move(pieces));
+}
+
+void expect_same(const Model::Parts& a, const Model::Parts& b) {
+  EXPECT_EQ(a.space.definition_hash(), b.space.definition_hash());
+  EXPECT_EQ(a.space.name(), b.space.name());
+  EXPECT_EQ(a.objective_text, b.objective_text);
+  EXPECT_EQ(a.constraint_names, b.constraint_names);
+  EXPECT_EQ(a.recipe_text, b.recipe_text);
+  EXPECT_EQ(a.provenance, b.provenance);
+  EXPECT_EQ(a.feasibility_temperature, b.feasibility_temperature);
+  EXPECT_EQ(a.context_scaler.mean, b.context_scaler.mean);
+  EXPECT_EQ(a.objective_scaler.deviation_weights, b.objective_scaler.deviation_weights);
+  EXPECT_EQ(a.constraint_scaler.names, b.constraint_scaler.names);
+  EXPECT_EQ(a.metrics.top_k_precision, b.metrics.top_k_precision);
+  ASSERT_EQ(a.training_contexts.size(), b.training_contexts.size());
+  EXPECT_EQ(a.training_contexts[1].features, b.training_contexts[1].features);
+  ASSERT_EQ(a.members.size(), b.members.size());
+  for (std::size_t m = 0; m < a.members.size(); ++m) {
+    EXPECT_EQ(a.members[m].architecture(), b.members[m].architecture());
+    for (const auto& [name, tensor] : a.members[m].weights()) {
+      EXPECT_EQ(tensor.values, b.members[m].weights().at(name).values) << name;
+    }
+  }
+}
+
+TEST_F(ModelFile, GivesBackWhatWasSaved) {
+  const Model model(small_parts(3));
+  save_model(model, file_);
+  const Model loaded = load_model(file_);
+  expect_same(model.parts(), loaded.parts());
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 40, 1);
+  const auto before = model.predict(levels, model.parts().training_contexts[0]);
+  const auto after = loaded.predict(levels, loaded.parts().training_contexts[0]);
+  EXPECT_EQ(before.objective, after.objective);
+  EXPECT_EQ(before.p_feasible, after.p_feasible);
+  const std::string bytes = read_file(file_);
+  save_model(loaded, file_);
+  EXPECT_EQ(read_file(file_), bytes) << "the same model gives the same bytes";
+  EXPECT_THAT(read_file(folder_ / "surrogate.md"), HasSubstr("# Surrogate of"));
+}
+
+TEST_F(ModelFile, IsSafetensorsByThePublishedLayout) {
+  // github.com/huggingface/safetensors, "Format": u64 length; JSON that starts with '{', padded with blanks; tensors
+  // with dtype, shape, data_offsets relative to the data, without holes; __metadata__ maps text to text.
+  const std::string bytes = saved();
+  const Pieces pieces = take_apart(bytes);
+  EXPECT_EQ(bytes[8], '{');
+  EXPECT_EQ((bytes.size() - pieces.data.size()) % 8, 0U) << "the data is aligned";
+  for (const auto& [key, value] : pieces.header.at("__metadata__").items()) EXPECT_TRUE(value.is_string()) << key;
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (const auto& [name, tensor] : pieces.header.items()) {
+    if (name == "__metadata__") continue;
+    EXPECT_EQ(tensor.size(), 3U);
+    EXPECT_EQ(tensor.at("dtype"), "F32");
+    std::size_t count = 1;
+    for (const auto& size : tensor.at("shape")) count *= size.get<std::size_t>();
+    const auto begin = tensor.at("data_offsets").at(0).get<std::size_t>();
+    const auto end = tensor.at("data_offsets").at(1).get<std::size_t>();
+    EXPECT_EQ(end - begin, 4 * count) << name;
+    places.emplace_back(begin, end);
+  }
+  std::ranges::sort(places);
+  std::size_t position = 0;
+  for (const auto& [begin, end] : places) {
+    EXPECT_EQ(begin, position);
+    position = end;
+  }
+  EXPECT_EQ(position, pieces.data.size());
+  const auto& entry = pieces.header.at("member.1.position");
+  float first = 0;
+  std::memcpy(&first, pieces.data.data() + entry.at("data_offsets").at(0).get<std::size_t>(), sizeof first);
+  EXPECT_EQ(first, small_parts(2).members[1].weights().at("position").values[0]);
+}
+
+TEST_F(ModelFile, UndefinedMetricsSurvive) {
+  Model::Parts parts = small_parts(1);
+  parts.metrics.feasibility_auc = std::nan("");
+  save_model(Model(parts), file_);
+  EXPECT_TRUE(std::isnan(load_model(file_).parts().metrics.feasibility_auc));
+}
+
+TEST_F(ModelFile, RefusesEveryTruncation) {
+  const std::string bytes = saved();
+  for (std::size_t size = 0; size < bytes.size(); size += 64) {
+    ASSERT_NE(refusal(bytes.substr(0, size)), "accepted") << size;
+  }
+  EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 1)), HasSubstr("surrogate.safetensors"));
+  EXPECT_NE(refusal(bytes + '\0'), "accepted") << "bytes after the end";
+  EXPECT_THAT(refusal(""), HasSubstr("too few"));
+}
+
+TEST_F(ModelFile, RefusesEveryFlippedBit) {
+  const std::string bytes = saved();
+  constexpr std::uint64_t kSeed = 20261121;
+  const RandomStream random(kSeed, "flips");
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    std::string damaged = bytes;
+    const std::uint64_t bit = i < 800 ? i : random.below(i, bytes.size() * 8);  // the first hundred bytes: every bit
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    ASSERT_NE(refusal(damaged), "accepted") << "bit " << bit << ", seed " << kSeed;
+  }
+}
+
+TEST_F(ModelFile, SurvivesArbitraryChangesUnderValidChecksums) {
+  // What checksums cannot catch: a hostile header. Run in a child, so that a crash is a failed test, not a dead one.
+  const std::string bytes = saved();
+  const fs::path attempt = folder_ / "attempt.safetensors";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const RandomStream random(1, "hostile");
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    for (std::uint64_t i = 0; i < 1500; ++i) {
+      std::string header = bytes.substr(8, length);
+      const std::uint64_t start = 200;  // behind the checksum's own entry
+      for (std::uint64_t change = 0; change <= random.below(3 * i, 3); ++change) {
+        const std::uint64_t at = start + random.below(7 * i + change, header.size() - start);
+        header[at] = static_cast<char>(random.below(11 * i + change, 2) == 0 ? '0' + random.below(13 * i + change, 10)
+                                                                             : random.below(13 * i + change, 256));
+      }
+      try {
+        write_unsynced(attempt, sealed(header, bytes.substr(8 + length)));
+        static_cast<void>(load_model(attempt));
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::incompatible) _exit(3);
+      } catch (...) {
+        _exit(4);
+      }
+    }
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "3: another kind of error, 4: another exception";
+}
+
+TEST_F(ModelFile, SaysWhichVersionItNeeds) {
+  const std::string bytes = saved();
+  Pieces pieces = take_apart(bytes);
+  pieces.header["__metadata__"]["format_version"] = "2";
+  EXPECT_THAT(refusal(sealed(pieces)), AllOf(HasSubstr("format version 2"), HasSubstr("reads version 1")));
+  EXPECT_THAT(refusal(with_description(bytes, [](auto& model) { model["encoding_version"] = 7; })),
+              HasSubstr("encodes designs by version 7"));
+}
+
+TEST_F(ModelFile, RefusesMalformedHeadersWithValidChecksums) {
+  const std::string bytes = saved();
+  const auto changed = [&](const std::function<void(Pieces&)>& change) {
+    Pieces pieces = take_apart(bytes);
+    change(pieces);
+    return refusal(sealed(std::move(pieces)));
+  };
+  EXPECT_EQ(changed([](Pieces&) {}), "accepted") << "the helper itself changes nothing";
+  EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"]["dtype"] = "F16"; }), HasSubstr("not of type F32"));
+  EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"]["shape"] = {4, 3}; }), HasSubstr("'position'"));
+  EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"]["shape"] = {3, 5}; }), HasSubstr("do not fit"));
+  EXPECT_THAT(changed([](Pieces& p) {
+                p.header["member.0.position"]["shape"] = {-3, -4};
+              }),
+              HasSubstr("no sane shape"));
+  EXPECT_THAT(changed([](Pieces& p) {
+                p.header["member.0.position"]["shape"] = {std::int64_t{1} << 62, std::int64_t{1} << 62};
+              }),
+              HasSubstr("no sane shape"));
+  EXPECT_THAT(changed([](Pieces& p) {
+                p.header["member.0.position"]["data_offsets"] = {8, 4};
+              }),
+              HasSubstr("malformed"));
+  EXPECT_THAT(changed([](Pieces& p) {
+                p.header["member.0.position"]["data_offsets"] = {0, 1.5};
+              }),
+              HasSubstr("whole number"));
+  EXPECT_THAT(changed([](Pieces& p) { p.header.erase("member.0.position"); }), HasSubstr("hole"));
+  EXPECT_THAT(changed([](Pieces& p) { p.data += "1234"; }), HasSubstr("the file has"));
+  EXPECT_THAT(changed([](Pieces& p) { p.header["__metadata__"].erase("model"); }), HasSubstr("'model' is missing"));
+  EXPECT_THAT(changed([](Pieces& p) { p.header["__metadata__"]["model"] = 3; }), HasSubstr("'model' is not text"));
+  EXPECT_THAT(changed([](Pieces& p) {
+                const float nan = std::nanf("");
+                std::memcpy(p.data.data(), &nan, sizeof nan);
+              }),
+              HasSubstr("nan"));
+}
+
+TEST_F(ModelFile, RefusesDuplicateKeysAndDeepNesting) {
+  const std::string bytes = saved();
+  const Pieces pieces = take_apart(bytes);
+  std::string twice = pieces.header.dump();
+  twice.insert(twice.size() - 1, R"(,"member.0.position":{})");
+  EXPECT_THAT(refusal(sealed(twice, pieces.data)), HasSubstr("'member.0.position' twice"));
+  for (const std::size_t depth : {20U, 1'000'000U}) {
+    std::string deep = pieces.header.dump();
+    deep.insert(deep.size() - 1, R"(,"deep":)" + std::string(depth, '[') + std::string(depth, ']'));
+    EXPECT_THAT(refusal(sealed(deep, pieces.data)), HasSubstr("nested deeper")) << depth;
+  }
+  EXPECT_THAT(refusal(with_description(bytes, [](auto& model) { model["recipe"] = nullptr; })), HasSubstr("'recipe'"));
+}
+
+TEST_F(ModelFile, RefusesDescriptionsThatContradictTheWeights) {
+  const std::string bytes = saved();
+  const auto changed = [&](const std::function<void(nlohmann::ordered_json&)>& change) {
+    return refusal(with_description(bytes, change));
+  };
+  EXPECT_EQ(changed([](auto&) {}), "accepted");
+  EXPECT_THAT(changed([](auto& m) { m["members"][0]["experts"] = 3; }), HasSubstr("is missing"));
+  EXPECT_THAT(changed([](auto& m) { m["members"][0]["d_model"] = 8; }), HasSubstr("has shape"));
+  EXPECT_THAT(changed([](auto& m) { m["members"][0]["experts"] = 1'000'000'000; }), HasSubstr("experts = 1000000000"));
+  EXPECT_THAT(changed([](auto& m) { m["members"].erase(1); }), HasSubstr("no member"));
+  EXPECT_THAT(changed([](auto& m) { m["members"] = nlohmann::json::array(); }), HasSubstr("no member"));
+  EXPECT_THAT(changed([](auto& m) { m["space"]["hash"] = "00"; }), HasSubstr("hash"));
+  EXPECT_NE(changed([](auto& m) { m["space"]["definition"] = "nonsense"; }), "accepted");
+  EXPECT_THAT(changed([](auto& m) { m["context_scaler"]["mean"] = {1, 2, 3}; }), HasSubstr("context features"));
+  EXPECT_THAT(changed([](auto& m) { m["objective_scaler"]["mean"] = {1, "x"}; }), HasSubstr("finite number"));
+  EXPECT_THAT(changed([](auto& m) { m["feasibility_temperature"] = -1; }), HasSubstr("temperature"));
+  EXPECT_THAT(changed([](auto& m) { m.erase("metrics"); }), HasSubstr("'metrics' is missing"));
+}
+
+TEST_F(ModelFile, RefusesForeignFiles) {
+  EXPECT_THAT(refusal(std::string(200, 'x')), HasSubstr("refused"));  // a length of 0x7878787878787878
+  EXPECT_THAT(refusal(with_length(
+                  R"({"weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})" + std::string(100, ' '), "1234")),
+              HasSubstr("another program"));
+  EXPECT_THROW(static_cast<void>(load_model(folder_ / "missing.safetensors")), Error);
+  EXPECT_THROW(static_cast<void>(load_model(folder_)), Error);
+}
+
+TEST_F(ModelFile, AFailedSaveKeepsTheOldFile) {
+  const std::string bytes = saved();
+  EXPECT_THROW(save_model(Model(small_parts(1)), folder_ / "missing" / "surrogate.safetensors"), Error);
+  EXPECT_EQ(read_file(file_), bytes);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2) << "the model and its card";
+}
+
+}  // namespace
+}  // namespace hindsight::surrogate

@@ -1,0 +1,173 @@
+/// Unit: are an ensemble's predictions the members', scaled to usable units?
+#include "hindsight/surrogate/model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hindsight/core/error.h"
+#include "surrogate/small_model.h"
+#include "tolerances.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+using hindsight::test::kRounding;
+using test::context;
+using test::small_architecture;
+using test::small_parts;
+using test::vector_of;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(Model, ScalesAndAveragesItsMembers) {
+  const Model model(small_parts(2));
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 30, 1);
+  const dataset::Context alpha = model.parts().training_contexts[0];
+  const EnsemblePrediction got = model.predict(levels, alpha);
+  const Eigen::VectorXf features = model.parts().context_scaler.apply(alpha).cast<float>();
+  const Prediction a = model.parts().members[0].predict(levels, features);
+  const Prediction b = model.parts().members[1].predict(levels, features);
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    const double score = (double{a.objective(i)} + double{b.objective(i)}) / 2;
+    EXPECT_NEAR(got.score(i), score, kRounding);
+    // Two values: standard deviation |a - b| / sqrt(2).
+    EXPECT_NEAR(got.spread(i), std::abs(double{a.objective(i)} - double{b.objective(i)}) / std::sqrt(2.0), kRounding);
+    EXPECT_NEAR(got.objective(i), std::exp(-6 + 0.5 * score), kRounding);
+    const auto probability = [](double logit) { return 1 / (1 + std::exp(-logit / 1.5)); };
+    EXPECT_NEAR(got.p_feasible(i), (probability(a.feasible_logit(i)) + probability(b.feasible_logit(i))) / 2,
+                kRounding);
+    const double area = (double{a.constraints(i, 0)} + double{b.constraints(i, 0)}) / 2;
+    EXPECT_NEAR(got.constraints(i, 0) / std::exp(3 + 0.5 * area), 1, kRounding);
+  }
+  EXPECT_FALSE(got.extrapolated);
+}
+
+TEST(Model, OneMemberHasNoSpread) {
+  const Model model(small_parts(1));
+  const auto got = model.predict(test::random_levels({4, 3, 2}, 5, 1), model.parts().training_contexts[1]);
+  EXPECT_EQ(got.spread, Eigen::VectorXd::Zero(5));
+}
+
+TEST(Model, MarksContextsItWasNotTrainedOn) {
+  const Model model(small_parts(2));
+  const auto got = model.predict(LevelMatrix{{0, 0, 0}}, context("gamma", 1e8, 1e4));
+  EXPECT_TRUE(got.extrapolated);
+  EXPECT_TRUE(std::isfinite(got.objective(0)));
+  dataset::Context other = context("gamma", 1, 1);
+  other.feature_names[1] = "layers";
+  EXPECT_THROW(static_cast<void>(model.predict(LevelMatrix{{0, 0, 0}}, other)), Error);
+}
+
+TEST(Model, ThreadsDoNotChangeTheResult) {
+  const Model model(small_parts(2));
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 20'001, 2);
+  const dataset::Context alpha = model.parts().training_contexts[0];
+  const EnsemblePrediction one = model.predict(levels, alpha, 1);
+  for (const unsigned threads : {0U, 2U, 5U}) {
+    const EnsemblePrediction several = model.predict(levels, alpha, threads);
+    EXPECT_EQ(one.score, several.score);
+    EXPECT_EQ(one.spread, several.spread);
+    EXPECT_EQ(one.objective, several.objective);
+    EXPECT_EQ(one.p_feasible, several.p_feasible);
+    EXPECT_EQ(one.constraints, several.constraints);
+  }
+  EXPECT_EQ(model.predict(LevelMatrix(0, 3), alpha).score.size(), 0);
+}
+
+TEST(Model, WithoutContextStillScalesByTheApplication) {
+  Model::Parts parts = small_parts(0);
+  Architecture architecture = small_architecture();
+  architecture.context_size = 0;
+  parts.members = {test::random_network(architecture, 1)};
+  const Model model(parts);
+  const LevelMatrix levels{{1, 2, 0}};
+  const auto alpha = model.predict(levels, parts.training_contexts[0]);
+  const auto beta = model.predict(levels, parts.training_contexts[1]);
+  EXPECT_EQ(alpha.score, beta.score);
+  EXPECT_NEAR(beta.objective(0), std::exp(-2 + 0.75 * beta.score(0)), kRounding);
+}
+
+TEST(Model, ExtremeLogitsGiveProbabilitiesNotNan) {
+  Model::Parts parts = small_parts(1);
+  for (const float logit : {1e30F, -1e30F}) {
+    Weights weights = parts.members[0].weights();
+    weights["feasible.2.bias"].values = {logit};
+    parts.members = {Network(small_architecture(), weights)};
+    const double p = Model(parts).predict(LevelMatrix{{0, 0, 0}}, parts.training_contexts[0]).p_feasible(0);
+    EXPECT_EQ(p, logit > 0 ? 1.0 : 0.0);
+  }
+}
+
+TEST(Model, RefusesPartsThatContradictEachOther) {
+  const auto refusal = [](const auto& damage) -> std::string {
+    Model::Parts parts = small_parts(1);
+    damage(parts);
+    try {
+      static_cast<void>(Model(parts));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal([](auto& p) { p.members.clear(); }), HasSubstr("no network"));
+  EXPECT_THAT(refusal([](auto& p) { p.context_scaler.mean = vector_of({1}); }), HasSubstr("context features"));
+  EXPECT_THAT(refusal([](auto& p) { p.constraint_names = {"power_w"}; }), HasSubstr("constraint names differ"));
+  EXPECT_THAT(refusal([](auto& p) { p.constraint_scaler.deviation = vector_of({-1}); }), HasSubstr("negative"));
+  EXPECT_THAT(refusal([](auto& p) { p.objective_scaler.mean_weights = vector_of({1}); }), HasSubstr("weights of the"));
+  EXPECT_THAT(refusal([](auto& p) { p.feasibility_temperature = 0; }), HasSubstr("temperature 0"));
+  EXPECT_THAT(refusal([](auto& p) { p.training_contexts[0].features = vector_of({1}); }), HasSubstr("'alpha'"));
+  EXPECT_THAT(refusal([](auto& p) {
+                Architecture architecture = small_architecture();
+                architecture.level_counts[1] = 4;
+                p.members = {test::random_network(architecture, 1)};
+              }),
+              HasSubstr("other parameters"));
+}
+
+std::string space_refusal(const std::vector<space::Parameter>& parameters) {
+  try {
+    require_space(Model(small_parts(1)), space::DesignSpace("other", "", parameters));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(RequireSpace, NamesTheFirstDifference) {
+  const std::vector<space::Parameter> own = test::small_space().parameters();
+  EXPECT_EQ(space_refusal(own), "accepted") << "the name of a space does not matter";
+  auto changed = own;
+  changed[1].name = "sram_bytes";
+  EXPECT_THAT(space_refusal(changed), AllOf(HasSubstr("parameter 2 is 'memory_bytes' in the model, 'sram_bytes' here"),
+                                            HasSubstr("'small'"), HasSubstr("'other'")));
+  changed = own;
+  changed[0].values = {1, 2, 4, 16};
+  EXPECT_THAT(space_refusal(changed), HasSubstr("'pes_x' has value 8 in the model where it has 16 here"));
+  changed = own;
+  changed[0].values = {1, 2, 4};
+  EXPECT_THAT(space_refusal(changed), HasSubstr("'pes_x' has 4 values in the model, 3 here"));
+  changed = own;
+  changed[0].unit = "none";
+  EXPECT_THAT(space_refusal(changed), HasSubstr("unit"));
+  changed = own;
+  changed.pop_back();
+  EXPECT_THAT(space_refusal(changed), HasSubstr("3 parameters in the model, 2 here"));
+}
+
+TEST(ModelCard, SaysWhatAPersonNeeds) {
+  const std::string card = model_card(Model(small_parts(2)));
+  for (const char* part : {"`latency_s`", "`small`", "area_mm2", "alpha", "beta", "log_hash", "abc", "0.875",
+                           "## Intended use", "## Limits", "alpha: 0.1", "hindsight train 'a|b'"}) {
+    EXPECT_THAT(card, HasSubstr(part));
+  }
+  Model::Parts parts = small_parts(1);
+  parts.metrics.feasibility_auc = std::nan("");
+  EXPECT_THAT(model_card(Model(parts)), HasSubstr("not defined"));
+}
+
+}  // namespace
+}  // namespace hindsight::surrogate
