@@ -16,10 +16,11 @@ namespace hindsight::optimize {
 using surrogate::LevelMatrix;
 
 /// A quantity known without a simulator (the analytical area), or learned: value per design must be <= limit.
+/// Cheap constraints are judged first; learned ones and the score only for designs that meet every cheap one.
 struct Constraint {
   std::string name;
   double limit = 0;
-  bool learned = false;
+  bool learned = false;  ///< from the surrogate; propose() fills an empty `value` from the head of that name
   /// One value per row of `levels`.
   std::function<Eigen::VectorXd(const LevelMatrix& levels)> value;
 };
@@ -47,12 +48,14 @@ struct Solution {
   std::vector<Candidate> best;  ///< best first: feasible by score, then infeasible by violation
   std::uint64_t evaluations = 0;
   Termination termination = Termination::evaluations_used;
-  /// For every constraint: the smallest value met; tells a user what would be satisfiable.
+  /// For every constraint: the smallest value met; tells a user what would be satisfiable. When nothing feasible was
+  /// found, a search of its own has minimised every violated one. Infinity when never evaluated.
   std::vector<double> smallest_constraint_value;
 };
 
 enum class SearchKind { firefly, evolutionary, local, enumeration };
 [[nodiscard]] SearchKind parse_search(const std::string& name);
+[[nodiscard]] std::string to_string(SearchKind kind);
 struct SearchOptions {
   SearchKind kind = SearchKind::evolutionary;
   std::uint64_t evaluations = 200000;
@@ -61,9 +64,25 @@ struct SearchOptions {
   std::uint64_t seed = 1;
   std::vector<space::Design> start;  ///< e.g. the best logged designs
   std::uint64_t enumeration_limit = 10'000'000;
+  /// Enumeration judges blocks on this many threads (0 = all): with more than 1 the problem's functions must allow
+  /// concurrent calls. The result does not depend on it.
+  unsigned threads = 1;
 };
-/// Deterministic for a given seed. Error{usage} when enumeration exceeds its limit (says the count).
+/// Deterministic for a given seed. At most `evaluations` distinct designs are judged; a space with no more allowed
+/// designs than that is enumerated, whatever the kind. Error{usage} when enumeration exceeds its limit (says the
+/// count).
 [[nodiscard]] Solution search(const Problem& problem, const SearchOptions& options);
+
+/// Number of designs within `problem.allowed`; nothing when it exceeds 2^63 - 1.
+[[nodiscard]] std::optional<std::uint64_t> allowed_count(const Problem& problem);
+
+/// Why `solution` has no feasible design, in one sentence for a person: the constraint that no design meets and the
+/// nearest satisfiable limit, or how far each one gets while the others are met (searched for here).
+[[nodiscard]] std::string explain_infeasible(const Problem& problem, const Solution& solution,
+                                             const SearchOptions& options);
+
+/// Number of parameters in which two designs differ.
+[[nodiscard]] std::size_t hamming(const space::Design& a, const space::Design& b);
 
 /// Greedy choice of `count` candidates from `pool` (best first) with pairwise Hamming distance >= `distance`.
 [[nodiscard]] std::vector<Candidate> diverse(const std::vector<Candidate>& pool, std::size_t count,

@@ -11,9 +11,12 @@
 
 namespace hindsight::optimize {
 
-/// How the scores of several applications become one. geomean: mean of z * deviation (log units) over applications.
+/// How several applications become one score, in log units. geomean: mean of z * deviation over applications; worst:
+/// the largest z * deviation, that is the ratio to the application's typical logged design; mean, weighted: the
+/// logarithm of the (weighted) arithmetic mean of the objectives in physical units.
 enum class Aggregate { mean, weighted, worst, geomean };
 [[nodiscard]] Aggregate parse_aggregate(const std::string& name);
+[[nodiscard]] std::string to_string(Aggregate aggregate);
 
 struct ProposeOptions {
   std::vector<dataset::Context> contexts;  ///< one or several applications
@@ -22,7 +25,7 @@ struct ProposeOptions {
   double pessimism = 1;         ///< score = mean + pessimism * spread of the ensemble
   double min_p_feasible = 0.5;  ///< for every application; relaxed, and said so, when nothing reaches it
   SearchOptions search;
-  std::vector<Constraint> constraints;
+  std::vector<Constraint> constraints;  ///< analytic, or by name from the model's heads (`value` left empty)
   AllowedLevels allowed;
   std::size_t count = 10;
   std::size_t diversity = 2;                 ///< smallest Hamming distance between proposals
@@ -32,11 +35,11 @@ struct ProposeOptions {
 
 struct Proposal {
   space::Design design;
-  double score = 0;
-  std::vector<double> objective;   ///< per context, physical units
-  std::vector<double> p_feasible;  ///< per context
-  double spread = 0;
-  std::vector<double> constraint_values;
+  double score = 0;                                    ///< aggregated pessimistic objective, log units
+  std::vector<double> objective;                       ///< per context, physical units, without pessimism
+  std::vector<double> p_feasible;                      ///< per context
+  double spread = 0;                                   ///< of the ensemble, log units, mean over contexts
+  std::vector<double> constraint_values;               ///< in the order of ProposeOptions::constraints
   std::optional<std::size_t> nearest_logged_distance;  ///< Hamming
   bool extrapolated = false;
 };
@@ -45,6 +48,8 @@ struct ProposeResult {
   Solution solution;
   double min_p_feasible_used = 0.5;
 };
+/// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
+/// are that far apart. A constraint without `value` is read from the model's head of its name.
 /// Never calls a simulator. Error{no_feasible} when no design meets the constraints: says which one and the nearest
 /// satisfiable value.
 [[nodiscard]] ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options);

@@ -1,0 +1,69 @@
+/// Exact search: every allowed design, in blocks, on threads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/thread_pool.h"
+#include "optimize/algorithms.h"
+
+namespace hindsight::optimize {
+namespace {
+
+/// [chosen] Designs per block: large enough for a forward pass to be efficient, small enough to stop at once.
+constexpr std::size_t kBlockRows = 2048;
+
+struct Worker {
+  explicit Worker(const SearchOptions& options, std::size_t constraints)
+      : best(options.keep), smallest(constraints, std::numeric_limits<double>::infinity()) {}
+  BestDesigns best;
+  std::vector<double> smallest;
+  std::uint64_t evaluations = 0;
+};
+
+}  // namespace
+
+Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
+  const auto size = space.size();
+  if (!size || *size > std::max(options.enumeration_limit, options.evaluations)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("enumeration of {} designs exceeds the limit of {}. Fix or bound parameters, raise the "
+                            "limit, or use --search evolutionary?",
+                            size ? with_commas(*size) : "more than 9e18", with_commas(options.enumeration_limit)));
+  }
+  const unsigned threads = resolve_threads(options.threads);
+  std::vector<Worker> workers(threads, Worker(options, problem.constraints.size()));
+  std::atomic<bool> interrupted = false;
+  const auto dimensions = space.dimensions();
+  parallel_for(*size, kBlockRows, threads, [&](std::size_t begin, std::size_t end, unsigned w) {
+    if (interrupted || interrupt_requested()) {
+      interrupted = true;
+      return;
+    }
+    LevelMatrix levels(static_cast<Eigen::Index>(end - begin), static_cast<Eigen::Index>(dimensions));
+    for (std::size_t i = begin; i < end; ++i) space.levels_of(i, levels.data() + (i - begin) * dimensions);
+    const std::vector<Fitness> fitness = judge(problem, levels, workers[w].smallest);
+    for (std::size_t i = 0; i < fitness.size(); ++i) {
+      workers[w].best.offer(levels.data() + i * dimensions, dimensions, fitness[i]);
+    }
+    workers[w].evaluations += end - begin;
+  });
+  Worker all(options, problem.constraints.size());
+  for (const Worker& worker : workers) {
+    all.best.merge(worker.best);
+    all.evaluations += worker.evaluations;
+    for (std::size_t c = 0; c < all.smallest.size(); ++c) {
+      all.smallest[c] = std::min(all.smallest[c], worker.smallest[c]);
+    }
+  }
+  return {.best = all.best.candidates(),
+          .evaluations = all.evaluations,
+          .termination = interrupted ? Termination::interrupted : Termination::enumerated,
+          .smallest_constraint_value = all.smallest};
+}
+
+}  // namespace hindsight::optimize

@@ -1,0 +1,53 @@
+/// What a model says about designs for all applications of a question, as functions of a search problem.
+#pragma once
+
+#include <Eigen/Dense>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hindsight/optimize/propose.h"
+
+namespace hindsight::optimize {
+
+/// Predictions of one batch, kept while score and learned constraints ask for the same rows.
+struct ForecastBatch {
+  LevelMatrix levels;                                     // n x p
+  std::vector<surrogate::EnsemblePrediction> by_context;  // one per context
+};
+
+/// Batched questions to a model. Thread-safe; remembers the last few batches, so that the score and every learned
+/// constraint of one batch cost a single forward pass per application.
+class Forecast {
+ public:
+  /// `threads` of every forward pass. Keeps references to both arguments.
+  Forecast(const surrogate::Model& model, const ProposeOptions& options, unsigned threads);
+
+  [[nodiscard]] std::shared_ptr<const ForecastBatch> predict(const LevelMatrix& levels) const;
+
+  /// The aggregated pessimistic objective in log units, smaller is better.
+  ///
+  /// Equation, with l_c = d_c (z_c + pessimism * s_c) for application c:
+  ///   geomean: mean_c l_c;  worst: max_c l_c;  mean and weighted: log(sum_c w_c exp(m_c + l_c) / sum_c w_c)
+  /// Symbols: z_c, s_c mean and spread of the ensemble's z-scores; m_c, d_c mean and deviation of the application's
+  /// log objective, so that exp(l_c) is the ratio to its typical logged design; w_c weights, 1 for mean.
+  [[nodiscard]] Eigen::VectorXd score(const ForecastBatch& batch) const;
+  /// Smallest probability of feasibility over the applications.
+  [[nodiscard]] Eigen::VectorXd least_p_feasible(const ForecastBatch& batch) const;
+  /// Head `k` of the model, physical units: the largest value over the applications.
+  [[nodiscard]] Eigen::VectorXd constraint(const ForecastBatch& batch, Eigen::Index k) const;
+  /// Spread in log units, mean over the applications.
+  [[nodiscard]] Eigen::VectorXd spread(const ForecastBatch& batch) const;
+
+ private:
+  const surrogate::Model& model_;
+  const ProposeOptions& options_;
+  unsigned threads_;
+  Eigen::VectorXd mean_, deviation_, weight_;  // one per context
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<const ForecastBatch>> recent_;
+  mutable std::size_t oldest_ = 0;
+};
+
+}  // namespace hindsight::optimize

@@ -1,0 +1,113 @@
+/// Numbering and conversion of allowed designs.
+#include "optimize/level_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+
+namespace hindsight::optimize {
+namespace {
+
+constexpr std::uint64_t kMostDesigns = std::numeric_limits<std::int64_t>::max();
+
+std::vector<std::uint16_t> all_levels(const space::Parameter& parameter) {
+  std::vector<std::uint16_t> levels(parameter.level_count());
+  std::iota(levels.begin(), levels.end(), std::uint16_t{0});
+  return levels;
+}
+
+std::vector<std::uint16_t> checked_levels(const space::Parameter& parameter, std::vector<std::uint16_t> levels) {
+  std::sort(levels.begin(), levels.end());
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+  if (levels.back() >= parameter.level_count()) {
+    throw Error(ErrorKind::usage, fmt::format("allowed levels: parameter '{}' has {} levels, there is no level {}",
+                                              parameter.name, parameter.level_count(), levels.back()));
+  }
+  return levels;
+}
+
+}  // namespace
+
+LevelSpace::LevelSpace(const space::DesignSpace& space, const AllowedLevels& allowed) : space_(&space) {
+  const auto& parameters = space.parameters();
+  if (!allowed.empty() && allowed.size() != parameters.size()) {
+    throw Error(ErrorKind::usage, fmt::format("allowed levels: {} lists for the {} parameters of space '{}'",
+                                              allowed.size(), parameters.size(), space.name()));
+  }
+  size_ = 1;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const bool restricted = !allowed.empty() && !allowed[p].empty();
+    allowed_.push_back(restricted ? checked_levels(parameters[p], allowed[p]) : all_levels(parameters[p]));
+    ordinal_.push_back(parameters[p].kind == space::ParameterKind::ordinal);
+    const std::size_t levels = allowed_.back().size();
+    if (levels > 1) free_.push_back(p);
+    if (size_) size_ = *size_ > kMostDesigns / levels ? std::nullopt : std::optional(*size_ * levels);
+  }
+}
+
+void LevelSpace::levels_of(std::uint64_t index, std::uint16_t* levels) const {
+  for (std::size_t p = dimensions(); p-- > 0;) {
+    levels[p] = allowed_[p][index % allowed_[p].size()];
+    index /= allowed_[p].size();
+  }
+}
+
+Point LevelSpace::point_of(std::uint64_t index) const {
+  Point point(dimensions());
+  for (std::size_t p = dimensions(); p-- > 0;) {
+    point[p] = static_cast<std::uint16_t>(index % allowed_[p].size());
+    index /= allowed_[p].size();
+  }
+  return point;
+}
+
+std::uint64_t LevelSpace::key(const Point& point) const {
+  std::uint64_t key = 0;
+  for (std::size_t p = 0; p < point.size(); ++p) {
+    key = size_ ? key * allowed_[p].size() + point[p] : mix64(key ^ point[p]);
+  }
+  return key;
+}
+
+LevelMatrix LevelSpace::levels_of(const std::vector<Point>& points) const {
+  LevelMatrix levels(static_cast<Eigen::Index>(points.size()), static_cast<Eigen::Index>(dimensions()));  // n x p
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t p = 0; p < dimensions(); ++p) {
+      levels(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(p)) = allowed_[p][points[i][p]];
+    }
+  }
+  return levels;
+}
+
+space::Design LevelSpace::design(const Point& point) const {
+  space::Design design{point};
+  for (std::size_t p = 0; p < point.size(); ++p) design.levels[p] = allowed_[p][point[p]];
+  return design;
+}
+
+Point LevelSpace::nearest_point(const space::Design& design) const {
+  HINDSIGHT_EXPECT(design.levels.size() == dimensions());
+  Point point(dimensions());
+  for (std::size_t p = 0; p < dimensions(); ++p) {
+    const int wanted = design.levels[p];
+    const auto nearest = std::min_element(allowed_[p].begin(), allowed_[p].end(),
+                                          [&](int a, int b) { return std::abs(a - wanted) < std::abs(b - wanted); });
+    point[p] = static_cast<std::uint16_t>(nearest - allowed_[p].begin());
+  }
+  return point;
+}
+
+bool Problem::is_allowed(const std::uint16_t* levels) const {
+  for (std::size_t p = 0; p < allowed.size(); ++p) {
+    const auto& list = allowed[p];
+    if (!list.empty() && std::find(list.begin(), list.end(), levels[p]) == list.end()) return false;
+  }
+  return true;
+}
+
+}  // namespace hindsight::optimize

@@ -1,0 +1,22 @@
+/// What a log gives to a search: designs to start from, and how far a proposal is from everything logged.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "hindsight/optimize/propose.h"
+
+namespace hindsight::optimize {
+
+/// The best logged feasible designs of the applications asked for (of all logged ones when none of them is in the
+/// log) that are allowed and meet the cheap constraints: at most `count`, distinct, in turn from every application.
+[[nodiscard]] std::vector<space::Design> logged_starts(const dataset::Dataset& logged, const Problem& problem,
+                                                       const std::vector<dataset::Context>& contexts,
+                                                       std::size_t count);
+
+/// Hamming distance to the nearest logged row, feasible or not; nothing for an empty log.
+[[nodiscard]] std::optional<std::size_t> nearest_logged_distance(const dataset::Dataset& logged,
+                                                                 const space::Design& design);
+
+}  // namespace hindsight::optimize

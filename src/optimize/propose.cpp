@@ -1,0 +1,294 @@
+/// propose(): from a question about applications and constraints to a ranked, diverse list of designs.
+#include "hindsight/optimize/propose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/thread_pool.h"
+#include "optimize/forecast.h"
+#include "optimize/logged.h"
+
+namespace hindsight::optimize {
+namespace {
+
+/// [chosen] Thresholds of p_feasible that are tried when nothing reaches the one asked for.
+constexpr std::array<double, 4> kRelaxed = {0.4, 0.3, 0.2, 0.1};
+/// [chosen] Slack of the last threshold, the best available one: single-precision rounding of a probability.
+constexpr double kProbabilitySlack = 1e-6;
+/// [chosen] Scores closer than this (0.01 % of the objective) are ties, decided by p_feasible.
+constexpr double kScoreTie = 1e-4;
+/// [chosen] Designs kept per proposal asked for: the best ones are neighbours of each other.
+constexpr std::uint64_t kPoolPerProposal = 100;
+/// [chosen] Extra searches, each with a quarter of the budget, when the pool is not diverse enough.
+constexpr int kMostExtraSearches = 8;
+constexpr std::uint64_t kExtraShare = 4;
+/// [chosen] At most half of a population starts from the log, so that the search does not only repeat the past.
+constexpr std::uint64_t kStartShare = 2;
+
+constexpr const char* kInfeasibility = "1 - p_feasible";
+
+/// In the order of Aggregate.
+const std::array<std::string, 4>& aggregate_names() {
+  static const std::array<std::string, 4> names = {"mean", "weighted", "worst", "geomean"};
+  return names;
+}
+
+void require_valid(const surrogate::Model& model, const ProposeOptions& options) {
+  const auto refuse = [](const std::string& problem) { throw Error(ErrorKind::usage, problem); };
+  if (options.contexts.empty()) refuse("a proposal needs at least one application");
+  if (options.count == 0) refuse("at least one proposal must be asked for");
+  if (!(options.min_p_feasible >= 0 && options.min_p_feasible <= 1)) {
+    refuse(fmt::format("smallest p_feasible {} is no probability between 0 and 1", shortest(options.min_p_feasible)));
+  }
+  if (!(options.pessimism >= 0) || !std::isfinite(options.pessimism)) {
+    refuse(fmt::format("pessimism {} must be a number that is not negative", shortest(options.pessimism)));
+  }
+  if (options.aggregate == Aggregate::weighted) {
+    const bool positive = std::all_of(options.weights.begin(), options.weights.end(),
+                                      [](double weight) { return weight > 0 && std::isfinite(weight); });
+    if (options.weights.size() != options.contexts.size() || !positive) {
+      refuse(fmt::format("{} weights for {} applications: each needs one, above 0", options.weights.size(),
+                         options.contexts.size()));
+    }
+  }
+  if (options.logged != nullptr) surrogate::require_space(model, options.logged->space);
+}
+
+/// Position of the head that predicts `name`.
+Eigen::Index head_of(const surrogate::Model& model, const std::string& name) {
+  const auto& names = model.parts().constraint_names;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the model has no learned constraint '{}'.{}", printable(name), did_you_mean(name, names)));
+  }
+  return found - names.begin();
+}
+
+class Proposer {
+ public:
+  Proposer(const surrogate::Model& model, const ProposeOptions& options)
+      : model_(model), options_(options), search_(options.search) {
+    problem_.space = &model.parts().space;
+    problem_.allowed = options.allowed;
+    const auto size = allowed_count(problem_);
+    const bool exact = search_.kind == SearchKind::enumeration || (size && *size <= options.search.evaluations);
+    const unsigned threads = resolve_threads(options.threads);
+    // An enumeration runs whole blocks side by side; the other searches split the rows of one batch.
+    search_.threads = exact ? threads : 1;
+    search_.keep = std::max<std::uint64_t>(search_.keep, kPoolPerProposal * options.count);
+    forecast_ = std::make_unique<Forecast>(model, options, exact ? 1 : threads);
+    problem_.score = [this](const LevelMatrix& levels) { return forecast_->score(*forecast_->predict(levels)); };
+    problem_.constraints = options.constraints;
+    for (Constraint& constraint : problem_.constraints) {
+      if (constraint.value) continue;
+      constraint.learned = true;
+      constraint.value = [this, k = head_of(model_, constraint.name)](const LevelMatrix& levels) {
+        return forecast_->constraint(*forecast_->predict(levels), k);
+      };
+    }
+    if (options.logged != nullptr) {
+      const std::size_t count = std::max<std::uint64_t>(search_.population / kStartShare, 1);
+      const auto starts = logged_starts(*options.logged, problem_, options.contexts, count);
+      search_.start.insert(search_.start.end(), starts.begin(), starts.end());
+    }
+  }
+
+  ProposeResult run() {
+    ProposeResult result;
+    result.solution = search_feasible(result.min_p_feasible_used);
+    std::vector<Candidate> pool = ranked(result.solution.best);
+    std::vector<Candidate> chosen = diverse(pool, options_.count, options_.diversity);
+    for (int extra = 0; extra < kMostExtraSearches && chosen.size() < options_.count; ++extra) {
+      if (result.solution.termination == Termination::interrupted || !add_distant(chosen, result.solution)) break;
+    }
+    result.proposals = describe(ranked(chosen));
+    return result;
+  }
+
+ private:
+  /// A design must be this likely to be feasible for every application.
+  [[nodiscard]] Problem with_p_feasible(double threshold) const {
+    Problem problem = problem_;
+    if (threshold > 0) {
+      problem.constraints.push_back(
+          {.name = kInfeasibility, .limit = 1 - threshold, .learned = true, .value = infeasibility()});
+    }
+    return problem;
+  }
+  [[nodiscard]] std::function<Eigen::VectorXd(const LevelMatrix&)> infeasibility() const {
+    return [this](const LevelMatrix& levels) -> Eigen::VectorXd {
+      return 1 - forecast_->least_p_feasible(*forecast_->predict(levels)).array();
+    };
+  }
+
+  static bool found(const Solution& solution) { return !solution.best.empty() && solution.best.front().violation <= 0; }
+  static void require_uninterrupted(const Solution& solution) {
+    if (solution.termination == Termination::interrupted) {
+      throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
+    }
+  }
+
+  Solution search_feasible(double& threshold) {
+    threshold = options_.min_p_feasible;
+    problem_used_ = with_p_feasible(threshold);
+    Solution solution = search(problem_used_, search_);
+    if (found(solution)) return solution;
+    require_uninterrupted(solution);
+    if (threshold <= 0) throw Error(ErrorKind::no_feasible, explain_infeasible(problem_used_, solution, search_));
+
+    Problem likeliest = problem_;
+    likeliest.score = infeasibility();
+    SearchOptions options = search_;
+    for (const Candidate& candidate : solution.best) {
+      if (options.start.size() < 2 * search_.population) options.start.push_back(candidate.design);
+    }
+    const Solution best = search(likeliest, options);
+    require_uninterrupted(best);
+    if (!found(best)) throw Error(ErrorKind::no_feasible, explain_infeasible(problem_, best, search_));
+    const double reachable = 1 - best.best.front().score;
+    if (reachable < threshold) {
+      const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
+                                      [&](double value) { return value <= reachable && value < threshold; });
+      threshold = step != kRelaxed.end() ? *step : std::max(0.0, reachable - kProbabilitySlack);
+    }
+    options.start.clear();
+    for (const Candidate& candidate : best.best) {
+      if (options.start.size() < search_.population) options.start.push_back(candidate.design);
+    }
+    const std::uint64_t spent = solution.evaluations + best.evaluations;
+    problem_used_ = with_p_feasible(threshold);
+    solution = search(problem_used_, options);
+    solution.evaluations += spent;
+    if (!found(solution)) {
+      require_uninterrupted(solution);
+      throw Error(ErrorKind::no_feasible, explain_infeasible(problem_used_, solution, search_));
+    }
+    return solution;
+  }
+
+  /// The feasible ones of `pool` by score; ties by p_feasible, then by score and levels.
+  [[nodiscard]] std::vector<Candidate> ranked(const std::vector<Candidate>& pool) const {
+    std::vector<Candidate> feasible;
+    std::copy_if(pool.begin(), pool.end(), std::back_inserter(feasible),
+                 [](const Candidate& candidate) { return candidate.violation <= 0; });
+    const auto batch = forecast_->predict(levels_of(feasible));
+    const Eigen::VectorXd p_feasible = forecast_->least_p_feasible(*batch);
+    std::vector<std::size_t> order(feasible.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto rank = [&](std::size_t i) {
+      return std::tuple(std::round(feasible[i].score / kScoreTie), -p_feasible[static_cast<Eigen::Index>(i)],
+                        feasible[i].score, std::cref(feasible[i].design.levels));
+    };
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const auto left = rank(a);
+      const auto right = rank(b);
+      if (std::get<0>(left) != std::get<0>(right)) return std::get<0>(left) < std::get<0>(right);
+      if (std::get<1>(left) != std::get<1>(right)) return std::get<1>(left) < std::get<1>(right);
+      if (std::get<2>(left) != std::get<2>(right)) return std::get<2>(left) < std::get<2>(right);
+      return std::get<3>(left).get() < std::get<3>(right).get();
+    });
+    std::vector<Candidate> sorted;
+    for (const std::size_t i : order) sorted.push_back(feasible[i]);
+    return sorted;
+  }
+
+  /// Adds the best designs that are far enough from all of `chosen`; false when there are none.
+  bool add_distant(std::vector<Candidate>& chosen, Solution& solution) {
+    Problem problem = problem_used_;
+    const auto wanted = static_cast<double>(options_.diversity);
+    problem.constraints.push_back(
+        {.name = "closeness", .limit = 0, .value = [&chosen, wanted](const LevelMatrix& levels) {
+           Eigen::VectorXd closeness(levels.rows());
+           for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+             double distance = wanted;
+             for (const Candidate& other : chosen) {
+               Eigen::Index different = 0;
+               for (Eigen::Index p = 0; p < levels.cols(); ++p) {
+                 different += levels(i, p) == other.design.levels[static_cast<std::size_t>(p)] ? 0 : 1;
+               }
+               distance = std::min(distance, static_cast<double>(different));
+             }
+             closeness[i] = wanted - distance;
+           }
+           return closeness;
+         }});
+    SearchOptions options = search_;
+    options.evaluations = std::max<std::uint64_t>(options.evaluations / kExtraShare, 1);
+    const Solution more = search(problem, options);
+    solution.evaluations += more.evaluations;
+    if (!found(more)) return false;
+    const std::vector<Candidate> added = diverse(ranked(more.best), options_.count - chosen.size(), options_.diversity);
+    chosen.insert(chosen.end(), added.begin(), added.end());
+    return true;
+  }
+
+  [[nodiscard]] LevelMatrix levels_of(const std::vector<Candidate>& candidates) const {
+    LevelMatrix levels(static_cast<Eigen::Index>(candidates.size()),
+                       static_cast<Eigen::Index>(problem_.space->parameters().size()));
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const auto& design = candidates[i].design.levels;
+      std::copy(design.begin(), design.end(), levels.data() + static_cast<Eigen::Index>(i) * levels.cols());
+    }
+    return levels;
+  }
+
+  [[nodiscard]] std::vector<Proposal> describe(const std::vector<Candidate>& candidates) const {
+    const LevelMatrix levels = levels_of(candidates);
+    const auto batch = forecast_->predict(levels);
+    const Eigen::VectorXd spread = forecast_->spread(*batch);
+    std::vector<Eigen::VectorXd> values;
+    for (const Constraint& constraint : problem_.constraints) values.push_back(constraint.value(levels));
+    std::vector<Proposal> proposals(candidates.size());
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      Proposal& proposal = proposals[i];
+      const auto row = static_cast<Eigen::Index>(i);
+      proposal.design = candidates[i].design;
+      proposal.score = candidates[i].score;
+      proposal.spread = spread[row];
+      for (const auto& prediction : batch->by_context) {
+        proposal.objective.push_back(prediction.objective[row]);
+        proposal.p_feasible.push_back(prediction.p_feasible[row]);
+        proposal.extrapolated = proposal.extrapolated || prediction.extrapolated;
+      }
+      for (const Eigen::VectorXd& value : values) proposal.constraint_values.push_back(value[row]);
+      if (options_.logged != nullptr) {
+        proposal.nearest_logged_distance = nearest_logged_distance(*options_.logged, proposal.design);
+      }
+    }
+    return proposals;
+  }
+
+  const surrogate::Model& model_;
+  const ProposeOptions& options_;
+  SearchOptions search_;
+  std::unique_ptr<Forecast> forecast_;
+  Problem problem_;       ///< the question without the threshold of p_feasible
+  Problem problem_used_;  ///< with it
+};
+
+}  // namespace
+
+Aggregate parse_aggregate(const std::string& name) {
+  const auto& names = aggregate_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(ErrorKind::usage, fmt::format("unknown aggregate '{}'.{}", printable(name), did_you_mean(name, names)));
+  }
+  return static_cast<Aggregate>(found - names.begin());
+}
+
+std::string to_string(Aggregate aggregate) { return aggregate_names()[static_cast<std::size_t>(aggregate)]; }
+
+ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options) {
+  require_valid(model, options);
+  return Proposer(model, options).run();
+}
+
+}  // namespace hindsight::optimize

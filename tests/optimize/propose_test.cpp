@@ -1,0 +1,285 @@
+/// Do proposals follow from the model, honour every constraint, and say what was relaxed?
+#include "hindsight/optimize/propose.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "optimize/tiny_model.h"
+#include "tolerances.h"
+
+namespace hindsight::optimize {
+namespace {
+
+using ::testing::HasSubstr;
+
+double zero(std::size_t /*parameter*/, std::size_t /*level*/) { return 0; }
+/// z = 0.1 x sum of (level - middle)^2, smallest 0 at (6, 2, 5, 4, 3, 5) as in `separable`.
+double bowl(std::size_t p, std::size_t level) {
+  static constexpr double kMiddle[] = {6, 2, 5, 4, 3, 5};
+  const double difference = static_cast<double>(level) - kMiddle[p];
+  return 0.1 * difference * difference;
+}
+const std::vector<std::uint16_t> kBottom = {6, 2, 5, 4, 3, 5};
+double likely(std::size_t p, std::size_t /*level*/) { return p == 0 ? 3 : 0; }
+
+surrogate::Model bowl_model(const LevelTable& logit = likely, const LevelTable& constraint = zero) {
+  return make_model(mixed_space(), {additive_network(mixed_space(), bowl, logit, constraint)});
+}
+
+ProposeOptions options_for(std::vector<std::string> contexts) {
+  ProposeOptions options;
+  for (const std::string& name : contexts) options.contexts.push_back(plain_context(name));
+  options.search.evaluations = 20000;
+  options.threads = 1;
+  return options;
+}
+
+std::string no_feasible_message(const surrogate::Model& model, const ProposeOptions& options) {
+  try {
+    (void)propose(model, options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::no_feasible) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "no Error";
+  return "";
+}
+
+TEST(Propose, FindsTheBottomOfTheModelAndDescribesIt) {
+  const surrogate::Model model = bowl_model();
+  for (const char* search : {"firefly", "evolutionary", "local", "enumeration"}) {
+    ProposeOptions options = options_for({"one"});
+    options.search.kind = parse_search(search);
+    const ProposeResult result = propose(model, options);
+    ASSERT_EQ(result.proposals.size(), 10U) << search;
+    const Proposal& best = result.proposals.front();
+    EXPECT_EQ(best.design.levels, kBottom) << search;
+    EXPECT_NEAR(best.score, 0, 1e-4);
+    EXPECT_NEAR(best.objective.front(), 1, 1e-4) << "exp(0 + 1 x 0)";
+    EXPECT_NEAR(best.p_feasible.front(), 1 / (1 + std::exp(-3)), test::kSinglePrecision);
+    EXPECT_EQ(best.spread, 0);
+    EXPECT_FALSE(best.extrapolated);
+    EXPECT_FALSE(best.nearest_logged_distance.has_value());
+    EXPECT_EQ(result.min_p_feasible_used, 0.5);
+    for (std::size_t i = 0; i < result.proposals.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        EXPECT_GE(hamming(result.proposals[i].design, result.proposals[j].design), 2U);
+        EXPECT_LE(result.proposals[j].score, result.proposals[i].score + 1e-4);
+      }
+    }
+  }
+}
+
+TEST(Propose, DoesNotDependOnThreads) {
+  const surrogate::Model model = bowl_model();
+  for (const SearchKind kind : {SearchKind::evolutionary, SearchKind::enumeration}) {
+    ProposeOptions options = options_for({"one", "two"});
+    options.search.kind = kind;
+    const ProposeResult one = propose(model, options);
+    options.threads = 3;
+    const ProposeResult three = propose(model, options);
+    ASSERT_EQ(one.proposals.size(), three.proposals.size());
+    for (std::size_t i = 0; i < one.proposals.size(); ++i) {
+      EXPECT_EQ(one.proposals[i].design, three.proposals[i].design);
+    }
+  }
+}
+
+TEST(Propose, AggregatesApplicationsByTheDocumentedFormulas) {
+  // Levels of a: the bowl; both applications see the same z, d = 1 and 0.5, m = 0 and log 10.
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options = options_for({"one", "two"});
+  options.allowed = {{4}, {2}, {5}, {4}, {3}, {5}};  // one design: z = 0.1 x 2^2 = 0.4
+  options.count = 1;
+  const auto score = [&](Aggregate aggregate) {
+    options.aggregate = aggregate;
+    return propose(model, options).proposals.front().score;
+  };
+  EXPECT_NEAR(score(Aggregate::geomean), (0.4 + 0.2) / 2, 1e-4);
+  EXPECT_NEAR(score(Aggregate::worst), 0.4, 1e-4);
+  const double first = std::exp(0.4);
+  const double second = 10 * std::exp(0.2);
+  EXPECT_NEAR(score(Aggregate::mean), std::log((first + second) / 2), 1e-4);
+  options.weights = {3, 1};
+  EXPECT_NEAR(score(Aggregate::weighted), std::log((3 * first + second) / 4), 1e-4);
+  const Proposal proposal = propose(model, options).proposals.front();
+  EXPECT_NEAR(proposal.objective[0], first, 1e-3);
+  EXPECT_NEAR(proposal.objective[1], second, 1e-3);
+}
+
+TEST(Propose, PessimismAvoidsWhereTheEnsembleDisagrees) {
+  // The members agree except on level 6 of a: -3 and +1.4 (mean -0.8, standard deviation 3.11).
+  const auto member = [](double at_six) {
+    return [at_six](std::size_t p, std::size_t level) { return p == 0 && level == 6 ? at_six : bowl(p, level); };
+  };
+  const surrogate::Model model =
+      make_model(mixed_space(), {additive_network(mixed_space(), member(-3), likely, zero),
+                                 additive_network(mixed_space(), member(1.4), likely, zero)});
+  ProposeOptions options = options_for({"one"});
+  options.pessimism = 0;
+  const Proposal bold = propose(model, options).proposals.front();
+  EXPECT_EQ(bold.design.levels[0], 6);
+  EXPECT_NEAR(bold.spread, 4.4 / std::sqrt(2.0), 1e-3);
+  options.pessimism = 1;
+  const Proposal careful = propose(model, options).proposals.front();
+  EXPECT_NE(careful.design.levels[0], 6);
+  EXPECT_NEAR(careful.spread, 0, 1e-4);
+}
+
+TEST(Propose, TiesAreDecidedByFeasibility) {
+  // Categorical e does not matter for the objective, but for feasibility: level 1 is the safest.
+  const auto objective = [](std::size_t p, std::size_t level) { return p == 4 ? 0 : bowl(p, level); };
+  const auto logit = [](std::size_t p, std::size_t level) { return p == 4 && level == 1 ? 4.0 : 0.2; };
+  const surrogate::Model model = make_model(mixed_space(), {additive_network(mixed_space(), objective, logit, zero)});
+  const ProposeResult result = propose(model, options_for({"one"}));
+  EXPECT_EQ(result.proposals.front().design.levels[4], 1);
+  EXPECT_NEAR(result.proposals.front().score, 0, 1e-4);
+}
+
+TEST(Propose, HonoursConstraintsAndFixedParameters) {
+  // Learned power_w = exp(sum of 0.2 x level over a, b, c).
+  const auto power = [](std::size_t p, std::size_t level) { return p < 3 ? 0.2 * static_cast<double>(level) : 0; };
+  const surrogate::Model model = bowl_model(likely, power);
+  for (const char* search : {"firefly", "evolutionary", "local", "enumeration"}) {
+    ProposeOptions options = options_for({"one"});
+    options.search.kind = parse_search(search);
+    options.allowed = {{}, {}, {}, {0, 1}, {2}, {}};
+    options.constraints = {{.name = "area_mm2", .limit = 27, .value = batched(product_area)},
+                           {.name = "power_w", .limit = 6, .value = {}}};
+    const ProposeResult result = propose(model, options);
+    ASSERT_FALSE(result.proposals.empty());
+    for (const Proposal& proposal : result.proposals) {
+      const auto& x = proposal.design.levels;
+      EXPECT_LE(x[3], 1) << search;
+      EXPECT_EQ(x[4], 2) << search;
+      ASSERT_EQ(proposal.constraint_values.size(), 2U);
+      EXPECT_NEAR(proposal.constraint_values[0], product_area(x.data()), 1e-9);
+      EXPECT_LE(proposal.constraint_values[0], 27);
+      EXPECT_NEAR(proposal.constraint_values[1], std::exp(0.2 * (x[0] + x[1] + x[2])), 1e-3);
+      EXPECT_LE(proposal.constraint_values[1], 6);
+    }
+    // exp(0.2 x 8) = 4.95, exp(0.2 x 9) = 6.05: a + b + c <= 8 instead of 13. Taking 1 and 2 steps evenly costs least:
+    // a and c down by 2, b down by 1: z = 0.1 (4 + 4 + 1) + 0.1 x 9 (d = 1) + 0.1 (e = 2).
+    EXPECT_NEAR(result.proposals.front().score, 0.9 + 0.9 + 0.1, 1e-4) << search;
+  }
+}
+
+TEST(Propose, RelaxesFeasibilityStepByStepAndSaysSo) {
+  const auto logit_of = [](double probability) { return std::log(probability / (1 - probability)); };
+  const auto model_with = [&](double best_probability) {
+    return bowl_model([=](std::size_t p, std::size_t level) {
+      return p == 0 ? logit_of(best_probability) - (level == 9 ? 0.0 : 0.5) : 0;
+    });
+  };
+  const ProposeOptions options = options_for({"one", "two"});
+  const ProposeResult third = propose(model_with(0.33), options);
+  EXPECT_EQ(third.min_p_feasible_used, 0.3);
+  EXPECT_EQ(third.proposals.front().design.levels[0], 9) << "only there p_feasible reaches 0.3";
+  const ProposeResult tiny = propose(model_with(0.05), options);
+  EXPECT_NEAR(tiny.min_p_feasible_used, 0.05, 1e-5);
+  EXPECT_EQ(tiny.proposals.front().design.levels[0], 9);
+  EXPECT_EQ(propose(model_with(0.8), options).min_p_feasible_used, 0.5);
+}
+
+TEST(Propose, NamesTheUnsatisfiableConstraintAndTheNearestValue) {
+  const auto power = [](std::size_t p, std::size_t level) { return p < 3 ? 0.2 * static_cast<double>(level) : 0.1; };
+  const surrogate::Model model = bowl_model(likely, power);
+  ProposeOptions options = options_for({"one"});
+  options.constraints = {{.name = "area_mm2", .limit = 3, .value = batched(product_area)}};
+  EXPECT_THAT(no_feasible_message(model, options), HasSubstr("no design meets area_mm2 <= 3"));
+  EXPECT_THAT(no_feasible_message(model, options), HasSubstr("Allow area_mm2 <= 4.8?"));
+  options.constraints = {{.name = "power_w", .limit = 0.5, .value = {}}};
+  // exp(3 x 0.1) = 1.34986
+  EXPECT_THAT(no_feasible_message(model, options), HasSubstr("Allow power_w <= 1.3498"));
+  options.constraints = {{.name = "area_mm2", .limit = 6, .value = batched(product_area)},
+                         {.name = "time_s", .limit = 100, .value = batched(product_time)}};
+  EXPECT_THAT(no_feasible_message(model, options), HasSubstr("time_s goes down to"));
+}
+
+TEST(Propose, FindsDiverseDesignsBeyondItsPool) {
+  // Pairwise distance 5 of 6: the 1000 best designs are far too close to each other.
+  ProposeOptions options = options_for({"one"});
+  options.count = 8;
+  options.diversity = 5;
+  const ProposeResult result = propose(bowl_model(), options);
+  ASSERT_EQ(result.proposals.size(), 8U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_GE(hamming(result.proposals[i].design, result.proposals[j].design), 5U);
+    }
+  }
+}
+
+TEST(Propose, UsesTheLogForStartsAndDistances) {
+  dataset::Dataset logged{.space = mixed_space(),
+                          .contexts = {plain_context("one")},
+                          .objective_text = "latency",
+                          .constraint_names = {},
+                          .reason_names = {},
+                          .levels = {},
+                          .context = {0, 0},
+                          .feasible = {true, false},
+                          .objective = Eigen::VectorXd{{2.0, std::nan("")}},
+                          .constraints = {},
+                          .reasons = {0, 1},
+                          .evaluation_id = {1, 2}};
+  logged.levels.resize(2, 6);
+  logged.levels.row(0) << 6, 2, 5, 4, 3, 0;
+  logged.levels.row(1) << 6, 2, 5, 0, 0, 5;
+  ProposeOptions options = options_for({"one"});
+  options.logged = &logged;
+  const ProposeResult result = propose(bowl_model(), options);
+  EXPECT_EQ(result.proposals.front().design.levels, kBottom);
+  EXPECT_EQ(result.proposals.front().nearest_logged_distance, 1U);
+  // With a budget of a few designs only the logged start can be this good.
+  options.search.evaluations = 40;
+  options.search.kind = SearchKind::local;
+  options.search.seed = 5;
+  EXPECT_LE(propose(bowl_model(), options).proposals.front().score, 2.5 + 1e-4);
+}
+
+TEST(Propose, MarksUnseenApplicationsAsExtrapolated) {
+  const ProposeResult result = propose(bowl_model(), options_for({"one", "never_seen"}));
+  EXPECT_TRUE(result.proposals.front().extrapolated);
+  EXPECT_EQ(result.proposals.front().design.levels, kBottom);
+}
+
+TEST(Propose, RefusesBadQuestions) {
+  const surrogate::Model model = bowl_model();
+  const auto refused = [&](const std::function<void(ProposeOptions&)>& spoil) {
+    ProposeOptions options = options_for({"one"});
+    spoil(options);
+    try {
+      (void)propose(model, options);
+      ADD_FAILURE() << "no Error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+    }
+  };
+  refused([](ProposeOptions& o) { o.contexts.clear(); });
+  refused([](ProposeOptions& o) { o.count = 0; });
+  refused([](ProposeOptions& o) { o.min_p_feasible = 1.5; });
+  refused([](ProposeOptions& o) { o.pessimism = std::nan(""); });
+  refused([](ProposeOptions& o) { o.aggregate = Aggregate::weighted; });
+  refused([](ProposeOptions& o) { o.constraints = {{.name = "powr_w", .limit = 1, .value = {}}}; });
+  EXPECT_THROW((void)parse_aggregate("median"), Error);
+  EXPECT_EQ(parse_aggregate("worst"), Aggregate::worst);
+}
+
+TEST(Propose, AnInterruptBeforeAnythingFeasibleIsAnInterrupt) {
+  set_interrupt_requested(true);
+  try {
+    (void)propose(bowl_model(), options_for({"one"}));
+    ADD_FAILURE() << "no Error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+  }
+  set_interrupt_requested(false);
+}
+
+}  // namespace
+}  // namespace hindsight::optimize

@@ -1,0 +1,275 @@
+/// Do the searches find known optima, within the constraints, the same way every time?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "optimize/problems.h"
+
+namespace hindsight::optimize {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr SearchKind kHeuristics[] = {SearchKind::firefly, SearchKind::evolutionary, SearchKind::local};
+
+/// 20,000 of 115,200 designs: far fewer than enumeration would need.
+SearchOptions heuristic(SearchKind kind, std::uint64_t seed) {
+  return {.kind = kind, .evaluations = 20000, .keep = 64, .seed = seed, .start = {}};
+}
+
+Solution exact(const Problem& problem) {
+  return search(problem, {.kind = SearchKind::enumeration, .keep = 64, .start = {}});
+}
+
+void expect_ordered_and_distinct(const Solution& solution) {
+  std::set<std::vector<std::uint16_t>> seen;
+  for (std::size_t i = 0; i < solution.best.size(); ++i) {
+    EXPECT_TRUE(seen.insert(solution.best[i].design.levels).second) << "a design twice";
+    if (i == 0) continue;
+    const Candidate& before = solution.best[i - 1];
+    const Candidate& here = solution.best[i];
+    if (here.violation <= 0) {
+      EXPECT_LE(before.violation, 0);
+      EXPECT_LE(before.score, here.score);
+    } else {
+      EXPECT_LE(before.violation, here.violation);
+    }
+  }
+}
+
+TEST(Enumeration, FindsTheKnownOptima) {
+  const Solution bowl = exact(make_problem(separable));
+  EXPECT_EQ(bowl.termination, Termination::enumerated);
+  EXPECT_EQ(bowl.evaluations, 115200U);
+  EXPECT_EQ(bowl.best.front().design.levels, (std::vector<std::uint16_t>{6, 2, 5, 4, 3, 5}));
+  EXPECT_EQ(bowl.best.front().score, 0);
+  ASSERT_EQ(bowl.best.size(), 64U);
+  // One step from the optimum costs 1: both ways along a, b, c, d (level 4 of 0 to 5), one way along f (its last
+  // level): 4 x 2 + 1 = 9 designs; another category costs 2 at least.
+  EXPECT_EQ(std::count_if(bowl.best.begin(), bowl.best.end(), [](const Candidate& c) { return c.score == 1; }), 9);
+  expect_ordered_and_distinct(bowl);
+
+  const Solution trap = exact(make_problem(deceptive));
+  EXPECT_EQ(trap.best.front().design.levels, (std::vector<std::uint16_t>{9, 7, 7, 5, 1, 0}));
+  EXPECT_EQ(trap.best.front().score, -20);
+}
+
+TEST(Enumeration, DoesNotDependOnThreads) {
+  const Problem problem = constrained_problem(27);
+  SearchOptions options{.kind = SearchKind::enumeration, .keep = 100, .start = {}};
+  const Solution one = search(problem, options);
+  options.threads = 3;
+  const Solution three = search(problem, options);
+  ASSERT_EQ(one.best.size(), three.best.size());
+  for (std::size_t i = 0; i < one.best.size(); ++i) EXPECT_EQ(one.best[i].design, three.best[i].design);
+  EXPECT_EQ(one.smallest_constraint_value, three.smallest_constraint_value);
+}
+
+TEST(Enumeration, RefusesMoreThanItsLimit) {
+  try {
+    (void)search(make_problem(separable),
+                 {.kind = SearchKind::enumeration, .evaluations = 1000, .start = {}, .enumeration_limit = 100000});
+    FAIL() << "no Error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("115,200 designs exceeds the limit of 100,000"));
+  }
+}
+
+TEST(Search, EveryHeuristicFindsTheOptimumOfASeparableProblem) {
+  for (const SearchKind kind : kHeuristics) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Solution solution = search(make_problem(separable), heuristic(kind, seed));
+      EXPECT_EQ(solution.best.front().score, 0) << to_string(kind) << " seed " << seed;
+      EXPECT_LE(solution.evaluations, 20000U);
+      expect_ordered_and_distinct(solution);
+    }
+  }
+}
+
+TEST(Search, EveryHeuristicEscapesADeceptiveSlope) {
+  for (const SearchKind kind : kHeuristics) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Solution solution = search(make_problem(deceptive), heuristic(kind, seed));
+      EXPECT_EQ(solution.best.front().score, -20) << to_string(kind) << " seed " << seed;
+    }
+  }
+}
+
+TEST(Search, EveryHeuristicFindsTheConstrainedOptimum) {
+  const Problem problem = constrained_problem(27);
+  const Solution truth = exact(problem);
+  ASSERT_GT(truth.best.front().score, exact(make_problem(product_time)).best.front().score) << "the limit must bind";
+  for (const SearchKind kind : kHeuristics) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Solution solution = search(problem, heuristic(kind, seed));
+      EXPECT_EQ(solution.best.front().score, truth.best.front().score) << to_string(kind) << " seed " << seed;
+      for (const Candidate& candidate : solution.best) {
+        if (candidate.violation > 0) continue;
+        EXPECT_LE(product_area(candidate.design.levels.data()), 27);
+      }
+    }
+  }
+}
+
+TEST(Search, HonoursFixedAndBoundedParameters) {
+  Problem problem = make_problem(separable);
+  problem.allowed = {{}, {7}, {1, 3, 6}, {}, {0, 2}, {}};
+  for (const SearchKind kind :
+       {SearchKind::firefly, SearchKind::evolutionary, SearchKind::local, SearchKind::enumeration}) {
+    SearchOptions options = heuristic(kind, 3);
+    options.evaluations = 1500;              // of 10 x 1 x 3 x 6 x 2 x 6 = 2160
+    options.start = {{{6, 2, 5, 4, 3, 5}}};  // not allowed: moved to the nearest allowed levels
+    const Solution solution = search(problem, options);
+    for (const Candidate& candidate : solution.best) {
+      EXPECT_TRUE(problem.is_allowed(candidate.design.levels.data())) << to_string(kind);
+    }
+    // (7 - 2)^2 for b, (6 - 5)^2 for c, 3 for kind_2.
+    EXPECT_EQ(solution.best.front().score, 25 + 1 + 3) << to_string(kind);
+  }
+}
+
+TEST(Search, SameSeedSameResult) {
+  for (const SearchKind kind : kHeuristics) {
+    SearchOptions options = heuristic(kind, 7);
+    options.evaluations = 3000;
+    const Solution first = search(constrained_problem(27), options);
+    const Solution second = search(constrained_problem(27), options);
+    ASSERT_EQ(first.best.size(), second.best.size());
+    EXPECT_EQ(first.evaluations, second.evaluations);
+    for (std::size_t i = 0; i < first.best.size(); ++i) EXPECT_EQ(first.best[i].design, second.best[i].design);
+    options.seed = 8;
+    const Solution other = search(constrained_problem(27), options);
+    bool same = true;
+    for (std::size_t i = 0; i < first.best.size(); ++i) {
+      same = same && first.best[i].design == other.best[i].design;
+    }
+    EXPECT_FALSE(same) << to_string(kind) << " ignores its seed";
+  }
+}
+
+TEST(Search, JudgesNoDesignTwiceAndStaysWithinItsBudget) {
+  for (const SearchKind kind : kHeuristics) {
+    std::set<std::vector<std::uint16_t>> judged;
+    std::uint64_t calls = 0;
+    const Problem problem = make_problem([&](const std::uint16_t* levels) {
+      ++calls;
+      EXPECT_TRUE(judged.insert(std::vector<std::uint16_t>(levels, levels + 6)).second) << to_string(kind);
+      return deceptive(levels);
+    });
+    SearchOptions options = heuristic(kind, 1);
+    options.evaluations = 5000;
+    const Solution solution = search(problem, options);
+    EXPECT_EQ(calls, 5000U) << to_string(kind);
+    EXPECT_EQ(solution.evaluations, 5000U);
+    EXPECT_EQ(solution.termination, Termination::evaluations_used);
+  }
+}
+
+TEST(Search, EnumeratesASpaceWithinItsBudget) {
+  Problem problem = make_problem(separable);
+  problem.allowed = {{1, 2}, {3}, {4}, {5, 0}, {1, 2, 3}, {0}};
+  const Solution solution = search(problem, heuristic(SearchKind::firefly, 1));
+  EXPECT_EQ(solution.termination, Termination::enumerated);
+  EXPECT_EQ(solution.evaluations, 12U);
+  EXPECT_EQ(solution.best.size(), 12U);
+}
+
+TEST(Search, ScoresOnlyWhatMeetsTheCheapConstraints) {
+  Problem problem = constrained_problem(27);
+  problem.score = batched([](const std::uint16_t* levels) {
+    EXPECT_LE(product_area(levels), 27);
+    return product_time(levels);
+  });
+  problem.constraints.push_back({.name = "power_w", .limit = 5, .learned = true, .value = batched([](const auto* x) {
+                                                                                   EXPECT_LE(product_area(x), 27);
+                                                                                   return x[0] + 1.0;
+                                                                                 })});
+  const Solution solution = search(problem, heuristic(SearchKind::evolutionary, 1));
+  EXPECT_EQ(solution.best.front().violation, 0);
+  EXPECT_LE(solution.best.front().design.levels[0], 4);
+}
+
+TEST(Search, NamesAnUnsatisfiableConstraintAndItsNearestValue) {
+  // Smallest area: all first levels, 0.5 + 1.5 + 2 + 0.8 = 4.8.
+  const Problem problem = constrained_problem(3);
+  for (const SearchKind kind : kHeuristics) {
+    const SearchOptions options = heuristic(kind, 1);
+    const Solution solution = search(problem, options);
+    EXPECT_GT(solution.best.front().violation, 0);
+    EXPECT_NEAR(solution.smallest_constraint_value.front(), 4.8, 1e-12) << to_string(kind);
+    const std::string text = explain_infeasible(problem, solution, options);
+    EXPECT_THAT(text, HasSubstr("no design meets area_mm2 <= 3: the smallest value"));
+    EXPECT_THAT(text, HasSubstr("Allow area_mm2 <= 4.8?"));
+  }
+}
+
+TEST(Search, SaysWhenConstraintsExcludeEachOther) {
+  Problem problem = constrained_problem(6);
+  problem.constraints.push_back({.name = "time_s", .limit = 100, .value = batched(product_time)});
+  const SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  const Solution solution = search(problem, options);
+  ASSERT_GT(solution.best.front().violation, 0);
+  EXPECT_LE(solution.smallest_constraint_value[0], 6);
+  EXPECT_LE(solution.smallest_constraint_value[1], 100);
+  const std::string text = explain_infeasible(problem, solution, options);
+  EXPECT_THAT(text, HasSubstr("no design found meets all together"));
+  EXPECT_THAT(text, HasSubstr("area_mm2 goes down to"));
+  EXPECT_THAT(text, HasSubstr("time_s goes down to"));
+}
+
+TEST(Search, StopsAtAnInterrupt) {
+  for (const SearchKind kind :
+       {SearchKind::firefly, SearchKind::evolutionary, SearchKind::local, SearchKind::enumeration}) {
+    std::atomic<int> calls = 0;
+    const Problem problem = make_problem([&](const std::uint16_t* levels) {
+      if (++calls == 3000) set_interrupt_requested(true);
+      return separable(levels);
+    });
+    const Solution solution = search(problem, heuristic(kind, 1));
+    set_interrupt_requested(false);
+    EXPECT_EQ(solution.termination, Termination::interrupted) << to_string(kind);
+    EXPECT_LT(solution.evaluations, 10000U);
+    EXPECT_FALSE(solution.best.empty());
+  }
+}
+
+TEST(Search, PutsScoresThatAreNotNumbersLast) {
+  const Problem problem = make_problem(
+      [](const std::uint16_t* x) { return x[0] < 9 ? std::numeric_limits<double>::quiet_NaN() : separable(x); });
+  const Solution solution = search(problem, heuristic(SearchKind::evolutionary, 1));
+  EXPECT_EQ(solution.best.front().design.levels[0], 9);
+  EXPECT_EQ(solution.best.front().score, 9);  // (9 - 6)^2
+}
+
+TEST(Search, RefusesBadQuestions) {
+  EXPECT_THROW((void)parse_search("fire_fly"), Error);
+  EXPECT_EQ(parse_search("firefly"), SearchKind::firefly);
+  EXPECT_EQ(parse_search("enumeration"), SearchKind::enumeration);
+  Problem problem = make_problem(separable);
+  problem.allowed = {{10}, {}, {}, {}, {}, {}};  // a has levels 0 to 9
+  EXPECT_THROW((void)search(problem, {.start = {}}), Error);
+  problem.allowed = {{1}};
+  EXPECT_THROW((void)search(problem, {.start = {}}), Error);
+}
+
+TEST(Diverse, KeepsTheDistanceAndTheOrder) {
+  const Solution solution = exact(make_problem(separable));
+  const std::vector<Candidate> chosen = diverse(solution.best, 10, 2);
+  ASSERT_EQ(chosen.size(), 10U);
+  EXPECT_EQ(chosen.front().design, solution.best.front().design);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_GE(hamming(chosen[i].design, chosen[j].design), 2U);
+    if (i > 0) {
+      EXPECT_LE(chosen[i - 1].score, chosen[i].score);
+    }
+  }
+  EXPECT_EQ(diverse(solution.best, 1000, 1).size(), solution.best.size());
+}
+
+}  // namespace
+}  // namespace hindsight::optimize
