@@ -7,7 +7,7 @@
 namespace hindsight::optimize {
 namespace {
 
-constexpr double kCooling = 0.97;          // [chosen] the random walk shrinks per generation, as Yang advises
+constexpr double kCooling = 0.97;          // [chosen] the random walk shrinks per generation, to settle
 constexpr double kLeastRandomness = 0.05;  // [chosen] of the span: below, short lists would not move at all
 constexpr std::uint64_t kStagnation = 60;  // [chosen] generations without a better design before a new swarm
 constexpr std::uint64_t kWorsening = 5;    // [chosen] every 5th firefly keeps a move that made it darker

@@ -30,12 +30,12 @@ void mutate(Point& point, const LevelSpace& space, double rate, Random& random);
 /// probability beta and a random one with probability alpha / 2.
 /// Symbols: w span of the positions, u uniform in [0, 1), r^2 mean over the free parameters of the squared distance in
 /// units of w (categorical: 0 or 1).
-/// Source: [paper: firefly-2009] section 4, equations 4 and 5.
+/// Source: [paper: firefly-2009], attractiveness and movement of fireflies.
 /// Differs: r^2 is a mean, so that gamma does not depend on the number of parameters; positions are integers.
 struct FireflyMove {
-  double attractiveness = 1;  ///< beta0 [paper: firefly-2009]
-  double absorption = 1;      ///< gamma [paper: firefly-2009]
-  double randomness = 0.2;    ///< alpha [paper: firefly-2009]
+  double attractiveness = 1;  ///< beta0 [chosen] the largest that does not overshoot
+  double absorption = 1;      ///< gamma [chosen] opposite corners still attract, with e^-1
+  double randomness = 0.2;    ///< alpha [chosen] a tenth of the span either way; shrinks in the offline search
 };
 /// beta of two fireflies.
 [[nodiscard]] double attraction(const Point& a, const Point& b, const LevelSpace& space, const FireflyMove& move);
