@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 
@@ -42,14 +43,6 @@ std::string evaluator_definition(const CsvTable& table, const ColumnRoles& roles
     text += fmt::format("reason|{}\n", header(*roles.reason));
   }
   return text + fmt::format("context|{}\nconstraints|{}\n", headers(roles.context), headers(roles.constraints));
-}
-
-std::string json_text(const std::string& text) {
-  std::string json = "\"";
-  for (const char c : printable(text, 1000)) {
-    json += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
-  }
-  return json + '"';
 }
 
 /// What two evaluations of one design are compared by.
@@ -258,8 +251,9 @@ ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const spac
   outcomes.add_logged(opened, ids.space, ids.evaluator);
   const std::vector<TableRow> rows = consistent_rows(std::move(read.rows), ids, outcomes, refusals);
   Run run(opened, provenance,
-          fmt::format(R"({{"table":{},"objective":{},"rows":{}}})", json_text(table_name(table)),
-                      json_text(roles.objective), result.rows));
+          nlohmann::ordered_json{
+              {"table", table_name(table)}, {"objective", printable(roles.objective)}, {"rows", result.rows}}
+              .dump());
   append_rows(opened, run, ids, definition_checkpoint(space), rows, result, refusals);
   run.end("finished");
   return result;

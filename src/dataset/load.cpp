@@ -178,7 +178,7 @@ class Loader {
     if (selection_.runs.size() == 1) filter.run_id = selection_.runs.front();
     log::for_each_evaluation(log_, filter, log::Detail::all, [&](const log::EvaluationRecord& record) {
       add(record);
-      return true;
+      return !several_evaluators_;
     });
     return finish();
   }
@@ -290,9 +290,7 @@ class Loader {
     });
   }
 
-  void check_evaluator(const log::EvaluationRecord& record) {
-    if (!evaluator_id_) evaluator_id_ = record.evaluator_id;
-    if (*evaluator_id_ == record.evaluator_id) return;
+  [[noreturn]] void refuse_several_evaluators() const {
     std::vector<std::string> names;
     for (const log::EvaluatorSummary& evaluator : log::summary(log_).evaluators) {
       names.push_back(fmt::format("'{}' ({}...)", evaluator.name, evaluator.definition_hash.substr(0, 8)));
@@ -343,7 +341,8 @@ class Loader {
       last_design_ = record.design_id;
     }
     if (!passes(record, last_values_)) return;
-    check_evaluator(record);
+    several_evaluators_ = record.evaluator_id != evaluator_id_.value_or(record.evaluator_id);
+    evaluator_id_ = record.evaluator_id;
     levels_.insert(levels_.end(), last_levels_.begin(), last_levels_.end());
     rows_.context.push_back(static_cast<std::int32_t>(position->second));
     rows_.feasible.push_back(record.feasible);
@@ -400,6 +399,7 @@ class Loader {
   }
 
   Dataset finish() {
+    if (several_evaluators_) refuse_several_evaluators();
     if (rows_.feasible.empty()) {
       refuse("no evaluation matches the selection (workloads, runs, evaluator and conditions together). Widen it");
     }
@@ -439,6 +439,7 @@ class Loader {
   std::vector<ResolvedCondition> conditions_;
 
   std::optional<std::int64_t> evaluator_id_;
+  bool several_evaluators_ = false;
   std::int64_t last_design_ = -1;
   std::vector<std::uint16_t> last_levels_;
   std::vector<double> last_values_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "hindsight/core/error.h"
@@ -15,26 +16,6 @@ namespace hindsight::dataset {
 namespace {
 
 constexpr std::string_view kKeyPrefix = "space_definition/";
-
-/// A definition as JSON text: of what JSON escapes it holds line ends only (labels have no quotes or backslashes).
-std::string to_json(const std::string& definition) {
-  std::string json = "\"";
-  for (const char c : definition) {
-    json += c == '\n' ? "\\n" : std::string(1, c);
-  }
-  return json + '"';
-}
-
-std::string from_json(std::string_view json) {
-  std::string text;
-  const bool quoted = json.size() >= 2 && json.front() == '"' && json.back() == '"';
-  for (std::size_t i = quoted ? 1 : 0; i + (quoted ? 1 : 0) < json.size(); ++i) {
-    const bool line_end = json.substr(i, 2) == "\\n";
-    text += line_end ? '\n' : json[i];
-    i += line_end ? 1 : 0;
-  }
-  return text;
-}
 
 bool is_file(const std::string& path) {
   std::error_code ignored;
@@ -91,7 +72,7 @@ log::SpaceSummary only_space(const log::Log& log, std::vector<log::SpaceSummary>
 
 log::Checkpoint definition_checkpoint(const space::DesignSpace& space) {
   return {.key = std::string(kKeyPrefix) + space.definition_hash(),
-          .value_json = to_json(space.canonical_definition())};
+          .value_json = nlohmann::json(space.canonical_definition()).dump()};
 }
 
 space::DesignSpace stored_space(const log::Log& log, const std::optional<std::string>& wanted) {
@@ -109,8 +90,11 @@ space::DesignSpace stored_space(const log::Log& log, const std::optional<std::st
     }
   }
   if (const auto record = log.checkpoint(std::string(kKeyPrefix) + chosen.definition_hash)) {
-    if (const auto space = space::space_from_definition(chosen.name, from_json(*record)); matches(space)) {
-      return space;
+    const auto definition = nlohmann::json::parse(*record, nullptr, false);
+    if (definition.is_string()) {
+      if (auto space = space::space_from_definition(chosen.name, definition.get<std::string>()); matches(space)) {
+        return space;
+      }
     }
   }
   for (const std::string& name : list_data_files("configs/spaces")) {

@@ -33,12 +33,13 @@ struct CsvTable {
 
 /// Which columns mean what; all other columns are design parameters.
 struct CsvRoles {
-  std::string objective;                  ///< a positive number where feasible
-  std::optional<std::string> infeasible;  ///< 1/0, true/false, yes/no; or "COLUMN=VALUE": infeasible where it has VALUE
-  std::optional<std::string> reason;      ///< text of the failure; left out: the column "reason" when there is one
-  std::vector<std::string> context;       ///< columns that name the application; numeric ones become features
-  std::vector<std::string> constraints;   ///< metrics kept as labels
-  std::vector<std::string> ignored;       ///< neither parameter nor anything else
+  std::string objective;  ///< a positive number where feasible
+  std::optional<std::string> infeasible =
+      {};  ///< 1/0, true/false, yes/no; or "COLUMN=VALUE": infeasible where it has VALUE
+  std::optional<std::string> reason = {};     ///< text of the failure; left out: the column "reason" when there is one
+  std::vector<std::string> context = {};      ///< columns that name the application; numeric ones become features
+  std::vector<std::string> constraints = {};  ///< metrics kept as labels
+  std::vector<std::string> ignored = {};      ///< neither parameter nor anything else
 };
 
 /// `text` as a stable word: a-z, 0-9 and '_', camel case cut apart, at most 58 characters; "" when nothing is left.

@@ -22,7 +22,7 @@ struct SplitOptions {
   SplitKind kind = SplitKind::worst_for_training;
   double validation_frac = 0.2;
   std::uint64_t seed = 1;
-  std::vector<std::string> held_out;  ///< leave_workloads_out: context names
+  std::vector<std::string> held_out = {};  ///< leave_workloads_out: context names
 };
 /// Row numbers, ascending; every row is in exactly one of the two. Of n rows floor((1 - validation_frac) n) train, at
 /// least one; equal objectives are told apart by the seed. Infeasible rows: a seeded random `validation_frac` validates

@@ -1,0 +1,231 @@
+/// Does a table become a log that says the same, and are rows that cannot be true refused by line?
+#include "hindsight/dataset/csv_import.h"
+
+#include <gmock/gmock.h>
+
+#include "dataset/dataset_fixture.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/log/query.h"
+
+namespace hindsight::dataset {
+namespace {
+
+using test::error_of;
+using test::selection;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kTable =
+    "block,mode,time_ms,area,infeasible,reason\n"
+    "1,a,4.0,10,0,\n"
+    "2,a,3.0,20,0,\n"
+    "4,a,,30,1,Out of memory\n"
+    "1,b,2.5,11,0,\n"
+    "2,b,,21,1,\n"
+    "4,b,7.0,31,yes,timeout\n";
+
+class ImportCsv : public test::DatasetTest {
+ protected:
+  static CsvRoles roles() {
+    return {.objective = "time_ms",
+            .infeasible = "infeasible",
+            .reason = {},
+            .context = {},
+            .constraints = {"area"},
+            .ignored = {}};
+  }
+  ImportResult import(const std::string& text, const CsvRoles& wanted, const std::string& name = "t.csv") const {
+    const CsvTable table = parse_csv(text, name);
+    return import_csv(table, wanted, infer_space(table, wanted, "inferred"), file_, test::provenance());
+  }
+  /// Imports `text` with the space of `known`.
+  ImportResult import_into(const std::string& known, const std::string& text, const CsvRoles& wanted) const {
+    const space::DesignSpace space = infer_space(parse_csv(known, "k.csv"), wanted, "inferred");
+    return import_csv(parse_csv(text, "t.csv"), wanted, space, file_, test::provenance());
+  }
+  [[nodiscard]] std::vector<std::string> reasons_of(const std::string& text, const CsvRoles& wanted) const {
+    EXPECT_THAT(import(text, wanted).rejected, IsEmpty());
+    std::vector<std::string> codes;
+    log::for_each_evaluation(log::Log::open(file_, log::OpenMode::read_only), {}, log::Detail::all,
+                             [&](const log::EvaluationRecord& record) {
+                               codes.push_back(record.feasible ? "ok" : record.violations.front().code);
+                               return true;
+                             });
+    return codes;
+  }
+};
+
+TEST_F(ImportCsv, ATableBecomesADataset) {
+  const ImportResult result = import(kTable, roles());
+  EXPECT_EQ(result.rows, 6U);
+  EXPECT_EQ(result.inserted, 6U);
+  EXPECT_EQ(result.feasible, 3U);
+  EXPECT_EQ(result.rejected_count, 0U);
+  Selection wanted = selection("time_ms");
+  wanted.constraints = {"area"};
+  const Dataset data = load_dataset(file_, wanted);
+  EXPECT_EQ(data.space.size(), 6U);
+  EXPECT_THAT(data.feasible, ElementsAre(true, true, false, true, false, false));
+  EXPECT_EQ(data.objective[3], 2.5);
+  EXPECT_EQ(data.constraints(2, 0), 30);
+  EXPECT_THAT(data.reason_names, ElementsAre("infeasible", "out_of_memory", "timeout"));
+  EXPECT_THAT(data.reasons, ElementsAre(0, 0, 2, 0, 1, 4));
+  ASSERT_THAT(data.contexts, SizeIs(1));
+  EXPECT_EQ(data.contexts[0].name, "t");
+  EXPECT_TRUE(log::Log::open(file_, log::OpenMode::read_only).verify().sound());
+}
+
+TEST_F(ImportCsv, TheReasonIsTheColumnOrTheWordOrInfeasible) {
+  EXPECT_THAT(reasons_of("a,y\n1,3\n2,\n3,nan\n4,Compile-Error\n5,-inf\n6,OOM\n", {.objective = "y"}),
+              ElementsAre("ok", "infeasible", "nan", "compile_error", "inf", "oom"));
+}
+
+TEST_F(ImportCsv, FlagsInTheirSpellings) {
+  EXPECT_THAT(reasons_of("a,y,bad\n1,3,0\n2,3,1\n3,3,false\n4,3,TRUE\n5,3,no\n6,3,Yes\n7,3,1.0\n",
+                         {.objective = "y", .infeasible = "bad"}),
+              ElementsAre("ok", "infeasible", "ok", "infeasible", "ok", "infeasible", "infeasible"));
+}
+
+TEST_F(ImportCsv, AFlagThatMeansTheOpposite) {
+  EXPECT_THAT(reasons_of("a,y,valid\n1,3,1\n2,0.0,0\n3,5,0.0\n", {.objective = "y", .infeasible = "valid=0"}),
+              ElementsAre("ok", "infeasible", "infeasible"));
+}
+
+TEST_F(ImportCsv, AnInfeasibleDesignHasNoCost) {
+  import("a,latency_s,energy_j,area_mm2,bad\n1,2,3,4,0\n2,2,3,4,1\n",
+         {.objective = "latency_s", .infeasible = "bad", .constraints = {
+            "energy_j",
+            "area_mm2"
+          }});
+  const Dataset data = load_dataset(file_, [] {
+    Selection wanted = selection("edp");
+    wanted.constraints = {"area_mm2"};
+    return wanted;
+  }());
+  EXPECT_EQ(data.objective[0], 6);  // standard metrics go to their columns
+  EXPECT_EQ(data.constraints(1, 0), 4);
+}
+
+TEST_F(ImportCsv, ContextColumnsAreApplications) {
+  const CsvRoles wanted{
+      .objective = "y", .infeasible = {}, .reason = {}, .context = {"K", "kind"}, .constraints = {}, .ignored = {}};
+  import("a,K,kind,y\n1,64,conv,1\n2,64,conv,2\n1,128,fully connected,3\n2,64.0,conv,fail\n3,64,conv,1\n", wanted);
+  const Dataset data = load_dataset(file_, selection("y"));
+  ASSERT_THAT(data.contexts, SizeIs(2));
+  EXPECT_EQ(data.contexts[0].name, "K=64,kind=conv");
+  EXPECT_EQ(data.contexts[1].name, "K=128,kind=fully_connected");
+  EXPECT_THAT(data.contexts[0].feature_names, ElementsAre("k"));  // names are no features
+  EXPECT_EQ(data.contexts[1].features[0], 128);
+  EXPECT_THAT(data.context, ElementsAre(0, 0, 1, 0));
+}
+
+TEST_F(ImportCsv, ContradictionsAreRejectedAndNamed) {
+  const std::string known = "a,y\n1,1\n2,1\n3,1\n";
+  const ImportResult result = import_into(known, "a,y\n1,1\n2,2\n1,1.0\n2,3\n1,oom\n", {.objective = "y"});
+  EXPECT_EQ(result.inserted, 2U);
+  EXPECT_EQ(result.already_present, 1U);
+  EXPECT_EQ(result.rejected_count, 2U);
+  EXPECT_THAT(result.rejected[0], HasSubstr("t.csv:5: contradicts line 3 for the same design and context: y is 2 "
+                                            "there, 3 here"));
+  EXPECT_THAT(result.rejected[1], HasSubstr("t.csv:6: contradicts line 2"));
+  EXPECT_THAT(result.rejected[1], HasSubstr("the design is feasible there, infeasible here"));
+  const ImportResult again = import_into(known, "a,y\n1,1\n2,5\n3,1\n", {.objective = "y"});
+  EXPECT_EQ(again.inserted, 0U + 1U);
+  EXPECT_THAT(again.rejected, ElementsAre(HasSubstr("contradicts evaluation 2 of the log")));
+}
+
+TEST_F(ImportCsv, ImportingAgainChangesNothing) {
+  import(kTable, roles());
+  const std::string before = load_dataset(file_, selection("time_ms")).content_hash();
+  const ImportResult again = import(kTable, roles());
+  EXPECT_EQ(again.inserted, 0U);
+  EXPECT_EQ(again.already_present, 6U);
+  EXPECT_EQ(again.rejected_count, 0U);
+  EXPECT_EQ(load_dataset(file_, selection("time_ms")).content_hash(), before);
+  // Another table of the same columns is another workload.
+  EXPECT_EQ(import(kTable, roles(), "folder/other.csv.gz").inserted, 6U);
+  EXPECT_THAT(load_dataset(file_, selection("time_ms")).contexts, SizeIs(2));
+}
+
+TEST_F(ImportCsv, RowsThatDoNotFitAreRejectedByLine) {
+  const std::string known = "block,mode,y,area,bad\n1,fast,1,1,0\n4,slow,1,1,0\n";
+  CsvRoles wanted{
+      .objective = "y", .infeasible = "bad", .reason = {}, .context = {}, .constraints = {"area"}, .ignored = {}};
+  const ImportResult result =
+      import_into(known,
+                  "block,mode,y,area,bad\n1,fast,1,1,0\n3,fast,1,1,0\n1,fsat,1,1,0\n,fast,1,1,0\n"
+                  "x,fast,1,1,0\n1,slow,12 ms,1,0\n1,slow,0,1,0\n1,slow,1,big,0\n1,slow,1,1,maybe\n"
+                  "1,,1,1,0\n4,slow,2,,0\n4,fast,,big,1\n",
+                  wanted);
+  EXPECT_EQ(result.inserted, 3U);
+  EXPECT_EQ(result.rejected_count, 9U);
+  EXPECT_THAT(result.rejected,
+              ElementsAre(HasSubstr("t.csv:3: block is '3', which the space does not have. Nearest: 4"),
+                          HasSubstr("t.csv:4: mode is 'fsat', which the space does not have. Did you mean 'fast'?"),
+                          HasSubstr("t.csv:5: block is empty"), HasSubstr("t.csv:6: block is 'x'"),
+                          HasSubstr("t.csv:7: y is '12 ms', which is not a number"),
+                          HasSubstr("t.csv:8: y is 0, but the row is feasible"),
+                          HasSubstr("t.csv:9: area is 'big', which is not a number"),
+                          HasSubstr("t.csv:10: the infeasible flag is 'maybe'"), HasSubstr("t.csv:11: mode is empty")));
+}
+
+TEST_F(ImportCsv, ManyRejectionsAreCountedAndTwentyListed) {
+  std::string text = "a,y\n1,1\n";
+  for (int i = 0; i < 50; ++i) text += "7,1\n";
+  const ImportResult result = import_into("a,y\n1,1\n2,1\n", text, {.objective = "y"});
+  EXPECT_EQ(result.rejected_count, 50U);
+  EXPECT_THAT(result.rejected, SizeIs(20));
+}
+
+TEST_F(ImportCsv, LabelsAreMatchedAsTheyWereInferred) {
+  import("m,tile,y\n\"[1,2]\",1,1\n\"[2,1]\",1,2\n", {.objective = "y"});
+  const Dataset data = load_dataset(file_, selection("y"));
+  EXPECT_EQ(data.space.text_id(data.space.design(data.levels(1, 0))), "m=[2_1],tile=1");
+}
+
+TEST_F(ImportCsv, NothingIsWrittenWhenTheColumnsDoNotFit) {
+  const auto refusal = [&](const auto& body) {
+    const auto [kind, message] = error_of(body);
+    EXPECT_EQ(kind, ErrorKind::usage);
+    EXPECT_FALSE(std::filesystem::exists(file_));
+    return message;
+  };
+  EXPECT_THAT(refusal([&] { import_into("a,b,y\n1,1,1\n", "a,c,y\n1,1,1\n", {.objective = "y"}); }),
+              HasSubstr("no column for parameter 'b' of space 'inferred'"));
+  EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,c,y\n1,1,1\n", {.objective = "y"}); }),
+              HasSubstr("column 'c' is no parameter"));
+  EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n2,1\n", {.objective = "y"}); }),
+              HasSubstr("none of its 1 rows can be imported; first: t.csv:2: a is '2'"));
+  EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n", {.objective = "y"}); }),
+              HasSubstr("none of its 0 rows"));
+  EXPECT_THAT(
+      refusal([&] {
+        import("a,k,y\n1,x y,1\n2,x?y,1\n",
+               {.objective = "y", .infeasible = {}, .reason = {}, .context = {"k"}, .constraints = {}, .ignored = {}});
+      }),
+      HasSubstr("two contexts would both be named 'k=x_y'"));
+}
+
+TEST_F(ImportCsv, AnInterruptEndsBetweenBatches) {
+  set_interrupt_requested(true);
+  const auto [kind, message] = error_of([&] { import(kTable, roles()); });
+  set_interrupt_requested(false);
+  EXPECT_EQ(kind, ErrorKind::interrupted);
+  EXPECT_THAT(message, HasSubstr("interrupted after 0 of 6 rows"));
+  EXPECT_EQ(log::recent_runs(log::Log::open(file_, log::OpenMode::read_only), 1).front().status, "interrupted");
+  EXPECT_EQ(import(kTable, roles()).inserted, 6U);
+}
+
+TEST_F(ImportCsv, RunsAreRecorded) {
+  import(kTable, roles());
+  const log::RunInfo run = log::recent_runs(log::Log::open(file_, log::OpenMode::read_only), 1).front();
+  EXPECT_EQ(run.kind, "import");
+  EXPECT_EQ(run.status, "finished");
+  EXPECT_EQ(run.evaluations_inserted, 6U);
+  EXPECT_EQ(run.options_json, R"({"table":"t","objective":"time_ms","rows":6})");
+}
+
+}  // namespace
+}  // namespace hindsight::dataset

@@ -1,0 +1,92 @@
+/// Are datasets values: subsets, identity, fitness for training?
+#include "hindsight/dataset/dataset.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "dataset/dataset_fixture.h"
+
+namespace hindsight::dataset {
+namespace {
+
+using test::error_of;
+using test::hand_made;
+using test::kNaN;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string refusal(const Dataset& data, bool needs_infeasible) {
+  const auto [kind, message] = error_of([&] { require_trainable(data, needs_infeasible); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  return message;
+}
+
+TEST(DatasetSubset, TakesRowsInTheGivenOrder) {
+  const Dataset data = hand_made({{0, 1}, {0, kNaN}, {1, 3}, {1, 4}}, 2);
+  const Dataset some = data.subset({3, 1, 3});
+  EXPECT_THAT(some.evaluation_id, ElementsAre(4, 2, 4));
+  EXPECT_THAT(some.context, ElementsAre(1, 0, 1));
+  EXPECT_THAT(some.feasible, ElementsAre(true, false, true));
+  EXPECT_THAT(some.reasons, ElementsAre(0, 1, 0));
+  EXPECT_EQ(some.objective[0], 4);
+  EXPECT_EQ(some.levels(0, 0), data.levels(3, 0));
+  EXPECT_EQ(some.contexts.size(), 2U);
+  EXPECT_EQ(some.feasible_count(), 2U);
+  EXPECT_EQ(data.subset({}).size(), 0U);
+  EXPECT_THROW(static_cast<void>(data.subset({4})), ContractViolation);
+}
+
+TEST(DatasetHash, EveryPartCounts) {
+  const Dataset data = hand_made({{0, 1}, {0, kNaN}, {1, 3}}, 2);
+  std::set<std::string> hashes = {data.content_hash()};
+  EXPECT_EQ(hand_made({{0, 1}, {0, kNaN}, {1, 3}}, 2).content_hash(), data.content_hash());
+  EXPECT_EQ(data.subset({0, 1, 2}).content_hash(), data.content_hash());
+  const auto changed = [&](const auto& change) {
+    Dataset other = data;
+    change(other);
+    return other.content_hash();
+  };
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.objective[0] = 2; })).second);
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.levels(0, 0) = 3; })).second);
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.context[0] = 1; })).second);
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.contexts[0].features[0] = 5; })).second);
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.contexts[0].name = "x"; })).second);
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.objective_text = "x"; })).second);
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.reasons[1] = 2; })).second);
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.reason_names = {"x"}; })).second);
+  EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.evaluation_id[0] = 9; })).second);
+  EXPECT_TRUE(hashes.insert(data.subset({1, 0, 2}).content_hash()).second);
+}
+
+TEST(RequireTrainable, AcceptsFitData) {
+  const Dataset data = hand_made({{0, 1}, {0, 2}, {0, kNaN}, {1, 3}}, 2);
+  EXPECT_NO_THROW(require_trainable(data, true));
+}
+
+TEST(RequireTrainable, RefusesUnfitData) {
+  EXPECT_THAT(refusal(hand_made({}), false), HasSubstr("no rows"));
+  EXPECT_THAT(refusal(hand_made({{0, kNaN}, {0, kNaN}}), false), HasSubstr("no feasible row for net_0"));
+  EXPECT_THAT(refusal(hand_made({{0, 1}, {0, 2}, {1, kNaN}}, 3), false), HasSubstr("no feasible row for net_1, net_2"));
+  EXPECT_THAT(refusal(hand_made({{0, 1}, {0, 2}}), true), HasSubstr("no row is infeasible"));
+  EXPECT_THAT(refusal(hand_made({{0, 3}, {0, 3}, {0, kNaN}}), true), HasSubstr("latency_s is the same for all"));
+}
+
+TEST(RequireTrainable, AllRowsFeasibleIsFineWithoutThatTerm) {
+  EXPECT_NO_THROW(require_trainable(hand_made({{0, 1}, {0, 2}}), false));
+}
+
+TEST(RequireTrainable, OneVaryingContextIsEnough) {
+  EXPECT_NO_THROW(require_trainable(hand_made({{0, 1}, {0, 2}, {1, 3}, {1, 3}}, 2), false));
+}
+
+TEST(RequireTrainable, NamesRowsWithoutAUsableObjective) {
+  Dataset data = hand_made({{0, 1}, {0, 2}});
+  for (const double bad : {kNaN, 0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+    data.objective[1] = bad;
+    EXPECT_THAT(refusal(data, false), HasSubstr("row 1 (evaluation 2) is feasible"));
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::dataset

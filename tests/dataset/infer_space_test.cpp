@@ -1,0 +1,137 @@
+/// Does a table give the space its designs come from, in a file that reads back the same?
+#include <gmock/gmock.h>
+
+#include "dataset/dataset_fixture.h"
+#include "hindsight/dataset/csv_import.h"
+
+namespace hindsight::dataset {
+namespace {
+
+using test::error_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+space::DesignSpace infer(const std::string& text, const CsvRoles& roles = {.objective = "y"}) {
+  return infer_space(parse_csv(text, "t.csv"), roles, "inferred");
+}
+
+std::string refusal(const std::string& text, const CsvRoles& roles = {.objective = "y"}) {
+  const auto [kind, message] = error_of([&] { static_cast<void>(infer(text, roles)); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  return message;
+}
+
+void expect_reads_back(const space::DesignSpace& space) {
+  const std::string yaml = to_yaml(space);
+  const space::DesignSpace again = space::parse_space(yaml, "inferred.yaml");
+  EXPECT_EQ(again.definition_hash(), space.definition_hash()) << yaml;
+  EXPECT_EQ(again.name(), space.name());
+  EXPECT_EQ(again.description(), space.description());
+}
+
+TEST(SnakeCase, StableWords) {
+  EXPECT_EQ(snake_case("block_size_x"), "block_size_x");
+  EXPECT_EQ(snake_case("__PARA__L0"), "para_l0");
+  EXPECT_EQ(snake_case("tileSizeX"), "tile_size_x");
+  EXPECT_EQ(snake_case("Run time (ms)"), "run_time_ms");
+  EXPECT_EQ(snake_case("Compile failed: out of memory!"), "compile_failed_out_of_memory");
+  EXPECT_EQ(snake_case("  \xc3\xa4  "), "");
+  EXPECT_EQ(snake_case(std::string(200, 'x')).size(), 58U);
+}
+
+TEST(InferSpace, NumbersAreOrdinalAndWordsCategorical) {
+  const space::DesignSpace space = infer("block,mode,scale,y\n8,b,0.5,1\n2,a,1e-1,2\n8,auto,0.50,3\n");
+  ASSERT_EQ(space.parameters().size(), 3U);
+  EXPECT_THAT(space.parameters()[0].values, ElementsAre(2, 8));
+  EXPECT_EQ(space.parameters()[1].kind, space::ParameterKind::categorical);
+  EXPECT_THAT(space.parameters()[1].labels, ElementsAre("a", "auto", "b"));
+  EXPECT_THAT(space.parameters()[2].values, ElementsAre(0.1, 0.5));
+  EXPECT_EQ(space.size(), 12U);
+  expect_reads_back(space);
+}
+
+TEST(InferSpace, RolesAreNotParameters) {
+  const space::DesignSpace space =
+      infer("a,k,y,bad,why,area,id,reason\n1,x,2,0,,3,4,\n2,x,2,0,,3,5,\n", {.objective = "y",
+                                                                             .infeasible = "bad",
+                                                                             .reason = "why",
+                                                                             .context = {"k"},
+                                                                             .constraints = {"area"},
+                                                                             .ignored = {"id", "reason"}});
+  ASSERT_EQ(space.parameters().size(), 1U);
+  EXPECT_EQ(space.parameters()[0].name, "a");
+  // Left out, the column "reason" is the reason.
+  EXPECT_EQ(infer("a,y,reason\n1,2,\n3,4,\n").parameters().size(), 1U);
+}
+
+TEST(InferSpace, NamesBecomeSnakeCaseAndUnique) {
+  const space::DesignSpace space = infer("__PIPE__L0,TileX,tileX,2nd,\"?\",y\n1,1,2,3,4,1\n2,1,2,3,4,1\n");
+  std::vector<std::string> names, descriptions;
+  for (const space::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
+  EXPECT_THAT(names, ElementsAre("pipe_l0", "tile_x", "tile_x_2", "p2nd", "column_5"));
+  EXPECT_EQ(space.parameters()[0].description, "Column '__PIPE__L0' of the table");
+  EXPECT_EQ(space.parameters()[1].level_count(), 1U);  // constant columns are kept
+  expect_reads_back(space);
+}
+
+TEST(InferSpace, UnitsAreThoseThatNamesPromise) {
+  const space::DesignSpace space = infer(
+      "block_size_x,buffer_kib,thread_count,share_count,clock_mhz,mode_ms,y\n"
+      "1,64,2,0.5,100,a,1\n2,64,4,1.5,200,b,1\n");
+  const auto unit = [&](std::size_t p) { return space.parameters()[p].name + ":" + space.parameters()[p].unit; };
+  EXPECT_EQ(unit(0), "block_size_x:");
+  EXPECT_EQ(unit(1), "buffer_kib:kib");
+  EXPECT_EQ(unit(2), "thread_count:count");
+  EXPECT_EQ(unit(3), "share_count_value:");  // 0.5 is no count
+  EXPECT_EQ(unit(4), "clock_mhz:mhz");
+  EXPECT_EQ(unit(5), "mode_ms:");
+  expect_reads_back(space);
+}
+
+TEST(InferSpace, HardNumbersAndTextsReadBack) {
+  expect_reads_back(infer("a,y\n-0,1\n0,1\n1e300,1\n-2.5e-7,1\n1e16,1\n9007199254740993,1\n123456789012345678,1\n"));
+  expect_reads_back(
+      infer("\"a \"\"b\"\"\",m,y\n1,null,1\n2,~,1\n3,true,1\n4,- x,1\n5,#c,1\n6,'q',1\n7,\xc3\xa4: b,1\n"
+            "8,\"[1, 2]\",1\n9,{z},1\n"));
+  std::string many = "a,b,y\n";
+  for (int i = 0; i < 500; ++i) many += std::to_string(i / 2) + ".125,level " + std::to_string(i % 100) + ",1\n";
+  expect_reads_back(infer(many));
+  expect_reads_back(space::load_space("edge"));
+}
+
+TEST(InferSpace, LabelsThatTextIdsCannotHold) {
+  const space::DesignSpace space = infer("m,y\n\"a,b=c\",1\n\"x\\\"\"y\",1\n\xff,1\n" + std::string(80, 'z') + ",1\n");
+  EXPECT_THAT(space.parameters()[0].labels, ElementsAre("_xff", "a_b_c", "x__y", std::string(64, 'z')));
+  expect_reads_back(space);
+  EXPECT_THAT(refusal("m,y\n\"a,b\",1\n\"a=b\",1\n"), HasSubstr("has the values 'a,b' and 'a=b', which would both be"));
+}
+
+TEST(InferSpace, EmptyCellsAreNoValues) {
+  const space::DesignSpace space = infer("a,m,y\n1,x,1\n,,1\n2,z,1\n");
+  EXPECT_THAT(space.parameters()[0].values, ElementsAre(1, 2));
+  EXPECT_THAT(space.parameters()[1].labels, ElementsAre("x", "z"));
+}
+
+TEST(InferSpace, RefusesIdentifiersAndMeasurements) {
+  std::string text = "id,a,y\n";
+  for (int i = 0; i < 100; ++i) text += std::to_string(i) + "," + std::to_string(i % 4) + ",1\n";
+  EXPECT_THAT(refusal(text), HasSubstr("column 'id' has a value of its own in every one of 100 rows"));
+  EXPECT_NO_THROW(static_cast<void>(infer(text, {.objective = "y", .ignored = {"id"}})));
+  EXPECT_NO_THROW(static_cast<void>(infer(text, {.objective = "y", .ignored = {"a"}})));  // the only parameter may
+  text = "id,a,y\n";
+  for (int i = 0; i < 66'000; ++i) text += std::to_string(i) + ",1,1\n";
+  EXPECT_THAT(refusal(text, {.objective = "y", .ignored = {"a"}}), HasSubstr("66,000 different values"));
+}
+
+TEST(InferSpace, RefusesRolesThatDoNotFit) {
+  const std::string text = "a,y,z\n1,2,3\n2,2,3\n";
+  EXPECT_THAT(refusal(text, {.objective = "yy"}), HasSubstr("has no column 'yy'"));
+  EXPECT_THAT(refusal(text, {.objective = "y", .constraints = {"y"}}), HasSubstr("'y' is named as objective and as"));
+  EXPECT_THAT(refusal(text, {.objective = "y", .ignored = {"a", "z"}}), HasSubstr("no column is left for the design"));
+  EXPECT_THAT(refusal("a,y\n"), HasSubstr("has no rows"));
+  EXPECT_THAT(refusal("a,b,y\n1,,1\n1,,1\n"), HasSubstr("column 'b' has no value in any row"));
+  EXPECT_THAT(refusal("a,y,Y\n1,1,1\n", {.objective = "y", .constraints = {"Y"}}), HasSubstr("both be the metric 'y'"));
+}
+
+}  // namespace
+}  // namespace hindsight::dataset

@@ -1,0 +1,283 @@
+/// Does a log become the dataset that its rows say?
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "dataset/dataset_fixture.h"
+
+namespace hindsight::dataset {
+namespace {
+
+using test::error_of;
+using test::selection;
+using test::SmallLog;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class LoadDataset : public test::DatasetTest {
+ protected:
+  /// Four designs: two feasible for net_a, one for net_b.
+  void fill() {
+    SmallLog log(file_);
+    log.feasible(0, log.workload, {{"latency_s", 0.5}, {"energy_j", 2.0}, {"area_mm2", 20}, {"accuracy", 0.7}});
+    log.infeasible(0, log.other_workload, {"noc_timing", "reticle", "noc_timing"}, {{"area_mm2", 20}});
+    log.feasible(383, log.workload, {{"latency_s", 0.25}, {"energy_j", 3.0}, {"area_mm2", 40}, {"accuracy", 0.8}});
+    log.feasible(383, log.other_workload, {{"latency_s", 4.0}, {"energy_j", 1.0}, {"area_mm2", 40}, {"accuracy", 0.9}});
+    log.infeasible(17, log.workload, {"area"});
+  }
+  [[nodiscard]] std::string refusal(const Selection& wanted, ErrorKind expected = ErrorKind::usage) const {
+    const auto [kind, message] = error_of([&] { static_cast<void>(load_dataset(file_, wanted)); });
+    EXPECT_EQ(kind, expected) << message;
+    return message;
+  }
+};
+
+TEST_F(LoadDataset, RowsInOrderOfTheirEvaluationId) {
+  fill();
+  Selection wanted = selection("edp");
+  wanted.constraints = {"area_mm2", "accuracy"};
+  const Dataset data = load_dataset(file_, wanted);
+  EXPECT_EQ(data.space.definition_hash(), space::load_space("tiny").definition_hash());
+  ASSERT_EQ(data.size(), 5U);
+  EXPECT_EQ(data.feasible_count(), 3U);
+  EXPECT_THAT(data.evaluation_id, ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(data.context, ElementsAre(0, 1, 0, 1, 0));
+  EXPECT_THAT(data.feasible, ElementsAre(true, false, true, true, false));
+  EXPECT_EQ(data.objective[0], 1.0);   // 0.5 s * 2 J
+  EXPECT_EQ(data.objective[2], 0.75);  // 0.25 s * 3 J
+  EXPECT_TRUE(std::isnan(data.objective[1]));
+  EXPECT_EQ(data.constraints(3, 0), 40);
+  EXPECT_EQ(data.constraints(3, 1), 0.9);
+  EXPECT_EQ(data.constraints(1, 0), 20);
+  EXPECT_TRUE(std::isnan(data.constraints(1, 1)));
+  EXPECT_TRUE(std::isnan(data.constraints(4, 0)));
+  EXPECT_THAT(data.reason_names, ElementsAre("area", "noc_timing", "reticle"));
+  EXPECT_THAT(data.reasons, ElementsAre(0, 0b110, 0, 0, 0b001));
+  EXPECT_EQ(data.objective_text, "edp");
+}
+
+TEST_F(LoadDataset, LevelsAreTheDesigns) {
+  fill();
+  const Dataset data = load_dataset(file_, selection());
+  for (const auto& [row, design] : {std::pair{0, 0}, {2, 383}, {4, 17}}) {
+    const space::Design wanted = data.space.design(static_cast<std::uint64_t>(design));
+    for (std::size_t p = 0; p < wanted.levels.size(); ++p) {
+      EXPECT_EQ(data.levels(row, static_cast<Eigen::Index>(p)), wanted.levels[p]);
+    }
+  }
+}
+
+TEST_F(LoadDataset, ContextsAreTheWorkloads) {
+  fill();
+  const Dataset data = load_dataset(file_, selection());
+  ASSERT_EQ(data.contexts.size(), 2U);
+  EXPECT_EQ(data.contexts[1].name, "net_b");
+  EXPECT_THAT(data.contexts[1].feature_names, ElementsAre("macs", "layers"));
+  EXPECT_EQ(data.contexts[1].features, Eigen::Vector2d(4e6, 9));
+}
+
+TEST_F(LoadDataset, WorkloadsInTheOrderAskedFor) {
+  fill();
+  Selection wanted = selection();
+  wanted.workloads = {"net_b", "net_a", "net_b"};
+  const Dataset both = load_dataset(file_, wanted);
+  ASSERT_EQ(both.contexts.size(), 2U);
+  EXPECT_EQ(both.contexts[0].name, "net_b");
+  EXPECT_THAT(both.context, ElementsAre(1, 0, 1, 0, 1));
+  wanted.workloads = {"net_b"};
+  const Dataset one = load_dataset(file_, wanted);
+  EXPECT_THAT(one.evaluation_id, ElementsAre(2, 4));
+  EXPECT_THAT(one.context, ElementsAre(0, 0));
+}
+
+TEST_F(LoadDataset, ConditionsOnMetricsAndParameters) {
+  fill();
+  Selection wanted = selection();
+  const auto ids_where = [&](const std::string& condition) {
+    wanted.where = {parse_condition(condition)};
+    return load_dataset(file_, wanted).evaluation_id;
+  };
+  EXPECT_THAT(ids_where("area_mm2<=20"), ElementsAre(1, 2));  // design 17 has no area: it fails
+  EXPECT_THAT(ids_where("area_mm2>20"), ElementsAre(3, 4));
+  EXPECT_THAT(ids_where("accuracy!=0.8"), ElementsAre(1, 4));
+  const space::Parameter first = space::load_space("tiny").parameters().front();
+  EXPECT_THAT(ids_where(first.name + "==" + first.labels.back()), ElementsAre(3, 4));
+  wanted.where = {parse_condition("area_mm2>20"), parse_condition("accuracy<0.85")};
+  EXPECT_THAT(load_dataset(file_, wanted).evaluation_id, ElementsAre(3));
+}
+
+TEST_F(LoadDataset, RunsAndMaximising) {
+  fill();
+  {
+    SmallLog more(file_);
+    more.feasible(5, more.workload, {{"latency_s", 1.0}, {"energy_j", 1.0}, {"accuracy", 0.5}});
+  }
+  Selection wanted = selection();
+  wanted.runs = {2};
+  EXPECT_THAT(load_dataset(file_, wanted).evaluation_id, ElementsAre(6));
+  wanted.runs = {1, 2};
+  EXPECT_EQ(load_dataset(file_, wanted).size(), 6U);
+  wanted.objective = parse_objective("accuracy", Direction::maximise);
+  const Dataset data = load_dataset(file_, wanted);
+  EXPECT_EQ(data.objective[5], 2.0);  // 1 / 0.5
+  EXPECT_EQ(data.objective_text, "accuracy^-1");
+}
+
+TEST_F(LoadDataset, AShortNameThatTheLogHasIsTheLogsMetric) {
+  SmallLog log(file_);
+  log.feasible(0, log.workload, {{"latency_s", 1.0}, {"energy_j", 7.0}, {"energy", 5.0}, {"edp", 11.0}});
+  EXPECT_EQ(load_dataset(file_, selection("energy")).objective[0], 5.0);
+  EXPECT_EQ(load_dataset(file_, selection("energy_j")).objective[0], 7.0);
+  EXPECT_EQ(load_dataset(file_, selection("edp")).objective[0], 11.0);
+  EXPECT_EQ(load_dataset(file_, selection("edp^2 * latency")).objective[0], 121.0);
+}
+
+TEST_F(LoadDataset, UnknownNamesGetTheNearest) {
+  fill();
+  EXPECT_THAT(refusal(selection("latncy_s")),
+              HasSubstr("has no metric 'latncy_s' (objective). Did you mean 'latency_s'?"));
+  Selection wanted = selection();
+  wanted.workloads = {"net_aa"};
+  EXPECT_THAT(refusal(wanted), HasSubstr("no workload 'net_aa'. Did you mean 'net_a'?"));
+  wanted = selection();
+  wanted.constraints = {"area"};
+  EXPECT_THAT(refusal(wanted), HasSubstr("'area' (constraint)"));
+  wanted = selection();
+  wanted.where = {parse_condition("pes_xx>1")};
+  EXPECT_THAT(refusal(wanted), HasSubstr("no metric or parameter 'pes_xx' (condition). Did you mean 'pes_x'?"));
+  wanted = selection();
+  wanted.where = {parse_condition("area_mm2==big")};
+  EXPECT_THAT(refusal(wanted), HasSubstr("'big' is not a number"));
+  wanted = selection();
+  wanted.runs = {9};
+  EXPECT_THAT(refusal(wanted), HasSubstr("has no run 9"));
+  wanted = selection();
+  wanted.space = "edge";
+  EXPECT_THAT(refusal(wanted), HasSubstr("no design space 'edge'"));
+  wanted = selection();
+  wanted.evaluator = "modle";
+  EXPECT_THAT(refusal(wanted), HasSubstr("Did you mean 'model'?"));
+}
+
+TEST_F(LoadDataset, EmptySelectionsAreErrors) {
+  { SmallLog log(file_); }
+  EXPECT_THAT(refusal(selection()), HasSubstr("has no designs yet"));
+  fill();
+  Selection wanted = selection();
+  wanted.where = {parse_condition("area_mm2>1000")};
+  EXPECT_THAT(refusal(wanted), HasSubstr("no evaluation matches the selection"));
+  wanted.where = {parse_condition("area_mm2<=20"), parse_condition("latency_s<1")};
+  wanted.workloads = {"net_a", "net_b"};
+  EXPECT_THAT(refusal(wanted), HasSubstr("no evaluation of workload 'net_b' matches"));
+}
+
+TEST_F(LoadDataset, RowsThatCannotBeLearnedAreNamed) {
+  SmallLog log(file_);
+  log.feasible(0, log.workload, {{"latency_s", 1.0}, {"balance", -2.0}, {"use", 0.0}});
+  log.infeasible(1, log.workload, {"area"}, {{"use", 0.0}});
+  EXPECT_THAT(refusal(selection("energy")), HasSubstr("evaluation 1 (pes_x="));
+  EXPECT_THAT(refusal(selection("energy")), HasSubstr("is feasible but has no energy_j"));
+  EXPECT_THAT(refusal(selection("balance"), ErrorKind::incompatible), HasSubstr("balance is -2"));
+  Selection wanted = selection();
+  wanted.constraints = {"use"};
+  EXPECT_THAT(refusal(wanted, ErrorKind::incompatible), HasSubstr("the constraint use is 0"));
+  wanted.workloads = {"net_a"};
+  wanted.where = {parse_condition("latency_s!=1")};
+  EXPECT_THAT(refusal(wanted), HasSubstr("no evaluation"));
+  wanted.where = {};
+  log.feasible(2, log.workload, {{"latency_s", 1e-200}, {"balance", 1.0}});
+  EXPECT_THAT(refusal(selection("latency^2"), ErrorKind::incompatible), HasSubstr("beyond the range of numbers"));
+}
+
+TEST_F(LoadDataset, ALabelOfAnInfeasibleRowThatIsNotPositiveIsUnknown) {
+  SmallLog log(file_);
+  log.feasible(0, log.workload, {{"latency_s", 1.0}, {"use", 0.5}});
+  log.infeasible(1, log.workload, {"area"}, {{"use", 0.0}});
+  Selection wanted = selection();
+  wanted.constraints = {"use"};
+  const Dataset data = load_dataset(file_, wanted);
+  EXPECT_EQ(data.constraints(0, 0), 0.5);
+  EXPECT_TRUE(std::isnan(data.constraints(1, 0)));
+}
+
+TEST_F(LoadDataset, SeveralEvaluatorsNeedAChoice) {
+  fill();
+  SmallLog log(file_);
+  log.evaluator = log.log.add_evaluator("other model", "hash-other", "model 2");
+  log.feasible(0, log.workload, {{"latency_s", 9.0}});
+  EXPECT_THAT(refusal(selection()), HasSubstr("several evaluators"));
+  EXPECT_THAT(refusal(selection()), HasSubstr("'other model' (hash-oth...)"));
+  Selection wanted = selection();
+  wanted.evaluator = "other model";
+  EXPECT_EQ(load_dataset(file_, wanted).objective[0], 9.0);
+}
+
+TEST_F(LoadDataset, DifferentFeaturesDoNotMix) {
+  fill();
+  SmallLog log(file_);
+  const std::int64_t bare = log.log.add_workload("bare", "layers of bare", "hash-bare", 1, "[]", 1, {});
+  log.feasible(0, bare, {{"latency_s", 1.0}});
+  EXPECT_THAT(refusal(selection(), ErrorKind::incompatible), HasSubstr("'net_a' and 'bare' have different context"));
+  Selection wanted = selection();
+  wanted.workloads = {"bare"};
+  EXPECT_EQ(load_dataset(file_, wanted).contexts.front().features.size(), 0);
+}
+
+TEST_F(LoadDataset, ManyReasonsShareOther) {
+  SmallLog log(file_);
+  for (std::uint64_t i = 0; i < 70; ++i) {
+    log.infeasible(i, log.workload, {"reason_" + std::to_string(100 + i), "common"});
+  }
+  const Dataset data = load_dataset(file_, selection());
+  ASSERT_EQ(data.reason_names.size(), kMaxReasons);
+  EXPECT_EQ(data.reason_names.front(), "common");
+  EXPECT_EQ(data.reason_names.back(), "other");
+  EXPECT_EQ(data.reasons[0], 0b11U);                           // common and reason_100
+  EXPECT_EQ(data.reasons[69], 1U | (std::uint64_t{1} << 63));  // common and other
+}
+
+TEST_F(LoadDataset, ASpaceThatIsNotShippedComesFromItsFile) {
+  const space::DesignSpace own("own", "",
+                               {{.name = "x",
+                                 .unit = "",
+                                 .description = "",
+                                 .kind = space::ParameterKind::ordinal,
+                                 .values = {1, 2},
+                                 .labels = {}}});
+  {
+    SmallLog log(file_);
+    log.space = own;
+    log.space_id = log.log.add_space("own", own.canonical_definition(), own.definition_hash());
+    log.feasible(1, log.workload, {{"latency_s", 1.0}});
+  }
+  EXPECT_THAT(refusal(selection()), HasSubstr("Name the space file with --space"));
+  Selection wanted = selection();
+  wanted.space = write("own.yaml", "name: mine\nparameters:\n  - {name: x, unit: none, values: [1, 2]}\n").string();
+  const Dataset data = load_dataset(file_, wanted);
+  EXPECT_EQ(data.space.name(), "own");
+  EXPECT_EQ(data.levels(0, 0), 1);
+  wanted.space = write("other.yaml", "name: own\nparameters:\n  - {name: x, unit: none, values: [1, 3]}\n").string();
+  EXPECT_THAT(refusal(wanted), HasSubstr("no design space with the definition of"));
+}
+
+TEST_F(LoadDataset, SeveralSpacesNeedAChoice) {
+  fill();
+  SmallLog log(file_);
+  log.space = space::load_space("edge");
+  log.space_id = log.log.add_space("edge", log.space.canonical_definition(), log.space.definition_hash());
+  log.feasible(1, log.workload, {{"latency_s", 3.0}});
+  EXPECT_THAT(refusal(selection()), HasSubstr("designs of 2 spaces (a dataset has one): tiny, edge"));
+  Selection wanted = selection();
+  wanted.space = "edge";
+  EXPECT_THAT(load_dataset(file_, wanted).evaluation_id, ElementsAre(6));
+}
+
+TEST_F(LoadDataset, TwoReadingsAreTheSameBytes) {
+  fill();
+  EXPECT_EQ(load_dataset(file_, selection()).content_hash(), load_dataset(file_, selection()).content_hash());
+}
+
+TEST_F(LoadDataset, AMissingLogIsAUsageError) { EXPECT_THAT(refusal(selection()), HasSubstr("study.db")); }
+
+}  // namespace
+}  // namespace hindsight::dataset
