@@ -39,7 +39,7 @@ build_dir=${BUILD_DIR:-build/test}
 
 echo "== 1/3 Packages"
 if [ "$install" = yes ]; then
-  install_packages "${build_packages[@]}" "${test_packages[@]}"
+  install_packages "${build_packages[@]}" "${training_packages[@]}" "${test_packages[@]}"
 else
   echo "Skipped (--no-install)."
 fi

@@ -219,7 +219,7 @@ std::string explanation(const std::string& message) {
     const char* message;
     const char* meaning;
   };
-  constexpr std::array kMeanings = {
+  const std::array meanings = {
       Meaning{yaml::END_OF_SEQ_FLOW, "a list in brackets is not closed, or lacks a comma. Add ']'?"},
       Meaning{yaml::END_OF_MAP_FLOW, "a map in braces is not closed, or lacks a comma. Add '}'?"},
       Meaning{yaml::FLOW_END, "a closing bracket without its opening one. Remove it or put the text in quotes."},
@@ -230,7 +230,7 @@ std::string explanation(const std::string& message) {
       Meaning{yaml::END_OF_MAP, "a line that does not fit the map above it. Is the indentation right?"},
       Meaning{yaml::END_OF_SEQ, "a line that does not fit the list above it. Is the indentation right?"},
   };
-  for (const Meaning& known : kMeanings) {
+  for (const Meaning& known : meanings) {
     if (message == known.message) {
       return known.meaning;
     }

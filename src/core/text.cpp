@@ -232,9 +232,9 @@ std::string duration_text(double duration_s) {
     return rest == 0 ? fmt::format("{} {}", small / per_large, large_name)
                      : fmt::format("{} {} {} {}", small / per_large, large_name, rest, small_name);
   };
-  if (const std::uint64_t whole_s = rounded_to(1.0); whole_s < 60) {
-    return fmt::format("{} s", whole_s);
-  } else if (whole_s < 3600) {
+  const std::uint64_t whole_s = rounded_to(1.0);
+  if (whole_s < 60) return fmt::format("{} s", whole_s);
+  if (whole_s < 3600) {
     return two_units(whole_s, 60, "min", "s");
   }
   if (const std::uint64_t minutes = rounded_to(60.0); minutes < 24 * 60) {

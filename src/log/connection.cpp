@@ -25,7 +25,7 @@ constexpr int kAutoCheckpointPages = 4096;
 /// A WAL file that grew beyond this is cut back at the next checkpoint. [chosen]
 constexpr int kJournalSizeLimitBytes = 64 * 1024 * 1024;
 
-/// [spec] SQLite file format: the smallest page, and so the smallest database.
+/// [spec: sqlite-format] SQLite file format: the smallest page, and so the smallest database.
 constexpr std::uintmax_t kSmallestDatabaseBytes = 512;
 
 /// SQLite URI of a file; the path is escaped so that no part of it is read as an option.
@@ -268,7 +268,7 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
 }  // namespace
 
 const char* network_file_system_name(long file_system_type) {
-  // [spec] statfs(2), linux/magic.h, and the kernel modules of Lustre, GPFS and BeeGFS.
+  // [spec: linux-statfs] statfs(2), linux/magic.h, and the kernel modules of Lustre, GPFS and BeeGFS.
   switch (static_cast<unsigned long>(file_system_type) & 0xffffffffUL) {
     case 0x6969:
       return "NFS";

@@ -84,9 +84,12 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
   for (const log::WorkloadStats& workload : stats) {
     const auto front = log::pareto_front(log, workload.workload, query.pareto, query.filter);
     const std::vector<log::RankedEvaluation> shown = spread_out(front, kParetoShown);
-    out += fmt::format("\n{}: Pareto front of {} ({} designs{})\n", workload.workload, join(query.pareto, ", "),
-                       front.size(),
-                       shown.size() < front.size() ? fmt::format(", {} shown; --json has all", shown.size()) : "");
+    const std::string thinned =
+        shown.size() < front.size() ? fmt::format(", {} shown; --json has all", shown.size()) : "";
+    out += "\n" +
+           wrapped(workload.workload + ": ",
+                   fmt::format("Pareto front of {} ({} designs{})", join(query.pareto, ", "), front.size(), thinned),
+                   columns, 2);
     out += ranked_text(shown, query.pareto, name_evaluator, columns);
   }
   return out;

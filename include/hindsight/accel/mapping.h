@@ -99,8 +99,8 @@ constexpr void note_misfit(Mapping& best, double needed_bytes, double available_
                                              const WorkingMemory& memory, const Residency& residency,
                                              double dram_cycles) {
   // Local copies: device code cannot address constants at namespace scope.
-  constexpr auto grid_splits = kGridSplits;
-  constexpr auto lane_ladder = mapper_detail::kLaneLadder;
+  const auto grid_splits = kGridSplits;
+  const auto lane_ladder = mapper_detail::kLaneLadder;
   Mapping best;
   best.steady_cycles = std::numeric_limits<double>::infinity();
   const double pe_port = pe_memory_bytes_per_cycle(config.pe_memory_bytes);
