@@ -92,6 +92,10 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   add_log(app, session);
   add_space(app, session);
   add_workload(app, session);
+  add_train(app, session);
+  add_model(app, session);
+  add_propose(app, session);
+  add_bench(app, session);
   add_doctor(app, session);
 
   if (!arguments.empty() && arguments.front() == "help") {

@@ -1,10 +1,13 @@
-/// hindsight log: what a log holds, and whether it is sound.
+/// hindsight log: what a log holds, whether it is sound, and tables that become logs.
 #include "hindsight/log/log.h"
 
 #include <memory>
 
+#include "csv_roles.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/report/import.h"
 #include "hindsight/report/log_summary.h"
 #include "output.h"
 #include "verbs.h"
@@ -66,6 +69,42 @@ int verify(const Options& options) {
   return verification.sound() ? 0 : exit_code(ErrorKind::incompatible);
 }
 
+struct ImportOptions {
+  std::string csv;
+  std::string space;
+  std::string log;
+  CsvRoleOptions roles;
+  bool json = false;
+};
+
+int import(const ImportOptions& options, const Provenance& provenance) {
+  const dataset::CsvTable table = dataset::read_csv(options.csv);
+  const dataset::CsvRoles roles = options.roles.resolve(table);
+  const space::DesignSpace space =
+      options.space.empty() ? infer_csv_space(table, roles, "") : space::load_space(options.space);
+  install_interrupt_handlers();
+  const dataset::ImportResult result = dataset::import_csv(table, roles, space, options.log, provenance);
+  print(options.json ? report::import_json(result, options.log)
+                     : report::import_text(result, options.log, output_columns()));
+  return 0;
+}
+
+void add_import(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<ImportOptions>();
+  CLI::App* verb = group.add_subcommand("import", "Make any CSV table of designs a log");
+  verb->add_option("--csv", options->csv, "CSV file, .gz too")->required();
+  verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
+  verb->add_option("--space", options->space, "Space name or YAML file [inferred]");
+  add_csv_roles(*verb, options->roles);
+  verb->add_flag("--json", options->json, "As JSON");
+  verb->footer(
+      "An objective that is empty, nan or a word makes a row infeasible.\n"
+      "Example: hindsight log import --csv tuning.csv --objective time_ms \\\n"
+      "           --infeasible infeasible --log tuning.sqlite");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return import(*options, session.provenance); }; });
+}
+
 void add_selection(CLI::App& verb, Options& options) {
   verb.add_option("--workload", options.workload, "Only this workload");
   verb.add_option("--space", options.space, "Only this design space");
@@ -79,7 +118,7 @@ void add_selection(CLI::App& verb, Options& options) {
 
 void add_log(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
-  CLI::App* group = app.add_subcommand("log", "Show, summarise and verify a log");
+  CLI::App* group = app.add_subcommand("log", "Show, summarise, verify and import logs");
   group->require_subcommand(1);
   group->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
   const auto add = [&](const char* name, const char* description, int (*body)(const Options&)) {
@@ -101,6 +140,7 @@ void add_log(CLI::App& app, Session& session) {
 
   CLI::App* verify_verb = add("verify", "Check integrity, references and identities", verify);
   verify_verb->footer("Exit code 4 when the log is damaged.\nExample: hindsight log verify study.sqlite");
+  add_import(*group, session);
 }
 
 }  // namespace hindsight::app

@@ -1,6 +1,8 @@
-/// hindsight space: what the design spaces are, and designs drawn from them.
+/// hindsight space: what the design spaces are, designs drawn from them, and spaces found in tables.
 #include <memory>
 
+#include "csv_roles.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/report/catalogue.h"
 #include "hindsight/space/sampling.h"
@@ -52,11 +54,31 @@ int sample(const Options& options) {
   return 0;
 }
 
+struct InferOptions {
+  std::string csv;
+  CsvRoleOptions roles;
+  std::string name;
+  std::string out;
+};
+
+int infer(const InferOptions& options) {
+  const dataset::CsvTable table = dataset::read_csv(options.csv);
+  const space::DesignSpace space = infer_csv_space(table, options.roles.resolve(table), options.name);
+  const std::string yaml = dataset::to_yaml(space);
+  if (options.out.empty() || options.out == "-") {
+    print(yaml);
+    return 0;
+  }
+  write_file_atomically(options.out, yaml);
+  print(report::space_text(space, output_columns()));
+  return 0;
+}
+
 }  // namespace
 
 void add_space(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
-  CLI::App* group = app.add_subcommand("space", "List, show and sample design spaces");
+  CLI::App* group = app.add_subcommand("space", "List, show, sample and infer design spaces");
   group->require_subcommand(1);
   group->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
   const auto add = [&](const char* name, const char* description, int (*body)(const Options&)) {
@@ -79,6 +101,19 @@ void add_space(CLI::App& app, Session& session) {
   sample_verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
       ->check(between(1, kLargestCount));
   sample_verb->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
+
+  const auto infer_options = std::make_shared<InferOptions>();
+  CLI::App* infer_verb = group->add_subcommand("infer", "Find the design space of a CSV table");
+  infer_verb->add_option("csv,--csv", infer_options->csv, "CSV file, .gz too")->required();
+  add_csv_roles(*infer_verb, infer_options->roles);
+  infer_verb->add_option("--name", infer_options->name, "Name of the space [the file's]");
+  infer_verb->add_option("--out", infer_options->out, "YAML file to write [standard output]");
+  infer_verb->footer(
+      "All columns without a role are design parameters.\n"
+      "Example: hindsight space infer tuning.csv --objective time_ms \\\n"
+      "           --infeasible infeasible --out tuning.yaml");
+  infer_verb->callback(
+      [infer_options, &session] { session.action = [infer_options] { return infer(*infer_options); }; });
 }
 
 }  // namespace hindsight::app

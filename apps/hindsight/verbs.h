@@ -20,11 +20,22 @@ struct Session {
   return CLI::Range(low, high).description("");
 }
 
+/// An option that may be given several times, one value each.
+inline CLI::Option* repeatable(CLI::Option* option) {
+  return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_simulate(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_log(CLI::App& app, Session& session);
 void add_space(CLI::App& app, Session& session);
 void add_workload(CLI::App& app, Session& session);
+void add_train(CLI::App& app, Session& session);
+void add_model(CLI::App& app, Session& session);
+void add_propose(CLI::App& app, Session& session);
+void add_bench(CLI::App& app, Session& session);
+void add_bench_offline(CLI::App& group, Session& session);
+void add_bench_w50(CLI::App& group, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 
 }  // namespace hindsight::app

@@ -1,0 +1,121 @@
+/// hindsight bench offline: PRIME's three tables in kind, against baselines that may query the simulator.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "hindsight/check/offline.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/report/offline.h"
+#include "output.h"
+#include "recipe_settings.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string out;
+  std::vector<std::string> tasks, methods;
+  std::int64_t seeds = 3;
+  std::int64_t samples = 20'000;
+  std::string recipe = "default";
+  std::vector<std::string> settings;
+  std::string technology = "22nm";
+  std::int64_t bayesian_queries = 500;
+  std::int64_t time_limit_s = 0;
+  unsigned threads = 0;
+  bool quick = false;
+  bool quiet = false;
+  bool json = false;
+};
+
+constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers stay exact
+constexpr std::int64_t kMostSeeds = 1000;
+constexpr int kMostThreads = 4096;
+
+const std::vector<std::string> kAllMethods{
+    "best_in_log",  "supervised",       "coms",     "prime",       "evolutionary@200",
+    "evolutionary", "evolutionary@10x", "bayesian", "bayesian@10x"};
+/// [chosen] One task of every kind, all methods, small budgets: some minutes on two cores.
+const std::vector<std::string> kQuickTasks{"single/mobilenet_v2", "multi/edge_v2_v3@29", "zero_shot/edge_v3_to_v2@29"};
+const std::vector<std::string> kQuickMethods{"best_in_log", "supervised",   "coms",
+                                             "prime",       "evolutionary", "bayesian@60"};
+const std::vector<std::string> kQuickSettings{"steps=300", "final_steps=50", "ensemble=1", "evaluate_interval=100"};
+constexpr std::int64_t kQuickSamples = 1000;
+constexpr std::uint64_t kQuickEvaluations = 5000;
+
+check::OfflineOptions make_options(const Options& options, const Provenance& provenance) {
+  check::OfflineOptions result;
+  result.folder = options.out;
+  const auto chosen = [&](const std::vector<std::string>& given, const std::vector<std::string>& quick,
+                          const std::vector<std::string>& all) {
+    if (!given.empty()) return given;
+    return options.quick ? quick : all;
+  };
+  result.tasks = check::select_tasks(chosen(options.tasks, kQuickTasks, {"all"}));
+  for (const std::string& method : chosen(options.methods, kQuickMethods, kAllMethods)) {
+    result.methods.push_back(check::parse_offline_method(method));
+  }
+  result.seeds.clear();
+  for (std::int64_t seed = 1; seed <= options.seeds; ++seed) result.seeds.push_back(static_cast<std::uint64_t>(seed));
+  result.samples = static_cast<std::uint64_t>(options.samples);
+  result.recipe = surrogate::load_recipe(options.recipe);
+  if (options.quick) {
+    result.evaluations = kQuickEvaluations;
+    for (const std::string& setting : kQuickSettings) apply_setting(result.recipe, setting);
+  }
+  for (const std::string& setting : options.settings) apply_setting(result.recipe, setting);
+  result.technology = accel::load_technology(options.technology);
+  result.bayesian_queries = static_cast<std::uint64_t>(options.bayesian_queries);
+  result.time_limit_s = static_cast<double>(options.time_limit_s);
+  result.threads = options.threads;
+  result.provenance = provenance;
+  if (!options.quiet) result.progress = [](const std::string& line) { remark(line); };
+  return result;
+}
+
+int run(const Options& options, const Provenance& provenance) {
+  const check::OfflineOptions resolved = make_options(options, provenance);
+  install_interrupt_handlers();
+  const check::OfflineStudy study = check::run_offline(resolved);
+  const std::string markdown = report::offline_markdown(study);
+  write_file_atomically(resolved.folder / "results.md", markdown);
+  write_file_atomically(resolved.folder / "results.json", report::offline_json(study));
+  print(options.json ? report::offline_json(study) : markdown);
+  return interrupt_requested() ? exit_code(ErrorKind::interrupted) : 0;
+}
+
+}  // namespace
+
+void add_bench_offline(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = group.add_subcommand("offline", "PRIME's tables: offline learning against online search");
+  verb->add_option("--out", options->out, "Folder for log and results; resumes there")->required();
+  verb->add_option("--tasks", options->tasks, "single, multi, zero_shot, or tasks a,b [all]")->delimiter(',');
+  verb->add_option("--methods", options->methods, "E.g. prime,evolutionary@10x [all]")->delimiter(',');
+  verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));
+  verb->add_option("--samples", options->samples, "Designs of the log [20000]")->check(between(1, kLargestCount));
+  verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
+  repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
+  verb->add_option("--technology", options->technology, "Process node [22nm]");
+  verb->add_option("--bayesian-queries", options->bayesian_queries, "Cap of the Gaussian process [500]")
+      ->check(between(0, kLargestCount));
+  verb->add_option("--time-limit", options->time_limit_s, "Start no cell after so many seconds")
+      ->check(between(0, kLargestCount));
+  verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
+  verb->add_flag("--quick", options->quick, "Three tasks, small budgets: minutes");
+  verb->add_flag("-q,--quiet", options->quiet, "No progress");
+  verb->add_flag("--json", options->json, "As JSON");
+  verb->footer(
+      "The same command continues an interrupted study.\n"
+      "Example: hindsight bench offline --quick --out study");
+  verb->callback([options, verb, &session] {
+    if (options->quick && verb->count("--samples") == 0) options->samples = kQuickSamples;
+    if (options->quick && verb->count("--seeds") == 0) options->seeds = 1;
+    session.action = [options, &session] { return run(*options, session.provenance); };
+  });
+}
+
+}  // namespace hindsight::app

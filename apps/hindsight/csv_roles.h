@@ -1,0 +1,24 @@
+/// The options that say what the columns of a CSV table mean.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/csv_import.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+
+struct CsvRoleOptions {
+  std::string objective, infeasible, reason;
+  std::vector<std::string> context, constraints, ignored;
+  /// Error{usage} with the nearest column when one does not exist.
+  [[nodiscard]] dataset::CsvRoles resolve(const dataset::CsvTable& table) const;
+};
+void add_csv_roles(CLI::App& verb, CsvRoleOptions& options);
+
+/// The space of the columns without a role; named after the file when `name` is empty.
+[[nodiscard]] space::DesignSpace infer_csv_space(const dataset::CsvTable& table, const dataset::CsvRoles& roles,
+                                                 const std::string& name);
+
+}  // namespace hindsight::app

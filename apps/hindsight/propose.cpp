@@ -1,0 +1,283 @@
+/// hindsight propose: designs that a trained surrogate expects to be good. No simulator is asked unless --simulate.
+#include "hindsight/optimize/propose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/check/accelerator.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
+#include "hindsight/report/model.h"
+#include "hindsight/report/proposals.h"
+#include "hindsight/workload/context.h"
+#include "limits.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string model;
+  std::vector<std::string> workloads;
+  std::string aggregate = "geomean";
+  std::vector<double> weights;
+  LimitWords limits;
+  std::string search = "evolutionary";
+  std::int64_t evaluations = 200'000;
+  std::int64_t top = 10;
+  std::int64_t diversity = 2;
+  double pessimism = 1;
+  double min_feasible = 0.5;
+  std::string log;
+  std::string evaluator;
+  bool simulate = false;
+  std::string technology = "22nm";
+  std::int64_t seed = 1;
+  unsigned threads = 0;
+  bool json = false;
+  std::string csv;
+};
+
+constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers stay exact
+constexpr std::int64_t kMostProposals = 10'000;
+constexpr int kMostThreads = 4096;
+constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
+
+/// An application to propose for, and what names its network for a simulator.
+struct Application {
+  dataset::Context context;
+  std::string network;  ///< name or file
+};
+
+/// Whether the contexts of the model are those that a workload file gives.
+bool takes_networks(const surrogate::Model& model) {
+  const auto& names = model.parts().context_scaler.feature_names;
+  const auto& features = workload::context_features();
+  return std::equal(
+      names.begin(), names.end(), features.begin(), features.end(),
+      [](const std::string& name, const workload::ContextFeature& feature) { return name == feature.name; });
+}
+
+/// A name of the training contexts, a network by name or file, or "prime9".
+std::vector<Application> applications(const surrogate::Model& model, const std::vector<std::string>& lists) {
+  const auto& known = model.parts().training_contexts;
+  std::vector<Application> result;
+  const auto add = [&](dataset::Context context, const std::string& network) {
+    const bool repeated = std::any_of(result.begin(), result.end(),
+                                      [&](const Application& one) { return one.context.name == context.name; });
+    if (!repeated) result.push_back({std::move(context), network});
+  };
+  for (const std::string& list : lists) {
+    for (const std::string& name : split(list, ',')) {
+      const auto trained = std::find_if(known.begin(), known.end(),
+                                        [&](const dataset::Context& context) { return context.name == name; });
+      if (trained != known.end()) {
+        add(*trained, name);
+      } else if (takes_networks(model)) {
+        for (const workload::Network& network : workload::load_networks(name)) {
+          const bool alias = name == "prime9" || name == "all";
+          add(check::context_of(network), alias ? network.name() : name);
+        }
+      } else {
+        std::vector<std::string> names;
+        for (const dataset::Context& context : known) names.push_back(context.name);
+        throw Error(ErrorKind::usage, fmt::format("the model was not trained on '{}' (its contexts are no networks).{}",
+                                                  printable(name), did_you_mean(name, names)));
+      }
+    }
+  }
+  return result;
+}
+
+/// Rows of the log for the model's space and objective.
+dataset::Dataset load_logged(const Options& options, const surrogate::Model& model) {
+  const surrogate::Model::Parts& parts = model.parts();
+  dataset::Selection selection;
+  const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
+  for (const log::SpaceSummary& space : log::spaces(log)) {
+    if (space.definition_hash == parts.space.definition_hash()) selection.space = space.name;
+  }
+  if (!options.evaluator.empty()) selection.evaluator = options.evaluator;
+  selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);
+  dataset::Dataset data = dataset::load_dataset(options.log, selection);
+  surrogate::require_space(model, data.space);
+  return data;
+}
+
+optimize::ProposeOptions make_options(const Options& options, const surrogate::Model& model,
+                                      const std::vector<Application>& wanted, const accel::Technology& technology) {
+  Limits limits = resolve_limits(options.limits, model, technology);
+  optimize::ProposeOptions result;
+  for (const Application& application : wanted) result.contexts.push_back(application.context);
+  result.weights = options.weights;
+  result.aggregate =
+      options.weights.empty() ? optimize::parse_aggregate(options.aggregate) : optimize::Aggregate::weighted;
+  result.pessimism = options.pessimism;
+  result.min_p_feasible = options.min_feasible;
+  result.search.kind = optimize::parse_search(options.search);
+  result.search.evaluations = static_cast<std::uint64_t>(options.evaluations);
+  result.search.seed = static_cast<std::uint64_t>(options.seed);
+  result.constraints = std::move(limits.constraints);
+  result.allowed = std::move(limits.allowed);
+  result.count = static_cast<std::size_t>(options.top);
+  result.diversity = static_cast<std::size_t>(options.diversity);
+  result.threads = options.threads;
+  return result;
+}
+
+std::unique_ptr<check::Simulator> make_simulator(const surrogate::Model& model, const std::vector<Application>& wanted,
+                                                 const accel::Technology& technology) {
+  if (!check::describes_accelerator(model.parts().space)) {
+    throw Error(ErrorKind::usage, fmt::format("--simulate: the space '{}' does not describe an accelerator of the "
+                                              "built-in model. Evaluate the proposals with your own simulator",
+                                              model.parts().space.name()));
+  }
+  std::vector<workload::Network> networks;
+  for (const Application& application : wanted) networks.push_back(workload::load_network(application.network));
+  return std::make_unique<check::Simulator>(
+      model.parts().space, technology, std::move(networks),
+      dataset::parse_objective(model.parts().objective_text, dataset::Direction::minimise));
+}
+
+void store(const Options& options, const Provenance& provenance, const report::ProposalReport& report) {
+  log::Log log = log::Log::open(options.log, log::OpenMode::read_write_create);
+  const surrogate::Model::Parts& parts = report.model->parts();
+  const std::string sha256 = sha256_hex(read_file(options.model, kLargestModelBytes));
+  const nlohmann::ordered_json settings{{"model", options.model},
+                                        {"workloads", options.workloads},
+                                        {"set", options.limits.set},
+                                        {"min", options.limits.min},
+                                        {"max", options.limits.max},
+                                        {"search", options.search},
+                                        {"evaluations", options.evaluations},
+                                        {"seed", options.seed},
+                                        {"pessimism", options.pessimism},
+                                        {"min_feasible", options.min_feasible},
+                                        {"aggregate", optimize::to_string(report.options->aggregate)}};
+  const std::int64_t run = log.begin_run("propose", provenance, settings.dump());
+  const std::int64_t space =
+      log.add_space(parts.space.name(), parts.space.canonical_definition(), parts.space.definition_hash());
+  const auto kind = parts.provenance.find("method");
+  const std::int64_t model = log.add_model(run, space,
+                                           {.name = std::filesystem::path(options.model).stem().string(),
+                                            .kind = kind == parts.provenance.end() ? "unknown" : kind->second,
+                                            .file = options.model,
+                                            .file_sha256 = sha256,
+                                            .card_json = report::model_json(*report.model, options.model, sha256)});
+  std::optional<std::int64_t> workload;
+  if (report.options->contexts.size() == 1) {
+    for (const log::WorkloadRecord& record : log::workloads(log)) {
+      if (record.name == report.options->contexts.front().name) workload = record.workload_id;
+    }
+  }
+  std::vector<log::ProposalRow> rows;
+  for (std::size_t i = 0; i < report.result->proposals.size(); ++i) {
+    const optimize::Proposal& proposal = report.result->proposals[i];
+    rows.push_back({.design_text_id = parts.space.text_id(proposal.design),
+                    .design_hash = parts.space.content_hash(proposal.design),
+                    .workload_id = workload,
+                    .rank = static_cast<std::int64_t>(i + 1),
+                    .objective = parts.objective_text,
+                    .predicted_value = report::predicted_value(report, proposal),
+                    .predicted_json = report::prediction_json(report, i),
+                    .verdict_json = report::verdict_json(report, i)});
+  }
+  log.add_proposals(run, space, model, rows);
+  log.end_run(run, "finished");
+}
+
+void show(const Options& options, const report::ProposalReport& report) {
+  if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, report::proposals_csv(report));
+  if (options.csv == "-") {
+    print(report::proposals_csv(report));
+  } else if (options.json) {
+    print(report::proposals_json(report));
+  } else {
+    print(report::proposals_text(report, output_columns()));
+  }
+}
+
+int run(const Options& options, const Provenance& provenance) {
+  if (options.csv == "-" && options.json) {
+    throw Error(ErrorKind::usage, "--csv - and --json both write to standard output. Name a file for the CSV?");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const surrogate::Model model = surrogate::load_model(options.model);
+  const std::vector<Application> wanted = applications(model, options.workloads);
+  const accel::Technology technology = accel::load_technology(options.technology);
+  optimize::ProposeOptions propose_options = make_options(options, model, wanted, technology);
+  std::unique_ptr<check::Simulator> simulator;
+  if (options.simulate) simulator = make_simulator(model, wanted, technology);
+  std::optional<dataset::Dataset> logged;
+  if (!options.log.empty()) logged = load_logged(options, model);
+  if (logged) propose_options.logged = &*logged;
+
+  install_interrupt_handlers();
+  const optimize::ProposeResult result = optimize::propose(model, propose_options);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  report::ProposalReport report{.model = &model,
+                                .model_file = options.model,
+                                .options = &propose_options,
+                                .result = &result,
+                                .logged = propose_options.logged,
+                                .technology = technology.name,
+                                .seconds = elapsed.count()};
+  if (simulator) {
+    for (const optimize::Proposal& proposal : result.proposals) {
+      report.verdicts.push_back(simulator->evaluate(proposal.design));
+    }
+    report.simulator_queries = simulator->queries();
+  }
+  show(options, report);
+  if (!options.log.empty()) store(options, provenance, report);
+  return result.solution.termination == optimize::Termination::interrupted ? exit_code(ErrorKind::interrupted) : 0;
+}
+
+}  // namespace
+
+void add_propose(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("propose", "Designs a trained surrogate expects to be good");
+  verb->add_option("--model", options->model, "Model file")->required();
+  repeatable(verb->add_option("--workload,--workloads", options->workloads, "Names a,b,c; prime9; or a file"))
+      ->required();
+  repeatable(verb->add_option("--max", options->limits.max, "Limit NAME=NUMBER: area_mm2, learned, parameter"));
+  repeatable(verb->add_option("--min", options->limits.min, "Smallest value of a parameter, NAME=NUMBER"));
+  repeatable(verb->add_option("--set", options->limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
+  verb->add_option("--aggregate", options->aggregate, "mean, worst or geomean of workloads [geomean]");
+  verb->add_option("--weights", options->weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
+  verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration");
+  verb->add_option("--evaluations", options->evaluations, "Designs to judge [200000]")
+      ->check(between(1, kLargestCount));
+  verb->add_option("--top", options->top, "Proposals [10]")->check(between(1, kMostProposals));
+  verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
+      ->check(between(0, kMostProposals));
+  verb->add_option("--pessimism", options->pessimism, "Spreads added to the prediction [1]");
+  verb->add_option("--min-feasible", options->min_feasible, "Smallest probability [0.5]");
+  verb->add_option("--log", options->log, "Log: start designs, distances; keeps proposals");
+  verb->add_option("--evaluator", options->evaluator, "Evaluator, where the log has several");
+  verb->add_flag("--simulate", options->simulate, "Evaluate afterwards: predicted against true");
+  verb->add_option("--technology", options->technology, "Process node [22nm]");
+  verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestCount));
+  verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
+  verb->add_flag("--json", options->json, "Everything, as JSON");
+  verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");
+  verb->footer(
+      "Exit code 3 when no design meets the limits.\n"
+      "Example: hindsight propose --model study.safetensors --workload unet \\\n"
+      "           --max area_mm2=27 --simulate");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+}
+
+}  // namespace hindsight::app

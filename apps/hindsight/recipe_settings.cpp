@@ -1,0 +1,18 @@
+#include "recipe_settings.h"
+
+#include <fmt/format.h>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::app {
+
+void apply_setting(surrogate::Recipe& recipe, const std::string& setting) {
+  const auto equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw Error(ErrorKind::usage, fmt::format("--set {}: is not KEY=VALUE, e.g. alpha=0.1", printable(setting)));
+  }
+  surrogate::set_recipe_value(recipe, setting.substr(0, equals), setting.substr(equals + 1));
+}
+
+}  // namespace hindsight::app

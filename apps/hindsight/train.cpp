@@ -1,0 +1,281 @@
+/// hindsight train: from a log to a model file.
+#include "hindsight/surrogate/train.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/progress.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/log/log.h"
+#include "hindsight/report/model.h"
+#include "hindsight/workload/prime_applications.h"
+#include "output.h"
+#include "recipe_settings.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string log;
+  std::string workloads;
+  std::string objective = "latency";
+  bool maximise = false;
+  std::vector<std::int64_t> runs;
+  std::string space, evaluator;
+  std::vector<std::string> where, constraints;
+  std::string recipe = "default";
+  std::string method;
+  std::vector<std::string> settings;
+  std::int64_t seed = -1;
+  std::int64_t ensemble = 0;
+  std::string split;
+  std::string hold_out;
+  std::string out;
+  std::string device = "auto";
+  unsigned threads = 0;
+  bool resume = false;
+  bool quiet = false;
+  bool json = false;
+};
+
+constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;  // JSON numbers stay exact
+constexpr int kMostThreads = 4096;
+constexpr std::int64_t kMostMembers = 256;
+constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
+
+/// "a,b,c", where prime9 stands for the nine applications of PRIME; nothing for all of the log.
+std::vector<std::string> workload_names(const std::string& list) {
+  std::vector<std::string> names;
+  if (list.empty() || list == "all") return names;
+  for (const std::string& name : split(list, ',')) {
+    if (name == "prime9") {
+      for (const auto& application : workload::prime_applications()) names.emplace_back(application.name);
+    } else if (!name.empty()) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+dataset::Selection make_selection(const Options& options) {
+  dataset::Selection selection;
+  selection.workloads = workload_names(options.workloads);
+  selection.runs = options.runs;
+  if (!options.space.empty()) selection.space = options.space;
+  if (!options.evaluator.empty()) selection.evaluator = options.evaluator;
+  for (const std::string& condition : options.where) selection.where.push_back(dataset::parse_condition(condition));
+  selection.objective = dataset::parse_objective(
+      options.objective, options.maximise ? dataset::Direction::maximise : dataset::Direction::minimise);
+  selection.constraints = options.constraints;
+  return selection;
+}
+
+surrogate::Recipe make_recipe(const Options& options) {
+  surrogate::Recipe recipe = surrogate::load_recipe(options.recipe);
+  if (!options.method.empty()) recipe.method = surrogate::parse_method(options.method);
+  if (!options.split.empty()) recipe.split.kind = dataset::parse_split_kind(options.split);
+  if (!options.hold_out.empty()) {
+    recipe.split.kind = dataset::SplitKind::leave_workloads_out;
+    recipe.split.held_out = workload_names(options.hold_out);
+  }
+  if (options.seed >= 0) recipe.seed = static_cast<std::uint64_t>(options.seed);
+  if (options.ensemble > 0) recipe.ensemble = options.ensemble;
+  for (const std::string& setting : options.settings) apply_setting(recipe, setting);
+  return recipe;
+}
+
+surrogate::Device parse_device(const std::string& name) {
+  static const std::vector<std::string> names{"auto", "cpu", "cuda"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return static_cast<surrogate::Device>(i);
+  }
+  throw Error(ErrorKind::usage, fmt::format("unknown device '{}'.{}", printable(name), did_you_mean(name, names)));
+}
+
+/// A long training must not end at a folder that is missing.
+void require_writable_place(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: is a folder. Name a file in it?", file.string()));
+  }
+  if (file.extension() == ".md" || file.extension() == ".checkpoint") {
+    throw Error(ErrorKind::usage, fmt::format("{}: this ending is taken (the model card is written beside the model as "
+                                              ".md, unfinished trainings as .checkpoint). End it in .safetensors?",
+                                              file.string()));
+  }
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it?", file.string(), folder.string()));
+  }
+}
+
+/// One progress line over all members, which train side by side.
+class TrainingProgress {
+ public:
+  explicit TrainingProgress(bool quiet) : quiet_(quiet) {}
+  void operator()(const surrogate::TrainProgress& state) {
+    done_.resize(static_cast<std::size_t>(state.members), 0);
+    if (!line_) {
+      line_ =
+          std::make_unique<Progress>("train", static_cast<std::uint64_t>(state.steps * state.members), "steps", quiet_);
+    }
+    done_[static_cast<std::size_t>(state.member)] = static_cast<std::uint64_t>(state.step);
+    std::uint64_t sum = 0;
+    for (const std::uint64_t steps : done_) sum += steps;
+    note_ = report::training_note(state);
+    line_->update(sum, note_);
+  }
+  void finish() {
+    if (line_) line_->finish(note_);
+  }
+
+ private:
+  bool quiet_;
+  std::unique_ptr<Progress> line_;
+  std::vector<std::uint64_t> done_;
+  std::string note_;
+};
+
+/// The model with the facts of this command among its provenance.
+surrogate::Model with_provenance(const surrogate::Model& model, const Options& options, const Provenance& provenance,
+                                 const dataset::Dataset& data) {
+  surrogate::Model::Parts parts = model.parts();
+  parts.provenance.insert({{"command_line", provenance.command_line},
+                           {"host", provenance.host},
+                           {"started_at", provenance.started_at},
+                           {"log", options.log},
+                           {"rows", std::to_string(data.size())},
+                           {"feasible_rows", std::to_string(data.feasible_count())}});
+  return surrogate::Model(std::move(parts));
+}
+
+std::string options_json(const Options& options, const surrogate::Recipe& recipe) {
+  const nlohmann::ordered_json json{{"workloads", options.workloads},
+                                    {"objective", options.objective},
+                                    {"maximise", options.maximise},
+                                    {"runs", options.runs},
+                                    {"where", options.where},
+                                    {"constraints", options.constraints},
+                                    {"out", options.out},
+                                    {"recipe", surrogate::to_yaml(recipe)}};
+  return json.dump();
+}
+
+/// Notes the model in the log it came from. A log that cannot be written keeps nobody from using the model.
+std::optional<std::int64_t> register_model(const Options& options, const Provenance& provenance,
+                                           const report::TrainingSummary& summary) {
+  try {
+    log::Log log = log::Log::open(options.log, log::OpenMode::read_write_create);
+    const space::DesignSpace& space = summary.data->space;
+    const std::int64_t run = log.begin_run("train", provenance, options_json(options, *summary.recipe));
+    const std::int64_t space_id = log.add_space(space.name(), space.canonical_definition(), space.definition_hash());
+    const std::int64_t id =
+        log.add_model(run, space_id,
+                      {.name = summary.file.stem().string(),
+                       .kind = surrogate::to_string(summary.recipe->method),
+                       .file = summary.file.string(),
+                       .file_sha256 = summary.file_sha256,
+                       .card_json = report::model_json(summary.result->model, summary.file, summary.file_sha256)});
+    log.end_run(run, summary.result->interrupted ? "interrupted" : "finished");
+    return id;
+  } catch (const Error& error) {
+    remark(fmt::format("the model is written, but not noted in the log: {}", error.what()));
+    return std::nullopt;
+  }
+}
+
+/// The checkpoint of a finished training and the card beside it.
+void remove_checkpoint(std::filesystem::path checkpoint) {
+  std::error_code ignored;
+  std::filesystem::remove(checkpoint, ignored);
+  std::filesystem::remove(checkpoint.replace_extension(".md"), ignored);
+}
+
+int run(const Options& options, const Provenance& provenance) {
+  const surrogate::Recipe recipe = make_recipe(options);
+  const surrogate::Device device = parse_device(options.device);
+  require_writable_place(options.out);
+  const dataset::Selection selection = make_selection(options);
+  install_interrupt_handlers();
+  const dataset::Dataset data = dataset::load_dataset(options.log, selection);
+
+  const std::filesystem::path checkpoint = options.out + ".checkpoint";
+  TrainingProgress progress(options.quiet);
+  const surrogate::TrainOptions train_options{.device = device,
+                                              .threads = options.threads,
+                                              .checkpoint = checkpoint,
+                                              .resume = options.resume,
+                                              .progress = std::ref(progress)};
+  surrogate::TrainResult result = surrogate::train(data, recipe, train_options);
+  progress.finish();
+  result.model = with_provenance(result.model, options, provenance, data);
+  surrogate::save_model(result.model, options.out);
+  if (!result.interrupted) remove_checkpoint(checkpoint);
+
+  report::TrainingSummary summary{.data = &data,
+                                  .recipe = &recipe,
+                                  .result = &result,
+                                  .file = options.out,
+                                  .file_sha256 = sha256_hex(read_file(options.out, kLargestModelBytes)),
+                                  .model_id = std::nullopt};
+  summary.model_id = register_model(options, provenance, summary);
+  if (options.json) {
+    print(report::training_json(summary));
+  } else if (!options.quiet) {
+    print(report::training_text(summary, output_columns()));
+  }
+  if (!result.interrupted) return 0;
+  remark(
+      fmt::format("interrupted; the best weights so far are in {}. The same command with --resume keeps the members "
+                  "that were complete",
+                  options.out));
+  return exit_code(ErrorKind::interrupted);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("train", "Learn a surrogate from a log");
+  verb->add_option("--log", options->log, "SQLite log to learn from")->required();
+  verb->add_option("--out", options->out, "Model file to write (.safetensors)")->required();
+  verb->add_option("--workloads,--workload", options->workloads, "Names a,b,c; prime9 [all of the log]");
+  verb->add_option("--objective", options->objective, "Metric, or product of powers of metrics [latency]");
+  verb->add_flag("--maximise", options->maximise, "Larger objectives are better");
+  verb->add_option("--runs", options->runs, "Only rows of these runs a,b,c")
+      ->delimiter(',')
+      ->check(between(1, INT64_MAX));
+  repeatable(verb->add_option("--where", options->where, "Only rows with METRIC<=NUMBER etc."));
+  repeatable(verb->add_option("--constraint", options->constraints, "Metric to learn as a limit of proposals"));
+  verb->add_option("--space", options->space, "Design space, where the log has several");
+  verb->add_option("--evaluator", options->evaluator, "Evaluator, where the log has several");
+  verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
+  verb->add_option("--method", options->method, "prime, coms or supervised [recipe]");
+  repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe, e.g. alpha=0.1"));
+  verb->add_option("--seed", options->seed, "First seed [recipe]")->check(between(0, kLargestSeed));
+  verb->add_option("--ensemble,--seeds", options->ensemble, "Members, one seed each [recipe]")
+      ->check(between(1, kMostMembers));
+  verb->add_option("--split", options->split, "worst_for_training, random [recipe]");
+  verb->add_option("--hold-out", options->hold_out, "Workloads a,b that only validate");
+  verb->add_option("--device", options->device, "auto, cpu or cuda [auto]");
+  verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
+  verb->add_flag("--resume", options->resume, "Keep the complete members of an interrupted run");
+  verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
+  verb->add_flag("--json", options->json, "Summary as JSON");
+  verb->footer(
+      "Ctrl-C keeps the best so far. No simulator is called.\n"
+      "Example: hindsight train --log study.sqlite --workloads prime9 \\\n"
+      "           --out study.safetensors");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,99 @@
+/// The offline study: PRIME's three tables in kind, on our own simulator, against baselines that may query it.
+///
+/// A cell is (task, method, seed). Finished cells are kept in a results file, so that a study can be interrupted and
+/// continued. Methods that learn from the log never query the simulator; their proposals are judged by it afterwards.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hindsight/accel/technology.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/optimize/online.h"
+#include "hindsight/surrogate/train.h"
+
+namespace hindsight::check {
+
+/// Design one accelerator: learn from `train`, be judged by the mean latency of `apply` within an area.
+struct OfflineTask {
+  std::string name;  ///< "single/unet", "multi/...", "zero_shot/..."
+  std::vector<std::string> train;
+  std::vector<std::string> apply;
+  double area_limit_mm2 = 0;
+};
+/// Nine single tasks at 27 mm2, seven sets at 29 or 100 mm2, four zero-shot tasks [paper: prime-2022].
+[[nodiscard]] const std::vector<OfflineTask>& offline_tasks();
+/// Tasks by name or by their part before the slash ("single"). Error{usage} with the nearest name.
+[[nodiscard]] std::vector<OfflineTask> select_tasks(const std::vector<std::string>& names);
+
+/// "best_in_log", "supervised", "coms", "prime"; or an online method with its budget: "evolutionary" (as many queries
+/// as the log has designs), "evolutionary@10x", "bayesian@200".
+struct OfflineMethod {
+  enum class Kind { best_in_log, learned, online };
+  std::string name;
+  Kind kind = Kind::best_in_log;
+  surrogate::Method learned = surrogate::Method::prime;
+  optimize::OnlineMethod online = optimize::OnlineMethod::random;
+  double log_sizes = 1;  ///< budget in sizes of the log, when `queries` is 0
+  std::uint64_t queries = 0;
+};
+/// Error{usage} with the nearest name.
+[[nodiscard]] OfflineMethod parse_offline_method(const std::string& text);
+
+struct OfflineOptions {
+  std::filesystem::path folder;  ///< holds the log and the results
+  std::vector<OfflineTask> tasks;
+  std::vector<OfflineMethod> methods;
+  std::vector<std::uint64_t> seeds = {1, 2, 3};
+  std::uint64_t samples = 20000;  ///< designs of the log, of at most 100 mm2
+  surrogate::Recipe recipe;       ///< its method and seed are replaced
+  accel::Technology technology;
+  std::size_t proposals = 10;
+  std::uint64_t evaluations = 200'000;  ///< of the surrogate, per search
+  /// Most queries of the Gaussian process, whose cost grows with their cube; 0 = no cap.
+  std::uint64_t bayesian_queries = 500;
+  surrogate::Device device = surrogate::Device::cpu;
+  unsigned threads = 0;
+  double time_limit_s = 0;  ///< no cell is started later; 0 = none
+  Provenance provenance;
+  std::function<void(const std::string& line)> progress;
+};
+
+/// One finished cell. Values are mean latencies in seconds; nothing when infeasible.
+struct OfflineResult {
+  std::string task, method;
+  std::uint64_t seed = 0, samples = 0;
+  std::string recipe_hash;                ///< of learned methods
+  std::optional<double> value;            ///< the first proposal (online: the best design found)
+  std::optional<double> best_value;       ///< the best of all proposals
+  std::optional<double> predicted_value;  ///< of the first proposal
+  double infeasible_frac = 0;             ///< of the proposals
+  std::uint64_t queries = 0;              ///< simulator queries to get there: designs tried on the task's applications
+  double seconds = 0;                     ///< training and search
+  std::string design;                     ///< text id of the first proposal
+  /// Online: queries after which the best value improved, and that value.
+  std::vector<std::pair<std::uint64_t, double>> improvements;
+};
+
+struct OfflineStudy {
+  std::vector<OfflineResult> results;  ///< in the order of tasks, methods, seeds; those that exist
+  std::size_t cells = 0;               ///< asked for
+  bool complete() const { return results.size() == cells; }
+};
+/// Runs the cells that the results file has not, one by one; each is on disk when the next one starts. The log is swept
+/// first where it is missing. Ctrl-C and the time limit end the study between cells.
+[[nodiscard]] OfflineStudy run_offline(const OfflineOptions& options);
+
+/// Results file of a folder: one JSON object per line. A damaged last line (a kill while writing) is dropped.
+[[nodiscard]] std::vector<OfflineResult> read_results(const std::filesystem::path& file);
+void write_results(const std::filesystem::path& file, const std::vector<OfflineResult>& results);
+
+/// Queries after which an online run was at least as good as `value`; nothing when it never was.
+[[nodiscard]] std::optional<std::uint64_t> queries_to_match(const OfflineResult& online, double value);
+
+}  // namespace hindsight::check

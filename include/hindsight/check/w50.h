@@ -1,0 +1,75 @@
+/// W50 ("worst half"): from a fully known table, hide the better half, learn from a sample of the rest, propose from
+/// the whole space, and score the proposals by the truth that was hidden.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/optimize/problem.h"
+#include "hindsight/surrogate/train.h"
+
+namespace hindsight::check {
+
+/// Who proposes: the three trainings, a random forest (objective and feasibility), or nobody (best training row).
+enum class W50Method { prime, coms, supervised, forest, best_in_log };
+/// Error{usage} with the nearest name.
+[[nodiscard]] W50Method parse_w50_method(const std::string& name);
+[[nodiscard]] std::string to_string(W50Method method);
+
+struct W50Options {
+  double hide_frac = 0.5;  ///< share of the feasible rows of every context that is hidden, best first
+  std::optional<std::size_t> train_rows = {};      ///< rows to learn from; nothing: `train_frac` of what is left
+  double train_frac = 1;                           ///< in (0, 1]
+  std::vector<std::size_t> top = {1, 16, 128};     ///< numbers of proposals that are scored
+  std::vector<std::string> holdout_contexts = {};  ///< never trained on, and then the only ones scored
+  W50Method method = W50Method::prime;
+  surrogate::Recipe recipe = {};  ///< `method` and `seed` of these options replace its own
+  std::uint64_t seed = 1;         ///< of sampling, training and search
+  std::uint64_t evaluations = 200'000;
+  double min_p_feasible = 0.5;
+  double pessimism = 1;
+  surrogate::Device device = surrogate::Device::cpu;
+  unsigned threads = 0;
+};
+
+/// Row numbers of the truth, ascending. No row is in two of the lists; those that are left out by sampling are in none.
+struct W50Rows {
+  std::vector<std::size_t> hidden;  ///< feasible and better than the quantile of their context
+  std::vector<std::size_t> train;
+};
+/// Hidden are the feasible rows whose objective is below the value at rank floor(hide_frac * n) of the n feasible rows
+/// of their context; for 0.5 the (upper) median. Training rows are a seeded uniform sample of all others, infeasible
+/// ones included, of contexts that are not held out. Error{usage} for shares outside their range or unknown contexts.
+[[nodiscard]] W50Rows choose_rows(const dataset::Dataset& truth, const W50Options& options);
+
+/// The score of the first k proposals.
+struct W50Top {
+  std::size_t k = 0;
+  double ratio = 0;            ///< optimum / best true objective among them: 1 = optimum found, 0 = none feasible
+  double infeasible_frac = 0;  ///< share of them that is infeasible or not in the table
+};
+struct W50Score {
+  std::string context;
+  double optimum = 0;        ///< smallest objective of the whole table
+  double best_training = 0;  ///< ratio of the best training row; 0 when held out
+  double unknown_frac = 0;   ///< share of the proposals that the table does not have
+  std::vector<W50Top> top;
+};
+struct W50Result {
+  std::size_t table_rows = 0, hidden_rows = 0, train_rows = 0, train_feasible = 0;
+  std::vector<W50Score> scores;
+  double seconds = 0;
+  bool interrupted = false;
+};
+/// Scores `proposals`, best first, of one context.
+[[nodiscard]] W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
+                                       const std::vector<space::Design>& proposals,
+                                       const std::vector<std::size_t>& top);
+
+/// Training and proposing get a dataset of the training rows and nothing else.
+[[nodiscard]] W50Result run_w50(const dataset::Dataset& truth, const W50Options& options);
+
+}  // namespace hindsight::check

@@ -1,0 +1,35 @@
+/// Renders trained surrogates: the summary of a training, and what a model file says about itself.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/surrogate/model.h"
+#include "hindsight/surrogate/train.h"
+
+namespace hindsight::report {
+
+/// What a training did.
+struct TrainingSummary {
+  const dataset::Dataset* data = nullptr;
+  const surrogate::Recipe* recipe = nullptr;
+  const surrogate::TrainResult* result = nullptr;
+  std::filesystem::path file;
+  std::string file_sha256;
+  std::optional<std::int64_t> model_id;  ///< in the log
+};
+[[nodiscard]] std::string training_text(const TrainingSummary& summary, int columns);
+[[nodiscard]] std::string training_json(const TrainingSummary& summary);
+
+/// Everything of a model but its weights, as one JSON object.
+[[nodiscard]] std::string model_json(const surrogate::Model& model, const std::filesystem::path& file,
+                                     const std::string& file_sha256);
+
+/// Loss terms and rank correlation in at most 80 characters: "tau 0.71 (best 0.73) loss 0.31: fit 0.10 rank 0.40 ...";
+/// neg and infeas are mean predictions on mined negatives and on infeasible rows, feas the loss of feasibility.
+[[nodiscard]] std::string training_note(const surrogate::TrainProgress& progress);
+
+}  // namespace hindsight::report

@@ -1,0 +1,294 @@
+/// Runs the offline study cell by cell.
+#include "hindsight/check/offline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "hindsight/check/accelerator.h"
+#include "hindsight/check/baselines.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/optimize/propose.h"
+#include "hindsight/sweep/sweep.h"
+
+namespace hindsight::check {
+namespace {
+
+constexpr const char* kSpace = "edge";
+constexpr double kLogAreaLimit = 100;  // [paper: prime-2022] mm2: designs above are not logged
+constexpr std::uint64_t kLogSeed = 1;  // [chosen] one log for all seeds, as in the paper: seeds vary the learning
+constexpr const char* kObjective = "latency";
+constexpr auto kAggregate = optimize::Aggregate::mean;  // [paper: prime-2022] mean latency of the applications
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+dataset::Objective objective() { return dataset::parse_objective(kObjective, dataset::Direction::minimise); }
+
+std::optional<double> mean_objective(const Verdict& verdict) {
+  if (!verdict.feasible()) return std::nullopt;
+  std::vector<double> values;
+  for (const NetworkVerdict& network : verdict.networks) values.push_back(*network.objective);
+  return aggregate_value(values, kAggregate, {});
+}
+
+std::vector<workload::Network> load_all(const std::vector<std::string>& names) {
+  std::vector<workload::Network> networks;
+  for (const std::string& name : names) networks.push_back(workload::load_network(name));
+  return networks;
+}
+
+/// Runs cells; keeps datasets and models that several of them share.
+class Study {
+ public:
+  explicit Study(const OfflineOptions& options)
+      : options_(options),
+        space_(space::load_space(kSpace)),
+        log_(options.folder / fmt::format("log_{}.sqlite", options.samples)) {}
+
+  /// Sweeps the log unless it is complete.
+  void prepare_log() const {
+    const sweep::SweepOptions sweep{.space = space_,
+                                    .networks = workload::load_networks("prime9"),
+                                    .technology = options_.technology,
+                                    .sampler = space::SamplerKind::uniform,
+                                    .samples = options_.samples,
+                                    .seed = kLogSeed,
+                                    .constraints = {{.metric = "area_mm2", .limit = kLogAreaLimit}},
+                                    .shard = {},
+                                    .log = log_,
+                                    .threads = options_.threads,
+                                    .quiet = true,
+                                    .provenance = options_.provenance};
+    const sweep::SweepSummary summary = sweep::run_sweep(sweep);
+    if (summary.status == sweep::SweepStatus::interrupted) {
+      throw Error(ErrorKind::interrupted, "interrupted while the log was swept; the same command continues");
+    }
+  }
+
+  OfflineResult run(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed) {
+    const auto start = std::chrono::steady_clock::now();
+    OfflineResult result;
+    result.task = task.name;
+    result.method = method.name;
+    result.seed = seed;
+    result.samples = options_.samples;
+    switch (method.kind) {
+      case OfflineMethod::Kind::best_in_log:
+        run_best_in_log(task, result);
+        break;
+      case OfflineMethod::Kind::learned:
+        run_learned(task, method, seed, result);
+        break;
+      case OfflineMethod::Kind::online:
+        run_online(task, method, seed, result);
+        break;
+    }
+    result.seconds = seconds_since(start) + shared_seconds_;
+    shared_seconds_ = 0;
+    return result;
+  }
+
+ private:
+  struct Trained {
+    surrogate::TrainResult result;
+    double seconds = 0;
+  };
+
+  const dataset::Dataset& data(const std::vector<std::string>& applications) {
+    const std::string key = join(applications, ",");
+    const auto known = data_.find(key);
+    if (known != data_.end()) return known->second;
+    data_.clear();  // one at a time: tasks come in order, and nine applications of a large log fill memory
+    dataset::Selection selection;
+    selection.workloads = applications;
+    selection.objective = objective();
+    return data_.emplace(key, dataset::load_dataset(log_, selection)).first->second;
+  }
+
+  const surrogate::TrainResult& trained(const OfflineTask& task, surrogate::Method method, std::uint64_t seed) {
+    const std::string key = fmt::format("{} {} {}", join(task.train, ","), surrogate::to_string(method), seed);
+    const auto known = models_.find(key);
+    if (known != models_.end()) {
+      shared_seconds_ = known->second.seconds;  // a cell costs its training, whoever paid for it
+      return known->second.result;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    surrogate::Recipe recipe = options_.recipe;
+    recipe.method = method;
+    recipe.seed = seed;
+    surrogate::TrainResult result = surrogate::train(data(task.train), recipe,
+                                                     {.device = options_.device,
+                                                      .threads = options_.threads,
+                                                      .checkpoint = std::nullopt,
+                                                      .resume = false,
+                                                      .progress = {}});
+    if (result.interrupted) throw Error(ErrorKind::interrupted, "interrupted; the same command continues");
+    return models_.emplace(key, Trained{std::move(result), seconds_since(start)}).first->second.result;
+  }
+
+  [[nodiscard]] std::vector<optimize::Constraint> constraints(const OfflineTask& task) const {
+    return {*analytic_constraint(space_, "area_mm2", task.area_limit_mm2, options_.technology)};
+  }
+  [[nodiscard]] Simulator simulator(const OfflineTask& task) const {
+    return {space_, options_.technology, load_all(task.apply), objective()};
+  }
+
+  void run_best_in_log(const OfflineTask& task, OfflineResult& result) {
+    const auto best = best_in_log(data(task.train), {.applications = task.train,
+                                                     .aggregate = kAggregate,
+                                                     .weights = {},
+                                                     .constraints = constraints(task),
+                                                     .allowed = {}});
+    if (!best) return;
+    result.design = space_.text_id(best->design);
+    const Simulator judge = simulator(task);
+    result.value = result.best_value = mean_objective(judge.evaluate(best->design));
+  }
+
+  void run_learned(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
+    result.recipe_hash = recipe_hash(options_.recipe);
+    const surrogate::TrainResult& learnt = trained(task, method.learned, seed);
+    optimize::ProposeOptions propose;
+    for (const workload::Network& network : load_all(task.apply)) propose.contexts.push_back(context_of(network));
+    propose.aggregate = kAggregate;
+    propose.search.evaluations = options_.evaluations;
+    propose.search.seed = seed;
+    propose.constraints = constraints(task);
+    propose.allowed.resize(space_.parameters().size());
+    propose.count = options_.proposals;
+    propose.logged = &data(task.train);
+    propose.threads = options_.threads;
+    const std::vector<optimize::Proposal> proposals = optimize::propose(learnt.model, propose).proposals;
+    const Simulator judge = simulator(task);
+    std::size_t infeasible = 0;
+    for (const optimize::Proposal& proposal : proposals) {
+      const std::optional<double> value = mean_objective(judge.evaluate(proposal.design));
+      if (!value) ++infeasible;
+      if (value && (!result.best_value || *value < *result.best_value)) result.best_value = value;
+      if (&proposal != &proposals.front()) continue;
+      result.value = value;
+      result.predicted_value = aggregate_value(proposal.objective, kAggregate, {});
+      result.design = space_.text_id(proposal.design);
+    }
+    result.infeasible_frac = static_cast<double>(infeasible) / static_cast<double>(proposals.size());
+  }
+
+  void run_online(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
+    optimize::Problem problem{.space = &space_, .allowed = {}, .constraints = constraints(task), .score = {}};
+    problem.allowed.resize(space_.parameters().size());
+    std::uint64_t queries = method.queries;
+    if (queries == 0) {
+      queries = static_cast<std::uint64_t>(std::llround(method.log_sizes * static_cast<double>(options_.samples)));
+    }
+    if (method.online == optimize::OnlineMethod::bayesian && options_.bayesian_queries > 0) {
+      queries = std::min(queries, options_.bayesian_queries);
+    }
+    const Simulator judge = simulator(task);
+    const optimize::OnlineTrace trace = optimize::optimize_online(
+        method.online, problem, [&](const space::Design& design) { return mean_objective(judge.evaluate(design)); },
+        queries, seed);
+    if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted; the same command continues");
+    result.queries = trace.design.size();
+    for (std::size_t i = 0; i < trace.best_so_far.size(); ++i) {
+      if (!std::isfinite(trace.best_so_far[i])) continue;
+      if (i > 0 && !(trace.best_so_far[i] < trace.best_so_far[i - 1])) continue;
+      result.improvements.emplace_back(i + 1, trace.best_so_far[i]);
+      result.design = space_.text_id(trace.design[i]);
+    }
+    if (!result.improvements.empty()) result.value = result.best_value = result.improvements.back().second;
+  }
+
+ public:
+  /// Of everything a learned cell depends on besides task, seed and samples.
+  [[nodiscard]] static std::string recipe_hash(surrogate::Recipe recipe) {
+    recipe.method = surrogate::Method::prime;
+    recipe.seed = 0;
+    return sha256_hex(surrogate::to_yaml(recipe)).substr(0, 16);
+  }
+
+ private:
+  const OfflineOptions& options_;
+  space::DesignSpace space_;
+  std::filesystem::path log_;
+  std::map<std::string, dataset::Dataset> data_;
+  std::map<std::string, Trained> models_;
+  double shared_seconds_ = 0;
+};
+
+/// Cells that differ in nothing that decides their result.
+bool same_cell(const OfflineResult& result, const OfflineOptions& options, const OfflineTask& task,
+               const OfflineMethod& method, std::uint64_t seed) {
+  const bool recipe_agrees =
+      method.kind != OfflineMethod::Kind::learned || result.recipe_hash == Study::recipe_hash(options.recipe);
+  return recipe_agrees && result.task == task.name && result.method == method.name && result.seed == seed &&
+         result.samples == options.samples;
+}
+
+std::string summary_line(const OfflineResult& result) {
+  return fmt::format("{} {} seed {}: {}, {} queries, {}", result.task, result.method, result.seed,
+                     result.value ? si(*result.value, "s") : "infeasible", with_commas(result.queries),
+                     duration_text(result.seconds));
+}
+
+}  // namespace
+
+OfflineStudy run_offline(const OfflineOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto say = [&](const std::string& line) {
+    if (options.progress) options.progress(line);
+  };
+  std::filesystem::create_directories(options.folder);
+  const std::filesystem::path file = options.folder / "results.jsonl";
+  std::vector<OfflineResult> stored = read_results(file);
+  Study study(options);
+  bool prepared = false;
+  OfflineStudy result;
+  result.cells = options.tasks.size() * options.methods.size() * options.seeds.size();
+  for (const OfflineTask& task : options.tasks) {
+    for (const OfflineMethod& method : options.methods) {
+      for (const std::uint64_t seed : options.seeds) {
+        const auto known = std::find_if(stored.begin(), stored.end(), [&](const OfflineResult& one) {
+          return same_cell(one, options, task, method, seed);
+        });
+        if (known != stored.end()) {
+          result.results.push_back(*known);
+          continue;
+        }
+        const bool late = options.time_limit_s > 0 && seconds_since(start) > options.time_limit_s;
+        if (late || interrupt_requested()) continue;
+        if (!prepared) {
+          say("sweeping the log, or checking that it is complete");
+          study.prepare_log();
+          prepared = true;
+        }
+        try {
+          result.results.push_back(study.run(task, method, seed));
+        } catch (const Error& error) {
+          if (error.kind() == ErrorKind::interrupted) continue;
+          throw;
+        }
+        stored.push_back(result.results.back());
+        write_results(file, stored);
+        say(summary_line(stored.back()));
+      }
+    }
+  }
+  return result;
+}
+
+std::optional<std::uint64_t> queries_to_match(const OfflineResult& online, double value) {
+  const auto found = std::find_if(online.improvements.begin(), online.improvements.end(),
+                                  [value](const auto& improvement) { return improvement.second <= value; });
+  if (found == online.improvements.end()) return std::nullopt;
+  return found->first;
+}
+
+}  // namespace hindsight::check

@@ -1,0 +1,84 @@
+/// The results file of the offline study: one JSON object per line.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "hindsight/check/offline.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::check {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+std::optional<double> number(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<double>());
+}
+
+Json to_json(const OfflineResult& result) {
+  return {{"task", result.task},
+          {"method", result.method},
+          {"seed", result.seed},
+          {"samples", result.samples},
+          {"recipe_hash", result.recipe_hash},
+          {"latency_s", optional(result.value)},
+          {"best_latency_s", optional(result.best_value)},
+          {"predicted_latency_s", optional(result.predicted_value)},
+          {"infeasible_frac", result.infeasible_frac},
+          {"queries", result.queries},
+          {"seconds", result.seconds},
+          {"design", result.design},
+          {"improvements", result.improvements},
+          {"hindsight_version", build_info().version},
+          {"commit", build_info().commit}};
+}
+
+OfflineResult from_json(const Json& json) {
+  OfflineResult result;
+  result.task = json.at("task").get<std::string>();
+  result.method = json.at("method").get<std::string>();
+  result.seed = json.at("seed").get<std::uint64_t>();
+  result.samples = json.at("samples").get<std::uint64_t>();
+  result.recipe_hash = json.at("recipe_hash").get<std::string>();
+  result.value = number(json.at("latency_s"));
+  result.best_value = number(json.at("best_latency_s"));
+  result.predicted_value = number(json.at("predicted_latency_s"));
+  result.infeasible_frac = json.at("infeasible_frac").get<double>();
+  result.queries = json.at("queries").get<std::uint64_t>();
+  result.seconds = json.at("seconds").get<double>();
+  result.design = json.at("design").get<std::string>();
+  result.improvements = json.at("improvements").get<std::vector<std::pair<std::uint64_t, double>>>();
+  return result;
+}
+
+}  // namespace
+
+std::vector<OfflineResult> read_results(const std::filesystem::path& file) {
+  std::vector<OfflineResult> results;
+  if (!std::filesystem::exists(file)) return results;
+  constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
+  const std::vector<std::string> lines = split(read_file(file, kLargestFile), '\n');
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    try {
+      results.push_back(from_json(Json::parse(lines[i])));
+    } catch (const nlohmann::json::exception& error) {
+      if (i + 1 == lines.size()) break;  // the end of a line that was being written
+      throw Error(ErrorKind::incompatible, fmt::format("{}:{}: is no result of this study ({}). Use another folder?",
+                                                       file.string(), i + 1, printable(error.what())));
+    }
+  }
+  return results;
+}
+
+void write_results(const std::filesystem::path& file, const std::vector<OfflineResult>& results) {
+  std::string text;
+  for (const OfflineResult& result : results) text += to_json(result).dump() + "\n";
+  write_file_atomically(file, text);
+}
+
+}  // namespace hindsight::check

@@ -1,0 +1,271 @@
+#include "hindsight/check/w50.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "check/forest_proposer.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/random.h"
+#include "hindsight/core/text.h"
+#include "hindsight/optimize/propose.h"
+
+namespace hindsight::check {
+namespace {
+
+/// In the order of W50Method.
+const std::vector<std::string>& method_names() {
+  static const std::vector<std::string> names = {"prime", "coms", "supervised", "forest", "best_in_log"};
+  return names;
+}
+
+void require_valid(const W50Options& options) {
+  const auto refuse = [](const std::string& problem) { throw Error(ErrorKind::usage, problem); };
+  if (!(options.hide_frac >= 0 && options.hide_frac < 1)) {
+    refuse(fmt::format("the share to hide must be in [0, 1), not {}", shortest(options.hide_frac)));
+  }
+  if (!options.train_rows && !(options.train_frac > 0 && options.train_frac <= 1)) {
+    refuse(fmt::format("the share to learn from must be in (0, 1], not {}", shortest(options.train_frac)));
+  }
+  if (options.train_rows && *options.train_rows == 0) refuse("at least one row is needed to learn from");
+  if (options.top.empty() || std::find(options.top.begin(), options.top.end(), 0U) != options.top.end()) {
+    refuse("numbers of proposals to score must be 1 or more");
+  }
+}
+
+std::vector<bool> held_out(const dataset::Dataset& truth, const std::vector<std::string>& names) {
+  std::vector<bool> held(truth.contexts.size(), false);
+  for (const std::string& name : names) {
+    std::vector<std::string> known;
+    bool found = false;
+    for (std::size_t c = 0; c < truth.contexts.size(); ++c) {
+      known.push_back(truth.contexts[c].name);
+      if (truth.contexts[c].name == name) held[c] = found = true;
+    }
+    if (!found) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("the table has no context '{}'.{}", printable(name), did_you_mean(name, known)));
+    }
+  }
+  return held;
+}
+
+/// Objective at rank floor(share * n) of the feasible rows of every context; -infinity where none is feasible.
+std::vector<double> thresholds(const dataset::Dataset& truth, double share) {
+  std::vector<std::vector<double>> objectives(truth.contexts.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (!truth.feasible[i]) continue;
+    objectives[static_cast<std::size_t>(truth.context[i])].push_back(truth.objective[static_cast<Eigen::Index>(i)]);
+  }
+  std::vector<double> result;
+  for (std::vector<double>& values : objectives) {
+    std::sort(values.begin(), values.end());
+    const auto rank = static_cast<std::size_t>(std::floor(share * static_cast<double>(values.size())));
+    result.push_back(values.empty() ? -std::numeric_limits<double>::infinity() : values[rank]);
+  }
+  return result;
+}
+
+std::vector<std::uint16_t> levels_of(const dataset::Dataset& data, std::size_t row) {
+  const std::uint16_t* begin = data.levels.data() + static_cast<Eigen::Index>(row) * data.levels.cols();
+  return {begin, begin + data.levels.cols()};
+}
+
+double best_of(const dataset::Dataset& data, const std::string& context) {
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (!data.feasible[i] || data.contexts[static_cast<std::size_t>(data.context[i])].name != context) continue;
+    best = std::min(best, data.objective[static_cast<Eigen::Index>(i)]);
+  }
+  return best;
+}
+
+/// The training rows, best first: what a person without a model would take.
+std::vector<space::Design> best_rows(const dataset::Dataset& train, const std::string& context, std::size_t count) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    const bool wanted = train.contexts[static_cast<std::size_t>(train.context[i])].name == context;
+    if (wanted && train.feasible[i]) rows.push_back(i);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    return train.objective[static_cast<Eigen::Index>(a)] < train.objective[static_cast<Eigen::Index>(b)];
+  });
+  std::vector<space::Design> designs;
+  for (std::size_t i = 0; i < std::min(count, rows.size()); ++i) designs.push_back({levels_of(train, rows[i])});
+  return designs;
+}
+
+/// Proposals per context from what was learnt on `train`.
+class Proposer {
+ public:
+  Proposer(const dataset::Dataset& train, const W50Options& options) : train_(train), options_(options) {
+    count_ = *std::max_element(options.top.begin(), options.top.end());
+    switch (options.method) {
+      case W50Method::prime:
+      case W50Method::coms:
+      case W50Method::supervised:
+        learn();
+        break;
+      case W50Method::forest:
+        forest_.emplace(train, options.seed);
+        break;
+      case W50Method::best_in_log:
+        break;
+    }
+  }
+  [[nodiscard]] bool interrupted() const { return trained_ && trained_->interrupted; }
+
+  [[nodiscard]] std::vector<space::Design> propose(const dataset::Context& context) const {
+    if (forest_) return forest_->propose(context, count_, search_options(), options_.min_p_feasible);
+    if (!trained_) return best_rows(train_, context.name, count_);
+    optimize::ProposeOptions options;
+    options.contexts = {context};
+    options.pessimism = options_.pessimism;
+    options.min_p_feasible = options_.min_p_feasible;
+    options.search = search_options();
+    options.count = count_;
+    options.diversity = 1;
+    options.logged = &train_;
+    options.threads = options_.threads;
+    std::vector<space::Design> designs;
+    for (const optimize::Proposal& proposal : optimize::propose(trained_->model, options).proposals) {
+      designs.push_back(proposal.design);
+    }
+    return designs;
+  }
+
+ private:
+  void learn() {
+    surrogate::Recipe recipe = options_.recipe;
+    recipe.method = surrogate::parse_method(to_string(options_.method));
+    recipe.seed = options_.seed;
+    const surrogate::TrainOptions train_options{.device = options_.device,
+                                                .threads = options_.threads,
+                                                .checkpoint = std::nullopt,
+                                                .resume = false,
+                                                .progress = {}};
+    trained_.emplace(surrogate::train(train_, recipe, train_options));
+  }
+  [[nodiscard]] optimize::SearchOptions search_options() const {
+    optimize::SearchOptions search;
+    search.evaluations = options_.evaluations;
+    search.keep = std::max<std::uint64_t>(search.keep, count_);
+    search.seed = options_.seed;
+    return search;
+  }
+
+  const dataset::Dataset& train_;
+  const W50Options& options_;
+  std::size_t count_ = 0;
+  std::optional<surrogate::TrainResult> trained_;
+  std::optional<ForestProposer> forest_;
+};
+
+}  // namespace
+
+W50Method parse_w50_method(const std::string& name) {
+  const auto& names = method_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(ErrorKind::usage, fmt::format("unknown method '{}'.{}", printable(name), did_you_mean(name, names)));
+  }
+  return static_cast<W50Method>(found - names.begin());
+}
+
+std::string to_string(W50Method method) { return method_names()[static_cast<std::size_t>(method)]; }
+
+W50Rows choose_rows(const dataset::Dataset& truth, const W50Options& options) {
+  require_valid(options);
+  const std::vector<bool> held = held_out(truth, options.holdout_contexts);
+  const std::vector<double> threshold = thresholds(truth, options.hide_frac);
+  W50Rows rows;
+  std::vector<std::size_t> visible;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const auto context = static_cast<std::size_t>(truth.context[i]);
+    const bool hidden = truth.feasible[i] && truth.objective[static_cast<Eigen::Index>(i)] < threshold[context];
+    if (hidden) {
+      rows.hidden.push_back(i);
+    } else if (!held[context]) {
+      visible.push_back(i);
+    }
+  }
+  if (visible.empty()) throw Error(ErrorKind::usage, "nothing is left to learn from");
+  const auto share = static_cast<std::size_t>(std::llround(options.train_frac * static_cast<double>(visible.size())));
+  const std::size_t count = std::clamp<std::size_t>(options.train_rows.value_or(share), 1, visible.size());
+  const RandomStream stream(options.seed, "w50 training rows");
+  for (std::size_t i = 0; i < count; ++i) std::swap(visible[i], visible[i + stream.below(i, visible.size() - i)]);
+  rows.train.assign(visible.begin(), visible.begin() + static_cast<std::ptrdiff_t>(count));
+  std::sort(rows.train.begin(), rows.train.end());
+  return rows;
+}
+
+W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
+                         const std::vector<space::Design>& proposals, const std::vector<std::size_t>& top) {
+  std::map<std::vector<std::uint16_t>, std::size_t> row_of;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (static_cast<std::size_t>(truth.context[i]) == context) row_of.emplace(levels_of(truth, i), i);
+  }
+  W50Score score;
+  score.context = truth.contexts[context].name;
+  score.optimum = best_of(truth, score.context);
+  std::vector<double> values;  // infinity: infeasible
+  std::size_t unknown = 0;
+  for (const space::Design& design : proposals) {
+    const auto found = row_of.find(design.levels);
+    if (found == row_of.end()) ++unknown;
+    const bool feasible = found != row_of.end() && truth.feasible[found->second];
+    values.push_back(feasible ? truth.objective[static_cast<Eigen::Index>(found->second)]
+                              : std::numeric_limits<double>::infinity());
+  }
+  score.unknown_frac = values.empty() ? 0 : static_cast<double>(unknown) / static_cast<double>(values.size());
+  for (const std::size_t k : top) {
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(k, values.size()));
+    W50Top one{.k = k, .ratio = 0, .infeasible_frac = 0};
+    if (end != values.begin()) {
+      const double best = *std::min_element(values.begin(), end);
+      one.ratio = std::isfinite(best) ? score.optimum / best : 0;
+      one.infeasible_frac =
+          static_cast<double>(std::count_if(values.begin(), end, [](double v) { return std::isinf(v); })) /
+          static_cast<double>(end - values.begin());
+    }
+    score.top.push_back(one);
+  }
+  return score;
+}
+
+W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const W50Rows rows = choose_rows(truth, options);
+  for (const std::size_t row : rows.hidden) {
+    HINDSIGHT_ENSURE(!std::binary_search(rows.train.begin(), rows.train.end(), row));
+  }
+  const dataset::Dataset train = truth.subset(rows.train);
+  const Proposer proposer(train, options);
+
+  W50Result result{.table_rows = truth.size(),
+                   .hidden_rows = rows.hidden.size(),
+                   .train_rows = rows.train.size(),
+                   .train_feasible = train.feasible_count(),
+                   .scores = {},
+                   .seconds = 0,
+                   .interrupted = proposer.interrupted()};
+  const std::vector<bool> held = held_out(truth, options.holdout_contexts);
+  for (std::size_t c = 0; c < truth.contexts.size(); ++c) {
+    const double optimum = best_of(truth, truth.contexts[c].name);
+    if ((!options.holdout_contexts.empty() && !held[c]) || !std::isfinite(optimum)) continue;
+    W50Score score = score_proposals(truth, c, proposer.propose(truth.contexts[c]), options.top);
+    const double best = best_of(train, truth.contexts[c].name);
+    score.best_training = std::isfinite(best) ? optimum / best : 0;
+    result.scores.push_back(std::move(score));
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace hindsight::check

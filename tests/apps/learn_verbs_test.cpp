@@ -1,0 +1,289 @@
+/// Does the way from a log to proposals work as a user walks it, and do wrong turns get a useful answer?
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/app_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+/// Settings with which a training takes about a second.
+const std::vector<std::string> kTiny{
+    "--set", "steps=40",   "--set", "final_steps=5",        "--set",  "evaluate_interval=20",
+    "--set", "ensemble=1", "--set", "mining_generations=1", "--quiet"};
+
+bool can_train() { return hindsight({"doctor", "--json"}).out.find("libtorch") != std::string::npos; }
+
+class Learn : public AppTest {
+ protected:
+  void SetUp() override {
+    if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  }
+  [[nodiscard]] std::string log() const { return file("study.sqlite"); }
+  [[nodiscard]] std::string model() const { return file("study.safetensors"); }
+
+  Outcome sweep(const std::string& workloads = "mobilenet_v2,m6", const std::string& samples = "300") const {
+    return hindsight(
+        {"sweep", "--space", "tiny", "--workloads", workloads, "--samples", samples, "--log", log(), "--quiet"});
+  }
+  [[nodiscard]] Outcome train(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments{"train", "--log", log(), "--out", model()};
+    arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+  [[nodiscard]] Outcome propose(std::vector<std::string> more) const {
+    std::vector<std::string> arguments{"propose", "--model", model(), "--evaluations", "2000", "--top", "3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+  void make_model() const {
+    ASSERT_EQ(sweep().exit_code, 0);
+    const Outcome trained = train();
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+};
+
+TEST_F(Learn, FromALogToProposalsAndTheTruth) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const Outcome trained = train({"--json"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Json training = Json::parse(trained.out);
+  EXPECT_EQ(training.at("status"), "finished");
+  EXPECT_EQ(training.at("rows"), 600);
+  EXPECT_EQ(training.at("model_id"), 1);
+  EXPECT_EQ(training.at("file_sha256"), hash_of(model()));
+  EXPECT_TRUE(std::filesystem::exists(file("study.md")));
+  EXPECT_FALSE(std::filesystem::exists(model() + ".checkpoint"));
+
+  const Json shown = Json::parse(hindsight({"model", "show", model(), "--json"}).out);
+  EXPECT_EQ(shown.at("objective"), "latency");
+  EXPECT_EQ(shown.at("training_contexts").size(), 2U);
+  EXPECT_THAT(hindsight({"model", "show", model()}).out, HasSubstr("mobilenet_v2"));
+
+  const Outcome proposed =
+      propose({"--workload", "m6", "--max", "area_mm2=40", "--log", log(), "--simulate", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json proposals = Json::parse(proposed.out);
+  EXPECT_EQ(proposals.at("simulator_queries"), 3);
+  EXPECT_GT(proposals.at("best_in_log").get<double>(), 0);
+  ASSERT_EQ(proposals.at("proposals").size(), 3U);
+  for (const Json& one : proposals.at("proposals")) {
+    EXPECT_LE(one.at("predicted").at("constraints").at("area_mm2").get<double>(), 40);
+    EXPECT_LE(one.at("simulated").at("area_mm2").get<double>(), 40);
+    const Outcome simulated =
+        hindsight({"simulate", "--design", one.at("design"), "--space", "tiny", "--workload", "m6", "--json"});
+    EXPECT_EQ(simulated.exit_code == 0, one.at("simulated").at("feasible").get<bool>());
+  }
+  EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr("proposals 3"));
+  EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
+}
+
+TEST_F(Learn, ProposingAsksNoSimulator) {
+  make_model();
+  const Outcome outcome = propose({"--workload", "m6,mobilenet_v2", "--aggregate", "worst", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json.at("simulator_queries"), 0);
+  EXPECT_FALSE(json.at("proposals").at(0).contains("simulated"));
+  const Outcome again = propose({"--workload", "m6,mobilenet_v2", "--aggregate", "worst", "--json"});
+  EXPECT_EQ(json.at("proposals"), Json::parse(again.out).at("proposals")) << "the same seed gives the same proposals";
+}
+
+TEST_F(Learn, SaysThatAWorkloadWasNeverSeen) {
+  make_model();
+  const Outcome outcome = propose({"--workload", "unet"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("has not seen"));
+  EXPECT_THAT(propose({"--workload", "m6"}).out, Not(HasSubstr("has not seen")));
+}
+
+TEST_F(Learn, BoundsParameters) {
+  make_model();
+  const Outcome outcome = propose({"--workload", "m6", "--set", "pes_x=2", "--max", "pes_y=2", "--csv", "-"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ::testing::StartsWith("rank,pes_x,pes_y,"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n1,2,"));
+  expect_one_line_error(propose({"--workload", "m6", "--set", "pes_x=3"}), 2, "Known: ");
+  expect_one_line_error(propose({"--workload", "m6", "--set", "pes_z=3"}), 2, "pes_");
+  expect_one_line_error(propose({"--workload", "m6", "--max", "aera_mm2=3"}), 2, "Did you mean 'area_mm2'?");
+  expect_one_line_error(propose({"--workload", "m6", "--min", "pes_x=1e9"}), 3, "no value of pes_x is left");
+}
+
+TEST_F(Learn, SaysWhatWouldBeSatisfiable) {
+  make_model();
+  expect_one_line_error(propose({"--workload", "m6", "--max", "area_mm2=0.01"}), 3, "area_mm2");
+}
+
+TEST_F(Learn, OffersTheNearestWorkload) {
+  make_model();
+  expect_one_line_error(propose({"--workload", "mobilnet_v2"}), 2, "mobilenet_v2");
+  expect_one_line_error(train({"--workloads", "mobilnet_v2"}), 2, "mobilenet_v2");
+  expect_one_line_error(train({"--objective", "latncy_s"}), 2, "latency_s");
+  expect_one_line_error(train({"--set", "alhpa=1"}), 2, "alpha");
+  expect_one_line_error(train({"--recipe", "defualt"}), 2, "default");
+  expect_one_line_error(train({"--method", "priem"}), 2, "prime");
+}
+
+TEST_F(Learn, RefusesADamagedModel) {
+  make_model();
+  std::string bytes = read_file(model());
+  write("short.safetensors", bytes.substr(0, bytes.size() - 100));
+  bytes[bytes.size() - 50] = static_cast<char>(bytes[bytes.size() - 50] ^ 1);
+  write("flipped.safetensors", bytes);
+  for (const char* name : {"short.safetensors", "flipped.safetensors"}) {
+    expect_one_line_error(hindsight({"propose", "--model", file(name), "--workload", "m6"}), 4, name);
+    expect_one_line_error(hindsight({"model", "show", file(name)}), 4, name);
+  }
+}
+
+TEST_F(Learn, RefusesAModelOfAnotherSpace) {
+  make_model();
+  const std::string other = file("other.sqlite");
+  ASSERT_EQ(hindsight({"sweep", "--space", "edge", "--workloads", "m6", "--samples", "50", "--log", other, "--quiet"})
+                .exit_code,
+            0);
+  expect_one_line_error(propose({"--workload", "m6", "--log", other}), 4, "space");
+}
+
+TEST_F(Learn, RefusesALogThatTeachesNothing) {
+  const std::string rows = "a,b,cost\n1,1,5\n1,2,5\n2,1,5\n2,2,5\n3,1,5\n3,2,5\n";
+  const auto import = [&](const std::string& name, const std::string& text) {
+    const Outcome outcome = hindsight(
+        {"log", "import", "--csv", write(name + ".csv", text), "--objective", "cost", "--log", file(name + ".sqlite")});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  };
+  const auto learn = [&](const std::string& name) {
+    return hindsight({"train", "--log", file(name + ".sqlite"), "--out", model(), "--objective", "cost"});
+  };
+  import("constant", rows + "4,1,nan\n");
+  expect_one_line_error(learn("constant"), 2, "constant");
+  import("feasible", "a,b,cost\n1,1,5\n1,2,6\n2,1,7\n2,2,8\n3,1,9\n3,2,4\n");
+  expect_one_line_error(learn("feasible"), 2, "infeasible");
+  import("infeasible", "a,b,cost\n1,1,failed\n1,2,failed\n2,1,failed\n2,2,failed\n");
+  expect_one_line_error(learn("infeasible"), 2, "feasible");
+  EXPECT_FALSE(std::filesystem::exists(model()));
+}
+
+TEST_F(Learn, ReplacesAModelWholeOrNotAtAll) {
+  make_model();
+  const std::string before = hash_of(model());
+  EXPECT_EQ(train({"--workloads", "nobody"}).exit_code, 2);
+  EXPECT_EQ(hash_of(model()), before);
+  EXPECT_EQ(train({"--seed", "7"}).exit_code, 0);
+  EXPECT_NE(hash_of(model()), before);
+  expect_one_line_error(hindsight({"train", "--log", log(), "--out", file("missing/m.safetensors")}), 2, "no folder");
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("tmp"))) << "left behind";
+  }
+}
+
+TEST_F(Learn, CtrlCKeepsTheBestSoFar) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  std::vector<std::string> arguments{"train", "--log", log(), "--out", model()};
+  arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
+  arguments.insert(arguments.end(), {"--set", "steps=10000000", "--set", "patience=0"});
+  // How long LibTorch takes to load depends on the machine: wait longer when nothing had been learnt yet.
+  for (int wait_s = 2; wait_s <= 32 && !std::filesystem::exists(model()); wait_s *= 2) {
+    Process process(arguments);
+    std::this_thread::sleep_for(std::chrono::seconds(wait_s));
+    process.send(SIGINT);
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("interrupted"));
+  }
+  EXPECT_EQ(propose({"--workload", "m6"}).exit_code, 0);
+  EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr("interrupted"));
+}
+
+TEST_F(Learn, AnyTableIsALog) {
+  std::string csv = "width,mode,cost_ms,failed\n";
+  for (int width = 1; width <= 24; ++width) {
+    for (const char* mode : {"fast", "small"}) {
+      const bool failed = width > 20;
+      csv += std::to_string(width) + "," + mode + "," +
+             (failed ? std::string() : std::to_string(100.0 / width + (mode[0] == 'f' ? 1 : 2))) + "," +
+             (failed ? "1" : "0") + "\n";
+    }
+  }
+  const std::string table = write("tuning.csv", csv);
+  const std::string yaml = file("tuning.yaml");
+  ASSERT_EQ(
+      hindsight({"space", "infer", table, "--objective", "cost_ms", "--infeasible", "failed", "--out", yaml}).exit_code,
+      0);
+  EXPECT_THAT(hindsight({"space", "show", yaml}).out, HasSubstr("mode"));
+  const Outcome imported = hindsight({"log", "import", "--csv", table, "--space", yaml, "--objective", "cost_ms",
+                                      "--infeasible", "failed", "--log", log(), "--json"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(Json::parse(imported.out).at("feasible"), 40);
+  const Outcome trained = train({"--objective", "cost_ms"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Outcome proposed = propose({"--workload", "tuning", "--set", "mode=small", "--log", log(), "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_THAT(Json::parse(proposed.out).at("proposals").at(0).at("design").get<std::string>(), HasSubstr("mode=small"));
+  expect_one_line_error(propose({"--workload", "tuning", "--simulate"}), 2, "does not describe an accelerator");
+  expect_one_line_error(
+      hindsight({"log", "import", "--csv", table, "--objective", "cost_s", "--log", file("other.sqlite")}), 2,
+      "cost_ms");
+}
+
+TEST_F(Learn, W50AndOfflineBenchesRun) {
+  std::string csv = "a,b,cost_ms\n";
+  for (int a = 1; a <= 12; ++a) {
+    for (int b = 1; b <= 12; ++b) {
+      csv += std::to_string(a) + "," + std::to_string(b) + "," +
+             (a * b > 100 ? "too_big" : std::to_string(200.0 / a + b)) + "\n";
+    }
+  }
+  const std::string table = write("table.csv", csv);
+  const Outcome w50 = hindsight(
+      {"bench",  "w50",      "--csv", table,        "--objective", "cost_ms",       "--train",
+       "60",     "--seeds",  "1",     "--top",      "1,8",         "--methods",     "prime,forest,best_in_log",
+       "--set",  "steps=30", "--set", "ensemble=1", "--set",       "final_steps=0", "--json",
+       "--quiet"});
+  ASSERT_EQ(w50.exit_code, 0) << w50.err;
+  const Json runs = Json::parse(w50.out).at("runs");
+  ASSERT_EQ(runs.size(), 3U);
+  for (const Json& run : runs) {
+    EXPECT_EQ(run.at("train_rows"), 60);
+    const double ratio = run.at("scores").at(0).at("top").at(1).at("ratio");
+    EXPECT_GE(ratio, 0);
+    EXPECT_LE(ratio, 1);
+  }
+
+  const std::vector<std::string> offline{"bench",
+                                         "offline",
+                                         "--out",
+                                         file("offline"),
+                                         "--quick",
+                                         "--tasks",
+                                         "single/m6",
+                                         "--methods",
+                                         "best_in_log,prime,evolutionary@40",
+                                         "--samples",
+                                         "200",
+                                         "--set",
+                                         "steps=30",
+                                         "--set",
+                                         "final_steps=0",
+                                         "--set",
+                                         "evaluate_interval=15",
+                                         "--json"};
+  const Outcome first = hindsight(offline);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const Json study = Json::parse(first.out);
+  EXPECT_TRUE(study.at("complete").get<bool>());
+  ASSERT_EQ(study.at("results").size(), 3U);
+  EXPECT_EQ(study.at("results").at(1).at("queries"), 0) << "learning from a log asks no simulator";
+  EXPECT_EQ(study.at("results").at(2).at("queries"), 40);
+  EXPECT_EQ(Json::parse(hindsight(offline).out), study) << "the second run finds everything done";
+}
+
+}  // namespace
+}  // namespace hindsight::app::test

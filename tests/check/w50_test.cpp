@@ -1,0 +1,211 @@
+/// Is hiding the better half exactly that, do hidden rows stay hidden, and are proposals scored by the truth?
+#include "hindsight/check/w50.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "hindsight/core/error.h"
+
+namespace hindsight::check::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+space::Parameter ordinal(const std::string& name, std::vector<double> values) {
+  return {.name = name,
+          .unit = "",
+          .description = "",
+          .kind = space::ParameterKind::ordinal,
+          .values = std::move(values),
+          .labels = {}};
+}
+
+/// A full table of 16 x 4 designs in two contexts. Context c: objective (a + 1) * (b + 1) * (c + 1), infeasible
+/// where b = 3: 48 feasible rows each, optimum c + 1 at a = b = 0.
+dataset::Dataset truth() {
+  std::vector<double> sixteen;
+  for (int i = 0; i < 16; ++i) sixteen.push_back(i);
+  dataset::Dataset data{.space = space::DesignSpace("table", "", {ordinal("a", sixteen), ordinal("b", {0, 1, 2, 3})}),
+                        .contexts = {},
+                        .objective_text = "cost",
+                        .constraint_names = {},
+                        .reason_names = {"too_wide"},
+                        .levels = {},
+                        .context = {},
+                        .feasible = {},
+                        .objective = Eigen::VectorXd(128),
+                        .constraints = Eigen::MatrixXd(128, 0),
+                        .reasons = {},
+                        .evaluation_id = {}};
+  data.levels.resize(128, 2);
+  Eigen::Index row = 0;
+  for (int c = 0; c < 2; ++c) {
+    Eigen::VectorXd features(1);
+    features << c + 1;
+    data.contexts.push_back({c == 0 ? "first" : "second", {"scale"}, features});
+    for (std::uint16_t a = 0; a < 16; ++a) {
+      for (std::uint16_t b = 0; b < 4; ++b, ++row) {
+        const bool feasible = b < 3;
+        data.levels(row, 0) = a;
+        data.levels(row, 1) = b;
+        data.context.push_back(c);
+        data.feasible.push_back(feasible);
+        data.objective[row] = feasible ? (a + 1.0) * (b + 1.0) * (c + 1.0) : std::numeric_limits<double>::quiet_NaN();
+        data.reasons.push_back(feasible ? 0 : 1);
+        data.evaluation_id.push_back(row + 1);
+      }
+    }
+  }
+  return data;
+}
+
+/// Objectives of the feasible rows of the first context, ascending.
+std::vector<double> sorted_objectives(const dataset::Dataset& data, int context) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.context[i] == context && data.feasible[i]) values.push_back(data.objective[static_cast<Eigen::Index>(i)]);
+  }
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+TEST(W50Rows, HidesWhatIsBetterThanTheMedianOfItsContext) {
+  const dataset::Dataset data = truth();
+  const W50Rows rows = choose_rows(data, {});
+  for (int context = 0; context < 2; ++context) {
+    const double median = sorted_objectives(data, context)[24];  // upper median of 48
+    std::size_t hidden = 0;
+    for (const std::size_t row : rows.hidden) {
+      if (data.context[row] != context) continue;
+      ++hidden;
+      EXPECT_TRUE(data.feasible[row]);
+      EXPECT_LT(data.objective[static_cast<Eigen::Index>(row)], median);
+    }
+    const auto values = sorted_objectives(data, context);
+    EXPECT_EQ(hidden,
+              static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), median) - values.begin()));
+  }
+  EXPECT_EQ(rows.hidden.size() + rows.train.size(), data.size());  // train_frac = 1: all others
+}
+
+TEST(W50Rows, HiddenRowsAreNeverTrainedOn) {
+  const dataset::Dataset data = truth();
+  for (const double hide : {0.0, 0.5, 0.8}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(testing::Message() << "hide " << hide << " seed " << seed);
+      W50Options options;
+      options.hide_frac = hide;
+      options.seed = seed;
+      options.train_rows = 30;
+      const W50Rows rows = choose_rows(data, options);
+      std::set<std::size_t> all(rows.hidden.begin(), rows.hidden.end());
+      all.insert(rows.train.begin(), rows.train.end());
+      EXPECT_EQ(all.size(), rows.hidden.size() + 30);
+      EXPECT_TRUE(std::is_sorted(rows.train.begin(), rows.train.end()));
+    }
+  }
+  EXPECT_TRUE(choose_rows(data, {.hide_frac = 0}).hidden.empty());
+}
+
+TEST(W50Rows, SamplesInfeasibleRowsTooAndDependsOnTheSeedOnly) {
+  const dataset::Dataset data = truth();
+  W50Options options;
+  options.train_frac = 0.5;
+  const W50Rows rows = choose_rows(data, options);
+  EXPECT_EQ(choose_rows(data, options).train, rows.train);
+  EXPECT_TRUE(std::any_of(rows.train.begin(), rows.train.end(), [&](std::size_t row) { return !data.feasible[row]; }));
+  options.seed = 2;
+  EXPECT_NE(choose_rows(data, options).train, rows.train);
+}
+
+TEST(W50Rows, HoldsContextsOut) {
+  const dataset::Dataset data = truth();
+  W50Options options;
+  options.holdout_contexts = {"second"};
+  for (const std::size_t row : choose_rows(data, options).train) EXPECT_EQ(data.context[row], 0);
+  options.holdout_contexts = {"secnd"};
+  try {
+    static_cast<void>(choose_rows(data, options));
+    FAIL() << "an unknown context was accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'second'"));
+  }
+}
+
+TEST(W50Rows, RefusesSharesThatMakeNoSense) {
+  const dataset::Dataset data = truth();
+  EXPECT_THROW(static_cast<void>(choose_rows(data, {.hide_frac = 1})), Error);
+  EXPECT_THROW(static_cast<void>(choose_rows(data, {.train_rows = 0})), Error);
+  EXPECT_THROW(static_cast<void>(choose_rows(data, {.train_frac = 0})), Error);
+  EXPECT_THROW(static_cast<void>(choose_rows(data, {.top = {}})), Error);
+}
+
+TEST(W50Score, IsTheOptimumOverTheBestProposal) {
+  const dataset::Dataset data = truth();
+  // Second context: optimum 2. Proposals: infeasible; (a=4, b=0) -> 5 * 1 * 2 = 10; (a=1, b=1) -> 2 * 2 * 2 = 8.
+  const std::vector<space::Design> proposals{{{0, 3}}, {{4, 0}}, {{1, 1}}};
+  const W50Score score = score_proposals(data, 1, proposals, {1, 2, 3, 128});
+  EXPECT_EQ(score.context, "second");
+  EXPECT_DOUBLE_EQ(score.optimum, 2);
+  std::vector<double> ratios;
+  std::vector<double> infeasible;
+  for (const W50Top& top : score.top) {
+    ratios.push_back(top.ratio);
+    infeasible.push_back(top.infeasible_frac);
+  }
+  EXPECT_THAT(ratios, ElementsAre(0, 0.2, 0.25, 0.25));
+  EXPECT_THAT(infeasible, ElementsAre(1, 0.5, 1.0 / 3, 1.0 / 3));
+}
+
+TEST(W50Score, ADesignThatTheTableDoesNotHaveScoresNothing) {
+  const dataset::Dataset data = truth();
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 1; i < 64; ++i) rows.push_back(i);
+  const dataset::Dataset partial = data.subset(rows);  // without (a=0, b=0)
+  const W50Score score = score_proposals(partial, 0, {{{0, 0}}, {{1, 0}}}, {1, 2});
+  EXPECT_DOUBLE_EQ(score.unknown_frac, 0.5);
+  EXPECT_DOUBLE_EQ(score.top[0].ratio, 0);
+  EXPECT_DOUBLE_EQ(score.top[1].ratio, 1);  // 2 is the best of what the table has
+}
+
+TEST(W50, BestInLogScoresTheBestRowThatWasLeft) {
+  const dataset::Dataset data = truth();
+  W50Options options;
+  options.method = W50Method::best_in_log;
+  options.top = {1};
+  const W50Result result = run_w50(data, options);
+  ASSERT_EQ(result.scores.size(), 2U);
+  for (std::size_t c = 0; c < 2; ++c) {
+    const double median = sorted_objectives(data, static_cast<int>(c))[24];
+    EXPECT_DOUBLE_EQ(result.scores[c].top[0].ratio, (static_cast<double>(c) + 1) / median);
+    EXPECT_DOUBLE_EQ(result.scores[c].best_training, result.scores[c].top[0].ratio);
+    EXPECT_DOUBLE_EQ(result.scores[c].top[0].infeasible_frac, 0);
+  }
+}
+
+TEST(W50, TheForestLearnsWhatIsInfeasibleAndExtendsTheTrend) {
+  W50Options options;
+  options.method = W50Method::forest;
+  options.top = {1, 16};
+  const W50Result result = run_w50(truth(), options);
+  for (const W50Score& score : result.scores) {
+    EXPECT_LE(score.top[1].infeasible_frac, 0.25);  // a random design: 0.25
+    EXPECT_GT(score.top[1].ratio, score.best_training);
+  }
+  EXPECT_EQ(run_w50(truth(), options).scores.front().top[1].ratio, result.scores.front().top[1].ratio);
+}
+
+TEST(W50, KnowsItsMethods) {
+  for (const char* name : {"prime", "coms", "supervised", "forest", "best_in_log"}) {
+    EXPECT_EQ(to_string(parse_w50_method(name)), name);
+  }
+  EXPECT_THROW(static_cast<void>(parse_w50_method("forrest")), Error);
+}
+
+}  // namespace
+}  // namespace hindsight::check::test
