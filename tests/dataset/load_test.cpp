@@ -1,6 +1,7 @@
 /// Does a log become the dataset that its rows say?
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "dataset/dataset_fixture.h"
@@ -275,6 +276,42 @@ TEST_F(LoadDataset, SeveralSpacesNeedAChoice) {
 TEST_F(LoadDataset, TwoReadingsAreTheSameBytes) {
   fill();
   EXPECT_EQ(load_dataset(file_, selection()).content_hash(), load_dataset(file_, selection()).content_hash());
+}
+
+TEST_F(LoadDataset, ALogOfASweepLoadsInSeconds) {
+  constexpr std::uint64_t kDesigns = 20'000;
+  SmallLog log(file_);
+  log.space = space::load_space("edge");
+  log.space_id = log.log.add_space("edge", log.space.canonical_definition(), log.space.definition_hash());
+  std::vector<std::int64_t> workloads;
+  for (int i = 0; i < 9; ++i) {
+    const std::string name = "net_" + std::to_string(i);
+    workloads.push_back(log.log.add_workload(name, name, name, 1, "[]", 1, {{"macs", i}}));
+  }
+  std::vector<log::EvaluationRow> rows;
+  for (std::uint64_t i = 0; i < kDesigns; ++i) {
+    for (const std::int64_t workload : workloads) {
+      log::EvaluationRow row = log.row(i * 22'637, workload);
+      row.feasible = i % 5 == 0;
+      row.metrics = {{"area_mm2", 30.0}};
+      if (row.feasible) {
+        row.metrics.emplace_back("latency_s", 1e-3 * static_cast<double>(i + 1));
+      } else {
+        row.violations = {{.code = "noc_timing"}, {.code = "reticle"}};
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  ASSERT_EQ(log.log.append(log.run, log.space_id, log.evaluator, rows).inserted, 9 * kDesigns);
+  Selection wanted = selection();
+  wanted.constraints = {"area_mm2"};
+  const auto start = std::chrono::steady_clock::now();
+  const Dataset data = load_dataset(file_, wanted);
+  const std::chrono::duration<double> elapsed_s = std::chrono::steady_clock::now() - start;
+  RecordProperty("load_s", std::to_string(elapsed_s.count()));
+  EXPECT_EQ(data.size(), 9 * kDesigns);
+  EXPECT_EQ(data.feasible_count(), 9 * kDesigns / 5);
+  EXPECT_LT(elapsed_s.count(), 20.0);  // 0.8 s without sanitizers and other jobs, which may take ten times as long
 }
 
 TEST_F(LoadDataset, AMissingLogIsAUsageError) { EXPECT_THAT(refusal(selection()), HasSubstr("study.db")); }
