@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string_view>
 
 #include "hindsight/core/random.h"
+#include "hindsight/dataset/scaling.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -35,9 +37,33 @@ void fill_sinusoid(Tensor& tensor) {
   }
 }
 
+/// [chosen] Share of the random start that ordinal tables keep, so that no two levels start equal.
+constexpr double kTableNoise = 0.2;
+
+void add_smooth_codes(Tensor& table, const space::Parameter& parameter, std::uint64_t seed, const std::string& name) {
+  const RandomStream stream(seed, name + " smooth");
+  const std::int64_t d = table.shape[1];
+  for (std::int64_t l = 0; l < table.shape[0]; ++l) {
+    const auto level = static_cast<std::size_t>(l);
+    const bool positive = parameter.values.front() > 0;
+    const double v = encode_level(parameter, level, dataset::LevelEncoding::value);
+    const double v_log = positive ? encode_level(parameter, level, dataset::LevelEncoding::log_value) : v;
+    const double v_level = encode_level(parameter, level, dataset::LevelEncoding::level);
+    const double wave = std::cos(std::numbers::pi * (v_level + 1) / 2);
+    for (std::int64_t j = 0; j < d; ++j) {
+      const auto draw = [&](std::uint64_t term) {
+        return 2 * stream.uniform(3 * static_cast<std::uint64_t>(j) + term) - 1;
+      };
+      float& value = table.values[static_cast<std::size_t>(l * d + j)];
+      value = static_cast<float>(kTableNoise * double{value} + draw(0) * v_log + draw(1) * v + draw(2) * wave);
+    }
+  }
+}
+
 }  // namespace
 
-Weights initial_weights(const Architecture& architecture, std::uint64_t seed, FeasibilityStart start) {
+Weights initial_weights(const Architecture& architecture, const space::DesignSpace& space, std::uint64_t seed,
+                        FeasibilityStart start) {
   const auto shapes = weight_shapes(architecture);
   Weights weights;
   for (const auto& [name, shape] : shapes) {
@@ -56,6 +82,12 @@ Weights initial_weights(const Architecture& architecture, std::uint64_t seed, Fe
       fill_uniform(tensor, 1 / std::sqrt(static_cast<double>(shapes.at(layer + ".weight")[1])), seed, name);
     }
     weights.emplace(name, std::move(tensor));
+  }
+  for (std::size_t i = 0; i < space.parameters().size(); ++i) {
+    const space::Parameter& parameter = space.parameters()[i];
+    if (parameter.kind != space::ParameterKind::ordinal) continue;
+    const std::string name = "embed." + std::to_string(i) + ".weight";
+    add_smooth_codes(weights.at(name), parameter, seed, name);
   }
   if (start == FeasibilityStart::feasible) {
     const std::string last = "feasible." + std::to_string(architecture.hidden.size());

@@ -84,7 +84,7 @@ class Pass {
       return;
     }
     if (i % recipe_.mining_interval == 0) negatives_.search(Network(architecture_, learner_.weights()));
-    negatives_.draw(static_cast<std::size_t>(recipe_.mining_population), drawn_, drawn_contexts_);
+    negatives_.draw(static_cast<std::size_t>(recipe_.batch_negatives), drawn_, drawn_contexts_);
     sampler_.prepend_negatives(batch, drawn_, drawn_contexts_);
   }
 
@@ -153,7 +153,7 @@ std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t
   const std::uint64_t seed = member_seed(recipe, index);
   const auto start = has_infeasible(plan.train) ? FeasibilityStart::undecided : FeasibilityStart::feasible;
   const auto learner = factory.create({.architecture = plan.architecture,
-                                       .initial = initial_weights(plan.architecture, seed, start),
+                                       .initial = initial_weights(plan.architecture, plan.space, seed, start),
                                        .loss = loss_weights(recipe),
                                        .weight_decay = recipe.weight_decay,
                                        .dropout = recipe.dropout,

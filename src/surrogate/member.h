@@ -14,6 +14,7 @@ namespace hindsight::surrogate {
 /// What all members share; outlives their training.
 struct TrainingPlan {
   const Recipe& recipe;
+  const space::DesignSpace& space;
   Architecture architecture;
   TrainingRows train;       ///< rows of the split's training part
   TrainingRows validation;  ///< the held-out rows

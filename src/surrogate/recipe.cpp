@@ -47,6 +47,7 @@ const std::array kNumberKeys = {
     NumberKey{"final_steps", &Recipe::final_steps, 0, kMaxCount},
     NumberKey{"batch_feasible", &Recipe::batch_feasible, 1, 1 << 20},
     NumberKey{"batch_infeasible", &Recipe::batch_infeasible, 0, 1 << 20},
+    NumberKey{"batch_negatives", &Recipe::batch_negatives, 1, 1 << 20},
     NumberKey{"evaluate_interval", &Recipe::evaluate_interval, 1, kMaxCount},
     NumberKey{"learning_rate", &Recipe::learning_rate, std::numeric_limits<double>::min(), 10},
     NumberKey{"final_learning_rate_frac", &Recipe::final_learning_rate_frac, 0, 1},
@@ -165,15 +166,6 @@ void read_key(Recipe& recipe, const std::string& key, const ConfigNode& node) {
   }
 }
 
-/// What single bounds cannot say.
-void check(const Recipe& recipe, const std::string& where) {
-  if (recipe.d_model % recipe.attention_heads != 0) {
-    throw Error(ErrorKind::usage, fmt::format("{}d_model {} is not a multiple of attention_heads {} (each head takes "
-                                              "an equal share)",
-                                              where, recipe.d_model, recipe.attention_heads));
-  }
-}
-
 Recipe read_recipe(const ConfigNode& root, Recipe recipe) {
   root.require_only_keys(all_keys());
   for (const std::string& key : root.keys()) read_key(recipe, key, root.at(key));
@@ -202,20 +194,28 @@ Method parse_method(const std::string& name) {
 
 std::string to_string(Method method) { return name_of(kMethods, method); }
 
+void validate(const Recipe& recipe) {
+  if (recipe.d_model % recipe.attention_heads != 0) {
+    throw Error(ErrorKind::usage, fmt::format("recipe {}: d_model {} is not a multiple of attention_heads {} (each "
+                                              "head takes an equal share)",
+                                              printable(recipe.name), recipe.d_model, recipe.attention_heads));
+  }
+}
+
 Recipe load_recipe(const std::string& name_or_path) {
   const auto file = find_data_file(name_or_path, "configs/training", "training recipe");
   const ConfigNode root = ConfigNode::load(file);
   Recipe recipe;
   recipe.name = file.stem().string();
   recipe = read_recipe(root, std::move(recipe));
-  check(recipe, root.where() + ": ");
+  validate(recipe);
   return recipe;
 }
 
 Recipe parse_recipe(const std::string& yaml, const std::string& name) {
   const ConfigNode root = ConfigNode::parse(yaml, name);
   Recipe recipe = read_recipe(root, {});
-  check(recipe, root.where() + ": ");
+  validate(recipe);
   return recipe;
 }
 

@@ -87,6 +87,7 @@ std::map<std::string, std::string> provenance(const Recipe& recipe, const std::s
 
 TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  validate(recipe);
   dataset::require_trainable(data, recipe.method == Method::prime);
   const dataset::Split split = dataset::split(data, recipe.split);
   const dataset::Dataset training = data.subset(split.train);
@@ -97,6 +98,7 @@ TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const Trai
   const bool cuda = choose_cuda(options.device, factory);
   const Architecture architecture = architecture_for(recipe, data, scalers, training_contexts.size());
   const TrainingPlan plan{.recipe = recipe,
+                          .space = data.space,
                           .architecture = architecture,
                           .train = scale_rows(training, scalers, architecture.context_size),
                           .validation = scale_rows(validation, scalers, architecture.context_size),

@@ -49,7 +49,7 @@ struct Recipe {
   std::int64_t gradient_steps = 20;
   double gradient_rate = 1e-3;
   // Optimisation
-  std::int64_t steps = 4000, batch_feasible = 256, batch_infeasible = 256, evaluate_interval = 250;
+  std::int64_t steps = 3000, batch_feasible = 96, batch_infeasible = 96, batch_negatives = 32, evaluate_interval = 250;
   double learning_rate = 1e-3, weight_decay = 0;
   double final_learning_rate_frac = 0.05;  ///< the rate falls to this share along a half cosine; 1 = constant
   std::int64_t patience = 8;               ///< evaluations without a better validation score before stopping; 0 = never
@@ -65,6 +65,8 @@ struct Recipe {
 /// Reads the same format from text; `name` stands for the file in messages.
 [[nodiscard]] Recipe parse_recipe(const std::string& yaml, const std::string& name);
 [[nodiscard]] std::string to_yaml(const Recipe& recipe);
+/// Error{usage} when keys contradict each other; `train` checks this first.
+void validate(const Recipe& recipe);
 /// Sets one key ("alpha", "0.5") as the YAML would. Error{usage} with the nearest key.
 void set_recipe_value(Recipe& recipe, const std::string& key, const std::string& value);
 

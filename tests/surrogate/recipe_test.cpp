@@ -1,0 +1,83 @@
+/// Are recipes read as written, refused with a remedy, and the same after writing and reading?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hindsight/core/error.h"
+#include "hindsight/surrogate/train.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+using testing::HasSubstr;
+
+std::string message_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Recipe, ShippedRecipesLoad) {
+  const Recipe standard = load_recipe("default");
+  EXPECT_EQ(standard.name, "default");
+  EXPECT_EQ(standard.method, Method::prime);
+  EXPECT_EQ(standard.ensemble, 2);  // one member per core of two
+  const Recipe published = load_recipe("prime-published");
+  EXPECT_EQ(published.d_model, 64);
+  EXPECT_EQ(published.transformer_layers, 2);
+  EXPECT_EQ(published.experts, 7);
+  EXPECT_EQ(published.hidden, (std::vector<std::int64_t>{256, 256, 256}));
+  EXPECT_EQ(published.steps, 1000000);
+  EXPECT_EQ(published.learning_rate, 1e-4);
+}
+
+TEST(Recipe, WritingAndReadingIsTheIdentity) {
+  Recipe recipe;
+  recipe.name = "odd \"name\" \\";
+  recipe.method = Method::coms;
+  recipe.mining = NegativeMining::gradient;
+  recipe.hidden = {7, 9};
+  recipe.alpha = 0.123456789;
+  recipe.push_limit = -1.5;
+  recipe.split.kind = dataset::SplitKind::leave_workloads_out;
+  recipe.split.held_out = {"m4", "a b"};
+  recipe.tune = {{.key = "alpha", .from = 0.01, .to = 1, .logarithmic = true}, {.key = "steps", .from = 10, .to = 20}};
+  const Recipe again = parse_recipe(to_yaml(recipe), "text");
+  EXPECT_EQ(to_yaml(again), to_yaml(recipe));
+  EXPECT_EQ(again.name, recipe.name);
+  EXPECT_EQ(again.split.held_out, recipe.split.held_out);
+  EXPECT_EQ(again.tune, recipe.tune);
+}
+
+TEST(Recipe, SingleKeysAreSetAsTheFileWould) {
+  Recipe recipe;
+  set_recipe_value(recipe, "alpha", "0.5");
+  set_recipe_value(recipe, "hidden", "32,16");
+  set_recipe_value(recipe, "method", "supervised");
+  set_recipe_value(recipe, "steps", "1e3");
+  EXPECT_EQ(recipe.alpha, 0.5);
+  EXPECT_EQ(recipe.hidden, (std::vector<std::int64_t>{32, 16}));
+  EXPECT_EQ(recipe.method, Method::supervised);
+  EXPECT_EQ(recipe.steps, 1000);
+}
+
+TEST(Recipe, MistakesAreNamedWithARemedy) {
+  Recipe recipe;
+  EXPECT_THAT(message_of([&] { set_recipe_value(recipe, "alhpa", "1"); }), HasSubstr("Did you mean 'alpha'?"));
+  EXPECT_THAT(message_of([&] { set_recipe_value(recipe, "alpha", "-1"); }), HasSubstr("at least 0"));
+  EXPECT_THAT(message_of([&] { set_recipe_value(recipe, "method", "prim"); }), HasSubstr("'prime'"));
+  EXPECT_THAT(message_of([&] { set_recipe_value(recipe, "ensemble", "0"); }), HasSubstr("[1, 256]"));
+  EXPECT_THAT(message_of([] { static_cast<void>(parse_recipe("d_model: 10\nattention_heads: 4\n", "text")); }),
+              HasSubstr("not a multiple"));
+  EXPECT_THAT(message_of([] { static_cast<void>(parse_recipe("tune: {alpha: {from: 1, to: 0.1}}", "text")); }),
+              HasSubstr("`from` is above `to`"));
+  EXPECT_THAT(message_of([] { static_cast<void>(parse_recipe("tune: {alpah: {from: 1, to: 2}}", "text")); }),
+              HasSubstr("Did you mean 'alpha'?"));
+  EXPECT_THAT(message_of([] { static_cast<void>(load_recipe("defualt")); }), HasSubstr("'default'"));
+}
+
+}  // namespace
+}  // namespace hindsight::surrogate

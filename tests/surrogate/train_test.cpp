@@ -1,0 +1,250 @@
+/// Does training learn, repeat itself exactly, stop cleanly, resume, and refuse what it cannot learn from?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/surrogate/tune.h"
+#include "surrogate/member.h"
+#include "surrogate/negatives.h"
+#include "surrogate/training_fixture.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+namespace fs = std::filesystem;
+using test::small_recipe;
+using test::small_table;
+using testing::HasSubstr;
+
+TrainOptions quiet() {
+  TrainOptions options;
+  options.device = Device::cpu;
+  options.threads = 2;
+  return options;
+}
+
+/// A folder that disappears with the test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "train_test_XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] fs::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+bool same_weights(const Model& a, const Model& b) {
+  if (a.parts().members.size() != b.parts().members.size()) return false;
+  for (std::size_t i = 0; i < a.parts().members.size(); ++i) {
+    for (const auto& [name, tensor] : a.parts().members[i].weights()) {
+      if (tensor.values != b.parts().members[i].weights().at(name).values) return false;
+    }
+  }
+  return true;
+}
+
+TEST(Train, LearnsTheOrderAndTheFeasibleRegion) {
+  Recipe recipe = small_recipe();
+  recipe.steps = 400;
+  recipe.patience = 0;
+  recipe.method = Method::supervised;
+  recipe.split.kind = dataset::SplitKind::random;
+  const TrainResult result = train(small_table(2, 300), recipe, quiet());
+  const ModelMetrics& metrics = result.model.parts().metrics;
+  EXPECT_GT(metrics.kendall_tau, 0.85);
+  EXPECT_GT(metrics.feasibility_auc, 0.9);
+  EXPECT_EQ(result.steps_done, 2 * (400 + 20));
+  EXPECT_FALSE(result.interrupted);
+}
+
+TEST(Train, PrimeRanksDesignsOverTheEdgeWorseThanSupervisedDoes) {
+  Recipe recipe = small_recipe();
+  recipe.steps = 300;
+  recipe.alpha = 0.5;
+  recipe.beta = 0.5;
+  const dataset::Dataset data = small_table(1, 300);
+  const TrainResult prime = train(data, recipe, quiet());
+  recipe.method = Method::supervised;
+  const TrainResult supervised = train(data, recipe, quiet());
+  // Every design of the space that the table's rule calls infeasible.
+  LevelMatrix levels(6 * 6 * 6 * 6, 4);
+  Eigen::Index count = 0;
+  for (std::uint64_t i = 0; i < 6 * 6 * 6 * 6; ++i) {
+    const space::Design design = data.space.design(i);
+    if (design.levels[0] + design.levels[3] <= 6) continue;
+    for (Eigen::Index j = 0; j < 4; ++j) levels(count, j) = design.levels[static_cast<std::size_t>(j)];
+    ++count;
+  }
+  levels.conservativeResize(count, 4);
+  EXPECT_GT(prime.model.predict(levels, data.contexts[0]).score.mean(),
+            supervised.model.predict(levels, data.contexts[0]).score.mean());
+}
+
+TEST(Train, SameSeedSameBytesWhateverTheThreads) {
+  const dataset::Dataset data = small_table(2, 100);
+  Recipe recipe = small_recipe();
+  recipe.dropout = 0.1;
+  TrainOptions one = quiet();
+  one.threads = 1;
+  const TrainResult first = train(data, recipe, quiet());
+  EXPECT_TRUE(same_weights(first.model, train(data, recipe, quiet()).model));
+  EXPECT_TRUE(same_weights(first.model, train(data, recipe, one).model));
+  recipe.seed = 2;
+  EXPECT_FALSE(same_weights(first.model, train(data, recipe, quiet()).model));
+}
+
+TEST(Train, EveryMethodAndMiningRuns) {
+  const dataset::Dataset data = small_table(2, 60);
+  Recipe recipe = small_recipe();
+  recipe.ensemble = 1;
+  for (const Method method : {Method::prime, Method::coms, Method::supervised}) {
+    for (const NegativeMining mining : {NegativeMining::search, NegativeMining::gradient}) {
+      recipe.method = method;
+      recipe.mining = mining;
+      EXPECT_EQ(train(data, recipe, quiet()).model.parts().members.size(), 1U) << to_string(method);
+    }
+  }
+}
+
+TEST(Train, WorksWithoutInfeasibleRowsWhereTheMethodNeedsNone) {
+  const dataset::Dataset all = small_table(1, 200);
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.feasible[i]) rows.push_back(i);
+  }
+  const dataset::Dataset data = all.subset(rows);
+  Recipe recipe = small_recipe();
+  recipe.method = Method::supervised;
+  const TrainResult result = train(data, recipe, quiet());
+  EXPECT_GT(result.model.predict(data.levels, data.contexts[0]).p_feasible.minCoeff(), 0.99);
+  recipe.method = Method::prime;
+  EXPECT_THROW(static_cast<void>(train(data, recipe, quiet())), Error);
+}
+
+TEST(Train, HeldOutWorkloadsStayUnseen) {
+  Recipe recipe = small_recipe();
+  recipe.split.kind = dataset::SplitKind::leave_workloads_out;
+  recipe.split.held_out = {"app_1"};
+  const TrainResult result = train(small_table(3, 80), recipe, quiet());
+  std::vector<std::string> names;
+  for (const dataset::Context& context : result.model.parts().training_contexts) names.push_back(context.name);
+  EXPECT_THAT(names, testing::ElementsAre("app_0", "app_2"));
+  EXPECT_EQ(result.steps_done, 2 * recipe.steps);  // no final steps on all rows
+}
+
+TEST(Train, InterruptKeepsTheBestSoFar) {
+  Recipe recipe = small_recipe();
+  recipe.ensemble = 1;
+  recipe.steps = 100000;
+  TrainOptions options = quiet();
+  options.progress = [](const TrainProgress& progress) {
+    if (progress.step >= 30) set_interrupt_requested(true);
+  };
+  const TrainResult result = train(small_table(1, 100), recipe, options);
+  set_interrupt_requested(false);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_LT(result.steps_done, recipe.steps);
+  EXPECT_EQ(result.model.parts().members.size(), 1U);
+}
+
+TEST(Train, DivergenceOfEveryMemberIsAFailureWithARemedy) {
+  Recipe recipe = small_recipe();
+  recipe.alpha = 1e300;  // beyond single precision: the loss is infinite
+  try {
+    static_cast<void>(train(small_table(1, 100), recipe, quiet()));
+    FAIL() << "did not diverge";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::failure);
+    EXPECT_THAT(error.what(), HasSubstr("Lower learning_rate"));
+  }
+}
+
+TEST(Train, ResumesAfterTheFinishedMembers) {
+  const Folder folder;
+  const dataset::Dataset data = small_table(1, 100);
+  const Recipe recipe = small_recipe();
+  TrainOptions options = quiet();
+  options.threads = 1;
+  const TrainResult whole = train(data, recipe, options);
+  options.checkpoint = folder / "checkpoint";
+  options.progress = [](const TrainProgress& progress) {
+    if (progress.member == 1) set_interrupt_requested(true);
+  };
+  const TrainResult part = train(data, recipe, options);
+  set_interrupt_requested(false);
+  EXPECT_TRUE(part.interrupted);
+  options.resume = true;
+  std::int64_t first_member_steps = 0;
+  options.progress = [&](const TrainProgress& progress) { first_member_steps += progress.member == 0 ? 1 : 0; };
+  const TrainResult resumed = train(data, recipe, options);
+  EXPECT_EQ(first_member_steps, 0);
+  EXPECT_TRUE(same_weights(whole.model, resumed.model));
+  EXPECT_EQ(whole.model.parts().metrics.kendall_tau, resumed.model.parts().metrics.kendall_tau);
+
+  Recipe other = recipe;
+  other.alpha = 0.7;
+  try {
+    static_cast<void>(train(data, other, options));
+    FAIL() << "took another training's checkpoint";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+  }
+}
+
+TEST(Negatives, AreAttractiveToTheModelAndNeverFeasibleRows) {
+  const dataset::Dataset data = small_table(1, 200);
+  const Recipe recipe = small_recipe();
+  const TrainResult result = train(data, recipe, quiet());
+  const Network& network = result.model.parts().members[0];
+  const Scalers scalers = fit_scalers(data);
+  const TrainingRows rows = scale_rows(data, scalers, 0);
+  NegativePool pool(rows, recipe, 1);
+  EXPECT_TRUE(pool.empty());
+  pool.search(network);
+  const LevelMatrix found = pool.designs(0);
+  ASSERT_GT(found.rows(), 0);
+  for (Eigen::Index i = 0; i < found.rows(); ++i) {
+    EXPECT_FALSE(rows.by_context[0].feasible_keys.contains(design_key(found.row(i).data(), found.cols())));
+  }
+  const Eigen::VectorXf none;
+  EXPECT_LT(network.predict(found, none).objective.mean(), network.predict(rows.levels, none).objective.mean());
+}
+
+TEST(Tune, KeepsTheBestOfLongestTrialsAndRepeatsItself) {
+  const dataset::Dataset data = small_table(1, 150);
+  Recipe recipe = small_recipe();
+  recipe.ensemble = 1;
+  recipe.tune = {{.key = "learning_rate", .from = 1e-6, .to = 1e-2, .logarithmic = true}};
+  const TuneOptions options{.largest_steps = 90, .smallest_steps = 10, .train = quiet()};
+  const TuneResult result = tune(data, recipe, options);
+  // Hyperband with R = 90, r = 10, eta = 3: brackets of 9, 5 and 3 candidates; rungs 9+3+1, 5+1, 3.
+  EXPECT_EQ(result.trials.size(), 22U);
+  double best = -2;
+  for (const Trial& trial : result.trials) {
+    if (trial.steps == 90) best = std::max(best, trial.score);
+  }
+  const auto winner = std::find_if(result.trials.begin(), result.trials.end(),
+                                   [&](const Trial& t) { return t.steps == 90 && t.score == best; });
+  ASSERT_NE(winner, result.trials.end());
+  if (winner->values.contains("learning_rate")) {
+    EXPECT_EQ(result.recipe.learning_rate, winner->values.at("learning_rate"));
+  }
+  EXPECT_EQ(result.recipe.steps, recipe.steps);
+  EXPECT_TRUE(result.recipe.tune.empty());
+  EXPECT_EQ(to_yaml(tune(data, recipe, options).recipe), to_yaml(result.recipe));
+}
+
+TEST(Tune, NeedsRanges) { EXPECT_THROW(static_cast<void>(tune(small_table(1, 50), small_recipe(), {})), Error); }
+
+}  // namespace
+}  // namespace hindsight::surrogate
