@@ -89,7 +89,8 @@ struct StackedAttention {
 };
 StackedAttention stack_attention(const Weights& weights, const std::string& layer, std::int64_t d, std::int64_t heads) {
   StackedAttention stacked{RowMatrix(3 * d, d), Eigen::VectorXf(3 * d)};
-  const float scale = 1.0F / std::sqrt(static_cast<float>(d / heads));
+  const std::int64_t head_size = d / heads;
+  const float scale = 1.0F / std::sqrt(static_cast<float>(head_size));
   std::int64_t row = 0;
   for (const char* part : {"query", "key", "value"}) {
     const float factor = row == 0 ? scale : 1.0F;
