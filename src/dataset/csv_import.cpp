@@ -202,8 +202,8 @@ std::vector<TableRow> consistent_rows(std::vector<TableRow> rows, const Register
   return kept;
 }
 
-void append_rows(log::Log& log, Run& run, const Registered& ids, const log::Checkpoint& definition,
-                 const std::vector<TableRow>& rows, ImportResult& result, Refusals& refusals) {
+void append_rows(log::Log& log, Run& run, const Registered& ids, const std::vector<TableRow>& rows,
+                 ImportResult& result, Refusals& refusals) {
   for (std::size_t begin = 0; begin < rows.size(); begin += kBatchRows) {
     if (interrupt_requested()) {
       run.end("interrupted");
@@ -214,7 +214,7 @@ void append_rows(log::Log& log, Run& run, const Registered& ids, const log::Chec
     const std::size_t end = std::min(rows.size(), begin + kBatchRows);
     std::vector<log::EvaluationRow> batch;
     for (std::size_t i = begin; i < end; ++i) batch.push_back(rows[i].evaluation);
-    const log::AppendResult appended = log.append(run.id(), ids.space, ids.evaluator, batch, definition);
+    const log::AppendResult appended = log.append(run.id(), ids.space, ids.evaluator, batch);
     result.inserted += appended.inserted;
     result.already_present += appended.already_present;
     std::vector<bool> accepted(batch.size(), true);
@@ -254,7 +254,7 @@ ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const spac
           nlohmann::ordered_json{
               {"table", table_name(table)}, {"objective", printable(roles.objective)}, {"rows", result.rows}}
               .dump());
-  append_rows(opened, run, ids, definition_checkpoint(space), rows, result, refusals);
+  append_rows(opened, run, ids, rows, result, refusals);
   run.end("finished");
   return result;
 }

@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "hindsight/core/error.h"
-#include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
 namespace {
-
-constexpr std::string_view kKeyPrefix = "space_definition/";
 
 bool is_file(const std::string& path) {
   std::error_code ignored;
@@ -70,43 +66,18 @@ log::SpaceSummary only_space(const log::Log& log, std::vector<log::SpaceSummary>
 
 }  // namespace
 
-log::Checkpoint definition_checkpoint(const space::DesignSpace& space) {
-  return {.key = std::string(kKeyPrefix) + space.definition_hash(),
-          .value_json = nlohmann::json(space.canonical_definition()).dump()};
-}
-
 space::DesignSpace stored_space(const log::Log& log, const std::optional<std::string>& wanted) {
   const std::vector<log::SpaceSummary> spaces = log::spaces(log);
   const log::SpaceSummary chosen = wanted ? named_space(log, spaces, *wanted) : only_space(log, spaces);
-  const auto matches = [&](const space::DesignSpace& space) {
-    return space.definition_hash() == chosen.definition_hash;
-  };
-  const auto under_its_name = [&](const space::DesignSpace& space) {
-    return space::DesignSpace(chosen.name, space.description(), space.parameters());
-  };
-  if (wanted && is_file(*wanted)) {
-    if (const space::DesignSpace space = space::load_space_file(*wanted); matches(space)) {
-      return under_its_name(space);
-    }
+  space::DesignSpace space = space::space_from_definition(chosen.name, chosen.definition);
+  if (space.definition_hash() != chosen.definition_hash) {
+    throw Error(
+        ErrorKind::incompatible,
+        fmt::format("{}: the definition of design space '{}' does not have the hash it is stored with (the log is "
+                    "damaged). Run `hindsight log verify`",
+                    log.path().string(), chosen.name));
   }
-  if (const auto record = log.checkpoint(std::string(kKeyPrefix) + chosen.definition_hash)) {
-    const auto definition = nlohmann::json::parse(*record, nullptr, false);
-    if (definition.is_string()) {
-      if (auto space = space::space_from_definition(chosen.name, definition.get<std::string>()); matches(space)) {
-        return space;
-      }
-    }
-  }
-  for (const std::string& name : list_data_files("configs/spaces")) {
-    if (const space::DesignSpace space = space::load_space(name); matches(space)) {
-      return under_its_name(space);
-    }
-  }
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("{}: the definition of its design space '{}' ({}...) is neither recorded nor that of a shipped "
-                  "space. Name the space file with --space FILE.yaml",
-                  log.path().string(), chosen.name, chosen.definition_hash.substr(0, 12)));
+  return space;
 }
 
 }  // namespace hindsight::dataset

@@ -9,13 +9,9 @@
 
 namespace hindsight::dataset {
 
-/// The record by which an import keeps the canonical definition of its space in the log.
-[[nodiscard]] log::Checkpoint definition_checkpoint(const space::DesignSpace& space);
-
 /// The space to read: `wanted` is a name in the log or a space file; without it the only space with designs.
-/// A definition comes from the log's record of an import, from `wanted`, or from the shipped spaces, and counts only
-/// when its hash is that of the log. Errors: Error{usage} for an unknown or ambiguous choice, or when nothing has the
-/// definition (give the space file).
+/// Errors: Error{usage} for an unknown or ambiguous choice; Error{incompatible} when the stored definition does not
+/// have its hash.
 [[nodiscard]] space::DesignSpace stored_space(const log::Log& log, const std::optional<std::string>& wanted);
 
 }  // namespace hindsight::dataset

@@ -31,14 +31,16 @@ std::uint64_t bytes_on_disk(const std::filesystem::path& file) {
 
 std::vector<SpaceSummary> space_summaries(SQLite::Database& database) {
   std::vector<SpaceSummary> spaces;
-  SQLite::Statement query(database,
-                          "SELECT name, definition_hash, designs_view, (SELECT count(*) FROM designs d WHERE "
-                          "d.space_id = s.space_id) FROM spaces s ORDER BY space_id");
+  SQLite::Statement query(
+      database,
+      "SELECT name, definition, definition_hash, designs_view, (SELECT count(*) FROM designs d WHERE "
+      "d.space_id = s.space_id) FROM spaces s ORDER BY space_id");
   while (query.executeStep()) {
     spaces.push_back({.name = text_of(query, 0),
-                      .definition_hash = text_of(query, 1),
-                      .designs_view = text_of(query, 2),
-                      .designs = static_cast<std::uint64_t>(query.getColumn(3).getInt64())});
+                      .definition = text_of(query, 1),
+                      .definition_hash = text_of(query, 2),
+                      .designs_view = text_of(query, 3),
+                      .designs = static_cast<std::uint64_t>(query.getColumn(4).getInt64())});
   }
   return spaces;
 }

@@ -32,6 +32,7 @@ struct TableCount {
 
 struct SpaceSummary {
   std::string name;
+  std::string definition;  ///< canonical text of the space
   std::string definition_hash;
   std::string designs_view;  ///< empty before the first design
   std::uint64_t designs = 0;
