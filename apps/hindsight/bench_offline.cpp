@@ -23,6 +23,8 @@ struct Options {
   std::string recipe = "default";
   std::vector<std::string> settings;
   std::string technology = "22nm";
+  double min_feasible = 0.8;
+  double pessimism = 1;
   std::int64_t bayesian_queries = 500;
   std::int64_t time_limit_s = 0;
   unsigned threads = 0;
@@ -68,6 +70,8 @@ check::OfflineOptions make_options(const Options& options, const Provenance& pro
   }
   for (const std::string& setting : options.settings) apply_setting(result.recipe, setting);
   result.technology = accel::load_technology(options.technology);
+  result.min_p_feasible = options.min_feasible;
+  result.pessimism = options.pessimism;
   result.bayesian_queries = static_cast<std::uint64_t>(options.bayesian_queries);
   result.time_limit_s = static_cast<double>(options.time_limit_s);
   result.threads = options.threads;
@@ -100,6 +104,8 @@ void add_bench_offline(CLI::App& group, Session& session) {
   verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
   verb->add_option("--technology", options->technology, "Process node [22nm]");
+  verb->add_option("--min-feasible", options->min_feasible, "Smallest probability of proposals [0.8]");
+  verb->add_option("--pessimism", options->pessimism, "Spreads added to predictions [1]");
   verb->add_option("--bayesian-queries", options->bayesian_queries, "Cap of the Gaussian process [500]")
       ->check(between(0, kLargestCount));
   verb->add_option("--time-limit", options->time_limit_s, "Start no cell after so many seconds")

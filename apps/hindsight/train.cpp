@@ -15,6 +15,7 @@
 #include "hindsight/dataset/dataset.h"
 #include "hindsight/log/log.h"
 #include "hindsight/report/model.h"
+#include "hindsight/surrogate/tune.h"
 #include "hindsight/workload/prime_applications.h"
 #include "output.h"
 #include "recipe_settings.h"
@@ -42,6 +43,7 @@ struct Options {
   std::string device = "auto";
   unsigned threads = 0;
   bool resume = false;
+  bool tune = false;
   bool quiet = false;
   bool json = false;
 };
@@ -192,6 +194,21 @@ std::optional<std::int64_t> register_model(const Options& options, const Provena
   }
 }
 
+/// The recipe with the values that rank held-out rows best; no simulator is asked.
+surrogate::Recipe tuned(const dataset::Dataset& data, const surrogate::Recipe& recipe,
+                        const surrogate::TrainOptions& train_options, bool quiet) {
+  surrogate::TuneOptions options;
+  options.train = train_options;
+  options.train.checkpoint = std::nullopt;
+  options.train.resume = false;
+  options.train.progress = {};
+  const surrogate::TuneResult result = surrogate::tune(data, recipe, options, [&](const surrogate::Trial& trial) {
+    if (!quiet) remark(report::trial_text(trial));
+  });
+  if (result.interrupted) throw Error(ErrorKind::interrupted, "interrupted while tuning; no model was written");
+  return result.recipe;
+}
+
 /// The checkpoint of a finished training and the card beside it.
 void remove_checkpoint(std::filesystem::path checkpoint) {
   std::error_code ignored;
@@ -200,7 +217,7 @@ void remove_checkpoint(std::filesystem::path checkpoint) {
 }
 
 int run(const Options& options, const Provenance& provenance) {
-  const surrogate::Recipe recipe = make_recipe(options);
+  surrogate::Recipe recipe = make_recipe(options);
   const surrogate::Device device = parse_device(options.device);
   require_writable_place(options.out);
   const dataset::Selection selection = make_selection(options);
@@ -214,6 +231,7 @@ int run(const Options& options, const Provenance& provenance) {
                                               .checkpoint = checkpoint,
                                               .resume = options.resume,
                                               .progress = std::ref(progress)};
+  if (options.tune) recipe = tuned(data, recipe, train_options, options.quiet);
   surrogate::TrainResult result = surrogate::train(data, recipe, train_options);
   progress.finish();
   result.model = with_provenance(result.model, options, provenance, data);
@@ -268,6 +286,7 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_option("--device", options->device, "auto, cpu or cuda [auto]");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--resume", options->resume, "Keep the complete members of an interrupted run");
+  verb->add_flag("--tune", options->tune, "Search the recipe's ranges first");
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer(

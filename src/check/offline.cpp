@@ -154,11 +154,13 @@ class Study {
   }
 
   void run_learned(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
-    result.recipe_hash = recipe_hash(options_.recipe);
+    result.settings_hash = settings_hash(options_);
     const surrogate::TrainResult& learnt = trained(task, method.learned, seed);
     optimize::ProposeOptions propose;
     for (const workload::Network& network : load_all(task.apply)) propose.contexts.push_back(context_of(network));
     propose.aggregate = kAggregate;
+    propose.min_p_feasible = options_.min_p_feasible;
+    propose.pessimism = options_.pessimism;
     propose.search.evaluations = options_.evaluations;
     propose.search.seed = seed;
     propose.constraints = constraints(task);
@@ -207,11 +209,15 @@ class Study {
   }
 
  public:
-  /// Of everything a learned cell depends on besides task, seed and samples.
-  [[nodiscard]] static std::string recipe_hash(surrogate::Recipe recipe) {
+  /// Of everything a learned cell depends on besides task, method, seed and samples.
+  [[nodiscard]] static std::string settings_hash(const OfflineOptions& options) {
+    surrogate::Recipe recipe = options.recipe;
     recipe.method = surrogate::Method::prime;
     recipe.seed = 0;
-    return sha256_hex(surrogate::to_yaml(recipe)).substr(0, 16);
+    const std::string settings =
+        fmt::format("{}\n{} {} {} {}", surrogate::to_yaml(recipe), options.proposals, options.evaluations,
+                    shortest(options.min_p_feasible), shortest(options.pessimism));
+    return sha256_hex(settings).substr(0, 16);
   }
 
  private:
@@ -226,9 +232,9 @@ class Study {
 /// Cells that differ in nothing that decides their result.
 bool same_cell(const OfflineResult& result, const OfflineOptions& options, const OfflineTask& task,
                const OfflineMethod& method, std::uint64_t seed) {
-  const bool recipe_agrees =
-      method.kind != OfflineMethod::Kind::learned || result.recipe_hash == Study::recipe_hash(options.recipe);
-  return recipe_agrees && result.task == task.name && result.method == method.name && result.seed == seed &&
+  const bool settings_agree =
+      method.kind != OfflineMethod::Kind::learned || result.settings_hash == Study::settings_hash(options);
+  return settings_agree && result.task == task.name && result.method == method.name && result.seed == seed &&
          result.samples == options.samples;
 }
 

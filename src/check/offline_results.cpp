@@ -24,7 +24,7 @@ Json to_json(const OfflineResult& result) {
           {"method", result.method},
           {"seed", result.seed},
           {"samples", result.samples},
-          {"recipe_hash", result.recipe_hash},
+          {"settings_hash", result.settings_hash},
           {"latency_s", optional(result.value)},
           {"best_latency_s", optional(result.best_value)},
           {"predicted_latency_s", optional(result.predicted_value)},
@@ -43,7 +43,7 @@ OfflineResult from_json(const Json& json) {
   result.method = json.at("method").get<std::string>();
   result.seed = json.at("seed").get<std::uint64_t>();
   result.samples = json.at("samples").get<std::uint64_t>();
-  result.recipe_hash = json.at("recipe_hash").get<std::string>();
+  result.settings_hash = json.at("settings_hash").get<std::string>();
   result.value = number(json.at("latency_s"));
   result.best_value = number(json.at("best_latency_s"));
   result.predicted_value = number(json.at("predicted_latency_s"));

@@ -130,4 +130,14 @@ std::string training_note(const surrogate::TrainProgress& progress) {
       progress.negative_mean, progress.infeasible_mean, progress.feasibility_loss);
 }
 
+std::string trial_text(const surrogate::Trial& trial) {
+  std::vector<std::string> values;
+  for (const auto& [key, value] : trial.values) values.push_back(fmt::format("{} {:.3g}", key, value));
+  return fmt::format(
+      "trial {} (bracket {}, rung {}): {} steps, {}; {}", trial.candidate, trial.bracket, trial.rung,
+      with_commas(static_cast<std::uint64_t>(trial.steps)),
+      trial.failed ? "diverged" : fmt::format("tau {:.3f}, AUC {:.3f}", trial.kendall_tau, trial.feasibility_auc),
+      values.empty() ? "the recipe as it is" : join(values, ", "));
+}
+
 }  // namespace hindsight::report

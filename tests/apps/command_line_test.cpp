@@ -20,10 +20,24 @@ std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
-const std::vector<std::vector<std::string>> kVerbs{{"simulate"},         {"sweep"},           {"log", "show"},
-                                                   {"log", "stats"},     {"log", "verify"},   {"space", "list"},
-                                                   {"space", "show"},    {"space", "sample"}, {"workload", "list"},
-                                                   {"workload", "show"}, {"doctor"}};
+const std::vector<std::vector<std::string>> kVerbs{{"simulate"},
+                                                   {"sweep"},
+                                                   {"log", "show"},
+                                                   {"log", "stats"},
+                                                   {"log", "verify"},
+                                                   {"space", "list"},
+                                                   {"space", "show"},
+                                                   {"space", "sample"},
+                                                   {"workload", "list"},
+                                                   {"workload", "show"},
+                                                   {"log", "import"},
+                                                   {"space", "infer"},
+                                                   {"train"},
+                                                   {"model", "show"},
+                                                   {"propose"},
+                                                   {"bench", "w50"},
+                                                   {"bench", "offline"},
+                                                   {"doctor"}};
 
 TEST_F(CommandLine, PrintsHelpForEveryVerbWithAnExample) {
   for (std::vector<std::string> arguments : kVerbs) {

@@ -163,7 +163,7 @@ TEST_F(Learn, RefusesALogThatTeachesNothing) {
     return hindsight({"train", "--log", file(name + ".sqlite"), "--out", model(), "--objective", "cost"});
   };
   import("constant", rows + "4,1,nan\n");
-  expect_one_line_error(learn("constant"), 2, "constant");
+  expect_one_line_error(learn("constant"), 2, "the same for all feasible rows");
   import("feasible", "a,b,cost\n1,1,5\n1,2,6\n2,1,7\n2,2,8\n3,1,9\n3,2,4\n");
   expect_one_line_error(learn("feasible"), 2, "infeasible");
   import("infeasible", "a,b,cost\n1,1,failed\n1,2,failed\n2,1,failed\n2,2,failed\n");

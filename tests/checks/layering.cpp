@@ -34,7 +34,7 @@ constexpr std::array<Library, 14> kLibraries = {{
     {.prefix = "boost/", .layers = "space"},
     {.prefix = "SQLiteCpp/", .layers = "log"},
     {.prefix = "sqlite3.h", .layers = "log"},
-    {.prefix = "nlohmann/", .layers = "log,sweep,dataset,surrogate,report,apps"},
+    {.prefix = "nlohmann/", .layers = "log,sweep,dataset,surrogate,check,report,apps"},
     {.prefix = "zlib.h", .layers = "dataset"},
     {.prefix = "torch/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
     {.prefix = "ATen/", .layers = "surrogate", .folder = "src/surrogate/torch/"},

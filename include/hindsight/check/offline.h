@@ -55,6 +55,8 @@ struct OfflineOptions {
   accel::Technology technology;
   std::size_t proposals = 10;
   std::uint64_t evaluations = 200'000;  ///< of the surrogate, per search
+  double min_p_feasible = 0.8;          ///< of proposals, for every application
+  double pessimism = 1;                 ///< ensemble spreads added to a prediction
   /// Most queries of the Gaussian process, whose cost grows with their cube; 0 = no cap.
   std::uint64_t bayesian_queries = 500;
   surrogate::Device device = surrogate::Device::cpu;
@@ -68,7 +70,7 @@ struct OfflineOptions {
 struct OfflineResult {
   std::string task, method;
   std::uint64_t seed = 0, samples = 0;
-  std::string recipe_hash;                ///< of learned methods
+  std::string settings_hash;              ///< of learned methods
   std::optional<double> value;            ///< the first proposal (online: the best design found)
   std::optional<double> best_value;       ///< the best of all proposals
   std::optional<double> predicted_value;  ///< of the first proposal

@@ -9,6 +9,7 @@
 #include "hindsight/dataset/dataset.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/surrogate/train.h"
+#include "hindsight/surrogate/tune.h"
 
 namespace hindsight::report {
 
@@ -31,5 +32,8 @@ struct TrainingSummary {
 /// Loss terms and rank correlation in at most 80 characters: "tau 0.71 (best 0.73) loss 0.31: fit 0.10 rank 0.40 ...";
 /// neg and infeas are mean predictions on mined negatives and on infeasible rows, feas the loss of feasibility.
 [[nodiscard]] std::string training_note(const surrogate::TrainProgress& progress);
+
+/// "trial 3 (bracket 0, rung 1): 600 steps, tau 0.52, AUC 0.91; alpha 0.03, beta 0.2".
+[[nodiscard]] std::string trial_text(const surrogate::Trial& trial);
 
 }  // namespace hindsight::report
