@@ -1,24 +1,19 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds Hindsight, collects a first log of designs, and learns from it.
+# Installs what is missing, builds Hindsight, and collects a first log of designs.
 set -euo pipefail
 
 usage() {
   cat <<'TEXT'
 usage: scripts/quickstart.sh [--no-install]
 
-From a fresh Debian 12 to designs proposed from a log, in five steps:
+From a fresh Debian 12 to a first log of simulated designs, in three steps:
   1. installs the missing Debian packages with apt-get (through sudo when not root);
      when none is missing neither apt-get nor sudo is called
   2. builds the program in build/release
   3. simulates 20,000 designs of the space `edge` on nine networks, keeps them in
      hindsight-quickstart.sqlite, and shows what is in that log
-  4. learns from that log alone which designs are fast and which are infeasible
-     (MobileNetV2; some minutes on two cores)
-  5. proposes designs of at most 27 mm2, simulates them, and compares them with the
-     best design of the log
 
-Safe to run again: built files, finished designs and the trained model are kept, an
-interrupted sweep goes on.
+Safe to run again: built files and finished designs are kept, an interrupted sweep goes on.
 
   --no-install   skip step 1 (packages come from elsewhere)
   --help         this text
@@ -43,53 +38,30 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/packages.sh
 build_dir=${BUILD_DIR:-build/release}
 log="hindsight-quickstart.sqlite"
-model="hindsight-quickstart.safetensors"
-workload="mobilenet_v2"
-area_mm2=27
 
-echo "== 1/5 Packages"
+echo "== 1/3 Packages"
 if [ "$install" = yes ]; then
   install_packages "${build_packages[@]}"
 else
   echo "Skipped (--no-install)."
 fi
 
-echo "== 2/5 Build in $build_dir"
+echo "== 2/3 Build in $build_dir"
 # A folder that is configured already keeps its options.
 options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=OFF)
 [ ! -e "$build_dir/CMakeCache.txt" ] || options=()
 cmake -S . -B "$build_dir" "${options[@]}"
 cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}" --target hindsight
 
-echo "== 3/5 Sweep: 20,000 designs on nine networks"
+echo "== 3/3 Sweep: 20,000 designs on nine networks"
 hindsight=$build_dir/apps/hindsight/hindsight
 "$hindsight" sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 --seed 1 --log "$log"
 "$hindsight" log stats "$log"
 
-
-echo "== 4/5 Train: what the log says about $workload"
-if [ -e "$model" ]; then
-  echo "Kept: $model (remove it to train again)."
-else
-  "$hindsight" train --log "$log" --workloads "$workload" --out "$model"
-fi
-
-echo "== 5/5 Propose: designs of at most $area_mm2 mm2, and the truth about them"
-"$hindsight" propose --model "$model" --workload "$workload" --max "area_mm2=$area_mm2" --log "$log" --simulate
-
 cat <<TEXT
 
-What happened: 20,000 random designs were simulated; most of them cannot be built or
-programmed. From this log alone a model learnt to predict latency and feasibility, and
-searched the 452,760,000 designs of the space for fast ones of at most $area_mm2 mm2, without the simulator.
-The column "true" is what the simulator said about the proposals afterwards; the line
-below the table compares them with the best such design of the log.
-
-Log and model are in $PWD. Next:
+The log is $PWD/$log, a SQLite file. Next:
   cd $PWD
   $hindsight --help
   $hindsight log show $log
-  $hindsight model show $model
-  $hindsight propose --model $model --workload $workload --max area_mm2=50 --simulate
-The guide: docs/learning.md
 TEXT
