@@ -34,6 +34,13 @@ TEST(Recipe, ShippedRecipesLoad) {
   EXPECT_EQ(published.learning_rate, 1e-4);
 }
 
+TEST(Recipe, DefaultsInTheCodeAreTheDefaultRecipe) {
+  Recipe shipped = load_recipe("default");
+  EXPECT_FALSE(shipped.tune.empty());
+  shipped.tune.clear();
+  EXPECT_EQ(to_yaml(shipped), to_yaml(Recipe{}));
+}
+
 TEST(Recipe, WritingAndReadingIsTheIdentity) {
   Recipe recipe;
   recipe.name = "odd \"name\" \\";

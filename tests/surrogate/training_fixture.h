@@ -72,6 +72,7 @@ inline surrogate::Recipe small_recipe() {
   recipe.name = "small";
   recipe.d_model = 8;
   recipe.attention_heads = 2;
+  recipe.transformer_layers = 1;
   recipe.feed_forward = 16;
   recipe.experts = 2;
   recipe.hidden = {16};
@@ -86,6 +87,8 @@ inline surrogate::Recipe small_recipe() {
   recipe.mining_generations = 3;
   recipe.gradient_steps = 3;
   recipe.learning_rate = 3e-3;
+  recipe.push_limit = 1;
+  recipe.split.kind = dataset::SplitKind::worst_for_training;
   return recipe;
 }
 
