@@ -42,7 +42,7 @@ struct Recipe {
   std::vector<std::int64_t> hidden = {128, 128};
   double dropout = 0;
   // Losses
-  double alpha = 0.003, beta = 0.05, rank_weight = 0.1, feasibility_weight = 1, constraint_weight = 0.1;
+  double alpha = 0.0003, beta = 0.01, rank_weight = 0.1, feasibility_weight = 1, constraint_weight = 0.1;
   double push_limit = -1;
   // Negatives
   NegativeMining mining = NegativeMining::search;
