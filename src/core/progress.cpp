@@ -48,7 +48,7 @@ double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::
 
 }  // namespace
 
-Progress::Progress(std::string label, std::uint64_t total, std::string item_name, bool quiet)
+Progress::Progress(const std::string& label, std::uint64_t total, const std::string& item_name, bool quiet)
     : label_(printable(label)),
       total_(total),
       item_name_(printable(item_name)),

@@ -237,7 +237,7 @@ std::string duration_text(double duration_s) {
   if (whole_s < 3600) {
     return two_units(whole_s, 60, "min", "s");
   }
-  if (const std::uint64_t minutes = rounded_to(60.0); minutes < 24 * 60) {
+  if (const std::uint64_t minutes = rounded_to(60.0); minutes < std::uint64_t{24} * 60) {
     return two_units(minutes, 60, "h", "min");
   }
   return two_units(rounded_to(3600.0), 24, "d", "h");

@@ -13,7 +13,7 @@ namespace hindsight {
 /// several threads. A `total` of 0 means unknown: no share, no ETA.
 class Progress {
  public:
-  Progress(std::string label, std::uint64_t total, std::string item_name, bool quiet);
+  Progress(const std::string& label, std::uint64_t total, const std::string& item_name, bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
