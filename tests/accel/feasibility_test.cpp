@@ -11,6 +11,7 @@
 #include "hindsight/core/random.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/workload/network.h"
+#include "tolerances.h"
 
 namespace hindsight::accel {
 namespace {
@@ -78,7 +79,7 @@ TEST(NocTimingCheck, DelayOfTapsAndWires) {
   round.tap_delay_ps = 20;
   round.wire_delay_ps_per_mm = 60;
   // 50 + 12 * (20 + 0.5 mm * 60) = 650 ps.
-  EXPECT_NEAR(multicast_delay_ns(12, 0.5, round), 0.65, 1e-15);
+  EXPECT_NEAR(multicast_delay_ns(12, 0.5, round), 0.65, test::kRounding);
 }
 
 TEST(NocTimingCheck, PassesAtThePeriodAndNamesTheLongerAxis) {
@@ -116,7 +117,7 @@ TEST(PowerDensityCheck, PassesAtTheLimit) {
   EXPECT_FALSE(check_power_density(chip, 4, round).has_value());  // 4 W on 8 mm2
   const auto violation = check_power_density(chip, 4.001, round);
   ASSERT_TRUE(violation.has_value());
-  EXPECT_NEAR(violation->value, 4.001 / 8, 1e-15);
+  EXPECT_NEAR(violation->value, 4.001 / 8, test::kRounding);
   EXPECT_EQ(violation->limit, 0.5);
   EXPECT_STREQ(violation->parameter, "compute_lanes");
 }

@@ -28,19 +28,19 @@ TEST(GaussianProcess, PosteriorOfTwoPointsByHand) {
   process.fit(MatrixXd{{0.0}, {1.0}}, VectorXd{{1.0, -1.0}});
   // rho = k(0, 1) = (1 + 2.236068 + 1.666667) exp(-2.236068) = 0.523994.
   const double rho = (1 + std::sqrt(5.0) + 5.0 / 3.0) * std::exp(-std::sqrt(5.0));
-  EXPECT_NEAR(rho, 0.523994, 5e-7);
+  EXPECT_NEAR(rho, 0.523994, test::kSixDigits);
   // [1.1 rho; rho 1.1]^-1 (1, -1) = (1, -1) / (1.1 - rho); at x = 0 the mean is (1 - rho) / (1.1 - rho) = 0.826391.
   // Variance at x = 0: 1 - (1.1 - 2 rho^2 + 1.1 rho^2) / (1.1^2 - rho^2) = 0.088241.
   const auto posterior = process.predict(MatrixXd{{0.0}, {0.5}, {100.0}});
-  EXPECT_NEAR(posterior.mean[0], (1 - rho) / (1.1 - rho), 1e-12);
-  EXPECT_NEAR(posterior.variance[0], 1 - (1.1 - 0.9 * rho * rho) / (1.21 - rho * rho), 1e-12);
-  EXPECT_NEAR(posterior.variance[0], 0.088241, 1e-6);
-  EXPECT_NEAR(posterior.mean[1], 0, 1e-12) << "halfway between +1 and -1";
-  EXPECT_NEAR(posterior.mean[2], 0, 1e-12) << "far away: the prior";
-  EXPECT_NEAR(posterior.variance[2], 1, 1e-12);
+  EXPECT_NEAR(posterior.mean[0], (1 - rho) / (1.1 - rho), test::kRounding);
+  EXPECT_NEAR(posterior.variance[0], 1 - (1.1 - 0.9 * rho * rho) / (1.21 - rho * rho), test::kRounding);
+  EXPECT_NEAR(posterior.variance[0], 0.088241, test::kSixDigits);
+  EXPECT_NEAR(posterior.mean[1], 0, test::kRounding) << "halfway between +1 and -1";
+  EXPECT_NEAR(posterior.mean[2], 0, test::kRounding) << "far away: the prior";
+  EXPECT_NEAR(posterior.variance[2], 1, test::kRounding);
   // log p = -1/2 y^T K^-1 y - 1/2 log|K| - log(2 pi), y^T K^-1 y = 2 / (1.1 - rho).
   EXPECT_NEAR(process.log_marginal_likelihood(),
-              -1 / (1.1 - rho) - 0.5 * std::log(1.21 - rho * rho) - std::log(2 * std::numbers::pi), 1e-12);
+              -1 / (1.1 - rho) - 0.5 * std::log(1.21 - rho * rho) - std::log(2 * std::numbers::pi), test::kRounding);
 }
 
 TEST(GaussianProcess, CategoriesDifferByTheirNumberOfMismatches) {
@@ -49,10 +49,10 @@ TEST(GaussianProcess, CategoriesDifferByTheirNumberOfMismatches) {
   process.fit(MatrixXd{{0.0, 0.0}}, VectorXd{{1.0}});
   // One observation without noise: mean = k(x, 0) / s^2 = exp(-mismatches / length).
   const auto posterior = process.predict(MatrixXd{{0.0, 0.0}, {1.0, 0.0}, {4.0, 0.0}, {2.0, 1.0}});
-  EXPECT_NEAR(posterior.mean[0], 1, 1e-12);
-  EXPECT_NEAR(posterior.mean[1], std::exp(-0.5), 1e-12);
-  EXPECT_NEAR(posterior.mean[2], std::exp(-0.5), 1e-12) << "categories have no order";
-  EXPECT_NEAR(posterior.mean[3], std::exp(-0.75), 1e-12);
+  EXPECT_NEAR(posterior.mean[0], 1, test::kRounding);
+  EXPECT_NEAR(posterior.mean[1], std::exp(-0.5), test::kRounding);
+  EXPECT_NEAR(posterior.mean[2], std::exp(-0.5), test::kRounding) << "categories have no order";
+  EXPECT_NEAR(posterior.mean[3], std::exp(-0.75), test::kRounding);
 }
 
 TEST(GaussianProcess, AppendingEqualsFitting) {
