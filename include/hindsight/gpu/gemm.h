@@ -1,0 +1,58 @@
+/// One matrix multiplication as a GPU library is asked for it: sizes, formats and layout; its work and its least bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hindsight/gpu/dtype.h"
+
+namespace hindsight::gpu {
+
+/// Storage of the inputs of output[m, n] = sum over k of a[m, k] * b[k, n]: first letter a, second b;
+/// `t` is the transposed (column-major) storage. Linear layers of networks are `nt`: weights stored n x k.
+enum class Layout : std::uint8_t { nn, nt, tn, tt };
+
+/// "nn", "nt", "tn", "tt" and back; Error{usage} with the nearest name.
+[[nodiscard]] std::string_view to_string(Layout layout);
+[[nodiscard]] Layout parse_layout(std::string_view text);
+
+/// `batch` independent products of an m x k by a k x n matrix.
+struct Gemm {
+  std::int64_t m = 1;
+  std::int64_t n = 1;
+  std::int64_t k = 1;
+  std::int64_t batch = 1;
+  DType dtype = DType::bf16;
+  Layout layout = Layout::nt;
+};
+
+/// Largest size of one dimension: a library's 32-bit leading dimension [spec: cublas].
+inline constexpr std::int64_t kLargestDimension = (std::int64_t{1} << 31) - 1;
+/// Largest number of multiply-accumulates of one GEMM: every count in the model stays below 2^63.
+inline constexpr double kLargestMacs = 4.6e18;
+
+/// What is wrong with the sizes, in one line; empty when nothing is.
+[[nodiscard]] std::string size_problem(const Gemm& gemm);
+/// Errors: Error{usage} with `size_problem`.
+void require_valid(const Gemm& gemm);
+
+/// The same product written the other way round: output^T = b^T a^T, so m and n swap and each layout letter
+/// is transposed and changes place (nn <-> tt; nt and tn stay). Its prediction is the same.
+[[nodiscard]] Gemm transposed(const Gemm& gemm);
+
+/// Multiply-accumulates and operations (one MAC is two operations).
+[[nodiscard]] constexpr double macs(const Gemm& gemm) {
+  return static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
+         static_cast<double>(gemm.k);
+}
+[[nodiscard]] constexpr double ops(const Gemm& gemm) { return 2.0 * macs(gemm); }
+
+/// Bytes that any kernel reads or writes at least once: both inputs and the output.
+[[nodiscard]] constexpr double compulsory_bytes(const Gemm& gemm) {
+  const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
+  return static_cast<double>(gemm.batch) *
+         ((m * k + k * n) * input_bytes(gemm.dtype) + m * n * output_bytes(gemm.dtype));
+}
+
+}  // namespace hindsight::gpu
