@@ -1,0 +1,94 @@
+#include "hindsight/gpu/power.h"
+
+namespace hindsight::gpu {
+namespace {
+
+/// Voltage falls with the clock down to the least at which the cells work; both as shares of the highest clock's.
+/// [chosen] P ~ f^2.2 near the top, between the linear and the cubic law; boards hide their voltage.
+constexpr double kVoltageSlope = 0.6;
+constexpr double kLowestVoltage = 0.7;  // [chosen] 0.7 V of about 1 V
+
+/// Share of the TDP at which the averaged power settles when the limit binds: the controller stays below it.
+/// [data: aiconfigurator, h200_sxm power rows] median 691 W of 700 W over the rows at the limit.
+constexpr double kSettledShareOfLimit = 0.987;
+
+/// Lowest clock of a throttled board over its highest [chosen] a tenth; below it the board pauses between launches.
+constexpr double kLowestClockShare = 0.1;
+
+/// Energy per operation over that of bf16. An 8-bit product moves half the operand bits and multiplies less than half
+/// the mantissa area; tf32 moves twice the bits [data: aiconfigurator] 0.52 / 0.97 of whole-board energy for fp8.
+constexpr double kFp8Factor = 0.5;
+constexpr double kInt8Factor = 0.5;  // [chosen] as fp8: the same operand bits
+constexpr double kTf32Factor = 2.0;
+
+}  // namespace
+
+double relative_voltage(double clock_over_highest) {
+  return std::max(kLowestVoltage, 1.0 - kVoltageSlope * (1.0 - clock_over_highest));
+}
+
+PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_class) {
+  constexpr double kPicojoule = 1e-12;
+  // [data: gpu-roofline] streams of fp32 multiply-adds at full clock: H200 5.8, A100 5.2, A40 4.9, L40 3.0 to 4.1 pJ
+  // per operation and 102 to 122 pJ per byte of DRAM traffic, which passes the L2 too. Volta and Turing [chosen] from
+  // their node, 12 nm.
+  double fp32_pj = 0, bf16_pj = 0;
+  switch (spec.architecture) {
+    case Architecture::hopper:
+      fp32_pj = 5.8, bf16_pj = 1.05;
+      break;
+    case Architecture::ada:
+      fp32_pj = 3.6, bf16_pj = 1.2;
+      break;
+    case Architecture::ampere:
+      fp32_pj = 5.0, bf16_pj = 1.3;
+      break;
+    case Architecture::volta:
+    case Architecture::turing:
+      fp32_pj = 8.0, bf16_pj = 2.5;
+      break;
+  }
+  constexpr double kL2BytePj = 20.0, kDramBytePj = 95.0;
+  const double active_w = 0.05 * spec.tdp_w;  // [chosen] clock tree and issue of busy SMs
+  return {.active_w = active_w,
+          .op_j = kPicojoule * (dtype_class == DTypeClass::cuda_core ? fp32_pj : bf16_pj),
+          .l2_byte_j = kPicojoule * kL2BytePj,
+          .dram_byte_j = kPicojoule * kDramBytePj};
+}
+
+double operation_j(const PowerConstants& constants, DType dtype) {
+  switch (dtype) {
+    case DType::tf32:
+      return kTf32Factor * constants.op_j;
+    case DType::fp8:
+      return kFp8Factor * constants.op_j;
+    case DType::int8:
+      return kInt8Factor * constants.op_j;
+    case DType::fp32:
+    case DType::fp16:
+    case DType::bf16:
+      return constants.op_j;
+  }
+  return constants.op_j;
+}
+
+BoardPower::BoardPower(const GpuSpec& spec, const PowerConstants& constants, DType dtype, double cap_w)
+    : spec_(&spec),
+      active_w_(constants.active_w),
+      op_j_(operation_j(constants, dtype)),
+      l2_byte_j_(constants.l2_byte_j),
+      dram_byte_j_(constants.dram_byte_j),
+      settled_cap_w_(kSettledShareOfLimit * (cap_w > 0 ? cap_w : spec.tdp_w)),
+      highest_clock_hz_(spec.boost_hz),
+      lowest_clock_hz_(kLowestClockShare * spec.boost_hz) {}
+
+double BoardPower::energy_j(const PowerWork& work, double latency_s, double clock_hz) const {
+  const double clock_share = clock_hz / highest_clock_hz_;
+  const double voltage = relative_voltage(clock_share);
+  const double switching = voltage * voltage;
+  const double standing_w = spec_->idle_w(clock_hz) + active_w_ * work.busy_sm_frac * clock_share * switching;
+  return standing_w * latency_s + (op_j_ * work.ops + l2_byte_j_ * work.l2_bytes) * switching +
+         dram_byte_j_ * work.dram_bytes;
+}
+
+}  // namespace hindsight::gpu
