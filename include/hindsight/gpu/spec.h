@@ -1,0 +1,96 @@
+/// Spec sheets of GPUs: what a vendor publishes or a board measures, read from `data/gpus/*.yaml`, where every number
+/// names its source.
+///
+/// Numbers are raw doubles with the unit in the name, because the predictor reads them some million times a second.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hindsight/gpu/dtype.h"
+
+namespace hindsight::gpu {
+
+enum class Architecture { volta, turing, ampere, ada, hopper };
+[[nodiscard]] std::string_view to_string(Architecture architecture);
+
+/// Dense matrix arithmetic of one number format.
+struct MathRate {
+  double fma_per_clock_per_sm = 0;  ///< multiply-adds, two operations each, no sparsity
+  double peak_ops_per_s = 0;        ///< as published
+  double clock_hz = 0;              ///< the clock that the published peak assumes
+};
+
+/// What one streaming multiprocessor offers to the blocks resident on it.
+struct SmLimits {
+  double threads = 0;
+  double blocks = 0;
+  double registers = 0;  ///< 32 bits each
+  double registers_per_thread = 0;
+  double shared_bytes = 0;            ///< of all resident blocks together
+  double shared_bytes_per_block = 0;  ///< largest opt-in size of one block
+  double warp_threads = 32;           ///< [spec: cuda-guide] all compute capabilities
+};
+
+/// Power of an idle board with its clocks held at `clock_hz`.
+struct IdlePoint {
+  double clock_hz = 0;
+  double power_w = 0;
+};
+
+/// One GPU. Plain data; load_gpu checks ranges.
+struct GpuSpec {
+  std::string name;   ///< "h100-sxm5", the file's name
+  std::string title;  ///< "NVIDIA H100 SXM5 80 GB"
+  Architecture architecture = Architecture::hopper;
+  int compute_capability = 0;  ///< 90 for 9.0
+  double sms = 0;
+  double boost_hz = 0;                                         ///< highest clock that the board reaches
+  std::array<std::optional<MathRate>, kDTypeCount> math = {};  ///< by DType; nothing: the GPU lacks the format
+  SmLimits sm;
+  double l2_bytes = 0;
+  double l2_bytes_per_s = 0;  ///< reads at `l2_clock_hz`
+  double l2_clock_hz = 0;     ///< SM clock at which the above holds; the L2's bandwidth follows the clock
+  double dram_bytes = 0;
+  double dram_bytes_per_s = 0;    ///< published peak
+  double tdp_w = 0;               ///< power limit by default
+  std::vector<IdlePoint> idle;    ///< at least one point, clocks ascending
+  std::optional<double> die_mm2;  ///< nothing: unknown (a board that was only measured)
+  std::string node;               ///< "TSMC 4N"; empty: unknown
+
+  [[nodiscard]] bool has(DType dtype) const { return math[static_cast<std::size_t>(dtype)].has_value(); }
+  /// Error{usage} naming the formats that the GPU has when it lacks this one.
+  [[nodiscard]] const MathRate& rate(DType dtype) const;
+  /// Dense operations per second at a clock: 2 x FMA per clock and SM x SMs x clock.
+  [[nodiscard]] double ops_per_s(DType dtype, double clock_hz) const;
+  /// Idle power at a clock, W: linear between the points of the table, constant outside.
+  [[nodiscard]] double idle_w(double clock_hz) const;
+};
+
+/// Where one number of a spec sheet comes from.
+struct SpecSource {
+  std::string field;   ///< "dram.bytes_per_s"
+  std::string source;  ///< key of REFERENCES.md, or "measured" or "chosen"
+  std::string note;    ///< why or how; never empty for "measured" and "chosen"
+};
+
+/// Sources that need no key, but a note that says how or why.
+inline constexpr std::string_view kMeasuredSource = "measured";
+inline constexpr std::string_view kChosenSource = "chosen";
+
+/// NAME of `data/gpus` or a path. Errors: Error{usage}, file:line:column, the nearest name for an unknown GPU or key.
+[[nodiscard]] GpuSpec load_gpu(const std::string& name_or_path);
+/// Source of every number of a spec sheet, in file order. Errors as load_gpu.
+[[nodiscard]] std::vector<SpecSource> load_gpu_sources(const std::string& name_or_path);
+/// The YAML text of a spec sheet, as load_gpu reads it: every number of it from `source`, with `note`.
+[[nodiscard]] std::string to_yaml(const GpuSpec& spec, const std::string& source, const std::string& note);
+/// Names of the shipped GPUs, sorted.
+[[nodiscard]] std::vector<std::string> gpu_names();
+/// "a,b", or "all" for every shipped GPU. Error{usage} for an unknown name or one given twice.
+[[nodiscard]] std::vector<GpuSpec> load_gpus(const std::string& list);
+
+}  // namespace hindsight::gpu

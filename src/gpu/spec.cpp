@@ -1,0 +1,55 @@
+#include "hindsight/gpu/spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
+
+namespace hindsight::gpu {
+
+const MathRate& GpuSpec::rate(DType dtype) const {
+  const std::optional<MathRate>& entry = math[static_cast<std::size_t>(dtype)];
+  if (entry) return *entry;
+  std::vector<std::string> names;
+  for (const DType candidate : kAllDTypes) {
+    if (has(candidate)) names.emplace_back(to_string(candidate));
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("{} has no {} arithmetic. It has: {}.", name, to_string(dtype), join(names, ", ")));
+}
+
+double GpuSpec::ops_per_s(DType dtype, double clock_hz) const {
+  return kOpsPerMac * rate(dtype).fma_per_clock_per_sm * sms * clock_hz;
+}
+
+double GpuSpec::idle_w(double clock_hz) const {
+  HINDSIGHT_EXPECT(!idle.empty());
+  const auto above = std::find_if(idle.begin(), idle.end(), [&](const IdlePoint& p) { return p.clock_hz > clock_hz; });
+  if (above == idle.begin()) return idle.front().power_w;
+  if (above == idle.end()) return idle.back().power_w;
+  const IdlePoint& low = *(above - 1);
+  const double share = (clock_hz - low.clock_hz) / (above->clock_hz - low.clock_hz);
+  return low.power_w + share * (above->power_w - low.power_w);
+}
+
+std::vector<std::string> gpu_names() { return list_data_files("data/gpus"); }
+
+std::vector<GpuSpec> load_gpus(const std::string& list) {
+  const std::vector<std::string> names = list == "all" ? gpu_names() : split(list, ',');
+  std::vector<GpuSpec> gpus;
+  for (const std::string& name : names) {
+    GpuSpec gpu = load_gpu(name);
+    const auto same = [&](const GpuSpec& other) { return other.name == gpu.name; };
+    if (std::any_of(gpus.begin(), gpus.end(), same)) {
+      throw Error(ErrorKind::usage, fmt::format("GPU '{}' is named twice. Name it once", printable(name)));
+    }
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+}  // namespace hindsight::gpu
