@@ -62,7 +62,7 @@ class Group {
     const ConfigNode entry = node_.at(key);
     const std::string field = path_ + "." + key;
     if (!entry.is_map()) {
-      sources_->push_back({field, source_, note_});
+      cite(field);
       return entry.as_double(bounds);
     }
     entry.require_only_keys({"value", "source", "note"});
@@ -72,6 +72,9 @@ class Group {
     sources_->push_back({field, source.as_string(), note});
     return entry.at("value").as_double(bounds);
   }
+
+  /// A table of numbers that all come from the group's source.
+  void cite(const std::string& field) const { sources_->push_back({field, source_, note_}); }
 
   [[nodiscard]] const ConfigNode& node() const { return node_; }
 
@@ -146,7 +149,7 @@ void read_power(const Group& power, GpuSpec& spec, std::vector<SpecSource>& sour
   spec.tdp_w = power.number("tdp_w", kPowerW);
   const ConfigNode table = power.node().at("idle");
   table.require_only_keys({"source", "note", "points"});
-  const Group idle(table, "power.idle", sources);
+  Group(table, "power.idle", sources).cite("power.idle");
   for (const ConfigNode& point : table.at("points").items()) {
     point.require_only_keys({"clock_mhz", "power_w"});
     const IdlePoint read{.clock_hz = point.at("clock_mhz").as_double(kClockMhz) * kMega,

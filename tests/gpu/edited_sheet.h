@@ -1,0 +1,65 @@
+/// A shipped spec sheet with one edit, in a temporary folder: what does the loader say about it?
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+
+namespace hindsight::gpu::test {
+
+/// Lives as long as the test; removed at the end.
+class EditedSheet {
+ public:
+  /// Copies data/gpus/NAME.yaml with the first `from` replaced by `to`.
+  EditedSheet(const std::string& name, const std::string& from, const std::string& to) {
+    std::string text = read_file(std::filesystem::path{HINDSIGHT_SOURCE_DIR} / "data/gpus" / (name + ".yaml"));
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) throw std::runtime_error("no '" + from + "' in the sheet of " + name);
+    write(text.replace(at, from.size(), to));
+  }
+  explicit EditedSheet(const std::string& text) { write(text); }
+  ~EditedSheet() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  EditedSheet(const EditedSheet&) = delete;
+  EditedSheet& operator=(const EditedSheet&) = delete;
+
+  [[nodiscard]] std::string path() const { return (folder_ / "edited.yaml").string(); }
+
+ private:
+  void write(const std::string& text) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-gpu-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = pattern;
+    std::ofstream(path(), std::ios::binary) << text;
+  }
+
+  std::filesystem::path folder_;
+};
+
+/// Expects Error{usage} of one line from `action`, with every one of `words` in its message.
+inline void expect_usage_error(const std::function<void()>& action, std::initializer_list<std::string> words) {
+  try {
+    action();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    for (const std::string& word : words) {
+      EXPECT_NE(message.find(word), std::string::npos) << "'" << word << "' not in: " << message;
+    }
+  }
+}
+
+}  // namespace hindsight::gpu::test
