@@ -4,9 +4,10 @@ namespace hindsight::gpu {
 namespace {
 
 /// Voltage falls with the clock down to the least at which the cells work; both as shares of the highest clock's.
-/// [chosen] P ~ f^2.2 near the top, between the linear and the cubic law; boards hide their voltage.
-constexpr double kVoltageSlope = 0.6;
-constexpr double kLowestVoltage = 0.7;  // [chosen] 0.7 V of about 1 V
+/// [chosen] in proportion near the top, so that P ~ f^3 there: on an H200 the random rows at the cap run 8 % slower
+/// than rows with zero weights below it, at an uncapped power of about 1.35 times the cap; f^2.2 would give 12 %.
+constexpr double kVoltageSlope = 1.0;
+constexpr double kLowestVoltage = 0.65;  // [chosen] 0.7 V of 1.07 V
 
 /// Share of the TDP at which the averaged power settles when the limit binds: the controller stays below it.
 /// [data: aiconfigurator, h200_sxm power rows] median 691 W of 700 W over the rows at the limit.
@@ -29,31 +30,36 @@ double relative_voltage(double clock_over_highest) {
 
 PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_class) {
   constexpr double kPicojoule = 1e-12;
-  // [data: gpu-roofline] streams of fp32 multiply-adds at full clock: H200 5.8, A100 5.2, A40 4.9, L40 3.0 to 4.1 pJ
-  // per operation and 102 to 122 pJ per byte of DRAM traffic, which passes the L2 too. Volta and Turing [chosen] from
-  // their node, 12 nm.
   double fp32_pj = 0, bf16_pj = 0;
   switch (spec.architecture) {
     case Architecture::hopper:
-      fp32_pj = 5.8, bf16_pj = 1.05;
+      fp32_pj = 5.8;   // [data: gpu-benches] fp32 streams on an H200 at full clock
+      bf16_pj = 0.75;  // [measured: power fit, H200, 2026-11-21, data/gpus/calibration/power/h200.yaml]
       break;
     case Architecture::ada:
-      fp32_pj = 3.6, bf16_pj = 1.2;
+      fp32_pj = 3.6;  // [data: gpu-benches] fp32 streams on an L40: 3.0 to 4.1
+      bf16_pj = 0.9;  // [chosen] Hopper's over the half as large tile that one instruction feeds on Ada
       break;
     case Architecture::ampere:
-      fp32_pj = 5.0, bf16_pj = 1.3;
+      fp32_pj = 5.2;   // [data: gpu-benches] fp32 streams on eight A100
+      bf16_pj = 1.05;  // [chosen] 400 W at 250 TFLOP/s of random data, less idle power, traffic and busy SMs
       break;
     case Architecture::volta:
     case Architecture::turing:
-      fp32_pj = 8.0, bf16_pj = 2.5;
+      fp32_pj = 8.0;  // [chosen] 12 nm against Ampere's 7 nm
+      bf16_pj = 2.0;  // [chosen] likewise
       break;
   }
-  constexpr double kL2BytePj = 20.0, kDramBytePj = 95.0;
-  const double active_w = 0.05 * spec.tdp_w;  // [chosen] clock tree and issue of busy SMs
-  return {.active_w = active_w,
+  // Per byte [measured: power fit, H200, 2026-11-21, data/gpus/calibration/power/h200.yaml]; their sum stays below the
+  // 102 to 122 pJ of fp32 streams, which also pass L1 and registers [data: gpu-benches].
+  constexpr double kL2BytePj = 20.0, kDramBytePj = 70.0;
+  constexpr double kActiveShareOfTdp = 1.0 / 7.0;  // [measured: as above] 100 W of the H200's 700 W
+  constexpr double kZeroWeightShare = 0.4;         // [measured: as above]
+  return {.active_w = kActiveShareOfTdp * spec.tdp_w,
           .op_j = kPicojoule * (dtype_class == DTypeClass::cuda_core ? fp32_pj : bf16_pj),
           .l2_byte_j = kPicojoule * kL2BytePj,
-          .dram_byte_j = kPicojoule * kDramBytePj};
+          .dram_byte_j = kPicojoule * kDramBytePj,
+          .zero_weight_share = kZeroWeightShare};
 }
 
 double operation_j(const PowerConstants& constants, DType dtype) {
@@ -78,6 +84,7 @@ BoardPower::BoardPower(const GpuSpec& spec, const PowerConstants& constants, DTy
       op_j_(operation_j(constants, dtype)),
       l2_byte_j_(constants.l2_byte_j),
       dram_byte_j_(constants.dram_byte_j),
+      zero_weight_share_(constants.zero_weight_share),
       settled_cap_w_(kSettledShareOfLimit * (cap_w > 0 ? cap_w : spec.tdp_w)),
       highest_clock_hz_(spec.boost_hz),
       lowest_clock_hz_(kLowestClockShare * spec.boost_hz) {}
@@ -87,8 +94,9 @@ double BoardPower::energy_j(const PowerWork& work, double latency_s, double cloc
   const double voltage = relative_voltage(clock_share);
   const double switching = voltage * voltage;
   const double standing_w = spec_->idle_w(clock_hz) + active_w_ * work.busy_sm_frac * clock_share * switching;
-  return standing_w * latency_s + (op_j_ * work.ops + l2_byte_j_ * work.l2_bytes) * switching +
-         dram_byte_j_ * work.dram_bytes;
+  const double toggling = work.operands == Operands::zero_weights ? zero_weight_share_ : 1.0;
+  return standing_w * latency_s +
+         toggling * ((op_j_ * work.ops + l2_byte_j_ * work.l2_bytes) * switching + dram_byte_j_ * work.dram_bytes);
 }
 
 }  // namespace hindsight::gpu

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "hindsight/gpu/dtype.h"
@@ -19,16 +20,20 @@
 
 namespace hindsight::gpu {
 
-/// What is fitted per GPU: four constants, at the highest clock. The formats differ by fixed factors (`operation_j`).
+/// What the operands hold. `zero_weights`: the k x n operand is all zeros, e.g. memory never written.
+enum class Operands : std::uint8_t { random, zero_weights };
+
+/// What is fitted per GPU: five constants, at the highest clock. The formats differ by fixed factors (`operation_j`).
 struct PowerConstants {
   double active_w = 0;     ///< all SMs busy, above idle, without counting operations and bytes
   double op_j = 0;         ///< one operation of the class' reference format: bf16 (tensor cores), fp32 (CUDA cores)
   double l2_byte_j = 0;    ///< one byte between L2 and the SMs
-  double dram_byte_j = 0;  ///< one byte of DRAM traffic, with its way through the L2
+  double dram_byte_j = 0;  ///< one byte of DRAM traffic, with its interface
+  double zero_weight_share = 1;  ///< dynamic energy with zero weights over that with random ones
 };
-inline constexpr std::size_t kPowerConstantCount = 4;
+inline constexpr std::size_t kPowerConstantCount = 5;
 
-/// Constants for a GPU without power measurements: energies of its node and memory type.
+/// Constants for a GPU without power measurements: energies of its architecture and memory. Uncalibrated.
 [[nodiscard]] PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_class);
 
 /// Energy of one operation of `dtype`, J: the class' constant times a factor of the format.
@@ -40,6 +45,7 @@ struct PowerWork {
   double l2_bytes = 0;
   double dram_bytes = 0;
   double busy_sm_frac = 1;  ///< u: mean share of the SMs that have work, 0 to 1
+  Operands operands = Operands::random;
 };
 
 /// Voltage over that of the highest clock: linear in the clock above a floor.
@@ -64,7 +70,7 @@ class BoardPower {
 
  private:
   const GpuSpec* spec_;
-  double active_w_, op_j_, l2_byte_j_, dram_byte_j_;
+  double active_w_, op_j_, l2_byte_j_, dram_byte_j_, zero_weight_share_;
   double settled_cap_w_, highest_clock_hz_, lowest_clock_hz_;
 };
 

@@ -1,0 +1,51 @@
+/// Fitted power constants of a GPU, kept in `data/gpus/calibration/power/*.yaml` with the rows they were fitted on,
+/// the split, the error, the date and the command.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "hindsight/gpu/gemm.h"
+#include "hindsight/gpu/power.h"
+#include "hindsight/gpu/spec.h"
+
+namespace hindsight::gpu {
+
+/// Where power constants come from.
+enum class PowerSource : std::uint8_t {
+  own,       ///< fitted on power measured on this GPU
+  transfer,  ///< fitted on a GPU of the same architecture
+  defaults,  ///< no GPU of the architecture was measured: `default_power_constants`
+};
+/// "own", "transfer", "defaults".
+[[nodiscard]] std::string_view to_string(PowerSource source);
+
+/// Shapes whose recorded rows had weights that nobody had written: the collector allocates them without filling them,
+/// and memory fresh from the driver is zero.
+struct UnwrittenWeights {
+  double k_at_least = 0;             ///< 0: none
+  double weight_bytes_at_least = 0;  ///< 0: none
+};
+
+struct PowerCalibration {
+  std::string gpu;  ///< whose rows were fitted; empty for `defaults`
+  PowerSource source = PowerSource::defaults;
+  PowerConstants constants;
+  UnwrittenWeights unwritten;  ///< of the fitted rows; none unless `own`
+  std::string data;            ///< the measurements
+  double row_count = 0;
+  double held_out_mape_frac = 0;  ///< grouped 5-fold, rows of `shortest_s` and above
+  double held_out_median_frac = 0;
+  double held_out_r2 = 0;
+  double shortest_s = 0;  ///< shorter kernels were not fitted: the sensor averages over a second
+};
+
+/// Constants for a GPU and class: its own, else those of the calibrated GPU of its architecture, else defaults.
+/// Errors: Error{usage} for a malformed file.
+[[nodiscard]] PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_class);
+
+/// What the operands of `gemm` held in the rows that `calibration` was fitted on.
+[[nodiscard]] Operands recorded_operands(const PowerCalibration& calibration, const Gemm& gemm);
+
+}  // namespace hindsight::gpu

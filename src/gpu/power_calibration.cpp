@@ -1,0 +1,114 @@
+#include "hindsight/gpu/power_calibration.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "hindsight/core/config.h"
+#include "hindsight/core/files.h"
+
+namespace hindsight::gpu {
+namespace {
+
+constexpr const char* kFolder = "data/gpus/calibration/power";
+constexpr double kPicojoule = 1e-12;
+
+/// Wide enough for any process node; refuses a wrong unit.
+constexpr Bounds kOperationPj{.low = 1e-3, .high = 1e3};
+constexpr Bounds kBytePj{.low = 0, .high = 1e4};
+constexpr Bounds kActiveW{.low = 0, .high = 1e4};
+constexpr Bounds kShare{.low = 0, .high = 1};
+
+/// A file together with what decides whom it serves.
+struct PowerFile {
+  PowerCalibration calibration;
+  DTypeClass dtype_class = DTypeClass::tensor_core;
+};
+
+DTypeClass read_class(const ConfigNode& node) {
+  for (const DTypeClass dtype_class : {DTypeClass::cuda_core, DTypeClass::tensor_core}) {
+    if (node.as_string() == to_string(dtype_class)) return dtype_class;
+  }
+  node.fail("not a class of formats (constants of one class do not serve the other). Use cuda_core or tensor_core");
+}
+
+UnwrittenWeights read_unwritten(const ConfigNode& root) {
+  const auto node = root.find("unwritten_weights");
+  if (!node) return {};
+  node->require_only_keys({"k_at_least", "weight_gb_at_least"});
+  constexpr double kGiga = 1e9;
+  return {.k_at_least = node->get_double("k_at_least", 0, kNonNegative),
+          .weight_bytes_at_least = kGiga * node->get_double("weight_gb_at_least", 0, kNonNegative)};
+}
+
+PowerFile read_power_file(const std::string& name) {
+  const ConfigNode root = ConfigNode::load(find_data_file(name, kFolder, "power calibration"));
+  root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "shortest_us", "held_out", "date", "command",
+                          "constants", "unwritten_weights"});
+  const ConfigNode constants = root.at("constants");
+  constants.require_only_keys({"active_w", "op_pj", "l2_pj_per_byte", "dram_pj_per_byte", "zero_weight_share"});
+  const ConfigNode error = root.at("held_out");
+  error.require_only_keys({"mape_frac", "median_frac", "r2"});
+  constexpr double kMicro = 1e-6;
+  PowerFile file;
+  file.dtype_class = read_class(root.at("dtype_class"));
+  file.calibration = {
+      .gpu = root.at("gpu").as_string(),
+      .source = PowerSource::own,
+      .constants = {.active_w = constants.at("active_w").as_double(kActiveW),
+                    .op_j = kPicojoule * constants.at("op_pj").as_double(kOperationPj),
+                    .l2_byte_j = kPicojoule * constants.at("l2_pj_per_byte").as_double(kBytePj),
+                    .dram_byte_j = kPicojoule * constants.at("dram_pj_per_byte").as_double(kBytePj),
+                    .zero_weight_share = constants.at("zero_weight_share").as_double(kShare)},
+      .unwritten = read_unwritten(root),
+      .data = root.at("data").as_string(),
+      .row_count = root.at("rows").as_double(kNonNegative),
+      .held_out_mape_frac = error.at("mape_frac").as_double(kNonNegative),
+      .held_out_median_frac = error.at("median_frac").as_double(kNonNegative),
+      .held_out_r2 = error.at("r2").as_double({.high = 1}),
+      .shortest_s = kMicro * root.at("shortest_us").as_double(kNonNegative),
+  };
+  return file;
+}
+
+}  // namespace
+
+std::string_view to_string(PowerSource source) {
+  switch (source) {
+    case PowerSource::own:
+      return "own";
+    case PowerSource::transfer:
+      return "transfer";
+    case PowerSource::defaults:
+      return "defaults";
+  }
+  return "";
+}
+
+PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_class) {
+  PowerCalibration found;
+  found.constants = default_power_constants(spec, dtype_class);
+  for (const std::string& name : list_data_files(kFolder)) {
+    PowerFile file = read_power_file(name);
+    if (file.dtype_class != dtype_class) continue;
+    if (file.calibration.gpu == spec.name) return file.calibration;
+    if (found.source == PowerSource::transfer) continue;
+    const GpuSpec measured = load_gpu(file.calibration.gpu);
+    if (measured.architecture != spec.architecture) continue;
+    found = std::move(file.calibration);
+    found.source = PowerSource::transfer;
+    found.unwritten = {};
+    // Busy SMs draw in proportion to their number and the clock.
+    found.constants.active_w *= spec.sms * spec.boost_hz / (measured.sms * measured.boost_hz);
+  }
+  return found;
+}
+
+Operands recorded_operands(const PowerCalibration& calibration, const Gemm& gemm) {
+  const UnwrittenWeights& unwritten = calibration.unwritten;
+  const double weight_bytes = static_cast<double>(gemm.n) * static_cast<double>(gemm.k) * input_bytes(gemm.dtype);
+  const bool long_rows = unwritten.k_at_least > 0 && static_cast<double>(gemm.k) >= unwritten.k_at_least;
+  const bool large = unwritten.weight_bytes_at_least > 0 && weight_bytes >= unwritten.weight_bytes_at_least;
+  return long_rows || large ? Operands::zero_weights : Operands::random;
+}
+
+}  // namespace hindsight::gpu
