@@ -81,6 +81,7 @@ class Parser {
         continue;
       }
       const std::size_t line = line_;
+      places_.clear();
       std::vector<std::string> cells = read_record();
       if (table_.header.empty()) {
         check_header(cells, line);
@@ -95,6 +96,7 @@ class Parser {
       }
       table_.rows.push_back(std::move(cells));
       table_.line.push_back(line);
+      table_.place.push_back(places_);
     }
     if (table_.header.empty()) {
       fail(1, 1, "the table is empty. A first line with the names of the columns is needed");
@@ -159,6 +161,7 @@ class Parser {
 
   std::string read_cell() {
     skip_blanks();
+    places_.push_back({.line = static_cast<std::uint32_t>(line_), .column = static_cast<std::uint32_t>(column())});
     if (!at_end() && text_[at_] == '"') {
       return read_quoted();
     }
@@ -241,6 +244,7 @@ class Parser {
 
   std::string_view text_;
   CsvTable table_;
+  std::vector<CsvTable::Place> places_;  ///< of the record that is read
   std::size_t at_ = 0;
   std::size_t line_ = 1;
   std::size_t line_start_ = 0;
@@ -260,9 +264,11 @@ std::size_t CsvTable::column(const std::string& name) const {
 CsvTable parse_csv(std::string_view text, const std::filesystem::path& file) { return Parser(text, file).parse(); }
 
 CsvTable read_csv(const std::filesystem::path& file) {
-  const std::string content = read_file(file, kMaxFileBytes);
+  const bool standard_input = file == "-";
+  const std::filesystem::path shown = standard_input ? std::filesystem::path("standard input") : file;
+  const std::string content = read_file(standard_input ? std::filesystem::path("/dev/stdin") : file, kMaxFileBytes);
   constexpr std::string_view kGzipMagic = "\x1f\x8b";
-  return parse_csv(content.starts_with(kGzipMagic) ? unpacked(content, file.string()) : content, file);
+  return parse_csv(content.starts_with(kGzipMagic) ? unpacked(content, shown.string()) : content, shown);
 }
 
 std::string table_name(const CsvTable& table) {

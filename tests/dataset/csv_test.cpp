@@ -47,6 +47,18 @@ TEST(Csv, QuotedCells) {
   EXPECT_THAT(table.line, ElementsAre(2, 3, 5));  // the second row takes two lines
 }
 
+TEST(Csv, EveryCellKnowsItsPlace) {
+  const CsvTable table = parse("a,b,c\n1, 22,\"x\ny\"\n\n\"p\nq\" ,3,4\n");
+  const auto place = [&](std::size_t row, std::size_t cell) {
+    return std::pair(table.place.at(row).at(cell).line, table.place.at(row).at(cell).column);
+  };
+  EXPECT_EQ(place(0, 0), std::pair(2U, 1U));
+  EXPECT_EQ(place(0, 1), std::pair(2U, 4U));  // after the blank
+  EXPECT_EQ(place(0, 2), std::pair(2U, 7U));
+  EXPECT_EQ(place(1, 0), std::pair(5U, 1U));
+  EXPECT_EQ(place(1, 1), std::pair(6U, 5U));  // the cell before it ends on the next line: q" ,3
+}
+
 TEST(Csv, BlanksAroundCellsAndBlankLinesDoNotCount) {
   const CsvTable table = parse("\n a , b\n\n1\t, 2 \n  \n \"q\" ,4\n\n");
   EXPECT_THAT(table.header, ElementsAre("a", "b"));

@@ -18,13 +18,20 @@ namespace hindsight::dataset {
 /// unterminated or misplaced quotes, NUL bytes, cells above 1 MiB, duplicate or empty header cells; Error{incompatible}
 /// for a gzip file that is truncated, damaged or unpacks to more.
 struct CsvTable {
+  /// Where a cell starts, both from 1.
+  struct Place {
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+  };
   std::filesystem::path file;
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> line;  ///< source line of every row
+  std::vector<std::size_t> line;          ///< source line of every row
+  std::vector<std::vector<Place>> place;  ///< of every cell of every row
   /// Error{usage} with the nearest column name.
   [[nodiscard]] std::size_t column(const std::string& name) const;
 };
+/// `file` "-" is standard input.
 [[nodiscard]] CsvTable read_csv(const std::filesystem::path& file);
 /// Reads the same from text; `file` stands for the file in messages.
 [[nodiscard]] CsvTable parse_csv(std::string_view text, const std::filesystem::path& file);
