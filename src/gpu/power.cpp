@@ -7,7 +7,7 @@ namespace {
 /// [chosen] in proportion near the top, so that P ~ f^3 there: on an H200 the random rows at the cap run 8 % slower
 /// than rows with zero weights below it, at an uncapped power of about 1.35 times the cap; f^2.2 would give 12 %.
 constexpr double kVoltageSlope = 1.0;
-constexpr double kLowestVoltage = 0.65;  // [chosen] 0.7 V of 1.07 V
+constexpr double kLowestVoltage = 0.75;  // [chosen] about 0.8 V of 1.07 V; explains fp32 rates of capped L40 and L4
 
 /// Share of the TDP at which the averaged power settles when the limit binds: the controller stays below it.
 /// [data: aiconfigurator, h200_sxm power rows] median 691 W of 700 W over the rows at the limit.
@@ -37,12 +37,15 @@ PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_cla
       bf16_pj = 0.75;  // [measured: power fit, H200, 2026-11-21, data/gpus/calibration/power/h200.yaml]
       break;
     case Architecture::ada:
-      fp32_pj = 3.6;  // [data: gpu-benches] fp32 streams on an L40: 3.0 to 4.1
-      bf16_pj = 0.9;  // [chosen] Hopper's over the half as large tile that one instruction feeds on Ada
+      // [data: gpu-benches] an L40 at its cap: 3.0 to 4.1 at the lowest voltage, that is over 0.75^2
+      fp32_pj = 6.0;
+      // [data: aiconfigurator] an L40S at its 350 W reaches 200 to 264 TFLOP/s: 1.1 to 1.5 at the lowest voltage, less
+      // what the L2 takes
+      bf16_pj = 1.8;
       break;
     case Architecture::ampere:
-      fp32_pj = 5.2;   // [data: gpu-benches] fp32 streams on eight A100
-      bf16_pj = 1.05;  // [chosen] 400 W at 250 TFLOP/s of random data, less idle power, traffic and busy SMs
+      fp32_pj = 5.2;  // [data: gpu-benches] fp32 streams on eight A100
+      bf16_pj = 0.9;  // [data: aiconfigurator] 400 W at 250 TFLOP/s, less idle power, traffic and busy SMs
       break;
     case Architecture::volta:
     case Architecture::turing:

@@ -1,0 +1,48 @@
+/// Fits the power constants of a GPU to measured board power.
+///
+/// Method: robust least squares on relative errors (soft L1, Gauss-Newton with a Levenberg-Marquardt step) over the
+/// logarithms of the constants. Rows at the cap say only that the uncapped power is at least the cap, so operations,
+/// L2 and DRAM are told apart by few rows: a weak pull towards the start keeps each of them physical.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hindsight/gpu/power.h"
+
+namespace hindsight::gpu {
+
+/// One measured row: a kernel repeated until its power settled.
+struct PowerMeasurement {
+  PowerWork work;
+  double latency_s = 0;     ///< measured
+  double power_w = 0;       ///< measured, board
+  std::uint64_t group = 0;  ///< rows of one group never stand on both sides of a split
+};
+
+/// Errors of predictions against measured powers.
+struct PowerErrors {
+  std::size_t rows = 0;
+  double mape_frac = 0;
+  double median_frac = 0;
+  double r2 = 0;  ///< 1 - squared errors over those of the mean; 0 where all powers are the same
+};
+/// `predicted_w` and `measured_w` have the same length.
+[[nodiscard]] PowerErrors power_errors(std::span<const double> predicted_w, std::span<const double> measured_w);
+
+/// Power of a measured row by the model: at the highest clock for the measured latency, or the cap where that is less.
+[[nodiscard]] double modelled_power_w(const BoardPower& board, const PowerMeasurement& row);
+
+struct PowerFit {
+  PowerConstants constants;
+  PowerErrors fitted = {};              ///< on all rows
+  PowerErrors held_out = {};            ///< five folds, grouped
+  PowerErrors held_out_below_cap = {};  ///< of these, rows below 95 % of the cap
+};
+
+/// Errors: Error{usage} for fewer than 32 rows, fewer than five groups, or a number that is not positive.
+[[nodiscard]] PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
+                                 const PowerConstants& start);
+
+}  // namespace hindsight::gpu

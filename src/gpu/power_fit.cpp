@@ -1,0 +1,189 @@
+#include "hindsight/gpu/power_fit.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "hindsight/core/error.h"
+
+namespace hindsight::gpu {
+namespace {
+
+constexpr auto kCount = static_cast<Eigen::Index>(kPowerConstantCount);
+using Logarithms = Eigen::Matrix<double, kCount, 1>;
+
+constexpr double kSoftScale = 0.03;  // [chosen] relative error from which a row counts linearly: the sensor's spread
+/// Weight of the pull towards the start, as rows [chosen] strong enough to part the terms, 1 % of the H200's rows.
+constexpr double kPullRows = 40;
+constexpr double kPullScale = 0.7;  // [chosen] a factor of two off the start counts like kSoftScale on kPullRows rows
+constexpr int kMostIterations = 60;
+constexpr std::size_t kFolds = 5;
+constexpr std::size_t kLeastRows = 32;
+constexpr double kBelowCap = 0.95;
+
+Logarithms to_logarithms(const PowerConstants& c) {
+  Logarithms x;
+  x << std::log(c.active_w), std::log(c.op_j), std::log(c.l2_byte_j), std::log(c.dram_byte_j),
+      std::log(c.zero_weight_share);
+  return x;
+}
+
+PowerConstants from_logarithms(const Logarithms& x) {
+  return {.active_w = std::exp(x[0]),
+          .op_j = std::exp(x[1]),
+          .l2_byte_j = std::exp(x[2]),
+          .dram_byte_j = std::exp(x[3]),
+          .zero_weight_share = std::min(1.0, std::exp(x[4]))};
+}
+
+/// Relative errors of all rows.
+Eigen::VectorXd residuals(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
+                          const Logarithms& x) {
+  const BoardPower board(spec, from_logarithms(x), dtype);
+  Eigen::VectorXd errors(static_cast<Eigen::Index>(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    errors[static_cast<Eigen::Index>(i)] = modelled_power_w(board, rows[i]) / rows[i].power_w - 1;
+  }
+  return errors;
+}
+
+/// Soft L1: 2 s^2 (sqrt(1 + (r / s)^2) - 1), quadratic for small r, and the pull towards the start.
+double cost(const Eigen::VectorXd& errors, const Logarithms& x, const Logarithms& start) {
+  const Eigen::ArrayXd scaled = (errors / kSoftScale).array();
+  const double rows = 2 * ((1 + scaled.square()).sqrt() - 1).sum();
+  return rows + kPullRows * ((x - start) / kPullScale).squaredNorm();
+}
+
+PowerConstants minimise(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
+                        const PowerConstants& start_constants) {
+  constexpr double kStep = 1e-5;            // of the numerical derivative, in logarithms
+  constexpr double kSmallestChange = 1e-9;  // of the cost, relative
+  const Logarithms start = to_logarithms(start_constants);
+  Logarithms x = start;
+  Eigen::VectorXd errors = residuals(spec, dtype, rows, x);
+  double best = cost(errors, x, start), damping = 1e-3;
+  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+    Eigen::MatrixXd jacobian(errors.size(), kCount);
+    for (Eigen::Index j = 0; j < kCount; ++j) {
+      Logarithms moved = x;
+      moved[j] += kStep;
+      jacobian.col(j) = (residuals(spec, dtype, rows, moved) - errors) / kStep;
+    }
+    const Eigen::VectorXd weights =
+        (kSoftScale * kSoftScale * (1 + (errors / kSoftScale).array().square()).sqrt()).inverse();
+    Eigen::Matrix<double, kCount, kCount> normal = jacobian.transpose() * weights.asDiagonal() * jacobian;
+    Logarithms gradient = jacobian.transpose() * weights.asDiagonal() * errors;
+    constexpr double kPull = kPullRows / (kPullScale * kPullScale);
+    normal.diagonal().array() += kPull;
+    gradient += kPull * (x - start);
+    Eigen::Matrix<double, kCount, kCount> damped = normal;
+    damped.diagonal() *= 1 + damping;
+    const Logarithms tried = x - damped.ldlt().solve(gradient);
+    const Eigen::VectorXd tried_errors = residuals(spec, dtype, rows, tried);
+    const double tried_cost = cost(tried_errors, tried, start);
+    if (!(tried_cost < best)) {
+      damping *= 10;
+      if (damping > 1e6) break;
+      continue;
+    }
+    const bool settled = best - tried_cost < kSmallestChange * best;
+    x = tried;
+    errors = tried_errors;
+    best = tried_cost;
+    damping = std::max(1e-9, damping / 10);
+    if (settled) break;
+  }
+  return from_logarithms(x);
+}
+
+std::vector<double> predictions(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
+                                const PowerConstants& constants) {
+  const BoardPower board(spec, constants, dtype);
+  std::vector<double> predicted;
+  predicted.reserve(rows.size());
+  for (const PowerMeasurement& row : rows) predicted.push_back(modelled_power_w(board, row));
+  return predicted;
+}
+
+/// Fold of a group: a multiplicative hash, so that neighbouring groups part.
+std::size_t fold_of(std::uint64_t group) {
+  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio: Fibonacci hashing
+  return static_cast<std::size_t>((group * kGolden) >> 32U) % kFolds;
+}
+
+void require_usable(std::span<const PowerMeasurement> rows) {
+  if (rows.size() < kLeastRows) {
+    throw Error(ErrorKind::usage,
+                fmt::format("power fit: {} rows (five constants need at least {}). Measure more shapes", rows.size(),
+                            kLeastRows));
+  }
+  std::array<std::size_t, kFolds> members{};
+  for (const PowerMeasurement& row : rows) {
+    if (!(row.latency_s > 0) || !(row.power_w > 0) || !(row.work.ops > 0)) {
+      throw Error(ErrorKind::usage, "power fit: a latency, power or number of operations is not positive");
+    }
+    ++members[fold_of(row.group)];
+  }
+  if (std::find(members.begin(), members.end(), std::size_t{0}) != members.end()) {
+    throw Error(ErrorKind::usage, "power fit: too few groups of shapes for five folds. Measure more shapes");
+  }
+}
+
+}  // namespace
+
+PowerErrors power_errors(std::span<const double> predicted_w, std::span<const double> measured_w) {
+  PowerErrors errors{.rows = measured_w.size()};
+  if (measured_w.empty()) return errors;
+  std::vector<double> relative;
+  double sum = 0, squared = 0, spread = 0;
+  for (const double w : measured_w) sum += w;
+  const double mean = sum / static_cast<double>(measured_w.size());
+  for (std::size_t i = 0; i < measured_w.size(); ++i) {
+    relative.push_back(std::abs(predicted_w[i] / measured_w[i] - 1));
+    errors.mape_frac += relative.back() / static_cast<double>(measured_w.size());
+    squared += (predicted_w[i] - measured_w[i]) * (predicted_w[i] - measured_w[i]);
+    spread += (measured_w[i] - mean) * (measured_w[i] - mean);
+  }
+  const auto middle = relative.begin() + static_cast<std::ptrdiff_t>(relative.size() / 2);
+  std::nth_element(relative.begin(), middle, relative.end());
+  errors.median_frac = *middle;
+  errors.r2 = spread > 0 ? 1 - squared / spread : 0;
+  return errors;
+}
+
+double modelled_power_w(const BoardPower& board, const PowerMeasurement& row) {
+  return std::min(board.settled_cap_w(), board.power_w(row.work, row.latency_s, board.highest_clock_hz()));
+}
+
+PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
+                   const PowerConstants& start) {
+  require_usable(rows);
+  PowerFit fit{.constants = minimise(spec, dtype, rows, start)};
+  std::vector<double> measured, held_out;
+  const double cap_w = BoardPower(spec, start, dtype).settled_cap_w();
+  std::vector<double> low_measured, low_held_out;
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    std::vector<PowerMeasurement> training, test;
+    for (const PowerMeasurement& row : rows) (fold_of(row.group) == fold ? test : training).push_back(row);
+    const std::vector<double> predicted = predictions(spec, dtype, test, minimise(spec, dtype, training, start));
+    for (std::size_t i = 0; i < test.size(); ++i) {
+      measured.push_back(test[i].power_w);
+      held_out.push_back(predicted[i]);
+      if (test[i].power_w >= kBelowCap * cap_w) continue;
+      low_measured.push_back(test[i].power_w);
+      low_held_out.push_back(predicted[i]);
+    }
+  }
+  std::vector<double> all_measured;
+  for (const PowerMeasurement& row : rows) all_measured.push_back(row.power_w);
+  fit.fitted = power_errors(predictions(spec, dtype, rows, fit.constants), all_measured);
+  fit.held_out = power_errors(held_out, measured);
+  fit.held_out_below_cap = power_errors(low_held_out, low_measured);
+  return fit;
+}
+
+}  // namespace hindsight::gpu

@@ -1,0 +1,91 @@
+// Does the power fit find constants that made the data, and are its errors what they say?
+#include "hindsight/gpu/power_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "gpu/edited_sheet.h"
+#include "tolerances.h"
+
+namespace hindsight::gpu {
+namespace {
+
+using hindsight::test::kRounding;
+using hindsight::test::relative_error;
+
+constexpr PowerConstants kTruth{
+    .active_w = 90, .op_j = 0.8e-12, .l2_byte_j = 25e-12, .dram_byte_j = 60e-12, .zero_weight_share = 0.45};
+
+/// Rows on a grid of rates from nearly idle to far above the cap; powers are what the model says of `kTruth`.
+std::vector<PowerMeasurement> exact_rows(const GpuSpec& spec) {
+  const BoardPower board(spec, kTruth, DType::bf16);
+  std::vector<PowerMeasurement> rows;
+  std::uint64_t group = 0;
+  for (const double ops : {10e12, 100e12, 300e12, 700e12}) {
+    for (const double l2_bytes : {0.5e12, 2e12, 6e12}) {
+      for (const double dram_bytes : {0.1e12, 1e12, 4e12}) {
+        for (const Operands operands : {Operands::random, Operands::zero_weights}) {
+          PowerMeasurement row{
+              .work = {.ops = ops, .l2_bytes = l2_bytes, .dram_bytes = dram_bytes, .operands = operands},
+              .latency_s = 1,
+              .group = ++group};
+          row.power_w = modelled_power_w(board, row);
+          rows.push_back(row);
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+TEST(power_fit, finds_the_constants_that_made_the_rows) {
+  const GpuSpec h200 = load_gpu("h200");
+  const PowerConstants start = default_power_constants(h200, DTypeClass::tensor_core);
+  const PowerFit fit = fit_power(h200, DType::bf16, exact_rows(h200), start);
+  // The pull towards the start stays: 40 rows against the 72 of this table.
+  EXPECT_LT(relative_error(fit.constants.op_j, kTruth.op_j), 0.05);
+  EXPECT_LT(relative_error(fit.constants.l2_byte_j, kTruth.l2_byte_j), 0.1);
+  EXPECT_LT(relative_error(fit.constants.dram_byte_j, kTruth.dram_byte_j), 0.05);
+  EXPECT_LT(relative_error(fit.constants.zero_weight_share, kTruth.zero_weight_share), 0.05);
+  EXPECT_LT(fit.fitted.mape_frac, 0.01);
+  EXPECT_LT(fit.held_out.mape_frac, 0.02);
+  EXPECT_EQ(fit.held_out.rows, exact_rows(h200).size());
+}
+
+TEST(power_fit, shrugs_off_a_few_wild_rows) {
+  const GpuSpec h200 = load_gpu("h200");
+  std::vector<PowerMeasurement> rows = exact_rows(h200);
+  for (std::size_t i = 0; i < rows.size(); i += 12) rows[i].power_w = 200;
+  const PowerFit fit = fit_power(h200, DType::bf16, rows, default_power_constants(h200, DTypeClass::tensor_core));
+  EXPECT_LT(fit.fitted.median_frac, 0.02);
+}
+
+TEST(power_fit, errors_by_hand) {
+  // Errors 10 %, 0 and 20 %: mean 10 %, median 10 %; squares 100 + 0 + 3600 over 2 x 100^2 around the mean 200.
+  const std::array predicted{110.0, 200.0, 240.0};
+  const std::array measured{100.0, 200.0, 300.0};
+  const PowerErrors errors = power_errors(predicted, measured);
+  EXPECT_LT(relative_error(errors.mape_frac, 0.1), kRounding);
+  EXPECT_LT(relative_error(errors.median_frac, 0.1), kRounding);
+  EXPECT_LT(relative_error(errors.r2, 1 - 3700 / 20000.0), kRounding);
+}
+
+TEST(power_fit, refuses_too_little_and_nonsense) {
+  const GpuSpec h200 = load_gpu("h200");
+  const PowerConstants start = default_power_constants(h200, DTypeClass::tensor_core);
+  std::vector<PowerMeasurement> rows = exact_rows(h200);
+  const std::vector<PowerMeasurement> few(rows.begin(), rows.begin() + 31);
+  test::expect_usage_error([&] { static_cast<void>(fit_power(h200, DType::bf16, few, start)); }, {"31 rows"});
+  std::vector<PowerMeasurement> one_group = rows;
+  for (PowerMeasurement& row : one_group) row.group = 7;
+  test::expect_usage_error([&] { static_cast<void>(fit_power(h200, DType::bf16, one_group, start)); }, {"folds"});
+  rows.front().power_w = 0;
+  test::expect_usage_error([&] { static_cast<void>(fit_power(h200, DType::bf16, rows, start)); }, {"not positive"});
+}
+
+}  // namespace
+}  // namespace hindsight::gpu
