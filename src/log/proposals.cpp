@@ -2,11 +2,15 @@
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
+#include "log/filter.h"
 #include "log/impl.h"
 
 namespace hindsight::log {
@@ -97,6 +101,58 @@ void Log::add_proposals(std::int64_t run_id, std::int64_t space_id, std::optiona
       insert.exec();
     }
     transaction.commit();
+  });
+}
+
+void Log::set_verdicts(const std::vector<std::pair<std::int64_t, std::string>>& verdicts) {
+  impl_->require_writable();
+  impl_->guarded("storing verdicts", [&] {
+    SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    SQLite::Statement update(impl_->database, "UPDATE proposals SET verdict_json = ? WHERE proposal_id = ?");
+    for (const auto& [proposal_id, verdict_json] : verdicts) {
+      HINDSIGHT_EXPECT(nlohmann::json::accept(verdict_json));
+      update.reset();
+      update.bind(1, verdict_json);
+      update.bind(2, proposal_id);
+      update.exec();
+    }
+    transaction.commit();
+  });
+}
+
+std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t> run_id) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("reading proposals", [&] {
+    const SQLite::Transaction snapshot(impl.database);
+    std::vector<std::string> runs;  // newest first
+    SQLite::Statement with_proposals(impl.database, "SELECT DISTINCT run_id FROM proposals ORDER BY run_id DESC");
+    while (with_proposals.executeStep()) runs.push_back(text_of(with_proposals, 0));
+    if (run_id && std::find(runs.begin(), runs.end(), std::to_string(*run_id)) == runs.end()) {
+      const std::vector<std::string> shown(runs.begin(), runs.begin() + std::min<std::ptrdiff_t>(5, std::ssize(runs)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: run {} proposed nothing. {}", impl.path.string(), *run_id,
+                              runs.empty() ? "No run did. Run 'hindsight propose --log' first"
+                                           : "Runs with proposals, newest first: " + join(shown, ", ")));
+    }
+    std::vector<ProposalRecord> records;
+    if (runs.empty()) return records;
+    SQLite::Statement query(impl.database,
+                            "SELECT p.proposal_id, p.run_id, p.rank, s.name, d.text_id, p.objective, p.predicted_json, "
+                            "p.verdict_json FROM proposals p JOIN designs d USING (design_id) JOIN spaces s USING "
+                            "(space_id) WHERE p.run_id = CAST(? AS INTEGER) ORDER BY p.rank, p.proposal_id");
+    query.bind(1, run_id ? std::to_string(*run_id) : runs.front());
+    while (query.executeStep()) {
+      ProposalRecord& record = records.emplace_back();
+      record.proposal_id = query.getColumn(0).getInt64();
+      record.run_id = query.getColumn(1).getInt64();
+      record.rank = query.getColumn(2).getInt64();
+      int column = 3;
+      for (std::string* text : {&record.space, &record.design_text_id, &record.objective, &record.predicted_json}) {
+        *text = text_of(query, column++);
+      }
+      if (!query.getColumn(column).isNull()) record.verdict_json = text_of(query, column);
+    }
+    return records;
   });
 }
 

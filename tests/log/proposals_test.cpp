@@ -53,6 +53,27 @@ TEST_F(Proposals, AreStoredWithNewDesigns) {
   EXPECT_THAT(log.verify().problems, ::testing::IsEmpty());
 }
 
+TEST_F(Proposals, AreReadBackByRunAndTakeVerdicts) {
+  Log log = Log::open(file_, OpenMode::read_write_create);
+  const Ids ids = register_all(log);
+  EXPECT_THAT(proposals(log, std::nullopt), ::testing::IsEmpty());
+  log.add_proposals(ids.run, ids.space, std::nullopt, {proposal("a=2,b=2", 2), proposal("a=1,b=2", 1)});
+  const std::int64_t later = log.begin_run("propose", provenance(), "{}");
+  log.add_proposals(later, ids.space, std::nullopt, {proposal("a=1,b=1", 1)});
+
+  EXPECT_EQ(proposals(log, std::nullopt).at(0).run_id, later);
+  const std::vector<ProposalRecord> first = proposals(log, ids.run);
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0].design_text_id, "a=1,b=2");  // by rank, not in the order of the batch
+  EXPECT_EQ(first[1].rank, 2);
+  EXPECT_FALSE(first[0].verdict_json);
+
+  log.set_verdicts({{first[1].proposal_id, R"({"gpus":{}})"}});
+  EXPECT_EQ(proposals(log, ids.run)[1].verdict_json, R"({"gpus":{}})");
+  EXPECT_FALSE(proposals(log, ids.run)[0].verdict_json);
+  EXPECT_THROW(static_cast<void>(proposals(log, later + 1)), Error);
+}
+
 TEST_F(Proposals, ABatchIsStoredWholeOrNotAtAll) {
   Log log = Log::open(file_, OpenMode::read_write_create);
   const Ids ids = register_all(log);

@@ -146,6 +146,9 @@ class Log {
   void add_proposals(std::int64_t run_id, std::int64_t space_id, std::optional<std::int64_t> model_id,
                      const std::vector<ProposalRow>& proposals);
 
+  /// Stores verdicts (proposal id, JSON text) in place of earlier ones, in one transaction.
+  void set_verdicts(const std::vector<std::pair<std::int64_t, std::string>>& verdicts);
+
   [[nodiscard]] std::optional<std::string> checkpoint(const std::string& key) const;
 
   /// Checks everything: SQLite's integrity and references, identities, and that reasons and metrics agree with

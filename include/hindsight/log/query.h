@@ -173,4 +173,19 @@ struct WorkloadRecord {
 /// All workloads by id.
 [[nodiscard]] std::vector<WorkloadRecord> workloads(const Log& log);
 
+/// A stored proposal with the names behind its ids.
+struct ProposalRecord {
+  std::int64_t proposal_id = 0;
+  std::int64_t run_id = 0;
+  std::int64_t rank = 1;
+  std::string space;  ///< name in the log
+  std::string design_text_id;
+  std::string objective;
+  std::string predicted_json;
+  std::optional<std::string> verdict_json = {};  ///< nothing: not checked
+};
+/// Proposals of one run by rank; without `run_id`, of the newest run that has any. Empty when the log has none.
+/// Error{usage} for a run without proposals, naming runs that have some.
+[[nodiscard]] std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t> run_id);
+
 }  // namespace hindsight::log
