@@ -1,0 +1,93 @@
+/// Accelerators against GPUs that one can buy: latency, energy, throughput, performance per watt and per area.
+///
+/// Model: the accelerator by `accel`, one inference at a time; a GPU as the sum of the network's GEMMs through the
+/// vendor's library (`gpu/network.h`), back to back with settled clocks, in int8 where the GPU has it, because the
+/// accelerator computes int8, else in its narrowest format.
+/// Ignores: work that is no GEMM (its share is reported, and the least time its bytes take), copies to and from the
+/// GPU, the host, and the losses of power supplies. The accelerator's energy is chip and DRAM, the GPU's the board.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hindsight/accel/config.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/gpu/network.h"
+#include "hindsight/gpu/spec.h"
+#include "hindsight/workload/network.h"
+
+namespace hindsight::check {
+
+/// One network on one machine at one batch.
+struct BatchRun {
+  std::int64_t batch = 1;
+  double latency_s = 0;   ///< of the whole batch
+  double energy_j = 0;    ///< of the whole batch
+  bool validated = true;  ///< every prediction lies in the range that measurements cover
+  [[nodiscard]] double inferences_per_s() const { return static_cast<double>(batch) / latency_s; }
+  [[nodiscard]] double energy_per_inference_j() const { return energy_j / static_cast<double>(batch); }
+  [[nodiscard]] double power_w() const { return energy_j / latency_s; }
+  /// Inferences per second and watt.
+  [[nodiscard]] double inferences_per_j() const { return static_cast<double>(batch) / energy_j; }
+};
+
+/// One GPU on one network.
+struct GpuRuns {
+  std::string gpu;
+  gpu::DType dtype = gpu::DType::int8;
+  bool calibrated = false;  ///< runtime constants fitted on this GPU and class
+  double die_mm2 = 0;       ///< 0: not published
+  double node_nm = 0;       ///< size class; 0: not known
+  std::string node;
+  BatchRun single = {};             ///< batch 1
+  BatchRun saturated = {};          ///< the batch from which doubling gains less than kSaturationGain
+  bool memory_bound_batch = false;  ///< doubling ended because the GPU's memory is full
+  double ignored_ops_frac = 0;      ///< share of the network's operations that is no GEMM
+  double ignored_least_s = 0;       ///< at batch 1
+};
+/// Doubling the batch must gain more than this to go on [chosen] the noise of a measured throughput.
+inline constexpr double kSaturationGain = 0.05;
+
+/// The accelerator on one network, batch 1. `scaled_*`: the same design at the GPUs' 5 nm class, without what does not
+/// shrink (DRAM energy, DRAM PHY).
+struct AcceleratorRun {
+  BatchRun single;
+  double area_mm2 = 0;
+  double scaled_energy_j = 0;
+  double scaled_area_mm2 = 0;
+};
+
+/// One design on one network against all GPUs.
+struct NetworkComparison {
+  std::string network;
+  std::optional<AcceleratorRun> accelerator = {};  ///< nothing: infeasible
+  std::vector<std::string> reasons = {};           ///< codes, when infeasible
+  std::vector<GpuRuns> gpus = {};
+};
+
+/// A GPU together with its constants for the format it is judged in.
+struct GpuContender {
+  gpu::GpuSpec spec;
+  gpu::DType dtype = gpu::DType::int8;
+  gpu::Calibration calibration;
+};
+/// int8, else fp16, else fp32: the first that the GPU has. Errors: as gpu::load_calibration.
+[[nodiscard]] GpuContender contender(const gpu::GpuSpec& spec);
+
+/// The GPU part of a comparison, the same for every design.
+[[nodiscard]] GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& network);
+
+/// Node class that both sides are brought to for the scaled figures, nm.
+inline constexpr double kCommonNodeNm = 5;
+
+/// Judges a design on a network (at batch 1); `gpus` come from `run_on_gpu` on the same network.
+[[nodiscard]] NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
+                                        const workload::Network& network, std::vector<GpuRuns> gpus);
+
+/// One sentence for a person: the closest rival at batch 1, the strongest at its best batch. Empty when infeasible.
+[[nodiscard]] std::string verdict_line(const NetworkComparison& comparison);
+
+}  // namespace hindsight::check

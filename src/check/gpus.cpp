@@ -1,0 +1,157 @@
+#include "hindsight/check/gpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/check/node_scaling.h"
+#include "hindsight/core/error.h"
+
+namespace hindsight::check {
+namespace {
+
+/// Largest batch that is tried [chosen] far above where any of the shipped networks saturates a GPU.
+constexpr std::int64_t kLargestBatch = std::int64_t{1} << 16;
+
+/// Weights once, and input and output of the largest layer: what must be in the GPU's memory at least.
+double resident_bytes(const workload::Network& network, gpu::DType dtype) {
+  double activations = 0;
+  for (const workload::GemmLayer& layer : network.gemms()) {
+    activations = std::max(activations,
+                           layer.input_bytes * gpu::input_bytes(dtype) + layer.output_bytes * gpu::output_bytes(dtype));
+  }
+  return network.totals().weight_bytes * gpu::input_bytes(dtype) + activations;  // int8: one byte is one element
+}
+
+/// Nothing when the GPU's memory or the model's number range is too small for the batch.
+std::optional<workload::Network> at_batch(const workload::Network& network, std::int64_t batch,
+                                          const GpuContender& contender) {
+  try {
+    workload::Network larger = network.with_batch(batch);
+    if (resident_bytes(larger, contender.dtype) > contender.spec.dram_bytes) return std::nullopt;
+    return larger;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+BatchRun run_batch(const GpuContender& contender, const workload::Network& network) {
+  const gpu::NetworkPrediction prediction =
+      gpu::predict_network(contender.spec, contender.calibration, network, contender.dtype);
+  return {.batch = network.batch(),
+          .latency_s = prediction.latency_s,
+          .energy_j = prediction.energy_j,
+          .validated = prediction.in_validated_range};
+}
+
+/// Area of the DRAM PHY and energy of the DRAM stay as they are; everything else scales.
+AcceleratorRun accelerator_run(const accel::Evaluation& evaluation, const accel::Technology& technology) {
+  const NodeScaling scaling = node_scaling(technology.node_nm, kCommonNodeNm);
+  const double dram_j = evaluation.metrics.energy.dram_j, phy_mm2 = evaluation.area.dram_phy_mm2;
+  AcceleratorRun run;
+  run.single = {.batch = 1,
+                .latency_s = evaluation.metrics.latency_s,
+                .energy_j = evaluation.metrics.energy_j,
+                .validated = true};
+  run.area_mm2 = evaluation.area.total_mm2();
+  run.scaled_energy_j = dram_j + (evaluation.metrics.energy_j - dram_j) * scaling.energy;
+  run.scaled_area_mm2 = phy_mm2 + (run.area_mm2 - phy_mm2) * scaling.area;
+  return run;
+}
+
+/// "2.1", "40", "1300": two digits, and no more than a reader needs.
+std::string factor_text(double factor) {
+  if (factor >= 100) return fmt::format("{:.0f}", std::round(factor / 10) * 10);
+  return factor >= 10 ? fmt::format("{:.0f}", factor) : fmt::format("{:.2g}", factor);
+}
+
+/// "2.1x lower latency than" or "3x higher latency than".
+std::string latency_words(double ours_s, double theirs_s) {
+  return ours_s <= theirs_s ? factor_text(theirs_s / ours_s) + "x lower latency than"
+                            : factor_text(ours_s / theirs_s) + "x higher latency than";
+}
+
+/// "1/8 of" or "2.5 times".
+std::string share_words(double ours, double theirs) {
+  return ours <= theirs ? "1/" + factor_text(theirs / ours) + " of" : factor_text(ours / theirs) + " times";
+}
+
+}  // namespace
+
+GpuContender contender(const gpu::GpuSpec& spec) {
+  constexpr std::array kPreferred = {gpu::DType::int8, gpu::DType::fp16};
+  const auto* const found =
+      std::find_if(kPreferred.begin(), kPreferred.end(), [&](gpu::DType dtype) { return spec.has(dtype); });
+  const gpu::DType dtype = found == kPreferred.end() ? gpu::DType::fp32 : *found;
+  return {.spec = spec, .dtype = dtype, .calibration = gpu::load_calibration(spec, dtype)};
+}
+
+GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& network) {
+  const workload::Network one = network.with_batch(1);
+  const gpu::NetworkPrediction first =
+      gpu::predict_network(contender.spec, contender.calibration, one, contender.dtype);
+  if (first.layers.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: no layer is a GEMM (a GPU's time for it cannot be predicted). Choose another network",
+                            network.name()));
+  }
+  GpuRuns runs{.gpu = contender.spec.name,
+               .dtype = contender.dtype,
+               .calibrated = contender.calibration.source == gpu::CalibrationSource::own,
+               .die_mm2 = contender.spec.die_mm2.value_or(0),
+               .node_nm = node_class_nm(contender.spec.node).value_or(0),
+               .node = contender.spec.node,
+               .single = run_batch(contender, one),
+               .ignored_ops_frac = first.ignored_ops_frac,
+               .ignored_least_s = first.ignored_least_s};
+  runs.saturated = runs.single;
+  for (std::int64_t batch = 2; batch <= kLargestBatch; batch *= 2) {
+    const std::optional<workload::Network> larger = at_batch(network, batch, contender);
+    runs.memory_bound_batch = !larger;
+    if (!larger) break;
+    const BatchRun run = run_batch(contender, *larger);
+    const double gain = run.inferences_per_s() / runs.saturated.inferences_per_s() - 1;
+    if (gain > 0) runs.saturated = run;
+    if (gain < kSaturationGain) break;
+  }
+  return runs;
+}
+
+NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
+                          const workload::Network& network, std::vector<GpuRuns> gpus) {
+  NetworkComparison comparison{.network = network.name(), .gpus = std::move(gpus)};
+  const workload::Network one = network.with_batch(1);
+  const accel::Evaluation evaluation =
+      accel::evaluate(accel::chip_facts(config, technology), one.gemms(), accel::Depth::as_a_flow);
+  if (evaluation.feasible) comparison.accelerator = accelerator_run(evaluation, technology);
+  for (const accel::Violation& violation : evaluation.violations.view()) {
+    comparison.reasons.emplace_back(accel::code(violation.reason));
+  }
+  return comparison;
+}
+
+std::string verdict_line(const NetworkComparison& comparison) {
+  if (!comparison.accelerator || comparison.gpus.empty()) return "";
+  const BatchRun& ours = comparison.accelerator->single;
+  // The closest rival draws the least energy for one inference; the strongest finishes the most of them.
+  const GpuRuns& closest =
+      *std::min_element(comparison.gpus.begin(), comparison.gpus.end(),
+                        [](const GpuRuns& a, const GpuRuns& b) { return a.single.energy_j < b.single.energy_j; });
+  const GpuRuns& strongest =
+      *std::max_element(comparison.gpus.begin(), comparison.gpus.end(), [](const GpuRuns& a, const GpuRuns& b) {
+        return a.saturated.inferences_per_s() < b.saturated.inferences_per_s();
+      });
+  const double throughput = strongest.saturated.inferences_per_s() / ours.inferences_per_s();
+  const double energy_there = ours.energy_j / strongest.saturated.energy_per_inference_j();
+  return fmt::format(
+      "{} {} at batch 1, at {} the energy; {} has {}x the throughput at batch {}, where an inference "
+      "costs it {} this design's energy",
+      latency_words(ours.latency_s, closest.single.latency_s), closest.gpu,
+      share_words(ours.energy_j, closest.single.energy_j), strongest.gpu, factor_text(throughput),
+      strongest.saturated.batch, share_words(1, energy_there));
+}
+
+}  // namespace hindsight::check

@@ -1,0 +1,218 @@
+#include "hindsight/report/gpu_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hindsight/check/node_scaling.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "report/fields.h"
+#include "report/json.h"
+
+namespace hindsight::report {
+namespace {
+
+using check::AcceleratorRun;
+using check::BatchRun;
+using check::GpuRuns;
+using check::NetworkComparison;
+
+/// A figure outside what measurements cover is marked.
+std::string marked(const std::string& text, bool validated) { return validated ? text : text + "*"; }
+
+/// Factors that bring a GPU to the common node; 1 where its node is not known.
+check::NodeScaling to_common_node(const GpuRuns& gpu) {
+  return gpu.node_nm > 0 ? check::node_scaling(gpu.node_nm, check::kCommonNodeNm) : check::NodeScaling{};
+}
+
+std::string per_mm2(double rate, double mm2) { return mm2 > 0 ? fmt::format("{:.3g}", rate / mm2) : "-"; }
+
+Table network_table(const NetworkComparison& comparison) {
+  Table table;
+  table.add_column("machine", Align::left);
+  table.add_column("batch", Align::right);
+  table.add_column("latency", Align::right);
+  table.add_column("energy/inf.", Align::right);
+  table.add_column("inf./s", Align::right);
+  table.add_column("power", Align::right, 3);
+  table.add_column("inf./J", Align::right, 1);
+  table.add_column("inf./J at 5 nm", Align::right, 4);
+  table.add_column("inf./s/mm2", Align::right, 2);
+  table.add_column("inf./s/mm2 at 5 nm", Align::right, 4);
+  const auto add = [&](const std::string& name, const BatchRun& run, double mm2, double scaled_energy_j,
+                       double scaled_mm2) {
+    const double rate = run.inferences_per_s();
+    table.add_row({name, std::to_string(run.batch), marked(si(run.latency_s, "s"), run.validated),
+                   marked(si(run.energy_per_inference_j(), "J"), run.validated), fmt::format("{:.4g}", rate),
+                   si(run.power_w(), "W"), fmt::format("{:.3g}", run.inferences_per_j()),
+                   fmt::format("{:.3g}", 1 / scaled_energy_j), per_mm2(rate, mm2), per_mm2(rate, scaled_mm2)});
+  };
+  if (comparison.accelerator) {
+    const AcceleratorRun& own = *comparison.accelerator;
+    add("this design", own.single, own.area_mm2, own.scaled_energy_j, own.scaled_area_mm2);
+    table.add_rule();
+  }
+  for (const GpuRuns& gpu : comparison.gpus) {
+    const check::NodeScaling scaling = to_common_node(gpu);
+    const std::string name = fmt::format("{} {}", gpu.gpu, gpu::to_string(gpu.dtype));
+    const auto add_run = [&](const BatchRun& run) {
+      add(name, run, gpu.die_mm2, run.energy_per_inference_j() * scaling.energy, gpu.die_mm2 * scaling.area);
+    };
+    add_run(gpu.single);
+    if (gpu.saturated.batch > 1) add_run(gpu.saturated);
+  }
+  return table;
+}
+
+/// What a reader must know about the figures, once for all designs.
+std::string notes(const GpuCheckReport& report, int columns) {
+  std::set<std::string> uncalibrated, full;
+  double ignored_ops_frac = 0, ignored_least_s = 0;
+  bool outside = false;
+  for (const CheckedDesign& design : report.designs) {
+    for (const NetworkComparison& network : design.networks) {
+      for (const GpuRuns& gpu : network.gpus) {
+        if (!gpu.calibrated) uncalibrated.insert(gpu.gpu);
+        if (gpu.memory_bound_batch) full.insert(gpu.gpu);
+        outside = outside || !gpu.single.validated || !gpu.saturated.validated;
+        ignored_ops_frac = std::max(ignored_ops_frac, gpu.ignored_ops_frac);
+        ignored_least_s = std::max(ignored_least_s, gpu.ignored_least_s);
+      }
+    }
+  }
+  std::string out;
+  if (outside) out += wrapped("* ", "outside the range that measurements cover", columns, 2);
+  if (!uncalibrated.empty()) {
+    out += wrapped("note: ",
+                   "runtime constants carried over from another GPU or format: " +
+                       join(std::vector<std::string>(uncalibrated.begin(), uncalibrated.end()), ", "),
+                   columns, 2);
+  }
+  if (!full.empty()) {
+    out += wrapped(
+        "note: ",
+        "the batch stops where the memory is full: " + join(std::vector<std::string>(full.begin(), full.end()), ", "),
+        columns, 2);
+  }
+  if (ignored_ops_frac > 0) {
+    out += wrapped("note: ",
+                   fmt::format("GPUs: depthwise layers are left out, up to {} of the operations and at least {} at "
+                               "batch 1; so are activations, normalisation and softmax",
+                               percent(ignored_ops_frac), si(ignored_least_s, "s")),
+                   columns, 2);
+  }
+  out += wrapped("note: ",
+                 fmt::format("accelerator: chip and DRAM at {}; GPU: whole board, GEMMs only. 'at 5 nm': logic and "
+                             "SRAM scaled to the GPUs' node class, DRAM and its PHY as they are",
+                             report.technology),
+                 columns, 2);
+  return out;
+}
+
+Json run_json(const BatchRun& run) {
+  return {{"batch", run.batch},
+          {"latency_s", run.latency_s},
+          {"energy_j", run.energy_j},
+          {"power_w", run.power_w()},
+          {"inferences_per_s", run.inferences_per_s()},
+          {"inferences_per_j", run.inferences_per_j()},
+          {"in_validated_range", run.validated}};
+}
+
+Json per_area(double rate, double mm2) { return mm2 > 0 ? Json(rate / mm2) : Json(nullptr); }
+
+Json gpu_json(const GpuRuns& gpu) {
+  const check::NodeScaling scaling = to_common_node(gpu);
+  Json json{{"gpu", gpu.gpu},
+            {"dtype", std::string(gpu::to_string(gpu.dtype))},
+            {"calibrated", gpu.calibrated},
+            {"node", gpu.node},
+            {"die_mm2", gpu.die_mm2 > 0 ? Json(gpu.die_mm2) : Json(nullptr)},
+            {"batch_limited_by_memory", gpu.memory_bound_batch},
+            {"ignored_ops_frac", gpu.ignored_ops_frac},
+            {"ignored_least_s", gpu.ignored_least_s}};
+  for (const auto& [key, run] : {std::pair("batch_1", &gpu.single), std::pair("saturated", &gpu.saturated)}) {
+    json[key] = run_json(*run);
+    json[key]["inferences_per_s_per_mm2"] = per_area(run->inferences_per_s(), gpu.die_mm2);
+    json[key]["inferences_per_j_at_5nm"] = run->inferences_per_j() / scaling.energy;
+    json[key]["inferences_per_s_per_mm2_at_5nm"] = per_area(run->inferences_per_s(), gpu.die_mm2 * scaling.area);
+  }
+  return json;
+}
+
+Json network_json(const NetworkComparison& comparison) {
+  Json json{{"network", comparison.network},
+            {"verdict", check::verdict_line(comparison)},
+            {"accelerator", nullptr},
+            {"reasons", comparison.reasons}};
+  if (comparison.accelerator) {
+    const AcceleratorRun& own = *comparison.accelerator;
+    const double rate = own.single.inferences_per_s();
+    json["accelerator"] = run_json(own.single);
+    json["accelerator"]["area_mm2"] = own.area_mm2;
+    json["accelerator"]["inferences_per_s_per_mm2"] = rate / own.area_mm2;
+    json["accelerator"]["inferences_per_j_at_5nm"] = 1 / own.scaled_energy_j;
+    json["accelerator"]["inferences_per_s_per_mm2_at_5nm"] = rate / own.scaled_area_mm2;
+  }
+  json["gpus"] = Json::array();
+  for (const GpuRuns& gpu : comparison.gpus) json["gpus"].push_back(gpu_json(gpu));
+  return json;
+}
+
+Json design_json(const CheckedDesign& design) {
+  Json json{{"design", design.design}, {"feasible", design.feasible()}, {"rank", nullptr}};
+  if (design.rank) json["rank"] = *design.rank;
+  json["networks"] = Json::array();
+  for (const NetworkComparison& network : design.networks) json["networks"].push_back(network_json(network));
+  return json;
+}
+
+}  // namespace
+
+bool CheckedDesign::feasible() const {
+  return std::all_of(networks.begin(), networks.end(),
+                     [](const NetworkComparison& network) { return network.accelerator.has_value(); });
+}
+
+std::string gpu_check_text(const GpuCheckReport& report, int columns) {
+  std::string out;
+  for (const CheckedDesign& design : report.designs) {
+    out += wrapped_design(design.rank ? fmt::format("{:2}  ", *design.rank) : "", design.design, columns, 4);
+    for (const NetworkComparison& network : design.networks) {
+      out += fmt::format("\n{}", network.network);
+      if (network.accelerator) {
+        out += fmt::format(", {:.3g} mm2\n", network.accelerator->area_mm2);
+      } else {
+        out += ": infeasible, " + join(network.reasons, ", ") + "\n";
+      }
+      out += network_table(network).render(columns);
+      if (network.accelerator) out += wrapped("=> ", check::verdict_line(network), columns, 3);
+    }
+    out += "\n";
+  }
+  return out + notes(report, columns);
+}
+
+std::string gpu_check_json(const GpuCheckReport& report) {
+  Json json{{"hindsight_version", build_info().version},
+            {"commit", build_info().commit},
+            {"technology", report.technology},
+            {"common_node_nm", check::kCommonNodeNm}};
+  json["designs"] = Json::array();
+  for (const CheckedDesign& design : report.designs) json["designs"].push_back(design_json(design));
+  return to_text(json);
+}
+
+std::string gpu_verdict_json(const GpuCheckReport& report, const CheckedDesign& design,
+                             const std::optional<std::string>& earlier) {
+  Json json = earlier ? Json::parse(*earlier, nullptr, false) : Json::object();
+  if (!json.is_object()) json = Json::object();
+  json["gpus"] = design_json(design);
+  json["gpus"]["technology"] = report.technology;
+  return json.dump();
+}
+
+}  // namespace hindsight::report
