@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "hindsight/log/query.h"
 #include "log/log_fixture.h"
 
 namespace hindsight::log::test {
