@@ -16,6 +16,8 @@ constexpr std::array kAllLayouts{Layout::nn, Layout::nt, Layout::tn, Layout::tt}
 
 }  // namespace
 
+std::string_view to_string(RunMode mode) { return mode == RunMode::burst ? "burst" : "sustained"; }
+
 std::string_view to_string(Layout layout) {
   switch (layout) {
     case Layout::nn:
@@ -65,6 +67,7 @@ void require_valid(const Gemm& gemm) {
 Gemm transposed(const Gemm& gemm) {
   Gemm other = gemm;
   std::swap(other.m, other.n);
+  other.weights = gemm.weights == Operand::b ? Operand::a : Operand::b;
   other.layout = gemm.layout == Layout::nn ? Layout::tt : gemm.layout == Layout::tt ? Layout::nn : gemm.layout;
   return other;
 }

@@ -9,26 +9,49 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hindsight/gpu/gemm.h"
+#include "hindsight/gpu/power.h"
 #include "hindsight/gpu/spec.h"
 
 namespace hindsight::gpu {
 
-/// The constants of one GPU and dtype class. Times are those of this GPU; what follows from the spec sheet
-/// (rates, bandwidths, SMs, clocks) is not in here, so a set of constants serves a sibling GPU.
+/// The constants of one GPU and dtype class. What follows from the spec sheet (rates, bandwidths, SMs, clocks) is not
+/// in here, and on-chip latencies count cycles, so a set of constants serves a sibling GPU.
+/// Eight are fitted per class: `settle_s` for the tensor cores only, `launch_floor_s` for the CUDA cores only.
 struct Constants {
-  double launch_s = 0;         ///< an empty kernel inside a CUDA graph, start to start
-  double fill_s = 0;           ///< first tile of operands: DRAM latency through the filling pipeline, and the epilogue
-  double math_efficiency = 0;  ///< reached share of the peak rate in the main loop of the largest tile, at full clock
-  double dram_efficiency = 0;  ///< reached share of the peak DRAM bandwidth by a kernel that fills the GPU
-  double l2_efficiency = 0;    ///< reached share of the peak L2 bandwidth
-  double sm_bytes_per_cycle = 0;  ///< what one SM draws from L2 and DRAM per clock at best
-  double tile_effort = 0;         ///< growth of the cost per operation with the edge of a small tile
-  double power_share = 0;         ///< how much of the slow-down of a settled power cap a burst shows, 0 to 1
+  double launch_cycles = 4500;     ///< an empty kernel, start to start, at the boost clock
+  double reduction_cycles = 5000;  ///< start of the second kernel that adds the parts of a split k
+  double epilogue_cycles = 1100;   ///< prologue and epilogue of a CTA with a tile of 128 x 128
+  double dram_efficiency = 0.8;    ///< reached share of the peak DRAM bandwidth
+  double l2_efficiency = 0.7;      ///< reached share of the L2's bandwidth
+  double l2_resident_frac = 0.6;   ///< share of the L2 that keeps data from launch to launch
+  double op_j = 1e-12;             ///< energy per operation at the boost clock; decides where the power cap binds
+  double settle_s = 1e-3;          ///< kernel duration at which a burst shows half of the settled slow-down
+  double launch_floor_s = 0;       ///< least time between launches from the host; 0 inside CUDA graphs
 };
-inline constexpr std::size_t kConstantCount = 8;
+inline constexpr std::size_t kConstantCount = 9;
+
+/// One constant: its key in files, its member, bounds of a plausible value, and whom it is fitted for.
+struct ConstantField {
+  const char* key;
+  double Constants::*member;
+  double low, high;
+  bool tensor_core, cuda_core;
+};
+inline constexpr std::array<ConstantField, kConstantCount> kConstantFields{{
+    {"launch_cycles", &Constants::launch_cycles, 1, 1e6, true, true},
+    {"reduction_cycles", &Constants::reduction_cycles, 1, 1e6, true, true},
+    {"epilogue_cycles", &Constants::epilogue_cycles, 1e-1, 1e6, true, true},
+    {"dram_efficiency", &Constants::dram_efficiency, 0.05, 1, true, true},
+    {"l2_efficiency", &Constants::l2_efficiency, 0.05, 2, true, true},
+    {"l2_resident_frac", &Constants::l2_resident_frac, 0.01, 2, true, true},
+    {"op_j", &Constants::op_j, 1e-14, 1e-10, true, true},
+    {"settle_s", &Constants::settle_s, 1e-6, 1, true, false},
+    {"launch_floor_s", &Constants::launch_floor_s, 0, 1e-3, false, true},
+}};
 
 /// Where a set of constants came from.
 enum class CalibrationSource : std::uint8_t {
@@ -41,6 +64,7 @@ struct Calibration {
   std::string gpu;  ///< GPU whose rows were fitted
   DTypeClass dtype_class = DTypeClass::tensor_core;
   Constants constants;
+  PowerConstants power;  ///< of the power model, for average power and energy
   CalibrationSource source = CalibrationSource::own;
   std::string data;  ///< file name and content hash of the measurements
   std::size_t row_count = 0;
@@ -50,10 +74,19 @@ struct Calibration {
   std::int64_t largest_m = 0, largest_n = 0, largest_k = 0;  ///< range of the measured sizes
 };
 
+/// "own", "transfer".
+[[nodiscard]] std::string_view to_string(CalibrationSource source);
+
 /// Calibration for `spec` and `dtype`: its own file when there is one; else that of the nearest calibrated GPU
-/// (same architecture first, then the closest generation, then the closest peak rate), marked `transfer`.
+/// (same architecture first, then the closest generation, then the closest peak rate), marked `transfer`; its energy
+/// per operation is scaled by the ratio of the two GPUs' `default_power_constants`.
 /// Errors: Error{usage} for a malformed file, Error{failure} when no calibration of the class is found at all.
 [[nodiscard]] Calibration load_calibration(const GpuSpec& spec, DType dtype);
+/// Constants fitted on `source` for `target`: the same, but for the energy per operation.
+[[nodiscard]] Constants transferred(const Constants& constants, DTypeClass dtype_class, const GpuSpec& source,
+                                    const GpuSpec& target);
+/// The same for a calibration, with the power constants of `target`.
+[[nodiscard]] Calibration transferred(const Calibration& calibration, const GpuSpec& source, const GpuSpec& target);
 [[nodiscard]] Calibration read_calibration(const std::filesystem::path& file);
 
 /// One measured row.
@@ -61,21 +94,53 @@ struct GemmMeasurement {
   Gemm gemm;
   double latency_s = 0;
 };
-
-/// How a fit went. Errors are |predicted / measured - 1|; held-out ones come from five folds grouped by (n, k).
-struct CalibrationReport {
-  Calibration calibration;
-  double fitted_mape_frac = 0;
-  double fitted_median_frac = 0;
-  std::size_t iterations = 0;
-  bool converged = false;
+/// The rows of one GPU.
+struct MeasuredGpu {
+  const GpuSpec* spec = nullptr;
+  std::span<const GemmMeasurement> rows;
 };
 
-/// Robust least squares: minimises the sum of |log(predicted) - log(measured)| over the constants by
-/// Levenberg-Marquardt with iteratively re-weighted rows, starting from `start`.
-/// Errors: Error{usage} for fewer than 32 rows, a dtype of another class, a latency that is not positive.
+/// Errors of predictions: |predicted / measured - 1|.
+struct LatencyErrors {
+  std::size_t rows = 0;
+  double mape_frac = 0;
+  double median_frac = 0;
+  double p90_frac = 0;
+  double r2 = 0;  ///< of the logarithms: latencies span six decades
+};
+/// `predicted_s` and `measured_s` have the same length.
+[[nodiscard]] LatencyErrors latency_errors(std::span<const double> predicted_s, std::span<const double> measured_s);
+
+/// Held-out errors come from five folds; rows of the same (n, k) are in the same fold.
+inline constexpr int kFolds = 5;
+[[nodiscard]] int fold_of(const Gemm& gemm);
+
+/// How a fit went.
+struct CalibrationReport {
+  Calibration calibration;
+  LatencyErrors fitted;
+  LatencyErrors held_out;          ///< zero rows without cross-validation
+  std::vector<double> held_out_s;  ///< predictions by the fold that did not see the row; empty without
+  std::size_t iterations = 0;
+};
+
+/// Options of a fit.
+struct CalibrateOptions {
+  Constants start = {};
+  RunMode mode = RunMode::burst;
+  bool cross_validate = true;    ///< five more fits for the held-out errors
+  std::size_t most_rows = 6000;  ///< fits see an even sample of at most this many rows; errors are of all rows
+};
+
+/// Robust least squares on log(measured) - log(predicted): Levenberg-Marquardt with rows re-weighted for least absolute
+/// deviations, then a compass search on the sum of absolute deviations itself, because the choice of tiles makes it
+/// piecewise smooth. Constants that the class does not fit keep their start values.
+/// With several GPUs the constants are the first one's and serve the others as `transferred` says.
+/// Errors: Error{usage} for fewer than 32 rows or 5 groups of (n, k), rows of several classes, a latency that is not
+/// positive.
+[[nodiscard]] CalibrationReport calibrate(std::span<const MeasuredGpu> gpus, const CalibrateOptions& options = {});
 [[nodiscard]] CalibrationReport calibrate(const GpuSpec& spec, std::span<const GemmMeasurement> rows,
-                                          const Constants& start);
+                                          const CalibrateOptions& options = {});
 /// The YAML text of a calibration, as `read_calibration` reads it.
 [[nodiscard]] std::string to_yaml(const CalibrationReport& report, const std::string& command, const std::string& date);
 

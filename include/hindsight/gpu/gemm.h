@@ -9,6 +9,12 @@
 
 namespace hindsight::gpu {
 
+/// How a kernel is run. `burst`: a few launches, the clock not yet settled, as runtimes are usually collected.
+/// `sustained`: back to back for seconds, the clock settled under the power cap.
+enum class RunMode : std::uint8_t { burst, sustained };
+/// "burst", "sustained".
+[[nodiscard]] std::string_view to_string(RunMode mode);
+
 /// Storage of the inputs of output[m, n] = sum over k of a[m, k] * b[k, n]: first letter a, second b;
 /// `t` is the transposed (column-major) storage. Linear layers of networks are `nt`: weights stored n x k.
 enum class Layout : std::uint8_t { nn, nt, tn, tt };
@@ -16,6 +22,9 @@ enum class Layout : std::uint8_t { nn, nt, tn, tt };
 /// "nn", "nt", "tn", "tt" and back; Error{usage} with the nearest name.
 [[nodiscard]] std::string_view to_string(Layout layout);
 [[nodiscard]] Layout parse_layout(std::string_view text);
+
+/// An input of the product.
+enum class Operand : std::uint8_t { a, b };
 
 /// `batch` independent products of an m x k by a k x n matrix.
 struct Gemm {
@@ -25,6 +34,9 @@ struct Gemm {
   std::int64_t batch = 1;
   DType dtype = DType::bf16;
   Layout layout = Layout::nt;
+  /// The input that differs from launch to launch, as the weights of successive layers do; the other one and the
+  /// output use the same memory again and may still be in L2.
+  Operand weights = Operand::b;
 };
 
 /// Largest size of one dimension: a library's 32-bit leading dimension [spec: cublas].
@@ -38,8 +50,13 @@ inline constexpr double kLargestMacs = 4.6e18;
 void require_valid(const Gemm& gemm);
 
 /// The same product written the other way round: output^T = b^T a^T, so m and n swap and each layout letter
-/// is transposed and changes place (nn <-> tt; nt and tn stay). Its prediction is the same.
+/// is transposed and changes place (nn <-> tt; nt and tn stay); the weights become the other operand. Its prediction is
+/// the same.
 [[nodiscard]] Gemm transposed(const Gemm& gemm);
+
+/// Layout of a product whose storage nobody states: a single product multiplies by weights stored n x k (nt), a batched
+/// one two matrices stored by rows (nn), as frameworks call the libraries for linear layers and attention.
+[[nodiscard]] constexpr Layout usual_layout(std::int64_t batch) { return batch > 1 ? Layout::nn : Layout::nt; }
 
 /// Multiply-accumulates and operations (one MAC is two operations).
 [[nodiscard]] constexpr double macs(const Gemm& gemm) {

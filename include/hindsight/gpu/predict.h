@@ -1,30 +1,31 @@
 /// Analytical prediction of one GEMM through the vendor's library on one GPU: runtime, traffic, power, energy, and
 /// which limit binds.
 ///
-/// Model: see docs/gpu.md; the library's tile candidates are evaluated one by one, the fastest is taken.
+/// Model: the kernels that the library chooses from are evaluated one by one and the fastest is taken; the equations of
+/// the terms stand in gemm_terms.h, how they combine in docs/gpu.md.
+/// Valid for: dense products of aligned matrices through cuBLAS on Volta to Hopper.
+/// Ignores: epilogue fusions, misaligned sizes (odd leading dimensions run slower), other work on the GPU, wrong
+/// choices of the library's heuristic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "hindsight/gpu/calibration.h"
 #include "hindsight/gpu/gemm.h"
+#include "hindsight/gpu/power.h"
 #include "hindsight/gpu/spec.h"
 
 namespace hindsight::gpu {
-
-/// How the kernel is run. `burst`: a few launches after idling, clocks not yet settled (how runtimes are usually
-/// collected). `sustained`: back to back for seconds, the clock settled under the power cap.
-enum class RunMode : std::uint8_t { burst, sustained };
 
 /// The limit that sets the runtime.
 enum class Bound : std::uint8_t { launch, latency, math, l2, dram, power };
 /// "launch", "latency", "math", "l2", "dram", "power".
 [[nodiscard]] std::string_view to_string(Bound bound);
 
-/// One kernel the library could choose.
+/// One kernel that the library could choose. A matrix times a vector has a kernel of its own, with m = n = 1.
 struct Tile {
   int m = 0;  ///< rows of the output per CTA (thread block)
   int n = 0;  ///< columns of the output per CTA
@@ -32,14 +33,16 @@ struct Tile {
   int split_k = 1;
 };
 
-/// The terms of one prediction, for `--explain`. Times in s at the predicted clock.
+/// The terms of one prediction, for `--explain`. Times in s at the boost clock; they overlap, so they do not add up.
 struct GemmTerms {
   double launch_s = 0;
-  double fill_s = 0;       ///< pipeline fill and epilogue
-  double math_s = 0;       ///< main loop on the busiest SM
-  double l2_s = 0;         ///< operand traffic through L2
+  double fill_s = 0;       ///< prologue and epilogue of the CTAs on the busiest SM
+  double chain_s = 0;      ///< shortest main loop, bound by the latency of its steps
+  double math_s = 0;       ///< main loop on the busiest SM, bound by its arithmetic
+  double l2_s = 0;         ///< operand traffic out of L2
   double dram_s = 0;       ///< DRAM traffic at the reached bandwidth
   double reduction_s = 0;  ///< adding up the parts of split k
+  double slowdown = 1;     ///< through a clock below the boost clock, by the power cap
 };
 
 /// The outcome. Numbers hold at the predicted clock.
@@ -49,31 +52,62 @@ struct GemmPrediction {
   double dram_bytes = 0;
   double l2_bytes = 0;
   double average_power_w = 0;
-  double energy_j = 0;
+  double energy_j = 0;  ///< average power x latency
   double sm_clock_hz = 0;
   Bound bound = Bound::launch;
   Tile tile;
   double ctas = 0;
-  double waves = 0;  ///< CTAs over those that run at the same time; not rounded
+  double waves = 0;         ///< CTAs over SMs; not rounded
+  double busy_sm_frac = 0;  ///< mean share of the SMs with work until the last CTA ends
   GemmTerms terms;
   bool calibrated = false;          ///< constants fitted on this very GPU
   bool in_validated_range = false;  ///< calibrated, and sizes and latency lie within the calibration's data
 };
 
-/// Preconditions: `require_valid(gemm)` passed and `spec` has `gemm.dtype` (`GpuSpec::rate` refuses others).
-/// No allocation, no exceptions.
+struct KernelFamily;
+
+/// One GPU, calibration and dtype, ready for many shapes. `spec` must outlive it.
+class Predictor {
+ public:
+  /// Errors: Error{usage} when the GPU lacks `dtype`, naming those it has.
+  Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype);
+
+  /// Precondition: `size_problem(gemm)` is empty; the dtype of `gemm` is the predictor's. No allocation, no exceptions.
+  [[nodiscard]] GemmPrediction predict(const Gemm& gemm, RunMode mode = RunMode::burst) const;
+  /// The latency alone: for sweeps and fits.
+  [[nodiscard]] double latency_s(const Gemm& gemm, RunMode mode = RunMode::burst) const;
+  /// Every kernel with its own prediction, fastest first.
+  [[nodiscard]] std::vector<GemmPrediction> rank(const Gemm& gemm, RunMode mode = RunMode::burst) const;
+
+ private:
+  struct Shape;
+  struct Candidate;
+  [[nodiscard]] Shape shape_of(const Gemm& gemm) const;
+  template <typename Visit>
+  void for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const;
+  [[nodiscard]] Candidate fastest(const Shape& shape) const;
+  [[nodiscard]] double slowdown(const Shape& shape, double latency_s, RunMode mode) const;
+  [[nodiscard]] GemmPrediction finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate,
+                                      RunMode mode) const;
+
+  BoardPower board_;
+  const KernelFamily* by_rows_;  ///< kernels of layouts nn and tt
+  const KernelFamily* mixed_;    ///< of nt and tn
+  double sms_, clock_hz_, macs_per_s_, dram_bytes_per_s_, l2_bytes_per_s_, l2_bytes_, resident_bytes_;
+  double launch_s_, reduction_start_s_, epilogue_s_, fill_s_, floor_s_, settle_s_;
+  double idle_w_, cap_w_, op_j_, input_bytes_, output_bytes_;
+  bool calibrated_;
+  double shortest_s_, longest_s_, largest_m_, largest_n_, largest_k_;
+};
+
+/// One prediction. Preconditions as those of `Predictor::predict`; errors as those of its constructor.
 [[nodiscard]] GemmPrediction predict(const GpuSpec& spec, const Calibration& calibration, const Gemm& gemm,
                                      RunMode mode = RunMode::burst);
-/// The latency alone: for sweeps and fits.
-[[nodiscard]] double predict_latency_s(const GpuSpec& spec, const Constants& constants, const Gemm& gemm,
-                                       RunMode mode = RunMode::burst);
-
-/// Every candidate kernel with its own prediction, fastest first.
 [[nodiscard]] std::vector<GemmPrediction> rank_candidates(const GpuSpec& spec, const Calibration& calibration,
                                                           const Gemm& gemm, RunMode mode = RunMode::burst);
 
-/// Lower bound of the runtime: max(operations / peak rate, compulsory bytes / peak bandwidth), with data that may
-/// stay in L2 between launches counted at the L2's bandwidth. Source: Williams et al. [paper: roofline].
+/// Lower bound of the runtime: max(operations / peak rate at the boost clock, compulsory bytes / peak DRAM bandwidth),
+/// where a product whose data all fit in L2 together reads at the L2's bandwidth. Source: [paper: roofline].
 [[nodiscard]] double roofline_s(const GpuSpec& spec, const Gemm& gemm);
 
 }  // namespace hindsight::gpu

@@ -1,0 +1,105 @@
+/// Cost terms of a library GEMM on a GPU: one function per equation; the predictor (`predict.h`) puts them together.
+///
+/// Model: pure functions of doubles; times in s, sizes in bytes, rates per second.
+/// Valid for: counts below 2^53. Ignores: what a caller does not pass in.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace hindsight::gpu {
+
+/// Rounds that `parts` equal parts need on `slots` parallel slots; the last round may be partial.
+/// Equation: ceil(parts / slots).
+[[nodiscard]] inline double rounds(double parts, double slots) { return std::ceil(parts / slots); }
+
+/// Share of the tensor (or CUDA) cores' peak that the main loop of a tile reaches: small tiles issue more loads and
+/// barriers per operation.
+/// Equation: 1 / (1 + effort * (A0 / A - A0 / A1)), A = m x n of the tile, A0 = 64 x 64, A1 = the largest tile.
+[[nodiscard]] inline double tile_efficiency(double tile_area, double largest_area, double effort) {
+  constexpr double kSmallArea = 64.0 * 64.0;  // [chosen] the unit that `effort` is counted in
+  return 1.0 / (1.0 + effort * (kSmallArea / tile_area - kSmallArea / largest_area));
+}
+
+/// Main loop on the busiest SM: its CTAs share the SM's arithmetic.
+/// Equation: ceil(ctas / sms) * m * n * k / (multiply-adds per s and SM), k rounded up to whole pipeline steps.
+[[nodiscard]] inline double math_s(double ctas, double sms, double tile_area, double k_padded, double macs_per_s) {
+  return rounds(ctas, sms) * tile_area * k_padded / macs_per_s;
+}
+
+/// Shortest main loop of a CTA, however little it computes: every step waits for the one before.
+/// Equation: waves * k * (latency per k).
+[[nodiscard]] inline double chain_s(double waves, double k_padded, double latency_per_k_s) {
+  return waves * k_padded * latency_per_k_s;
+}
+
+/// Bytes that leave L2 for the SMs: each CTA reads a panel of both inputs. CTAs of a cluster read the longer panel
+/// once for all of them (`shared_panel` of its bytes each; 1 without clusters).
+/// Equation: ctas * (short + shared_panel * long) * k * bytes + output bytes.
+[[nodiscard]] inline double l2_read_bytes(double ctas, double rows, double columns, double k_padded,
+                                          double element_bytes, double shared_panel) {
+  return ctas * (std::min(rows, columns) + shared_panel * std::max(rows, columns)) * k_padded * element_bytes;
+}
+
+/// Share of a buffer that is still in L2 when it is read again after `reuse_bytes` of other traffic.
+/// Equation: 1 / (1 + (reuse / resident)^8).
+/// [chosen] 8: nearly least-recently-used replacement; the knee of measured runtimes is that sharp.
+[[nodiscard]] inline double resident_share(double reuse_bytes, double resident_bytes) {
+  const double ratio = reuse_bytes / resident_bytes;
+  const double squared = ratio * ratio;
+  const double fourth = squared * squared;
+  return 1.0 / (1.0 + fourth * fourth);
+}
+
+/// DRAM traffic at the reached bandwidth, and the time until the memory system is full: `ramp_s` of a kernel whose
+/// data all come from DRAM.
+/// Equation: dram bytes / bandwidth + ramp * dram bytes / all bytes.
+[[nodiscard]] inline double dram_s(double dram_bytes, double all_bytes, double bytes_per_s, double ramp_s) {
+  return dram_bytes / bytes_per_s + ramp_s * dram_bytes / all_bytes;
+}
+
+/// How well loads, arithmetic and memory traffic overlap: `pipelined` through asynchronous copies issued by the warps
+/// that compute, `specialised` through warps that do nothing but copy.
+enum class Overlap : unsigned char { pipelined, specialised };
+
+/// Activities that overlap, but get in each other's way where they take equally long.
+/// Equation: (a^p + b^p + c^p)^(1/p), between the largest and 1.44 (p = 3) or 1.32 (p = 4) times it.
+/// [chosen] p = 3 pipelined, 4 specialised: the smallest errors among 2, 3, 4 and 6 on A100 and L40S, and on H100.
+[[nodiscard]] inline double overlapped_s(Overlap overlap, double a, double b, double c) {
+  if (overlap == Overlap::pipelined) return std::cbrt(a * a * a + b * b * b + c * c * c);
+  const double a2 = a * a, b2 = b * b, c2 = c * c;
+  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2 + c2 * c2));
+}
+
+/// Adding up the partial sums of a split k: a second kernel, and the bytes that it moves through L2.
+/// Equation: start + share * splits * outputs * 4 bytes / L2 bandwidth; nothing without a split.
+[[nodiscard]] inline double reduction_s(double splits, double outputs, double start_s, double l2_bytes_per_s) {
+  constexpr double kPartialSumBytes = 4.0;  // [spec: ieee754] fp32
+  constexpr double kExposedShare = 0.5;     // [chosen] the writes hide behind the main loop, the reads do not
+  return splits > 1.0 ? start_s + kExposedShare * splits * outputs * kPartialSumBytes / l2_bytes_per_s : 0.0;
+}
+
+/// How much longer a kernel takes at the clock where its power meets the cap than at full clock.
+/// Equation: ((P - idle) / (cap - idle))^0.55 for P > cap, else 1.
+/// [chosen] 0.55: P grows with f V^2 and the voltage falls with the clock, so P ~ f^2 to f^3 near the top.
+[[nodiscard]] inline double settled_slowdown(double full_clock_w, double cap_w, double idle_w) {
+  constexpr double kExponent = 0.55;
+  if (full_clock_w <= cap_w) return 1.0;
+  return std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kExponent);
+}
+
+/// Part of the settled slow-down that a burst of a few launches shows: the power controller needs time.
+/// Equation: t / (t + settle).
+[[nodiscard]] inline double settled_share(double latency_s, double settle_s) {
+  return latency_s / (latency_s + settle_s);
+}
+
+/// A kernel that cannot be launched more often than every `floor_s`.
+/// Equation: (t^4 + floor^4)^(1/4).
+[[nodiscard]] inline double launched_s(double kernel_s, double floor_s) {
+  if (floor_s <= 0.0) return kernel_s;
+  const double a = kernel_s * kernel_s, b = floor_s * floor_s;
+  return std::sqrt(std::sqrt(a * a + b * b));
+}
+
+}  // namespace hindsight::gpu

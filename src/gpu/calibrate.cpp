@@ -1,0 +1,332 @@
+#include <fmt/core.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/gpu/calibration.h"
+#include "hindsight/gpu/predict.h"
+
+namespace hindsight::gpu {
+namespace {
+
+constexpr std::size_t kLeastRows = 32;  // [chosen] four rows per constant
+
+/// Rows of one GPU that a fit looks at.
+struct Selection {
+  const GpuSpec* spec = nullptr;
+  std::vector<const GemmMeasurement*> rows;
+};
+
+/// Sum of absolute log errors over the fitted constants' logarithms.
+class Objective {
+ public:
+  Objective(std::vector<Selection> data, const Constants& start, DTypeClass dtype_class, RunMode mode)
+      : data_(std::move(data)), start_(start), dtype_class_(dtype_class), mode_(mode) {
+    for (const ConstantField& field : kConstantFields) {
+      if (dtype_class == DTypeClass::tensor_core ? field.tensor_core : field.cuda_core) {
+        fields_.push_back(&field);
+      }
+    }
+    for (const Selection& selection : data_) {
+      rows_ += selection.rows.size();
+    }
+  }
+
+  [[nodiscard]] std::size_t parameters() const { return fields_.size(); }
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+
+  [[nodiscard]] Eigen::VectorXd start() const {
+    Eigen::VectorXd x(static_cast<Eigen::Index>(fields_.size()));
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      x[static_cast<Eigen::Index>(i)] = std::log(clamped(*fields_[i], start_.*fields_[i]->member));
+    }
+    return x;
+  }
+
+  [[nodiscard]] Constants constants(const Eigen::VectorXd& x) const {
+    Constants result = start_;
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      result.*fields_[i]->member = clamped(*fields_[i], std::exp(x[static_cast<Eigen::Index>(i)]));
+    }
+    return result;
+  }
+
+  /// log(measured) - log(predicted), rows of the GPUs one after the other.
+  [[nodiscard]] Eigen::VectorXd residuals(const Eigen::VectorXd& x) const {
+    Eigen::VectorXd result(static_cast<Eigen::Index>(rows_));
+    Calibration calibration;
+    calibration.dtype_class = dtype_class_;
+    calibration.constants = constants(x);
+    Eigen::Index at = 0;
+    for (const Selection& selection : data_) {
+      Calibration here = calibration;
+      here.constants = transferred(calibration.constants, dtype_class_, *data_.front().spec, *selection.spec);
+      std::optional<Predictor> predictor;
+      DType dtype{};
+      for (const GemmMeasurement* row : selection.rows) {
+        if (!predictor || row->gemm.dtype != dtype) {
+          dtype = row->gemm.dtype;
+          predictor.emplace(*selection.spec, here, dtype);
+        }
+        result[at++] = std::log(row->latency_s / predictor->latency_s(row->gemm, mode_));
+      }
+    }
+    return result;
+  }
+
+  /// Mean of |log error|, each at most 1: a row that is wrong by more than a factor of e pulls no harder.
+  [[nodiscard]] double value(const Eigen::VectorXd& x) const { return value_of(residuals(x)); }
+  [[nodiscard]] static double value_of(const Eigen::VectorXd& residuals) {
+    return residuals.cwiseAbs().cwiseMin(1.0).mean();
+  }
+
+ private:
+  [[nodiscard]] static double clamped(const ConstantField& field, double value) {
+    constexpr double kLeast = 1e-12;  // [chosen] logarithms need a positive number; far below any constant's effect
+    return std::clamp(value, std::max(field.low, kLeast), field.high);
+  }
+
+  std::vector<Selection> data_;
+  Constants start_;
+  DTypeClass dtype_class_;
+  RunMode mode_;
+  std::vector<const ConstantField*> fields_;
+  std::size_t rows_ = 0;
+};
+
+struct Minimum {
+  Eigen::VectorXd x;
+  double value = 0;
+  std::size_t iterations = 0;
+};
+
+/// Levenberg-Marquardt on rows weighted by 1 / |residual| (least absolute deviations), Jacobian by differences.
+Minimum levenberg_marquardt(const Objective& objective, Eigen::VectorXd x) {
+  constexpr int kIterations = 25;          // [chosen] the objective stops falling after 10 to 20
+  constexpr double kDifference = 1e-2;     // [chosen] above the steps that rounding waves makes
+  constexpr double kLeastResidual = 0.02;  // [chosen] noise of a measurement; avoids infinite weights
+  constexpr double kFirstDamping = 1e-2, kDampingFactor = 4.0, kMostDamping = 1e6;
+  constexpr double kLongestStep = 0.5;  // [chosen] a factor of 1.6 per constant
+  const auto n = static_cast<Eigen::Index>(objective.parameters());
+  Eigen::VectorXd residuals = objective.residuals(x);
+  Minimum best{x, Objective::value_of(residuals), 0};
+  double damping = kFirstDamping;
+  for (int iteration = 0; iteration < kIterations && damping < kMostDamping; ++iteration) {
+    ++best.iterations;
+    Eigen::MatrixXd jacobian(residuals.size(), n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      Eigen::VectorXd shifted = best.x;
+      shifted[i] += kDifference;
+      jacobian.col(i) = (objective.residuals(shifted) - residuals) / kDifference;
+    }
+    const Eigen::VectorXd weights = residuals.cwiseAbs().cwiseMax(kLeastResidual).cwiseInverse();
+    const Eigen::MatrixXd hessian = jacobian.transpose() * weights.asDiagonal() * jacobian;
+    const Eigen::VectorXd gradient = jacobian.transpose() * weights.cwiseProduct(residuals);
+    for (; damping < kMostDamping; damping *= kDampingFactor) {
+      Eigen::MatrixXd damped = hessian;
+      damped.diagonal() += damping * (hessian.diagonal().array() + 1e-9 * hessian.diagonal().maxCoeff()).matrix();
+      const Eigen::VectorXd step = damped.ldlt().solve(-gradient).cwiseMax(-kLongestStep).cwiseMin(kLongestStep);
+      const Eigen::VectorXd tried = best.x + step;
+      const Eigen::VectorXd tried_residuals = objective.residuals(tried);
+      if (const double value = Objective::value_of(tried_residuals); value < best.value) {
+        best.x = tried;
+        best.value = value;
+        residuals = tried_residuals;
+        damping /= kDampingFactor;
+        break;
+      }
+    }
+  }
+  return best;
+}
+
+/// Compass search: one constant at a time, steps that grow on success and halve on failure (Hooke and Jeeves).
+Minimum compass_search(const Objective& objective, Minimum best) {
+  constexpr int kRounds = 14;
+  constexpr double kFirstStep = 0.15, kGrowth = 1.4, kSmallestStep = 2e-3;
+  Eigen::VectorXd steps = Eigen::VectorXd::Constant(best.x.size(), kFirstStep);
+  for (int round = 0; round < kRounds && steps.maxCoeff() > kSmallestStep; ++round) {
+    ++best.iterations;
+    for (Eigen::Index i = 0; i < best.x.size(); ++i) {
+      bool improved = false;
+      for (const double sign : {1.0, -1.0}) {
+        Eigen::VectorXd tried = best.x;
+        tried[i] += sign * steps[i];
+        if (const double value = objective.value(tried); value < best.value) {
+          best.x = tried;
+          best.value = value;
+          improved = true;
+          break;
+        }
+      }
+      steps[i] *= improved ? kGrowth : 0.5;
+    }
+  }
+  return best;
+}
+
+Minimum minimise(const Objective& objective) {
+  return compass_search(objective, levenberg_marquardt(objective, objective.start()));
+}
+
+void require_rows(std::span<const MeasuredGpu> gpus) {
+  std::size_t count = 0;
+  std::set<std::pair<std::int64_t, std::int64_t>> groups;
+  for (const MeasuredGpu& gpu : gpus) {
+    for (const GemmMeasurement& row : gpu.rows) {
+      require_valid(row.gemm);
+      if (!(row.latency_s > 0) || !std::isfinite(row.latency_s)) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("measurement {} has a latency of {} s (a runtime is positive)", count, row.latency_s));
+      }
+      if (dtype_class(row.gemm.dtype) != dtype_class(gpus.front().rows.front().gemm.dtype)) {
+        throw Error(ErrorKind::usage,
+                    "measurements mix fp32 with tensor-core formats (they have constants of their own). Use --dtype");
+      }
+      groups.emplace(row.gemm.n, row.gemm.k);
+      ++count;
+    }
+  }
+  if (count < kLeastRows || groups.size() < static_cast<std::size_t>(kFolds)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} measurements of {} pairs (n, k) (a fit needs {} of {}). Measure more shapes?", count,
+                            groups.size(), kLeastRows, kFolds));
+  }
+}
+
+/// Every so-and-so-many-th row outside `left_out`, at most `most` in all; -1 leaves out none.
+std::vector<Selection> select(std::span<const MeasuredGpu> gpus, int left_out, std::size_t most) {
+  std::size_t total = 0;
+  for (const MeasuredGpu& gpu : gpus) {
+    total += gpu.rows.size();
+  }
+  const double stride = std::max(1.0, static_cast<double>(total) / static_cast<double>(most));
+  std::vector<Selection> selected;
+  double next = 0;
+  for (const MeasuredGpu& gpu : gpus) {
+    selected.push_back({gpu.spec, {}});
+    std::size_t i = 0;
+    for (const GemmMeasurement& row : gpu.rows) {
+      const bool kept = fold_of(row.gemm) != left_out && static_cast<double>(i) >= next;
+      if (kept) {
+        selected.back().rows.push_back(&row);
+        next += stride;
+      }
+      ++i;
+    }
+    next = 0;
+  }
+  return selected;
+}
+
+/// Latencies of all rows by constants of the first GPU; of one fold only where `fold` >= 0.
+void predict_rows(std::span<const MeasuredGpu> gpus, const Calibration& calibration, RunMode mode, int fold,
+                  std::vector<double>& predicted_s) {
+  std::size_t at = 0;
+  for (const MeasuredGpu& gpu : gpus) {
+    Calibration here = calibration;
+    here.constants = transferred(calibration.constants, calibration.dtype_class, *gpus.front().spec, *gpu.spec);
+    for (const GemmMeasurement& row : gpu.rows) {
+      if (fold < 0 || fold_of(row.gemm) == fold) {
+        predicted_s[at] = Predictor(*gpu.spec, here, row.gemm.dtype).latency_s(row.gemm, mode);
+      }
+      ++at;
+    }
+  }
+}
+
+}  // namespace
+
+int fold_of(const Gemm& gemm) {
+  const std::uint64_t hash = mix64(mix64(static_cast<std::uint64_t>(gemm.n)) ^ static_cast<std::uint64_t>(gemm.k));
+  return static_cast<int>(hash % static_cast<std::uint64_t>(kFolds));
+}
+
+LatencyErrors latency_errors(std::span<const double> predicted_s, std::span<const double> measured_s) {
+  HINDSIGHT_EXPECT(predicted_s.size() == measured_s.size());
+  LatencyErrors errors;
+  errors.rows = predicted_s.size();
+  if (errors.rows == 0) {
+    return errors;
+  }
+  std::vector<double> relative;
+  double mean = 0;
+  for (std::size_t i = 0; i < errors.rows; ++i) {
+    relative.push_back(std::abs(predicted_s[i] / measured_s[i] - 1.0));
+    mean += std::log(measured_s[i]);
+  }
+  const auto count = static_cast<double>(errors.rows);
+  mean /= count;
+  double squared = 0, spread = 0;
+  for (std::size_t i = 0; i < errors.rows; ++i) {
+    const double error = std::log(predicted_s[i] / measured_s[i]), deviation = std::log(measured_s[i]) - mean;
+    squared += error * error;
+    spread += deviation * deviation;
+  }
+  errors.mape_frac = std::accumulate(relative.begin(), relative.end(), 0.0) / count;
+  std::sort(relative.begin(), relative.end());
+  errors.median_frac = relative[errors.rows / 2];
+  errors.p90_frac = relative[static_cast<std::size_t>(0.9 * (count - 1.0))];
+  errors.r2 = spread > 0 ? 1.0 - squared / spread : 0.0;
+  return errors;
+}
+
+CalibrationReport calibrate(std::span<const MeasuredGpu> gpus, const CalibrateOptions& options) {
+  HINDSIGHT_EXPECT(!gpus.empty() && !gpus.front().rows.empty());
+  require_rows(gpus);
+  const DTypeClass of_class = dtype_class(gpus.front().rows.front().gemm.dtype);
+  const auto fit = [&](int left_out, CalibrationReport& report) {
+    const Objective objective(select(gpus, left_out, options.most_rows), options.start, of_class, options.mode);
+    const Minimum minimum = minimise(objective);
+    report.iterations += minimum.iterations;
+    Calibration calibration = report.calibration;
+    calibration.constants = objective.constants(minimum.x);
+    return calibration;
+  };
+
+  CalibrationReport report;
+  Calibration& result = report.calibration;
+  result.gpu = gpus.front().spec->name;
+  result.dtype_class = of_class;
+  std::vector<double> measured_s;
+  for (const MeasuredGpu& gpu : gpus) {
+    for (const GemmMeasurement& row : gpu.rows) {
+      measured_s.push_back(row.latency_s);
+      result.largest_m = std::max(result.largest_m, row.gemm.m);
+      result.largest_n = std::max(result.largest_n, row.gemm.n);
+      result.largest_k = std::max(result.largest_k, row.gemm.k);
+    }
+  }
+  const auto [shortest, longest] = std::minmax_element(measured_s.begin(), measured_s.end());
+  result.shortest_s = *shortest;
+  result.longest_s = *longest;
+  result.row_count = measured_s.size();
+
+  result = fit(-1, report);
+  std::vector<double> predicted_s(measured_s.size());
+  predict_rows(gpus, result, options.mode, -1, predicted_s);
+  report.fitted = latency_errors(predicted_s, measured_s);
+  if (options.cross_validate) {
+    for (int fold = 0; fold < kFolds; ++fold) {
+      predict_rows(gpus, fit(fold, report), options.mode, fold, predicted_s);
+    }
+    report.held_out = latency_errors(predicted_s, measured_s);
+    report.held_out_s = std::move(predicted_s);
+    result.held_out_mape_frac = report.held_out.mape_frac;
+    result.held_out_median_frac = report.held_out.median_frac;
+  }
+  return report;
+}
+
+CalibrationReport calibrate(const GpuSpec& spec, std::span<const GemmMeasurement> rows,
+                            const CalibrateOptions& options) {
+  const MeasuredGpu gpu{&spec, rows};
+  return calibrate(std::span(&gpu, 1), options);
+}
+
+}  // namespace hindsight::gpu

@@ -1,0 +1,137 @@
+#include "hindsight/gpu/calibration.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+#include "hindsight/gpu/power_calibration.h"
+
+namespace hindsight::gpu {
+namespace {
+
+constexpr const char* kFolder = "data/gpus/calibration/gemm";
+constexpr double kMicro = 1e-6;
+
+DTypeClass read_class(const ConfigNode& node) {
+  for (const DTypeClass dtype_class : {DTypeClass::cuda_core, DTypeClass::tensor_core}) {
+    if (node.as_string() == to_string(dtype_class)) {
+      return dtype_class;
+    }
+  }
+  node.fail("not a class of formats (constants of one class do not serve the other). Use cuda_core or tensor_core");
+}
+
+Constants read_constants(const ConfigNode& node) {
+  std::vector<std::string> keys;
+  for (const ConstantField& field : kConstantFields) {
+    keys.emplace_back(field.key);
+  }
+  node.require_only_keys(keys);
+  Constants constants;
+  for (const ConstantField& field : kConstantFields) {
+    constants.*field.member = node.at(field.key).as_double({.low = field.low, .high = field.high});
+  }
+  return constants;
+}
+
+/// How far a calibrated GPU is from the one that needs constants; smaller is nearer.
+double distance(const GpuSpec& from, const GpuSpec& to) {
+  constexpr double kGeneration = 100.0;  // [chosen] above any ratio of peak rates
+  const double generations = std::abs(static_cast<double>(from.architecture) - static_cast<double>(to.architecture));
+  const double from_rate = from.ops_per_s(DType::fp32, from.boost_hz), to_rate = to.ops_per_s(DType::fp32, to.boost_hz);
+  return kGeneration * generations + std::abs(std::log(from_rate / to_rate));
+}
+
+}  // namespace
+
+std::string_view to_string(CalibrationSource source) { return source == CalibrationSource::own ? "own" : "transfer"; }
+
+Calibration read_calibration(const std::filesystem::path& file) {
+  const ConfigNode root = ConfigNode::load(file);
+  root.require_only_keys(
+      {"gpu", "dtype_class", "data", "split", "rows", "date", "command", "fitted", "held_out", "range", "constants"});
+  const ConfigNode error = root.at("held_out");
+  error.require_only_keys({"mape_frac", "median_frac"});
+  const ConfigNode range = root.at("range");
+  range.require_only_keys({"shortest_us", "longest_us", "largest_m", "largest_n", "largest_k"});
+  Calibration calibration;
+  calibration.gpu = root.at("gpu").as_string();
+  calibration.dtype_class = read_class(root.at("dtype_class"));
+  calibration.constants = read_constants(root.at("constants"));
+  calibration.source = CalibrationSource::own;
+  calibration.data = root.at("data").as_string();
+  calibration.row_count = static_cast<std::size_t>(root.at("rows").as_int(1));
+  calibration.held_out_mape_frac = error.at("mape_frac").as_double(kNonNegative);
+  calibration.held_out_median_frac = error.at("median_frac").as_double(kNonNegative);
+  calibration.shortest_s = kMicro * range.at("shortest_us").as_double(kPositive);
+  calibration.longest_s = kMicro * range.at("longest_us").as_double(kPositive);
+  calibration.largest_m = range.at("largest_m").as_int(1, kLargestDimension);
+  calibration.largest_n = range.at("largest_n").as_int(1, kLargestDimension);
+  calibration.largest_k = range.at("largest_k").as_int(1, kLargestDimension);
+  return calibration;
+}
+
+Constants transferred(const Constants& constants, DTypeClass dtype_class, const GpuSpec& source,
+                      const GpuSpec& target) {
+  Constants other = constants;
+  other.op_j *= default_power_constants(target, dtype_class).op_j / default_power_constants(source, dtype_class).op_j;
+  return other;
+}
+
+Calibration transferred(const Calibration& calibration, const GpuSpec& source, const GpuSpec& target) {
+  Calibration other = calibration;
+  other.source = CalibrationSource::transfer;
+  other.constants = transferred(calibration.constants, calibration.dtype_class, source, target);
+  other.power = load_power_calibration(target, calibration.dtype_class).constants;
+  return other;
+}
+
+Calibration load_calibration(const GpuSpec& spec, DType dtype) {
+  std::optional<Calibration> nearest;
+  std::optional<GpuSpec> nearest_spec;
+  for (const std::string& name : list_data_files(kFolder)) {
+    Calibration calibration = read_calibration(find_data_file(name, kFolder, "calibration"));
+    if (calibration.dtype_class != dtype_class(dtype)) {
+      continue;
+    }
+    if (calibration.gpu == spec.name) {
+      calibration.power = load_power_calibration(spec, calibration.dtype_class).constants;
+      return calibration;
+    }
+    GpuSpec source = load_gpu(calibration.gpu);
+    if (!nearest || distance(source, spec) < distance(*nearest_spec, spec)) {
+      nearest = std::move(calibration);
+      nearest_spec = std::move(source);
+    }
+  }
+  if (!nearest) {
+    throw Error(ErrorKind::failure,
+                fmt::format("no calibration of class {} under {} (the model needs constants). Is the installation "
+                            "complete?",
+                            to_string(dtype_class(dtype)), kFolder));
+  }
+  return transferred(*nearest, *nearest_spec, spec);
+}
+
+std::string to_yaml(const CalibrationReport& report, const std::string& command, const std::string& date) {
+  const Calibration& c = report.calibration;
+  std::string text = fmt::format(
+      "# Constants of the GEMM model, fitted by `hindsight calibrate`; docs/gpu.md says what they mean.\n"
+      "gpu: {}\ndtype_class: {}\ndata: {}\nsplit: five folds, grouped by (n, k)\nrows: {}\ndate: {}\ncommand: {}\n"
+      "fitted: {{mape_frac: {:.4f}, median_frac: {:.4f}}}\nheld_out: {{mape_frac: {:.4f}, median_frac: {:.4f}}}\n"
+      "range: {{shortest_us: {:.4g}, longest_us: {:.6g}, largest_m: {}, largest_n: {}, largest_k: {}}}\nconstants:\n",
+      c.gpu, to_string(c.dtype_class), c.data, c.row_count, date, command, report.fitted.mape_frac,
+      report.fitted.median_frac, c.held_out_mape_frac, c.held_out_median_frac, c.shortest_s / kMicro,
+      c.longest_s / kMicro, c.largest_m, c.largest_n, c.largest_k);
+  for (const ConstantField& field : kConstantFields) {
+    text += fmt::format("  {}: {:.5g}\n", field.key, c.constants.*field.member);
+  }
+  return text;
+}
+
+}  // namespace hindsight::gpu

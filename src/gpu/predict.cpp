@@ -1,0 +1,281 @@
+#include "hindsight/gpu/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gpu/kernels.h"
+#include "hindsight/gpu/gemm_terms.h"
+
+namespace hindsight::gpu {
+namespace {
+
+// What all GPUs share; fitted together on the bf16 runs of an A100, an H100 and an L40S.
+constexpr double kFillCycles = 300;            // [measured: grouped fit, A100 H100 L40S, 2026-11-21, gpu docs] per wave
+constexpr double kChainPerKSeconds = 1.33e-9;  // [measured: as above] 85 ns per pipeline step of 64
+constexpr double kRampSeconds = 0.38e-6;       // [measured: as above] about the latency of one DRAM access
+constexpr double kDramByteJ = 50e-12;  // [data: gpu-benches] 41 to 125 pJ per byte; enters the cap of bursts only
+
+/// Weights alternate among this many buffers, fewer when these exceed the L2 [data: aiconfigurator].
+constexpr double kWeightBuffers = 5;
+
+/// Below this much of k a part is not worth a CTA of its own; partial waves are split where k is long enough.
+constexpr double kLeastKPerPart = 128;             // [chosen] two pipeline steps of 64
+constexpr double kLeastKPerPartOfFullGrid = 2048;  // [measured: switch to split k on an A100, 2026-11-21, gpu docs]
+constexpr double kMostPartsOfFullGrid = 4;         // [chosen] more parts cost more reduction than balance
+constexpr double kWavesOfSplitGrid = 2;            // [chosen] CTAs per SM up to which parts are added
+
+constexpr double kReferenceTileArea = 128.0 * 128.0;  // [chosen] tile that `epilogue_cycles` counts for
+constexpr double kCtaOutputsPerSm = 128.0 * 256.0;    // [spec: cuda-guide] accumulators that fill half the registers
+constexpr double kMostCtasPerSm = 8;                  // [chosen] shared memory of the smallest tiles' pipelines
+
+constexpr double kVectorKernelK = 256;  // [chosen] k that one pass of a matrix-vector kernel covers
+
+/// A clock that is lower by this much makes the power cap the limit that binds.
+constexpr double kCappedSlowdown = 1.02;  // [chosen] above the rounding of clock steps
+
+}  // namespace
+
+/// One GEMM as the terms see it.
+struct Predictor::Shape {
+  const KernelFamily* family = nullptr;
+  double m = 1, n = 1, k = 1, batch = 1;
+  double ops = 0, all_bytes = 0, dram_bytes = 0, outputs = 0, dram_term_s = 0;
+};
+
+/// One kernel for one GEMM, at the boost clock.
+struct Predictor::Candidate {
+  double tile_m = 1, tile_n = 1, splits = 1, ctas = 1;
+  double fill = 0, chain = 0, math = 0, l2 = 0, l2_bytes = 0, reduction = 0;
+  double kernel_s = 0;  ///< without launch
+};
+
+Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype)
+    : board_(spec, calibration.power.op_j > 0 ? calibration.power : default_power_constants(spec, dtype_class(dtype)),
+             dtype),
+      by_rows_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nn)),
+      mixed_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nt)),
+      sms_(spec.sms),
+      clock_hz_(spec.boost_hz),
+      macs_per_s_(spec.rate(dtype).fma_per_clock_per_sm * spec.boost_hz),
+      dram_bytes_per_s_(spec.dram_bytes_per_s * calibration.constants.dram_efficiency),
+      l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz) * calibration.constants.l2_efficiency),
+      l2_bytes_(spec.l2_bytes),
+      resident_bytes_(spec.l2_bytes * calibration.constants.l2_resident_frac),
+      launch_s_(calibration.constants.launch_cycles / spec.boost_hz),
+      reduction_start_s_(calibration.constants.reduction_cycles / spec.boost_hz),
+      epilogue_s_(calibration.constants.epilogue_cycles / spec.boost_hz / kReferenceTileArea),
+      fill_s_(kFillCycles / spec.boost_hz),
+      floor_s_(calibration.constants.launch_floor_s),
+      settle_s_(calibration.constants.settle_s),
+      idle_w_(spec.idle_w(spec.boost_hz)),
+      cap_w_(spec.tdp_w),
+      op_j_(operation_j(PowerConstants{.op_j = calibration.constants.op_j}, dtype)),
+      input_bytes_(gpu::input_bytes(dtype)),
+      output_bytes_(gpu::output_bytes(dtype)),
+      calibrated_(calibration.source == CalibrationSource::own && calibration.gpu == spec.name),
+      shortest_s_(calibration.shortest_s),
+      longest_s_(calibration.longest_s),
+      largest_m_(static_cast<double>(calibration.largest_m)),
+      largest_n_(static_cast<double>(calibration.largest_n)),
+      largest_k_(static_cast<double>(calibration.largest_k)) {}
+
+Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
+  Shape shape;
+  const bool transpose = gemm.layout == Layout::tt;  // evaluated as the nn product that it is the mirror image of
+  shape.m = static_cast<double>(transpose ? gemm.n : gemm.m);
+  shape.n = static_cast<double>(transpose ? gemm.m : gemm.n);
+  shape.k = static_cast<double>(gemm.k);
+  shape.batch = static_cast<double>(gemm.batch);
+  shape.family = transpose || gemm.layout == Layout::nn ? by_rows_ : mixed_;
+  shape.outputs = shape.batch * shape.m * shape.n;
+  shape.ops = 2.0 * shape.outputs * shape.k;
+  const bool weights_are_n = (gemm.weights == Operand::b) != transpose;
+  const double weight_bytes = shape.batch * (weights_are_n ? shape.n : shape.m) * shape.k * input_bytes_;
+  const double other_bytes =
+      shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_ + shape.outputs * output_bytes_;
+  shape.all_bytes = weight_bytes + other_bytes;
+  const double buffers = std::clamp(std::ceil(l2_bytes_ / weight_bytes), 1.0, kWeightBuffers);
+  const double weights_kept = resident_share(weight_bytes * buffers + other_bytes, resident_bytes_);
+  const double others_kept = resident_share(shape.all_bytes, resident_bytes_);
+  shape.dram_bytes = weight_bytes * (1.0 - weights_kept) + other_bytes * (1.0 - others_kept);
+  shape.dram_term_s = dram_s(shape.dram_bytes, shape.all_bytes, dram_bytes_per_s_, kRampSeconds);
+  return shape;
+}
+
+/// Calls `visit(candidate)` for every kernel that may be faster than `best_s`; `visit` may lower it.
+template <typename Visit>
+void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const {
+  const KernelFamily& family = *shape.family;
+  if (family.vector_step_s > 0 && std::min(shape.m, shape.n) == 1.0 && shape.batch == 1.0) {
+    Candidate candidate;
+    candidate.l2_bytes = shape.all_bytes;
+    candidate.l2 = shape.all_bytes / l2_bytes_per_s_;
+    candidate.ctas = sms_;
+    candidate.chain = family.vector_step_s * std::log2(std::max(shape.k / kVectorKernelK, 1.0));
+    candidate.kernel_s = std::max(shape.dram_term_s, candidate.l2) + candidate.chain;
+    visit(candidate);
+  }
+  for (const TileShape& tile : family.tiles) {
+    Candidate candidate;
+    candidate.tile_m = tile.m;
+    candidate.tile_n = tile.n;
+    const double area = tile.m * tile.n;
+    const double tiles = shape.batch * std::ceil(shape.m / tile.m) * std::ceil(shape.n / tile.n);
+    const double macs_per_s = macs_per_s_ * tile_efficiency(area, family.largest_area, family.tile_effort);
+    const double rows = std::min(tile.m, shape.m), columns = std::min(tile.n, shape.n);
+    const double spread_s = tiles * area * shape.k / (macs_per_s * sms_);  // as if no SM ever waited
+    if (spread_s >= best_s) continue;
+    const double ctas_per_sm = std::clamp(std::floor(kCtaOutputsPerSm / area), 1.0, kMostCtasPerSm);
+    for (const double splits : split_candidates()) {
+      if (splits > 1.0) {
+        if (!family.split_k || shape.k < kLeastKPerPart * splits) break;
+        const bool fills_grid = tiles * splits > kWavesOfSplitGrid * sms_;
+        if (fills_grid && (splits > kMostPartsOfFullGrid || shape.k < kLeastKPerPartOfFullGrid * splits)) break;
+      }
+      candidate.splits = splits;
+      candidate.ctas = tiles * splits;
+      const double k_padded = std::ceil(shape.k / splits / family.k_step) * family.k_step;
+      const double ctas_on_busiest = rounds(candidate.ctas, sms_);
+      const double waves = rounds(ctas_on_busiest, ctas_per_sm);
+      candidate.math = math_s(candidate.ctas, sms_, area, k_padded, macs_per_s);
+      candidate.chain = chain_s(waves, k_padded, kChainPerKSeconds);
+      candidate.l2_bytes = std::max(
+          shape.all_bytes, l2_read_bytes(candidate.ctas, rows, columns, k_padded, input_bytes_, family.shared_panel) +
+                               shape.outputs * output_bytes_);
+      candidate.l2 = candidate.l2_bytes / l2_bytes_per_s_;
+      candidate.fill = fill_s_ * waves + epilogue_s_ * ctas_on_busiest * area;
+      candidate.reduction = reduction_s(splits, shape.outputs, reduction_start_s_, l2_bytes_per_s_);
+      const double loop_s = std::max(candidate.math, candidate.chain);
+      const double alone_s = candidate.fill + candidate.reduction;
+      if (alone_s + std::max({loop_s, candidate.l2, shape.dram_term_s}) >= best_s) continue;
+      candidate.kernel_s = alone_s + overlapped_s(family.overlap, loop_s, candidate.l2, shape.dram_term_s);
+      visit(candidate);
+    }
+  }
+}
+
+Predictor::Candidate Predictor::fastest(const Shape& shape) const {
+  Candidate best;
+  double best_s = HUGE_VAL;
+  for_each_candidate(shape, best_s, [&](const Candidate& candidate) {
+    if (candidate.kernel_s < best_s) {
+      best_s = candidate.kernel_s;
+      best = candidate;
+    }
+  });
+  return best;
+}
+
+/// Latency at the clock that the power cap leaves over the latency at the boost clock.
+double Predictor::slowdown(const Shape& shape, double latency_s, RunMode mode) const {
+  const double full_clock_w = idle_w_ + (shape.ops * op_j_ + shape.dram_bytes * kDramByteJ) / latency_s;
+  if (full_clock_w <= cap_w_) return 1.0;
+  const double settled = settled_slowdown(full_clock_w, cap_w_, idle_w_);
+  const double share = mode == RunMode::sustained ? 1.0 : settled_share(latency_s, settle_s_);
+  return 1.0 + share * (settled - 1.0);
+}
+
+double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
+  const Shape shape = shape_of(gemm);
+  const double full_clock_s = launch_s_ + fastest(shape).kernel_s;
+  return launched_s(full_clock_s * slowdown(shape, full_clock_s, mode), floor_s_);
+}
+
+GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const {
+  const double full_clock_s = launch_s_ + candidate.kernel_s;
+  const double slower = slowdown(shape, full_clock_s, mode);
+  GemmPrediction result;
+  result.latency_s = launched_s(full_clock_s * slower, floor_s_);
+  result.ops_per_s = shape.ops / result.latency_s;
+  result.dram_bytes = shape.dram_bytes;
+  result.l2_bytes = candidate.l2_bytes;
+  result.sm_clock_hz = clock_hz_ / slower;
+  result.tile = {.m = static_cast<int>(candidate.tile_m),
+                 .n = static_cast<int>(candidate.tile_n),
+                 .k = static_cast<int>(shape.family->k_step),
+                 .split_k = static_cast<int>(candidate.splits)};
+  result.ctas = candidate.ctas;
+  result.waves = candidate.ctas / sms_;
+  result.busy_sm_frac = candidate.ctas / (rounds(candidate.ctas, sms_) * sms_);
+  result.terms = {.launch_s = std::max(launch_s_, floor_s_),
+                  .fill_s = candidate.fill,
+                  .chain_s = candidate.chain,
+                  .math_s = candidate.math,
+                  .l2_s = candidate.l2,
+                  .dram_s = shape.dram_term_s,
+                  .reduction_s = candidate.reduction,
+                  .slowdown = slower};
+
+  const GemmTerms& t = result.terms;
+  const double waiting_s = t.chain_s + t.fill_s + t.reduction_s;
+  const double longest_s = std::max({t.launch_s, waiting_s, t.math_s, t.l2_s, t.dram_s});
+  result.bound = slower >= kCappedSlowdown ? Bound::power
+                 : longest_s == t.dram_s   ? Bound::dram
+                 : longest_s == t.math_s   ? Bound::math
+                 : longest_s == t.l2_s     ? Bound::l2
+                 : longest_s == t.launch_s ? Bound::launch
+                                           : Bound::latency;
+
+  const PowerWork work{.ops = shape.ops,
+                       .l2_bytes = result.l2_bytes,
+                       .dram_bytes = result.dram_bytes,
+                       .busy_sm_frac = result.busy_sm_frac};
+  result.average_power_w = std::min(board_.power_w(work, result.latency_s, result.sm_clock_hz), board_.settled_cap_w());
+  result.energy_j = result.average_power_w * result.latency_s;
+  result.calibrated = calibrated_;
+  result.in_validated_range = calibrated_ && result.latency_s >= shortest_s_ && result.latency_s <= longest_s_ &&
+                              static_cast<double>(gemm.m) <= largest_m_ && static_cast<double>(gemm.n) <= largest_n_ &&
+                              static_cast<double>(gemm.k) <= largest_k_;
+  return result;
+}
+
+GemmPrediction Predictor::predict(const Gemm& gemm, RunMode mode) const {
+  const Shape shape = shape_of(gemm);
+  return finish(gemm, shape, fastest(shape), mode);
+}
+
+std::vector<GemmPrediction> Predictor::rank(const Gemm& gemm, RunMode mode) const {
+  const Shape shape = shape_of(gemm);
+  std::vector<GemmPrediction> all;
+  double never_pruned = HUGE_VAL;
+  for_each_candidate(shape, never_pruned,
+                     [&](const Candidate& candidate) { all.push_back(finish(gemm, shape, candidate, mode)); });
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.latency_s < b.latency_s; });
+  return all;
+}
+
+GemmPrediction predict(const GpuSpec& spec, const Calibration& calibration, const Gemm& gemm, RunMode mode) {
+  return Predictor(spec, calibration, gemm.dtype).predict(gemm, mode);
+}
+
+std::vector<GemmPrediction> rank_candidates(const GpuSpec& spec, const Calibration& calibration, const Gemm& gemm,
+                                            RunMode mode) {
+  return Predictor(spec, calibration, gemm.dtype).rank(gemm, mode);
+}
+
+double roofline_s(const GpuSpec& spec, const Gemm& gemm) {
+  const double moved = compulsory_bytes(gemm);
+  const double bytes_per_s =
+      moved <= spec.l2_bytes ? spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz) : spec.dram_bytes_per_s;
+  return std::max(ops(gemm) / spec.ops_per_s(gemm.dtype, spec.boost_hz), moved / bytes_per_s);
+}
+
+std::string_view to_string(Bound bound) {
+  switch (bound) {
+    case Bound::launch:
+      return "launch";
+    case Bound::latency:
+      return "latency";
+    case Bound::math:
+      return "math";
+    case Bound::l2:
+      return "l2";
+    case Bound::dram:
+      return "dram";
+    case Bound::power:
+      return "power";
+  }
+  return "?";
+}
+
+}  // namespace hindsight::gpu
