@@ -17,8 +17,8 @@ constexpr auto kCount = static_cast<Eigen::Index>(kPowerConstantCount);
 using Logarithms = Eigen::Matrix<double, kCount, 1>;
 
 constexpr double kSoftScale = 0.03;  // [chosen] relative error from which a row counts linearly: the sensor's spread
-/// Weight of the pull towards the start, as rows [chosen] strong enough to part the terms, 1 % of the H200's rows.
-constexpr double kPullRows = 40;
+/// Weight of the pull towards the start, as rows [chosen] strong enough to part the terms: 3 % of the H200's rows.
+constexpr double kPullRows = 120;
 constexpr double kPullScale = 0.7;  // [chosen] a factor of two off the start counts like kSoftScale on kPullRows rows
 constexpr int kMostIterations = 60;
 constexpr std::size_t kFolds = 5;
