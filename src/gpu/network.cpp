@@ -18,7 +18,12 @@ double operations(const workload::GemmLayer& layer) { return 2 * layer.macs * st
 }  // namespace
 
 Gemm library_gemm(const workload::GemmLayer& layer, DType dtype) {
-  return {.m = layer.m, .n = layer.n, .k = layer.k, .batch = layer.count, .dtype = dtype, .layout = Layout::nt};
+  return {.m = layer.m,
+          .n = layer.n,
+          .k = layer.k,
+          .batch = layer.count,
+          .dtype = dtype,
+          .layout = usual_layout(layer.count)};
 }
 
 NetworkPrediction predict_network(const GpuSpec& spec, const Calibration& calibration, const workload::Network& network,

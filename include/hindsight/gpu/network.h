@@ -44,7 +44,7 @@ struct NetworkPrediction {
   [[nodiscard]] double ops_per_s() const { return latency_s > 0 ? ops / latency_s : 0; }
 };
 
-/// The GEMM of one layer. Weights are stored n x k, as linear layers and filters are: layout nt.
+/// The GEMM of one layer in the layout that frameworks use: weights n x k, activations by rows.
 [[nodiscard]] Gemm library_gemm(const workload::GemmLayer& layer, DType dtype);
 
 /// Errors: Error{usage} naming the layer whose GEMM is too large for the model. Precondition: `spec` has `dtype`.

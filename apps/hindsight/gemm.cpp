@@ -1,0 +1,252 @@
+/// hindsight gemm: runtime, power and energy of matrix products on GPUs.
+#include "hindsight/report/gemm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "gemm_csv.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string gpus;
+  std::string m, n, k, batch;  ///< as typed: read strictly
+  std::string dtype = "bf16";
+  std::string layout;  ///< empty: as frameworks store it
+  std::string mode;
+  std::string csv, workloads;
+  std::string format;
+  std::string out;
+  bool json = false;
+  bool explain = false;
+  bool candidates = false;
+};
+
+/// What the command line asks for.
+enum class Task { product, table, networks };
+
+constexpr std::int64_t kLargestNetworkBatch = 1'000'000;
+
+std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t largest) {
+  const std::optional<std::int64_t> value = parse_int(text);
+  if (!value || *value < 1 || *value > largest) {
+    throw Error(ErrorKind::usage, fmt::format("hindsight gemm: {}: '{}' is not a whole number from 1 to {}", option,
+                                              printable(text), largest));
+  }
+  return *value;
+}
+
+template <typename Value>
+Value one_of(const std::string& option, const std::string& text,
+             const std::vector<std::pair<std::string, Value>>& choices) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) {
+    if (name == text) return value;
+    names.push_back(name);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("hindsight gemm: {}: unknown '{}'.{}", option, printable(text), did_you_mean(text, names)));
+}
+
+gpu::RunMode run_mode(const Options& options, Task task) {
+  // A network runs for long, a measured kernel is usually launched a few times.
+  if (options.mode.empty()) return task == Task::networks ? gpu::RunMode::sustained : gpu::RunMode::burst;
+  return one_of<gpu::RunMode>("--mode", options.mode,
+                              {{"burst", gpu::RunMode::burst}, {"sustained", gpu::RunMode::sustained}});
+}
+
+Task task_of(const Options& options) {
+  const bool sizes = !options.m.empty() || !options.n.empty() || !options.k.empty();
+  const int given = (sizes ? 1 : 0) + (options.csv.empty() ? 0 : 1) + (options.workloads.empty() ? 0 : 1);
+  if (given != 1) {
+    throw Error(ErrorKind::usage,
+                "hindsight gemm: give -m, -n and -k, or --csv, or --workload, and only one of them. See: "
+                "hindsight gemm --help");
+  }
+  if (!options.csv.empty()) return Task::table;
+  if (!options.workloads.empty()) return Task::networks;
+  for (const auto& [name, text] : {std::pair("-m", &options.m), {"-n", &options.n}, {"-k", &options.k}}) {
+    if (text->empty()) throw Error(ErrorKind::usage, fmt::format("hindsight gemm: {} is missing", name));
+  }
+  return Task::product;
+}
+
+void refuse(bool given, const char* option, const char* why) {
+  if (given) throw Error(ErrorKind::usage, fmt::format("hindsight gemm: {} {}", option, why));
+}
+
+void check_options(const Options& options, Task task) {
+  refuse(task != Task::table && !options.format.empty(), "--format", "goes with --csv; elsewhere it is --json");
+  refuse(task != Task::product && options.candidates, "--candidates", "goes with -m, -n and -k");
+  refuse(task == Task::table && options.explain, "--explain", "does not go with --csv");
+  refuse(task == Task::networks && !options.layout.empty(), "--layout", "does not go with --workload");
+  refuse(options.explain && options.candidates, "--explain", "and --candidates do not go together");
+}
+
+gpu::Layout layout_of(const Options& options, std::int64_t batch) {
+  return options.layout.empty() ? gpu::usual_layout(batch) : gpu::parse_layout(options.layout);
+}
+
+/// The GPUs of a list, and those of "all" that lack a dtype.
+struct ChosenGpus {
+  std::vector<gpu::GpuSpec> specs;
+  std::vector<std::string> left_out;
+};
+
+ChosenGpus choose_gpus(const std::string& list, gpu::DType dtype) {
+  ChosenGpus chosen;
+  for (gpu::GpuSpec& spec : gpu::load_gpus(list)) {
+    if (list == "all" && !spec.has(dtype)) {
+      chosen.left_out.push_back(spec.name);
+      continue;
+    }
+    static_cast<void>(spec.rate(dtype));  // refuses a GPU that was named and lacks the format
+    chosen.specs.push_back(std::move(spec));
+  }
+  return chosen;
+}
+
+std::vector<report::CalibratedGpu> calibrated(const std::vector<gpu::GpuSpec>& specs, gpu::DType dtype) {
+  std::vector<report::CalibratedGpu> gpus;
+  for (const gpu::GpuSpec& spec : specs) gpus.push_back({spec, gpu::load_calibration(spec, dtype)});
+  return gpus;
+}
+
+void write(const Options& options, const std::string& text) {
+  if (options.out.empty()) {
+    print(text);
+  } else {
+    write_file_atomically(options.out, text);
+  }
+}
+
+/// Text in a file is as wide as it needs to be.
+int columns_for(const Options& options) { return options.out.empty() ? output_columns() : 0; }
+
+int predict_product(const Options& options, gpu::RunMode mode) {
+  const std::int64_t batch = options.batch.empty() ? 1 : whole_number("--batch", options.batch, gpu::kLargestDimension);
+  const gpu::Gemm gemm{.m = whole_number("-m", options.m, gpu::kLargestDimension),
+                       .n = whole_number("-n", options.n, gpu::kLargestDimension),
+                       .k = whole_number("-k", options.k, gpu::kLargestDimension),
+                       .batch = batch,
+                       .dtype = gpu::parse_dtype(options.dtype),
+                       .layout = layout_of(options, batch)};
+  gpu::require_valid(gemm);
+  const ChosenGpus chosen = choose_gpus(options.gpus, gemm.dtype);
+  report::GemmReport result{.gemm = gemm, .mode = mode, .gpus = {}, .left_out = chosen.left_out};
+  for (const report::CalibratedGpu& gpu : calibrated(chosen.specs, gemm.dtype)) {
+    report::GemmOnGpu on = report::predict_on(gpu, gemm, mode);
+    if (options.candidates) on.candidates = gpu::rank_candidates(gpu.spec, gpu.calibration, gemm, mode);
+    result.gpus.push_back(std::move(on));
+  }
+  if (options.gpus == "all") {
+    std::stable_sort(result.gpus.begin(), result.gpus.end(),
+                     [](const auto& a, const auto& b) { return a.prediction.latency_s < b.prediction.latency_s; });
+  }
+  const int columns = columns_for(options);
+  if (options.json) {
+    write(options, report::gemm_json(result));
+  } else if (options.candidates) {
+    write(options, report::gemm_candidates_text(result, columns));
+  } else {
+    write(options, options.explain ? report::gemm_explanation(result, columns) : report::gemm_text(result, columns));
+  }
+  return 0;
+}
+
+int predict_table(const Options& options, gpu::RunMode mode) {
+  enum class Format { csv, json };
+  const std::string format = options.format.empty() ? (options.json ? "json" : "csv") : options.format;
+  const auto written = one_of<Format>("--format", format, {{"csv", Format::csv}, {"json", Format::json}});
+  TableDefaults defaults{.batch = 1, .dtype = gpu::parse_dtype(options.dtype), .layout = {}};
+  if (!options.batch.empty()) defaults.batch = whole_number("--batch", options.batch, gpu::kLargestDimension);
+  if (!options.layout.empty()) defaults.layout = gpu::parse_layout(options.layout);
+  const auto [table, remarks] = predict_csv(options.csv, options.gpus, defaults, mode);
+  write(options, written == Format::csv ? report::gemm_table_csv(table) : report::gemm_table_json(table));
+  for (const std::string& text : remarks) remark(text);
+  const auto outside =
+      static_cast<std::size_t>(std::count_if(table.predictions.begin(), table.predictions.end(),
+                                             [](const gpu::GemmPrediction& p) { return !p.in_validated_range; }));
+  if (outside > 0) {
+    remark(fmt::format("{} of {} predictions are of an uncalibrated GPU or outside the validated range",
+                       with_commas(outside), with_commas(table.predictions.size())));
+  }
+  return 0;
+}
+
+int predict_networks(const Options& options, gpu::RunMode mode) {
+  const gpu::DType dtype = gpu::parse_dtype(options.dtype);
+  const ChosenGpus chosen = choose_gpus(options.gpus, dtype);
+  const std::vector<report::CalibratedGpu> gpus = calibrated(chosen.specs, dtype);
+  std::vector<workload::Network> networks = workload::load_networks(options.workloads);
+  if (!options.batch.empty()) {
+    const std::int64_t batch = whole_number("--batch", options.batch, kLargestNetworkBatch);
+    for (workload::Network& network : networks) network = network.with_batch(batch);
+  }
+  std::vector<report::NetworkReport> reports;
+  for (const workload::Network& network : networks) {
+    report::NetworkReport result{
+        .network = &network, .dtype = dtype, .mode = mode, .gpus = {}, .left_out = chosen.left_out};
+    for (const report::CalibratedGpu& gpu : gpus) {
+      result.gpus.push_back({gpu, gpu::predict_network(gpu.spec, gpu.calibration, network, dtype, mode)});
+    }
+    reports.push_back(std::move(result));
+  }
+  const int columns = columns_for(options);
+  if (options.json) {
+    write(options, report::networks_gemm_json(reports));
+  } else {
+    write(options, options.explain ? report::networks_gemm_explanation(reports, columns)
+                                   : report::networks_gemm_text(reports, columns));
+  }
+  return 0;
+}
+
+int gemm(const Options& options) {
+  const Task task = task_of(options);
+  check_options(options, task);
+  const gpu::RunMode mode = run_mode(options, task);
+  switch (task) {
+    case Task::product:
+      return predict_product(options, mode);
+    case Task::table:
+      return predict_table(options, mode);
+    case Task::networks:
+      return predict_networks(options, mode);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_gemm(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("gemm", "Predict matrix products on GPUs");
+  verb->add_option("--gpu,--gpus", options->gpus, "Names a,b,c; all; or a YAML file")->required();
+  verb->add_option("-m", options->m, "Rows of the result");
+  verb->add_option("-n", options->n, "Columns of the result");
+  verb->add_option("-k", options->k, "Products added per element");
+  verb->add_option("--dtype", options->dtype, "fp32, tf32, fp16, bf16, fp8, int8 [bf16]");
+  verb->add_option("--batch", options->batch, "Independent products; of a network: inferences");
+  verb->add_option("--layout", options->layout, "nn, nt, tn, tt (t: transposed) [nt; batched nn]");
+  verb->add_option("--mode", options->mode, "burst or sustained [burst; networks: sustained]");
+  verb->add_option("--csv", options->csv, "Table with columns m,n,k[,batch,dtype,layout]; - reads");
+  verb->add_option("--workload,--workloads", options->workloads, "Networks: names a,b,c; all; or a file");
+  verb->add_option("--format", options->format, "Of a table: csv or json [csv]");
+  verb->add_option("--out", options->out, "File to write, whole or not at all [print]");
+  verb->add_flag("--explain", options->explain, "The terms behind each figure");
+  verb->add_flag("--candidates", options->candidates, "The library's kernels, ranked");
+  verb->add_flag("--json", options->json, "As JSON");
+  verb->footer("Example: hindsight gemm --gpu h100-sxm5,l40s -m 4096 -n 4096 -k 4096 --explain");
+  verb->callback([options, &session] { session.action = [options] { return gemm(*options); }; });
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,31 @@
+/// Tables of matrix products: m, n, k and, where wanted, batch, dtype, layout per row.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/report/gemm.h"
+
+namespace hindsight::app {
+
+/// What a table's rows do not say themselves.
+struct TableDefaults {
+  std::int64_t batch = 1;
+  gpu::DType dtype = gpu::DType::bf16;
+  std::optional<gpu::Layout> layout;  ///< nothing: gpu::usual_layout of the row's batch
+};
+
+struct CsvPredictions {
+  report::GemmTable table;
+  std::vector<std::string> remarks;  ///< what the user should know: unused columns, GPUs left out
+};
+
+/// Predicts every row of a CSV file ("-": standard input; gzip accepted) on every GPU of the list. `defaults` holds
+/// what has no column; "all" leaves out GPUs that lack the dtype of some row. Column names may be upper case; other
+/// columns are kept. Errors: Error{usage} with file:line:column and the expected columns, before anything is predicted.
+[[nodiscard]] CsvPredictions predict_csv(const std::string& file, const std::string& gpus,
+                                         const TableDefaults& defaults, gpu::RunMode mode);
+
+}  // namespace hindsight::app

@@ -1,0 +1,82 @@
+/// Renders GEMM predictions: one product on some GPUs side by side, the terms behind each, all kernels ranked, tables
+/// of many products, and whole networks.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/csv_import.h"
+#include "hindsight/gpu/network.h"
+#include "hindsight/gpu/predict.h"
+
+namespace hindsight::report {
+
+/// A GPU and the constants that predict it for one dtype.
+struct CalibratedGpu {
+  gpu::GpuSpec spec;
+  gpu::Calibration calibration;
+};
+/// "calibrated on this GPU: 12345 rows, held-out error 6.5 % mean, 3.6 % median", or what is used instead.
+[[nodiscard]] std::string calibration_text(const CalibratedGpu& gpu);
+
+/// One product on one GPU.
+struct GemmOnGpu {
+  CalibratedGpu gpu;
+  gpu::GemmPrediction prediction;
+  double roofline_s = 0;
+  std::vector<gpu::GemmPrediction> candidates = {};  ///< fastest first; empty: not asked for
+};
+struct GemmReport {
+  gpu::Gemm gemm;
+  gpu::RunMode mode = gpu::RunMode::burst;
+  std::vector<GemmOnGpu> gpus;
+  std::vector<std::string> left_out = {};  ///< GPUs that lack the dtype
+};
+[[nodiscard]] GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMode mode);
+/// One GPU: a list of figures; several: a table, a GPU a row. Then what the reader should know about their validity.
+/// Lines at most `columns` wide where that is positive.
+[[nodiscard]] std::string gemm_text(const GemmReport& report, int columns);
+/// The same, then per GPU the terms of the fastest kernel, one line each.
+[[nodiscard]] std::string gemm_explanation(const GemmReport& report, int columns);
+/// Per GPU the kernels that the library could choose, fastest first.
+[[nodiscard]] std::string gemm_candidates_text(const GemmReport& report, int columns);
+/// Everything, as one JSON object.
+[[nodiscard]] std::string gemm_json(const GemmReport& report);
+
+/// A table of products, row by row on every GPU.
+struct GemmTable {
+  dataset::CsvTable input;        ///< every column of the input is kept
+  std::vector<gpu::Gemm> gemms;   ///< one per input row
+  std::vector<std::string> gpus;  ///< names
+  gpu::RunMode mode = gpu::RunMode::burst;
+  std::vector<gpu::GemmPrediction> predictions;  ///< row by row; within a row by GPU
+};
+/// The input's columns, then latency_us, power_w, energy_mj, tflops, bound; with several GPUs the first column is
+/// `gpu`. An input column of one of these names becomes input_NAME.
+[[nodiscard]] std::string gemm_table_csv(const GemmTable& table);
+/// One object per row and GPU with the product, the other columns as text, the same values, and `calibrated` and
+/// `in_validated_range`.
+[[nodiscard]] std::string gemm_table_json(const GemmTable& table);
+
+/// One network on some GPUs.
+struct NetworkOnGpu {
+  CalibratedGpu gpu;
+  gpu::NetworkPrediction prediction;
+};
+struct NetworkReport {
+  const workload::Network* network = nullptr;
+  gpu::DType dtype = gpu::DType::bf16;
+  gpu::RunMode mode = gpu::RunMode::sustained;
+  std::vector<NetworkOnGpu> gpus;
+  std::vector<std::string> left_out = {};
+};
+[[nodiscard]] std::string networks_gemm_text(const std::vector<NetworkReport>& reports, int columns);
+/// The same, then per network and GPU one row per layer.
+[[nodiscard]] std::string networks_gemm_explanation(const std::vector<NetworkReport>& reports, int columns);
+[[nodiscard]] std::string networks_gemm_json(const std::vector<NetworkReport>& reports);
+
+/// "burst", "sustained".
+[[nodiscard]] std::string_view mode_name(gpu::RunMode mode);
+
+}  // namespace hindsight::report

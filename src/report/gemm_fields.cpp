@@ -1,0 +1,142 @@
+#include "report/gemm_fields.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "hindsight/core/text.h"
+#include "report/fields.h"
+
+namespace hindsight::report {
+
+GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMode mode) {
+  return {.gpu = gpu,
+          .prediction = gpu::predict(gpu.spec, gpu.calibration, gemm, mode),
+          .roofline_s = gpu::roofline_s(gpu.spec, gemm)};
+}
+
+std::string shape_text(const gpu::Gemm& gemm) {
+  const std::string shape = fmt::format("{} x {} x {}", gemm.m, gemm.n, gemm.k);
+  return gemm.batch == 1 ? shape : fmt::format("{} * {}", gemm.batch, shape);
+}
+
+std::string tile_text(const gpu::Tile& tile) {
+  if (tile.m == 1 && tile.n == 1) return "matrix times vector";
+  const std::string text = fmt::format("{} x {} x {}", tile.m, tile.n, tile.k);
+  return tile.split_k == 1 ? text : fmt::format("{}, split {}", text, tile.split_k);
+}
+
+std::string tflops_text(double ops_per_s) {
+  const double tflops = ops_per_s / kTera;
+  constexpr double kThreeDigits = 100;
+  return tflops < kThreeDigits ? fmt::format("{:.3g}", tflops) : fmt::format("{:.0f}", tflops);
+}
+
+double energy_per_op_pj(const gpu::GemmPrediction& prediction, const gpu::Gemm& gemm) {
+  return prediction.energy_j / gpu::ops(gemm) / kPico;
+}
+
+std::string_view bound_meaning(gpu::Bound bound) {
+  switch (bound) {
+    case gpu::Bound::launch:
+      return "starting the kernel";
+    case gpu::Bound::latency:
+      return "filling the pipelines";
+    case gpu::Bound::math:
+      return "arithmetic";
+    case gpu::Bound::l2:
+      return "L2 bandwidth";
+    case gpu::Bound::dram:
+      return "DRAM bandwidth";
+    case gpu::Bound::power:
+      return "the power limit holds the clock down";
+  }
+  return "";
+}
+
+std::string_view validity(bool calibrated, bool in_validated_range) {
+  if (!calibrated) return "uncalibrated";
+  return in_validated_range ? "validated" : "out of range";
+}
+
+std::string_view mode_name(gpu::RunMode mode) { return mode == gpu::RunMode::burst ? "burst" : "sustained"; }
+
+std::string calibration_text(const CalibratedGpu& gpu) {
+  const gpu::Calibration& c = gpu.calibration;
+  const std::string rows = with_commas(c.row_count);
+  if (c.source == gpu::CalibrationSource::own) {
+    return fmt::format("fitted on {} measurements of {}; error on held-out ones {} mean, {} median", rows, c.gpu,
+                       percent(c.held_out_mape_frac), percent(c.held_out_median_frac));
+  }
+  return fmt::format("{} is not calibrated; those of {} ({} measurements) with this GPU's spec sheet", gpu.spec.name,
+                     c.gpu, rows);
+}
+
+std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) {
+  std::map<std::string, std::vector<std::string>> uncalibrated;  // by the GPU whose constants serve them
+  std::vector<std::string> outside;
+  for (const ValidityNote& note : notes) {
+    if (!note.calibrated) {
+      uncalibrated[note.gpu->calibration.gpu].push_back(note.gpu->spec.name);
+    } else if (!note.in_validated_range) {
+      outside.push_back(note.gpu->spec.name);
+    }
+  }
+  std::string out;
+  for (const auto& [constants_of, gpus] : uncalibrated) {
+    out += wrapped("", fmt::format("Not calibrated, constants of {}: {}.", constants_of, join(gpus, ", ")), columns, 2);
+  }
+  if (!outside.empty()) out += wrapped("", "Outside the validated range: " + join(outside, ", ") + ".", columns, 2);
+  return out;
+}
+
+std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns) {
+  if (gpus.empty()) return "";
+  return wrapped("", fmt::format("Left out, no {}: {}.", gpu::to_string(dtype), join(gpus, ", ")), columns, 2);
+}
+
+Json gemm_fields_json(const gpu::Gemm& gemm) {
+  return {{"m", gemm.m},
+          {"n", gemm.n},
+          {"k", gemm.k},
+          {"batch", gemm.batch},
+          {"dtype", gpu::to_string(gemm.dtype)},
+          {"layout", gpu::to_string(gemm.layout)}};
+}
+
+Json prediction_json(const gpu::GemmPrediction& p) {
+  return {{"latency_us", p.latency_s / kMicro},
+          {"power_w", p.average_power_w},
+          {"energy_mj", p.energy_j / kMilli},
+          {"tflops", p.ops_per_s / kTera},
+          {"bound", gpu::to_string(p.bound)},
+          {"sm_clock_mhz", p.sm_clock_hz * kMicro},
+          {"dram_bytes", p.dram_bytes},
+          {"l2_bytes", p.l2_bytes},
+          {"tile", {{"m", p.tile.m}, {"n", p.tile.n}, {"k", p.tile.k}, {"split_k", p.tile.split_k}}},
+          {"blocks", p.ctas},
+          {"waves", p.waves},
+          {"terms",
+           {{"launch_us", p.terms.launch_s / kMicro},
+            {"fill_us", p.terms.fill_s / kMicro},
+            {"chain_us", p.terms.chain_s / kMicro},
+            {"math_us", p.terms.math_s / kMicro},
+            {"l2_us", p.terms.l2_s / kMicro},
+            {"dram_us", p.terms.dram_s / kMicro},
+            {"reduction_us", p.terms.reduction_s / kMicro},
+            {"slowdown", p.terms.slowdown}}},
+          {"calibrated", p.calibrated},
+          {"in_validated_range", p.in_validated_range}};
+}
+
+Json calibration_json(const CalibratedGpu& gpu) {
+  const gpu::Calibration& c = gpu.calibration;
+  return {{"constants_of", c.gpu},
+          {"source", c.source == gpu::CalibrationSource::own ? "own" : "transfer"},
+          {"data", c.data},
+          {"rows", c.row_count},
+          {"held_out_mape_frac", c.held_out_mape_frac},
+          {"held_out_median_frac", c.held_out_median_frac}};
+}
+
+}  // namespace hindsight::report

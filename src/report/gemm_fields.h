@@ -1,0 +1,44 @@
+/// What the GEMM reports share: names, units and the notes on validity.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hindsight/report/gemm.h"
+#include "report/json.h"
+
+namespace hindsight::report {
+
+inline constexpr double kTera = 1e12;
+inline constexpr double kMicro = 1e-6;
+inline constexpr double kMilli = 1e-3;
+inline constexpr double kPico = 1e-12;
+
+/// "4096 x 4096 x 4096", with a batch "32 * 128 x 64 x 64".
+[[nodiscard]] std::string shape_text(const gpu::Gemm& gemm);
+/// "128 x 256 x 64", "128 x 64 x 64, split 4", "matrix times vector".
+[[nodiscard]] std::string tile_text(const gpu::Tile& tile);
+/// Three digits, never an exponent.
+[[nodiscard]] std::string tflops_text(double ops_per_s);
+[[nodiscard]] double energy_per_op_pj(const gpu::GemmPrediction& prediction, const gpu::Gemm& gemm);
+/// What the limit is, in a few words.
+[[nodiscard]] std::string_view bound_meaning(gpu::Bound bound);
+/// "validated", "out of range", "uncalibrated".
+[[nodiscard]] std::string_view validity(bool calibrated, bool in_validated_range);
+
+struct ValidityNote {
+  const CalibratedGpu* gpu;
+  bool calibrated;
+  bool in_validated_range;
+};
+/// Sentences on GPUs that are not calibrated or asked outside their range; empty when all are within.
+[[nodiscard]] std::string validity_notes(const std::vector<ValidityNote>& notes, int columns);
+/// A sentence on GPUs that lack the dtype; empty when there are none.
+[[nodiscard]] std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns);
+
+[[nodiscard]] Json gemm_fields_json(const gpu::Gemm& gemm);
+[[nodiscard]] Json prediction_json(const gpu::GemmPrediction& prediction);
+[[nodiscard]] Json calibration_json(const CalibratedGpu& gpu);
+
+}  // namespace hindsight::report

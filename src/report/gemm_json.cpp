@@ -1,0 +1,77 @@
+#include "hindsight/core/provenance.h"
+#include "hindsight/report/gemm.h"
+#include "report/gemm_fields.h"
+
+namespace hindsight::report {
+namespace {
+
+Json header() { return {{"hindsight_version", build_info().version}, {"commit", build_info().commit}}; }
+
+Json gpu_json(const CalibratedGpu& gpu) {
+  return {{"gpu", gpu.spec.name}, {"title", gpu.spec.title}, {"tdp_w", gpu.spec.tdp_w}};
+}
+
+}  // namespace
+
+std::string gemm_json(const GemmReport& report) {
+  Json json = header();
+  json["gemm"] = gemm_fields_json(report.gemm);
+  json["mode"] = mode_name(report.mode);
+  json["gpus"] = Json::array();
+  for (const GemmOnGpu& on : report.gpus) {
+    Json entry = gpu_json(on.gpu);
+    entry.update(prediction_json(on.prediction));
+    entry["roofline_us"] = on.roofline_s / kMicro;
+    entry["calibration"] = calibration_json(on.gpu);
+    for (const gpu::GemmPrediction& candidate : on.candidates) {
+      entry["candidates"].push_back(prediction_json(candidate));
+    }
+    json["gpus"].push_back(std::move(entry));
+  }
+  json["left_out"] = report.left_out;
+  return to_text(json);
+}
+
+std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
+  Json json = header();
+  json["workloads"] = Json::array();
+  for (const NetworkReport& report : reports) {
+    const workload::Network& network = *report.network;
+    Json entry{{"workload", network.name()},
+               {"batch", network.batch()},
+               {"dtype", gpu::to_string(report.dtype)},
+               {"mode", mode_name(report.mode)}};
+    entry["gpus"] = Json::array();
+    for (const NetworkOnGpu& on : report.gpus) {
+      const gpu::NetworkPrediction& p = on.prediction;
+      Json result = gpu_json(on.gpu);
+      result.update(Json{{"latency_us", p.latency_s / kMicro},
+                         {"power_w", p.average_power_w()},
+                         {"energy_mj", p.energy_j / kMilli},
+                         {"tflops", p.ops_per_s() / kTera},
+                         {"dram_bytes", p.dram_bytes},
+                         {"ignored_ops_frac", p.ignored_ops_frac},
+                         {"ignored_bytes_frac", p.ignored_bytes_frac},
+                         {"ignored_least_us", p.ignored_least_s / kMicro},
+                         {"in_validated_range", p.in_validated_range},
+                         {"calibration", calibration_json(on.gpu)}});
+      result["layers"] = Json::array();
+      for (const gpu::LayerPrediction& layer : p.layers) {
+        Json row{{"layer", network.layers()[layer.layer].name}, {"repeat", layer.repeat}};
+        row.update(gemm_fields_json(layer.gemm));
+        row.update(prediction_json(layer.prediction));
+        result["layers"].push_back(std::move(row));
+      }
+      result["ignored_layers"] = Json::array();
+      for (const std::size_t layer : p.ignored_layers) {
+        result["ignored_layers"].push_back(network.layers()[layer].name);
+      }
+      entry["gpus"].push_back(std::move(result));
+    }
+    entry["left_out"] = report.left_out;
+    json["workloads"].push_back(std::move(entry));
+  }
+  return to_text(json);
+}
+
+}  // namespace hindsight::report

@@ -1,0 +1,160 @@
+/// Text of one product on one or several GPUs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "hindsight/report/gemm.h"
+#include "report/fields.h"
+#include "report/gemm_fields.h"
+
+namespace hindsight::report {
+namespace {
+
+constexpr int kIndent = 2;
+constexpr double kMegahertz = 1e6;
+
+std::string title(const GemmReport& report) {
+  return fmt::format("GEMM {}, {}, {}, {}\n", shape_text(report.gemm), gpu::to_string(report.gemm.dtype),
+                     gpu::to_string(report.gemm.layout), mode_name(report.mode));
+}
+
+double peak_share(const GemmOnGpu& on, gpu::DType dtype) {
+  return on.prediction.ops_per_s / on.gpu.spec.rate(dtype).peak_ops_per_s;
+}
+
+std::string clock_text(double clock_hz) { return fmt::format("{:.0f} MHz", clock_hz / kMegahertz); }
+
+std::string one_gpu_text(const GemmReport& report, int columns) {
+  const GemmOnGpu& on = report.gpus.front();
+  const gpu::GemmPrediction& p = on.prediction;
+  Table table;
+  table.add_column(on.gpu.spec.name, Align::left);
+  table.add_column("predicted", Align::right);
+  table.add_column("note", Align::left, 1);
+  const auto peak_tflops = on.gpu.spec.rate(report.gemm.dtype).peak_ops_per_s / kTera;
+  table.add_row({"latency", si(p.latency_s, "s"), fmt::format("roofline {}", si(on.roofline_s, "s"))});
+  table.add_row({"rate", tflops_text(p.ops_per_s) + " TFLOP/s",
+                 fmt::format("{} of the published {:.4g}", percent(peak_share(on, report.gemm.dtype)), peak_tflops)});
+  table.add_row({"bound by", std::string(gpu::to_string(p.bound)), std::string(bound_meaning(p.bound))});
+  table.add_row({"power", si(p.average_power_w, "W"), fmt::format("limit {:.4g} W", on.gpu.spec.tdp_w)});
+  table.add_row(
+      {"energy", si(p.energy_j, "J"), fmt::format("{:.3g} pJ per operation", energy_per_op_pj(p, report.gemm))});
+  table.add_row({"SM clock", clock_text(p.sm_clock_hz), fmt::format("highest {}", clock_text(on.gpu.spec.boost_hz))});
+  table.add_row({"DRAM traffic", binary_bytes(p.dram_bytes),
+                 fmt::format("at least {}", binary_bytes(gpu::compulsory_bytes(report.gemm)))});
+  table.add_row({"L2 traffic", binary_bytes(p.l2_bytes), ""});
+  table.add_row({"kernel", tile_text(p.tile), fmt::format("{:.0f} blocks, {:.3g} waves", p.ctas, p.waves)});
+  return table.render(columns);
+}
+
+std::string side_by_side_text(const GemmReport& report, int columns) {
+  Table table;
+  table.add_column("GPU", Align::left);
+  table.add_column("latency", Align::right);
+  table.add_column("TFLOP/s", Align::right, 1);
+  table.add_column("of peak", Align::right, 4);
+  table.add_column("bound", Align::left, 2);
+  table.add_column("power", Align::right, 1);
+  table.add_column("energy", Align::right);
+  table.add_column("clock", Align::right, 6);
+  table.add_column("DRAM", Align::right, 7);
+  table.add_column("kernel", Align::left, 8);
+  table.add_column("validity", Align::left, 3);
+  for (const GemmOnGpu& on : report.gpus) {
+    const gpu::GemmPrediction& p = on.prediction;
+    table.add_row({on.gpu.spec.name, si(p.latency_s, "s"), tflops_text(p.ops_per_s),
+                   percent(peak_share(on, report.gemm.dtype)), std::string(gpu::to_string(p.bound)),
+                   si(p.average_power_w, "W"), si(p.energy_j, "J"), clock_text(p.sm_clock_hz),
+                   binary_bytes(p.dram_bytes), tile_text(p.tile),
+                   std::string(validity(p.calibrated, p.in_validated_range))});
+  }
+  return table.render(columns);
+}
+
+std::string footnotes(const GemmReport& report, int columns) {
+  std::string out;
+  if (report.gpus.size() == 1) {
+    const GemmOnGpu& on = report.gpus.front();
+    out += wrapped("", "Constants: " + calibration_text(on.gpu) + ".", columns, kIndent);
+    if (on.prediction.calibrated && !on.prediction.in_validated_range) {
+      out += wrapped("", "This shape lies outside the range that was validated.", columns, kIndent);
+    }
+  } else {
+    std::vector<ValidityNote> notes;
+    for (const GemmOnGpu& on : report.gpus) {
+      notes.push_back({&on.gpu, on.prediction.calibrated, on.prediction.in_validated_range});
+    }
+    out += validity_notes(notes, columns);
+  }
+  return out + left_out_note(report.left_out, report.gemm.dtype, columns);
+}
+
+/// One line per term; terms overlap, so that their shares need not add up to one.
+std::string terms_text(const GemmOnGpu& on, int columns) {
+  const gpu::GemmPrediction& p = on.prediction;
+  const gpu::GemmTerms& t = p.terms;
+  Table table;
+  table.add_column(on.gpu.spec.name, Align::left);
+  table.add_column("time", Align::right);
+  table.add_column("of latency", Align::right, 1);
+  table.add_column("of what", Align::left, 2);
+  const auto row = [&](const char* name, double term_s, const std::string& what) {
+    table.add_row({name, si(term_s, "s"), percent(term_s / p.latency_s), what});
+  };
+  row("launch", t.launch_s, "start of the kernel");
+  row("fill", t.fill_s, "prologue and epilogue of the blocks");
+  row("chain", t.chain_s, "latency of the main loop's steps");
+  row("math", t.math_s, fmt::format("{:.0f} blocks of {}, {:.3g} waves", p.ctas, tile_text(p.tile), p.waves));
+  row("L2", t.l2_s, binary_bytes(p.l2_bytes));
+  row("DRAM", t.dram_s, binary_bytes(p.dram_bytes));
+  row("reduction", t.reduction_s, fmt::format("split k {}", p.tile.split_k));
+  if (t.slowdown > 1) {
+    table.add_row({"slow-down", "", fmt::format("x {:.3f}", t.slowdown), "clock under the power limit"});
+  }
+  table.add_rule();
+  row("latency", p.latency_s, fmt::format("bound by {} at {}", gpu::to_string(p.bound), clock_text(p.sm_clock_hz)));
+  return "\n" + table.render(columns) +
+         wrapped("", "(terms of the fastest kernel at the highest clock; they overlap)", columns, 0);
+}
+
+}  // namespace
+
+std::string gemm_text(const GemmReport& report, int columns) {
+  const std::string figures =
+      report.gpus.size() == 1 ? one_gpu_text(report, columns) : side_by_side_text(report, columns);
+  return title(report) + "\n" + figures + "\n" + footnotes(report, columns);
+}
+
+std::string gemm_explanation(const GemmReport& report, int columns) {
+  std::string out = gemm_text(report, columns);
+  for (const GemmOnGpu& on : report.gpus) out += terms_text(on, columns);
+  return out;
+}
+
+std::string gemm_candidates_text(const GemmReport& report, int columns) {
+  std::string out = title(report);
+  for (const GemmOnGpu& on : report.gpus) {
+    Table table;
+    table.add_column(on.gpu.spec.name, Align::left);
+    table.add_column("latency", Align::right);
+    table.add_column("of best", Align::right, 3);
+    table.add_column("TFLOP/s", Align::right, 1);
+    table.add_column("bound", Align::left, 2);
+    table.add_column("blocks", Align::right, 4);
+    table.add_column("waves", Align::right, 1);
+    table.add_column("DRAM", Align::right, 5);
+    table.add_column("L2", Align::right, 6);
+    for (const gpu::GemmPrediction& p : on.candidates) {
+      table.add_row({tile_text(p.tile), si(p.latency_s, "s"),
+                     fmt::format("{:.2f} x", p.latency_s / on.candidates.front().latency_s), tflops_text(p.ops_per_s),
+                     std::string(gpu::to_string(p.bound)), fmt::format("{:.0f}", p.ctas),
+                     fmt::format("{:.3g}", p.waves), binary_bytes(p.dram_bytes), binary_bytes(p.l2_bytes)});
+    }
+    out += "\n" + table.render(columns);
+  }
+  return out + "\n" + footnotes(report, columns);
+}
+
+}  // namespace hindsight::report

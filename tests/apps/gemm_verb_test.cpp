@@ -1,0 +1,267 @@
+/// Does `hindsight gemm` answer for one product, GPUs side by side, tables and networks, and refuse nonsense in one
+/// line?
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "apps/app_fixture.h"
+#include "hindsight/core/terminal.h"
+#include "hindsight/gpu/spec.h"
+#include "tolerances.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using hindsight::test::kRounding;
+using hindsight::test::kSixDigits;
+using hindsight::test::relative_error;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+class GemmVerb : public AppTest {
+ protected:
+  static Outcome gemm(const std::vector<std::string>& arguments, const Surroundings& surroundings = {}) {
+    std::vector<std::string> all{"gemm"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return hindsight(all, surroundings);
+  }
+  static std::vector<std::string> product(const std::string& gpu, const std::string& size) {
+    return {"--gpu", gpu, "-m", size, "-n", size, "-k", size};
+  }
+  static Json json(std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    const Outcome outcome = gemm(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out, nullptr, false);
+  }
+};
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  return result;
+}
+
+std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST_F(GemmVerb, OneProductOnOneGpu) {
+  const Json result = json(product("h100-sxm5", "4096"));
+  EXPECT_EQ(result.at("gemm").at("dtype"), "bf16");
+  const Json& gpu = result.at("gpus").at(0);
+  const double latency_us = gpu.at("latency_us"), power_w = gpu.at("power_w"), energy_mj = gpu.at("energy_mj");
+  EXPECT_GE(latency_us, gpu.at("roofline_us").get<double>());
+  EXPECT_LE(relative_error(energy_mj, power_w * latency_us * 1e-3), kRounding);
+  EXPECT_LE(relative_error(gpu.at("tflops"), 2 * 4096.0 * 4096 * 4096 / latency_us * 1e-6), kRounding);
+  EXPECT_LE(power_w, gpu.at("tdp_w").get<double>());
+  const Outcome text = gemm(product("h100-sxm5", "4096"));
+  for (const char* part : {"latency", "TFLOP/s", "bound by", "power", "energy", "SM clock", "DRAM traffic", "kernel"}) {
+    EXPECT_THAT(text.out, HasSubstr(part));
+  }
+}
+
+TEST_F(GemmVerb, ExplainsTheTermsOneLineEach) {
+  const Outcome outcome = gemm(with(product("l40s", "2048"), {"--explain"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::string> all = lines(outcome.out);
+  for (const char* term : {"launch", "fill", "math", "L2", "DRAM", "reduction"}) {
+    EXPECT_GE(std::count_if(all.begin(), all.end(), [&](const auto& line) { return line.starts_with(term); }), 1)
+        << term;
+  }
+}
+
+TEST_F(GemmVerb, CandidatesAreRankedAndTheFirstIsThePrediction) {
+  const Json result = json(with(product("h100-sxm5", "1000"), {"--candidates"}));
+  const Json& gpu = result.at("gpus").at(0);
+  const Json& candidates = gpu.at("candidates");
+  ASSERT_GE(candidates.size(), 3U);
+  EXPECT_EQ(candidates.at(0).at("tile"), gpu.at("tile"));
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    EXPECT_LE(candidates.at(i - 1).at("latency_us").get<double>(), candidates.at(i).at("latency_us").get<double>());
+  }
+  EXPECT_THAT(gemm(with(product("h100-sxm5", "1000"), {"--candidates"})).out, HasSubstr("1.00 x"));
+}
+
+TEST_F(GemmVerb, AllGpusSideBySideTheFastestFirst) {
+  const Json result = json(product("all", "4096"));
+  const Json& gpus = result.at("gpus");
+  EXPECT_EQ(gpus.size() + result.at("left_out").size(), gpu::gpu_names().size());
+  for (std::size_t i = 1; i < gpus.size(); ++i) {
+    EXPECT_LE(gpus.at(i - 1).at("latency_us").get<double>(), gpus.at(i).at("latency_us").get<double>());
+  }
+  const Outcome text = gemm(with(product("all", "4096"), {"--dtype", "fp8"}));
+  EXPECT_THAT(text.out, HasSubstr("Left out, no fp8: a100-pcie-40gb"));
+  EXPECT_EQ(json(product("l4,h200", "512")).at("gpus").at(0).at("gpu"), "l4");
+}
+
+TEST_F(GemmVerb, SaysWhatIsNotCalibratedOrOutsideTheValidatedRange) {
+  EXPECT_THAT(gemm(product("gh200", "4096")).out, HasSubstr("gh200 is not calibrated"));
+  EXPECT_EQ(json(product("gh200", "4096")).at("gpus").at(0).at("in_validated_range"), false);
+  const Outcome outside = gemm({"--gpu", "h100-sxm5", "-m", "2000000", "-n", "4096", "-k", "4096"});
+  EXPECT_THAT(outside.out, HasSubstr("outside the range that was validated"));
+}
+
+TEST_F(GemmVerb, FitsATerminalAndHasNoEscapeCodesInPipes) {
+  for (const int columns : {80, 120}) {
+    for (const auto& arguments : {product("all", "4096"),
+                                  with(product("h100-sxm5", "4096"), {"--explain"}),
+                                  {"--gpu", "h100-sxm5,l4", "--workload", "bert_base", "--explain"}}) {
+      const Outcome outcome =
+          gemm(arguments, {.environment = {{"COLUMNS", std::to_string(columns)}}, .terminal = true});
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+      for (std::string line : lines(outcome.out)) {
+        if (!line.empty() && line.back() == '\r') line.pop_back();
+        EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;
+      }
+    }
+  }
+  EXPECT_EQ(gemm(product("all", "4096")).out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(GemmVerb, ATableKeepsItsRowsAndAddsTheFigures) {
+  const std::string table = write("t.csv", "name,k,m,dtype,n\n\"a, b\",64,128,,256\nc,4096,1,fp8,4096\n");
+  const Outcome outcome = gemm({"--gpu", "h100-sxm5", "--csv", table});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<std::string> rows = lines(outcome.out);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], "name,k,m,dtype,n,latency_us,power_w,energy_mj,tflops,bound");
+  EXPECT_TRUE(rows[1].starts_with("\"a, b\",64,128,,256,")) << rows[1];
+  EXPECT_TRUE(rows[2].starts_with("c,4096,1,fp8,4096,")) << rows[2];
+  EXPECT_THAT(outcome.err, HasSubstr("kept, not used: name"));
+
+  const Json one = json({"--gpu", "h100-sxm5", "-m", "128", "-n", "256", "-k", "64"}).at("gpus").at(0);
+  const Json many = Json::parse(gemm({"--gpu", "h100-sxm5", "--csv", table, "--format", "json"}).out);
+  EXPECT_EQ(many.at("rows").at(0).at("latency_us"), one.at("latency_us"));
+  EXPECT_EQ(many.at("rows").at(0).at("name"), "a, b");
+  EXPECT_EQ(many.at("rows").at(1).at("dtype"), "fp8");
+  const double printed_us = std::stod(rows[1].substr(std::string("\"a, b\",64,128,,256,").size()));
+  EXPECT_LE(relative_error(printed_us, one.at("latency_us")), kSixDigits);
+}
+
+TEST_F(GemmVerb, ATableOnSeveralGpusNamesThemAndMovesTakenNames) {
+  const std::string table = write("t.csv", "m,n,k,power_w\n64,64,64,1\n");
+  const std::vector<std::string> rows = lines(gemm({"--gpu", "h200,l4", "--csv", table}).out);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], "gpu,m,n,k,input_power_w,latency_us,power_w,energy_mj,tflops,bound");
+  EXPECT_TRUE(rows[1].starts_with("h200,64,64,64,1,")) << rows[1];
+  EXPECT_TRUE(rows[2].starts_with("l4,64,64,64,1,")) << rows[2];
+}
+
+TEST_F(GemmVerb, OptionsFillWhatATableDoesNotSay) {
+  const std::string table = write("t.csv", "m,n,k,batch\n64,64,64,\n64,64,64,7\n");
+  const Json rows = Json::parse(gemm({"--gpu", "l4", "--csv", table, "--format", "json", "--batch", "3", "--dtype",
+                                      "fp16", "--layout", "tn"})
+                                    .out)
+                        .at("rows");
+  EXPECT_EQ(rows.at(0).at("batch"), 3);
+  EXPECT_EQ(rows.at(1).at("batch"), 7);
+  EXPECT_EQ(rows.at(0).at("dtype"), "fp16");
+  EXPECT_EQ(rows.at(0).at("layout"), "tn");
+}
+
+struct BadTable {
+  const char* text;
+  const char* expected;
+};
+
+TEST_F(GemmVerb, AMalformedTableIsRefusedWithItsPlaceAndLeavesNoFile) {
+  const BadTable tables[] = {
+      {"m,n\n1,2\n", "bad.csv:1:1: no column 'k'"},
+      {"m,n,k\n1,2\n", "bad.csv:2:1: 2 cells"},
+      {"m,n,k\n1,2,3\n4, 5,x\n", "bad.csv:3:6: k 'x'"},
+      {"m,n,k\n1,2,3\n0,5,6\n", "bad.csv:3:1: m '0'"},
+      {"m,n,k\n1,-2,3\n", "bad.csv:2:3: n '-2'"},
+      {"m,n,k\n1,2,99999999999999999999\n", "bad.csv:2:5: k '99999999999999999999'"},
+      {"m,n,k\n1,2,3.5\n", "bad.csv:2:5: k '3.5'"},
+      {"m,n,k\n2000000000,2000000000,2000000000\n", "bad.csv:2:1: "},
+      {"m,n,k,dtype\n1,2,3,bf61\n", "Did you mean 'bf16'?"},
+      {"m,n,k,dtype\n1,2,3,fp8\n", "bad.csv:2:7: a100-sxm-80gb has no fp8"},
+      {"m;n;k\n1;2;3\n", "bad.csv:1:1: one column"},
+      {"", "bad.csv:1:1: the table is empty"},
+  };
+  for (const BadTable& bad : tables) {
+    const Outcome outcome =
+        gemm({"--gpu", "a100-sxm-80gb", "--csv", write("bad.csv", bad.text), "--out", file("out.csv")});
+    expect_one_line_error(outcome, 2, bad.expected);
+    EXPECT_THAT(outcome.err, HasSubstr("Columns: m,n,k"));
+    EXPECT_FALSE(std::filesystem::exists(file("out.csv"))) << bad.text;
+  }
+}
+
+TEST_F(GemmVerb, OutIsWrittenWholeAndOlderFilesSurviveARefusal) {
+  const std::string table = write("t.csv", "m,n,k\n64,64,64\n");
+  const Outcome outcome = gemm({"--gpu", "l4", "--csv", table, "--out", file("out.csv")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(read_file(file("out.csv")), gemm({"--gpu", "l4", "--csv", table}).out);
+  const std::string before = hash_of(file("out.csv"));
+  const std::string bad = write("bad.csv", "m,n,k\n64,64,64\n64,64,no\n");
+  EXPECT_EQ(gemm({"--gpu", "l4", "--csv", bad, "--out", file("out.csv")}).exit_code, 2);
+  EXPECT_EQ(hash_of(file("out.csv")), before);
+}
+
+TEST_F(GemmVerb, ANetworkIsTheSumOfItsLayers) {
+  const Json result = json({"--gpu", "h100-sxm5", "--workload", "bert_base", "--batch", "4"});
+  const Json& network = result.at("workloads").at(0);
+  EXPECT_EQ(network.at("batch"), 4);
+  EXPECT_EQ(network.at("mode"), "sustained");
+  const Json& gpu = network.at("gpus").at(0);
+  double latency_us = 0, energy_mj = 0;
+  for (const Json& layer : gpu.at("layers")) {
+    latency_us += layer.at("repeat").get<double>() * layer.at("latency_us").get<double>();
+    energy_mj += layer.at("repeat").get<double>() * layer.at("energy_mj").get<double>();
+  }
+  EXPECT_LE(relative_error(gpu.at("latency_us"), latency_us), kRounding);
+  EXPECT_LE(relative_error(gpu.at("energy_mj"), energy_mj), kRounding);
+  EXPECT_EQ(gpu.at("ignored_ops_frac"), 0);
+}
+
+TEST_F(GemmVerb, ANetworkSaysWhatIsNoGemm) {
+  const Json gpu = json({"--gpu", "l40s", "--workload", "mobilenet_v2"}).at("workloads").at(0).at("gpus").at(0);
+  EXPECT_EQ(gpu.at("ignored_layers").size(), 17U);  // its depthwise convolutions
+  EXPECT_GT(gpu.at("ignored_ops_frac").get<double>(), 0.05);
+  EXPECT_GT(gpu.at("ignored_least_us").get<double>(), 0);
+  EXPECT_THAT(gemm({"--gpu", "l40s", "--workload", "mobilenet_v2"}).out, HasSubstr("17 depthwise layers"));
+}
+
+struct BadCall {
+  std::vector<std::string> arguments;
+  const char* expected;
+};
+
+TEST_F(GemmVerb, NonsenseIsRefusedInOneLine) {
+  const std::vector<std::string> sizes{"-m", "4", "-n", "4", "-k", "4"};
+  const BadCall calls[] = {
+      {with({"--gpu", "h100-smx5"}, sizes), "Did you mean 'h100-sxm5'?"},
+      {with({"--gpu", "h200"}, with(sizes, {"--dtype", "bf61"})), "Did you mean 'bf16'?"},
+      {with({"--gpu", "a100-sxm-80gb"}, with(sizes, {"--dtype", "fp8"})), "It has: fp32, tf32, fp16, bf16, int8."},
+      {{"--gpu", "h200", "-m", "0", "-n", "4", "-k", "4"}, "-m: '0' is not a whole number"},
+      {{"--gpu", "h200", "-m", "-4", "-n", "4", "-k", "4"}, "-m: '-4' is not a whole number"},
+      {{"--gpu", "h200", "-m", "4", "-n", "99999999999999999999", "-k", "4"}, "-n: '99999999999999999999'"},
+      {{"--gpu", "h200", "-m", "2000000000", "-n", "2000000000", "-k", "2000000000"}, "multiply-accumulates"},
+      {{"--gpu", "h200", "-m", "4", "-n", "4"}, "-k is missing"},
+      {{"--gpu", "h200"}, "give -m, -n and -k, or --csv, or --workload"},
+      {with({"--gpu", "h200", "--workload", "unet"}, sizes), "only one of them"},
+      {with({"--gpu", "h200", "--layout", "nx"}, sizes), "layout"},
+      {with({"--gpu", "h200", "--mode", "brst"}, sizes), "Did you mean 'burst'?"},
+      {with({"--gpu", "h200", "--format", "csv"}, sizes), "--format goes with --csv"},
+      {with({"--gpu", "h200,h200"}, sizes), "named twice"},
+      {{"--gpu", "h200", "--workload", "resnet51"}, "Did you mean 'resnet50'?"},
+      {{"--gpu", "h200", "--workload", "unet", "--batch", "0"}, "--batch: '0'"},
+  };
+  for (const BadCall& call : calls) expect_one_line_error(gemm(call.arguments), 2, call.expected);
+  expect_one_line_error(gemm({"--gpu", "h200", "--csv", file("none.csv")}), 1, "no such file");
+}
+
+TEST_F(GemmVerb, SustainedRunsAreNeverFasterThanBursts) {
+  const auto latency_us = [&](const char* mode) {
+    return json(with(product("h200", "8192"), {"--mode", mode})).at("gpus").at(0).at("latency_us").get<double>();
+  };
+  EXPECT_GE(latency_us("sustained"), latency_us("burst"));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test

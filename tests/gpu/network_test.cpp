@@ -1,0 +1,88 @@
+/// Is a network on a GPU the sum of its GEMMs, and is the rest said?
+#include "hindsight/gpu/network.h"
+
+#include <gtest/gtest.h>
+
+#include "tolerances.h"
+
+namespace hindsight::gpu {
+namespace {
+
+using hindsight::test::kRounding;
+using hindsight::test::relative_error;
+
+/// A 1 x 1 convolution from 8 to 16 channels on 10 x 10 pixels, three times, and a depthwise 3 x 3 one.
+workload::Network small_network() {
+  return workload::parse_network(
+      "format: 1\n"
+      "name: small\n"
+      "description: two layers\n"
+      "source: this test\n"
+      "batch: 1\n"
+      "layers:\n"
+      "  - {name: wide, type: convolution, repeat: 3, in: [10, 10, 8], out: 16}\n"
+      "  - {name: deep, type: depthwise_convolution, in: [10, 10, 8], kernel: 3, pad: same}\n",
+      "small.yaml");
+}
+
+NetworkPrediction predict_on(const char* gpu, const workload::Network& network, DType dtype) {
+  const GpuSpec spec = load_gpu(gpu);
+  return predict_network(spec, load_calibration(spec, dtype), network, dtype);
+}
+
+/// 3 x (100 x 16 x 8) multiply-adds count; 100 x 8 x 9 of the depthwise layer do not. Bytes in bf16:
+/// 3 x (800 + 128 + 1600) x 2 = 15,168 and (800 + 72 + 800) x 2 = 3,344.
+TEST(NetworkOnGpu, CountsGemmsAndSaysWhatItIgnores) {
+  const NetworkPrediction result = predict_on("h100-sxm5", small_network(), DType::bf16);
+  ASSERT_EQ(result.layers.size(), 1U);
+  EXPECT_EQ(result.layers[0].gemm.m, 100);
+  EXPECT_EQ(result.layers[0].gemm.n, 16);
+  EXPECT_EQ(result.layers[0].gemm.k, 8);
+  EXPECT_EQ(result.ops, 2 * 3 * 100 * 16 * 8);
+  EXPECT_EQ(result.ignored_layers, std::vector<std::size_t>{1});
+  EXPECT_LE(relative_error(result.ignored_ops_frac, 7200.0 / (7200 + 38400)), kRounding);
+  EXPECT_LE(relative_error(result.ignored_bytes_frac, 3344.0 / (3344 + 15168)), kRounding);
+  EXPECT_LE(relative_error(result.ignored_least_s, 3344 / 3352e9), kRounding);
+}
+
+TEST(NetworkOnGpu, IsTheSumOfItsLayersTimesTheirRepeats) {
+  const GpuSpec spec = load_gpu("l40s");
+  const Calibration calibration = load_calibration(spec, DType::fp16);
+  const workload::Network network = workload::load_network("bert_base").with_batch(2);
+  const NetworkPrediction result = predict_network(spec, calibration, network, DType::fp16);
+  double latency_s = 0, energy_j = 0, ops_sum = 0;
+  for (const workload::GemmLayer& layer : network.gemms()) {
+    const Gemm gemm = library_gemm(layer, DType::fp16);
+    const GemmPrediction one = predict(spec, calibration, gemm, RunMode::sustained);
+    latency_s += static_cast<double>(layer.repeat) * one.latency_s;
+    energy_j += static_cast<double>(layer.repeat) * one.energy_j;
+    ops_sum += static_cast<double>(layer.repeat) * ops(gemm);
+  }
+  EXPECT_LE(relative_error(result.latency_s, latency_s), kRounding);
+  EXPECT_LE(relative_error(result.energy_j, energy_j), kRounding);
+  EXPECT_LE(relative_error(result.ops, ops_sum), kRounding);
+  EXPECT_LE(relative_error(result.ops, 2 * network.totals().macs), kRounding);
+  EXPECT_LE(relative_error(result.average_power_w() * result.latency_s, result.energy_j), kRounding);
+}
+
+/// Attention multiplies two activations stored by rows; linear layers and filters are stored n x k.
+TEST(NetworkOnGpu, LayoutsAreThoseThatFrameworksUse) {
+  const NetworkPrediction result = predict_on("h200", workload::load_network("vit_b_16"), DType::bf16);
+  for (const LayerPrediction& layer : result.layers) {
+    EXPECT_EQ(layer.gemm.layout, usual_layout(layer.gemm.batch)) << layer.layer;
+  }
+}
+
+TEST(NetworkOnGpu, ANetworkWithoutGemmsTakesNoTime) {
+  const workload::Network network = workload::parse_network(
+      "format: 1\nname: deep\ndescription: one layer\nsource: this test\nbatch: 1\nlayers:\n"
+      "  - {name: deep, type: depthwise_convolution, in: [10, 10, 8], kernel: 3, pad: same}\n",
+      "deep.yaml");
+  const NetworkPrediction result = predict_on("l4", network, DType::bf16);
+  EXPECT_EQ(result.latency_s, 0);
+  EXPECT_EQ(result.average_power_w(), 0);
+  EXPECT_EQ(result.ignored_ops_frac, 1);
+}
+
+}  // namespace
+}  // namespace hindsight::gpu
