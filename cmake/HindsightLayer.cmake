@@ -1,6 +1,6 @@
 # One static library per folder of src/. A layer may use only the layers to its left (checked by the
 # `layering` test from the include graph); third-party libraries are PRIVATE to their layer.
-set(HINDSIGHT_LAYERS core space workload accel gpu log sweep dataset surrogate optimize check report)
+set(HINDSIGHT_LAYERS core space workload accel gpu measure log sweep dataset surrogate optimize check report)
 
 # hindsight_layer(NAME [USES layer...] [PRIVATE target...])
 function(hindsight_layer name)

@@ -16,15 +16,16 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 # -Wno-sign-conversion: indices are int where a library says so and size_t elsewhere; -Wconversion still
-# reports every narrowing that loses a value.
+# reports every narrowing that loses a value. nvcc takes none of these.
 add_library(hindsight_warnings INTERFACE)
-target_compile_options(hindsight_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion)
+target_compile_options(
+  hindsight_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wno-sign-conversion>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 reports an overlap inside std::string for `"text" + std::string(...)` at -O2 and above (GCC bug 105651).
-  target_compile_options(hindsight_warnings INTERFACE -Wno-restrict)
+  target_compile_options(hindsight_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>")
 endif()
 if(HINDSIGHT_WERROR)
-  target_compile_options(hindsight_warnings INTERFACE -Werror)
+  target_compile_options(hindsight_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
 if(HINDSIGHT_SANITIZE)
@@ -32,7 +33,7 @@ if(HINDSIGHT_SANITIZE)
   add_compile_options(-fsanitize=${HINDSIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HINDSIGHT_SANITIZE})
   # Instrumentation hides initialisations from GCC's flow analysis (std::regex, std::optional); other builds keep it.
-  target_compile_options(hindsight_warnings INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(hindsight_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>")
 endif()
 if(HINDSIGHT_COVERAGE)
   # Atomic counters: the thread pool would otherwise make counts negative and the report fail.

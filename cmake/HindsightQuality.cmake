@@ -2,6 +2,7 @@
 # exists only where its program is installed; none is part of the default build.
 file(GLOB_RECURSE hindsight_sources CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/src/*.h" "${PROJECT_SOURCE_DIR}/src/*.cpp"
+     "${PROJECT_SOURCE_DIR}/src/*.cu" "${PROJECT_SOURCE_DIR}/src/*.cuh"
      "${PROJECT_SOURCE_DIR}/apps/*.h" "${PROJECT_SOURCE_DIR}/apps/*.cpp"
      "${PROJECT_SOURCE_DIR}/tests/*.h" "${PROJECT_SOURCE_DIR}/tests/*.cpp"
      "${PROJECT_SOURCE_DIR}/bench/*.h" "${PROJECT_SOURCE_DIR}/bench/*.cpp")
@@ -20,6 +21,12 @@ set(tidy_sources ${hindsight_sources})
 list(FILTER tidy_sources INCLUDE REGEX "/(src|apps)/.*\\.cpp$")
 if(NOT TARGET hindsight_torch)
   list(FILTER tidy_sources EXCLUDE REGEX "/surrogate/torch/")  # has no compile command without LibTorch
+endif()
+# Of the CUDA part, too, only one of two variants has compile commands.
+if(HINDSIGHT_CUDA_FOUND)
+  list(FILTER tidy_sources EXCLUDE REGEX "\\.nocuda\\.cpp$")
+else()
+  list(FILTER tidy_sources EXCLUDE REGEX "/measure/cuda/[a-z_]+\\.cpp$")
 endif()
 find_program(HINDSIGHT_CLANG_TIDY NAMES clang-tidy-14 clang-tidy)
 if(HINDSIGHT_CLANG_TIDY AND tidy_sources)

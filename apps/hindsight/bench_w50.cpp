@@ -133,7 +133,8 @@ int run(const Options& options, const Provenance& provenance) {
   std::vector<report::W50Run> runs;
   for (const std::string& file : options.csv) {
     const dataset::Dataset truth = load_truth(file, options, provenance);
-    const std::string name = dataset::table_name(dataset::CsvTable{.file = file, .header = {}, .rows = {}, .line = {}});
+    const std::string name =
+        dataset::table_name(dataset::CsvTable{.file = file, .header = {}, .rows = {}, .line = {}, .place = {}});
     for (const check::W50Method method : methods) {
       for (std::int64_t s = 0; s < options.seeds && !interrupt_requested(); ++s) {
         w50.method = method;

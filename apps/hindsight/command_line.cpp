@@ -97,6 +97,7 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   add_propose(app, session);
   add_bench(app, session);
   add_gemm(app, session);
+  add_measure(app, session);
   add_doctor(app, session);
 
   if (!arguments.empty() && arguments.front() == "help") {

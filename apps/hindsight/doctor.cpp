@@ -12,6 +12,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/log/log.h"
+#include "hindsight/measure/run.h"
 #include "hindsight/report/catalogue.h"
 #include "output.h"
 #include "verbs.h"
@@ -47,6 +48,12 @@ std::string paths_text(const std::vector<std::filesystem::path>& paths) {
   return names.empty() ? "none found" : join(names, ", ");
 }
 
+std::string measuring_text() {
+  const measure::Availability here = measure::availability();
+  if (!here.built_in) return fmt::format("not built in: {}", here.problem);
+  return fmt::format("{}, {}", here.toolkit, here.devices.empty() ? here.problem : join(here.devices, ", "));
+}
+
 int doctor(bool json) {
   const BuildInfo& build = build_info();
   const report::Facts facts{
@@ -59,7 +66,7 @@ int doctor(bool json) {
                                 FMT_VERSION / 100 % 100, FMT_VERSION % 100, report::json_library_version())},
       {"log schema", fmt::format("{} (SQLite application_id 0x{:08X})", log::kSchemaVersion, log::kApplicationId)},
       {"accelerator model", fmt::format("{} {}", accel::kModelName, accel::kModelVersion)},
-      {"GPU", "not built in"},
+      {"GPU", measuring_text()},
       {"CPU", proc_value("/proc/cpuinfo", "model name").value_or("unknown")},
       {"cores", fmt::format("{} ({} usable by this process)", std::thread::hardware_concurrency(), resolve_threads(0))},
       {"memory", memory_text()},

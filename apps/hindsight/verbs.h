@@ -37,6 +37,7 @@ void add_bench(CLI::App& app, Session& session);
 void add_bench_offline(CLI::App& group, Session& session);
 void add_bench_w50(CLI::App& group, Session& session);
 void add_gemm(CLI::App& app, Session& session);
+void add_measure(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 
 }  // namespace hindsight::app

@@ -12,11 +12,13 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/log/log.h"
+#include "log/schema_gpu_sql.h"
 #include "log/schema_sql.h"
 
 namespace hindsight::log {
 namespace {
 
+/// Version 1.
 const std::string& creation_sql() {
   static const std::string sql = std::string(kSchemaTablesSql) + kSchemaViewsSql;
   return sql;
@@ -53,7 +55,7 @@ std::set<std::string> tables_and_columns(SQLite::Database& database) {
 const std::set<std::string>& expected_tables_and_columns() {
   static const std::set<std::string> expected = [] {
     SQLite::Database reference(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    reference.exec(creation_sql());
+    for (const Migration& step : migrations()) reference.exec(step.sql);
     return tables_and_columns(reference);
   }();
   return expected;
@@ -62,8 +64,9 @@ const std::set<std::string>& expected_tables_and_columns() {
 }  // namespace
 
 std::span<const Migration> migrations() {
-  static const std::array<Migration, 1> steps = {{{.to_version = 1, .sql = creation_sql().c_str()}}};
-  static_assert(kSchemaVersion == 1, "a new schema version needs its migration here");
+  static const std::array<Migration, 2> steps = {
+      {{.to_version = 1, .sql = creation_sql().c_str()}, {.to_version = 2, .sql = kGpuTablesSql}}};
+  static_assert(kSchemaVersion == 2, "a new schema version needs its migration here");
   return steps;
 }
 
@@ -151,9 +154,10 @@ void require_expected_columns(SQLite::Database& database, const std::filesystem:
 
 const std::vector<std::string>& table_names() {
   static const std::vector<std::string> names = {
-      "runs",       "spaces",    "space_parameters", "workloads",          "workload_context",
-      "evaluators", "designs",   "evaluations",      "evaluation_metrics", "evaluation_violations",
-      "models",     "proposals", "checkpoints",      "schema_migrations"};
+      "runs",       "spaces",        "space_parameters", "workloads",          "workload_context",
+      "evaluators", "designs",       "evaluations",      "evaluation_metrics", "evaluation_violations",
+      "models",     "proposals",     "checkpoints",      "schema_migrations",  "gpu_sessions",
+      "gpu_gemms",  "gpu_quantities"};
   return names;
 }
 

@@ -26,7 +26,7 @@ struct Library {
   bool in_public_headers = false;
   std::string_view folder = "";  ///< the only folder that may name it, when that is narrower than a layer
 };
-constexpr std::array<Library, 14> kLibraries = {{
+constexpr std::array<Library, 16> kLibraries = {{
     {.prefix = "Eigen/", .layers = "*", .in_public_headers = true},
     {.prefix = "fmt/", .layers = "*"},
     {.prefix = "yaml-cpp/", .layers = "core"},
@@ -39,6 +39,8 @@ constexpr std::array<Library, 14> kLibraries = {{
     {.prefix = "torch/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
     {.prefix = "ATen/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
     {.prefix = "c10/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
+    {.prefix = "cuda_", .layers = "measure", .folder = "src/measure/cuda/"},
+    {.prefix = "cublasLt.h", .layers = "measure", .folder = "src/measure/cuda/"},
     {.prefix = "CLI/", .layers = "apps"},
     {.prefix = "CLI11.hpp", .layers = "apps"},
 }};

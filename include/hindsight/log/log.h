@@ -24,7 +24,7 @@ namespace hindsight::log {
 /// "HSLG" as SQLite application_id.
 inline constexpr std::int32_t kApplicationId = 0x48534C47;
 /// Schema version written to user_version.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 enum class OpenMode { read_only, read_write_create };
 

@@ -1,0 +1,233 @@
+/// hindsight measure: times GEMMs and measures a GPU, or takes in what the small program measured elsewhere.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/gpu_measurements.h"
+#include "hindsight/measure/csv.h"
+#include "hindsight/measure/run.h"
+#include "hindsight/measure/sheet.h"
+#include "measure_plan.h"
+#include "measure_sink.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+constexpr std::int64_t kMostAlgorithms = 64;
+
+std::string number(double value, double scale, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value * scale, digits) : "-";
+}
+
+std::string gemms_text(const measure::SessionRecords& records) {
+  Table table;
+  for (const char* header : {"kernel", "dtype", "mode"}) table.add_column(header, Align::left);
+  for (const char* header : {"batch", "m", "n", "k"}) table.add_column(header, Align::right);
+  table.add_column("tile", Align::right, 2);
+  table.add_column("rank", Align::right, 2);
+  for (const char* header : {"latency us", "TFLOP/s", "power W", "energy mJ"}) table.add_column(header, Align::right);
+  table.add_column("clock MHz", Align::right, 1);
+  table.add_column("spread %", Align::right, 1);
+  table.add_column("status", Align::left, 1);
+  for (const measure::GemmRow& row : records.gemms) {
+    table.add_row({row.kernel, row.dtype, row.mode, std::to_string(row.batch), std::to_string(row.m),
+                   std::to_string(row.n), std::to_string(row.k), std::to_string(row.tile), std::to_string(row.rank),
+                   number(row.latency_s, 1e6, 2), number(measure::ops_per_s(row), 1e-12, 2),
+                   number(row.board.power_w, 1, 1), number(row.energy_j, 1e3, 3),
+                   number(row.board.sm_clock_hz, 1e-6, 0), number(row.spread_frac, 100, 2), row.status});
+  }
+  return table.render(output_columns());
+}
+
+std::string quantities_text(const measure::SessionRecords& records) {
+  Table table;
+  table.add_column("quantity", Align::left);
+  table.add_column("at", Align::right);
+  table.add_column("value", Align::right);
+  table.add_column("spread %", Align::right, 1);
+  table.add_column("how", Align::left, 2);
+  for (const measure::Quantity& q : records.quantities) {
+    table.add_row({q.name, std::isfinite(q.argument) ? shortest(q.argument) : "",
+                   std::isfinite(q.value) ? fmt::format("{:.4g}", q.value) : "-", number(q.spread_frac, 100, 2),
+                   q.detail});
+  }
+  return table.render(output_columns());
+}
+
+std::string records_json(const measure::SessionRecords& records) {
+  std::string text = "[" + measure::to_json_line(records.session);
+  for (const auto& row : records.gemms) text += ",\n " + measure::to_json_line(row);
+  for (const auto& quantity : records.quantities) text += ",\n " + measure::to_json_line(quantity);
+  return text + "]\n";
+}
+
+/// Tasks that the log has of devices of this name.
+std::set<std::string> finished_in_log(const std::string& file, const std::string& gpu_name) {
+  if (!std::filesystem::exists(file)) return {};
+  std::vector<measure::SessionRecords> sessions = log::gpu_measurements(log::Log::open(file, log::OpenMode::read_only));
+  std::erase_if(sessions, [&](const auto& records) { return records.session.gpu_name != gpu_name; });
+  return measure::finished_tasks(sessions);
+}
+
+int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Provenance& provenance) {
+  const measure::Availability here = measure::availability();
+  if (options.resume && options.log.empty())
+    throw Error(ErrorKind::usage, "--resume needs --log (what is done stands there)");
+  const auto device = static_cast<std::size_t>(options.run.device);
+  if (options.resume && device < here.devices.size()) {
+    options.run.finished = finished_in_log(options.log, here.devices[device]);
+  }
+  options.run.command_line = provenance.command_line;
+  options.run.version = provenance.version;
+  options.run.commit = provenance.commit;
+  options.run.host = provenance.host;
+  install_interrupt_handlers();
+  MeasureSink sink(options.log, provenance, options.quiet);
+  const measure::RunResult result = measure::run(plan, options.run, sink);
+  sink.finish(interrupt_requested() ? "interrupted" : "finished");
+  const measure::SessionRecords& records = sink.records();
+  if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, measure::gemms_csv({records}));
+  if (!options.sheet.empty()) {
+    write_file_atomically(options.sheet,
+                          measure::sheet_yaml(records, std::filesystem::path(options.sheet).stem().string()));
+  }
+  if (options.csv == "-") {
+    print(measure::gemms_csv({records}));
+  } else if (options.json) {
+    print(records_json(records));
+  } else {
+    if (!records.quantities.empty()) print(quantities_text(records));
+    if (!records.gemms.empty()) print(gemms_text(records));
+  }
+  remark(fmt::format("{} tasks measured, {} failed, {} done before, {} left", result.measured, result.failed,
+                     result.finished_before, result.left));
+  return interrupt_requested() ? exit_code(ErrorKind::interrupted) : 0;
+}
+
+int import(const MeasureOptions& options, const Provenance& provenance) {
+  const std::vector<measure::SessionRecords> sessions =
+      measure::parse_json_lines(read_file(options.file), options.file, measure::LastLine::may_be_cut);
+  if (options.log.empty() && options.csv.empty() && options.sheet.empty()) {
+    throw Error(ErrorKind::usage, "nothing to do. Name a --log, a --csv or a --sheet");
+  }
+  // What can be refused is refused before anything is written.
+  const std::string sheet =
+      options.sheet.empty()
+          ? ""
+          : measure::sheet_yaml(measure::merged(sessions), std::filesystem::path(options.sheet).stem().string());
+  if (!options.log.empty()) {
+    log::Log log = log::Log::open(options.log, log::OpenMode::read_write_create);
+    const std::int64_t run_id = log.begin_run("measure import", provenance, "{}");
+    log::MeasurementCounts all;
+    for (const measure::SessionRecords& records : sessions) {
+      const log::MeasurementCounts counts = log::append_measurements(log, run_id, records);
+      all.inserted += counts.inserted;
+      all.already_present += counts.already_present;
+    }
+    log.end_run(run_id, "finished");
+    remark(fmt::format("{} measurements of {} sessions stored, {} were there", all.inserted, sessions.size(),
+                       all.already_present));
+  }
+  if (!options.sheet.empty()) write_file_atomically(options.sheet, sheet);
+  if (options.csv == "-") {
+    print(measure::gemms_csv(sessions));
+  } else if (!options.csv.empty()) {
+    write_file_atomically(options.csv, measure::gemms_csv(sessions));
+  }
+  return 0;
+}
+
+void add_common(CLI::App& verb, MeasureOptions& options) {
+  verb.add_option("--device", options.run.device, "Number of the CUDA device [0]")->check(between(0, 1023));
+  verb.add_option("--log", options.log, "SQLite log to store every row in");
+  verb.add_flag("--resume", options.resume, "Leave out what the log has of this GPU");
+  verb.add_option("--budget-s", options.run.budget_s, "Start nothing later than this [no limit]")
+      ->check(CLI::NonNegativeNumber.description(""));
+  verb.add_option("--settle-s", options.run.settle_s, "Sustained: seconds that do not count [1]")
+      ->check(CLI::NonNegativeNumber.description(""));
+  verb.add_option("--window-s", options.run.window_s, "Sustained: least energy window [1.2]")
+      ->check(CLI::PositiveNumber.description(""));
+  verb.add_flag("--json", options.json, "As JSON");
+  verb.add_flag("--quiet", options.quiet, "No progress");
+}
+
+void add_gemm_verb(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<MeasureOptions>();
+  CLI::App* verb = group.add_subcommand("gemm", "Time GEMMs by cuBLASLt and the plain tiled kernel");
+  verb->add_option("-m", options->m, "Rows of the output");
+  verb->add_option("-n", options->n, "Columns of the output");
+  verb->add_option("-k", options->k, "Length of the sums");
+  verb->add_option("--batch", options->batch, "Products per launch [1]");
+  verb->add_option("--shapes", options->shapes, "grid, sustained, or a CSV with m,n,k[,batch]\n[grid]");
+  verb->add_option("--dtype", options->dtype, "fp32,tf32,fp16,bf16,fp8,int8 [all]");
+  verb->add_option("--layout", options->layout, "nn, nt, tn, tt; nt: linear layer [nt]");
+  verb->add_option("--kernel", options->kernel, "cublaslt, tiled, or both [cublaslt]");
+  verb->add_option("--mode", options->mode, "burst, sustained, or both [burst]");
+  verb->add_option("--algorithms", options->algorithms, "Best of cuBLASLt's ranking [1]")
+      ->check(between(1, kMostAlgorithms));
+  verb->add_option("--first-tile", options->first_tile, "Tiled kernel: smallest tile [1]")
+      ->check(between(1, measure::kLargestTile));
+  verb->add_option("--last-tile", options->last_tile, "Tiled kernel: largest tile [32]")
+      ->check(between(1, measure::kLargestTile));
+  verb->add_option("--csv", options->csv, "Rows as CSV to a file, or - for standard output");
+  add_common(*verb, *options);
+  verb->footer(
+      "Power is measured in sustained mode. Exit code 5 without CUDA or device.\n"
+      "Example: hindsight measure gemm -m 4096 -n 4096 -k 4096 --dtype bf16 \\\n"
+      "           --mode burst,sustained --algorithms 8 --log gpu.sqlite");
+  verb->callback([options, &session] {
+    session.action = [options, &session] { return run(gemm_plan(*options), *options, session.provenance); };
+  });
+}
+
+void add_device_verb(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<MeasureOptions>();
+  CLI::App* verb = group.add_subcommand("device", "Measure latencies, bandwidths, rates and power");
+  verb->add_option("--sheet", options->sheet, "Write a spec sheet (YAML) for gemm, calibrate");
+  add_common(*verb, *options);
+  verb->footer(
+      "Exit code 5 without CUDA or device.\n"
+      "Example: hindsight measure device --sheet my-gpu.yaml --log gpu.sqlite");
+  verb->callback([options, &session] {
+    session.action = [options, &session] {
+      measure::PlanOptions parts;
+      parts.cublaslt = parts.tiled = false;
+      return run(measure::make_plan(parts), *options, session.provenance);
+    };
+  });
+}
+
+void add_import_verb(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<MeasureOptions>();
+  CLI::App* verb = group.add_subcommand("import", "Take in what hindsight-measure wrote");
+  verb->add_option("file", options->file, "JSON lines")->required();
+  verb->add_option("--log", options->log, "SQLite log to append to; created if missing");
+  verb->add_option("--csv", options->csv, "GEMMs as CSV to a file, or - for standard output");
+  verb->add_option("--sheet", options->sheet, "Write a spec sheet (YAML) for gemm, calibrate");
+  verb->footer(
+      "Needs no GPU. Importing twice changes nothing.\n"
+      "Example: hindsight measure import results/measurements.jsonl --log gpu.sqlite");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return import(*options, session.provenance); }; });
+}
+
+}  // namespace
+
+void add_measure(CLI::App& app, Session& session) {
+  CLI::App* group = app.add_subcommand("measure", "Measure a GPU: GEMMs, the device, its power");
+  group->require_subcommand(1);
+  group->footer("Example: hindsight measure device --sheet my-gpu.yaml");
+  add_gemm_verb(*group, session);
+  add_device_verb(*group, session);
+  add_import_verb(*group, session);
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,112 @@
+#include "measure_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/csv_import.h"
+
+namespace hindsight::app {
+namespace {
+
+bool chosen(const std::string& option, const std::string& list, const std::string& name,
+            const std::vector<std::string>& known) {
+  const std::vector<std::string> words = split(list, ',');
+  for (const std::string& word : words) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} '{}' is unknown.{}", option, printable(word), did_you_mean(word, known)));
+    }
+  }
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+std::vector<gpu::DType> dtypes_of(const std::string& list) {
+  if (list == "all") return {gpu::kAllDTypes.begin(), gpu::kAllDTypes.end()};
+  std::vector<gpu::DType> dtypes;
+  for (const std::string& name : split(list, ',')) dtypes.push_back(gpu::parse_dtype(name));
+  return dtypes;
+}
+
+std::int64_t size_in(const dataset::CsvTable& table, std::size_t row, const std::string& column) {
+  const bool optional = column == "batch";
+  if (optional && std::find(table.header.begin(), table.header.end(), column) == table.header.end()) return 1;
+  const std::size_t index = table.column(column);
+  if (const auto value = parse_int(table.rows[row][index])) return *value;
+  const dataset::CsvTable::Place place = table.place[row][index];
+  throw Error(ErrorKind::usage,
+              fmt::format("{}:{}:{}: '{}' is not a whole number (column {}). Expected: m, n, k and "
+                          "optionally batch",
+                          table.file.string(), place.line, place.column, printable(table.rows[row][index]), column));
+}
+
+/// The products of one number format that the options ask for.
+std::vector<gpu::Gemm> shapes_of(const MeasureOptions& options, gpu::DType dtype) {
+  std::vector<gpu::Gemm> shapes;
+  if (options.m > 0 || options.n > 0 || options.k > 0) {
+    shapes.push_back({.m = options.m, .n = options.n, .k = options.k, .batch = options.batch});
+  } else if (options.shapes == "grid") {
+    shapes = measure::grid(dtype);
+  } else if (options.shapes == "sustained") {
+    shapes = measure::sustained_shapes(dtype);
+  } else {
+    const dataset::CsvTable table = dataset::read_csv(options.shapes);
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      shapes.push_back({.m = size_in(table, row, "m"),
+                        .n = size_in(table, row, "n"),
+                        .k = size_in(table, row, "k"),
+                        .batch = size_in(table, row, "batch")});
+    }
+  }
+  for (gpu::Gemm& gemm : shapes) {
+    gemm.dtype = dtype;
+    gemm.layout = gpu::parse_layout(options.layout);
+    gpu::require_valid(gemm);
+  }
+  return shapes;
+}
+
+/// Tasks of one kernel and mode.
+void add_tasks(const MeasureOptions& options, measure::Kernel kernel, measure::Mode mode,
+               std::vector<measure::Task>& plan) {
+  const bool tiled = kernel == measure::Kernel::tiled;
+  const std::vector<gpu::DType> dtypes = tiled ? std::vector{gpu::DType::fp32} : dtypes_of(options.dtype);
+  for (const gpu::DType dtype : dtypes) {
+    for (gpu::Gemm gemm : shapes_of(options, dtype)) {
+      if (tiled) {  // the plain kernel knows one format, one storage and no batches
+        if (gemm.batch != 1) continue;
+        gemm.layout = gpu::Layout::nn;
+      }
+      const auto first = tiled ? options.first_tile : 0, last = tiled ? options.last_tile : 0;
+      for (std::int64_t tile = first; tile <= last; ++tile) {
+        measure::Task task;
+        task.gemm = gemm;
+        task.kernel = kernel;
+        task.mode = mode;
+        task.tile = static_cast<int>(tile);
+        task.algorithms = static_cast<int>(options.algorithms);
+        plan.push_back(task);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<measure::Task> gemm_plan(const MeasureOptions& options) {
+  const std::vector<std::string> kernels = {"cublaslt", "tiled"}, modes = {"burst", "sustained"};
+  std::vector<measure::Task> plan;
+  for (const auto& [kernel, name] :
+       {std::pair{measure::Kernel::cublaslt, "cublaslt"}, {measure::Kernel::tiled, "tiled"}}) {
+    if (!chosen("--kernel", options.kernel, name, kernels)) continue;
+    for (const auto& [mode, word] :
+         {std::pair{measure::Mode::burst, "burst"}, {measure::Mode::sustained, "sustained"}}) {
+      if (chosen("--mode", options.mode, word, modes)) add_tasks(options, kernel, mode, plan);
+    }
+  }
+  return plan;
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,39 @@
+#include "measure_sink.h"
+
+#include "hindsight/core/interrupt.h"
+#include "hindsight/log/gpu_measurements.h"
+#include "output.h"
+
+namespace hindsight::app {
+
+MeasureSink::MeasureSink(std::string log_file, Provenance provenance, bool quiet)
+    : log_file_(std::move(log_file)), provenance_(std::move(provenance)), quiet_(quiet) {}
+
+void MeasureSink::session(const measure::Session& session) {
+  records_.session = session;
+  if (session.sensor != "nvml") remark("power, clocks and temperatures stay unknown: " + session.sensor);
+  if (log_file_.empty()) return;
+  log_ = log::Log::open(log_file_, log::OpenMode::read_write_create);
+  for (const std::string& warning : log_->warnings()) remark(warning);
+  run_id_ = log_->begin_run("measure", provenance_, "{}");
+}
+
+void MeasureSink::results(const std::vector<measure::GemmRow>& gemms,
+                          const std::vector<measure::Quantity>& quantities) {
+  if (log_) log::append_measurements(*log_, run_id_, {records_.session, gemms, quantities});
+  records_.gemms.insert(records_.gemms.end(), gemms.begin(), gemms.end());
+  records_.quantities.insert(records_.quantities.end(), quantities.begin(), quantities.end());
+}
+
+bool MeasureSink::next(const std::string& task, std::size_t position, std::size_t total) {
+  if (!progress_) progress_ = std::make_unique<Progress>("measure", total, "tasks", quiet_);
+  progress_->update(position, task);
+  return !interrupt_requested();
+}
+
+void MeasureSink::finish(const std::string& status) {
+  if (progress_) progress_->finish();
+  if (log_) log_->end_run(run_id_, status);
+}
+
+}  // namespace hindsight::app

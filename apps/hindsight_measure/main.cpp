@@ -1,0 +1,247 @@
+/// hindsight-measure: measures a GPU into a file of JSON lines, on machines that have a CUDA toolkit and nothing else.
+///
+/// `hindsight measure import` takes the file into a log. The same measurements, in the same code, are behind
+/// `hindsight measure gemm` and `hindsight measure device`.
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/measure/json_lines.h"
+#include "hindsight/measure/run.h"
+
+namespace hindsight::measure {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: hindsight-measure [OPTIONS] FILE.jsonl\n"
+    "\n"
+    "Measures a GPU: its latencies, bandwidths, arithmetic rates and power, GEMMs by cuBLASLt and by the plain tiled\n"
+    "kernel. Results are appended to FILE.jsonl; what it holds already is not measured again.\n"
+    "\n"
+    "  --budget-s S      start nothing later than S seconds after the start [no limit]\n"
+    "  --device N        number of the device [0]\n"
+    "  --dtype A,B       fp32, tf32, fp16, bf16, fp8, int8 [all]\n"
+    "  --only A,B        device, gemm, tiled [all]\n"
+    "  --mode A,B        burst, sustained [both]\n"
+    "  --settle-s S      sustained mode: seconds that do not count [1]\n"
+    "  --window-s S      sustained mode: seconds of energy counting [1.2]\n"
+    "  --list            print the tasks and their state; measure nothing\n"
+    "  --check           run the kernels against the host; measure nothing\n"
+    "\n"
+    "Exit codes: 0 done or out of budget, 1 failed, 2 usage, 5 no CUDA or no device, 130 interrupted\n";
+
+volatile std::sig_atomic_t interrupted = 0;
+
+struct Options {
+  PlanOptions plan;
+  RunOptions run;
+  std::string file;
+  bool list = false;
+  bool check = false;
+};
+
+[[noreturn]] void usage(const std::string& problem) {
+  throw Error(ErrorKind::usage, problem + " See hindsight-measure --help");
+}
+
+std::vector<std::string> pieces(const std::string& text) {
+  std::vector<std::string> result{""};
+  for (const char c : text) {
+    if (c == ',') {
+      result.emplace_back();
+    } else {
+      result.back() += c;
+    }
+  }
+  return result;
+}
+
+template <class Number>
+Number number(const std::string& option, const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0)) {
+    usage(option + " " + text + ": is not a number of at least 0.");
+  }
+  return value;
+}
+
+std::vector<gpu::DType> dtypes(const std::string& text) {
+  std::vector<gpu::DType> result;
+  for (const std::string& name : pieces(text)) {
+    const std::size_t before = result.size();
+    for (const gpu::DType dtype : gpu::kAllDTypes) {
+      if (dtype_name(dtype) == name) result.push_back(dtype);
+    }
+    if (result.size() == before) usage("--dtype " + name + ": unknown. Known: fp32, tf32, fp16, bf16, fp8, int8.");
+  }
+  return result;
+}
+
+/// Sets the flags whose names are in the list, clears the others.
+void choose(const std::string& option, const std::string& text,
+            const std::vector<std::pair<std::string_view, bool*>>& flags) {
+  for (const auto& [name, flag] : flags) *flag = false;
+  for (const std::string& word : pieces(text)) {
+    bool known = false;
+    for (const auto& [name, flag] : flags) {
+      if (name == word) *flag = known = true;
+    }
+    if (!known) usage(option + " " + word + ": unknown.");
+  }
+}
+
+Options parse(const std::vector<std::string>& words) {
+  Options options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const auto value = [&]() -> const std::string& {
+      if (i + 1 >= words.size()) usage(word + " needs a value.");
+      return words[++i];
+    };
+    PlanOptions& plan = options.plan;
+    if (word == "--budget-s") {
+      options.run.budget_s = number<double>(word, value());
+    } else if (word == "--device") {
+      options.run.device = number<int>(word, value());
+    } else if (word == "--dtype") {
+      plan.dtypes = dtypes(value());
+    } else if (word == "--only") {
+      choose(word, value(), {{"device", &plan.device}, {"gemm", &plan.cublaslt}, {"tiled", &plan.tiled}});
+    } else if (word == "--mode") {
+      choose(word, value(), {{"burst", &plan.burst}, {"sustained", &plan.sustained}});
+    } else if (word == "--settle-s") {
+      options.run.settle_s = number<double>(word, value());
+    } else if (word == "--window-s") {
+      options.run.window_s = number<double>(word, value());
+    } else if (word == "--list") {
+      options.list = true;
+    } else if (word == "--check") {
+      options.check = true;
+    } else if (word.starts_with("-") || !options.file.empty()) {
+      usage("unexpected '" + word + "'.");
+    } else {
+      options.file = word;
+    }
+  }
+  if (options.file.empty() && !options.check) usage("the file for the results is missing.");
+  return options;
+}
+
+std::string read_if_there(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Appends whole lines, each written out before the next task starts.
+class JsonLinesFile final : public Sink {
+ public:
+  JsonLinesFile(const std::string& file, const std::string& content) : file_(file) {
+    const bool cut = !content.empty() && content.back() != '\n';
+    if (cut) {  // a killed writer's unfinished line goes
+      const std::size_t last = content.rfind('\n');
+      std::filesystem::resize_file(file, last == std::string::npos ? 0 : last + 1);
+    }
+    out_.open(file, std::ios::binary | std::ios::app);
+    if (!out_) throw Error(ErrorKind::failure, file + ": cannot be written. Do its folder and permissions allow it?");
+  }
+  void session(const Session& session) override {
+    write(to_json_line(session));
+    std::fprintf(stderr, "%s, driver %s, sensors: %s\n", session.gpu_name.c_str(), session.driver_version.c_str(),
+                 session.sensor.c_str());
+  }
+  void results(const std::vector<GemmRow>& gemms, const std::vector<Quantity>& quantities) override {
+    std::string text;
+    for (const GemmRow& row : gemms) text += to_json_line(row) + "\n";
+    for (const Quantity& quantity : quantities) text += to_json_line(quantity) + "\n";
+    if (!text.empty()) text.pop_back();
+    write(text);
+  }
+  bool next(const std::string& task, std::size_t position, std::size_t total) override {
+    if (interrupted != 0) return false;
+    std::fprintf(stderr, "%zu/%zu %s\n", position + 1, total, task.c_str());
+    return true;
+  }
+
+ private:
+  void write(const std::string& text) {
+    if (text.empty()) return;
+    out_ << text << '\n' << std::flush;
+    if (!out_) throw Error(ErrorKind::failure, file_ + ": cannot be written (is the disk full?). Run this again.");
+  }
+  std::string file_;
+  std::ofstream out_;
+};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+int measure(Options options, const std::string& command_line) {
+  if (options.check) {
+    const std::vector<std::string> problems = check_kernels(options.run.device);
+    for (const std::string& problem : problems) std::printf("%s\n", problem.c_str());
+    std::printf("%s\n", problems.empty() ? "all kernels agree with the host" : "kernels disagree with the host");
+    return problems.empty() ? 0 : 1;
+  }
+  const std::string content = read_if_there(options.file);
+  options.run.finished = finished_tasks(parse_json_lines(content, options.file, LastLine::may_be_cut));
+  const std::vector<Task> plan = make_plan(options.plan);
+  if (options.list) {
+    for (const Task& task : plan) {
+      std::printf("%s %s\n", options.run.finished.contains(key(task)) ? "done" : "open", key(task).c_str());
+    }
+    return 0;
+  }
+  if (const Availability here = availability(); !here.problem.empty()) {  // before the file is touched
+    throw Error(ErrorKind::unavailable, "cannot measure: " + here.problem + ".");
+  }
+  options.run.command_line = command_line;
+  options.run.version = build_info().version;
+  options.run.commit = build_info().commit;
+  options.run.host = host_name();
+  JsonLinesFile sink(options.file, content);
+  const RunResult result = run(plan, options.run, sink);
+  std::printf("%zu tasks measured, %zu failed, %zu done before, %zu left\n", result.measured, result.failed,
+              result.finished_before, result.left);
+  return interrupted != 0 ? 130 : 0;
+}
+
+}  // namespace
+}  // namespace hindsight::measure
+
+int main(int argc, char** argv) {
+  using hindsight::Error;
+  using hindsight::ErrorKind;
+  std::signal(SIGINT, [](int) { hindsight::measure::interrupted = 1; });
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  std::string command_line = "hindsight-measure";
+  for (const std::string& word : words) {
+    command_line += " " + word;
+    if (word == "--help" || word == "-h") {
+      std::fputs(hindsight::measure::kUsage, stdout);
+      return 0;
+    }
+  }
+  try {
+    return hindsight::measure::measure(hindsight::measure::parse(words), command_line);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "hindsight-measure: error: %s\n", error.what());
+    return error.kind() == ErrorKind::unavailable ? 5 : error.kind() == ErrorKind::usage ? 2 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hindsight-measure: error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,35 @@
+/// Measurements as JSON lines: one flat object per line, a session line before the rows that belong to it.
+///
+/// Errors name `file:line`. Unknown keys are ignored, so that an older reader takes the lines of a newer writer.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hindsight/measure/record.h"
+
+namespace hindsight::measure {
+
+/// One line without the newline. Unknown numbers are null.
+[[nodiscard]] std::string to_json_line(const Session& session);
+[[nodiscard]] std::string to_json_line(const GemmRow& row);
+[[nodiscard]] std::string to_json_line(const Quantity& quantity);
+
+/// A session with its rows, in file order.
+struct SessionRecords {
+  Session session;
+  std::vector<GemmRow> gemms;
+  std::vector<Quantity> quantities;
+};
+
+/// What an unfinished last line (a killed writer) means.
+enum class LastLine { must_be_whole, may_be_cut };
+
+/// Parses the lines of `text`; `name` stands for the file in messages. A measurement before the first session, a
+/// malformed line or a field of another type is Error{usage} with `name:line`.
+[[nodiscard]] std::vector<SessionRecords> parse_json_lines(std::string_view text, const std::string& name,
+                                                           LastLine last_line = LastLine::must_be_whole);
+
+}  // namespace hindsight::measure

@@ -1,0 +1,60 @@
+/// Runs a plan of measurements on a GPU. In a build without CUDA everything here says so.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hindsight/measure/plan.h"
+#include "hindsight/measure/record.h"
+
+namespace hindsight::measure {
+
+/// Whether this program can measure here.
+struct Availability {
+  bool built_in = false;             ///< compiled with CUDA
+  std::string toolkit;               ///< "CUDA 13.0" when built in
+  std::vector<std::string> devices;  ///< names of the devices found
+  std::string problem;               ///< empty when there is a device; else one clause that says why not
+};
+[[nodiscard]] Availability availability();
+
+/// Takes results as they come. What it throws ends the run.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// Called once before the first result.
+  virtual void session(const Session& session) = 0;
+  /// All results of one task together, so that a killed run leaves whole tasks.
+  virtual void results(const std::vector<GemmRow>& gemms, const std::vector<Quantity>& quantities) = 0;
+  /// Before each task. `position` counts from 0. False stops the run.
+  virtual bool next(const std::string& task, std::size_t position, std::size_t total) = 0;
+};
+
+struct RunOptions {
+  int device = 0;
+  double budget_s = 0;                              ///< no task starts later than this; 0: no limit
+  double settle_s = 1.0;                            ///< sustained mode: discarded; clocks and temperature settle
+  double window_s = 1.2;                            ///< sustained mode: least energy window
+  std::set<std::string> finished = {};              ///< keys of tasks to leave out
+  std::string command_line, version, commit, host;  ///< provenance
+};
+
+struct RunResult {
+  std::size_t measured = 0;
+  std::size_t finished_before = 0;
+  std::size_t failed = 0;  ///< tasks with a failed row
+  std::size_t left = 0;    ///< not started: the budget was over, or the sink stopped
+};
+
+/// Measures the tasks of `plan` in order. A GEMM that the library refuses or that fails becomes a row that says so.
+/// Errors: Error{unavailable} without CUDA, device or cuBLASLt (where the plan needs it); Error{usage} for a device
+/// number that does not exist; Error{failure} when the device stops working.
+[[nodiscard]] RunResult run(const std::vector<Task>& plan, const RunOptions& options, Sink& sink);
+
+/// One line per kernel check: small products by every kernel against the host, empty when all agree.
+/// Errors as run().
+[[nodiscard]] std::vector<std::string> check_kernels(int device);
+
+}  // namespace hindsight::measure

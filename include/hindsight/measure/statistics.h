@@ -1,0 +1,39 @@
+/// When a measurement has been repeated often enough, and what its samples say.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace hindsight::measure {
+
+/// When to stop sampling.
+struct StoppingRule {
+  std::size_t least_samples = 7;  ///< [chosen] a median and its spread mean something
+  std::size_t most_samples = 200;
+  double spread_of_median_frac = 0.005;   ///< [chosen] half a per cent, the noise that nvbench accepts by default
+  double most_s = 0.15;                   ///< sampled time; [chosen] short enough to stay a burst
+  std::size_t least_samples_of_slow = 3;  ///< enough once `most_s` is over
+};
+
+/// Samples of one quantity. Medians throughout: a context switch or a clock step makes outliers, not a Gaussian.
+class Samples {
+ public:
+  void add(double value) { values_.push_back(value); }
+  [[nodiscard]] std::size_t count() const { return values_.size(); }
+  [[nodiscard]] double sum() const;
+  /// NaN without samples.
+  [[nodiscard]] double median() const;
+  [[nodiscard]] double smallest() const;
+  /// 1.4826 x median absolute deviation / |median|: the relative standard deviation of Gaussian samples, deaf to
+  /// outliers. NaN without samples, 0 for one.
+  [[nodiscard]] double spread_frac() const;
+
+ private:
+  std::vector<double> values_;
+};
+
+/// True when spread_frac / sqrt(n) is small enough, or a limit is reached.
+/// Equation: the median of n Gaussian samples deviates by about 1.25 s / sqrt(n); the factor is left out.
+[[nodiscard]] bool enough(const Samples& samples, const StoppingRule& rule);
+
+}  // namespace hindsight::measure

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Measures a GPU in one call: builds the small program where needed, checks its kernels, and runs the standard plan.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/measure-gpu.sh [OPTIONS] [FOLDER]
+
+Measures the GPU of this machine into FOLDER (default: gpu-measurements), within a time budget:
+  1. builds hindsight-measure in build/measure; needs a CUDA toolkit (12 or newer), CMake 3.25, a C++20
+     compiler and make or ninja, no other package and no network
+  2. checks every kernel against the host
+  3. measures: the device, about 60 GEMM shapes per number format by cuBLASLt (burst), 12 of them sustained with
+     power, the plain tiled kernel at tile sizes 1 to 32, cuBLASLt's further algorithms on 6 shapes
+
+Run it again to go on where it stopped: results that are in FOLDER are not measured again.
+
+FOLDER gets measurements.jsonl (every row, with its provenance), checks.txt, device.txt (what nvidia-smi says, where
+there is one) and run.log. Then, on any machine that has Hindsight:
+  hindsight measure import FOLDER/measurements.jsonl --log gpu.sqlite --sheet my-gpu.yaml
+
+  --budget-s S     start nothing later than S seconds after the start, the build included (default: 460)
+  --device N       number of the CUDA device (default: 0)
+  --program FILE   a hindsight-measure that is built already: skip step 1
+  --help           this text
+Options after -- go to hindsight-measure (see hindsight-measure --help), e.g. -- --dtype bf16,fp8 --only gemm
+
+Environment:
+  BUILD_DIR            build folder (default: build/measure)
+  CUDACXX              nvcc, where it is not on the PATH or in /usr/local/cuda
+  HINDSIGHT_CUBLASLT   file of libcublasLt, where the loader does not find it
+
+Exit codes: 0 done or out of budget, 1 failed, 2 usage, 5 no CUDA or no device
+TEXT
+}
+
+started=$SECONDS
+budget_s=460
+device=0
+program=
+folder=
+more=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --budget-s | --device | --program)
+      [ $# -ge 2 ] || { echo "measure-gpu.sh: $1 needs a value. See --help" >&2; exit 2; }
+      case $1 in
+        --budget-s) budget_s=$2 ;;
+        --device) device=$2 ;;
+        --program) program=$2 ;;
+      esac
+      shift 2
+      ;;
+    -h | --help) usage; exit 0 ;;
+    --) shift; more=("$@"); break ;;
+    -*) echo "measure-gpu.sh: unknown option '$1'. See --help" >&2; exit 2 ;;
+    *)
+      [ -z "$folder" ] || { echo "measure-gpu.sh: unexpected argument '$1'. See --help" >&2; exit 2; }
+      folder=$1
+      shift
+      ;;
+  esac
+done
+case $budget_s in '' | *[!0-9]*) echo "measure-gpu.sh: --budget-s $budget_s: is not a whole number of seconds" >&2; exit 2 ;; esac
+case $device in '' | *[!0-9]*) echo "measure-gpu.sh: --device $device: is not a number" >&2; exit 2 ;; esac
+folder=${folder:-gpu-measurements}
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+[ -z "$program" ] || program=$(realpath "$program")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [ -z "$program" ]; then
+  echo "== 1/3 Build"
+  build_dir=${BUILD_DIR:-build/measure}
+  generator=()
+  if [ ! -e "$build_dir/CMakeCache.txt" ] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
+  if ! { cmake -S . -B "$build_dir" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_MEASURE_ONLY=ON -DHINDSIGHT_CUDA=ON &&
+    cmake --build "$build_dir" --parallel "$(nproc)" --target hindsight-measure; } >"$folder/build.log" 2>&1; then
+    tail -n 20 "$folder/build.log" >&2
+    echo "measure-gpu.sh: the build failed (the whole of it: $folder/build.log). Is there a CUDA toolkit?" >&2
+    exit 5
+  fi
+  program=$build_dir/apps/hindsight_measure/hindsight-measure
+fi
+if command -v nvidia-smi >/dev/null; then nvidia-smi -q >"$folder/device.txt" 2>&1 || true; fi
+
+# cuBLASLt of a Python environment serves where no other is found.
+if [ -z "${HINDSIGHT_CUBLASLT:-}" ] && ! ldconfig -p 2>/dev/null | grep libcublasLt >/dev/null && command -v python3 >/dev/null; then
+  found=$(python3 -c 'import glob, site, sys
+places = site.getsitepackages() + sys.path
+print(next((f for p in places for f in sorted(glob.glob(p + "/nvidia/*/lib/libcublasLt.so.1*"))), ""))' 2>/dev/null || true)
+  if [ -n "$found" ]; then export HINDSIGHT_CUBLASLT=$found; fi
+fi
+
+echo "== 2/3 Check of the kernels"
+status=0
+"$program" --check --device "$device" >"$folder/checks.txt" 2>&1 || status=$?
+cat "$folder/checks.txt"
+[ "$status" -eq 0 ] || exit "$status"
+
+echo "== 3/3 Measure"
+left=$((budget_s - (SECONDS - started)))
+if [ "$left" -le 0 ]; then
+  echo "measure-gpu.sh: the budget of $budget_s s went into the build. Run it again: the build is kept" >&2
+  exit 1
+fi
+"$program" --device "$device" --budget-s "$left" "${more[@]}" "$folder/measurements.jsonl" 2>"$folder/run.log" || status=$?
+if [ "$status" -ne 0 ]; then
+  tail -n 3 "$folder/run.log" >&2
+  exit "$status"
+fi
+echo "Results: $folder. Took $((SECONDS - started)) s."

@@ -1,0 +1,24 @@
+/// The build without CUDA: says why, in one line.
+#include "hindsight/measure/run.h"
+
+#include "hindsight/core/error.h"
+
+namespace hindsight::measure {
+namespace {
+
+[[noreturn]] void unavailable() {
+  throw Error(ErrorKind::unavailable, "this build cannot measure GPUs: " + availability().problem +
+                                          ". Build with -DHINDSIGHT_CUDA=ON where the CUDA toolkit is installed?");
+}
+
+}  // namespace
+
+Availability availability() {
+  return {.built_in = false, .toolkit = "", .devices = {}, .problem = HINDSIGHT_CUDA_ABSENCE};
+}
+
+RunResult run(const std::vector<Task>& /*plan*/, const RunOptions& /*options*/, Sink& /*sink*/) { unavailable(); }
+
+std::vector<std::string> check_kernels(int /*device*/) { unavailable(); }
+
+}  // namespace hindsight::measure

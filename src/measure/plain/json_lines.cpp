@@ -1,0 +1,289 @@
+/// Writer and reader of flat JSON objects, one per line. Standard library only.
+#include "hindsight/measure/json_lines.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <unordered_map>
+#include <variant>
+
+#include "hindsight/core/error.h"
+
+namespace hindsight::measure {
+namespace {
+
+void append_string(std::string& out, std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kDigits[byte >> 4U];
+      out += kDigits[byte & 15U];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void append_number(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += "null";
+    return;
+  }
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  out.append(buffer.data(), end);
+}
+
+/// Appends ,"name":value for each field.
+struct FieldWriter {
+  std::string& out;
+  void operator()(const char* name, const std::string& value) {
+    key(name);
+    append_string(out, value);
+  }
+  void operator()(const char* name, std::int64_t value) {
+    key(name);
+    out += std::to_string(value);
+  }
+  void operator()(const char* name, double value) {
+    key(name);
+    append_number(out, value);
+  }
+
+ private:
+  void key(const char* name) { (out += ",\"") += std::string(name) + "\":"; }
+};
+
+std::string line_start(const char* record) { return std::string("{\"record\":\"") + record + '"'; }
+
+/// A JSON scalar; monostate is null. Numbers keep their text, so that 64-bit integers lose nothing.
+struct Number {
+  std::string text;
+};
+using Scalar = std::variant<std::monostate, bool, Number, std::string>;
+using Object = std::unordered_map<std::string, Scalar>;
+
+/// Recursive descent over one line; nested values are refused.
+class LineParser {
+ public:
+  explicit LineParser(std::string_view text) : rest_(text) {}
+
+  /// The object, or nothing with `problem` set.
+  std::optional<Object> parse() {
+    Object object;
+    if (!take('{')) return fail("'{' expected");
+    if (take('}')) return finish(std::move(object));
+    do {
+      auto name = string();
+      if (!name) return fail("a name in quotes expected");
+      if (!take(':')) return fail("':' expected");
+      auto value = scalar();
+      if (!value) return fail("a text, number, true, false or null expected");
+      object.insert_or_assign(std::move(*name), std::move(*value));
+    } while (take(','));
+    if (!take('}')) return fail("',' or '}' expected");
+    return finish(std::move(object));
+  }
+  std::string problem;
+
+ private:
+  std::optional<Object> finish(Object object) {
+    skip_blanks();
+    if (!rest_.empty()) return fail("text after the object");
+    return object;
+  }
+  std::optional<Object> fail(const char* what) {
+    problem = what;
+    return std::nullopt;
+  }
+  void skip_blanks() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t' || rest_.front() == '\r')) {
+      rest_.remove_prefix(1);
+    }
+  }
+  bool take(char c) {
+    skip_blanks();
+    if (rest_.empty() || rest_.front() != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  bool take_word(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+
+  std::optional<std::string> string() {
+    if (!take('"')) return std::nullopt;
+    std::string text;
+    while (!rest_.empty()) {
+      const char c = rest_.front();
+      rest_.remove_prefix(1);
+      if (c == '"') return text;
+      if (static_cast<unsigned char>(c) < 0x20) return std::nullopt;
+      if (c != '\\') {
+        text += c;
+      } else if (!escape(text)) {
+        return std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+  bool escape(std::string& text) {
+    if (rest_.empty()) return false;
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    constexpr std::string_view kLetters = "\"\\/bfnrt";
+    constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+    if (const std::size_t at = kLetters.find(c); at != std::string_view::npos) {
+      text += kMeanings[at];
+      return true;
+    }
+    // Four hexadecimal digits; the writer escapes control characters only, so one byte is all there can be.
+    unsigned code = 0;
+    if (c != 'u' || rest_.size() < 4) return false;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + 4, code, 16);
+    if (error != std::errc() || end != rest_.data() + 4 || code > 0x7f) return false;
+    rest_.remove_prefix(4);
+    text += static_cast<char>(code);
+    return true;
+  }
+
+  std::optional<Scalar> scalar() {
+    skip_blanks();
+    if (rest_.empty()) return std::nullopt;
+    if (rest_.front() == '"') {
+      auto text = string();
+      return text ? std::optional<Scalar>(std::move(*text)) : std::nullopt;
+    }
+    if (take_word("null")) return Scalar(std::monostate());
+    if (take_word("true")) return Scalar(true);
+    if (take_word("false")) return Scalar(false);
+    double value = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
+    Number number{std::string(rest_.data(), end)};
+    rest_.remove_prefix(number.text.size());
+    return Scalar(std::move(number));
+  }
+
+  std::string_view rest_;
+};
+
+/// Fills fields from an object. A field that is missing keeps its default; null makes a number unknown.
+struct FieldReader {
+  const Object& object;
+  const std::string& where;
+
+  void operator()(const char* name, std::string& field) const {
+    if (const Scalar* value = find(name)) {
+      const auto* text = std::get_if<std::string>(value);
+      if (text == nullptr) wrong(name, "a text");
+      field = *text;
+    }
+  }
+  void operator()(const char* name, std::int64_t& field) const {
+    if (const Scalar* value = find(name)) {
+      const auto* number = std::get_if<Number>(value);
+      if (number == nullptr || !whole(number->text, field)) wrong(name, "a whole number");
+    }
+  }
+  void operator()(const char* name, double& field) const {
+    const Scalar* value = find(name);
+    if (value == nullptr) return;
+    if (std::holds_alternative<std::monostate>(*value)) {
+      field = kUnknown;
+      return;
+    }
+    const auto* number = std::get_if<Number>(value);
+    if (number == nullptr) wrong(name, "a number or null");
+    std::from_chars(number->text.data(), number->text.data() + number->text.size(), field);
+  }
+
+ private:
+  const Scalar* find(const char* name) const {
+    const auto found = object.find(name);
+    return found == object.end() ? nullptr : &found->second;
+  }
+  static bool whole(const std::string& text, std::int64_t& field) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), field);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+  [[noreturn]] void wrong(const char* name, const char* expected) const {
+    throw Error(ErrorKind::usage, where + ": '" + name + "' is not " + expected + ".");
+  }
+};
+
+void read_line(const Object& object, const std::string& where, std::vector<SessionRecords>& sessions) {
+  const auto found = object.find("record");
+  const auto* kind = found == object.end() ? nullptr : std::get_if<std::string>(&found->second);
+  if (kind == nullptr) throw Error(ErrorKind::usage, where + ": the key 'record' is missing (no measurement file?).");
+  const FieldReader read{object, where};
+  if (*kind == "session") {
+    for_each_session_field(sessions.emplace_back().session, read);
+    return;
+  }
+  if (*kind != "gemm" && *kind != "quantity") {
+    throw Error(ErrorKind::usage, where + ": unknown record '" + *kind + "'. Known: session, gemm, quantity.");
+  }
+  if (sessions.empty()) {
+    throw Error(ErrorKind::usage, where + ": a measurement before the first session (its device is not known).");
+  }
+  if (*kind == "gemm") {
+    for_each_gemm_field(sessions.back().gemms.emplace_back(), read);
+  } else {
+    for_each_quantity_field(sessions.back().quantities.emplace_back(), read);
+  }
+}
+
+}  // namespace
+
+std::string to_json_line(const Session& session) {
+  std::string line = line_start("session");
+  for_each_session_field(session, FieldWriter{line});
+  return line + '}';
+}
+
+std::string to_json_line(const GemmRow& row) {
+  std::string line = line_start("gemm");
+  for_each_gemm_field(row, FieldWriter{line});
+  return line + '}';
+}
+
+std::string to_json_line(const Quantity& quantity) {
+  std::string line = line_start("quantity");
+  for_each_quantity_field(quantity, FieldWriter{line});
+  return line + '}';
+}
+
+std::vector<SessionRecords> parse_json_lines(std::string_view text, const std::string& name, LastLine last_line) {
+  std::vector<SessionRecords> sessions;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t newline = text.find('\n');
+    const bool cut = newline == std::string_view::npos;
+    const std::string_view line = text.substr(0, newline);
+    text.remove_prefix(cut ? text.size() : newline + 1);
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    LineParser parser(line);
+    const std::optional<Object> object = parser.parse();
+    const std::string where = name + ":" + std::to_string(number);
+    if (object) {
+      read_line(*object, where, sessions);
+    } else if (!(cut && last_line == LastLine::may_be_cut)) {
+      throw Error(ErrorKind::usage, where + ": not a JSON line of measurements: " + parser.problem + ".");
+    }
+  }
+  return sessions;
+}
+
+}  // namespace hindsight::measure

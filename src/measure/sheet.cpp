@@ -1,0 +1,163 @@
+#include "hindsight/measure/sheet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "hindsight/core/error.h"
+#include "hindsight/measure/plan.h"
+
+namespace hindsight::measure {
+namespace {
+
+constexpr double kRegistersPerThread = 255;  // [spec: cuda-guide] all compute capabilities since 3.5
+constexpr double kTransfersPerClock = 2;     // [spec: cuda-guide] double data rate
+constexpr double kBitsPerByte = 8;
+/// What a read of all of memory reaches of the bus where the memory clock is not known.
+constexpr double kReadEfficiency = 0.92;  // [chosen] H100 0.85 to 0.93, Ada 0.92 to 0.98
+
+std::optional<double> latest(const SessionRecords& records, const std::string& name) {
+  std::optional<double> value;
+  for (const Quantity& quantity : records.quantities) {
+    if (quantity.name == name && std::isfinite(quantity.value)) value = quantity.value;
+  }
+  return value;
+}
+
+double required(const SessionRecords& records, const std::string& name, const std::string& task) {
+  if (const auto value = latest(records, name)) return *value;
+  throw Error(ErrorKind::usage, fmt::format("the measurements of {} have no {} (a spec sheet needs it). Run `hindsight "
+                                            "measure device` again; the task device/{} gives it?",
+                                            records.session.gpu_name, name, task));
+}
+
+double largest(const SessionRecords& records, const std::string& name) {
+  double value = 0;
+  for (const Quantity& quantity : records.quantities) {
+    if (quantity.name == name && std::isfinite(quantity.value)) value = std::max(value, quantity.value);
+  }
+  return value;
+}
+
+/// The hardware's rate behind a measured one.
+double nominal_rate(double measured) {
+  const double power_of_two = std::exp2(std::round(std::log2(measured)));
+  return std::abs(measured / power_of_two - 1) <= kRateSlack ? power_of_two : measured;
+}
+
+/// Best rate of a format, multiply-adds per clock and SM: CUDA cores for fp32, else mma.sync or wgmma.
+std::optional<double> best_rate(const SessionRecords& records, gpu::DType dtype) {
+  if (dtype == gpu::DType::fp32) return latest(records, "fp32_fma_per_clock_per_sm");
+  std::optional<double> best;
+  for (const char* unit : {"mma_", "wgmma_"}) {
+    const auto rate = latest(records, fmt::format("{}{}_per_clock_per_sm", unit, dtype_name(dtype)));
+    if (rate && (!best || *rate > *best)) best = rate;
+  }
+  return best;
+}
+
+gpu::Architecture architecture_of(std::int64_t compute_capability) {
+  constexpr std::int64_t kTuring = 75, kAmpere = 80, kAda = 89, kHopper = 90;
+  if (compute_capability < kTuring) return gpu::Architecture::volta;
+  if (compute_capability < kAmpere) return gpu::Architecture::turing;
+  if (compute_capability < kAda) return gpu::Architecture::ampere;
+  // What comes after Hopper is nearest to Hopper: asynchronous copies and tensor cores fed from shared memory.
+  return compute_capability < kHopper ? gpu::Architecture::ada : gpu::Architecture::hopper;
+}
+
+double dram_bytes_per_s(const SessionRecords& records) {
+  const double read = required(records, "dram_read_bytes_per_s", "dram_bandwidth");
+  const Session& session = records.session;
+  const double bus =
+      kTransfersPerClock * session.memory_clock_hz * static_cast<double>(session.memory_bus_bits) / kBitsPerByte;
+  return bus >= read ? bus : read / kReadEfficiency;  // false where the clock is not known (NaN, 0)
+}
+
+}  // namespace
+
+gpu::GpuSpec spec_of(const SessionRecords& records, const std::string& name) {
+  const Session& session = records.session;
+  gpu::GpuSpec spec;
+  spec.name = name;
+  spec.title = session.gpu_name;
+  spec.architecture = architecture_of(session.compute_capability);
+  spec.compute_capability = static_cast<int>(session.compute_capability);
+  spec.sms = static_cast<double>(session.sms);
+  spec.boost_hz = session.boost_hz;
+  for (const gpu::DType dtype : gpu::kAllDTypes) {
+    const std::optional<double> measured = best_rate(records, dtype);
+    if (!measured) continue;
+    const double rate = nominal_rate(*measured);
+    spec.math[static_cast<std::size_t>(dtype)] = gpu::MathRate{
+        .fma_per_clock_per_sm = rate, .peak_ops_per_s = 2 * rate * spec.sms * spec.boost_hz, .clock_hz = spec.boost_hz};
+  }
+  if (!spec.has(gpu::DType::fp32)) required(records, "fp32_fma_per_clock_per_sm", "cuda_core_throughput");
+  spec.sm = {.threads = static_cast<double>(session.threads_per_sm),
+             .blocks = static_cast<double>(session.blocks_per_sm),
+             .registers = static_cast<double>(session.registers_per_sm),
+             .registers_per_thread = kRegistersPerThread,
+             .shared_bytes = static_cast<double>(session.shared_bytes_per_sm),
+             .shared_bytes_per_block = static_cast<double>(session.shared_bytes_per_block)};
+  spec.l2_bytes = static_cast<double>(session.l2_bytes);
+  required(records, "l2_read_bytes_per_s", "l2_bandwidth");
+  spec.l2_bytes_per_s = largest(records, "l2_read_bytes_per_s");
+  spec.l2_clock_hz = session.boost_hz;
+  spec.dram_bytes = static_cast<double>(session.dram_bytes);
+  spec.dram_bytes_per_s = dram_bytes_per_s(records);
+  if (!(session.default_power_limit_w > 0)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the power limit of {} is not known (sensors: {}). Add tdp_w by hand to a "
+                            "copy of the nearest sheet in data/gpus?",
+                            session.gpu_name, session.sensor));
+  }
+  spec.tdp_w = session.default_power_limit_w;
+  for (const char* quantity : {"idle_power_w", "awake_power_w"}) {
+    for (const Quantity& row : records.quantities) {
+      if (row.name != quantity || !std::isfinite(row.value) || !(row.board.sm_clock_hz > 0)) continue;
+      std::erase_if(spec.idle, [&](const gpu::IdlePoint& point) { return point.clock_hz == row.board.sm_clock_hz; });
+      spec.idle.push_back({.clock_hz = row.board.sm_clock_hz, .power_w = row.value});
+    }
+  }
+  if (spec.idle.empty()) required(records, "idle_power_w", "idle_power");
+  std::sort(spec.idle.begin(), spec.idle.end(),
+            [](const gpu::IdlePoint& a, const gpu::IdlePoint& b) { return a.clock_hz < b.clock_hz; });
+  return spec;
+}
+
+std::string sheet_yaml(const SessionRecords& records, const std::string& name) {
+  const Session& session = records.session;
+  return gpu::to_yaml(spec_of(records, name), std::string(gpu::kMeasuredSource),
+                      fmt::format("hindsight {} on {}, driver {}, {}; clocks and sizes as the driver gives them",
+                                  session.version, session.gpu_name, session.driver_version, session.started_at));
+}
+
+SessionRecords merged(const std::vector<SessionRecords>& sessions) {
+  if (sessions.empty()) {
+    throw Error(ErrorKind::usage, "there is no session of measurements. Run `hindsight measure device` first?");
+  }
+  SessionRecords result;
+  result.session = sessions.back().session;
+  for (const SessionRecords& records : sessions) {
+    if (records.session.gpu_uuid != result.session.gpu_uuid) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("measurements of two devices, {} ({}) and {} ({}): a sheet is of one. Split the file?",
+                              records.session.gpu_name, records.session.gpu_uuid, result.session.gpu_name,
+                              result.session.gpu_uuid));
+    }
+    result.gemms.insert(result.gemms.end(), records.gemms.begin(), records.gemms.end());
+    for (const Quantity& quantity : records.quantities) {
+      const auto same = [&](const Quantity& other) {
+        const bool both_plain = std::isnan(other.argument) && std::isnan(quantity.argument);
+        return other.name == quantity.name && (both_plain || other.argument == quantity.argument);
+      };
+      std::erase_if(result.quantities, same);
+      result.quantities.push_back(quantity);
+    }
+  }
+  return result;
+}
+
+}  // namespace hindsight::measure

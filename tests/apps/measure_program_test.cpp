@@ -1,0 +1,84 @@
+/// The small program hindsight-measure and the script around it: resuming, refusing, leaving nothing behind.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+
+#include "apps/app_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Both streams of a shell command, and its exit code.
+std::pair<int, std::string> shell(const std::string& command) {
+  std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) text.append(buffer.data(), n);
+  const int status = ::pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+}
+
+const std::string kProgram = "'" HINDSIGHT_MEASURE_BINARY "' ";
+const std::string kScript = "'" HINDSIGHT_SOURCE_DIR "/scripts/measure-gpu.sh' ";
+
+class MeasureProgram : public AppTest {
+ protected:
+  static std::size_t count(const std::string& text, const std::string& word) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+    return found;
+  }
+};
+
+TEST_F(MeasureProgram, WithoutDeviceLeavesNothing) {
+  const auto [exit_code, text] = shell(kProgram + file("m.jsonl"));
+  if (exit_code == 0) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(exit_code, 5);
+  EXPECT_EQ(count(text, "\n"), 1U) << text;
+  EXPECT_THAT(text, HasSubstr("hindsight-measure: error: cannot measure: "));
+  EXPECT_FALSE(std::filesystem::exists(file("m.jsonl")));
+}
+
+TEST_F(MeasureProgram, KnowsWhatIsDone) {
+  const std::string session = R"({"record":"session","gpu_name":"X"})";
+  const std::string done = R"({"record":"quantity","task":"device/latency","name":"l1_latency_cycles","value":33})";
+  const std::string failed =
+      R"({"record":"gemm","task":"gemm/tiled/fp32/nn/b1/512x512x512/burst/tile3","status":"failed"})";
+  // The last line is one that a killed program did not finish.
+  const std::string results = write("m.jsonl", session + "\n" + done + "\n" + failed + "\n" + done.substr(0, 40));
+  const auto [exit_code, text] = shell(kProgram + "--list " + results);
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_THAT(text, HasSubstr("done device/latency\n"));
+  EXPECT_EQ(count(text, "done "), 1U);
+  EXPECT_THAT(text, HasSubstr("open gemm/tiled/fp32/nn/b1/512x512x512/burst/tile3\n")) << "what failed is tried again";
+  const auto [device_exit, device] = shell(kProgram + "--list --only device " + results);
+  EXPECT_EQ(device_exit, 0);
+  EXPECT_EQ(count(device, "gemm/"), 0U);
+}
+
+TEST_F(MeasureProgram, RefusesBadWordsAndFiles) {
+  EXPECT_EQ(shell(kProgram).first, 2);
+  EXPECT_EQ(shell(kProgram + "--dtype bf61 x").first, 2);
+  EXPECT_EQ(shell(kProgram + "--only all x").first, 2);
+  EXPECT_EQ(shell(kProgram + "--budget-s -3 x").first, 2);
+  EXPECT_EQ(shell(kProgram + "--help").first, 0);
+  const auto [exit_code, text] = shell(kProgram + "--list " + write("notes.txt", "no\nmeasurements\n"));
+  EXPECT_EQ(exit_code, 2);
+  EXPECT_THAT(text, HasSubstr("notes.txt:1: not a JSON line"));
+}
+
+TEST_F(MeasureProgram, ScriptSaysTheSame) {
+  EXPECT_EQ(shell(kScript + "--help").first, 0);
+  EXPECT_EQ(shell(kScript + "--bugdet-s 3").first, 2);
+  EXPECT_EQ(shell(kScript + "--budget-s ten").first, 2);
+  const auto [exit_code, text] = shell(kScript + "--program " + kProgram + "--budget-s 1 " + file("out"));
+  if (exit_code == 0) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(exit_code, 5) << text;
+  EXPECT_FALSE(std::filesystem::exists(file("out/measurements.jsonl")));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test

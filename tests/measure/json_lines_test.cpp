@@ -1,0 +1,110 @@
+/// Do records survive the way through a file, and is a bad line named?
+#include "hindsight/measure/json_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hindsight/core/error.h"
+
+namespace hindsight::measure {
+namespace {
+
+using ::testing::HasSubstr;
+
+Session session() {
+  Session s;
+  s.command_line = "hindsight-measure \"odd\\name\"\t";
+  s.gpu_name = "NVIDIA H100 80GB HBM3";
+  s.compute_capability = 90;
+  s.dram_bytes = 85'000'000'000;
+  s.boost_hz = 1.98e9;
+  return s;
+}
+
+GemmRow gemm() {
+  GemmRow row;
+  row.task = "gemm/cublaslt/bf16/nt/b1/16x32x64/burst/top1";
+  row.kernel = "cublaslt";
+  row.dtype = "bf16";
+  row.m = 16;
+  row.n = 32;
+  row.k = 64;
+  row.status = "ok";
+  row.latency_s = 2.7e-6;
+  row.board.throttle_reasons = 4;
+  row.board.sm_clock_hz = 1.755e9;
+  return row;
+}
+
+std::string problem_of(const std::string& text, LastLine last_line = LastLine::must_be_whole) {
+  try {
+    static_cast<void>(parse_json_lines(text, "m.jsonl", last_line));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(JsonLines, RoundTrip) {
+  Quantity quantity;
+  quantity.task = "device/latency";
+  quantity.name = "l2_latency_cycles";
+  quantity.value = 0.1;
+  const std::string text =
+      to_json_line(session()) + "\n" + to_json_line(gemm()) + "\n\n" + to_json_line(quantity) + "\n";
+  const auto sessions = parse_json_lines(text, "m.jsonl");
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_EQ(sessions[0].session.command_line, session().command_line);
+  EXPECT_EQ(sessions[0].session.dram_bytes, session().dram_bytes);
+  EXPECT_TRUE(std::isnan(sessions[0].session.power_limit_w)) << "unknown stays unknown";
+  ASSERT_EQ(sessions[0].gemms.size(), 1U);
+  EXPECT_EQ(to_json_line(sessions[0].gemms[0]), to_json_line(gemm()));
+  EXPECT_DOUBLE_EQ(sessions[0].gemms[0].latency_s, 2.7e-6);
+  ASSERT_EQ(sessions[0].quantities.size(), 1U);
+  EXPECT_EQ(sessions[0].quantities[0].value, 0.1);
+}
+
+TEST(JsonLines, RowsBelongToTheSessionBefore) {
+  const std::string start = to_json_line(session()) + "\n", row = to_json_line(gemm()) + "\n";
+  const auto sessions = parse_json_lines(start + row + row + start + row, "m.jsonl");
+  ASSERT_EQ(sessions.size(), 2U);
+  EXPECT_EQ(sessions[0].gemms.size(), 2U);
+  EXPECT_EQ(sessions[1].gemms.size(), 1U);
+}
+
+TEST(JsonLines, BadLinesAreNamed) {
+  const std::string start = to_json_line(session()) + "\n";
+  EXPECT_THAT(problem_of(start + "nonsense\n"), HasSubstr("m.jsonl:2: not a JSON line"));
+  EXPECT_THAT(problem_of(to_json_line(gemm()) + "\n"), HasSubstr("m.jsonl:1: a measurement before the first session"));
+  EXPECT_THAT(problem_of(start + R"({"record":"gemm","m":"ten"})" + "\n"), HasSubstr("m.jsonl:2: 'm' is not a whole"));
+  EXPECT_THAT(problem_of(start + R"({"record":"gemm","m":1.5})" + "\n"), HasSubstr("'m' is not a whole number"));
+  EXPECT_THAT(problem_of(start + R"({"record":"gemm","latency_s":true})" + "\n"),
+              HasSubstr("'latency_s' is not a num"));
+  EXPECT_THAT(problem_of(R"({"record":"recipe"})"), HasSubstr("unknown record 'recipe'"));
+  EXPECT_THAT(problem_of(R"({"m":1})"), HasSubstr("'record' is missing"));
+  EXPECT_THAT(problem_of(R"({"record":"gemm","m":[1]})"), HasSubstr("not a JSON line"));
+  EXPECT_THAT(problem_of(R"({"record":"session"} x)"), HasSubstr("text after the object"));
+}
+
+TEST(JsonLines, UnfinishedLastLineOfAKilledWriter) {
+  const std::string start = to_json_line(session()) + "\n", row = to_json_line(gemm());
+  const std::string cut = start + row + "\n" + row.substr(0, row.size() / 2);
+  EXPECT_THAT(problem_of(cut), HasSubstr("m.jsonl:3"));
+  const auto sessions = parse_json_lines(cut, "m.jsonl", LastLine::may_be_cut);
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_EQ(sessions[0].gemms.size(), 1U);
+  // A cut line in the middle is no killed writer.
+  EXPECT_THAT(problem_of(start + "{\n" + row + "\n", LastLine::may_be_cut), HasSubstr("m.jsonl:2"));
+}
+
+TEST(JsonLines, UnknownKeysAreForLaterVersions) {
+  const auto sessions = parse_json_lines(R"({"record":"session","gpu_name":"X","moon":"full","n":null})", "m.jsonl");
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_EQ(sessions[0].session.gpu_name, "X");
+}
+
+}  // namespace
+}  // namespace hindsight::measure

@@ -1,0 +1,97 @@
+/// Does a plan hold what it says, in a useful order, and does it remember what is done?
+#include "hindsight/measure/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hindsight/gpu/dtype.h"
+
+namespace hindsight::measure {
+namespace {
+
+TEST(Plan, NamesAreThoseOfTheGpuLayer) {
+  for (const gpu::DType dtype : gpu::kAllDTypes) EXPECT_EQ(dtype_name(dtype), gpu::to_string(dtype));
+  for (const gpu::Layout layout : {gpu::Layout::nn, gpu::Layout::nt, gpu::Layout::tn, gpu::Layout::tt}) {
+    EXPECT_EQ(layout_name(layout), gpu::to_string(layout));
+  }
+}
+
+TEST(Plan, GridHasAboutSixtyValidShapes) {
+  const std::vector<gpu::Gemm> shapes = grid(gpu::DType::fp8);
+  EXPECT_GE(shapes.size(), 55U);
+  EXPECT_LE(shapes.size(), 65U);
+  for (const gpu::Gemm& gemm : shapes) {
+    EXPECT_EQ(gpu::size_problem(gemm), "");
+    EXPECT_EQ(gemm.n % 16, 0) << "fp8 wants 16-byte rows";
+    EXPECT_EQ(gemm.k % 16, 0);
+    EXPECT_EQ(gemm.dtype, gpu::DType::fp8);
+  }
+  const auto rows = [](const gpu::Gemm& a, const gpu::Gemm& b) { return a.m < b.m; };
+  EXPECT_EQ(std::min_element(shapes.begin(), shapes.end(), rows)->m, 1);
+  EXPECT_GE(std::max_element(shapes.begin(), shapes.end(), rows)->m, 8192);
+}
+
+TEST(Plan, KeysAreUnique) {
+  std::set<std::string> keys;
+  const std::vector<Task> plan = make_plan(PlanOptions{});
+  for (const Task& task : plan) EXPECT_TRUE(keys.insert(key(task)).second) << key(task);
+  EXPECT_TRUE(keys.contains("gemm/cublaslt/bf16/nt/b1/4096x4096x4096/burst/top1") ||
+              keys.contains("gemm/cublaslt/bf16/nt/b1/4608x4608x4608/burst/top1"));
+  EXPECT_TRUE(keys.contains("device/latency"));
+  for (int tile = 1; tile <= kLargestTile; ++tile) {
+    EXPECT_TRUE(keys.contains("gemm/tiled/fp32/nn/b1/512x512x512/burst/tile" + std::to_string(tile)));
+  }
+}
+
+TEST(Plan, PartsCanBeChosen) {
+  PlanOptions options;
+  options.device = options.tiled = options.sustained = options.ranking = false;
+  options.dtypes = {gpu::DType::bf16};
+  const std::vector<Task> plan = make_plan(options);
+  EXPECT_EQ(plan.size(), grid(gpu::DType::bf16).size());
+  for (const Task& task : plan) {
+    EXPECT_EQ(task.kind, Task::Kind::gemm);
+    EXPECT_EQ(task.mode, Mode::burst);
+    EXPECT_EQ(task.gemm.dtype, gpu::DType::bf16);
+  }
+}
+
+TEST(Plan, DeviceComesFirst) {
+  const std::vector<Task> plan = make_plan(PlanOptions{});
+  const auto not_device = [](const Task& task) { return task.kind != Task::Kind::device; };
+  const auto first_gemm = std::find_if(plan.begin(), plan.end(), not_device);
+  EXPECT_EQ(std::find_if_not(first_gemm, plan.end(), not_device), plan.end());
+  EXPECT_EQ(plan.front().device, DeviceTask::idle_power) << "idle power before anything warms the board";
+}
+
+TEST(Plan, FailedTasksAreRepeatedOthersAreNot) {
+  SessionRecords records;
+  GemmRow row;
+  row.task = "a";
+  row.status = "ok";
+  records.gemms.push_back(row);
+  row.task = "b";
+  row.status = "failed";
+  records.gemms.push_back(row);
+  row.task = "c";
+  row.status = "unsupported";
+  records.gemms.push_back(row);
+  Quantity quantity;
+  quantity.task = "device/latency";
+  records.quantities.push_back(quantity);
+  EXPECT_EQ(finished_tasks({records}), (std::set<std::string>{"a", "c", "device/latency"}));
+}
+
+TEST(Plan, RotationCoversTwiceTheL2) {
+  constexpr double kMib = 1048576.0;
+  // 2 x 50 MiB / 3 MiB = 33.3: 34 sets.
+  EXPECT_EQ(operand_copies(3 * kMib, 50 * kMib, 1e12), 34);
+  EXPECT_EQ(operand_copies(200 * kMib, 50 * kMib, 1e12), 1) << "one set is large enough";
+  EXPECT_EQ(operand_copies(3 * kMib, 50 * kMib, 10 * kMib), 3) << "what fits";
+  EXPECT_EQ(operand_copies(3 * kMib, 50 * kMib, kMib), 1);
+  EXPECT_EQ(operand_copies(1024, 50 * kMib, 1e12), kMostCopies);
+}
+
+}  // namespace
+}  // namespace hindsight::measure

@@ -1,0 +1,41 @@
+/// On a machine without GPU: is it said in one clause? On one with a GPU: are the kernels right?
+#include "hindsight/measure/run.h"
+
+#include <gtest/gtest.h>
+
+#include "hindsight/core/error.h"
+
+namespace hindsight::measure {
+namespace {
+
+/// A sink that nothing may reach.
+class NoSink final : public Sink {
+ public:
+  void session(const Session& /*session*/) override { ADD_FAILURE() << "a session began"; }
+  void results(const std::vector<GemmRow>& /*gemms*/, const std::vector<Quantity>& /*quantities*/) override {
+    ADD_FAILURE() << "results came";
+  }
+  bool next(const std::string& /*task*/, std::size_t /*position*/, std::size_t /*total*/) override { return false; }
+};
+
+TEST(Run, WithoutDeviceIsUnavailable) {
+  const Availability here = availability();
+  if (!here.devices.empty()) GTEST_SKIP() << "this machine has " << here.devices.front();
+  EXPECT_NE(here.problem, "");
+  NoSink sink;
+  try {
+    static_cast<void>(run(make_plan(PlanOptions{}), RunOptions{}, sink));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unavailable);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+  }
+}
+
+TEST(Run, KernelsAgreeWithTheHost) {
+  if (const Availability here = availability(); here.devices.empty()) GTEST_SKIP() << here.problem;
+  for (const std::string& problem : check_kernels(0)) ADD_FAILURE() << problem;
+}
+
+}  // namespace
+}  // namespace hindsight::measure

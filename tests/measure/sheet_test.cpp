@@ -1,0 +1,133 @@
+/// Does a measured device become a spec sheet that the GPU layer reads?
+#include "hindsight/measure/sheet.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "hindsight/core/error.h"
+
+namespace hindsight::measure {
+namespace {
+
+using ::testing::HasSubstr;
+
+Quantity quantity(const std::string& name, double value, double argument = kUnknown) {
+  Quantity q;
+  q.task = "device/x";
+  q.name = name;
+  q.value = value;
+  q.argument = argument;
+  return q;
+}
+
+/// A board like an H100 SXM5, with the losses that kernels have.
+SessionRecords records() {
+  SessionRecords r;
+  r.session.gpu_name = "NVIDIA H100 80GB HBM3";
+  r.session.gpu_uuid = "GPU-1";
+  r.session.driver_version = "580.1";
+  r.session.started_at = "2026-01-31T12:00:00Z";
+  r.session.compute_capability = 90;
+  r.session.sms = 132;
+  r.session.threads_per_sm = 2048;
+  r.session.blocks_per_sm = 32;
+  r.session.registers_per_sm = 65536;
+  r.session.shared_bytes_per_sm = 228 * 1024;
+  r.session.shared_bytes_per_block = 227 * 1024;
+  r.session.l2_bytes = 50 * 1048576;
+  r.session.dram_bytes = 85'000'000'000;
+  r.session.memory_bus_bits = 5120;
+  r.session.memory_clock_hz = 2.619e9;
+  r.session.boost_hz = 1.98e9;
+  r.session.default_power_limit_w = 700;
+  r.quantities = {quantity("fp32_fma_per_clock_per_sm", 126.7),
+                  quantity("mma_bf16_per_clock_per_sm", 1290),
+                  quantity("wgmma_bf16_per_clock_per_sm", 2011),
+                  quantity("l2_read_bytes_per_s", 6.9e12, 1e7),
+                  quantity("l2_read_bytes_per_s", 3.5e12, 5e7),
+                  quantity("dram_read_bytes_per_s", 3.0e12),
+                  quantity("idle_power_w", 71),
+                  quantity("awake_power_w", 121)};
+  r.quantities[6].board.sm_clock_hz = 345e6;
+  r.quantities[7].board.sm_clock_hz = 1.98e9;
+  return r;
+}
+
+TEST(Sheet, RatesAndBandwidths) {
+  const gpu::GpuSpec spec = spec_of(records(), "mine");
+  EXPECT_EQ(spec.rate(gpu::DType::fp32).fma_per_clock_per_sm, 128) << "126.7 is 128 less a loss";
+  EXPECT_EQ(spec.rate(gpu::DType::bf16).fma_per_clock_per_sm, 2048) << "wgmma, not mma.sync";
+  EXPECT_FALSE(spec.has(gpu::DType::fp8)) << "not measured";
+  // 2 x 2.619 GHz x 5120 bit / 8 = 3352 GB/s.
+  EXPECT_NEAR(spec.dram_bytes_per_s, 3.35232e12, 1e6);
+  EXPECT_EQ(spec.l2_bytes_per_s, 6.9e12);
+  // 2 x 2048 x 132 x 1.98 GHz = 1.0705 PFLOP/s.
+  EXPECT_NEAR(spec.rate(gpu::DType::bf16).peak_ops_per_s, 1.0705e15, 1e11);
+  EXPECT_EQ(spec.architecture, gpu::Architecture::hopper);
+  ASSERT_EQ(spec.idle.size(), 2U);
+  EXPECT_EQ(spec.idle_w(345e6), 71);
+}
+
+TEST(Sheet, RateBetweenPowersOfTwoStays) {
+  SessionRecords r = records();
+  r.quantities[2].value = 1450;  // neither 1024 nor 2048
+  EXPECT_EQ(spec_of(r, "mine").rate(gpu::DType::bf16).fma_per_clock_per_sm, 1450);
+}
+
+TEST(Sheet, UnknownMemoryClockFallsBackToTheMeasuredBandwidth) {
+  SessionRecords r = records();
+  r.session.memory_clock_hz = kUnknown;
+  EXPECT_NEAR(spec_of(r, "mine").dram_bytes_per_s, 3.0e12 / 0.92, 1e6);
+}
+
+TEST(Sheet, YamlIsASpecSheet) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("hindsight_sheet_" + std::to_string(::getpid()) + ".yaml");
+  std::ofstream(file) << sheet_yaml(records(), file.stem().string());
+  const gpu::GpuSpec spec = gpu::load_gpu(file.string());
+  const auto sources = gpu::load_gpu_sources(file.string());
+  std::filesystem::remove(file);
+  EXPECT_EQ(spec.sms, 132);
+  EXPECT_EQ(spec.tdp_w, 700);
+  EXPECT_EQ(spec.compute_capability, 90);
+  ASSERT_FALSE(sources.empty());
+  EXPECT_EQ(sources.front().source, gpu::kMeasuredSource);
+  EXPECT_THAT(sources.front().note, HasSubstr("driver 580.1"));
+}
+
+TEST(Sheet, WhatIsMissingIsNamed) {
+  const auto problem = [](const SessionRecords& r) -> std::string {
+    try {
+      static_cast<void>(spec_of(r, "mine"));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "";
+  };
+  SessionRecords r = records();
+  r.quantities.erase(r.quantities.begin() + 5);
+  EXPECT_THAT(problem(r), HasSubstr("no dram_read_bytes_per_s"));
+  r = records();
+  r.session.default_power_limit_w = kUnknown;
+  EXPECT_THAT(problem(r), HasSubstr("power limit of NVIDIA H100"));
+}
+
+TEST(Sheet, SessionsOfOneDeviceMerge) {
+  SessionRecords first = records(), second;
+  second.session = first.session;
+  second.quantities = {quantity("dram_read_bytes_per_s", 3.1e12), quantity("l2_read_bytes_per_s", 7.0e12, 1e7)};
+  const SessionRecords both = merged({first, second});
+  EXPECT_EQ(both.quantities.size(), first.quantities.size()) << "the later value replaces the earlier";
+  EXPECT_EQ(spec_of(both, "mine").l2_bytes_per_s, 7.0e12);
+  second.session.gpu_uuid = "GPU-2";
+  EXPECT_THROW(static_cast<void>(merged({first, second})), Error);
+  EXPECT_THROW(static_cast<void>(merged({})), Error);
+}
+
+}  // namespace
+}  // namespace hindsight::measure
