@@ -95,9 +95,11 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   add_train(app, session);
   add_model(app, session);
   add_propose(app, session);
+  add_check(app, session);
   add_bench(app, session);
-  add_gemm(app, session);
   add_measure(app, session);
+  add_gemm(app, session);
+  add_calibrate(app, session);
   add_doctor(app, session);
 
   if (!arguments.empty() && arguments.front() == "help") {

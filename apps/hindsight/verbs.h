@@ -33,11 +33,13 @@ void add_workload(CLI::App& app, Session& session);
 void add_train(CLI::App& app, Session& session);
 void add_model(CLI::App& app, Session& session);
 void add_propose(CLI::App& app, Session& session);
+void add_check(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_bench_offline(CLI::App& group, Session& session);
 void add_bench_w50(CLI::App& group, Session& session);
-void add_gemm(CLI::App& app, Session& session);
 void add_measure(CLI::App& app, Session& session);
+void add_gemm(CLI::App& app, Session& session);
+void add_calibrate(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 
 }  // namespace hindsight::app

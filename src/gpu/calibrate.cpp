@@ -87,7 +87,7 @@ class Objective {
 
  private:
   [[nodiscard]] static double clamped(const ConstantField& field, double value) {
-    constexpr double kLeast = 1e-12;  // [chosen] logarithms need a positive number; far below any constant's effect
+    constexpr double kLeast = 1e-20;  // [chosen] logarithms need a positive number; far below any constant's effect
     return std::clamp(value, std::max(field.low, kLeast), field.high);
   }
 
@@ -241,6 +241,17 @@ void predict_rows(std::span<const MeasuredGpu> gpus, const Calibration& calibrat
 }
 
 }  // namespace
+
+Constants start_constants(const GpuSpec& spec, DTypeClass dtype_class) {
+  Constants start;
+  start.op_j = default_power_constants(spec, dtype_class).op_j;
+  if (dtype_class == DTypeClass::cuda_core) {
+    start.launch_cycles = 25e3;     // [chosen] launches of a framework outside CUDA graphs
+    start.launch_floor_s = 30e-6;   // [chosen] likewise
+    start.reduction_cycles = 30e3;  // [chosen] a second launch
+  }
+  return start;
+}
 
 int fold_of(const Gemm& gemm) {
   const std::uint64_t hash = mix64(mix64(static_cast<std::uint64_t>(gemm.n)) ^ static_cast<std::uint64_t>(gemm.k));

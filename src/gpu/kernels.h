@@ -1,6 +1,8 @@
 /// The kernels that vendors' libraries choose from, by architecture and class of formats.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 
 #include "hindsight/gpu/gemm.h"
@@ -9,27 +11,29 @@
 
 namespace hindsight::gpu {
 
-/// Output tile of one CTA, rows x columns.
-struct TileShape {
-  double m = 0;
-  double n = 0;
+/// One kernel: what it computes per CTA.
+struct Kernel {
+  double m = 0;            ///< rows of the output tile
+  double n = 0;            ///< columns
+  double work = 1;         ///< time per multiply-add over that at the peak: 1 / `tile_efficiency`
+  double ctas_per_sm = 0;  ///< CTAs that run on one SM at the same time
+  double per_row = 0, per_column = 0, per_cta = 0;  ///< 1 / m, 1 / n, 1 / ctas_per_sm
 };
 
 /// Kernels that differ in their tile only.
 struct KernelFamily {
-  std::span<const TileShape> tiles;  ///< largest first
-  double largest_area = 0;           ///< the tile that reaches the peak, m x n
-  double tile_effort = 0;            ///< see `tile_efficiency`
-  double shared_panel = 1;           ///< see `l2_read_bytes`
-  double k_step = 0;                 ///< depth of one pipeline step
-  double vector_step_s = 0;          ///< matrix times vector: seconds per doubling of k; 0: no such kernel
+  std::span<const Kernel> kernels;  ///< largest tile first
+  double shared_panel = 1;          ///< see `l2_read_bytes`
+  double k_step = 0;                ///< depth of one pipeline step
+  double vector_step_s = 0;         ///< matrix times vector: seconds per doubling of k; 0: no such kernel
   Overlap overlap = Overlap::pipelined;
   bool split_k = true;
 };
 
 [[nodiscard]] const KernelFamily& kernel_family(Architecture architecture, DTypeClass dtype_class, Layout layout);
 
-/// Numbers of parts that k may be split into.
-[[nodiscard]] std::span<const double> split_candidates();
+/// Numbers of parts that k may be split into, ascending from 1.
+inline constexpr std::size_t kSplitCount = 10;
+[[nodiscard]] const std::array<double, kSplitCount>& split_candidates();
 
 }  // namespace hindsight::gpu

@@ -1,6 +1,7 @@
 #include "hindsight/gpu/predict.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "gpu/kernels.h"
@@ -25,10 +26,7 @@ constexpr double kMostPartsOfFullGrid = 4;         // [chosen] more parts cost m
 constexpr double kWavesOfSplitGrid = 2;            // [chosen] CTAs per SM up to which parts are added
 
 constexpr double kReferenceTileArea = 128.0 * 128.0;  // [chosen] tile that `epilogue_cycles` counts for
-constexpr double kCtaOutputsPerSm = 128.0 * 256.0;    // [spec: cuda-guide] accumulators that fill half the registers
-constexpr double kMostCtasPerSm = 8;                  // [chosen] shared memory of the smallest tiles' pipelines
-
-constexpr double kVectorKernelK = 256;  // [chosen] k that one pass of a matrix-vector kernel covers
+constexpr double kVectorKernelK = 256;                // [chosen] k that one pass of a matrix-vector kernel covers
 
 /// A clock that is lower by this much makes the power cap the limit that binds.
 constexpr double kCappedSlowdown = 1.02;  // [chosen] above the rounding of clock steps
@@ -40,6 +38,8 @@ struct Predictor::Shape {
   const KernelFamily* family = nullptr;
   double m = 1, n = 1, k = 1, batch = 1;
   double ops = 0, all_bytes = 0, dram_bytes = 0, outputs = 0, dram_term_s = 0;
+  std::size_t split_count = 0;
+  std::array<double, kSplitCount> k_padded;  ///< of a part, by split; the first `split_count` are set
 };
 
 /// One kernel for one GEMM, at the boost clock.
@@ -55,8 +55,9 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       by_rows_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nn)),
       mixed_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nt)),
       sms_(spec.sms),
+      per_sm_(1.0 / spec.sms),
       clock_hz_(spec.boost_hz),
-      macs_per_s_(spec.rate(dtype).fma_per_clock_per_sm * spec.boost_hz),
+      s_per_mac_(1.0 / (spec.rate(dtype).fma_per_clock_per_sm * spec.boost_hz)),
       dram_bytes_per_s_(spec.dram_bytes_per_s * calibration.constants.dram_efficiency),
       l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz) * calibration.constants.l2_efficiency),
       l2_bytes_(spec.l2_bytes),
@@ -94,11 +95,16 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   const double other_bytes =
       shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_ + shape.outputs * output_bytes_;
   shape.all_bytes = weight_bytes + other_bytes;
-  const double buffers = std::clamp(std::ceil(l2_bytes_ / weight_bytes), 1.0, kWeightBuffers);
+  const double buffers = std::clamp(rounds(l2_bytes_, weight_bytes), 1.0, kWeightBuffers);
   const double weights_kept = resident_share(weight_bytes * buffers + other_bytes, resident_bytes_);
   const double others_kept = resident_share(shape.all_bytes, resident_bytes_);
   shape.dram_bytes = weight_bytes * (1.0 - weights_kept) + other_bytes * (1.0 - others_kept);
   shape.dram_term_s = dram_s(shape.dram_bytes, shape.all_bytes, dram_bytes_per_s_, kRampSeconds);
+  do {
+    const double splits = split_candidates()[shape.split_count];
+    shape.k_padded[shape.split_count++] = rounds(shape.k, splits * shape.family->k_step) * shape.family->k_step;
+  } while (shape.family->split_k && shape.split_count < kSplitCount &&
+           shape.k >= kLeastKPerPart * split_candidates()[shape.split_count]);
   return shape;
 }
 
@@ -106,6 +112,8 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
 template <typename Visit>
 void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const {
   const KernelFamily& family = *shape.family;
+  const double l2_s_per_byte = 1.0 / l2_bytes_per_s_;
+  const double floor_of_memory_s = std::max(shape.dram_term_s, shape.all_bytes * l2_s_per_byte);
   if (family.vector_step_s > 0 && std::min(shape.m, shape.n) == 1.0 && shape.batch == 1.0) {
     Candidate candidate;
     candidate.l2_bytes = shape.all_bytes;
@@ -115,40 +123,53 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
     candidate.kernel_s = std::max(shape.dram_term_s, candidate.l2) + candidate.chain;
     visit(candidate);
   }
-  for (const TileShape& tile : family.tiles) {
-    Candidate candidate;
-    candidate.tile_m = tile.m;
-    candidate.tile_n = tile.n;
-    const double area = tile.m * tile.n;
-    const double tiles = shape.batch * std::ceil(shape.m / tile.m) * std::ceil(shape.n / tile.n);
-    const double macs_per_s = macs_per_s_ * tile_efficiency(area, family.largest_area, family.tile_effort);
-    const double rows = std::min(tile.m, shape.m), columns = std::min(tile.n, shape.n);
-    const double spread_s = tiles * area * shape.k / (macs_per_s * sms_);  // as if no SM ever waited
-    if (spread_s >= best_s) continue;
-    const double ctas_per_sm = std::clamp(std::floor(kCtaOutputsPerSm / area), 1.0, kMostCtasPerSm);
-    for (const double splits : split_candidates()) {
+  const double dram_power = overlap_power(family.overlap, shape.dram_term_s);
+  // Grids that leave SMs idle with the largest tile start from the smallest: a good kernel early prunes the others.
+  const Kernel& largest = family.kernels.front();
+  const bool small_first = shape.batch * rounds(shape.m, largest.m) * rounds(shape.n, largest.n) < sms_;
+  const std::size_t count = family.kernels.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Kernel& kernel = family.kernels[small_first ? count - 1 - i : i];
+    const double area = kernel.m * kernel.n;
+    const double tiles =
+        shape.batch * rounds(shape.m, kernel.m, kernel.per_row) * rounds(shape.n, kernel.n, kernel.per_column);
+    const double s_per_mac = s_per_mac_ * kernel.work;
+    const double rows = std::min(kernel.m, shape.m), columns = std::min(kernel.n, shape.n);
+    const double least_l2_s =
+        l2_read_bytes(tiles, rows, columns, shape.k, input_bytes_, family.shared_panel) * l2_s_per_byte;
+    const double least_memory_s = std::max(floor_of_memory_s, least_l2_s);
+    // Lower bound of every split: no SM ever waits, no k is padded.
+    const double least_s = std::max(tiles * area * shape.k * s_per_mac * per_sm_, least_memory_s) + fill_s_ +
+                           epilogue_s_ * area * rounds(tiles, sms_, per_sm_);
+    if (least_s >= best_s) continue;
+    for (std::size_t j = 0; j < shape.split_count; ++j) {
+      const double splits = split_candidates()[j];
+      Candidate candidate{.tile_m = kernel.m, .tile_n = kernel.n, .splits = splits, .ctas = tiles * splits};
       if (splits > 1.0) {
-        if (!family.split_k || shape.k < kLeastKPerPart * splits) break;
-        const bool fills_grid = tiles * splits > kWavesOfSplitGrid * sms_;
+        const bool fills_grid = candidate.ctas > kWavesOfSplitGrid * sms_;
         if (fills_grid && (splits > kMostPartsOfFullGrid || shape.k < kLeastKPerPartOfFullGrid * splits)) break;
+        candidate.reduction = reduction_s(splits, shape.outputs, reduction_start_s_, l2_s_per_byte);
+        if (candidate.reduction + least_s >= best_s) break;  // more parts only add to it
       }
-      candidate.splits = splits;
-      candidate.ctas = tiles * splits;
-      const double k_padded = std::ceil(shape.k / splits / family.k_step) * family.k_step;
-      const double ctas_on_busiest = rounds(candidate.ctas, sms_);
-      const double waves = rounds(ctas_on_busiest, ctas_per_sm);
-      candidate.math = math_s(candidate.ctas, sms_, area, k_padded, macs_per_s);
+      const double k_padded = shape.k_padded[j];
+      const double ctas_on_busiest = rounds(candidate.ctas, sms_, per_sm_);
+      const double waves = rounds(ctas_on_busiest, kernel.ctas_per_sm, kernel.per_cta);
+      candidate.math = math_s(ctas_on_busiest, area, k_padded, s_per_mac);
       candidate.chain = chain_s(waves, k_padded, kChainPerKSeconds);
       candidate.l2_bytes = std::max(
           shape.all_bytes, l2_read_bytes(candidate.ctas, rows, columns, k_padded, input_bytes_, family.shared_panel) +
                                shape.outputs * output_bytes_);
-      candidate.l2 = candidate.l2_bytes / l2_bytes_per_s_;
+      candidate.l2 = candidate.l2_bytes * l2_s_per_byte;
       candidate.fill = fill_s_ * waves + epilogue_s_ * ctas_on_busiest * area;
-      candidate.reduction = reduction_s(splits, shape.outputs, reduction_start_s_, l2_bytes_per_s_);
       const double loop_s = std::max(candidate.math, candidate.chain);
-      const double alone_s = candidate.fill + candidate.reduction;
-      if (alone_s + std::max({loop_s, candidate.l2, shape.dram_term_s}) >= best_s) continue;
-      candidate.kernel_s = alone_s + overlapped_s(family.overlap, loop_s, candidate.l2, shape.dram_term_s);
+      const double room_s = best_s - candidate.fill - candidate.reduction;
+      if (room_s <= least_memory_s) break;  // more parts only add to fill and reduction
+      if (overlap_power(family.overlap, loop_s) + overlap_power(family.overlap, candidate.l2) + dram_power >=
+          overlap_power(family.overlap, room_s)) {
+        continue;
+      }
+      candidate.kernel_s =
+          candidate.fill + candidate.reduction + overlapped_s(family.overlap, loop_s, candidate.l2, shape.dram_term_s);
       visit(candidate);
     }
   }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/gpu/spec.h"
@@ -13,6 +15,7 @@
 namespace hindsight::gpu {
 namespace {
 
+constexpr const char* kFolder = "data/gpus";
 constexpr double kMega = 1e6, kGiga = 1e9, kTera = 1e12;
 constexpr double kKib = 1024.0, kMib = 1048576.0;
 
@@ -169,8 +172,22 @@ void read_power(const Group& power, GpuSpec& spec, std::vector<SpecSource>& sour
   }
 }
 
+/// "h100" is no GPU, but the beginning of several: their names help more than the nearest word, "h200".
+std::filesystem::path sheet_file(const std::string& name_or_path) {
+  std::vector<std::string> longer;
+  for (const std::string& name : gpu_names()) {
+    if (name == name_or_path) return find_data_file(name, kFolder, "GPU");
+    if (!name_or_path.empty() && name.starts_with(name_or_path + "-")) longer.push_back(name);
+  }
+  std::error_code error;
+  if (longer.empty() || std::filesystem::exists(name_or_path, error))
+    return find_data_file(name_or_path, kFolder, "GPU");
+  throw Error(ErrorKind::usage,
+              fmt::format("unknown GPU '{}'. Did you mean one of {}?", printable(name_or_path), join(longer, ", ")));
+}
+
 GpuSpec read_sheet(const std::string& name_or_path, std::vector<SpecSource>& sources) {
-  const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "data/gpus", "GPU"));
+  const ConfigNode root = ConfigNode::load(sheet_file(name_or_path));
   root.require_only_keys({"name", "title", "architecture", "chip", "math", "sm", "l2", "dram", "power"});
   GpuSpec spec;
   spec.name = root.at("name").as_string();

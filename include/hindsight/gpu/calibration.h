@@ -124,6 +124,9 @@ struct CalibrationReport {
   std::size_t iterations = 0;
 };
 
+/// Constants to start a fit from, and of a GPU that nothing was fitted for.
+[[nodiscard]] Constants start_constants(const GpuSpec& spec, DTypeClass dtype_class);
+
 /// Options of a fit.
 struct CalibrateOptions {
   Constants start = {};

@@ -6,45 +6,57 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace hindsight::gpu {
 
 /// Rounds that `parts` equal parts need on `slots` parallel slots; the last round may be partial.
 /// Equation: ceil(parts / slots).
-[[nodiscard]] inline double rounds(double parts, double slots) { return std::ceil(parts / slots); }
+[[nodiscard]] constexpr double rounds(double parts, double slots) {
+  const double quotient = parts / slots;
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(quotient));
+  return whole < quotient ? whole + 1.0 : whole;
+}
+
+/// The same without a division, from `inverse` = 1 / slots: the product may be off by one unit in the last place, so
+/// the whole number is checked. Exact for whole `parts` and `slots`.
+[[nodiscard]] constexpr double rounds(double parts, double slots, double inverse) {
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(parts * inverse));
+  return whole * slots < parts ? whole + 1.0 : whole - ((whole - 1.0) * slots >= parts ? 1.0 : 0.0);
+}
 
 /// Share of the tensor (or CUDA) cores' peak that the main loop of a tile reaches: small tiles issue more loads and
 /// barriers per operation.
 /// Equation: 1 / (1 + effort * (A0 / A - A0 / A1)), A = m x n of the tile, A0 = 64 x 64, A1 = the largest tile.
-[[nodiscard]] inline double tile_efficiency(double tile_area, double largest_area, double effort) {
+[[nodiscard]] constexpr double tile_efficiency(double tile_area, double largest_area, double effort) {
   constexpr double kSmallArea = 64.0 * 64.0;  // [chosen] the unit that `effort` is counted in
   return 1.0 / (1.0 + effort * (kSmallArea / tile_area - kSmallArea / largest_area));
 }
 
 /// Main loop on the busiest SM: its CTAs share the SM's arithmetic.
-/// Equation: ceil(ctas / sms) * m * n * k / (multiply-adds per s and SM), k rounded up to whole pipeline steps.
-[[nodiscard]] inline double math_s(double ctas, double sms, double tile_area, double k_padded, double macs_per_s) {
-  return rounds(ctas, sms) * tile_area * k_padded / macs_per_s;
+/// Equation: ceil(ctas / sms) * m * n * k * (seconds per multiply-add of an SM), k rounded up to whole pipeline steps.
+[[nodiscard]] constexpr double math_s(double ctas_on_busiest, double tile_area, double k_padded, double s_per_mac) {
+  return ctas_on_busiest * tile_area * k_padded * s_per_mac;
 }
 
 /// Shortest main loop of a CTA, however little it computes: every step waits for the one before.
 /// Equation: waves * k * (latency per k).
-[[nodiscard]] inline double chain_s(double waves, double k_padded, double latency_per_k_s) {
+[[nodiscard]] constexpr double chain_s(double waves, double k_padded, double latency_per_k_s) {
   return waves * k_padded * latency_per_k_s;
 }
 
 /// Bytes that leave L2 for the SMs: each CTA reads a panel of both inputs. CTAs of a cluster read the longer panel
 /// once for all of them (`shared_panel` of its bytes each; 1 without clusters).
 /// Equation: ctas * (short + shared_panel * long) * k * bytes + output bytes.
-[[nodiscard]] inline double l2_read_bytes(double ctas, double rows, double columns, double k_padded,
-                                          double element_bytes, double shared_panel) {
+[[nodiscard]] constexpr double l2_read_bytes(double ctas, double rows, double columns, double k_padded,
+                                             double element_bytes, double shared_panel) {
   return ctas * (std::min(rows, columns) + shared_panel * std::max(rows, columns)) * k_padded * element_bytes;
 }
 
 /// Share of a buffer that is still in L2 when it is read again after `reuse_bytes` of other traffic.
 /// Equation: 1 / (1 + (reuse / resident)^8).
 /// [chosen] 8: nearly least-recently-used replacement; the knee of measured runtimes is that sharp.
-[[nodiscard]] inline double resident_share(double reuse_bytes, double resident_bytes) {
+[[nodiscard]] constexpr double resident_share(double reuse_bytes, double resident_bytes) {
   const double ratio = reuse_bytes / resident_bytes;
   const double squared = ratio * ratio;
   const double fourth = squared * squared;
@@ -54,7 +66,7 @@ namespace hindsight::gpu {
 /// DRAM traffic at the reached bandwidth, and the time until the memory system is full: `ramp_s` of a kernel whose
 /// data all come from DRAM.
 /// Equation: dram bytes / bandwidth + ramp * dram bytes / all bytes.
-[[nodiscard]] inline double dram_s(double dram_bytes, double all_bytes, double bytes_per_s, double ramp_s) {
+[[nodiscard]] constexpr double dram_s(double dram_bytes, double all_bytes, double bytes_per_s, double ramp_s) {
   return dram_bytes / bytes_per_s + ramp_s * dram_bytes / all_bytes;
 }
 
@@ -65,18 +77,20 @@ enum class Overlap : unsigned char { pipelined, specialised };
 /// Activities that overlap, but get in each other's way where they take equally long.
 /// Equation: (a^p + b^p + c^p)^(1/p), between the largest and 1.44 (p = 3) or 1.32 (p = 4) times it.
 /// [chosen] p = 3 pipelined, 4 specialised: the smallest errors among 2, 3, 4 and 6 on A100 and L40S, and on H100.
+[[nodiscard]] constexpr double overlap_power(Overlap overlap, double x) {
+  return overlap == Overlap::pipelined ? x * x * x : (x * x) * (x * x);
+}
 [[nodiscard]] inline double overlapped_s(Overlap overlap, double a, double b, double c) {
-  if (overlap == Overlap::pipelined) return std::cbrt(a * a * a + b * b * b + c * c * c);
-  const double a2 = a * a, b2 = b * b, c2 = c * c;
-  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2 + c2 * c2));
+  const double sum = overlap_power(overlap, a) + overlap_power(overlap, b) + overlap_power(overlap, c);
+  return overlap == Overlap::pipelined ? std::cbrt(sum) : std::sqrt(std::sqrt(sum));
 }
 
 /// Adding up the partial sums of a split k: a second kernel, and the bytes that it moves through L2.
-/// Equation: start + share * splits * outputs * 4 bytes / L2 bandwidth; nothing without a split.
-[[nodiscard]] inline double reduction_s(double splits, double outputs, double start_s, double l2_bytes_per_s) {
+/// Equation: start + share * splits * outputs * 4 bytes * (seconds per byte of L2); nothing without a split.
+[[nodiscard]] constexpr double reduction_s(double splits, double outputs, double start_s, double l2_s_per_byte) {
   constexpr double kPartialSumBytes = 4.0;  // [spec: ieee754] fp32
   constexpr double kExposedShare = 0.5;     // [chosen] the writes hide behind the main loop, the reads do not
-  return splits > 1.0 ? start_s + kExposedShare * splits * outputs * kPartialSumBytes / l2_bytes_per_s : 0.0;
+  return splits > 1.0 ? start_s + kExposedShare * splits * outputs * kPartialSumBytes * l2_s_per_byte : 0.0;
 }
 
 /// How much longer a kernel takes at the clock where its power meets the cap than at full clock.
@@ -90,7 +104,7 @@ enum class Overlap : unsigned char { pipelined, specialised };
 
 /// Part of the settled slow-down that a burst of a few launches shows: the power controller needs time.
 /// Equation: t / (t + settle).
-[[nodiscard]] inline double settled_share(double latency_s, double settle_s) {
+[[nodiscard]] constexpr double settled_share(double latency_s, double settle_s) {
   return latency_s / (latency_s + settle_s);
 }
 

@@ -1,0 +1,39 @@
+/// Measured GEMMs from a CSV table: which column holds what, which rows count.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/csv_import.h"
+#include "hindsight/gpu/calibration.h"
+
+namespace hindsight::dataset {
+
+/// Columns of a table of measured GEMMs. Where a name is not given, the usual ones are looked for: m, n, k, batch,
+/// dtype, layout (in any case), and for the latency `latency`, `lat`, `runtime` or `time` with the unit `_s`, `_ms` or
+/// `_us` and possibly `_median` after it.
+struct GemmColumns {
+  std::optional<std::string> m = {}, n = {}, k = {}, batch = {}, dtype = {}, layout = {};
+  std::optional<std::string> latency = {};
+  std::optional<double> latency_unit_s = {};  ///< 1e-3 for ms; left out: by the name's ending
+};
+
+/// A row counts where column `column` holds `value`.
+struct RowFilter {
+  std::string column;
+  std::string value;
+};
+
+/// "m=M,n=K,k=N,batch=B,latency_ms=lat_ms": roles and column names. Error{usage} for an unknown role.
+[[nodiscard]] GemmColumns parse_gemm_columns(const std::string& text);
+
+/// The rows that all filters keep and, where the table has a dtype column, that are of `dtype`. `dtype` is what rows
+/// are where there is no such column; bf16 when left out.
+/// Errors: Error{usage} with file:line:column for a cell that is no size or no positive runtime, for a missing column
+/// (naming the expected ones), and when no row is left.
+[[nodiscard]] std::vector<gpu::GemmMeasurement> read_gemm_rows(const CsvTable& table, const GemmColumns& columns,
+                                                               const std::vector<RowFilter>& filters,
+                                                               std::optional<gpu::DType> dtype);
+
+}  // namespace hindsight::dataset
