@@ -38,13 +38,18 @@ std::optional<workload::Network> at_batch(const workload::Network& network, std:
   }
 }
 
+/// The formats whose rows the constants of a class are fitted on; the others only share the constants.
+bool is_measured_format(gpu::DType dtype) {
+  return dtype == gpu::DType::bf16 || dtype == gpu::DType::fp16 || dtype == gpu::DType::fp32;
+}
+
 BatchRun run_batch(const GpuContender& contender, const workload::Network& network) {
   const gpu::NetworkPrediction prediction =
       gpu::predict_network(contender.spec, contender.calibration, network, contender.dtype);
   return {.batch = network.batch(),
           .latency_s = prediction.latency_s,
           .energy_j = prediction.energy_j,
-          .validated = prediction.in_validated_range};
+          .validated = prediction.in_validated_range && is_measured_format(contender.dtype)};
 }
 
 /// Area of the DRAM PHY and energy of the DRAM stay as they are; everything else scales.

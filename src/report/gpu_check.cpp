@@ -84,10 +84,11 @@ std::string notes(const GpuCheckReport& report, int columns) {
     }
   }
   std::string out;
-  if (outside) out += wrapped("* ", "outside the range that measurements cover", columns, 2);
+  if (outside)
+    out += wrapped("* ", "outside what measurements cover: int8 shares the constants fitted on bf16 rows", columns, 2);
   if (!uncalibrated.empty()) {
     out += wrapped("note: ",
-                   "runtime constants carried over from another GPU or format: " +
+                   "runtime constants carried over from another GPU: " +
                        join(std::vector<std::string>(uncalibrated.begin(), uncalibrated.end()), ", "),
                    columns, 2);
   }

@@ -1,0 +1,239 @@
+/// hindsight check: designs against GPUs that one can buy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/accel/config.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/check/gpus.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
+#include "hindsight/report/gpu_check.h"
+#include "hindsight/space/design_space.h"
+#include "hindsight/workload/network.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string log;
+  std::string proposals = "latest";
+  std::string file;
+  std::string design;
+  std::string space = "edge";
+  std::string workloads;
+  std::string gpus = "l4,rtx-4090,l40s,h100-sxm5,h200";
+  std::string technology = "22nm";
+  std::int64_t top = 1;
+  bool json = false;
+};
+
+constexpr std::int64_t kMostProposals = 10'000;
+
+/// A design to judge, and the networks it was proposed for.
+struct Candidate {
+  std::string name;
+  accel::AcceleratorConfig config;
+  std::optional<std::int64_t> rank = {};
+  std::optional<std::int64_t> proposal_id = {};
+  std::optional<std::string> earlier_verdict = {};
+  std::vector<std::string> networks = {};
+};
+
+accel::AcceleratorConfig configuration(const space::DesignSpace& space, const std::string& text_id) {
+  return accel::ConfigBinding(space).bind(space, space.parse_design(text_id));
+}
+
+/// "workloads": [{"name": ...}] of a prediction, as `propose` writes it.
+std::vector<std::string> predicted_networks(const Json& prediction) {
+  std::vector<std::string> names;
+  const auto list = prediction.find("workloads");
+  if (list == prediction.end() || !list->is_array()) return names;
+  for (const Json& one : *list) {
+    if (one.is_object() && one.contains("name") && one["name"].is_string()) names.push_back(one["name"]);
+  }
+  return names;
+}
+
+std::vector<Candidate> from_log(const Options& options) {
+  std::optional<std::int64_t> run;
+  if (options.proposals != "latest") {
+    run = parse_int(options.proposals);
+    if (!run || *run < 1) {
+      throw Error(ErrorKind::usage, fmt::format("--proposals: '{}' is neither a run's number nor 'latest'",
+                                                printable(options.proposals)));
+    }
+  }
+  const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
+  const std::vector<log::SpaceSummary> spaces = log::spaces(log);
+  std::vector<Candidate> candidates;
+  for (const log::ProposalRecord& proposal : log::proposals(log, run)) {
+    if (candidates.size() == static_cast<std::size_t>(options.top)) break;
+    const auto space = std::find_if(spaces.begin(), spaces.end(),
+                                    [&](const log::SpaceSummary& one) { return one.name == proposal.space; });
+    HINDSIGHT_EXPECT(space != spaces.end());
+    candidates.push_back(
+        {.name = proposal.design_text_id,
+         .config = configuration(space::space_from_definition(space->name, space->definition), proposal.design_text_id),
+         .rank = proposal.rank,
+         .proposal_id = proposal.proposal_id,
+         .earlier_verdict = proposal.verdict_json,
+         .networks = predicted_networks(Json::parse(proposal.predicted_json, nullptr, false))});
+  }
+  if (candidates.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: the log has no proposals (there is nothing to check). Run 'hindsight "
+                            "propose --log' first, or name a --design",
+                            options.log));
+  }
+  return candidates;
+}
+
+/// Error{usage} about the file of `propose --json`.
+[[noreturn]] void refuse_file(const Options& options, const std::string& problem) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {} (it should be the output of 'hindsight propose --json')", options.file, problem));
+}
+
+std::vector<Candidate> from_file(const Options& options) {
+  const Json root = Json::parse(read_file(options.file), nullptr, false);
+  if (root.is_discarded()) refuse_file(options, "not JSON");
+  if (!root.is_object() || !root.contains("proposals") || !root["proposals"].is_array()) {
+    refuse_file(options, "no list 'proposals'");
+  }
+  const space::DesignSpace space = space::load_space(
+      root.contains("space") && root["space"].is_string() ? root["space"].get<std::string>() : options.space);
+  std::vector<Candidate> candidates;
+  for (const Json& entry : root["proposals"]) {
+    if (candidates.size() == static_cast<std::size_t>(options.top)) break;
+    if (!entry.is_object() || !entry.contains("design") || !entry["design"].is_string()) {
+      refuse_file(options, fmt::format("proposal {} has no text 'design'", candidates.size() + 1));
+    }
+    const std::string name = entry["design"];
+    candidates.push_back({.name = name,
+                          .config = configuration(space, name),
+                          .rank = static_cast<std::int64_t>(candidates.size() + 1),
+                          .networks = entry.contains("predicted") ? predicted_networks(entry["predicted"])
+                                                                  : std::vector<std::string>{}});
+  }
+  if (candidates.empty()) refuse_file(options, "no proposal");
+  return candidates;
+}
+
+/// A text id names a design of the space; anything else a reference chip.
+std::vector<Candidate> from_design(const Options& options) {
+  if (options.design.find('=') != std::string::npos && options.design.find('/') == std::string::npos) {
+    const space::DesignSpace space = space::load_space(options.space);
+    return {{.name = options.design, .config = configuration(space, options.design)}};
+  }
+  const accel::ReferenceChip chip = accel::load_reference_chip(options.design);
+  return {{.name = chip.name, .config = chip.config}};
+}
+
+std::vector<Candidate> candidates(const Options& options) {
+  const auto named = static_cast<int>(!options.log.empty()) + static_cast<int>(!options.file.empty()) +
+                     static_cast<int>(!options.design.empty());
+  if (named != 1) {
+    throw Error(ErrorKind::usage,
+                "check: name one source of designs: --log FILE, --file PROPOSALS.json or --design ID");
+  }
+  std::vector<Candidate> found =
+      !options.log.empty() ? from_log(options) : (!options.file.empty() ? from_file(options) : from_design(options));
+  for (Candidate& candidate : found) {
+    if (!options.workloads.empty()) candidate.networks = {options.workloads};
+    if (candidate.networks.empty()) {
+      throw Error(ErrorKind::usage, "check: no workload is known for the design. Name one with --workload");
+    }
+  }
+  return found;
+}
+
+/// Networks and their runs on all GPUs, each computed once.
+class Judge {
+ public:
+  explicit Judge(const std::string& gpus) {
+    for (const gpu::GpuSpec& spec : gpu::load_gpus(gpus)) contenders_.push_back(check::contender(spec));
+  }
+  std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology) {
+    std::vector<check::NetworkComparison> comparisons;
+    for (const std::string& list : candidate.networks) {
+      for (const workload::Network& network : workload::load_networks(list)) {
+        comparisons.push_back(check::compare(candidate.config, technology, network, runs_of(network)));
+      }
+    }
+    return comparisons;
+  }
+
+ private:
+  const std::vector<check::GpuRuns>& runs_of(const workload::Network& network) {
+    const std::string hash = network.definition_hash();
+    for (const auto& [known, runs] : runs_) {
+      if (known == hash) return runs;
+    }
+    std::vector<check::GpuRuns> runs;
+    for (const check::GpuContender& contender : contenders_) runs.push_back(check::run_on_gpu(contender, network));
+    return runs_.emplace_back(hash, std::move(runs)).second;
+  }
+
+  std::vector<check::GpuContender> contenders_;
+  std::vector<std::pair<std::string, std::vector<check::GpuRuns>>> runs_;
+};
+
+void store(const Options& options, const report::GpuCheckReport& report, const std::vector<Candidate>& candidates) {
+  std::vector<std::pair<std::int64_t, std::string>> verdicts;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    verdicts.emplace_back(*candidates[i].proposal_id,
+                          report::gpu_verdict_json(report, report.designs[i], candidates[i].earlier_verdict));
+  }
+  log::Log::open(options.log, log::OpenMode::read_write_create).set_verdicts(verdicts);
+}
+
+int run(const Options& options) {
+  const std::vector<Candidate> designs = candidates(options);
+  const accel::Technology technology = accel::load_technology(options.technology);
+  Judge judge(options.gpus);
+  report::GpuCheckReport report{.technology = technology.name};
+  for (const Candidate& candidate : designs) {
+    report.designs.push_back({.design = candidate.name,
+                              .rank = candidate.rank,
+                              .proposal_id = candidate.proposal_id,
+                              .networks = judge.judge(candidate, technology)});
+  }
+  if (!options.log.empty()) store(options, report, designs);
+  print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
+  const bool any = std::any_of(report.designs.begin(), report.designs.end(),
+                               [](const report::CheckedDesign& design) { return design.feasible(); });
+  return any ? 0 : exit_code(ErrorKind::no_feasible);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("check", "Designs against GPUs one can buy");
+  verb->add_option("--log", options->log, "Log with proposals; keeps the verdicts");
+  verb->add_option("--proposals", options->proposals, "Run that proposed, or latest [latest]");
+  verb->add_option("--file", options->file, "Output of propose --json");
+  verb->add_option("--design", options->design, "Text id, reference chip, or YAML file");
+  verb->add_option("--space", options->space, "Design space of a text id [edge]");
+  verb->add_option("--workload,--workloads", options->workloads, "Names a,b,c; prime9; or a file [as proposed]");
+  verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");
+  verb->add_option("--technology", options->technology, "Process node of the designs [22nm]");
+  verb->add_option("--top", options->top, "Best proposals to check [1]")->check(between(1, kMostProposals));
+  verb->add_flag("--json", options->json, "Everything, as JSON");
+  verb->footer(
+      "Exit code 3 when no design can run its workloads.\n"
+      "Example: hindsight check --design edge_tpu_v1 --workload mobilenet_v2 --gpu l4,h200");
+  verb->callback([options, &session] { session.action = [options] { return run(*options); }; });
+}
+
+}  // namespace hindsight::app

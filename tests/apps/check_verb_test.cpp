@@ -1,0 +1,136 @@
+/// Does `hindsight check` judge designs from every source, keep its verdicts, and answer wrong turns usefully?
+#include <nlohmann/json.hpp>
+
+#include "apps/app_fixture.h"
+#include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
+#include "hindsight/space/design_space.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+const std::vector<std::string> kTwoGpus{"--gpu", "l4,h100-sxm5"};
+
+class Check : public AppTest {
+ protected:
+  [[nodiscard]] static Outcome check(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "check");
+    arguments.insert(arguments.end(), kTwoGpus.begin(), kTwoGpus.end());
+    return hindsight(arguments);
+  }
+  [[nodiscard]] std::string log() const { return file("study.sqlite"); }
+
+  /// A log as `propose --log` leaves it: two proposals for one network.
+  void make_log() const {
+    log::Log log = log::Log::open(file("study.sqlite"), log::OpenMode::read_write_create);
+    const space::DesignSpace tiny = space::load_space(HINDSIGHT_SOURCE_DIR "/configs/spaces/tiny.yaml");
+    const Provenance provenance{.command_line = "hindsight propose",
+                                .version = "0",
+                                .commit = "",
+                                .host = "",
+                                .user = "",
+                                .started_at = "2026-01-01T00:00:00Z",
+                                .cwd = ""};
+    const std::int64_t run = log.begin_run("propose", provenance, "{}");
+    const std::int64_t space = log.add_space(tiny.name(), tiny.canonical_definition(), tiny.definition_hash());
+    std::vector<log::ProposalRow> rows;
+    for (std::int64_t rank = 1; rank <= 2; ++rank) {
+      space::Design design = tiny.parse_design(kTinyDesign);
+      design.levels.front() = static_cast<std::uint16_t>(rank - 1);
+      rows.push_back({.design_text_id = tiny.text_id(design),
+                      .design_hash = tiny.content_hash(design),
+                      .rank = rank,
+                      .objective = "latency_s",
+                      .predicted_value = 1e-3,
+                      .predicted_json = R"({"workloads":[{"name":"mobilenet_v2"}]})",
+                      .verdict_json = R"({"feasible":true})"});
+    }
+    log.add_proposals(run, space, std::nullopt, rows);
+    log.end_run(run, "finished");
+  }
+};
+
+TEST_F(Check, JudgesAReferenceChip) {
+  const Outcome outcome = check({"--design", "edge_tpu_v1", "--workload", "mobilenet_v2"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("this design"));
+  EXPECT_THAT(outcome.out, HasSubstr("h100-sxm5 int8"));
+  EXPECT_THAT(outcome.out, HasSubstr("=> "));
+  EXPECT_THAT(outcome.out, HasSubstr("at batch 1, at"));
+  EXPECT_THAT(outcome.out, HasSubstr("depthwise layers are left out"));
+
+  const Json json = Json::parse(check({"--design", "edge_tpu_v1", "--workload", "mobilenet_v2", "--json"}).out);
+  const Json& network = json.at("designs").at(0).at("networks").at(0);
+  EXPECT_EQ(network.at("gpus").size(), 2U);
+  for (const Json& gpu : network.at("gpus")) {
+    const Json& single = gpu.at("batch_1");
+    EXPECT_NEAR(single.at("power_w").get<double>() * single.at("latency_s").get<double>(),
+                single.at("energy_j").get<double>(), 1e-9);
+    EXPECT_GE(gpu.at("saturated").at("inferences_per_s").get<double>(), single.at("inferences_per_s").get<double>());
+    EXPECT_TRUE(single.contains("in_validated_range"));
+  }
+  const Json simulated =
+      Json::parse(hindsight({"simulate", "--design", "edge_tpu_v1", "--workload", "mobilenet_v2", "--json"}).out);
+  EXPECT_THAT(simulated.dump(), HasSubstr(network.at("accelerator").at("latency_s").dump()));
+}
+
+TEST_F(Check, KeepsVerdictsBesideTheProposals) {
+  make_log();
+  const Outcome outcome = check({"--log", log(), "--top", "2", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out).at("designs").size(), 2U);
+  const auto stored = log::proposals(log::Log::open(log(), log::OpenMode::read_only), std::nullopt);
+  ASSERT_EQ(stored.size(), 2U);
+  for (const log::ProposalRecord& proposal : stored) {
+    const Json verdict = Json::parse(proposal.verdict_json.value());
+    EXPECT_EQ(verdict.at("feasible"), true) << "what was there stays";
+    EXPECT_EQ(verdict.at("gpus").at("networks").at(0).at("network"), "mobilenet_v2");
+    EXPECT_EQ(verdict.at("gpus").at("rank"), proposal.rank);
+  }
+  EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
+}
+
+TEST_F(Check, ReadsTheOutputOfPropose) {
+  const std::string proposals = write("p.json", R"({"space":"tiny","proposals":[{"rank":1,"design":")" + kTinyDesign +
+                                                    R"(","predicted":{"workloads":[{"name":"m6"}]}}]})");
+  const Outcome outcome = check({"--file", proposals});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nm6"));
+  EXPECT_THAT(check({"--file", proposals, "--workload", "mobilenet_v2"}).out, HasSubstr("\nmobilenet_v2"));
+}
+
+TEST_F(Check, WrongTurnsGetOneLine) {
+  const std::string chip = "edge_tpu_v1";
+  expect_one_line_error(check({"--workload", "unet"}), 2, "name one source of designs");
+  expect_one_line_error(check({"--design", chip}), 2, "Name one with --workload");
+  expect_one_line_error(check({"--design", chip, "--workload", "unett"}), 2, "unet");
+  expect_one_line_error(hindsight({"check", "--design", chip, "--workload", "unet", "--gpu", "h20"}), 2, "'h200'");
+  expect_one_line_error(check({"--design", "pes_x=3", "--workload", "unet"}), 2, "pes_x");
+  expect_one_line_error(check({"--design", chip, "--file", "x.json", "--workload", "unet"}), 2, "name one source");
+  expect_one_line_error(check({"--log", file("none.sqlite")}), 2, "none.sqlite");
+  expect_one_line_error(check({"--file", write("bad.json", "{")}), 2, "not JSON");
+  expect_one_line_error(check({"--file", write("empty.json", "{}")}), 2, "no list 'proposals'");
+  expect_one_line_error(check({"--file", write("odd.json", R"({"proposals":[{"rank":1}]})")}), 2, "proposal 1");
+}
+
+TEST_F(Check, WrongRunsGetOneLineAndChangeNothing) {
+  make_log();
+  expect_one_line_error(check({"--log", log(), "--proposals", "7"}), 2, "run 7 proposed nothing");
+  expect_one_line_error(check({"--log", log(), "--proposals", "newest"}), 2, "'newest'");
+  const auto stored = log::proposals(log::Log::open(log(), log::OpenMode::read_only), std::nullopt);
+  EXPECT_EQ(stored.front().verdict_json, R"({"feasible":true})");
+}
+
+TEST_F(Check, ADesignThatCannotRunEndsWithThree) {
+  const Outcome outcome = check({"--design", kTinyDesign, "--space", "tiny", "--workload", "resnet50"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("resnet50: infeasible, "));
+  EXPECT_THAT(outcome.out, HasSubstr("l4 int8"));
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("=> ")));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test

@@ -1,0 +1,118 @@
+// Do designs and GPUs meet on equal terms: same network, same batch, energy = power x time, best batch found?
+#include "hindsight/check/gpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hindsight/accel/evaluation.h"
+#include "tolerances.h"
+
+namespace hindsight::check {
+namespace {
+
+using hindsight::test::kRounding;
+using hindsight::test::relative_error;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const workload::Network& mobilenet() {
+  static const workload::Network network = workload::load_network("mobilenet_v2");
+  return network;
+}
+
+/// A GPU with numbers that are easy to compare with.
+GpuRuns round_gpu(const std::string& name, double latency_s, double energy_j, std::int64_t batch, double batch_s,
+                  double batch_j) {
+  return {.gpu = name,
+          .dtype = gpu::DType::int8,
+          .calibrated = true,
+          .die_mm2 = 300,
+          .node_nm = 5,
+          .node = "TSMC 4N",
+          .single = {.batch = 1, .latency_s = latency_s, .energy_j = energy_j},
+          .saturated = {.batch = batch, .latency_s = batch_s, .energy_j = batch_j}};
+}
+
+TEST(gpu_check, int8_where_the_gpu_has_it) {
+  EXPECT_EQ(contender(gpu::load_gpu("l4")).dtype, gpu::DType::int8);
+  EXPECT_EQ(contender(gpu::load_gpu("h100-sxm5")).dtype, gpu::DType::int8);
+  EXPECT_EQ(contender(gpu::load_gpu("v100-sxm2-16gb")).dtype, gpu::DType::fp16);
+}
+
+TEST(gpu_check, saturation_never_loses_throughput_and_leaves_nothing_on_the_table) {
+  const GpuContender l4 = contender(gpu::load_gpu("l4"));
+  const GpuRuns runs = run_on_gpu(l4, mobilenet());
+  EXPECT_EQ(runs.single.batch, 1);
+  EXPECT_GE(runs.saturated.inferences_per_s(), runs.single.inferences_per_s());
+  EXPECT_GT(runs.saturated.batch, 1);  // 300 million MACs do not fill a GPU
+  const workload::Network doubled = mobilenet().with_batch(2 * runs.saturated.batch);
+  const gpu::NetworkPrediction next = gpu::predict_network(l4.spec, l4.calibration, doubled, l4.dtype);
+  const double next_rate = static_cast<double>(doubled.batch()) / next.latency_s;
+  EXPECT_LT(next_rate, runs.saturated.inferences_per_s() * (1 + kSaturationGain));
+  EXPECT_FALSE(runs.memory_bound_batch);
+}
+
+TEST(gpu_check, runs_respect_the_power_limit_and_say_what_they_leave_out) {
+  for (const char* name : {"l4", "h200"}) {
+    const GpuContender contender_ = contender(gpu::load_gpu(name));
+    const GpuRuns runs = run_on_gpu(contender_, mobilenet());
+    for (const BatchRun* run : {&runs.single, &runs.saturated}) {
+      EXPECT_LE(run->power_w(), contender_.spec.tdp_w) << name;
+      EXPECT_GT(run->power_w(), contender_.spec.idle.front().power_w) << name;
+      EXPECT_LT(relative_error(run->power_w() * run->latency_s, run->energy_j), kRounding);
+    }
+    EXPECT_GT(runs.ignored_ops_frac, 0);  // depthwise layers
+    EXPECT_LT(runs.ignored_ops_frac, 0.5);
+    EXPECT_GT(runs.ignored_least_s, 0);
+  }
+}
+
+TEST(gpu_check, a_small_memory_ends_the_doubling) {
+  GpuContender small = contender(gpu::load_gpu("l4"));
+  small.spec.dram_bytes = 4e6 + 3e6;  // 3.4 MB of weights and the activations of one or two images
+  const GpuRuns runs = run_on_gpu(small, mobilenet());
+  EXPECT_TRUE(runs.memory_bound_batch);
+  EXPECT_LT(runs.saturated.batch, 8);
+}
+
+TEST(gpu_check, the_design_is_what_the_accelerator_model_says) {
+  const accel::ReferenceChip chip = accel::load_reference_chip("edge_tpu_v1");
+  const accel::Technology technology = accel::load_technology("22nm");
+  const NetworkComparison comparison = compare(chip.config, technology, mobilenet(), {});
+  ASSERT_TRUE(comparison.accelerator);
+  const accel::Evaluation evaluation =
+      accel::evaluate(accel::chip_facts(chip.config, technology), mobilenet().gemms(), accel::Depth::as_a_flow);
+  EXPECT_EQ(comparison.accelerator->single.latency_s, evaluation.metrics.latency_s);
+  EXPECT_EQ(comparison.accelerator->single.energy_j, evaluation.metrics.energy_j);
+  // At 5 nm: smaller and thriftier, by less than the logic alone, because DRAM and its PHY stay.
+  EXPECT_LT(comparison.accelerator->scaled_area_mm2, comparison.accelerator->area_mm2);
+  EXPECT_GT(comparison.accelerator->scaled_area_mm2, evaluation.area.dram_phy_mm2);
+  EXPECT_LT(comparison.accelerator->scaled_energy_j, evaluation.metrics.energy_j);
+  EXPECT_GT(comparison.accelerator->scaled_energy_j, evaluation.metrics.energy.dram_j);
+}
+
+TEST(gpu_check, the_verdict_names_the_closest_and_the_strongest) {
+  NetworkComparison comparison{.network = "net", .accelerator = AcceleratorRun{}};
+  comparison.accelerator->single = {.batch = 1, .latency_s = 1e-3, .energy_j = 2e-3};
+  comparison.gpus = {round_gpu("small", 2.1e-3, 16e-3, 8, 8e-3, 64e-3),
+                     round_gpu("large", 0.5e-3, 90e-3, 64, 1.6e-3, 320e-3)};
+  // 2.1 ms against 1 ms, 16 mJ against 2 mJ; 64 in 1.6 ms are 40,000 against 1,000 per second; 5 mJ against 2 mJ.
+  EXPECT_EQ(verdict_line(comparison),
+            "2.1x lower latency than small at batch 1, at 1/8 of the energy; large has 40x the throughput at batch 64, "
+            "where an inference costs it 2.5 times this design's energy");
+  comparison.gpus.front().single.latency_s = 0.25e-3;
+  EXPECT_THAT(verdict_line(comparison), HasSubstr("4x higher latency than small"));
+  comparison.accelerator.reset();
+  EXPECT_EQ(verdict_line(comparison), "");
+}
+
+TEST(gpu_check, an_infeasible_design_has_reasons_and_no_figures) {
+  accel::AcceleratorConfig config = accel::load_reference_chip("edge_tpu_v1").config;
+  config.instruction_memory_entries = 1;
+  const NetworkComparison comparison = compare(config, accel::load_technology("22nm"), mobilenet(), {});
+  EXPECT_FALSE(comparison.accelerator);
+  EXPECT_THAT(comparison.reasons, ::testing::Contains("instruction_memory"));
+}
+
+}  // namespace
+}  // namespace hindsight::check
