@@ -29,6 +29,8 @@ Environment:
   BUILD_DIR            build folder (default: build/measure)
   CUDACXX              nvcc, where it is not on the PATH or in /usr/local/cuda
   HINDSIGHT_CUBLASLT   file of libcublasLt, where the loader does not find it
+  HINDSIGHT_CUBLASLT_INCLUDE   folder of cublasLt.h, where the toolkit has none
+The cuBLASLt of a Python environment (nvidia-cublas) is found without these.
 
 Exit codes: 0 done or out of budget, 1 failed, 2 usage, 5 no CUDA or no device
 TEXT
@@ -69,6 +71,23 @@ folder=$(cd "$folder" && pwd)
 [ -z "$program" ] || program=$(realpath "$program")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# in_python PATTERN: a file of the Python environment's NVIDIA packages, or nothing.
+in_python() {
+  command -v python3 >/dev/null || return 0
+  python3 -c 'import glob, site, sys
+places = site.getsitepackages() + sys.path
+print(next((f for p in places for f in sorted(glob.glob(p + "/nvidia/*/" + sys.argv[1]))), ""))' "$1" 2>/dev/null || true
+}
+# The cuBLASLt of a Python environment serves where no other is found.
+if [ -z "${HINDSIGHT_CUBLASLT:-}" ] && ! ldconfig -p 2>/dev/null | grep libcublasLt >/dev/null; then
+  found=$(in_python 'lib/libcublasLt.so.1*')
+  if [ -n "$found" ]; then export HINDSIGHT_CUBLASLT=$found; fi
+fi
+if [ -z "${HINDSIGHT_CUBLASLT_INCLUDE:-}" ]; then
+  found=$(in_python 'include/cublasLt.h')
+  if [ -n "$found" ]; then export HINDSIGHT_CUBLASLT_INCLUDE=${found%/*}; fi
+fi
+
 if [ -z "$program" ]; then
   echo "== 1/3 Build"
   build_dir=${BUILD_DIR:-build/measure}
@@ -83,14 +102,6 @@ if [ -z "$program" ]; then
   program=$build_dir/apps/hindsight_measure/hindsight-measure
 fi
 if command -v nvidia-smi >/dev/null; then nvidia-smi -q >"$folder/device.txt" 2>&1 || true; fi
-
-# cuBLASLt of a Python environment serves where no other is found.
-if [ -z "${HINDSIGHT_CUBLASLT:-}" ] && ! ldconfig -p 2>/dev/null | grep libcublasLt >/dev/null && command -v python3 >/dev/null; then
-  found=$(python3 -c 'import glob, site, sys
-places = site.getsitepackages() + sys.path
-print(next((f for p in places for f in sorted(glob.glob(p + "/nvidia/*/lib/libcublasLt.so.1*"))), ""))' 2>/dev/null || true)
-  if [ -n "$found" ]; then export HINDSIGHT_CUBLASLT=$found; fi
-fi
 
 echo "== 2/3 Check of the kernels"
 status=0
