@@ -1,5 +1,8 @@
 /// Does `hindsight gemm` answer for one product, GPUs side by side, tables and networks, and refuse nonsense in one
 /// line?
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -15,7 +18,6 @@ using hindsight::test::kRounding;
 using hindsight::test::kSixDigits;
 using hindsight::test::relative_error;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using Json = nlohmann::json;
 
 class GemmVerb : public AppTest {
@@ -160,6 +162,38 @@ TEST_F(GemmVerb, OptionsFillWhatATableDoesNotSay) {
   EXPECT_EQ(rows.at(1).at("batch"), 7);
   EXPECT_EQ(rows.at(0).at("dtype"), "fp16");
   EXPECT_EQ(rows.at(0).at("layout"), "tn");
+}
+
+/// This process's standard input, and thereby that of the programs it starts, comes from a file while this lives.
+class StandardInput {
+ public:
+  explicit StandardInput(const std::string& file) : before_(::dup(STDIN_FILENO)) {
+    const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    EXPECT_GE(opened, 0) << file;
+    ::dup2(opened, STDIN_FILENO);
+    ::close(opened);
+  }
+  ~StandardInput() {
+    ::dup2(before_, STDIN_FILENO);
+    ::close(before_);
+  }
+  StandardInput(const StandardInput&) = delete;
+  StandardInput& operator=(const StandardInput&) = delete;
+
+ private:
+  int before_;
+};
+
+TEST_F(GemmVerb, ATableMayComeFromStandardInput) {
+  const std::string table = write("t.csv", "m,n,k\n64,64,64\n");
+  const std::string bad = write("bad.csv", "m,n,k\n64,64,x\n");
+  const std::string expected = gemm({"--gpu", "l4", "--csv", table}).out;
+  {
+    const StandardInput input(table);
+    EXPECT_EQ(gemm({"--gpu", "l4", "--csv", "-"}).out, expected);
+  }
+  const StandardInput input(bad);
+  expect_one_line_error(gemm({"--gpu", "l4", "--csv", "-"}), 2, "standard input:2:7: k 'x'");
 }
 
 struct BadTable {

@@ -148,6 +148,7 @@ TEST(GpuSpec, AListOfGpusIsReadInItsOrder) {
 
 TEST(GpuSpec, UnknownGpuNamesTheNearest) {
   expect_usage_error([] { static_cast<void>(load_gpu("h100-smx5")); }, {"'h100-smx5'", "Did you mean 'h100-sxm5'?"});
+  expect_usage_error([] { static_cast<void>(load_gpu("h100")); }, {"unknown GPU 'h100'", "h100-pcie, h100-sxm5"});
   expect_usage_error([] { static_cast<void>(load_gpus("h200,")); }, {"unknown GPU ''"});
 }
 
