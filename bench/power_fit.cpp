@@ -58,7 +58,7 @@ std::vector<gpu::PowerMeasurement> read_rows(const Options& options, const gpu::
                          .dtype = format};
     const gpu::GemmPrediction prediction = gpu::predict(spec, runtime, gemm, gpu::RunMode::sustained);
     const gpu::Operands operands =
-        options.random_operands ? gpu::Operands::random : gpu::recorded_operands(known, gemm);
+        options.random_operands ? gpu::Operands::random : gpu::recorded_operands(known.unwritten, gemm);
     rows.push_back({.work = {.ops = gpu::ops(gemm),
                              .l2_bytes = prediction.l2_bytes,
                              .dram_bytes = prediction.dram_bytes,

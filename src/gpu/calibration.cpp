@@ -9,7 +9,6 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
-#include "hindsight/gpu/power_calibration.h"
 
 namespace hindsight::gpu {
 namespace {
@@ -45,6 +44,12 @@ double distance(const GpuSpec& from, const GpuSpec& to) {
   const double generations = std::abs(static_cast<double>(from.architecture) - static_cast<double>(to.architecture));
   const double from_rate = from.ops_per_s(DType::fp32, from.boost_hz), to_rate = to.ops_per_s(DType::fp32, to.boost_hz);
   return kGeneration * generations + std::abs(std::log(from_rate / to_rate));
+}
+
+void add_power(Calibration& calibration, const GpuSpec& spec) {
+  const PowerCalibration power = load_power_calibration(spec, calibration.dtype_class);
+  calibration.power = power.constants;
+  calibration.unwritten = power.unwritten;
 }
 
 }  // namespace
@@ -87,7 +92,7 @@ Calibration transferred(const Calibration& calibration, const GpuSpec& source, c
   Calibration other = calibration;
   other.source = CalibrationSource::transfer;
   other.constants = transferred(calibration.constants, calibration.dtype_class, source, target);
-  other.power = load_power_calibration(target, calibration.dtype_class).constants;
+  add_power(other, target);
   return other;
 }
 
@@ -100,7 +105,7 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype) {
       continue;
     }
     if (calibration.gpu == spec.name) {
-      calibration.power = load_power_calibration(spec, calibration.dtype_class).constants;
+      add_power(calibration, spec);
       return calibration;
     }
     GpuSpec source = load_gpu(calibration.gpu);

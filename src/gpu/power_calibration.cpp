@@ -103,9 +103,9 @@ PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_cl
   return found;
 }
 
-Operands recorded_operands(const PowerCalibration& calibration, const Gemm& gemm) {
-  const UnwrittenWeights& unwritten = calibration.unwritten;
-  const double weight_bytes = static_cast<double>(gemm.n) * static_cast<double>(gemm.k) * input_bytes(gemm.dtype);
+Operands recorded_operands(const UnwrittenWeights& unwritten, const Gemm& gemm) {
+  const double weight_bytes =
+      static_cast<double>(std::max(gemm.m, gemm.n)) * static_cast<double>(gemm.k) * input_bytes(gemm.dtype);
   const bool long_rows = unwritten.k_at_least > 0 && static_cast<double>(gemm.k) >= unwritten.k_at_least;
   const bool large = unwritten.weight_bytes_at_least > 0 && weight_bytes >= unwritten.weight_bytes_at_least;
   return long_rows || large ? Operands::zero_weights : Operands::random;

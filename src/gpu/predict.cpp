@@ -11,7 +11,7 @@ namespace hindsight::gpu {
 namespace {
 
 // What all GPUs share; fitted together on the bf16 runs of an A100, an H100 and an L40S.
-constexpr double kFillCycles = 300;            // [measured: grouped fit, A100 H100 L40S, 2026-11-21, gpu docs] per wave
+constexpr double kFillCycles = 300;  // [measured: joint fit, A100 H100 L40S, 2026-11-21, docs/gpu.md] per wave
 constexpr double kChainPerKSeconds = 1.33e-9;  // [measured: as above] 85 ns per pipeline step of 64
 constexpr double kRampSeconds = 0.38e-6;       // [measured: as above] about the latency of one DRAM access
 constexpr double kDramByteJ = 50e-12;  // [data: gpu-benches] 41 to 125 pJ per byte; enters the cap of bursts only
@@ -21,7 +21,7 @@ constexpr double kWeightBuffers = 5;
 
 /// Below this much of k a part is not worth a CTA of its own; partial waves are split where k is long enough.
 constexpr double kLeastKPerPart = 128;             // [chosen] two pipeline steps of 64
-constexpr double kLeastKPerPartOfFullGrid = 2048;  // [measured: switch to split k on an A100, 2026-11-21, gpu docs]
+constexpr double kLeastKPerPartOfFullGrid = 2048;  // [measured: switch to split k on an A100, 2026-11-21, docs/gpu.md]
 constexpr double kMostPartsOfFullGrid = 4;         // [chosen] more parts cost more reduction than balance
 constexpr double kWavesOfSplitGrid = 2;            // [chosen] CTAs per SM up to which parts are added
 
@@ -52,6 +52,7 @@ struct Predictor::Candidate {
 Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype)
     : board_(spec, calibration.power.op_j > 0 ? calibration.power : default_power_constants(spec, dtype_class(dtype)),
              dtype),
+      unwritten_(calibration.unwritten),
       by_rows_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nn)),
       mixed_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nt)),
       sms_(spec.sms),
@@ -240,8 +241,11 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
   const PowerWork work{.ops = shape.ops,
                        .l2_bytes = result.l2_bytes,
                        .dram_bytes = result.dram_bytes,
-                       .busy_sm_frac = result.busy_sm_frac};
-  result.average_power_w = std::min(board_.power_w(work, result.latency_s, result.sm_clock_hz), board_.settled_cap_w());
+                       .busy_sm_frac = result.busy_sm_frac,
+                       .operands = recorded_operands(unwritten_, gemm)};
+  // Below the cap the board runs at the full clock; where the full clock would draw more, it settles at the cap.
+  const double unhurried_s = launched_s(full_clock_s, floor_s_);
+  result.average_power_w = std::min(board_.power_w(work, unhurried_s, clock_hz_), board_.settled_cap_w());
   result.energy_j = result.average_power_w * result.latency_s;
   result.calibrated = calibrated_;
   result.in_validated_range = calibrated_ && result.latency_s >= shortest_s_ && result.latency_s <= longest_s_ &&

@@ -117,7 +117,7 @@ TEST(power_calibration, own_rows_then_the_architecture_then_defaults) {
   // 114 of 132 SMs at 1755 of 1980 MHz.
   EXPECT_LT(relative_error(sibling.constants.active_w, own.constants.active_w * 114 * 1755 / (132 * 1980.0)),
             kRounding);
-  EXPECT_EQ(recorded_operands(sibling, {.m = 16, .n = 65536, .k = 65536}), Operands::random);
+  EXPECT_EQ(recorded_operands(sibling.unwritten, {.m = 16, .n = 65536, .k = 65536}), Operands::random);
 
   EXPECT_EQ(load_power_calibration(load_gpu("l4"), DTypeClass::tensor_core).source, PowerSource::defaults);
   EXPECT_EQ(load_power_calibration(load_gpu("h200"), DTypeClass::cuda_core).source, PowerSource::defaults);
@@ -125,11 +125,12 @@ TEST(power_calibration, own_rows_then_the_architecture_then_defaults) {
 
 TEST(power_calibration, knows_which_recorded_weights_were_never_written) {
   const PowerCalibration own = load_power_calibration(load_gpu("h200"), DTypeClass::tensor_core);
-  EXPECT_EQ(recorded_operands(own, {.m = 8, .n = 1024, .k = 65536}), Operands::zero_weights);
-  EXPECT_EQ(recorded_operands(own, {.m = 8, .n = 1024, .k = 65535}), Operands::random);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65536}), Operands::zero_weights);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65535}), Operands::random);
   // 65536 x 51200 in bf16 is 6.7 GB; 51200 x 51200 is 5.2 GB.
-  EXPECT_EQ(recorded_operands(own, {.m = 8, .n = 65536, .k = 51200}), Operands::zero_weights);
-  EXPECT_EQ(recorded_operands(own, {.m = 8, .n = 51200, .k = 51200}), Operands::random);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 65536, .k = 51200}), Operands::zero_weights);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 51200, .k = 51200}), Operands::random);
+  EXPECT_EQ(recorded_operands(own.unwritten, transposed({.m = 8, .n = 65536, .k = 51200})), Operands::zero_weights);
 }
 
 TEST(power_calibration, every_gpu_has_constants_of_both_classes) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "hindsight/gpu/gemm.h"
-#include "hindsight/gpu/power.h"
+#include "hindsight/gpu/power_calibration.h"
 #include "hindsight/gpu/spec.h"
 
 namespace hindsight::gpu {
@@ -64,7 +64,8 @@ struct Calibration {
   std::string gpu;  ///< GPU whose rows were fitted
   DTypeClass dtype_class = DTypeClass::tensor_core;
   Constants constants;
-  PowerConstants power;  ///< of the power model, for average power and energy
+  PowerConstants power;        ///< of the power model, for average power and energy
+  UnwrittenWeights unwritten;  ///< shapes whose measured power is that of zero weights
   CalibrationSource source = CalibrationSource::own;
   std::string data;  ///< file name and content hash of the measurements
   std::size_t row_count = 0;

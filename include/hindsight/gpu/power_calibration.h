@@ -45,7 +45,8 @@ struct PowerCalibration {
 /// Errors: Error{usage} for a malformed file.
 [[nodiscard]] PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_class);
 
-/// What the operands of `gemm` held in the rows that `calibration` was fitted on.
-[[nodiscard]] Operands recorded_operands(const PowerCalibration& calibration, const Gemm& gemm);
+/// What the operands of `gemm` held in the rows that a calibration was fitted on. The larger input counts as the
+/// weights, so that a product and its mirror image agree.
+[[nodiscard]] Operands recorded_operands(const UnwrittenWeights& unwritten, const Gemm& gemm);
 
 }  // namespace hindsight::gpu

@@ -91,6 +91,7 @@ class Predictor {
                                       RunMode mode) const;
 
   BoardPower board_;
+  UnwrittenWeights unwritten_;
   const KernelFamily* by_rows_;  ///< kernels of layouts nn and tt
   const KernelFamily* mixed_;    ///< of nt and tn
   double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_bytes_, resident_bytes_;
