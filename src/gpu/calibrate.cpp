@@ -2,8 +2,10 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "hindsight/core/error.h"
@@ -40,10 +42,13 @@ class Objective {
   [[nodiscard]] std::size_t parameters() const { return fields_.size(); }
   [[nodiscard]] std::size_t rows() const { return rows_; }
 
-  [[nodiscard]] Eigen::VectorXd start() const {
+  /// Logarithms of the start values, the energy per operation times `energy_factor`.
+  [[nodiscard]] Eigen::VectorXd start(double energy_factor) const {
+    Constants from = start_;
+    from.op_j *= energy_factor;
     Eigen::VectorXd x(static_cast<Eigen::Index>(fields_.size()));
     for (std::size_t i = 0; i < fields_.size(); ++i) {
-      x[static_cast<Eigen::Index>(i)] = std::log(clamped(*fields_[i], start_.*fields_[i]->member));
+      x[static_cast<Eigen::Index>(i)] = std::log(clamped(*fields_[i], from.*fields_[i]->member));
     }
     return x;
   }
@@ -170,8 +175,18 @@ Minimum compass_search(const Objective& objective, Minimum best) {
   return best;
 }
 
+/// Where no row meets the power cap, its constants have no gradient: energies above the start's are tried as well.
 Minimum minimise(const Objective& objective) {
-  return compass_search(objective, levenberg_marquardt(objective, objective.start()));
+  constexpr std::array kEnergyFactors{1.0, 2.0};  // [chosen] operands decide about a factor of two
+  std::optional<Minimum> best;
+  std::size_t iterations = 0;
+  for (const double factor : kEnergyFactors) {
+    Minimum found = compass_search(objective, levenberg_marquardt(objective, objective.start(factor)));
+    iterations += found.iterations;
+    if (!best || found.value < best->value) best = std::move(found);
+  }
+  best->iterations = iterations;
+  return *best;
 }
 
 void require_rows(std::span<const MeasuredGpu> gpus) {

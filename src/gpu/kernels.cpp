@@ -23,12 +23,13 @@ constexpr std::array kMultistageTiles{Tile2d{128, 256}, Tile2d{256, 128}, Tile2d
                                       Tile2d{256, 64},  Tile2d{64, 128},  Tile2d{128, 64},  Tile2d{64, 64},
                                       Tile2d{64, 32},   Tile2d{32, 64},   Tile2d{64, 16},   Tile2d{16, 64}};
 
-/// fp32 on the CUDA cores: the tiles in the kernel names of measured runs [data: neusight].
+/// fp32 on the CUDA cores: the tiles in the kernel names of measured runs [data: neusight-2025].
 constexpr std::array kFp32Tiles{Tile2d{128, 128}, Tile2d{128, 64}, Tile2d{64, 128}, Tile2d{64, 64}, Tile2d{128, 32},
                                 Tile2d{32, 128},  Tile2d{64, 32},  Tile2d{32, 64},  Tile2d{32, 32}};
 /// Both inputs stored by rows (batched products of attention): fewer kernels.
 constexpr std::array kAmpereFp32RowTiles{Tile2d{128, 128}};
 constexpr std::array kVoltaFp32RowTiles{Tile2d{64, 64}, Tile2d{128, 32}, Tile2d{32, 128}};
+constexpr std::array kTuringFp32RowTiles{Tile2d{64, 128}, Tile2d{64, 64}, Tile2d{32, 128}};
 
 // Fitted together on the bf16 runs of an A100, an H100 and an L40S.
 constexpr double kMultistageEffort = 1.1;        // [measured: joint fit, A100 H100 L40S, 2026-11-21, docs/gpu.md]
@@ -36,9 +37,9 @@ constexpr double kWarpSpecialisedEffort = 0.05;  // [measured: as above]
 constexpr double kVectorStep = 0.44e-6;          // [measured: as above]
 /// Clusters of CTAs read a shared panel once, and tiles larger than those listed exist [measured: as above].
 constexpr double kClusterSharedPanel = 0.25;
-constexpr double kFp32Effort = 0.3;  // [measured: joint fit, A100 T4 V100 in fp32, 2026-11-21, docs/gpu.md]
+constexpr double kFp32Effort = 0.5;  // [measured: joint fit, A100 T4 V100 in fp32, 2026-11-21, docs/gpu.md]
 constexpr double kTensorStep = 64;   // [data: cutlass] elements of k per pipeline step
-constexpr double kFp32Step = 8;      // [data: neusight] likewise, "8x2" kernels
+constexpr double kFp32Step = 8;      // [data: neusight-2025] likewise, "8x2" kernels
 
 constexpr double kLargestTensorArea = 128.0 * 256.0;
 constexpr double kLargestFp32Area = 128.0 * 128.0;
@@ -68,6 +69,7 @@ constexpr auto kMultistageKernels = kernels(kMultistageTiles, kLargestTensorArea
 constexpr auto kFp32Kernels = kernels(kFp32Tiles, kLargestFp32Area, kFp32Effort);
 constexpr auto kAmpereFp32RowKernels = kernels(kAmpereFp32RowTiles, kLargestFp32Area, kFp32Effort);
 constexpr auto kVoltaFp32RowKernels = kernels(kVoltaFp32RowTiles, kLargestFp32Area, kFp32Effort);
+constexpr auto kTuringFp32RowKernels = kernels(kTuringFp32RowTiles, kLargestFp32Area, kFp32Effort);
 
 constexpr KernelFamily kWarpSpecialised{.kernels = kWarpSpecialisedKernels,
                                         .shared_panel = kClusterSharedPanel,
@@ -77,18 +79,28 @@ constexpr KernelFamily kMultistage{.kernels = kMultistageKernels, .k_step = kTen
 constexpr KernelFamily kFp32{.kernels = kFp32Kernels, .k_step = kFp32Step};
 constexpr KernelFamily kAmpereFp32Rows{.kernels = kAmpereFp32RowKernels, .k_step = kFp32Step, .split_k = false};
 constexpr KernelFamily kVoltaFp32Rows{.kernels = kVoltaFp32RowKernels, .k_step = kFp32Step, .split_k = false};
+constexpr KernelFamily kTuringFp32Rows{.kernels = kTuringFp32RowKernels, .k_step = kFp32Step, .split_k = false};
 
 constexpr std::array<double, kSplitCount> kSplits{1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0};
 
 }  // namespace
 
 const KernelFamily& kernel_family(Architecture architecture, DTypeClass dtype_class, Layout layout) {
-  const bool after_turing = architecture != Architecture::volta && architecture != Architecture::turing;
-  if (dtype_class == DTypeClass::cuda_core) {
-    const bool by_rows = layout == Layout::nn || layout == Layout::tt;
-    return !by_rows ? kFp32 : after_turing ? kAmpereFp32Rows : kVoltaFp32Rows;
+  if (dtype_class == DTypeClass::tensor_core) {
+    return architecture == Architecture::hopper ? kWarpSpecialised : kMultistage;
   }
-  return architecture == Architecture::hopper ? kWarpSpecialised : kMultistage;
+  if (layout != Layout::nn && layout != Layout::tt) return kFp32;
+  switch (architecture) {
+    case Architecture::volta:
+      return kVoltaFp32Rows;
+    case Architecture::turing:
+      return kTuringFp32Rows;
+    case Architecture::ampere:
+    case Architecture::ada:
+    case Architecture::hopper:
+      return kAmpereFp32Rows;
+  }
+  return kAmpereFp32Rows;
 }
 
 const std::array<double, kSplitCount>& split_candidates() { return kSplits; }

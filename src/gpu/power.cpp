@@ -48,9 +48,13 @@ PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_cla
       bf16_pj = 0.9;  // [data: aiconfigurator] 400 W at 250 TFLOP/s, less idle power, traffic and busy SMs
       break;
     case Architecture::volta:
-    case Architecture::turing:
       fp32_pj = 8.0;  // [chosen] 12 nm against Ampere's 7 nm
       bf16_pj = 2.0;  // [chosen] likewise
+      break;
+    case Architecture::turing:
+      // [data: nvidia-forum-t4] a T4 at its 70 W keeps 24 of 65 TFLOP/s in fp16: twice Volta's energies explain it
+      fp32_pj = 16.0;
+      bf16_pj = 4.0;
       break;
   }
   // Per byte [measured: power fit, H200, 2026-11-21, data/gpus/calibration/power/h200.yaml]; their sum stays below the

@@ -97,8 +97,12 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
       shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_ + shape.outputs * output_bytes_;
   shape.all_bytes = weight_bytes + other_bytes;
   const double buffers = std::clamp(rounds(l2_bytes_, weight_bytes), 1.0, kWeightBuffers);
-  const double weights_kept = resident_share(weight_bytes * buffers + other_bytes, resident_bytes_);
-  const double others_kept = resident_share(shape.all_bytes, resident_bytes_);
+  // Nothing stays of what is read again after more than the whole L2.
+  const auto kept = [this](double reuse_bytes) {
+    return reuse_bytes < l2_bytes_ ? resident_share(reuse_bytes, resident_bytes_) : 0.0;
+  };
+  const double weights_kept = kept(weight_bytes * buffers + other_bytes);
+  const double others_kept = kept(shape.all_bytes);
   shape.dram_bytes = weight_bytes * (1.0 - weights_kept) + other_bytes * (1.0 - others_kept);
   shape.dram_term_s = dram_s(shape.dram_bytes, shape.all_bytes, dram_bytes_per_s_, kRampSeconds);
   do {

@@ -1,0 +1,149 @@
+/// Does a fit find the constants that made its data, keep to the rules of its split, and refuse bad data? Do files go
+/// both ways?
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "hindsight/core/error.h"
+#include "hindsight/gpu/calibration.h"
+#include "hindsight/gpu/predict.h"
+#include "tolerances.h"
+
+namespace hindsight::gpu {
+namespace {
+
+using test::relative_error;
+using ::testing::HasSubstr;
+
+std::vector<GemmMeasurement> synthetic(const GpuSpec& spec, const Constants& truth, double noise) {
+  Calibration calibration;
+  calibration.constants = truth;
+  const Predictor predictor(spec, calibration, DType::bf16);
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> error(0, noise);
+  std::vector<GemmMeasurement> rows;
+  for (const std::int64_t m : {1, 8, 64, 200, 1024, 4096, 20000}) {
+    for (const std::int64_t n : {64, 512, 1536, 4096, 16384}) {
+      for (const std::int64_t k : {64, 512, 2048, 8192, 65536}) {
+        const Gemm gemm{.m = m, .n = n, .k = k};
+        rows.push_back({gemm, predictor.latency_s(gemm) * std::exp(error(random))});
+      }
+    }
+  }
+  return rows;
+}
+
+TEST(Calibrate, RecoversTheConstantsBehindSyntheticData) {
+  const GpuSpec spec = load_gpu("a100-sxm-80gb");
+  const Constants truth{.launch_cycles = 3600,
+                        .reduction_cycles = 4300,
+                        .epilogue_cycles = 1500,
+                        .dram_efficiency = 0.72,
+                        .l2_efficiency = 0.82,
+                        .l2_resident_frac = 0.45,
+                        .op_j = 1.9e-12,
+                        .settle_s = 2e-3};
+  const std::vector<GemmMeasurement> rows = synthetic(spec, truth, 0);
+  const CalibrationReport report = calibrate(spec, rows, {.cross_validate = false});
+  EXPECT_LT(report.fitted.mape_frac, 0.005);
+  for (const ConstantField& field : kConstantFields) {
+    if (!field.tensor_core) continue;
+    // The power cap is met by few rows: energy and settling trade against each other.
+    const double tolerance = field.member == &Constants::settle_s || field.member == &Constants::op_j ? 0.15 : 0.05;
+    EXPECT_LE(relative_error(report.calibration.constants.*field.member, truth.*field.member), tolerance) << field.key;
+  }
+}
+
+TEST(Calibrate, OutliersDoNotPull) {
+  const GpuSpec spec = load_gpu("a100-sxm-80gb");
+  const Constants truth{};
+  std::vector<GemmMeasurement> rows = synthetic(spec, truth, 0.02);
+  for (std::size_t i = 0; i < rows.size(); i += 12) rows[i].latency_s *= 4;
+  const CalibrationReport report = calibrate(spec, rows, {.cross_validate = false});
+  EXPECT_LT(report.fitted.median_frac, 0.03);
+}
+
+TEST(Calibrate, HeldOutErrorsCoverEveryRowOnce) {
+  const GpuSpec spec = load_gpu("a100-sxm-80gb");
+  const std::vector<GemmMeasurement> rows = synthetic(spec, Constants{}, 0.02);
+  const CalibrationReport report = calibrate(spec, rows);
+  EXPECT_EQ(report.held_out.rows, rows.size());
+  EXPECT_GE(report.held_out.mape_frac, 0.9 * report.fitted.mape_frac);
+  std::vector<int> folds(static_cast<std::size_t>(kFolds), 0);
+  for (const GemmMeasurement& row : rows) ++folds.at(static_cast<std::size_t>(fold_of(row.gemm)));
+  EXPECT_THAT(folds, ::testing::Each(::testing::Gt(0)));
+  EXPECT_EQ(fold_of({.m = 1, .n = 512, .k = 64}), fold_of({.m = 4096, .n = 512, .k = 64})) << "m decides no fold";
+}
+
+TEST(Calibrate, RefusesWhatIsNoMeasurement) {
+  const GpuSpec spec = load_gpu("a100-sxm-80gb");
+  std::vector<GemmMeasurement> rows = synthetic(spec, Constants{}, 0);
+  const auto message = [&](const std::vector<GemmMeasurement>& given) -> std::string {
+    try {
+      static_cast<void>(calibrate(spec, given));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message({rows.begin(), rows.begin() + 9}), HasSubstr("9 measurements"));
+  std::vector<GemmMeasurement> negative = rows;
+  negative[3].latency_s = -1;
+  EXPECT_THAT(message(negative), HasSubstr("measurement 3"));
+  std::vector<GemmMeasurement> mixed = rows;
+  mixed[3].gemm.dtype = DType::fp32;
+  EXPECT_THAT(message(mixed), HasSubstr("mix fp32"));
+}
+
+TEST(CalibrationFile, ReadsWhatItWrites) {
+  CalibrationReport report;
+  Calibration& written = report.calibration;
+  written.gpu = "l40s";
+  written.data = "rows.csv, sha256 0123456789abcdef";
+  written.row_count = 77;
+  written.held_out_mape_frac = 0.0625;
+  written.held_out_median_frac = 0.03125;
+  written.shortest_s = 2e-6;
+  written.longest_s = 0.5;
+  written.largest_m = written.largest_n = written.largest_k = 4096;
+  written.constants.l2_resident_frac = 0.77;
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "calibration_file_test.yaml";
+  std::ofstream(file) << to_yaml(report, "hindsight calibrate --gpu l40s", "2026-11-21");
+  const Calibration read = read_calibration(file);
+  EXPECT_EQ(read.gpu, written.gpu);
+  EXPECT_EQ(read.data, written.data);
+  EXPECT_EQ(read.row_count, written.row_count);
+  EXPECT_EQ(read.largest_k, 4096);
+  EXPECT_EQ(read.held_out_mape_frac, 0.0625);
+  for (const ConstantField& field : kConstantFields) {
+    EXPECT_LE(relative_error(read.constants.*field.member, written.constants.*field.member), test::kSixDigits * 10)
+        << field.key;
+  }
+  std::string text = to_yaml(report, "x", "y");
+  text.replace(text.find("l2_efficiency"), std::string("l2_efficiency").size(), "l2_eficiency");
+  std::ofstream(file) << text;
+  try {
+    static_cast<void>(read_calibration(file));
+    ADD_FAILURE() << "a misspelt constant was read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Did you mean 'l2_efficiency'?"));
+  }
+}
+
+TEST(CalibrationFile, EveryGpuHasConstantsAndSaysWhose) {
+  for (const std::string& name : gpu_names()) {
+    const GpuSpec spec = load_gpu(name);
+    for (const DType dtype : kAllDTypes) {
+      if (!spec.has(dtype)) continue;
+      const Calibration calibration = load_calibration(spec, dtype);
+      EXPECT_EQ(calibration.source == CalibrationSource::own, calibration.gpu == name) << name;
+    }
+  }
+  EXPECT_EQ(load_calibration(load_gpu("h200"), DType::bf16).gpu, "h100-sxm5") << "the same architecture";
+  EXPECT_EQ(load_calibration(load_gpu("l4"), DType::bf16).gpu, "l40s");
+}
+
+}  // namespace
+}  // namespace hindsight::gpu

@@ -1,0 +1,80 @@
+/// Are the equations of the GEMM model right? Each expectation is worked by hand.
+#include "hindsight/gpu/gemm_terms.h"
+
+#include <gtest/gtest.h>
+
+#include "tolerances.h"
+
+namespace hindsight::gpu {
+namespace {
+
+using test::kRounding;
+
+TEST(GemmTerms, RoundsAreWholeAndTheSameWithoutDivision) {
+  EXPECT_EQ(rounds(256, 108), 3);
+  EXPECT_EQ(rounds(216, 108), 2);
+  for (double slots = 1; slots < 300; ++slots) {
+    for (double parts = 1; parts < 2000; parts += 7) {
+      ASSERT_EQ(rounds(parts, slots, 1 / slots), rounds(parts, slots)) << parts << " / " << slots;
+      ASSERT_EQ(rounds(parts * slots, slots, 1 / slots), parts) << parts << " / " << slots;
+    }
+  }
+}
+
+TEST(GemmTerms, LargestTileReachesThePeak) {
+  EXPECT_EQ(tile_efficiency(32768, 32768, 1.1), 1);
+  // 64 x 64 of 128 x 256: 1 / (1 + 1.1 * (1 - 1/8)) = 1 / 1.9625
+  EXPECT_NEAR(tile_efficiency(4096, 32768, 1.1), 1 / 1.9625, kRounding);
+}
+
+TEST(GemmTerms, MathCountsTheBusiestSm) {
+  // 2 CTAs of 128 x 128 x 64 at 1e12 multiply-adds per s: 2 * 1048576 / 1e12
+  EXPECT_NEAR(math_s(2, 128 * 128, 64, 1e-12), 2.097152e-6, kRounding);
+  EXPECT_NEAR(chain_s(2, 1024, 1.33e-9), 2.72384e-6, kRounding);
+}
+
+TEST(GemmTerms, ClustersReadTheLongerPanelOnce) {
+  // 10 CTAs of 128 x 256, k 64, 2 bytes
+  EXPECT_EQ(l2_read_bytes(10, 128, 256, 64, 2, 1), 10 * (128 + 256) * 64 * 2);
+  EXPECT_EQ(l2_read_bytes(10, 256, 128, 64, 2, 0.25), 10 * (128 + 64) * 64 * 2);
+}
+
+TEST(GemmTerms, ResidencyHalvesWhereTheReuseFillsTheCache) {
+  EXPECT_EQ(resident_share(30e6, 30e6), 0.5);
+  EXPECT_NEAR(resident_share(15e6, 30e6), 256.0 / 257.0, kRounding);  // 1 / (1 + 2^-8)
+  EXPECT_NEAR(resident_share(60e6, 30e6), 1.0 / 257.0, kRounding);
+}
+
+TEST(GemmTerms, DramTakesItsRampOnlyForWhatItMoves) {
+  EXPECT_NEAR(dram_s(3e9, 3e9, 3e12, 1e-6), 1e-3 + 1e-6, kRounding);
+  EXPECT_NEAR(dram_s(1.5e9, 3e9, 3e12, 1e-6), 5e-4 + 5e-7, kRounding);
+  EXPECT_EQ(dram_s(0, 3e9, 3e12, 1e-6), 0);
+}
+
+TEST(GemmTerms, OverlapLiesBetweenTheLargestAndTheSum) {
+  EXPECT_NEAR(overlapped_s(Overlap::pipelined, 3, 4, 5), 6, kRounding);  // 27 + 64 + 125 = 6^3
+  EXPECT_NEAR(overlapped_s(Overlap::specialised, 2, 0, 0), 2, kRounding);
+  EXPECT_NEAR(overlapped_s(Overlap::specialised, 1, 1, 1), 1.3160740129524924, kRounding);  // 3^(1/4)
+}
+
+TEST(GemmTerms, ReductionOnlyWithParts) {
+  EXPECT_EQ(reduction_s(1, 1e6, 2e-6, 1e-12), 0);
+  // half of 4 parts x 1e6 outputs x 4 bytes at 1e12 B/s = 8 us, after a start of 2 us
+  EXPECT_NEAR(reduction_s(4, 1e6, 2e-6, 1e-12), 10e-6, kRounding);
+}
+
+TEST(GemmTerms, PowerCapSlowsDown) {
+  EXPECT_EQ(settled_slowdown(699, 700, 100), 1);
+  // twice the dynamic power: 2^0.55
+  EXPECT_NEAR(settled_slowdown(1300, 700, 100), 1.4640856959456254, kRounding);
+  EXPECT_EQ(settled_share(1e-3, 1e-3), 0.5);
+}
+
+TEST(GemmTerms, LaunchFloorHoldsShortKernels) {
+  EXPECT_EQ(launched_s(5e-6, 0), 5e-6);
+  EXPECT_NEAR(launched_s(1e-9, 30e-6), 30e-6, 30e-6 * kRounding);
+  EXPECT_NEAR(launched_s(1, 30e-6), 1, kRounding);
+}
+
+}  // namespace
+}  // namespace hindsight::gpu

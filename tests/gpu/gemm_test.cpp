@@ -1,0 +1,72 @@
+/// Are sizes, formats and layouts of a GEMM checked, named and counted right?
+#include "hindsight/gpu/gemm.h"
+
+#include <gmock/gmock.h>
+
+#include "hindsight/core/error.h"
+#include "hindsight/gpu/spec.h"
+
+namespace hindsight::gpu {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST(Gemm, CountsWorkAndLeastBytes) {
+  const Gemm gemm{.m = 3, .n = 5, .k = 7, .batch = 2, .dtype = DType::bf16};
+  EXPECT_EQ(macs(gemm), 2 * 3 * 5 * 7);
+  EXPECT_EQ(ops(gemm), 2 * macs(gemm));
+  EXPECT_EQ(compulsory_bytes(gemm), 2 * 2 * (3 * 7 + 7 * 5 + 3 * 5));
+  // fp8 inputs of one byte leave as bf16
+  EXPECT_EQ(compulsory_bytes({.m = 3, .n = 5, .k = 7, .dtype = DType::fp8}), 3 * 7 + 7 * 5 + 2 * 3 * 5);
+}
+
+TEST(Gemm, RefusesSizesThatAreNone) {
+  EXPECT_THAT(message_of([] { require_valid({.m = 0, .n = 1, .k = 1}); }), HasSubstr("m is 0"));
+  EXPECT_THAT(message_of([] { require_valid({.m = 1, .n = -4, .k = 1}); }), HasSubstr("n is -4"));
+  EXPECT_THAT(message_of([] { require_valid({.m = 1, .n = 1, .k = kLargestDimension + 1}); }), HasSubstr("k is"));
+  EXPECT_THAT(message_of([] { require_valid({.m = 1, .n = 1, .k = 1, .batch = 0}); }), HasSubstr("batch is 0"));
+  const std::int64_t large = std::int64_t{1} << 30;
+  EXPECT_THAT(message_of([&] { require_valid({.m = large, .n = large, .k = large}); }), HasSubstr("multiply"));
+  EXPECT_EQ(size_problem({.m = kLargestDimension, .n = 1, .k = 1}), "");
+}
+
+TEST(Gemm, NamesGoBothWays) {
+  for (const DType dtype : kAllDTypes) EXPECT_EQ(parse_dtype(to_string(dtype)), dtype);
+  for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn, Layout::tt}) {
+    EXPECT_EQ(parse_layout(to_string(layout)), layout);
+  }
+  EXPECT_EQ(parse_dtype("BFloat16"), DType::bf16);
+  EXPECT_THAT(message_of([] { static_cast<void>(parse_dtype("bf61")); }), HasSubstr("Did you mean 'bf16'?"));
+  EXPECT_THAT(message_of([] { static_cast<void>(parse_layout("xy")); }), HasSubstr("unknown layout 'xy'"));
+}
+
+TEST(Gemm, TransposedTwiceIsItself) {
+  const Gemm gemm{.m = 3, .n = 5, .k = 7, .dtype = DType::fp16, .layout = Layout::nn};
+  const Gemm other = transposed(gemm);
+  EXPECT_EQ(other.m, 5);
+  EXPECT_EQ(other.layout, Layout::tt);
+  EXPECT_EQ(other.weights, Operand::a);
+  const Gemm back = transposed(other);
+  EXPECT_EQ(back.m, gemm.m);
+  EXPECT_EQ(back.layout, gemm.layout);
+  EXPECT_EQ(back.weights, gemm.weights);
+}
+
+TEST(Gemm, AGpuWithoutTheFormatSaysWhichItHas) {
+  const GpuSpec a100 = load_gpu("a100-sxm-80gb");
+  EXPECT_THAT(message_of([&] { static_cast<void>(a100.rate(DType::fp8)); }), HasSubstr("bf16"));
+}
+
+}  // namespace
+}  // namespace hindsight::gpu

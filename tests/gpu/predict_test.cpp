@@ -1,0 +1,171 @@
+/// Does the GEMM predictor keep its promises: monotone in the hardware, above the roofline, energy = power x time, the
+/// same for the transposed product, honest about what it was calibrated on?
+#include "hindsight/gpu/predict.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "tolerances.h"
+
+namespace hindsight::gpu {
+namespace {
+
+using test::kRounding;
+using test::relative_error;
+
+constexpr std::uint64_t kSeed = 20261121;
+constexpr int kShapes = 3000;
+
+/// Sizes over five decades, as likely small as large, some of them powers of two.
+std::vector<Gemm> random_shapes(DType dtype) {
+  std::mt19937_64 random(kSeed);
+  std::uniform_real_distribution<double> exponent(0, 15);
+  std::uniform_int_distribution<int> choice(0, 3);
+  const auto size = [&] {
+    const double x = exponent(random);
+    return static_cast<std::int64_t>(std::exp2(choice(random) == 0 ? std::floor(x) : x));
+  };
+  std::vector<Gemm> shapes;
+  for (int i = 0; i < kShapes; ++i) {
+    Gemm gemm{.m = size(), .n = size(), .k = size(), .dtype = dtype};
+    if (choice(random) == 0) gemm.batch = 1 + size() % 64;
+    gemm.layout = usual_layout(gemm.batch);
+    shapes.push_back(gemm);
+  }
+  return shapes;
+}
+
+struct Case {
+  const char* gpu;
+  DType dtype;
+};
+
+class GemmProperties : public ::testing::TestWithParam<Case> {
+ protected:
+  [[nodiscard]] double latency(const GpuSpec& spec, const Gemm& gemm, RunMode mode) const {
+    return Predictor(spec, calibration_, GetParam().dtype).latency_s(gemm, mode);
+  }
+  /// No shape becomes slower when `improve` changes the GPU.
+  void expect_never_slower(const std::function<void(GpuSpec&)>& improve, const char* what) const {
+    GpuSpec better = spec_;
+    improve(better);
+    for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+      for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
+        const double before = latency(spec_, gemm, mode), after = latency(better, gemm, mode);
+        ASSERT_LE(after, before * (1 + kRounding))
+            << what << " " << to_string(mode) << ": " << gemm.batch << " x " << gemm.m << " x " << gemm.n << " x "
+            << gemm.k << ", seed " << kSeed;
+      }
+    }
+  }
+
+  GpuSpec spec_ = load_gpu(GetParam().gpu);
+  Calibration calibration_ = load_calibration(spec_, GetParam().dtype);
+};
+
+TEST_P(GemmProperties, MoreHardwareIsNeverSlower) {
+  expect_never_slower([](GpuSpec& gpu) { gpu.dram_bytes_per_s *= 1.3; }, "DRAM bandwidth");
+  expect_never_slower([](GpuSpec& gpu) { gpu.l2_bytes_per_s *= 1.3; }, "L2 bandwidth");
+  expect_never_slower([](GpuSpec& gpu) { gpu.tdp_w *= 1.3; }, "power cap");
+  for (const int more : {1, 2, 7, 40}) {
+    expect_never_slower([&](GpuSpec& gpu) { gpu.sms += more; }, "SMs");
+  }
+}
+
+TEST_P(GemmProperties, AFasterClockIsNeverSlower) {
+  // The L2's bandwidth follows the clock; the table of idle power stays constant beyond its last point.
+  expect_never_slower([](GpuSpec& gpu) { gpu.boost_hz *= 1.1; }, "clock");
+}
+
+TEST_P(GemmProperties, NeverAboveTheRoofline) {
+  const Predictor predictor(spec_, calibration_, GetParam().dtype);
+  for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
+    for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+      ASSERT_GE(predictor.latency_s(gemm, mode), roofline_s(spec_, gemm))
+          << gemm.batch << " x " << gemm.m << " x " << gemm.n << " x " << gemm.k << ", seed " << kSeed;
+    }
+  }
+}
+
+TEST_P(GemmProperties, EnergyIsPowerTimesTimeAndPowerStaysBelowTheCap) {
+  const Predictor predictor(spec_, calibration_, GetParam().dtype);
+  for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
+    const GemmPrediction result = predictor.predict(gemm, RunMode::sustained);
+    ASSERT_LE(relative_error(result.energy_j, result.average_power_w * result.latency_s), kRounding);
+    ASSERT_LE(result.average_power_w, spec_.tdp_w);
+    ASSERT_GT(result.average_power_w, 0);
+    ASSERT_LE(result.sm_clock_hz, spec_.boost_hz);
+    ASSERT_LE(relative_error(result.ops_per_s * result.latency_s, ops(gemm)), kRounding);
+    ASSERT_EQ(result.latency_s, predictor.latency_s(gemm, RunMode::sustained));
+  }
+}
+
+TEST_P(GemmProperties, TheTransposedProductTakesTheSameTime) {
+  const Predictor predictor(spec_, calibration_, GetParam().dtype);
+  for (Gemm gemm : random_shapes(GetParam().dtype)) {
+    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn, Layout::tt}) {
+      gemm.layout = layout;
+      ASSERT_LE(relative_error(predictor.latency_s(gemm), predictor.latency_s(transposed(gemm))), kRounding);
+    }
+  }
+}
+
+TEST_P(GemmProperties, TheWinnerIsTheFirstOfTheRanking) {
+  const Predictor predictor(spec_, calibration_, GetParam().dtype);
+  for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
+    const std::vector<GemmPrediction> ranking = predictor.rank(gemm);
+    ASSERT_FALSE(ranking.empty());
+    ASSERT_LE(relative_error(ranking.front().latency_s, predictor.latency_s(gemm)), kRounding);
+    ASSERT_TRUE(std::is_sorted(ranking.begin(), ranking.end(),
+                               [](const auto& a, const auto& b) { return a.latency_s < b.latency_s; }));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpus, GemmProperties,
+                         ::testing::Values(Case{"h100-sxm5", DType::bf16}, Case{"a100-sxm-80gb", DType::bf16},
+                                           Case{"l40s", DType::bf16}, Case{"h200", DType::fp8}, Case{"l4", DType::fp32},
+                                           Case{"t4", DType::fp32}),
+                         [](const auto& tested) {
+                           std::string name =
+                               std::string(tested.param.gpu) + "_" + std::string(to_string(tested.param.dtype));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+GemmPrediction on_h100(const Gemm& gemm, RunMode mode = RunMode::burst) {
+  static const GpuSpec spec = load_gpu("h100-sxm5");
+  return predict(spec, load_calibration(spec, gemm.dtype), gemm, mode);
+}
+
+TEST(GemmPrediction, SaysWhichLimitBinds) {
+  EXPECT_EQ(on_h100({.m = 1, .n = 64, .k = 64}).bound, Bound::launch);
+  EXPECT_EQ(on_h100({.m = 1, .n = 65536, .k = 16384}).bound, Bound::dram);
+  EXPECT_EQ(on_h100({.m = 8192, .n = 8192, .k = 8192}, RunMode::sustained).bound, Bound::power);
+  EXPECT_EQ(on_h100({.m = 1, .n = 64, .k = 2048}).bound, Bound::latency);
+}
+
+TEST(GemmPrediction, SplitsALongKAndNotAShortOne) {
+  EXPECT_GT(on_h100({.m = 64, .n = 64, .k = 65536}).tile.split_k, 1);
+  EXPECT_EQ(on_h100({.m = 64, .n = 64, .k = 512}).tile.split_k, 1);
+}
+
+TEST(GemmPrediction, SustainedRunsArePaidForAtTheCap) {
+  const Gemm large{.m = 8192, .n = 8192, .k = 8192};
+  EXPECT_GT(on_h100(large, RunMode::sustained).latency_s, 1.02 * on_h100(large).latency_s);
+  const Gemm small{.m = 16, .n = 1024, .k = 1024};
+  EXPECT_EQ(on_h100(small, RunMode::sustained).latency_s, on_h100(small).latency_s);
+}
+
+TEST(GemmPrediction, KnowsItsValidatedRange) {
+  EXPECT_TRUE(on_h100({.m = 4096, .n = 4096, .k = 4096}).in_validated_range);
+  EXPECT_FALSE(on_h100({.m = 65536, .n = 4096, .k = 4096}).in_validated_range) << "no row has such an m";
+  const GpuSpec h200 = load_gpu("h200");
+  const GemmPrediction other = predict(h200, load_calibration(h200, DType::bf16), {.m = 4096, .n = 4096, .k = 4096});
+  EXPECT_FALSE(other.calibrated);
+  EXPECT_FALSE(other.in_validated_range);
+}
+
+}  // namespace
+}  // namespace hindsight::gpu
