@@ -1,14 +1,18 @@
 /// Power of one GPU board while it runs one kernel back to back, and the clock at which that power meets a cap.
 ///
-/// Model: P(f) = idle(f) + active * u * d(f) + [e_op * ops + e_l2 * L2 bytes] * v(f)^2 / T(f) + e_dram * DRAM bytes /
-/// T(f)
+/// Model: P(f) = idle(f) + active * u * d(f) + [e_op * ops + e_l2 * L2 bytes] * v(f)^2 / T(f) + e_dram * DRAM bytes / T
+///
 ///   f clock, T(f) latency of one launch [s], u share of the SMs with work, v(f) voltage over its value at the highest
 ///   clock, d(f) = (f / f_max) * v(f)^2: dynamic power of what toggles every cycle (clock tree, instruction issue).
 ///   The memory's energy does not follow the SM clock: DRAM and its interface have their own supply and clock.
-/// Source: dynamic power C V^2 f, and static + per-operation + per-byte terms as Choi et al. fit them [paper:
-/// choi-2013]. Valid for: kernels that repeat for longer than the sensor's window, so that P is an average over many
-/// launches. Ignores: temperature (leakage), spread between boards of one model (5 % and more), and the operands'
-/// values: constants hold for random normal data; zeros or constants draw up to 40 % less [paper: gregersen-2024].
+///   e_op, e_l2 and e_dram hold for random normal data; where one operand is all zeros few wires toggle, and all three
+///   shrink by one factor, `zero_weight_share`. Values move GEMM power by up to 40 % [paper: gregersen-2024].
+///
+/// Source: dynamic power C V^2 f, and static + per-operation + per-byte terms [paper: choi-2013].
+///
+/// Valid for: kernels that repeat for longer than the sensor's window, so that P is an average over many launches.
+///
+/// Ignores: temperature (leakage) and the spread between boards of one model (5 % and more).
 #pragma once
 
 #include <algorithm>
