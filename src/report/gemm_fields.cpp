@@ -72,6 +72,14 @@ std::string calibration_text(const CalibratedGpu& gpu) {
                      c.gpu, rows);
 }
 
+double outside_latency_frac(const gpu::NetworkPrediction& prediction) {
+  double outside_s = 0;
+  for (const gpu::LayerPrediction& layer : prediction.layers) {
+    if (!layer.prediction.in_validated_range) outside_s += layer.repeat * layer.prediction.latency_s;
+  }
+  return prediction.latency_s > 0 ? outside_s / prediction.latency_s : 0;
+}
+
 std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) {
   std::map<std::string, std::vector<std::string>> uncalibrated;  // by the GPU whose constants serve them
   std::vector<std::string> outside;
@@ -79,7 +87,9 @@ std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) 
     if (!note.calibrated) {
       uncalibrated[note.gpu->calibration.gpu].push_back(note.gpu->spec.name);
     } else if (!note.in_validated_range) {
-      outside.push_back(note.gpu->spec.name);
+      outside.push_back(note.outside_frac < 1
+                            ? fmt::format("{} ({} of the latency)", note.gpu->spec.name, percent(note.outside_frac))
+                            : note.gpu->spec.name);
     }
   }
   std::string out;

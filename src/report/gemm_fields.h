@@ -31,7 +31,10 @@ struct ValidityNote {
   const CalibratedGpu* gpu;
   bool calibrated;
   bool in_validated_range;
+  double outside_frac = 1;  ///< share of the latency that lies outside the validated range
 };
+/// Share of a network's latency in layers outside the validated range.
+[[nodiscard]] double outside_latency_frac(const gpu::NetworkPrediction& prediction);
 /// Sentences on GPUs that are not calibrated or asked outside their range; empty when all are within.
 [[nodiscard]] std::string validity_notes(const std::vector<ValidityNote>& notes, int columns);
 /// A sentence on GPUs that lack the dtype; empty when there are none.

@@ -14,6 +14,11 @@ namespace {
 
 constexpr int kIndent = 2;
 
+std::string_view network_validity(bool calibrated, const gpu::NetworkPrediction& prediction) {
+  const double outside = outside_latency_frac(prediction);
+  return calibrated && outside > 0 && outside < 1 ? "in part" : validity(calibrated, prediction.in_validated_range);
+}
+
 std::string sums_text(const NetworkReport& report, int columns) {
   const workload::Network& network = *report.network;
   Table table;
@@ -33,7 +38,7 @@ std::string sums_text(const NetworkReport& report, int columns) {
     table.add_row({on.gpu.spec.name, si(p.latency_s, "s"), si(per_second, ""), tflops_text(p.ops_per_s()),
                    si(p.average_power_w(), "W"), si(p.energy_j, "J"), binary_bytes(p.dram_bytes),
                    p.ignored_layers.empty() ? "-" : si(p.ignored_least_s, "s"),
-                   std::string(validity(calibrated, p.in_validated_range))});
+                   std::string(network_validity(calibrated, p))});
   }
   return table.render(columns);
 }
@@ -55,8 +60,8 @@ std::string notes_text(const NetworkReport& report, int columns) {
   }
   std::vector<ValidityNote> notes;
   for (const NetworkOnGpu& on : report.gpus) {
-    notes.push_back(
-        {&on.gpu, on.gpu.calibration.source == gpu::CalibrationSource::own, on.prediction.in_validated_range});
+    notes.push_back({&on.gpu, on.gpu.calibration.source == gpu::CalibrationSource::own,
+                     on.prediction.in_validated_range, outside_latency_frac(on.prediction)});
   }
   return out + validity_notes(notes, columns) + left_out_note(report.left_out, report.dtype, columns);
 }

@@ -243,13 +243,18 @@ TEST_F(GemmVerb, ANetworkIsTheSumOfItsLayers) {
   EXPECT_EQ(network.at("batch"), 4);
   EXPECT_EQ(network.at("mode"), "sustained");
   const Json& gpu = network.at("gpus").at(0);
-  double latency_us = 0, energy_mj = 0;
+  double latency_us = 0, energy_mj = 0, outside_us = 0;
   for (const Json& layer : gpu.at("layers")) {
     latency_us += layer.at("repeat").get<double>() * layer.at("latency_us").get<double>();
     energy_mj += layer.at("repeat").get<double>() * layer.at("energy_mj").get<double>();
+    if (layer.at("in_validated_range") == false) {
+      outside_us += layer.at("repeat").get<double>() * layer.at("latency_us").get<double>();
+    }
   }
   EXPECT_LE(relative_error(gpu.at("latency_us"), latency_us), kRounding);
   EXPECT_LE(relative_error(gpu.at("energy_mj"), energy_mj), kRounding);
+  EXPECT_LE(relative_error(gpu.at("outside_latency_frac"), outside_us / latency_us), kRounding);
+  EXPECT_EQ(gpu.at("in_validated_range"), outside_us == 0);
   EXPECT_EQ(gpu.at("ignored_ops_frac"), 0);
 }
 
