@@ -107,7 +107,10 @@ echo "== 2/3 Check of the kernels"
 status=0
 "$program" --check --device "$device" >"$folder/checks.txt" 2>&1 || status=$?
 cat "$folder/checks.txt"
-[ "$status" -eq 0 ] || exit "$status"
+# A kernel that is wrong does not spoil the others' rows: measured all the same, and said at the end.
+[ "$status" -le 1 ] || exit "$status"
+checked=$status
+status=0
 
 echo "== 3/3 Measure"
 left=$((budget_s - (SECONDS - started)))
@@ -121,3 +124,7 @@ if [ "$status" -ne 0 ]; then
   exit "$status"
 fi
 echo "Results: $folder. Took $((SECONDS - started)) s."
+if [ "$checked" -ne 0 ]; then
+  echo "measure-gpu.sh: kernels disagree with the host: don't use the rows of those in $folder/checks.txt" >&2
+  exit 1
+fi

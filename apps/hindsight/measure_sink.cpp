@@ -25,6 +25,10 @@ void MeasureSink::results(const std::vector<measure::GemmRow>& gemms,
   records_.quantities.insert(records_.quantities.end(), quantities.begin(), quantities.end());
 }
 
+void MeasureSink::failed(const std::string& task, const std::string& reason) {
+  remark(task + " could not be measured: " + reason);
+}
+
 bool MeasureSink::next(const std::string& task, std::size_t position, std::size_t total) {
   if (!progress_) progress_ = std::make_unique<Progress>("measure", total, "tasks", quiet_);
   progress_->update(position, task);

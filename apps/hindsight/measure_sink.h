@@ -23,6 +23,7 @@ class MeasureSink final : public measure::Sink {
 
   void session(const measure::Session& session) override;
   void results(const std::vector<measure::GemmRow>& gemms, const std::vector<measure::Quantity>& quantities) override;
+  void failed(const std::string& task, const std::string& reason) override;
   bool next(const std::string& task, std::size_t position, std::size_t total) override;
   /// Closes the run in the log.
   void finish(const std::string& status);

@@ -168,6 +168,9 @@ class JsonLinesFile final : public Sink {
     if (!text.empty()) text.pop_back();
     write(text);
   }
+  void failed(const std::string& task, const std::string& reason) override {
+    std::fprintf(stderr, "%s failed: %s\n", task.c_str(), reason.c_str());
+  }
   bool next(const std::string& task, std::size_t position, std::size_t total) override {
     if (interrupted != 0) return false;
     std::fprintf(stderr, "%zu/%zu %s\n", position + 1, total, task.c_str());

@@ -15,6 +15,7 @@ class NoSink final : public Sink {
   void results(const std::vector<GemmRow>& /*gemms*/, const std::vector<Quantity>& /*quantities*/) override {
     ADD_FAILURE() << "results came";
   }
+  void failed(const std::string& /*task*/, const std::string& /*reason*/) override { ADD_FAILURE() << "a task began"; }
   bool next(const std::string& /*task*/, std::size_t /*position*/, std::size_t /*total*/) override { return false; }
 };
 

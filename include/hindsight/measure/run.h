@@ -28,6 +28,8 @@ class Sink {
   virtual void session(const Session& session) = 0;
   /// All results of one task together, so that a killed run leaves whole tasks.
   virtual void results(const std::vector<GemmRow>& gemms, const std::vector<Quantity>& quantities) = 0;
+  /// A task of the device that could not be measured, and why; GEMMs that fail are rows.
+  virtual void failed(const std::string& task, const std::string& reason) = 0;
   /// Before each task. `position` counts from 0. False stops the run.
   virtual bool next(const std::string& task, std::size_t position, std::size_t total) = 0;
 };
@@ -44,11 +46,12 @@ struct RunOptions {
 struct RunResult {
   std::size_t measured = 0;
   std::size_t finished_before = 0;
-  std::size_t failed = 0;  ///< tasks with a failed row
-  std::size_t left = 0;    ///< not started: the budget was over, or the sink stopped
+  std::size_t failed = 0;
+  std::size_t left = 0;  ///< not started: the budget was over, or the sink stopped
 };
 
-/// Measures the tasks of `plan` in order. A GEMM that the library refuses or that fails becomes a row that says so.
+/// Measures the tasks of `plan` in order. A GEMM that the library refuses or that fails becomes a row that says so;
+/// what of the device fails is told to the sink.
 /// Errors: Error{unavailable} without CUDA, device or cuBLASLt (where the plan needs it); Error{usage} for a device
 /// number that does not exist; Error{failure} when the device stops working.
 [[nodiscard]] RunResult run(const std::vector<Task>& plan, const RunOptions& options, Sink& sink);

@@ -143,7 +143,7 @@ void check_cublaslt(const DeviceContext& context, const CublasLt& cublaslt, std:
       if (only_nt && layout != gpu::Layout::nt) continue;
       const gpu::Gemm gemm{.m = 48, .n = 64, .k = 96, .batch = 2, .dtype = dtype, .layout = layout};
       const auto prepared = cublaslt.prepare(gemm, 1);
-      if (prepared->algorithm_count() == 0) continue;  // a format that the device lacks
+      if (prepared->algorithm_count() == 0) continue;  // a format or storage that the library lacks on this device
       const std::string what = "cuBLASLt " + std::string(dtype_name(dtype)) + " " + std::string(layout_name(layout));
       const std::string problem = compare(
           gemm, what, context.stream, [&](const Operands& operands) { prepared->launch(0, operands, context.stream); });

@@ -23,8 +23,8 @@ struct MmaOperands {
 
 /// Shared-memory tiles: a (64 rows of 32 bytes), plus and minus (128 rows of 32 bytes each).
 struct WgmmaOperands {
-  static constexpr std::size_t kABytes = 64 * 32;
-  static constexpr std::size_t kBBytes = 128 * 32;
+  static constexpr std::size_t kABytes = std::size_t{64} * 32;
+  static constexpr std::size_t kBBytes = std::size_t{128} * 32;
   static constexpr std::size_t kBytes = kABytes + 2 * kBBytes;
   static void random(std::uint32_t* device, gpu::DType dtype, cudaStream_t stream);
   static void ones(std::uint32_t* device, gpu::DType dtype, cudaStream_t stream);

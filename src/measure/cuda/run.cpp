@@ -184,11 +184,14 @@ class Runner {
       }
     } catch (const Error& error) {
       cudaGetLastError();
-      // A kernel that broke the context ends the run; a product that failed does not.
+      // A kernel that broke the context ends the run; memory that is too small does not.
       check(cudaDeviceSynchronize(), error.what());
-      if (task.kind == Task::Kind::device) throw;
-      rows = {failed_row(task, error.what())};
       good = false;
+      if (task.kind == Task::Kind::device) {
+        sink.failed(key(task), error.what());
+      } else {
+        rows = {failed_row(task, error.what())};
+      }
     }
     const std::string now = iso_now();
     for (GemmRow& row : rows) row.measured_at = now;

@@ -36,20 +36,21 @@ enum class Wgmma { fp16, bf16, tf32, fp8, int8 };
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,"  \
   "%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51," \
   "%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, %64, %65"
-/// d += a * b. MODIFIERS: scale-d (add to d), then what the type has of scale and transposition.
-#define HINDSIGHT_WGMMA(TYPES, KIND, MODIFIERS)                                              \
-  asm volatile("wgmma.mma_async.sync.aligned." TYPES " " HINDSIGHT_PLACES ", " MODIFIERS ";" \
-               : HINDSIGHT_D64(KIND)                                                         \
-               : "l"(a), "l"(b))
+/// d += a * b: the predicate says that d is added. MODIFIERS: what the type has of signs and transposition.
+#define HINDSIGHT_WGMMA(TYPES, KIND, MODIFIERS)                                                    \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned." TYPES \
+               " " HINDSIGHT_PLACES ", add" MODIFIERS ";\n}"                                       \
+               : HINDSIGHT_D64(KIND)                                                               \
+               : "l"(a), "l"(b), "r"(1))
 
 template <Wgmma F, class Value>
 __device__ void wgmma(Value (&d)[kAccumulators], std::uint64_t a, std::uint64_t b) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  if constexpr (F == Wgmma::fp16) HINDSIGHT_WGMMA("m64n128k16.f32.f16.f16", HINDSIGHT_FLOAT, "1, 1, 1, 0, 0");
-  if constexpr (F == Wgmma::bf16) HINDSIGHT_WGMMA("m64n128k16.f32.bf16.bf16", HINDSIGHT_FLOAT, "1, 1, 1, 0, 0");
-  if constexpr (F == Wgmma::tf32) HINDSIGHT_WGMMA("m64n128k8.f32.tf32.tf32", HINDSIGHT_FLOAT, "1, 1, 1");
-  if constexpr (F == Wgmma::fp8) HINDSIGHT_WGMMA("m64n128k32.f32.e4m3.e4m3", HINDSIGHT_FLOAT, "1, 1, 1");
-  if constexpr (F == Wgmma::int8) HINDSIGHT_WGMMA("m64n128k32.s32.s8.s8", HINDSIGHT_INT, "1");
+  if constexpr (F == Wgmma::fp16) HINDSIGHT_WGMMA("m64n128k16.f32.f16.f16", HINDSIGHT_FLOAT, ", 1, 1, 0, 0");
+  if constexpr (F == Wgmma::bf16) HINDSIGHT_WGMMA("m64n128k16.f32.bf16.bf16", HINDSIGHT_FLOAT, ", 1, 1, 0, 0");
+  if constexpr (F == Wgmma::tf32) HINDSIGHT_WGMMA("m64n128k8.f32.tf32.tf32", HINDSIGHT_FLOAT, ", 1, 1");
+  if constexpr (F == Wgmma::fp8) HINDSIGHT_WGMMA("m64n128k32.f32.e4m3.e4m3", HINDSIGHT_FLOAT, ", 1, 1");
+  if constexpr (F == Wgmma::int8) HINDSIGHT_WGMMA("m64n128k32.s32.s8.s8", HINDSIGHT_INT, "");
 #endif
 }
 
