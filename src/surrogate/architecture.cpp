@@ -61,6 +61,7 @@ void require_valid(const Architecture& architecture) {
   require_size("parameters", static_cast<std::int64_t>(a.level_counts.size()), 1, space::kMaxParameters);
   for (const std::int64_t levels : a.level_counts) require_size("levels of a parameter", levels, 1, space::kMaxLevels);
   require_size("context_size", a.context_size, 0, kWidest);
+  require_size("context_bias", a.context_bias, 0, 1);
   require_size("constraint_count", a.constraint_count, 0, kWidest);
   require_size("d_model", a.d_model, 1, kWidest);
   require_size("transformer_layers", a.transformer_layers, 0, kMostParts);
@@ -99,8 +100,10 @@ std::map<std::string, std::vector<std::int64_t>> weight_shapes(const Architectur
     }
   }
   if (a.context_size > 0) {
-    shapes.add("context.weight", {trunk, a.context_size});
-    shapes.add("gate_context.weight", {trunk, a.context_size});
+    for (const char* layer : {"context", "gate_context"}) {
+      shapes.add(fmt::format("{}.weight", layer), {trunk, a.context_size});
+      if (a.context_bias == 1) shapes.add(fmt::format("{}.bias", layer), {trunk});
+    }
   }
   for (std::int64_t e = 0; e < a.experts; ++e) shapes.add_mlp(fmt::format("expert.{}", e), trunk, a.hidden, 1);
   shapes.add_linear("gate.0", a.hidden.front(), a.context_size > 0 ? 2 * trunk : trunk);

@@ -75,6 +75,8 @@ Weights initial_weights(const Architecture& architecture, const space::DesignSpa
       fill_sinusoid(tensor);
     } else if (name.find(".norm") != std::string::npos) {
       std::fill(tensor.values.begin(), tensor.values.end(), is_weight ? 1.0F : 0.0F);
+    } else if (name == "context.bias" || name == "gate_context.bias") {
+      std::fill(tensor.values.begin(), tensor.values.end(), 1.0F);
     } else if (name.starts_with("embed.") || name == "context.weight" || name == "gate_context.weight") {
       fill_uniform(tensor, std::sqrt(6.0 / static_cast<double>(shape[0] + shape[1])), seed, name);
     } else {

@@ -14,7 +14,7 @@
 namespace hindsight::surrogate {
 
 /// Raised whenever anything in this header changes: a library of another version is refused.
-inline constexpr std::uint32_t kLearnerInterfaceVersion = 1;
+inline constexpr std::uint32_t kLearnerInterfaceVersion = 2;
 
 /// Weights of the loss terms and how far the pushed terms reach; see train.h for the equation.
 struct LossWeights {
@@ -22,6 +22,7 @@ struct LossWeights {
   double beta = 0;
   double rank = 0;
   double feasibility = 0;
+  double doubt = 0;
   double constraint = 0;
   double push_limit = 0;
   /// Whether the feasibility and constraint heads shape the layers they share with the objective.
@@ -54,7 +55,7 @@ struct Batch {
 
 /// Values of the terms before weighting, and their weighted sum.
 struct LossTerms {
-  double total = 0, squared_error = 0, negative_mean = 0, infeasible_mean = 0, rank = 0, feasibility = 0,
+  double total = 0, squared_error = 0, negative_mean = 0, infeasible_mean = 0, rank = 0, feasibility = 0, doubt = 0,
          constraint = 0;
 };
 

@@ -30,12 +30,14 @@ LossWeights loss_weights(const Recipe& recipe) {
                       .beta = recipe.beta,
                       .rank = recipe.rank_weight,
                       .feasibility = recipe.feasibility_weight,
+                      .doubt = recipe.doubt_weight,
                       .constraint = recipe.constraint_weight,
                       .push_limit = recipe.push_limit,
                       .heads_shape_trunk = true};
   // Only PRIME learns its objective from infeasible rows; the heads of the others watch without touching it.
   if (recipe.method != Method::prime) {
     weights.beta = 0;
+    weights.doubt = 0;
     weights.heads_shape_trunk = false;
   }
   if (recipe.method == Method::supervised) weights.alpha = 0;

@@ -108,6 +108,7 @@ double metric_of(const Json& object, const char* key) {
 Json architecture_json(const Architecture& architecture) {
   return {{"level_counts", architecture.level_counts},
           {"context_size", architecture.context_size},
+          {"context_bias", architecture.context_bias},
           {"constraint_count", architecture.constraint_count},
           {"d_model", architecture.d_model},
           {"transformer_layers", architecture.transformer_layers},
@@ -119,6 +120,7 @@ Json architecture_json(const Architecture& architecture) {
 Architecture architecture_of(const Json& json) {
   return {.level_counts = integers_of(json, "level_counts"),
           .context_size = integer_of(json, "context_size"),
+          .context_bias = integer_of(json, "context_bias"),
           .constraint_count = integer_of(json, "constraint_count"),
           .d_model = integer_of(json, "d_model"),
           .transformer_layers = integer_of(json, "transformer_layers"),

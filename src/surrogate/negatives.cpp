@@ -12,6 +12,9 @@ namespace {
 constexpr std::size_t kSearchesKept = 8;
 /// [chosen] Larger than any z-score: a design over a limit is worse than every design below it.
 constexpr float kOverLimit = 100;
+/// [chosen] Share of the searches among designs that the network believes feasible (p >= 1/2): where proposals are
+/// looked for. The others search everywhere, as in the paper.
+constexpr double kBelievedShare = 0.5;
 /// [chosen] A mutation moves a parameter by one level half of the time, else to any level.
 constexpr double kNeighbourShare = 0.5;
 
@@ -60,17 +63,18 @@ NegativePool::Levels NegativePool::child(const std::vector<Member>& parents) {
   return levels;
 }
 
-std::vector<float> NegativePool::drawn_limits() {
-  std::vector<float> limits;
+NegativePool::Limits NegativePool::drawn_limits() {
+  Limits limits;
+  if (draws_.uniform() < kBelievedShare) limits.least_logit = 0;
   for (Eigen::Index j = 0; j < rows_.constraints.cols(); ++j) {
     const float label = rows_.constraints(static_cast<Eigen::Index>(draws_.below(rows_.context.size())), j);
-    limits.push_back(std::isfinite(label) ? label : kOverLimit);
+    limits.labels.push_back(std::isfinite(label) ? label : kOverLimit);
   }
   return limits;
 }
 
-void NegativePool::rate(const Network& network, std::size_t context, const std::vector<float>& limits,
-                        std::vector<Member>& members, std::size_t first) const {
+void NegativePool::rate(const Network& network, std::size_t context, const Limits& limits, std::vector<Member>& members,
+                        std::size_t first) const {
   LevelMatrix levels(static_cast<Eigen::Index>(members.size() - first), rows_.levels.cols());
   for (std::size_t i = first; i < members.size(); ++i) {
     std::copy(members[i].levels.begin(), members[i].levels.end(),
@@ -81,8 +85,10 @@ void NegativePool::rate(const Network& network, std::size_t context, const std::
   for (std::size_t i = first; i < members.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i - first);
     members[i].fitness = prediction.objective[row];
-    for (std::size_t j = 0; j < limits.size(); ++j) {
-      const float excess = prediction.constraints(row, static_cast<Eigen::Index>(j)) - limits[j];
+    const float disbelief = limits.least_logit - prediction.feasible_logit[row];
+    if (disbelief > 0) members[i].fitness += kOverLimit * (1 + disbelief);
+    for (std::size_t j = 0; j < limits.labels.size(); ++j) {
+      const float excess = prediction.constraints(row, static_cast<Eigen::Index>(j)) - limits.labels[j];
       if (excess > 0) members[i].fitness += kOverLimit * (1 + excess);
     }
   }
@@ -95,7 +101,7 @@ void NegativePool::search_context(const Network& network, std::size_t context) {
     const bool from_pool = i % 4 == 0 && !pool.empty();
     members.push_back({.levels = from_pool ? pool[draws_.below(pool.size())] : random_row(context)});
   }
-  const std::vector<float> limits = drawn_limits();
+  const Limits limits = drawn_limits();
   rate(network, context, limits, members, 0);
   const auto better = [](const Member& a, const Member& b) {
     return a.fitness != b.fitness ? a.fitness < b.fitness : a.levels < b.levels;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <vector>
 
 #include "hindsight/surrogate/train.h"
@@ -15,7 +16,8 @@ namespace hindsight::surrogate {
 /// Model: Opt(f) of [paper: prime-2022, eq. 3] as an evolutionary search of `mining_generations` generations over
 /// `mining_population` designs. It starts from logged rows and from the negatives of earlier searches.
 /// Differs: every search draws, for each logged constraint, a limit from the labels of the log and searches below it,
-/// because proposals will be asked for under limits unknown at training time. A design that is a feasible row of the
+/// because proposals will be asked for under limits unknown at training time. Half of the searches stay among
+/// designs the network believes feasible. A design that is a feasible row of the
 /// log is never a negative.
 class NegativePool {
  public:
@@ -34,11 +36,16 @@ class NegativePool {
     Levels levels;
     float fitness = 0;  ///< smaller is better
   };
+  /// What the designs of one search must meet.
+  struct Limits {
+    std::vector<float> labels;  // k, largest constraint labels
+    float least_logit = -std::numeric_limits<float>::infinity();
+  };
   void search_context(const Network& network, std::size_t context);
   [[nodiscard]] Levels random_row(std::size_t context);
   [[nodiscard]] Levels child(const std::vector<Member>& parents);
-  [[nodiscard]] std::vector<float> drawn_limits();
-  void rate(const Network& network, std::size_t context, const std::vector<float>& limits, std::vector<Member>& members,
+  [[nodiscard]] Limits drawn_limits();
+  void rate(const Network& network, std::size_t context, const Limits& limits, std::vector<Member>& members,
             std::size_t first) const;
 
   const TrainingRows& rows_;

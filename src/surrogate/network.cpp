@@ -157,11 +157,18 @@ std::shared_ptr<const ForwardPlan> make_plan(const Architecture& a, const Weight
   return plan;
 }
 
+/// name.weight x + name.bias, where the network has that bias.
+Eigen::VectorXf context_factors(const Weights& weights, const std::string& name, const Eigen::VectorXf& context) {
+  Eigen::VectorXf factors = matrix(weights, name + ".weight") * context;
+  if (weights.contains(name + ".bias")) factors += vector(weights, name + ".bias");
+  return factors;
+}
+
 ContextTerms context_terms(const ForwardPlan& plan, const Weights& weights, const Eigen::VectorXf& context) {
   ContextTerms terms{.trunk_factors = {}, .gate_in = plan.gate_in};
   if (context.size() == 0) return terms;
-  const Eigen::VectorXf trunk = matrix(weights, "context.weight") * context;
-  const Eigen::VectorXf gate = matrix(weights, "gate_context.weight") * context;
+  const Eigen::VectorXf trunk = context_factors(weights, "context", context);
+  const Eigen::VectorXf gate = context_factors(weights, "gate_context", context);
   terms.trunk_factors.assign(trunk.data(), trunk.data() + trunk.size());
   for (std::size_t i = 0; i < plan.gate_in_context.size(); ++i) {
     const auto input = static_cast<std::ptrdiff_t>(i) / kPackedOutputs % plan.gate_in.in;

@@ -34,6 +34,7 @@ Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data
                               std::size_t training_contexts) {
   Architecture architecture{.level_counts = {},
                             .context_size = 0,
+                            .context_bias = recipe.context_bias,
                             .constraint_count = std::ssize(scalers.constraint.names),
                             .d_model = recipe.d_model,
                             .transformer_layers = recipe.transformer_layers,

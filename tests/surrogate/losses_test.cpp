@@ -19,6 +19,7 @@ using test::relative_error;
 Architecture architecture() {
   return {.level_counts = {3, 5, 2},
           .context_size = 4,
+          .context_bias = 1,
           .constraint_count = 2,
           .d_model = 8,
           .transformer_layers = 2,
@@ -76,7 +77,7 @@ LearnerOptions options_for(const Architecture& shape, const LossWeights& loss) {
 }
 
 constexpr LossWeights kAllTerms{
-    .alpha = 0.3, .beta = 0.2, .rank = 0.7, .feasibility = 0.5, .constraint = 0.4, .push_limit = 0.05};
+    .alpha = 0.3, .beta = 0.2, .rank = 0.7, .feasibility = 0.5, .doubt = 0.6, .constraint = 0.4, .push_limit = 0.05};
 
 class LossesTest : public testing::Test {
  protected:
@@ -130,6 +131,12 @@ TEST_F(LossesTest, FeasibilityIsAWeightedCrossEntropy) {
   EXPECT_LT(relative_error(terms.feasibility, sum / 13), kSinglePrecision);
 }
 
+TEST_F(LossesTest, DoubtCallsEveryNegativeInfeasible) {
+  double sum = 0;
+  for (std::size_t i = 0; i < 5; ++i) sum -= std::log(1 - 1 / (1 + std::exp(-double{outputs.feasible_logit[i]})));
+  EXPECT_LT(relative_error(terms.doubt, sum / 5), kSinglePrecision);
+}
+
 TEST_F(LossesTest, ConstraintsCountOnlyWhereLogged) {
   double sum = 0;
   int logged = 0;
@@ -143,7 +150,7 @@ TEST_F(LossesTest, ConstraintsCountOnlyWhereLogged) {
 
 TEST_F(LossesTest, TotalIsTheWeightedSumWithPushesSubtracted) {
   const double total = terms.squared_error - 0.3 * terms.negative_mean - 0.2 * terms.infeasible_mean +
-                       0.7 * terms.rank + 0.5 * terms.feasibility + 0.4 * terms.constraint;
+                       0.7 * terms.rank + 0.5 * terms.feasibility + 0.6 * terms.doubt + 0.4 * terms.constraint;
   EXPECT_LT(relative_error(terms.total, total), kSinglePrecision);
 }
 
@@ -201,7 +208,7 @@ TEST(Learner, AStepLowersEachTermItIsAskedToLower) {
 TEST(Learner, ObjectiveOfOtherMethodsDoesNotFeelTheHeads) {
   const Architecture shape = architecture();
   LossWeights weights = kAllTerms;
-  weights.alpha = weights.beta = 0;
+  weights.alpha = weights.beta = weights.doubt = 0;
   weights.heads_shape_trunk = false;
   LossWeights no_heads = weights;
   no_heads.feasibility = no_heads.constraint = 0;

@@ -50,8 +50,9 @@ class Reference {
     for (const Numbers& token : tokens) trunk.insert(trunk.end(), token.begin(), token.end());
     Numbers contextual = trunk, gate_input = trunk;
     if (a_.context_size > 0) {
-      const Numbers factors = product("context.weight", context),
-                    gate_factors = product("gate_context.weight", context);
+      const bool biased = a_.context_bias == 1;
+      const Numbers factors = biased ? linear("context", context) : product("context.weight", context);
+      const Numbers gate_factors = biased ? linear("gate_context", context) : product("gate_context.weight", context);
       for (std::size_t i = 0; i < trunk.size(); ++i) contextual[i] = trunk[i] * factors[i];
       for (std::size_t i = 0; i < trunk.size(); ++i) gate_input.push_back(trunk[i] * gate_factors[i]);
     }
@@ -188,7 +189,21 @@ TEST(Network, EqualsTheReferenceForOddSizes) {
     architecture.experts = 5;
     architecture.hidden = {11, 7, 9};
     expect_equal_to_reference(architecture, 2, instructions);
+    architecture.context_bias = 0;
+    expect_equal_to_reference(architecture, 2, instructions);
   }
+}
+
+TEST(Network, ContextOfZerosLeavesTheDesignVisible) {
+  // The average application of a standardised context: without biases its designs would all look the same.
+  Architecture architecture = default_recipe();
+  const LevelMatrix levels = random_levels(architecture.level_counts, 2, 1);
+  const Eigen::VectorXf zeros = Eigen::VectorXf::Zero(architecture.context_size);
+  const Prediction biased = random_network(architecture, 1).predict(levels, zeros);
+  EXPECT_NE(biased.objective(0), biased.objective(1));
+  architecture.context_bias = 0;
+  const Prediction released = random_network(architecture, 1).predict(levels, zeros);
+  EXPECT_EQ(released.feasible_logit(0), released.feasible_logit(1));
 }
 
 TEST(Network, EqualsTheReferenceWithoutContextConstraintsTransformerOrChoiceOfExpert) {
@@ -210,6 +225,7 @@ TEST(Network, EqualsTheReferenceWithoutContextConstraintsTransformerOrChoiceOfEx
 TEST(Network, HandExample) {
   const Architecture architecture{.level_counts = {2},
                                   .context_size = 1,
+                                  .context_bias = 0,
                                   .constraint_count = 0,
                                   .d_model = 1,
                                   .transformer_layers = 0,

@@ -67,6 +67,7 @@ inline space::DesignSpace small_space() {
 inline Architecture small_architecture() {
   return {.level_counts = {4, 3, 2},
           .context_size = 2,
+          .context_bias = 1,
           .constraint_count = 1,
           .d_model = 4,
           .transformer_layers = 1,

@@ -13,8 +13,8 @@
 ///                + feed_forward.1.bias)
 ///     LN(y) = (y - mean(y)) / sqrt(var(y) + 1e-5) * norm.weight + norm.bias, var divided by d (not d - 1)
 ///   trunk:            u = (X_0, X_1, ..., X_{p-1})                                       (p*d, token after token)
-///   contextual trunk: v = u * (context.weight x)               (no bias; c = 0: v = u, no weight)
-///   gate context:     w = u * (gate_context.weight x)          (no bias; c = 0: absent, no weight)
+///   contextual trunk: v = u * (context.weight x + context.bias)            (c = 0: v = u, no weight, no bias)
+///   gate context:     w = u * (gate_context.weight x + gate_context.bias)  (c = 0: absent, no weight, no bias)
 ///   gate:             g = softmax(gate.1.weight A(gate.0.weight (u; w) + gate.0.bias) + gate.1.bias)   (experts)
 ///                     (u; w) is u followed by w, 2*p*d elements; c = 0: u alone
 ///   MLP(name, y):     for j = 0 .. hidden.size(): y <- name.{j}.weight y + name.{j}.bias, then A unless j is the last
@@ -24,8 +24,10 @@
 ///   A(y) = leaky ReLU: y for y > 0, 0.1 y otherwise. Dropout, where a recipe has it, acts in training only.
 ///
 /// Differs: the released notebook adds a fixed sinusoidal position; here it is learned (the trainer starts from the
-/// sinusoid). It has no heads for feasibility and constraints. A context of zeros erases the contextual trunk: with a
-/// single training context, whose scaled features are all zero, the trainer sets context_size = 0.
+/// sinusoid). It has no heads for feasibility and constraints. Its context layers have no bias: there, a context of
+/// zeros (the average application) erases the design. Here the biases are learned from 1, so that a context modulates
+/// the design; context_bias = 0 leaves them out, as released. With a single training context, whose scaled features
+/// are all zero, the trainer sets context_size = 0.
 #pragma once
 
 #include <Eigen/Dense>
@@ -40,6 +42,7 @@ namespace hindsight::surrogate {
 struct Architecture {
   std::vector<std::int64_t> level_counts;  ///< p entries
   std::int64_t context_size = 0;           ///< c; 0 = no context
+  std::int64_t context_bias = 1;           ///< 1 = the context layers have biases, 0 = as released
   std::int64_t constraint_count = 0;       ///< k
   std::int64_t d_model = 16;
   std::int64_t transformer_layers = 1;
@@ -58,8 +61,8 @@ struct Tensor {
 /// Weight names are fixed: "embed.{i}.weight" [levels_i, d]; "position" [p, d];
 /// "layer.{l}.attention.{query,key,value,out}.{weight,bias}" [d, d], [d]; "layer.{l}.norm1.{weight,bias}" [d];
 /// "layer.{l}.feed_forward.0.{weight,bias}" [feed_forward, d], "layer.{l}.feed_forward.1.{weight,bias}"
-/// [d, feed_forward], "layer.{l}.norm2.{weight,bias}" [d]; "context.weight" [p*d, c];
-/// "expert.{e}.{j}.{weight,bias}" (p*d -> hidden... -> 1); "gate_context.weight" [p*d, c]; "gate.0.{weight,bias}"
+/// [d, feed_forward], "layer.{l}.norm2.{weight,bias}" [d]; "context.weight" [p*d, c] and, with
+/// context_bias, "context.bias" [p*d], "gate_context" alike; "expert.{e}.{j}.{weight,bias}" (p*d -> hidden... -> 1); "gate_context.weight" [p*d, c]; "gate.0.{weight,bias}"
 /// [hidden[0], 2*p*d] (p*d without context), "gate.1.{weight,bias}" [experts, hidden[0]];
 /// "feasible.{j}.{weight,bias}" (p*d -> hidden... -> 1); "constraint.{j}.{weight,bias}" (p*d -> hidden... -> k).
 /// Linear weights are [out, in], y = W x + b.

@@ -39,18 +39,20 @@ struct Recipe {
   Method method = Method::prime;
   // Network
   std::int64_t d_model = 16, transformer_layers = 0, attention_heads = 8, feed_forward = 64, experts = 3;
-  std::vector<std::int64_t> hidden = {128, 128};
+  std::int64_t context_bias = 1;  ///< architecture.h
+  std::vector<std::int64_t> hidden = {64, 64};
   double dropout = 0;
   // Losses
   double alpha = 0.0003, beta = 0.01, rank_weight = 0.1, feasibility_weight = 1, constraint_weight = 0.1;
+  double doubt_weight = 0.03;
   double push_limit = -1;
   // Negatives
   NegativeMining mining = NegativeMining::search;
   std::int64_t mining_interval = 50, mining_population = 64, mining_generations = 10;
-  std::int64_t gradient_steps = 20;
-  double gradient_rate = 1e-3;
+  std::int64_t gradient_steps = 5;
+  double gradient_rate = 4e-3;
   // Optimisation
-  std::int64_t steps = 4000, batch_feasible = 96, batch_infeasible = 96, batch_negatives = 32, evaluate_interval = 250;
+  std::int64_t steps = 2500, batch_feasible = 64, batch_infeasible = 64, batch_negatives = 24, evaluate_interval = 250;
   double learning_rate = 1e-3, weight_decay = 0;
   double final_learning_rate_frac = 0.05;  ///< the rate falls to this share along a half cosine; 1 = constant
   std::int64_t patience = 8;               ///< evaluations without a better validation score before stopping; 0 = never
@@ -59,7 +61,7 @@ struct Recipe {
   dataset::SplitOptions split{.kind = dataset::SplitKind::random};
   /// After selection: steps on all rows, validation rows included, from the selected weights; 0 = none. Metrics and
   /// the feasibility temperature are taken before. Not for leave_workloads_out, whose point is unseen contexts.
-  std::int64_t final_steps = 2000;
+  std::int64_t final_steps = 500;
   std::vector<TuneRange> tune;  ///< what `tune()` may change
 };
 [[nodiscard]] Recipe load_recipe(const std::string& name_or_path);

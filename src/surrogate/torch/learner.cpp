@@ -53,7 +53,7 @@ class TorchLearner final : public Learner {
         static_cast<torch::optim::AdamOptions&>(group.options()).lr(learning_rate);
       }
       const Terms terms = terms_of(batch, dropout_);
-      optimizer_->zero_grad();
+      network_.zero_gradients();
       terms.total.backward();
       optimizer_->step();
       return values_of(terms);
@@ -107,11 +107,11 @@ class TorchLearner final : public Learner {
     at::Tensor context;  // n x c
   };
   struct Terms {
-    at::Tensor total, squared_error, negative_mean, infeasible_mean, rank, feasibility, constraint;
+    at::Tensor total, squared_error, negative_mean, infeasible_mean, rank, feasibility, doubt, constraint;
   };
 
   void make_optimizer() {
-    optimizer_ = std::make_unique<torch::optim::Adam>(network_.parameters(),
+    optimizer_ = std::make_unique<torch::optim::Adam>(std::vector<at::Tensor>{network_.parameters()},
                                                       torch::optim::AdamOptions().weight_decay(options_.weight_decay));
   }
 
@@ -169,6 +169,7 @@ class TorchLearner final : public Learner {
                 .infeasible_mean = zero,
                 .rank = zero,
                 .feasibility = zero,
+                .doubt = zero,
                 .constraint = zero};
     if (batch.negatives > 0) terms.negative_mean = pushed_mean(f.narrow(0, 0, batch.negatives), weight.push_limit);
     if (pushes_infeasible) {
@@ -186,29 +187,34 @@ class TorchLearner final : public Learner {
       terms.feasibility = feasibility_loss(network_.mlp("feasible", head_input).squeeze(1), batch.feasible,
                                            to_tensor(batch.feasibility_weight, {logged}, device));
     }
+    if (weight.doubt != 0 && batch.negatives > 0) {
+      terms.doubt = doubt_loss(network_.mlp("feasible", trunk.contextual.narrow(0, 0, batch.negatives)).squeeze(1));
+    }
     const std::int64_t k = options_.architecture.constraint_count;
     if (weight.constraint != 0 && k > 0) {
       terms.constraint =
           constraint_loss(network_.mlp("constraint", head_input), to_tensor(batch.constraints, {logged, k}, device));
     }
     terms.total = terms.squared_error - weight.alpha * terms.negative_mean - weight.beta * terms.infeasible_mean +
-                  weight.rank * terms.rank + weight.feasibility * terms.feasibility +
+                  weight.rank * terms.rank + weight.feasibility * terms.feasibility + weight.doubt * terms.doubt +
                   weight.constraint * terms.constraint;
     return terms;
   }
 
   /// One transfer from the device for all terms.
   [[nodiscard]] static LossTerms values_of(const Terms& terms) {
-    const std::vector<float> v = to_vector(at::stack(
-        {terms.total.detach(), terms.squared_error.detach(), terms.negative_mean.detach(),
-         terms.infeasible_mean.detach(), terms.rank.detach(), terms.feasibility.detach(), terms.constraint.detach()}));
+    const std::vector<float> v =
+        to_vector(at::stack({terms.total.detach(), terms.squared_error.detach(), terms.negative_mean.detach(),
+                             terms.infeasible_mean.detach(), terms.rank.detach(), terms.feasibility.detach(),
+                             terms.doubt.detach(), terms.constraint.detach()}));
     return {.total = v[0],
             .squared_error = v[1],
             .negative_mean = v[2],
             .infeasible_mean = v[3],
             .rank = v[4],
             .feasibility = v[5],
-            .constraint = v[6]};
+            .doubt = v[6],
+            .constraint = v[7]};
   }
 
   LearnerOptions options_;

@@ -19,6 +19,8 @@ at::Tensor feasibility_loss(const at::Tensor& logits, std::int64_t feasible, con
   return at::binary_cross_entropy_with_logits(logits, labels, weights);
 }
 
+at::Tensor doubt_loss(const at::Tensor& logits) { return at::softplus(logits).mean(); }
+
 at::Tensor constraint_loss(const at::Tensor& predicted, const at::Tensor& logged) {
   const at::Tensor known = logged.isfinite();
   const at::Tensor error = (predicted - at::where(known, logged, at::zeros_like(logged))).square();

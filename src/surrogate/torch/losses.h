@@ -20,6 +20,11 @@ namespace hindsight::surrogate::torch_backend {
 /// E[w BCE(sigmoid(logit), label)], labels: 1 for the first `feasible` rows, 0 for the others.
 [[nodiscard]] at::Tensor feasibility_loss(const at::Tensor& logits, std::int64_t feasible, const at::Tensor& weights);
 
+/// E_negatives[log(1 + exp(logit))]: the cross entropy of calling every mined design infeasible. It keeps p_feasible
+/// pessimistic where a search is drawn to and no row of the log says otherwise, as alpha does for the objective.
+/// Differs: the release has no feasibility head.
+[[nodiscard]] at::Tensor doubt_loss(const at::Tensor& logits);
+
 /// E[(g - c)^2] over logged labels; NaN marks those that were not logged.
 [[nodiscard]] at::Tensor constraint_loss(const at::Tensor& predicted, const at::Tensor& logged);
 

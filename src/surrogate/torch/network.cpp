@@ -33,9 +33,19 @@ at::Tensor Dropout::operator()(const at::Tensor& input) {
 
 TorchNetwork::TorchNetwork(const Architecture& architecture, const Weights& weights, at::Device device)
     : architecture_(architecture), device_(device) {
+  std::int64_t count = 0;
+  for (const auto& [name, tensor] : weights) count += static_cast<std::int64_t>(tensor.values.size());
+  flat_ = at::zeros({count}, at::TensorOptions(at::kFloat).device(device)).set_requires_grad(true);
+  flat_.mutable_grad() = at::zeros_like(flat_);
+  std::int64_t first = 0;
   for (const auto& [name, tensor] : weights) {
-    parameters_.emplace(name, to_tensor(tensor, device).set_requires_grad(true));
+    const auto size = static_cast<std::int64_t>(tensor.values.size());
+    at::Tensor leaf = flat_.detach().narrow(0, first, size).view(tensor.shape).set_requires_grad(true);
+    leaf.mutable_grad() = flat_.grad().narrow(0, first, size).view(tensor.shape);
+    parameters_.emplace(name, std::move(leaf));
+    first += size;
   }
+  assign(weights);
   std::vector<std::int64_t> offsets(architecture.level_counts.size(), 0);
   std::exclusive_scan(architecture.level_counts.begin(), architecture.level_counts.end(), offsets.begin(),
                       std::int64_t{0});
@@ -109,8 +119,12 @@ Trunk TorchNetwork::trunk(const at::Tensor& tokens, const at::Tensor& context, D
   result.plain = x.flatten(1);
   result.contextual = result.plain;
   if (architecture_.context_size > 0) {
-    result.contextual = result.plain * at::linear(context, weight("context.weight"));
-    result.gate_context = result.plain * at::linear(context, weight("gate_context.weight"));
+    const auto factors = [&](const std::string& name) {
+      const bool biased = architecture_.context_bias == 1;
+      return at::linear(context, weight(name + ".weight"), biased ? weight(name + ".bias") : at::Tensor());
+    };
+    result.contextual = result.plain * factors("context");
+    result.gate_context = result.plain * factors("gate_context");
   }
   return result;
 }
@@ -134,12 +148,6 @@ at::Tensor TorchNetwork::objective(const Trunk& trunk) const {
     votes.push_back(mlp("expert." + std::to_string(e), trunk.contextual));
   }
   return (gate * at::cat(votes, 1)).sum(1);
-}
-
-std::vector<at::Tensor> TorchNetwork::parameters() const {
-  std::vector<at::Tensor> list;
-  for (const auto& [name, tensor] : parameters_) list.push_back(tensor);
-  return list;
 }
 
 Weights TorchNetwork::weights() const {
