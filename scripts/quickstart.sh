@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds Hindsight, and collects a first log of designs.
+# Installs what is missing, builds Hindsight, and designs a first accelerator: log, surrogate, proposals, truth.
 set -euo pipefail
 
 usage() {
   cat <<'TEXT'
 usage: scripts/quickstart.sh [--no-install]
 
-From a fresh Debian 12 to a first log of simulated designs, in three steps:
+From a fresh Debian 12 to a first designed accelerator, in six steps:
   1. installs the missing Debian packages with apt-get (through sudo when not root);
      when none is missing neither apt-get nor sudo is called
   2. builds the program in build/release
   3. simulates 20,000 designs of the space `edge` on nine networks, keeps them in
      hindsight-quickstart.sqlite, and shows what is in that log
+  4. trains a conservative surrogate on the log for one network
+  5. proposes designs of at most 27 mm2 without the simulator, then simulates them
+  6. puts the first proposal beside GPUs that one can buy
 
-Safe to run again: built files and finished designs are kept, an interrupted sweep goes on.
+Safe to run again: built files, finished designs and the trained surrogate are kept, an
+interrupted sweep goes on.
 
   --no-install   skip step 1 (packages come from elsewhere)
   --help         this text
@@ -38,30 +42,55 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/packages.sh
 build_dir=${BUILD_DIR:-build/release}
 log="hindsight-quickstart.sqlite"
+model="hindsight-quickstart.safetensors"
+workload="unet"
+area_mm2=27
 
-echo "== 1/3 Packages"
+echo "== 1/6 Packages"
 if [ "$install" = yes ]; then
-  install_packages "${build_packages[@]}"
+  install_packages "${build_packages[@]}" "${training_packages[@]}"
 else
   echo "Skipped (--no-install)."
 fi
 
-echo "== 2/3 Build in $build_dir"
+echo "== 2/6 Build in $build_dir"
 # A folder that is configured already keeps its options.
 options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=OFF)
 [ ! -e "$build_dir/CMakeCache.txt" ] || options=()
 cmake -S . -B "$build_dir" "${options[@]}"
 cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}" --target hindsight
 
-echo "== 3/3 Sweep: 20,000 designs on nine networks"
+echo "== 3/6 Sweep: 20,000 designs on nine networks"
 hindsight=$build_dir/apps/hindsight/hindsight
 "$hindsight" sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 --seed 1 --log "$log"
 "$hindsight" log stats "$log"
 
+echo "== 4/6 Train: what the log says about $workload"
+if [ -e "$model" ]; then
+  echo "Kept: $model (remove it to train again)."
+else
+  "$hindsight" train --log "$log" --workloads "$workload" --out "$model"
+fi
+
+echo "== 5/6 Propose: designs of at most $area_mm2 mm2, and the truth about them"
+"$hindsight" propose --model "$model" --workload "$workload" --max "area_mm2=$area_mm2" --log "$log" --simulate
+
+echo "== 6/6 Check: would the first proposal beat a GPU?"
+"$hindsight" check --log "$log" --proposals latest --gpu l4,h100-sxm5
+
 cat <<TEXT
 
-The log is $PWD/$log, a SQLite file. Next:
+What happened: 20,000 random designs were simulated; most of them cannot be built or
+programmed. From this log alone a surrogate learnt to predict latency and feasibility, and
+searched the 452,760,000 designs of the space for fast ones of at most $area_mm2 mm2, without
+the simulator. The columns of the truth are what the simulator said about the proposals
+afterwards; the line below the table compares them with the best such design of the log.
+
+Log and surrogate are in $PWD. Next:
   cd $PWD
   $hindsight --help
   $hindsight log show $log
+  $hindsight model show $model
+  $hindsight propose --workload resnet50 --max area_mm2=$area_mm2 --simulate
+The guide: docs/learning.md
 TEXT

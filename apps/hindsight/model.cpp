@@ -7,6 +7,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/report/model.h"
 #include "output.h"
+#include "shipped_models.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -34,10 +35,15 @@ void add_model(CLI::App& app, Session& session) {
   group->require_subcommand(1);
   group->footer("Example: hindsight model show study.safetensors");
   CLI::App* verb = group->add_subcommand("show", "The model card: data, space, quality, provenance");
-  verb->add_option("model,--model", options->file, "Model file")->required();
+  verb->add_option("model,--model", options->file, "File, or name of a shipped model")->required();
   verb->add_flag("--json", options->json, "As JSON");
-  verb->footer("Exit code 4 when the file is damaged.\nExample: hindsight model show study.safetensors");
-  verb->callback([options, &session] { session.action = [options] { return show(*options); }; });
+  verb->footer("Exit code 4 when the file is damaged.\nExample: hindsight model show edge-prime9");
+  verb->callback([options, &session] {
+    session.action = [options] {
+      options->file = model_file(options->file);
+      return show(*options);
+    };
+  });
 }
 
 }  // namespace hindsight::app

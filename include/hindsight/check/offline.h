@@ -55,10 +55,10 @@ struct OfflineOptions {
   accel::Technology technology;
   std::size_t proposals = 10;
   std::uint64_t evaluations = 200'000;  ///< of the surrogate, per search
-  double min_p_feasible = 0.8;          ///< of proposals, for every application
+  double min_p_feasible = 0.5;          ///< of proposals, for every application
   double pessimism = 1;                 ///< ensemble spreads added to a prediction
   /// Most queries of the Gaussian process, whose cost grows with their cube; 0 = no cap.
-  std::uint64_t bayesian_queries = 500;
+  std::uint64_t bayesian_queries = 200;
   surrogate::Device device = surrogate::Device::cpu;
   unsigned threads = 0;
   double time_limit_s = 0;  ///< no cell is started later; 0 = none

@@ -29,7 +29,7 @@ struct W50Options {
   surrogate::Recipe recipe = {};  ///< `method` and `seed` of these options replace its own
   std::uint64_t seed = 1;         ///< of sampling, training and search
   std::uint64_t evaluations = 200'000;
-  double min_p_feasible = 0.8;
+  double min_p_feasible = 0.5;
   double pessimism = 1;
   surrogate::Device device = surrogate::Device::cpu;
   unsigned threads = 0;
