@@ -48,6 +48,7 @@ constexpr double kMostCtasPerSm = 8;             // [chosen] shared memory of th
 
 template <std::size_t N>
 constexpr std::array<Kernel, N> kernels(const std::array<Tile2d, N>& tiles, double largest_area, double effort) {
+  static_assert(N <= kMostKernels);
   std::array<Kernel, N> result{};
   for (std::size_t i = 0; i < N; ++i) {
     const double area = tiles[i].m * tiles[i].n;

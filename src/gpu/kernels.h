@@ -30,6 +30,8 @@ struct KernelFamily {
   bool split_k = true;
 };
 
+/// No family has more kernels.
+inline constexpr std::size_t kMostKernels = 16;
 [[nodiscard]] const KernelFamily& kernel_family(Architecture architecture, DTypeClass dtype_class, Layout layout);
 
 /// Numbers of parts that k may be split into, ascending from 1.

@@ -129,24 +129,36 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
     visit(candidate);
   }
   const double dram_power = overlap_power(family.overlap, shape.dram_term_s);
-  // Grids that leave SMs idle with the largest tile start from the smallest: a good kernel early prunes the others.
-  const Kernel& largest = family.kernels.front();
-  const bool small_first = shape.batch * rounds(shape.m, largest.m) * rounds(shape.n, largest.n) < sms_;
+  // Lower bounds of every kernel, however k is split: no SM ever waits, no k is padded. The kernel with the least goes
+  // first; it prunes most of the others.
+  struct LowerBound {
+    double tiles, s_per_mac, rows, columns, memory_s, total_s;
+  };
+  std::array<LowerBound, kMostKernels> bounds;
   const std::size_t count = family.kernels.size();
+  std::size_t first = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Kernel& kernel = family.kernels[small_first ? count - 1 - i : i];
-    const double area = kernel.m * kernel.n;
-    const double tiles =
+    const Kernel& kernel = family.kernels[i];
+    LowerBound& bound = bounds[i];
+    bound.tiles =
         shape.batch * rounds(shape.m, kernel.m, kernel.per_row) * rounds(shape.n, kernel.n, kernel.per_column);
-    const double s_per_mac = s_per_mac_ * kernel.work;
-    const double rows = std::min(kernel.m, shape.m), columns = std::min(kernel.n, shape.n);
-    const double least_l2_s =
-        l2_read_bytes(tiles, rows, columns, shape.k, input_bytes_, family.shared_panel) * l2_s_per_byte;
-    const double least_memory_s = std::max(floor_of_memory_s, least_l2_s);
-    // Lower bound of every split: no SM ever waits, no k is padded.
-    const double least_s = std::max(tiles * area * shape.k * s_per_mac * per_sm_, least_memory_s) + fill_s_ +
-                           epilogue_s_ * area * rounds(tiles, sms_, per_sm_);
+    bound.s_per_mac = s_per_mac_ * kernel.work;
+    bound.rows = std::min(kernel.m, shape.m);
+    bound.columns = std::min(kernel.n, shape.n);
+    bound.memory_s = std::max(floor_of_memory_s, l2_read_bytes(bound.tiles, bound.rows, bound.columns, shape.k,
+                                                               input_bytes_, family.shared_panel) *
+                                                     l2_s_per_byte);
+    const double area = kernel.m * kernel.n;
+    bound.total_s = std::max(bound.tiles * area * shape.k * bound.s_per_mac * per_sm_, bound.memory_s) + fill_s_ +
+                    epilogue_s_ * area * rounds(bound.tiles, sms_, per_sm_);
+    if (bound.total_s < bounds[first].total_s) first = i;
+  }
+  for (std::size_t turn = 0; turn < count; ++turn) {
+    const std::size_t i = turn == 0 ? first : turn <= first ? turn - 1 : turn;
+    const Kernel& kernel = family.kernels[i];
+    const auto& [tiles, s_per_mac, rows, columns, least_memory_s, least_s] = bounds[i];
     if (least_s >= best_s) continue;
+    const double area = kernel.m * kernel.n;
     for (std::size_t j = 0; j < shape.split_count; ++j) {
       const double splits = split_candidates()[j];
       Candidate candidate{.tile_m = kernel.m, .tile_n = kernel.n, .splits = splits, .ctas = tiles * splits};
