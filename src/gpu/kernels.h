@@ -26,6 +26,7 @@ struct KernelFamily {
   double shared_panel = 1;          ///< see `l2_read_bytes`
   double k_step = 0;                ///< depth of one pipeline step
   double vector_step_s = 0;         ///< matrix times vector: seconds per doubling of k; 0: no such kernel
+  double stepwise_penalty = 0;      ///< see `stepwise_read_cost`; 0: a step reads whole cache lines
   Overlap overlap = Overlap::pipelined;
   bool split_k = true;
 };

@@ -16,6 +16,10 @@ constexpr double kChainPerKSeconds = 1.33e-9;  // [measured: as above] 85 ns per
 constexpr double kRampSeconds = 0.38e-6;       // [measured: as above] about the latency of one DRAM access
 constexpr double kDramByteJ = 50e-12;  // [data: gpu-benches] 41 to 125 pJ per byte; enters the cap of bursts only
 
+/// A framework's linear layer launches its bias besides the product; a batched product has none. No more than the
+/// launch floor of the constants, which is 0 inside CUDA graphs.
+constexpr double kBiasLaunchSeconds = 17e-6;  // [measured: fp32, A100 T4 V100: 15 to 23, 2026-11-21, docs/gpu.md]
+
 /// Weights alternate among this many buffers, fewer when these exceed the L2 [data: aiconfigurator].
 constexpr double kWeightBuffers = 5;
 
@@ -38,6 +42,7 @@ struct Predictor::Shape {
   const KernelFamily* family = nullptr;
   double m = 1, n = 1, k = 1, batch = 1;
   double ops = 0, all_bytes = 0, dram_bytes = 0, outputs = 0, dram_term_s = 0;
+  double launch_s = 0, floor_s = 0;
   std::size_t split_count = 0;
   std::array<double, kSplitCount> k_padded;  ///< of a part, by split; the first `split_count` are set
 };
@@ -68,6 +73,7 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       epilogue_s_(calibration.constants.epilogue_cycles / spec.boost_hz / kReferenceTileArea),
       fill_s_(kFillCycles / spec.boost_hz),
       floor_s_(calibration.constants.launch_floor_s),
+      single_launch_s_(std::min(kBiasLaunchSeconds, floor_s_)),
       settle_s_(calibration.constants.settle_s),
       idle_w_(spec.idle_w(spec.boost_hz)),
       cap_w_(spec.tdp_w),
@@ -93,8 +99,9 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   shape.ops = 2.0 * shape.outputs * shape.k;
   const bool weights_are_n = (gemm.weights == Operand::b) != transpose;
   const double weight_bytes = shape.batch * (weights_are_n ? shape.n : shape.m) * shape.k * input_bytes_;
-  const double other_bytes =
-      shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_ + shape.outputs * output_bytes_;
+  const double other_input_bytes = shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_;
+  const double written_bytes = shape.outputs * output_bytes_;
+  const double other_bytes = other_input_bytes + written_bytes;
   shape.all_bytes = weight_bytes + other_bytes;
   const double buffers = std::clamp(rounds(l2_bytes_, weight_bytes), 1.0, kWeightBuffers);
   // Nothing stays of what is read again after more than the whole L2.
@@ -104,7 +111,18 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   const double weights_kept = kept(weight_bytes * buffers + other_bytes);
   const double others_kept = kept(shape.all_bytes);
   shape.dram_bytes = weight_bytes * (1.0 - weights_kept) + other_bytes * (1.0 - others_kept);
-  shape.dram_term_s = dram_s(shape.dram_bytes, shape.all_bytes, dram_bytes_per_s_, kRampSeconds);
+  // Which inputs are stored along k: kernels read these in short pieces.
+  const double along_k_cost = stepwise_read_cost(shape.k * input_bytes_, shape.family->stepwise_penalty);
+  const double m_cost = gemm.layout == Layout::tn ? 1.0 : along_k_cost;
+  const double n_cost = gemm.layout == Layout::nt ? along_k_cost : 1.0;
+  const double costly_bytes =
+      weight_bytes * (weights_are_n ? n_cost : m_cost) * (1.0 - weights_kept) +
+      (other_input_bytes * (weights_are_n ? m_cost : n_cost) + written_bytes) * (1.0 - others_kept);
+  shape.dram_term_s = dram_s(shape.dram_bytes, shape.all_bytes, dram_bytes_per_s_, kRampSeconds) +
+                      (costly_bytes - shape.dram_bytes) / dram_bytes_per_s_;
+  const bool linear_layer = gemm.batch == 1 && shape.family == mixed_;
+  shape.launch_s = launch_s_ + (linear_layer ? single_launch_s_ : 0.0);
+  shape.floor_s = floor_s_ + (linear_layer ? single_launch_s_ : 0.0);
   do {
     const double splits = split_candidates()[shape.split_count];
     shape.k_padded[shape.split_count++] = rounds(shape.k, splits * shape.family->k_step) * shape.family->k_step;
@@ -215,15 +233,15 @@ double Predictor::slowdown(const Shape& shape, double latency_s, RunMode mode) c
 
 double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
   const Shape shape = shape_of(gemm);
-  const double full_clock_s = launch_s_ + fastest(shape).kernel_s;
-  return launched_s(full_clock_s * slowdown(shape, full_clock_s, mode), floor_s_);
+  const double full_clock_s = shape.launch_s + fastest(shape).kernel_s;
+  return launched_s(full_clock_s * slowdown(shape, full_clock_s, mode), shape.floor_s);
 }
 
 GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const {
-  const double full_clock_s = launch_s_ + candidate.kernel_s;
+  const double full_clock_s = shape.launch_s + candidate.kernel_s;
   const double slower = slowdown(shape, full_clock_s, mode);
   GemmPrediction result;
-  result.latency_s = launched_s(full_clock_s * slower, floor_s_);
+  result.latency_s = launched_s(full_clock_s * slower, shape.floor_s);
   result.ops_per_s = shape.ops / result.latency_s;
   result.dram_bytes = shape.dram_bytes;
   result.l2_bytes = candidate.l2_bytes;
@@ -235,7 +253,7 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
   result.ctas = candidate.ctas;
   result.waves = candidate.ctas / sms_;
   result.busy_sm_frac = candidate.ctas / (rounds(candidate.ctas, sms_) * sms_);
-  result.terms = {.launch_s = std::max(launch_s_, floor_s_),
+  result.terms = {.launch_s = std::max(shape.launch_s, shape.floor_s),
                   .fill_s = candidate.fill,
                   .chain_s = candidate.chain,
                   .math_s = candidate.math,
@@ -260,7 +278,7 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
                        .busy_sm_frac = result.busy_sm_frac,
                        .operands = recorded_operands(unwritten_, gemm)};
   // Below the cap the board runs at the full clock; where the full clock would draw more, it settles at the cap.
-  const double unhurried_s = launched_s(full_clock_s, floor_s_);
+  const double unhurried_s = launched_s(full_clock_s, shape.floor_s);
   result.average_power_w = std::min(board_.power_w(work, unhurried_s, clock_hz_), board_.settled_cap_w());
   result.energy_j = result.average_power_w * result.latency_s;
   result.calibrated = calibrated_;

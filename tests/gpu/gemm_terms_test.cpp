@@ -51,6 +51,12 @@ TEST(GemmTerms, DramTakesItsRampOnlyForWhatItMoves) {
   EXPECT_EQ(dram_s(0, 3e9, 3e12, 1e-6), 0);
 }
 
+TEST(GemmTerms, LongRowsReadStepwiseCostMore) {
+  EXPECT_EQ(stepwise_read_cost(4096, 0), 1);
+  EXPECT_NEAR(stepwise_read_cost(400, 0.9), 1.45, kRounding);
+  EXPECT_NEAR(stepwise_read_cost(3600, 0.9), 1.81, kRounding);
+}
+
 TEST(GemmTerms, OverlapLiesBetweenTheLargestAndTheSum) {
   EXPECT_NEAR(overlapped_s(Overlap::pipelined, 3, 4, 5), 6, kRounding);  // 27 + 64 + 125 = 6^3
   EXPECT_NEAR(overlapped_s(Overlap::specialised, 2, 0, 0), 2, kRounding);

@@ -146,6 +146,33 @@ TEST(GemmPrediction, SaysWhichLimitBinds) {
   EXPECT_EQ(on_h100({.m = 1, .n = 64, .k = 2048}).bound, Bound::latency);
 }
 
+TEST(GemmPrediction, Fp32PaysForRowsReadInSteps) {
+  const GpuSpec spec = load_gpu("v100-pcie-32gb");
+  const Calibration calibration = load_calibration(spec, DType::fp32);
+  Gemm gemm{.m = 4096, .n = 32, .k = 4096, .batch = 8, .dtype = DType::fp32, .layout = Layout::nt};
+  const GemmPrediction along_k = predict(spec, calibration, gemm);
+  gemm.layout = Layout::tn;
+  const GemmPrediction across_k = predict(spec, calibration, gemm);
+  EXPECT_EQ(along_k.dram_bytes, across_k.dram_bytes);
+  EXPECT_GT(along_k.terms.dram_s, 1.7 * across_k.terms.dram_s);
+}
+
+TEST(GemmPrediction, ALinearLayerOfAFrameworkLaunchesItsBias) {
+  const GpuSpec spec = load_gpu("v100-pcie-32gb");
+  const Calibration framework = load_calibration(spec, DType::fp32);
+  Calibration graph = framework;
+  graph.constants.launch_floor_s = 0;
+  const Gemm layer{.m = 32, .n = 32, .k = 32, .dtype = DType::fp32, .layout = Layout::nt};
+  Gemm batched = layer;
+  batched.batch = 2;
+  batched.layout = Layout::nn;
+  const double added_s =
+      predict(spec, framework, layer).terms.launch_s - predict(spec, framework, batched).terms.launch_s;
+  EXPECT_GT(added_s, 15e-6);
+  EXPECT_LT(added_s, 20e-6);
+  EXPECT_EQ(predict(spec, graph, layer).terms.launch_s, predict(spec, graph, batched).terms.launch_s);
+}
+
 TEST(GemmPrediction, SplitsALongKAndNotAShortOne) {
   EXPECT_GT(on_h100({.m = 64, .n = 64, .k = 65536}).tile.split_k, 1);
   EXPECT_EQ(on_h100({.m = 64, .n = 64, .k = 512}).tile.split_k, 1);

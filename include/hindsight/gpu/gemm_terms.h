@@ -70,6 +70,14 @@ namespace hindsight::gpu {
   return dram_bytes / bytes_per_s + ramp_s * dram_bytes / all_bytes;
 }
 
+/// DRAM time of rows that a kernel reads in short pieces, one per pipeline step, over that of reading them at once:
+/// pieces of short rows are neighbours in memory; those of long rows lie far apart.
+/// Equation: 1 + penalty * row bytes / (row bytes + 400).
+[[nodiscard]] constexpr double stepwise_read_cost(double row_bytes, double penalty) {
+  constexpr double kHalfBytes = 400;  // [measured: k of 16 to 1024 on a V100 in fp32, 2026-11-21, docs/gpu.md]
+  return 1.0 + penalty * row_bytes / (row_bytes + kHalfBytes);
+}
+
 /// How well loads, arithmetic and memory traffic overlap: `pipelined` through asynchronous copies issued by the warps
 /// that compute, `specialised` through warps that do nothing but copy.
 enum class Overlap : unsigned char { pipelined, specialised };

@@ -95,7 +95,7 @@ class Predictor {
   const KernelFamily* by_rows_;  ///< kernels of layouts nn and tt
   const KernelFamily* mixed_;    ///< of nt and tn
   double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_bytes_, resident_bytes_;
-  double launch_s_, reduction_start_s_, epilogue_s_, fill_s_, floor_s_, settle_s_;
+  double launch_s_, reduction_start_s_, epilogue_s_, fill_s_, floor_s_, single_launch_s_, settle_s_;
   double idle_w_, cap_w_, op_j_, input_bytes_, output_bytes_;
   bool calibrated_;
   double shortest_s_, longest_s_, largest_m_, largest_n_, largest_k_;
