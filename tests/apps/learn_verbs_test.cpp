@@ -233,6 +233,19 @@ TEST_F(Learn, AnyTableIsALog) {
       "cost_ms");
 }
 
+TEST_F(Learn, TheShippedModelProposesWithoutALogAndIsFoundByName) {
+  const Outcome proposed = hindsight(
+      {"propose", "--workload", "unet", "--max", "area_mm2=27", "--evaluations", "2000", "--simulate", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json first = Json::parse(proposed.out)["proposals"][0];
+  EXPECT_LE(first["predicted"]["constraints"]["area_mm2"].get<double>(), 27);
+  EXPECT_TRUE(first["simulated"].contains("feasible"));
+  EXPECT_EQ(hindsight({"model", "show", "edge-prime9"}).exit_code, 0);
+  const Outcome unknown = hindsight({"model", "show", "edge-prime"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("edge-prime9"));
+}
+
 TEST_F(Learn, W50AndOfflineBenchesRun) {
   std::string csv = "a,b,cost_ms\n";
   for (int a = 1; a <= 12; ++a) {
