@@ -4,13 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "accel/edited_yaml.h"
+#include "edited_yaml.h"
 #include "hindsight/accel/area.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/core/files.h"
 
 namespace hindsight::accel {
 namespace {
+
+using test::EditedYaml;
+using test::expect_usage_error;
 
 double peak_tera_ops(const ReferenceChip& chip) { return chip.config.peak().in(units::tera_ops_per_s(1)); }
 

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <vector>
 
-#include "accel/edited_yaml.h"
+#include "edited_yaml.h"
 #include "hindsight/accel/sram_fit.h"
 #include "hindsight/accel/technology.h"
 
 namespace hindsight::accel {
 namespace {
+
+using test::expect_usage_error;
 
 /// Rounding of a few floating-point operations.
 constexpr double kRounding = 1e-12;

@@ -10,12 +10,15 @@
 #include <optional>
 #include <string>
 
-#include "accel/edited_yaml.h"
+#include "edited_yaml.h"
 #include "hindsight/accel/sram_fit.h"
 #include "hindsight/core/files.h"
 
 namespace hindsight::accel {
 namespace {
+
+using test::EditedYaml;
+using test::expect_usage_error;
 
 namespace fs = std::filesystem;
 

@@ -3,6 +3,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "apps/app_fixture.h"
+#include "tolerances.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -78,8 +79,9 @@ TEST_F(Measure, ImportFillsALogOnce) {
   SQLite::Statement row(database, "SELECT gpu, latency_us, tera_ops_per_s FROM v_gpu_gemms");
   ASSERT_TRUE(row.executeStep());
   EXPECT_EQ(row.getColumn(0).getString(), "NVIDIA Test");
-  EXPECT_NEAR(row.getColumn(1).getDouble(), 20, 1e-9);
-  EXPECT_NEAR(row.getColumn(2).getDouble(), 100, 1e-9);  // 2e9 ops in 20 us
+  EXPECT_LT(hindsight::test::relative_error(row.getColumn(1).getDouble(), 20), hindsight::test::kRounding);
+  EXPECT_LT(hindsight::test::relative_error(row.getColumn(2).getDouble(), 100),
+            hindsight::test::kRounding);  // 2e9 ops in 20 us
   EXPECT_EQ(hindsight({"log", "verify", log}).exit_code, 0);
 }
 

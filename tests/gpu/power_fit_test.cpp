@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "gpu/edited_sheet.h"
+#include "edited_yaml.h"
 #include "tolerances.h"
 
 namespace hindsight::gpu {

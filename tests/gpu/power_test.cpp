@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "gpu/edited_sheet.h"
+#include "edited_yaml.h"
 #include "hindsight/gpu/power_calibration.h"
 #include "tolerances.h"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "gpu/edited_sheet.h"
+#include "edited_yaml.h"
 #include "hindsight/core/text.h"
 #include "tolerances.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 using hindsight::test::kRounding;
 using hindsight::test::relative_error;
-using test::EditedSheet;
+using test::EditedYaml;
 using test::expect_usage_error;
 
 /// Vendors round the clock to 10 MHz and the peak to two or three digits ("14 TFLOPS" for 14.13): at most 1 %.
@@ -130,7 +130,7 @@ TEST(GpuSpec, IdlePowerIsLinearBetweenThePointsOfItsTable) {
 TEST(GpuSpec, ASheetThatWasWrittenReadsBackTheSame) {
   for (const std::string& name : gpu_names()) {
     const GpuSpec gpu = load_gpu(name);
-    const EditedSheet written(to_yaml(gpu, std::string(kMeasuredSource), "a driver's own figures: 'as is'"));
+    const EditedYaml written(to_yaml(gpu, std::string(kMeasuredSource), "a driver's own figures: 'as is'"));
     const GpuSpec again = load_gpu(written.path());
     EXPECT_EQ(to_yaml(again, "x", ""), to_yaml(gpu, "x", "")) << name;
     EXPECT_EQ(load_gpu_sources(written.path()).front().note, "a driver's own figures: 'as is'");
@@ -180,7 +180,7 @@ TEST(GpuSpec, MalformedSheetsAreRefusedWithTheirPlace) {
       {"{value: 9.0, source: cuda-guide}", "{value: 9.0, source: measured}", "without a note"},
   };
   for (const BadEdit& edit : edits) {
-    const EditedSheet sheet("h100-sxm5", edit.from, edit.to);
+    const EditedYaml sheet("data/gpus/h100-sxm5.yaml", edit.from, edit.to);
     expect_usage_error([&] { static_cast<void>(load_gpu(sheet.path())); }, {"edited.yaml:", edit.expected});
   }
 }

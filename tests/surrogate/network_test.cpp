@@ -200,7 +200,7 @@ TEST(Network, ContextOfZerosLeavesTheDesignVisible) {
   const LevelMatrix levels = random_levels(architecture.level_counts, 2, 1);
   const Eigen::VectorXf zeros = Eigen::VectorXf::Zero(architecture.context_size);
   const Prediction biased = random_network(architecture, 1).predict(levels, zeros);
-  EXPECT_NE(biased.objective(0), biased.objective(1));
+  EXPECT_NE(biased.feasible_logit(0), biased.feasible_logit(1));
   architecture.context_bias = 0;
   const Prediction released = random_network(architecture, 1).predict(levels, zeros);
   EXPECT_EQ(released.feasible_logit(0), released.feasible_logit(1));

@@ -2,18 +2,19 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 
-namespace hindsight::accel {
+namespace hindsight::test {
 
 /// Lives as long as the test; removed at the end.
 class EditedYaml {
@@ -23,12 +24,9 @@ class EditedYaml {
     std::string text = read_file(std::filesystem::path{HINDSIGHT_SOURCE_DIR} / shipped);
     const std::size_t at = text.find(from);
     if (at == std::string::npos) throw std::runtime_error("no '" + from + "' in " + shipped);
-    text.replace(at, from.size(), to);
-    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-accel-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    folder_ = pattern;
-    std::ofstream(path(), std::ios::binary) << text;
+    write(text.replace(at, from.size(), to));
   }
+  explicit EditedYaml(const std::string& text) { write(text); }
   ~EditedYaml() {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
@@ -39,20 +37,29 @@ class EditedYaml {
   [[nodiscard]] std::string path() const { return (folder_ / "edited.yaml").string(); }
 
  private:
+  void write(const std::string& text) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-edited-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = pattern;
+    std::ofstream(path(), std::ios::binary) << text;
+  }
+
   std::filesystem::path folder_;
 };
 
-/// Expects Error{usage} from `action` whose message contains every one of `words`.
+/// Expects Error{usage} of one line from `action`, with every one of `words` in its message.
 inline void expect_usage_error(const std::function<void()>& action, std::initializer_list<std::string> words) {
   try {
     action();
     FAIL() << "no error";
   } catch (const Error& error) {
+    const std::string message = error.what();
     EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     for (const std::string& word : words) {
-      EXPECT_NE(std::string{error.what()}.find(word), std::string::npos) << "'" << word << "' not in: " << error.what();
+      EXPECT_NE(message.find(word), std::string::npos) << "'" << word << "' not in: " << message;
     }
   }
 }
 
-}  // namespace hindsight::accel
+}  // namespace hindsight::test
