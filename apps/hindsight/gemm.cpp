@@ -22,6 +22,7 @@ struct Options {
   std::string dtype = "bf16";
   std::string layout;  ///< empty: as frameworks store it
   std::string mode;
+  std::string operands;
   std::string csv, workloads;
   std::string format;
   std::string out;
@@ -114,10 +115,18 @@ ChosenGpus choose_gpus(const std::string& list, gpu::DType dtype) {
   return chosen;
 }
 
-std::vector<report::CalibratedGpu> calibrated(const std::vector<gpu::GpuSpec>& specs, gpu::DType dtype) {
+std::vector<report::CalibratedGpu> calibrated(const std::vector<gpu::GpuSpec>& specs, gpu::DType dtype,
+                                              OperandChoice operands) {
   std::vector<report::CalibratedGpu> gpus;
-  for (const gpu::GpuSpec& spec : specs) gpus.push_back({spec, gpu::load_calibration(spec, dtype)});
+  for (const gpu::GpuSpec& spec : specs) gpus.push_back({spec, calibration_for(spec, dtype, operands)});
   return gpus;
+}
+
+OperandChoice operand_choice(const Options& options, Task task) {
+  // A network's weights are real data; a product is compared with measurements.
+  if (options.operands.empty()) return task == Task::networks ? OperandChoice::random : OperandChoice::recorded;
+  return one_of<OperandChoice>("--operands", options.operands,
+                               {{"recorded", OperandChoice::recorded}, {"random", OperandChoice::random}});
 }
 
 void write(const Options& options, const std::string& text) {
@@ -142,7 +151,8 @@ int predict_product(const Options& options, gpu::RunMode mode) {
   gpu::require_valid(gemm);
   const ChosenGpus chosen = choose_gpus(options.gpus, gemm.dtype);
   report::GemmReport result{.gemm = gemm, .mode = mode, .gpus = {}, .left_out = chosen.left_out};
-  for (const report::CalibratedGpu& gpu : calibrated(chosen.specs, gemm.dtype)) {
+  for (const report::CalibratedGpu& gpu :
+       calibrated(chosen.specs, gemm.dtype, operand_choice(options, Task::product))) {
     report::GemmOnGpu on = report::predict_on(gpu, gemm, mode);
     if (options.candidates) on.candidates = gpu::rank_candidates(gpu.spec, gpu.calibration, gemm, mode);
     result.gpus.push_back(std::move(on));
@@ -166,12 +176,24 @@ int predict_table(const Options& options, gpu::RunMode mode) {
   enum class Format { csv, json };
   const std::string format = options.format.empty() ? (options.json ? "json" : "csv") : options.format;
   const auto written = one_of<Format>("--format", format, {{"csv", Format::csv}, {"json", Format::json}});
-  TableDefaults defaults{.batch = 1, .dtype = gpu::parse_dtype(options.dtype), .layout = {}};
+  TableDefaults defaults{.batch = 1,
+                         .dtype = gpu::parse_dtype(options.dtype),
+                         .layout = {},
+                         .operands = operand_choice(options, Task::table)};
   if (!options.batch.empty()) defaults.batch = whole_number("--batch", options.batch, gpu::kLargestDimension);
   if (!options.layout.empty()) defaults.layout = gpu::parse_layout(options.layout);
   const auto [table, remarks] = predict_csv(options.csv, options.gpus, defaults, mode);
   write(options, written == Format::csv ? report::gemm_table_csv(table) : report::gemm_table_json(table));
   for (const std::string& text : remarks) remark(text);
+  const auto as_zero = static_cast<std::size_t>(
+      std::count_if(table.predictions.begin(), table.predictions.end(),
+                    [](const gpu::GemmPrediction& p) { return p.operands == gpu::Operands::zero_weights; }));
+  if (as_zero > 0) {
+    remark(
+        fmt::format("power of {} of {} predictions is that of zero weights, as recorded for these shapes; with "
+                    "--operands random it is that of real data",
+                    with_commas(as_zero), with_commas(table.predictions.size())));
+  }
   const auto outside =
       static_cast<std::size_t>(std::count_if(table.predictions.begin(), table.predictions.end(),
                                              [](const gpu::GemmPrediction& p) { return !p.in_validated_range; }));
@@ -185,7 +207,8 @@ int predict_table(const Options& options, gpu::RunMode mode) {
 int predict_networks(const Options& options, gpu::RunMode mode) {
   const gpu::DType dtype = gpu::parse_dtype(options.dtype);
   const ChosenGpus chosen = choose_gpus(options.gpus, dtype);
-  const std::vector<report::CalibratedGpu> gpus = calibrated(chosen.specs, dtype);
+  const std::vector<report::CalibratedGpu> gpus =
+      calibrated(chosen.specs, dtype, operand_choice(options, Task::networks));
   std::vector<workload::Network> networks = workload::load_networks(options.workloads);
   if (!options.batch.empty()) {
     const std::int64_t batch = whole_number("--batch", options.batch, kLargestNetworkBatch);
@@ -238,6 +261,8 @@ void add_gemm(CLI::App& app, Session& session) {
   verb->add_option("--batch", options->batch, "Independent products; of a network: inferences");
   verb->add_option("--layout", options->layout, "nn, nt, tn, tt (t: transposed) [nt; batched nn]");
   verb->add_option("--mode", options->mode, "burst or sustained [burst; networks: sustained]");
+  verb->add_option("--operands", options->operands,
+                   "Power as recorded, or of random data [recorded; networks: random]");
   verb->add_option("--csv", options->csv, "Table with columns m,n,k[,batch,dtype,layout]; - reads");
   verb->add_option("--workload,--workloads", options->workloads, "Networks: names a,b,c; all; or a file");
   verb->add_option("--format", options->format, "Of a table: csv or json [csv]");

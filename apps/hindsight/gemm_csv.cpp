@@ -132,15 +132,16 @@ class RowReader {
 /// Predictors of one GPU, one per dtype, made when first needed.
 class Predictors {
  public:
-  explicit Predictors(const gpu::GpuSpec& spec) : spec_(&spec) {}
+  Predictors(const gpu::GpuSpec& spec, OperandChoice operands) : spec_(&spec), operands_(operands) {}
   const gpu::Predictor& of(gpu::DType dtype) {
     const auto found = made_.find(dtype);
     if (found != made_.end()) return found->second;
-    return made_.emplace(dtype, gpu::Predictor(*spec_, gpu::load_calibration(*spec_, dtype), dtype)).first->second;
+    return made_.emplace(dtype, gpu::Predictor(*spec_, calibration_for(*spec_, dtype, operands_), dtype)).first->second;
   }
 
  private:
   const gpu::GpuSpec* spec_;
+  OperandChoice operands_;
   std::map<gpu::DType, gpu::Predictor> made_;
 };
 
@@ -157,8 +158,10 @@ void drop_lacking(std::vector<gpu::GpuSpec>& specs, const std::vector<gpu::Gemm>
 }
 
 std::vector<gpu::GemmPrediction> predict_rows(const std::vector<gpu::GpuSpec>& specs,
-                                              const std::vector<gpu::Gemm>& gemms, gpu::RunMode mode) {
-  std::vector<Predictors> predictors(specs.begin(), specs.end());
+                                              const std::vector<gpu::Gemm>& gemms, OperandChoice operands,
+                                              gpu::RunMode mode) {
+  std::vector<Predictors> predictors;
+  for (const gpu::GpuSpec& spec : specs) predictors.emplace_back(spec, operands);
   std::vector<gpu::GemmPrediction> predictions;
   predictions.reserve(gemms.size() * specs.size());
   for (const gpu::Gemm& gemm : gemms) {
@@ -170,6 +173,12 @@ std::vector<gpu::GemmPrediction> predict_rows(const std::vector<gpu::GpuSpec>& s
 }
 
 }  // namespace
+
+gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, OperandChoice operands) {
+  gpu::Calibration calibration = gpu::load_calibration(spec, dtype);
+  if (operands == OperandChoice::random) calibration.unwritten = {};
+  return calibration;
+}
 
 CsvPredictions predict_csv(const std::string& file, const std::string& gpus, const TableDefaults& defaults,
                            gpu::RunMode mode) {
@@ -184,7 +193,7 @@ CsvPredictions predict_csv(const std::string& file, const std::string& gpus, con
     table.gpus.push_back(spec.name);
     reader.require_dtypes(spec, table.gemms);
   }
-  table.predictions = predict_rows(specs, table.gemms, mode);
+  table.predictions = predict_rows(specs, table.gemms, defaults.operands, mode);
   if (const std::string unused = reader.unused_columns(); !unused.empty()) result.remarks.push_back(unused);
   return result;
 }

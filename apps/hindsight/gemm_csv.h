@@ -10,11 +10,19 @@
 
 namespace hindsight::app {
 
+/// What the operands hold, where the calibration's rows had weights that nobody wrote (docs/gpu-power.md).
+enum class OperandChoice {
+  recorded,  ///< as in those rows: zero weights for some shapes
+  random,    ///< real data for every shape
+};
+[[nodiscard]] gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, OperandChoice operands);
+
 /// What a table's rows do not say themselves.
 struct TableDefaults {
   std::int64_t batch = 1;
   gpu::DType dtype = gpu::DType::bf16;
   std::optional<gpu::Layout> layout;  ///< nothing: gpu::usual_layout of the row's batch
+  OperandChoice operands = OperandChoice::recorded;
 };
 
 struct CsvPredictions {

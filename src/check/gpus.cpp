@@ -91,7 +91,9 @@ GpuContender contender(const gpu::GpuSpec& spec) {
   const auto* const found =
       std::find_if(kPreferred.begin(), kPreferred.end(), [&](gpu::DType dtype) { return spec.has(dtype); });
   const gpu::DType dtype = found == kPreferred.end() ? gpu::DType::fp32 : *found;
-  return {.spec = spec, .dtype = dtype, .calibration = gpu::load_calibration(spec, dtype)};
+  gpu::Calibration calibration = gpu::load_calibration(spec, dtype);
+  calibration.unwritten = {};  // a network's weights are real data, whatever the calibration's rows held
+  return {.spec = spec, .dtype = dtype, .calibration = std::move(calibration)};
 }
 
 GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& network) {

@@ -279,6 +279,7 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
                        .operands = recorded_operands(unwritten_, gemm)};
   // Below the cap the board runs at the full clock; where the full clock would draw more, it settles at the cap.
   const double unhurried_s = launched_s(full_clock_s, shape.floor_s);
+  result.operands = work.operands;
   result.average_power_w = std::min(board_.power_w(work, unhurried_s, clock_hz_), board_.settled_cap_w());
   result.energy_j = result.average_power_w * result.latency_s;
   result.calibrated = calibrated_;

@@ -100,6 +100,19 @@ std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) 
   return out;
 }
 
+std::string_view operands_name(gpu::Operands operands) {
+  return operands == gpu::Operands::random ? "random operands" : "zero weights";
+}
+
+std::string zero_weights_note(const std::vector<std::string>& gpus, int columns) {
+  if (gpus.empty()) return "";
+  return wrapped("",
+                 fmt::format("Power of {} is that of zero weights, as recorded for this shape; with --operands random "
+                             "it is that of real data.",
+                             join(gpus, ", ")),
+                 columns, 2);
+}
+
 std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns) {
   if (gpus.empty()) return "";
   return wrapped("", fmt::format("Left out, no {}: {}.", gpu::to_string(dtype), join(gpus, ", ")), columns, 2);
@@ -117,6 +130,7 @@ Json gemm_fields_json(const gpu::Gemm& gemm) {
 Json prediction_json(const gpu::GemmPrediction& p) {
   return {{"latency_us", p.latency_s / kMicro},
           {"power_w", p.average_power_w},
+          {"power_of", operands_name(p.operands)},
           {"energy_mj", p.energy_j / kMilli},
           {"tflops", p.ops_per_s / kTera},
           {"bound", gpu::to_string(p.bound)},

@@ -37,6 +37,10 @@ struct ValidityNote {
 [[nodiscard]] double outside_latency_frac(const gpu::NetworkPrediction& prediction);
 /// Sentences on GPUs that are not calibrated or asked outside their range; empty when all are within.
 [[nodiscard]] std::string validity_notes(const std::vector<ValidityNote>& notes, int columns);
+/// "random operands", "zero weights": what a predicted power is of.
+[[nodiscard]] std::string_view operands_name(gpu::Operands operands);
+/// A sentence on GPUs whose power is that of zero weights; empty when there are none.
+[[nodiscard]] std::string zero_weights_note(const std::vector<std::string>& gpus, int columns);
 /// A sentence on GPUs that lack the dtype; empty when there are none.
 [[nodiscard]] std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns);
 

@@ -85,6 +85,7 @@ std::string gemm_table_json(const GemmTable& table) {
       }
       entry["latency_us"] = p.latency_s / kMicro;
       entry["power_w"] = p.average_power_w;
+      entry["power_of"] = operands_name(p.operands);
       entry["energy_mj"] = p.energy_j / kMilli;
       entry["tflops"] = p.ops_per_s / kTera;
       entry["bound"] = gpu::to_string(p.bound);

@@ -88,6 +88,11 @@ std::string footnotes(const GemmReport& report, int columns) {
     }
     out += validity_notes(notes, columns);
   }
+  std::vector<std::string> zero_weights;
+  for (const GemmOnGpu& on : report.gpus) {
+    if (on.prediction.operands == gpu::Operands::zero_weights) zero_weights.push_back(on.gpu.spec.name);
+  }
+  out += zero_weights_note(zero_weights, columns);
   return out + left_out_note(report.left_out, report.gemm.dtype, columns);
 }
 

@@ -63,6 +63,7 @@ void require_valid(const Architecture& architecture) {
   require_size("context_size", a.context_size, 0, kWidest);
   require_size("context_bias", a.context_bias, 0, 1);
   require_size("constraint_count", a.constraint_count, 0, kWidest);
+  require_size("reason_count", a.reason_count, 1, kMostParts);
   require_size("d_model", a.d_model, 1, kWidest);
   require_size("transformer_layers", a.transformer_layers, 0, kMostParts);
   require_size("attention_heads", a.attention_heads, 1, kMostParts);
@@ -108,7 +109,7 @@ std::map<std::string, std::vector<std::int64_t>> weight_shapes(const Architectur
   for (std::int64_t e = 0; e < a.experts; ++e) shapes.add_mlp(fmt::format("expert.{}", e), trunk, a.hidden, 1);
   shapes.add_linear("gate.0", a.hidden.front(), a.context_size > 0 ? 2 * trunk : trunk);
   shapes.add_linear("gate.1", a.experts, a.hidden.front());
-  shapes.add_mlp("feasible", trunk, a.hidden, 1);
+  shapes.add_mlp("feasible", trunk, a.hidden, a.reason_count);
   if (a.constraint_count > 0) shapes.add_mlp("constraint", trunk, a.hidden, a.constraint_count);
   return shapes.take();
 }

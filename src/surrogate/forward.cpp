@@ -4,6 +4,8 @@
 /// files share is ever emitted with instructions this machine may lack.
 #include "surrogate/forward.h"
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <new>
 #include <utility>
@@ -46,6 +48,21 @@ struct Baseline {
 };
 
 enum class Activation { none, relu, leaky_relu };
+
+/// log(p / (1 - p)) of p = prod_j sigmoid(logits[j * kBlockRows]), j = 0 .. reasons - 1. Per design, in double: it
+/// costs a fiftieth of the forward pass, and no instruction set changes its bits. Never inlined: it must not take on an
+/// entry function's instructions.
+[[gnu::noinline]] float all_pass_logit(const float* logits, std::ptrdiff_t reasons) {
+  if (reasons == 1) return *logits;
+  double sum = 0;  // -log p
+  for (std::ptrdiff_t j = 0; j < reasons; ++j) {
+    const double logit = logits[j * kBlockRows];
+    sum += std::log1p(std::exp(-std::abs(logit))) + std::max(-logit, 0.0);
+  }
+  constexpr double kLeast = 1e-30;  // logit 69: beyond any trained head
+  sum = std::max(sum, kLeast);
+  return static_cast<float>(-(sum + std::log(-std::expm1(-sum))));  // log(e^S - 1) without overflow
+}
 
 /// Slope of the leaky ReLU for negative values. [paper: prime-code, prime_colab.ipynb]
 constexpr float kLeakySlope = 0.1F;
@@ -326,8 +343,9 @@ struct Forward {
       transform(plan, lanes, scratch);
       heads(plan, context, lanes, scratch);
       for (std::ptrdiff_t r = 0; r < count; ++r) result.objective[first + r] = scratch.sum[r];
-      const float* logit = run(plan.feasible, scratch.tokens, lanes, scratch);
-      for (std::ptrdiff_t r = 0; r < count; ++r) result.feasible_logit[first + r] = logit[r];
+      const float* logits = run(plan.feasible, scratch.tokens, lanes, scratch);
+      const std::ptrdiff_t reasons = plan.feasible.back().out;
+      for (std::ptrdiff_t r = 0; r < count; ++r) result.feasible_logit[first + r] = all_pass_logit(logits + r, reasons);
       if (plan.constraint.empty()) continue;
       const float* labels = run(plan.constraint, scratch.tokens, lanes, scratch);
       for (std::ptrdiff_t k = 0; k < plan.constraint.back().out; ++k) {

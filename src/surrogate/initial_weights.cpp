@@ -93,8 +93,8 @@ Weights initial_weights(const Architecture& architecture, const space::DesignSpa
   }
   if (start == FeasibilityStart::feasible) {
     const std::string last = "feasible." + std::to_string(architecture.hidden.size());
-    std::fill(weights.at(last + ".weight").values.begin(), weights.at(last + ".weight").values.end(), 0.0F);
-    weights.at(last + ".bias").values.front() = kSurelyFeasible;
+    std::ranges::fill(weights.at(last + ".weight").values, 0.0F);
+    std::ranges::fill(weights.at(last + ".bias").values, kSurelyFeasible);
   }
   return weights;
 }

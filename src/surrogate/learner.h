@@ -14,7 +14,7 @@
 namespace hindsight::surrogate {
 
 /// Raised whenever anything in this header changes: a library of another version is refused.
-inline constexpr std::uint32_t kLearnerInterfaceVersion = 2;
+inline constexpr std::uint32_t kLearnerInterfaceVersion = 3;
 
 /// Weights of the loss terms and how far the pushed terms reach; see train.h for the equation.
 struct LossWeights {
@@ -46,6 +46,7 @@ struct Batch {
   std::vector<float> context;                         // n x c
   std::vector<float> objective;                       // feasible: z
   std::vector<float> feasibility_weight;              // feasible + infeasible: weight in the cross entropy, mean 1
+  std::vector<float> passes;                          // (feasible + infeasible) x r: 1, 0 = violated, NaN = unknown
   std::vector<float> constraints;                     // (feasible + infeasible) x k: z, NaN when not logged
   std::vector<std::int64_t> pair_better, pair_worse;  // positions among the feasible rows: z of the first is smaller
   /// Above 0: the negatives are moved by that many gradient steps on their relaxed one-hot codes first.

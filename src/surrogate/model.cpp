@@ -67,6 +67,7 @@ void require_consistent(const Model::Parts& parts) {
       require_count("context features", architecture.context_size, context.feature_names.size());
     }
     require_count("constraints", architecture.constraint_count, parts.constraint_names.size());
+    require_count("reasons", architecture.reason_count, parts.reason_names.size());
   }
 }
 

@@ -153,7 +153,8 @@ std::shared_ptr<const ForwardPlan> make_plan(const Architecture& a, const Weight
   plan->gate_in = pack(gate.leftCols(trunk), gate_bias);
   if (a.context_size > 0) plan->gate_in_context = pack(gate.rightCols(trunk), gate_bias).weight;
   plan->gate_out = pack(weights, "gate.1");
-  plan->widest = std::max({a.d_model, a.feed_forward, a.experts, a.constraint_count, std::ranges::max(a.hidden)});
+  plan->widest =
+      std::max({a.d_model, a.feed_forward, a.experts, a.constraint_count, a.reason_count, std::ranges::max(a.hidden)});
   return plan;
 }
 

@@ -31,11 +31,12 @@ bool choose_cuda(Device device, LearnerFactory& factory) {
 }
 
 Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data, const Scalers& scalers,
-                              std::size_t training_contexts) {
+                              std::size_t reasons, std::size_t training_contexts) {
   Architecture architecture{.level_counts = {},
                             .context_size = 0,
                             .context_bias = recipe.context_bias,
                             .constraint_count = std::ssize(scalers.constraint.names),
+                            .reason_count = static_cast<std::int64_t>(reasons),
                             .d_model = recipe.d_model,
                             .transformer_layers = recipe.transformer_layers,
                             .attention_heads = recipe.attention_heads,
@@ -51,9 +52,9 @@ Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data
 }
 
 TrainingRows final_rows(const dataset::Dataset& data, const Recipe& recipe, const Scalers& scalers,
-                        std::int64_t context_size) {
+                        const ReasonHeads& heads, std::int64_t context_size) {
   const bool wanted = recipe.final_steps > 0 && recipe.split.kind != dataset::SplitKind::leave_workloads_out;
-  return wanted ? scale_rows(data, scalers, context_size) : TrainingRows{};
+  return wanted ? scale_rows(data, scalers, heads, context_size) : TrainingRows{};
 }
 
 std::map<std::string, std::string> provenance(const Recipe& recipe, const std::string& data_hash,
@@ -95,19 +96,22 @@ TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const Trai
   const dataset::Dataset validation = data.subset(split.validation);
   const Scalers scalers = fit_scalers(training);
   const std::vector<dataset::Context> training_contexts = contexts_with_rows(training);
+  const ReasonHeads heads = reason_heads(data);
   LearnerFactory& factory = learner_factory();
   const bool cuda = choose_cuda(options.device, factory);
-  const Architecture architecture = architecture_for(recipe, data, scalers, training_contexts.size());
+  const Architecture architecture =
+      architecture_for(recipe, data, scalers, heads.names.size(), training_contexts.size());
   const TrainingPlan plan{.recipe = recipe,
                           .space = data.space,
                           .architecture = architecture,
-                          .train = scale_rows(training, scalers, architecture.context_size),
-                          .validation = scale_rows(validation, scalers, architecture.context_size),
-                          .all = final_rows(data, recipe, scalers, architecture.context_size),
+                          .train = scale_rows(training, scalers, heads, architecture.context_size),
+                          .validation = scale_rows(validation, scalers, heads, architecture.context_size),
+                          .all = final_rows(data, recipe, scalers, heads, architecture.context_size),
                           .cuda = cuda};
   const Model::Parts frame{.space = data.space,
                            .objective_text = data.objective_text,
                            .constraint_names = data.constraint_names,
+                           .reason_names = heads.names,
                            .training_contexts = training_contexts,
                            .context_scaler = scalers.context,
                            .objective_scaler = scalers.objective,

@@ -2,6 +2,7 @@
 #include "surrogate/training_rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -35,7 +36,41 @@ std::uint64_t design_key(const std::uint16_t* levels, Eigen::Index parameters) {
                                        static_cast<std::size_t>(parameters) * sizeof(std::uint16_t)));
 }
 
-TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, std::int64_t context_size) {
+ReasonHeads reason_heads(const dataset::Dataset& data) {
+  ReasonHeads heads;
+  std::uint64_t seen = 0;
+  bool unexplained = false;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.feasible[i]) continue;
+    seen |= data.reasons[i];
+    unexplained = unexplained || data.reasons[i] == 0;
+    heads.lists_all = heads.lists_all || std::popcount(data.reasons[i]) > 1;
+  }
+  // Names that no row has keep their place: the bits of a row are places of names.
+  if (seen != 0) heads.names = data.reason_names;
+  if (seen == 0 || unexplained) heads.names.emplace_back(seen == 0 ? "infeasible" : "unexplained");
+  return heads;
+}
+
+namespace {
+
+/// What a row says about every reason.
+Eigen::RowVectorXf passes_of(bool feasible, std::uint64_t reasons, const ReasonHeads& heads) {
+  const auto r = static_cast<Eigen::Index>(heads.names.size());
+  if (feasible) return Eigen::RowVectorXf::Ones(r);
+  constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+  Eigen::RowVectorXf passes = Eigen::RowVectorXf::Constant(r, reasons != 0 && heads.lists_all ? 1.0F : kUnknown);
+  for (Eigen::Index j = 0; j < r && j < static_cast<Eigen::Index>(dataset::kMaxReasons); ++j) {
+    if ((reasons >> j & 1U) != 0) passes[j] = 0;
+  }
+  if (reasons == 0) passes[r - 1] = 0;
+  return passes;
+}
+
+}  // namespace
+
+TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, const ReasonHeads& heads,
+                        std::int64_t context_size) {
   const auto n = static_cast<Eigen::Index>(data.size());
   const auto contexts = static_cast<Eigen::Index>(data.contexts.size());
   TrainingRows rows;
@@ -53,8 +88,10 @@ TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, st
     scales.push_back(scalers.objective.scale(data.contexts[i].name, features));
     if (context_size > 0) rows.context_features.row(static_cast<Eigen::Index>(i)) = features.cast<float>().transpose();
   }
+  rows.passes.resize(n, static_cast<Eigen::Index>(heads.names.size()));
   for (Eigen::Index i = 0; i < n; ++i) {
     const auto row = static_cast<std::size_t>(i);
+    rows.passes.row(i) = passes_of(data.feasible[row], data.reasons[row], heads);
     const auto context = static_cast<std::size_t>(data.context[row]);
     auto& group = rows.by_context[context];
     if (data.feasible[row]) {
@@ -94,6 +131,7 @@ void BatchSampler::append_row(Batch& batch, std::size_t row) const {
   const auto i = static_cast<Eigen::Index>(row);
   for (Eigen::Index j = 0; j < rows_.levels.cols(); ++j) batch.levels.push_back(rows_.levels(i, j));
   for (Eigen::Index j = 0; j < rows_.constraints.cols(); ++j) batch.constraints.push_back(rows_.constraints(i, j));
+  for (Eigen::Index j = 0; j < rows_.passes.cols(); ++j) batch.passes.push_back(rows_.passes(i, j));
   append_context(batch, static_cast<std::size_t>(rows_.context[row]));
 }
 

@@ -36,6 +36,15 @@ struct Scalers {
 /// `train`: the training rows. Contexts without a row there do not count.
 [[nodiscard]] Scalers fit_scalers(const dataset::Dataset& train);
 
+/// What the heads of feasibility learn from a log: one reason each.
+struct ReasonHeads {
+  std::vector<std::string> names;  ///< the log's reasons; "unexplained" or "infeasible" for rows without one
+  /// Whether a row that lists some reasons says that the others do not apply. Believed when any row lists several; an
+  /// evaluator that stops at its first complaint never does.
+  bool lists_all = false;
+};
+[[nodiscard]] ReasonHeads reason_heads(const dataset::Dataset& data);
+
 /// Contexts that have at least one row, in the order of the dataset.
 [[nodiscard]] std::vector<dataset::Context> contexts_with_rows(const dataset::Dataset& data);
 
@@ -51,12 +60,14 @@ struct TrainingRows {
   std::vector<std::int32_t> context;       // n
   Eigen::VectorXf objective;               // n, z; NaN when infeasible
   Eigen::MatrixXf constraints;             // n x k, z; NaN when not logged
+  Eigen::MatrixXf passes;                  // n x r; 1 = the reason does not apply, 0 = it does, NaN = unknown
   Eigen::MatrixXf context_features;        // contexts x c, scaled; c = 0 when the network has no context
   std::vector<OfContext> by_context;       // one per context, empty where it has no rows
   std::vector<std::int64_t> level_counts;  // p
 };
 /// `context_size`: 0 or the scaler's number of features.
-[[nodiscard]] TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, std::int64_t context_size);
+[[nodiscard]] TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, const ReasonHeads& heads,
+                                      std::int64_t context_size);
 
 /// Identity of a design within its space.
 [[nodiscard]] std::uint64_t design_key(const std::uint16_t* levels, Eigen::Index parameters);

@@ -18,6 +18,7 @@ using hindsight::test::kRounding;
 using hindsight::test::kSixDigits;
 using hindsight::test::relative_error;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class GemmVerb : public AppTest {
@@ -141,6 +142,24 @@ TEST_F(GemmVerb, ATableKeepsItsRowsAndAddsTheFigures) {
   EXPECT_EQ(many.at("rows").at(1).at("dtype"), "fp8");
   const double printed_us = std::stod(rows[1].substr(std::string("\"a, b\",64,128,,256,").size()));
   EXPECT_LE(relative_error(printed_us, one.at("latency_us")), kSixDigits);
+}
+
+TEST_F(GemmVerb, PowerOfShapesRecordedWithZeroWeightsSaysSoAndYieldsToRealData) {
+  const std::vector<std::string> shape = {"--gpu", "h200", "-m", "4096", "-n", "4096", "-k", "65536"};
+  const std::vector<std::string> random = with(shape, {"--operands", "random"});
+  const Json recorded = json(shape).at("gpus").at(0), real = json(random).at("gpus").at(0);
+  EXPECT_EQ(recorded.at("power_of"), "zero weights");
+  EXPECT_EQ(real.at("power_of"), "random operands");
+  EXPECT_LT(recorded.at("power_w").get<double>(), real.at("power_w").get<double>());
+  EXPECT_THAT(gemm(shape).out, HasSubstr("Power of h200 is that of zero weights"));
+  EXPECT_THAT(gemm(random).out, Not(HasSubstr("zero weights")));
+
+  const std::string table = write("t.csv", "m,n,k\n4096,4096,65536\n4096,4096,4096\n");
+  EXPECT_THAT(gemm({"--gpu", "h200", "--csv", table}).err, HasSubstr("power of 1 of 2 predictions"));
+  EXPECT_THAT(gemm({"--gpu", "h200", "--csv", table, "--operands", "random"}).err, Not(HasSubstr("power of")));
+  const Outcome wrong = gemm(with(shape, {"--operands", "randm"}));
+  EXPECT_NE(wrong.exit_code, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("Did you mean 'random'"));
 }
 
 TEST_F(GemmVerb, ATableOnSeveralGpusNamesThemAndMovesTakenNames) {

@@ -39,6 +39,14 @@ TEST(gpu_check, int8_where_the_gpu_has_it) {
   EXPECT_EQ(contender(gpu::load_gpu("v100-sxm2-16gb")).dtype, gpu::DType::fp16);
 }
 
+TEST(gpu_check, networks_hold_real_weights_whatever_the_calibrations_rows_held) {
+  const gpu::GpuSpec h200 = gpu::load_gpu("h200");
+  const gpu::Gemm recorded_as_zero{.m = 4096, .n = 4096, .k = 65536, .dtype = gpu::DType::bf16};
+  ASSERT_EQ(gpu::predict(h200, gpu::load_calibration(h200, gpu::DType::bf16), recorded_as_zero).operands,
+            gpu::Operands::zero_weights);
+  EXPECT_EQ(gpu::predict(h200, contender(h200).calibration, recorded_as_zero).operands, gpu::Operands::random);
+}
+
 TEST(gpu_check, saturation_never_loses_throughput_and_leaves_nothing_on_the_table) {
   const GpuContender l4 = contender(gpu::load_gpu("l4"));
   const GpuRuns runs = run_on_gpu(l4, mobilenet());

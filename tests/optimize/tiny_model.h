@@ -69,6 +69,7 @@ inline surrogate::Model make_model(const space::DesignSpace& space, std::vector<
   surrogate::Model::Parts parts{.space = space,
                                 .objective_text = "latency",
                                 .constraint_names = {"power_w"},
+                                .reason_names = {"infeasible"},
                                 .training_contexts = {plain_context("one"), plain_context("two")},
                                 .context_scaler = {},
                                 .objective_scaler = {},

@@ -21,6 +21,7 @@ Architecture architecture() {
           .context_size = 4,
           .context_bias = 1,
           .constraint_count = 2,
+          .reason_count = 3,
           .d_model = 8,
           .transformer_layers = 2,
           .attention_heads = 4,
@@ -48,6 +49,11 @@ Batch random_batch(const Architecture& shape, std::int64_t negatives, std::int64
   for (std::int64_t i = 0; i < feasible; ++i) batch.objective.push_back(static_cast<float>(stream.uniform(next++)));
   for (std::int64_t i = 0; i < feasible + infeasible; ++i) {
     batch.feasibility_weight.push_back(static_cast<float>(0.5 + stream.uniform(next++)));
+    for (std::int64_t j = 0; j < shape.reason_count; ++j) {
+      const bool known = i < feasible || (i + j) % 3 != 0;
+      const float passes = i < feasible || (i + j) % 3 == 1 ? 1 : 0;
+      batch.passes.push_back(known ? passes : std::numeric_limits<float>::quiet_NaN());
+    }
     for (std::int64_t j = 0; j < shape.constraint_count; ++j) {
       const bool logged = (i + j) % 3 != 0;
       batch.constraints.push_back(logged ? static_cast<float>(stream.uniform(next++))
@@ -122,13 +128,39 @@ TEST_F(LossesTest, RankLossIsTheLogisticLossOfOrderedPairs) {
   EXPECT_LT(relative_error(terms.rank, sum / 3), kSinglePrecision);
 }
 
-TEST_F(LossesTest, FeasibilityIsAWeightedCrossEntropy) {
+/// A learner whose only reason is the `reason`-th of `shape`, with the same weights otherwise.
+std::unique_ptr<Learner> only_reason(const Architecture& shape, std::int64_t reason) {
+  LearnerOptions options = options_for(shape, kAllTerms);
+  options.architecture.reason_count = 1;
+  Tensor& weight = options.initial.at("feasible.2.weight");
+  const auto first = weight.values.begin() + static_cast<std::ptrdiff_t>(reason * weight.shape[1]);
+  weight = {.shape = {1, weight.shape[1]}, .values = {first, first + static_cast<std::ptrdiff_t>(weight.shape[1])}};
+  Tensor& bias = options.initial.at("feasible.2.bias");
+  bias = {.shape = {1}, .values = {bias.values.at(static_cast<std::size_t>(reason))}};
+  return learner_factory().create(options);
+}
+
+TEST_F(LossesTest, FeasibilityIsAWeightedCrossEntropyOfEveryKnownReason) {
   double sum = 0;
-  for (std::size_t i = 0; i < 13; ++i) {
-    const double p = 1 / (1 + std::exp(-double{outputs.feasible_logit[5 + i]}));
-    sum -= batch.feasibility_weight[i] * std::log(i < 7 ? p : 1 - p);
+  for (std::int64_t j = 0; j < shape.reason_count; ++j) {
+    const LearnerOutputs reason = only_reason(shape, j)->predict(batch.levels, batch.context);
+    for (std::size_t i = 0; i < 13; ++i) {
+      const float passes = batch.passes[i * 3 + static_cast<std::size_t>(j)];
+      const double p = 1 / (1 + std::exp(-double{reason.feasible_logit[5 + i]}));
+      if (!std::isnan(passes)) sum -= batch.feasibility_weight[i] * std::log(passes == 1 ? p : 1 - p);
+    }
   }
   EXPECT_LT(relative_error(terms.feasibility, sum / 13), kSinglePrecision);
+}
+
+TEST_F(LossesTest, ADesignIsFeasibleWhenNoReasonApplies) {
+  for (std::size_t row = 0; row < 18; ++row) {
+    double p = 1;
+    for (std::int64_t j = 0; j < shape.reason_count; ++j) {
+      p /= 1 + std::exp(-double{only_reason(shape, j)->predict(batch.levels, batch.context).feasible_logit[row]});
+    }
+    EXPECT_NEAR(outputs.feasible_logit[row], std::log(p / (1 - p)), kSinglePrecision) << row;
+  }
 }
 
 TEST_F(LossesTest, DoubtCallsEveryNegativeInfeasible) {

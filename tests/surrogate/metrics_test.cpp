@@ -187,8 +187,9 @@ TEST(EvaluateModel, ConstantPredictionsEarnWhatChanceWould) {
   EXPECT_EQ(metrics.kendall_tau, 0);
   EXPECT_EQ(metrics.spearman, 0);
   EXPECT_NEAR(metrics.top_k_precision, 2.0 / 24, kRounding) << "two of 24 rows are the best 5 %, rounded up";
-  // p = 0.5 for all, all feasible.
-  EXPECT_NEAR(metrics.calibration_error, 0.5, kRounding);
+  // Two reasons of p = 1/2 each, so the logit is ln(1/3) over the temperature for all rows; all are feasible.
+  const double p = 1 / (1 + std::exp(std::log(3.0) / parts.feasibility_temperature));
+  EXPECT_NEAR(metrics.calibration_error, 1 - p, kSinglePrecision);
 }
 
 TEST(EvaluateModel, IsUndefinedWithoutRows) {

@@ -238,8 +238,8 @@ TEST_F(ModelFile, SurvivesArbitraryChangesUnderValidChecksums) {
 TEST_F(ModelFile, SaysWhichVersionItNeeds) {
   const std::string bytes = saved();
   Pieces pieces = take_apart(bytes);
-  pieces.header["__metadata__"]["format_version"] = "2";
-  EXPECT_THAT(refusal(sealed(pieces)), AllOf(HasSubstr("format version 2"), HasSubstr("reads version 1")));
+  pieces.header["__metadata__"]["format_version"] = "3";
+  EXPECT_THAT(refusal(sealed(pieces)), AllOf(HasSubstr("format version 3"), HasSubstr("reads version 2")));
   EXPECT_THAT(refusal(with_description(bytes, [](auto& model) { model["encoding_version"] = 7; })),
               HasSubstr("encodes designs by version 7"));
 }

@@ -93,7 +93,7 @@ TEST(Model, ExtremeLogitsGiveProbabilitiesNotNan) {
   Model::Parts parts = small_parts(1);
   for (const float logit : {1e30F, -1e30F}) {
     Weights weights = parts.members[0].weights();
-    weights["feasible.2.bias"].values = {logit};
+    weights["feasible.2.bias"].values = {logit, logit};
     parts.members = {Network(small_architecture(), weights)};
     const double p = Model(parts).predict(LevelMatrix{{0, 0, 0}}, parts.training_contexts[0]).p_feasible(0);
     EXPECT_EQ(p, logit > 0 ? 1.0 : 0.0);

@@ -61,7 +61,9 @@ class Reference {
     for (std::size_t e = 0; e < gate.size(); ++e) {
       result.objective += gate[e] * mlp("expert." + std::to_string(e), contextual).at(0);
     }
-    result.feasible_logit = mlp("feasible", contextual).at(0);
+    double all_pass = 1;
+    for (const double logit : mlp("feasible", contextual)) all_pass /= 1 + std::exp(-logit);
+    result.feasible_logit = std::log(all_pass / (1 - all_pass));
     if (a_.constraint_count > 0) result.constraints = mlp("constraint", contextual);
     return result;
   }
@@ -164,6 +166,7 @@ Architecture default_recipe() {
   architecture.level_counts = {10, 10, 7, 10, 7, 11, 7, 4, 5, 6};
   architecture.context_size = 12;
   architecture.constraint_count = 1;
+  architecture.reason_count = 8;
   return architecture;
 }
 
@@ -182,6 +185,7 @@ TEST(Network, EqualsTheReferenceForOddSizes) {
     architecture.level_counts = {3, 1, 5};
     architecture.context_size = 1;
     architecture.constraint_count = 3;
+    architecture.reason_count = 17;  // wider than any layer
     architecture.d_model = 6;
     architecture.attention_heads = 3;
     architecture.transformer_layers = 3;
@@ -208,6 +212,7 @@ TEST(Network, ContextOfZerosLeavesTheDesignVisible) {
 
 TEST(Network, EqualsTheReferenceWithoutContextConstraintsTransformerOrChoiceOfExpert) {
   Architecture architecture = default_recipe();
+  architecture.reason_count = 1;
   architecture.context_size = 0;
   expect_equal_to_reference(architecture, 3, Instructions::automatic);
   architecture.constraint_count = 0;
@@ -262,6 +267,25 @@ TEST(Network, HandExample) {
   weights["gate.1.weight"].values = {std::log(3.0F) / 6.0F, 0};
   const Prediction gated = Network(architecture, weights).predict(LevelMatrix{{1}}, Eigen::VectorXf::Constant(1, 0.5F));
   EXPECT_FLOAT_EQ(gated.objective(0), 2.9F);
+}
+
+/// logit(prod_j sigmoid(l_j)) by hand, and where a float could overflow.
+TEST(Network, ADesignIsFeasibleWhenNoReasonApplies) {
+  Architecture architecture = test::small_architecture();
+  architecture.context_size = 0;
+  architecture.reason_count = 2;
+  const auto logit_of = [&](float first, float second) {
+    Weights weights = random_weights(architecture, 1);
+    std::ranges::fill(weights["feasible.2.weight"].values, 0.0F);
+    weights["feasible.2.bias"].values = {first, second};
+    return Network(architecture, weights).predict(LevelMatrix{{1, 2, 0}}, {}).feasible_logit(0);
+  };
+  const float three_quarters = std::log(3.0F);
+  EXPECT_FLOAT_EQ(logit_of(three_quarters, three_quarters), std::log(0.5625F / 0.4375F));
+  EXPECT_FLOAT_EQ(logit_of(-three_quarters, 100), -three_quarters);  // a reason that never applies changes nothing
+  EXPECT_FLOAT_EQ(logit_of(-200, -100), -300);
+  EXPECT_GT(logit_of(80, 90), 60);
+  EXPECT_TRUE(std::isfinite(logit_of(1000, 1000)));
 }
 
 TEST(Network, ARowDoesNotDependOnItsPlaceOrItsCompany) {

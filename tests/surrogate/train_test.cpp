@@ -201,13 +201,63 @@ TEST(Train, ResumesAfterTheFinishedMembers) {
   }
 }
 
+/// A table of five rows: one feasible, the others infeasible for the given sets of reasons (bits of "narrow", "wide").
+dataset::Dataset table_of_reasons(const std::vector<std::uint64_t>& infeasible) {
+  dataset::Dataset data = small_table(1, 1 + infeasible.size());
+  data.reason_names = {"narrow", "wide"};
+  data.feasible.assign(data.size(), false);
+  data.feasible[0] = true;
+  data.objective.setOnes();
+  data.reasons.assign(1, 0);
+  data.reasons.insert(data.reasons.end(), infeasible.begin(), infeasible.end());
+  return data;
+}
+
+Eigen::MatrixXf passes_of(const dataset::Dataset& data) {
+  return scale_rows(data, fit_scalers(data), reason_heads(data), 0).passes;
+}
+
+TEST(ReasonHeads, ALogThatListsSeveralReasonsSaysWhichDoNotApply) {
+  const dataset::Dataset data = table_of_reasons({0b01, 0b10, 0b11});
+  EXPECT_THAT(reason_heads(data).names, testing::ElementsAre("narrow", "wide"));
+  EXPECT_EQ(passes_of(data), (Eigen::MatrixXf{{1, 1}, {0, 1}, {1, 0}, {0, 0}}));
+}
+
+TEST(ReasonHeads, AnEvaluatorThatStopsAtItsFirstComplaintLeavesTheOthersUnknown) {
+  const dataset::Dataset data = table_of_reasons({0b01, 0b10});
+  const Eigen::MatrixXf passes = passes_of(data);
+  EXPECT_EQ(passes.row(0), (Eigen::RowVectorXf{{1, 1}}));
+  EXPECT_EQ(passes(1, 0), 0);
+  EXPECT_TRUE(std::isnan(passes(1, 1)));
+  EXPECT_TRUE(std::isnan(passes(2, 0)));
+  EXPECT_EQ(passes(2, 1), 0);
+}
+
+TEST(ReasonHeads, RowsWithoutAReasonHaveAHeadOfTheirOwn) {
+  const dataset::Dataset some = table_of_reasons({0b11, 0});
+  EXPECT_THAT(reason_heads(some).names, testing::ElementsAre("narrow", "wide", "unexplained"));
+  const Eigen::MatrixXf passes = passes_of(some);
+  EXPECT_EQ(passes.row(1), (Eigen::RowVectorXf{{0, 0, 1}}));
+  EXPECT_TRUE(std::isnan(passes(2, 0)) && std::isnan(passes(2, 1)));
+  EXPECT_EQ(passes(2, 2), 0);
+  const dataset::Dataset none = table_of_reasons({0, 0});
+  EXPECT_THAT(reason_heads(none).names, testing::ElementsAre("infeasible"));
+  EXPECT_EQ(passes_of(none), (Eigen::MatrixXf{{1}, {0}, {0}}));
+}
+
+TEST(Train, KeepsTheNamesOfTheReasons) {
+  const TrainResult result = train(small_table(1, 100), small_recipe(), quiet());
+  EXPECT_THAT(result.model.parts().reason_names, testing::ElementsAre("too_wide"));
+  EXPECT_EQ(result.model.parts().members[0].architecture().reason_count, 1);
+}
+
 TEST(Negatives, AreAttractiveToTheModelAndNeverFeasibleRows) {
   const dataset::Dataset data = small_table(1, 200);
   const Recipe recipe = small_recipe();
   const TrainResult result = train(data, recipe, quiet());
   const Network& network = result.model.parts().members[0];
   const Scalers scalers = fit_scalers(data);
-  const TrainingRows rows = scale_rows(data, scalers, 0);
+  const TrainingRows rows = scale_rows(data, scalers, reason_heads(data), 0);
   NegativePool pool(rows, recipe, 1);
   EXPECT_TRUE(pool.empty());
   pool.search(network);

@@ -66,7 +66,8 @@ struct Calibration {
   DTypeClass dtype_class = DTypeClass::tensor_core;
   Constants constants;
   PowerConstants power;        ///< of the power model, for average power and energy
-  UnwrittenWeights unwritten;  ///< shapes whose measured power is that of zero weights
+  /// Shapes whose measured power is that of zero weights; empty it to predict the power of real data for them too.
+  UnwrittenWeights unwritten;
   CalibrationSource source = CalibrationSource::own;
   std::string data;  ///< file name and content hash of the measurements
   std::size_t row_count = 0;

@@ -52,6 +52,7 @@ struct GemmPrediction {
   double dram_bytes = 0;
   double l2_bytes = 0;
   double average_power_w = 0;
+  Operands operands = Operands::random;  ///< what power and energy are of: Calibration::unwritten
   double energy_j = 0;  ///< average power x latency
   double sm_clock_hz = 0;
   Bound bound = Bound::launch;

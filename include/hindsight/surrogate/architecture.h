@@ -19,12 +19,15 @@
 ///                     (u; w) is u followed by w, 2*p*d elements; c = 0: u alone
 ///   MLP(name, y):     for j = 0 .. hidden.size(): y <- name.{j}.weight y + name.{j}.bias, then A unless j is the last
 ///   objective:        f = sum_e g_e MLP("expert.{e}", v)        (each one number)
-///   feasible_logit:   MLP("feasible", v)                        (one number)
+///   feasibility:      l = MLP("feasible", v)                    (r numbers, one per reason of infeasibility);
+///                     p_j = sigmoid(l_j) that reason j does not apply; p = prod_j p_j;
+///                     feasible_logit = log(p / (1 - p)) = -log(exp(S) - 1), S = sum_j log(1 + exp(-l_j)); r = 1: l
 ///   constraints:      MLP("constraint", v)                      (k numbers; k = 0: no weights)
 ///   A(y) = leaky ReLU: y for y > 0, 0.1 y otherwise. Dropout, where a recipe has it, acts in training only.
 ///
 /// Differs: the released notebook adds a fixed sinusoidal position; here it is learned (the trainer starts from the
-/// sinusoid). It has no heads for feasibility and constraints. Its context layers have no bias: there, a context of
+/// sinusoid). It has no heads for feasibility and constraints. Infeasibility is an OR of several limits, each simple in
+/// the parameters: one head per logged reason learns each limit, their product the OR (reasons taken as independent). Its context layers have no bias: there, a context of
 /// zeros (the average application) erases the design. Here the biases are learned from 1, so that a context modulates
 /// the design; context_bias = 0 leaves them out, as released. With a single training context, whose scaled features
 /// are all zero, the trainer sets context_size = 0.
@@ -44,6 +47,7 @@ struct Architecture {
   std::int64_t context_size = 0;           ///< c; 0 = no context
   std::int64_t context_bias = 1;           ///< 1 = the context layers have biases, 0 = as released
   std::int64_t constraint_count = 0;       ///< k
+  std::int64_t reason_count = 1;           ///< r
   std::int64_t d_model = 16;
   std::int64_t transformer_layers = 1;
   std::int64_t attention_heads = 4;
@@ -64,7 +68,7 @@ struct Tensor {
 /// [d, feed_forward], "layer.{l}.norm2.{weight,bias}" [d]; "context.weight" [p*d, c] and, with
 /// context_bias, "context.bias" [p*d], "gate_context" alike; "expert.{e}.{j}.{weight,bias}" (p*d -> hidden... -> 1); "gate_context.weight" [p*d, c]; "gate.0.{weight,bias}"
 /// [hidden[0], 2*p*d] (p*d without context), "gate.1.{weight,bias}" [experts, hidden[0]];
-/// "feasible.{j}.{weight,bias}" (p*d -> hidden... -> 1); "constraint.{j}.{weight,bias}" (p*d -> hidden... -> k).
+/// "feasible.{j}.{weight,bias}" (p*d -> hidden... -> r); "constraint.{j}.{weight,bias}" (p*d -> hidden... -> k).
 /// Linear weights are [out, in], y = W x + b.
 using Weights = std::map<std::string, Tensor>;
 

@@ -18,7 +18,7 @@
 
 namespace hindsight::surrogate {
 
-inline constexpr int kModelFormatVersion = 1;
+inline constexpr int kModelFormatVersion = 2;
 
 using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  // n x p
 
@@ -47,6 +47,7 @@ class Model {
     space::DesignSpace space;
     std::string objective_text;
     std::vector<std::string> constraint_names;
+    std::vector<std::string> reason_names;  ///< one head of feasibility each
     std::vector<dataset::Context> training_contexts;
     dataset::ContextScaler context_scaler;
     dataset::ObjectiveScaler objective_scaler;

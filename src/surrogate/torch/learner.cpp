@@ -80,12 +80,11 @@ class TorchLearner final : public Learner {
       batch.context = context;
       const Rows rows = rows_of(batch);
       const Trunk trunk = network_.trunk(network_.tokens_of_levels(rows.levels), rows.context, no_dropout_);
+      const HeadOutputs heads = network_.heads(trunk.contextual);
       LearnerOutputs outputs{.objective = to_vector(network_.objective(trunk)),
-                             .feasible_logit = to_vector(network_.mlp("feasible", trunk.contextual)),
+                             .feasible_logit = to_vector(all_pass_logit(heads.passes)),
                              .constraints = {}};
-      if (options_.architecture.constraint_count > 0) {
-        outputs.constraints = to_vector(network_.mlp("constraint", trunk.contextual));
-      }
+      if (heads.constraints.defined()) outputs.constraints = to_vector(heads.constraints);
       return outputs;
     });
   }
@@ -181,19 +180,20 @@ class TorchLearner final : public Learner {
       terms.rank = rank_loss(f_feasible, to_tensor(batch.pair_better, {pairs}, device),
                              to_tensor(batch.pair_worse, {pairs}, device));
     }
-    at::Tensor head_input = trunk.contextual.narrow(0, batch.negatives, logged);
-    if (!weight.heads_shape_trunk) head_input = head_input.detach();
+    const HeadOutputs heads = network_.heads(weight.heads_shape_trunk ? trunk.contextual : trunk.contextual.detach());
     if (weight.feasibility != 0 && batch.infeasible > 0) {
-      terms.feasibility = feasibility_loss(network_.mlp("feasible", head_input).squeeze(1), batch.feasible,
+      const std::int64_t reasons = options_.architecture.reason_count;
+      terms.feasibility = feasibility_loss(heads.passes.narrow(0, batch.negatives, logged),
+                                           to_tensor(batch.passes, {logged, reasons}, device),
                                            to_tensor(batch.feasibility_weight, {logged}, device));
     }
     if (weight.doubt != 0 && batch.negatives > 0) {
-      terms.doubt = doubt_loss(network_.mlp("feasible", trunk.contextual.narrow(0, 0, batch.negatives)).squeeze(1));
+      terms.doubt = doubt_loss(all_pass_logit(heads.passes.narrow(0, 0, batch.negatives)));
     }
     const std::int64_t k = options_.architecture.constraint_count;
     if (weight.constraint != 0 && k > 0) {
-      terms.constraint =
-          constraint_loss(network_.mlp("constraint", head_input), to_tensor(batch.constraints, {logged, k}, device));
+      terms.constraint = constraint_loss(heads.constraints.narrow(0, batch.negatives, logged),
+                                         to_tensor(batch.constraints, {logged, k}, device));
     }
     terms.total = terms.squared_error - weight.alpha * terms.negative_mean - weight.beta * terms.infeasible_mean +
                   weight.rank * terms.rank + weight.feasibility * terms.feasibility + weight.doubt * terms.doubt +

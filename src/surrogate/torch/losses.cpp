@@ -13,10 +13,18 @@ at::Tensor rank_loss(const at::Tensor& predicted, const at::Tensor& better, cons
   return at::softplus(predicted.index_select(0, better) - predicted.index_select(0, worse)).mean();
 }
 
-at::Tensor feasibility_loss(const at::Tensor& logits, std::int64_t feasible, const at::Tensor& weights) {
-  at::Tensor labels = at::zeros_like(logits);
-  labels.narrow(0, 0, feasible).fill_(1.0);
-  return at::binary_cross_entropy_with_logits(logits, labels, weights);
+at::Tensor all_pass_logit(const at::Tensor& logits) {
+  if (logits.size(1) == 1) return logits.squeeze(1);
+  constexpr double kLeast = 1e-30;                                        // as in the forward pass
+  const at::Tensor sum = at::softplus(-logits).sum(1).clamp_min(kLeast);  // -log p
+  return -(sum + at::log(-at::expm1(-sum)));
+}
+
+at::Tensor feasibility_loss(const at::Tensor& logits, const at::Tensor& passes, const at::Tensor& weights) {
+  const at::Tensor known = passes.isfinite();
+  const at::Tensor labels = at::where(known, passes, at::zeros_like(passes));
+  const at::Tensor entropy = at::softplus(logits) - labels * logits;  // BCE with logits
+  return (at::where(known, entropy, at::zeros_like(entropy)).sum(1) * weights).mean();
 }
 
 at::Tensor doubt_loss(const at::Tensor& logits) { return at::softplus(logits).mean(); }

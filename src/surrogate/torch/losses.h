@@ -17,12 +17,17 @@ namespace hindsight::surrogate::torch_backend {
 /// Differs: the released code takes the sign of the predictions' difference, which has no gradient.
 [[nodiscard]] at::Tensor rank_loss(const at::Tensor& predicted, const at::Tensor& better, const at::Tensor& worse);
 
-/// E[w BCE(sigmoid(logit), label)], labels: 1 for the first `feasible` rows, 0 for the others.
-[[nodiscard]] at::Tensor feasibility_loss(const at::Tensor& logits, std::int64_t feasible, const at::Tensor& weights);
+/// log(p / (1 - p)) of p = prod_j sigmoid(l_j), architecture.h. `logits`: n x r; gives n.
+[[nodiscard]] at::Tensor all_pass_logit(const at::Tensor& logits);
 
-/// E_negatives[log(1 + exp(logit))]: the cross entropy of calling every mined design infeasible. It keeps p_feasible
-/// pessimistic where a search is drawn to and no row of the log says otherwise, as alpha does for the objective.
-/// Differs: the release has no feasibility head.
+/// E[w sum_j BCE(sigmoid(l_j), passes_j)] over the reasons j that are known for a row: the negative log likelihood of
+/// what the log says about each reason. `logits`, `passes`: n x r, NaN where unknown; `weights`: n.
+[[nodiscard]] at::Tensor feasibility_loss(const at::Tensor& logits, const at::Tensor& passes,
+                                          const at::Tensor& weights);
+
+/// E_negatives[log(1 + exp(logit))], `logits` those of all reasons passing: the cross entropy of calling every mined
+/// design infeasible. It keeps p_feasible pessimistic where a search is drawn to and no row of the log says otherwise,
+/// as alpha does for the objective. Differs: the release has no feasibility head.
 [[nodiscard]] at::Tensor doubt_loss(const at::Tensor& logits);
 
 /// E[(g - c)^2] over logged labels; NaN marks those that were not logged.

@@ -13,6 +13,9 @@ namespace {
 constexpr double kLeakySlope = 0.1;
 /// Added to the variance in layer normalisation (architecture.h).
 constexpr double kNormEpsilon = 1e-5;
+/// Stacks of MLPs that share their input.
+const std::string kExperts = "experts.";
+const std::string kWatchers = "watchers.";  // the heads beside the objective
 
 at::Tensor to_tensor(const Tensor& source, at::Device device) {
   at::Tensor tensor = at::empty(source.shape, at::kFloat);
@@ -37,15 +40,32 @@ TorchNetwork::TorchNetwork(const Architecture& architecture, const Weights& weig
   for (const auto& [name, tensor] : weights) count += static_cast<std::int64_t>(tensor.values.size());
   flat_ = at::zeros({count}, at::TensorOptions(at::kFloat).device(device)).set_requires_grad(true);
   flat_.mutable_grad() = at::zeros_like(flat_);
+
   std::int64_t first = 0;
+  std::vector<std::string> tables;
+  for (std::size_t i = 0; i < architecture.level_counts.size(); ++i) {
+    tables.push_back("embed." + std::to_string(i) + ".weight");
+  }
+  add_leaf("embed", tables, weights, first);
+  std::vector<std::string> experts, watchers = {"feasible."};
+  for (std::int64_t e = 0; e < architecture.experts; ++e) experts.push_back("expert." + std::to_string(e) + ".");
+  if (architecture.constraint_count > 0) watchers.emplace_back("constraint.");
+  const auto add_layers = [&](const std::string& stack, const std::vector<std::string>& prefixes, std::size_t layers) {
+    for (std::size_t j = 0; j < layers; ++j) {
+      for (const char* part : {".weight", ".bias"}) {
+        std::vector<std::string> names;
+        for (const std::string& prefix : prefixes) names.push_back(prefix + std::to_string(j) + part);
+        add_leaf(stack + std::to_string(j) + part, names, weights, first);
+      }
+    }
+  };
+  add_layers(kExperts, experts, architecture.hidden.size() + 1);
+  add_layers(kWatchers, watchers, architecture.hidden.size());  // their last layers differ in size
   for (const auto& [name, tensor] : weights) {
-    const auto size = static_cast<std::int64_t>(tensor.values.size());
-    at::Tensor leaf = flat_.detach().narrow(0, first, size).view(tensor.shape).set_requires_grad(true);
-    leaf.mutable_grad() = flat_.grad().narrow(0, first, size).view(tensor.shape);
-    parameters_.emplace(name, std::move(leaf));
-    first += size;
+    if (!views_.contains(name)) add_leaf(name, {name}, weights, first);
   }
   assign(weights);
+
   std::vector<std::int64_t> offsets(architecture.level_counts.size(), 0);
   std::exclusive_scan(architecture.level_counts.begin(), architecture.level_counts.end(), offsets.begin(),
                       std::int64_t{0});
@@ -54,13 +74,27 @@ TorchNetwork::TorchNetwork(const Architecture& architecture, const Weights& weig
   level_offsets_ = level_offsets_.to(device);
 }
 
-at::Tensor TorchNetwork::tokens_of_levels(const at::Tensor& levels) const {
-  std::vector<at::Tensor> tables;
-  for (std::size_t i = 0; i < architecture_.level_counts.size(); ++i) {
-    tables.push_back(weight("embed." + std::to_string(i) + ".weight"));
+void TorchNetwork::add_leaf(const std::string& leaf, const std::vector<std::string>& names, const Weights& weights,
+                            std::int64_t& first) {
+  const std::int64_t begin = first;
+  std::int64_t rows = 0;
+  for (const std::string& name : names) {
+    const Tensor& tensor = weights.at(name);
+    const auto size = static_cast<std::int64_t>(tensor.values.size());
+    views_.emplace(name, flat_.detach().narrow(0, first, size).view(tensor.shape));
+    rows += tensor.shape.front();
+    first += size;
   }
+  std::vector<std::int64_t> shape = weights.at(names.front()).shape;
+  shape.front() = rows;
+  at::Tensor parameter = flat_.detach().narrow(0, begin, first - begin).view(shape).set_requires_grad(true);
+  parameter.mutable_grad() = flat_.grad().narrow(0, begin, first - begin).view(shape);
+  leaves_.emplace(leaf, std::move(parameter));
+}
+
+at::Tensor TorchNetwork::tokens_of_levels(const at::Tensor& levels) const {
   const at::Tensor rows = (levels + level_offsets_).flatten();
-  const at::Tensor embedded = at::cat(tables, 0).index_select(0, rows);  // n*p x d
+  const at::Tensor embedded = weight("embed").index_select(0, rows);  // n*p x d
   return embedded.view({levels.size(0), levels.size(1), architecture_.d_model}) + weight("position");
 }
 
@@ -69,7 +103,7 @@ at::Tensor TorchNetwork::tokens_of_codes(const at::Tensor& codes) const {
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < architecture_.level_counts.size(); ++i) {
     const std::int64_t count = architecture_.level_counts[i];
-    tokens.push_back(at::matmul(codes.narrow(1, offset, count), weight("embed." + std::to_string(i) + ".weight")));
+    tokens.push_back(at::matmul(codes.narrow(1, offset, count), weight("embed").narrow(0, offset, count)));
     offset += count;
   }
   return at::stack(tokens, 1) + weight("position");
@@ -129,11 +163,15 @@ Trunk TorchNetwork::trunk(const at::Tensor& tokens, const at::Tensor& context, D
   return result;
 }
 
-at::Tensor TorchNetwork::mlp(const std::string& name, const at::Tensor& input) const {
-  at::Tensor y = input;
-  for (std::size_t j = 0; j <= architecture_.hidden.size(); ++j) {
-    if (j > 0) y = at::leaky_relu(y, kLeakySlope);
-    y = linear(name + "." + std::to_string(j), y);
+at::Tensor TorchNetwork::hidden(const std::string& stack, const at::Tensor& input) const {
+  const auto layer = [&](std::size_t j, const char* part) { return weight(stack + std::to_string(j) + part); };
+  const std::vector<std::int64_t>& sizes = architecture_.hidden;
+  const std::int64_t n = input.size(0), members = layer(0, ".bias").size(0) / sizes[0];
+  at::Tensor y = at::leaky_relu(at::linear(input, layer(0, ".weight"), layer(0, ".bias")), kLeakySlope);
+  y = y.view({n, members, sizes[0]}).transpose(0, 1);
+  for (std::size_t j = 1; j < sizes.size(); ++j) {
+    const at::Tensor by_member = layer(j, ".weight").view({members, sizes[j], sizes[j - 1]}).transpose(1, 2);
+    y = at::leaky_relu(at::baddbmm(layer(j, ".bias").view({members, 1, sizes[j]}), y, by_member), kLeakySlope);
   }
   return y;
 }
@@ -143,17 +181,25 @@ at::Tensor TorchNetwork::objective(const Trunk& trunk) const {
       trunk.gate_context.defined() ? at::cat({trunk.plain, trunk.gate_context}, 1) : trunk.plain;
   const at::Tensor gate_hidden = at::leaky_relu(linear("gate.0", gate_input), kLeakySlope);
   const at::Tensor gate = at::softmax(linear("gate.1", gate_hidden), -1);  // n x experts
-  std::vector<at::Tensor> votes;
-  for (std::int64_t e = 0; e < architecture_.experts; ++e) {
-    votes.push_back(mlp("expert." + std::to_string(e), trunk.contextual));
-  }
-  return (gate * at::cat(votes, 1)).sum(1);
+  const at::Tensor y = hidden(kExperts, trunk.contextual);
+  const std::string last = kExperts + std::to_string(architecture_.hidden.size());
+  const at::Tensor weights = weight(last + ".weight").view({architecture_.experts, y.size(2), 1});
+  const at::Tensor votes = at::baddbmm(weight(last + ".bias").view({architecture_.experts, 1, 1}), y, weights);
+  return (gate * votes.squeeze(2).transpose(0, 1)).sum(1);
+}
+
+HeadOutputs TorchNetwork::heads(const at::Tensor& contextual) const {
+  const at::Tensor y = hidden(kWatchers, contextual);
+  const std::string last = std::to_string(architecture_.hidden.size());
+  HeadOutputs outputs{.passes = linear("feasible." + last, y[0]), .constraints = {}};
+  if (architecture_.constraint_count > 0) outputs.constraints = linear("constraint." + last, y[1]);
+  return outputs;
 }
 
 Weights TorchNetwork::weights() const {
   Weights result;
-  for (const auto& [name, tensor] : parameters_) {
-    const at::Tensor host = tensor.detach().to(at::kCPU).contiguous();
+  for (const auto& [name, tensor] : views_) {
+    const at::Tensor host = tensor.to(at::kCPU).contiguous();
     const float* data = host.data_ptr<float>();
     result.emplace(name, Tensor{.shape = host.sizes().vec(), .values = {data, data + host.numel()}});
   }
@@ -161,7 +207,7 @@ Weights TorchNetwork::weights() const {
 }
 
 void TorchNetwork::assign(const Weights& weights) {
-  for (const auto& [name, tensor] : weights) parameters_.at(name).detach().copy_(to_tensor(tensor, device_));
+  for (const auto& [name, tensor] : weights) views_.at(name).copy_(to_tensor(tensor, device_));
 }
 
 }  // namespace hindsight::surrogate::torch_backend

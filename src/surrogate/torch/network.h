@@ -29,6 +29,14 @@ struct Trunk {
   at::Tensor gate_context;  // n x p*d, w; undefined without a context
 };
 
+/// What the heads beside the objective say.
+struct HeadOutputs {
+  at::Tensor passes;       // n x r, logits of the reasons not applying
+  at::Tensor constraints;  // n x k; undefined without constraints
+};
+
+/// Networks of this size spend their time on the number of operations, not on arithmetic: weights of layers that work
+/// side by side (the experts; the other heads; the embedding tables) are one tensor each.
 class TorchNetwork {
  public:
   TorchNetwork(const Architecture& architecture, const Weights& weights, at::Device device);
@@ -40,8 +48,8 @@ class TorchNetwork {
   [[nodiscard]] at::Tensor codes_of_levels(const at::Tensor& levels) const;
 
   [[nodiscard]] Trunk trunk(const at::Tensor& tokens, const at::Tensor& context, Dropout& dropout) const;
-  [[nodiscard]] at::Tensor objective(const Trunk& trunk) const;                          // n
-  [[nodiscard]] at::Tensor mlp(const std::string& name, const at::Tensor& input) const;  // n x outputs
+  [[nodiscard]] at::Tensor objective(const Trunk& trunk) const;  // n
+  [[nodiscard]] HeadOutputs heads(const at::Tensor& contextual) const;
 
   /// All weights as one vector with its gradient: one tensor makes an optimiser's step several times faster than sixty.
   [[nodiscard]] const at::Tensor& parameters() const { return flat_; }
@@ -53,16 +61,22 @@ class TorchNetwork {
   [[nodiscard]] const Architecture& architecture() const { return architecture_; }
 
  private:
-  [[nodiscard]] const at::Tensor& weight(const std::string& name) const { return parameters_.at(name); }
+  /// Takes the weights `names`, joined along their first dimension, as one leaf from place `first` of flat_ on.
+  void add_leaf(const std::string& leaf, const std::vector<std::string>& names, const Weights& weights,
+                std::int64_t& first);
+  [[nodiscard]] const at::Tensor& weight(const std::string& name) const { return leaves_.at(name); }
+  /// Hidden layers of a stack of MLPs on one input, activated: stack x n x hidden.back().
+  [[nodiscard]] at::Tensor hidden(const std::string& stack, const at::Tensor& input) const;
   [[nodiscard]] at::Tensor linear(const std::string& name, const at::Tensor& input) const;
   [[nodiscard]] at::Tensor attention(const std::string& layer, const at::Tensor& tokens) const;
   [[nodiscard]] at::Tensor normalised(const std::string& name, const at::Tensor& input) const;
 
   Architecture architecture_;
   at::Device device_;
-  at::Tensor flat_;                               // all weights; its gradient holds theirs
-  std::map<std::string, at::Tensor> parameters_;  // leaves that share memory with flat_
-  at::Tensor level_offsets_;                      // p
+  at::Tensor flat_;                           // all weights; its gradient holds theirs
+  std::map<std::string, at::Tensor> leaves_;  // share memory with flat_
+  std::map<std::string, at::Tensor> views_;   // every weight by its own name, without gradient
+  at::Tensor level_offsets_;                  // p
 };
 
 }  // namespace hindsight::surrogate::torch_backend
