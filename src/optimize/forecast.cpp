@@ -79,8 +79,10 @@ Eigen::VectorXd Forecast::score(const ForecastBatch& batch) const {
 
 Eigen::VectorXd Forecast::least_p_feasible(const ForecastBatch& batch) const {
   Eigen::VectorXd least = Eigen::VectorXd::Ones(batch.levels.rows());
-  for (const auto& prediction : batch.by_context) least = least.cwiseMin(prediction.p_feasible);
-  return least;
+  for (const auto& prediction : batch.by_context) {
+    least = least.cwiseMin(prediction.p_feasible - options_.pessimism * prediction.p_spread);
+  }
+  return least.cwiseMax(0);
 }
 
 Eigen::VectorXd Forecast::constraint(const ForecastBatch& batch, Eigen::Index k) const {

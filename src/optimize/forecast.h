@@ -33,7 +33,8 @@ class Forecast {
   /// Symbols: z_c, s_c mean and spread of the ensemble's z-scores; m_c, d_c mean and deviation of the application's
   /// log objective, so that exp(l_c) is the ratio to its typical logged design; w_c weights, 1 for mean.
   [[nodiscard]] Eigen::VectorXd score(const ForecastBatch& batch) const;
-  /// Smallest probability of feasibility over the applications.
+  /// Smallest pessimistic probability of feasibility over the applications: max(0, mean - pessimism * spread) of the
+  /// members' probabilities. A search is drawn to where one member errs; the others' disagreement shows it.
   [[nodiscard]] Eigen::VectorXd least_p_feasible(const ForecastBatch& batch) const;
   /// Head `k` of the model, physical units: the largest value over the applications.
   [[nodiscard]] Eigen::VectorXd constraint(const ForecastBatch& batch, Eigen::Index k) const;

@@ -77,43 +77,92 @@ double sigmoid(double x) {
   return x >= 0 ? 1 / (1 + tail) : tail / (1 + tail);
 }
 
+/// Mean over views and members of an ensemble, and how far both disagree.
+class Moments {
+ public:
+  Moments(Eigen::Index rows, Eigen::Index members)
+      : by_member_(Eigen::MatrixXd::Zero(rows, members)), squares_(Eigen::VectorXd::Zero(rows)) {}
+  /// `values`: rows x members, of one view; the weights of all views add up to 1.
+  void add(double weight, const Eigen::MatrixXd& values) {
+    by_member_ += weight * values;
+    squares_ += weight * values.rowwise().mean().cwiseAbs2();
+  }
+  [[nodiscard]] Eigen::VectorXd mean() const { return by_member_.rowwise().mean(); }
+  /// sqrt(variance of the members' means, over m - 1, + variance of the views' means, by weight).
+  [[nodiscard]] Eigen::VectorXd spread() const {
+    const Eigen::VectorXd middle = mean();
+    Eigen::VectorXd variance = (squares_ - middle.cwiseAbs2()).cwiseMax(0);
+    if (by_member_.cols() > 1) {
+      variance += (by_member_.colwise() - middle).rowwise().squaredNorm() / static_cast<double>(by_member_.cols() - 1);
+    }
+    return variance.cwiseSqrt();
+  }
+
+ private:
+  Eigen::MatrixXd by_member_;
+  Eigen::VectorXd squares_;
+};
+
 }  // namespace
 
 Model::Model(Parts parts) : parts_(std::move(parts)) { require_consistent(parts_); }
 
+std::vector<Model::View> Model::views_of(const Eigen::VectorXd& features, bool unseen) const {
+  if (parts_.members.front().architecture().context_size == 0) return {{.weight = 1, .context = {}}};
+  if (!unseen) return {{.weight = 1, .context = features.cast<float>()}};
+  std::vector<View> views;
+  double sum = 0;
+  for (const dataset::Context& known : parts_.training_contexts) {
+    const Eigen::VectorXd other = parts_.context_scaler.apply(known);
+    const double distance = (other - features).squaredNorm();
+    if (distance == 0) return {{.weight = 1, .context = other.cast<float>()}};
+    views.push_back({.weight = 1 / distance, .context = other.cast<float>()});
+    sum += views.back().weight;
+  }
+  for (View& view : views) view.weight /= sum;
+  return views;
+}
+
 EnsemblePrediction Model::predict(const LevelMatrix& levels, const dataset::Context& context, unsigned threads) const {
   const Eigen::VectorXd features = parts_.context_scaler.apply(context);
   const dataset::ObjectiveScaler::Scale scale = parts_.objective_scaler.scale(context.name, features);
-  const Eigen::VectorXf network_context = features.cast<float>();
-  const Eigen::VectorXf no_context;
-  const auto members = static_cast<double>(parts_.members.size());
+  const std::vector<View> views = views_of(features, scale.extrapolated);
+  const auto members = static_cast<Eigen::Index>(parts_.members.size());
   const Eigen::Index n = levels.rows(), k = parts_.constraint_scaler.mean.size();
 
-  EnsemblePrediction result{Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n),    Eigen::VectorXd(n),
-                            Eigen::VectorXd::Zero(n), Eigen::MatrixXd::Zero(n, k), scale.extrapolated};
+  EnsemblePrediction result{.score = Eigen::VectorXd(n),
+                            .spread = Eigen::VectorXd(n),
+                            .objective = Eigen::VectorXd(n),
+                            .p_feasible = Eigen::VectorXd(n),
+                            .p_spread = Eigen::VectorXd(n),
+                            .constraints = Eigen::MatrixXd(n, k),
+                            .extrapolated = scale.extrapolated};
   const auto predict_rows = [&](std::size_t begin, std::size_t end, unsigned) {
     const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
-    auto score = result.score.segment(first, count);
-    auto spread = result.spread.segment(first, count);
-    auto p_feasible = result.p_feasible.segment(first, count);
-    auto constraints = result.constraints.middleRows(first, count);
-    Eigen::MatrixXd scores(count, static_cast<Eigen::Index>(parts_.members.size()));
-    for (std::size_t m = 0; m < parts_.members.size(); ++m) {
-      const Network& member = parts_.members[m];
-      const Prediction prediction = member.predict(
-          levels.middleRows(first, count), member.architecture().context_size == 0 ? no_context : network_context);
-      scores.col(static_cast<Eigen::Index>(m)) = prediction.objective.cast<double>();
-      p_feasible += prediction.feasible_logit.cast<double>().unaryExpr(
-          [&](double logit) { return sigmoid(logit / parts_.feasibility_temperature); });
-      constraints += prediction.constraints.cast<double>();
+    Moments score(count, members), p_feasible(count, members);
+    Eigen::MatrixXd constraints = Eigen::MatrixXd::Zero(count, k);
+    for (const View& view : views) {
+      Eigen::MatrixXd scores(count, members), probabilities(count, members);
+      for (Eigen::Index m = 0; m < members; ++m) {
+        const Prediction prediction =
+            parts_.members[static_cast<std::size_t>(m)].predict(levels.middleRows(first, count), view.context);
+        scores.col(m) = prediction.objective.cast<double>();
+        probabilities.col(m) = prediction.feasible_logit.cast<double>().unaryExpr(
+            [&](double logit) { return sigmoid(logit / parts_.feasibility_temperature); });
+        constraints += view.weight / static_cast<double>(members) * prediction.constraints.cast<double>();
+      }
+      score.add(view.weight, scores);
+      p_feasible.add(view.weight, probabilities);
     }
-    score = scores.rowwise().mean();
-    if (members > 1) spread = ((scores.colwise() - score).rowwise().squaredNorm() / (members - 1)).cwiseSqrt();
-    p_feasible /= members;
-    result.objective.segment(first, count) = (scale.mean + scale.deviation * score.array()).exp();
+    result.score.segment(first, count) = score.mean();
+    result.spread.segment(first, count) = score.spread();
+    result.p_feasible.segment(first, count) = p_feasible.mean();
+    result.p_spread.segment(first, count) = p_feasible.spread();
+    result.objective.segment(first, count) =
+        (scale.mean + scale.deviation * result.score.segment(first, count).array()).exp();
     for (Eigen::Index j = 0; j < k; ++j) {
       const double mean = parts_.constraint_scaler.mean(j), deviation = parts_.constraint_scaler.deviation(j);
-      constraints.col(j) = (mean + deviation / members * constraints.col(j).array()).exp();
+      result.constraints.col(j).segment(first, count) = (mean + deviation * constraints.col(j).array()).exp();
     }
   };
   parallel_for(static_cast<std::size_t>(n), kRowsPerChunk, resolve_threads(threads), predict_rows);

@@ -15,6 +15,7 @@ namespace hindsight::surrogate {
 namespace {
 
 using hindsight::test::kRounding;
+using hindsight::test::kSinglePrecision;
 using test::vector_of;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

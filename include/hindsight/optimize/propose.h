@@ -22,8 +22,9 @@ struct ProposeOptions {
   std::vector<dataset::Context> contexts;  ///< one or several applications
   std::vector<double> weights;             ///< weighted: one per context
   Aggregate aggregate = Aggregate::geomean;
-  double pessimism = 1;         ///< score = mean + pessimism * spread of the ensemble
-  double min_p_feasible = 0.5;  ///< for every application; relaxed, and said so, when nothing reaches it
+  double pessimism = 1;  ///< score = mean + pessimism * spread of the ensemble, p_feasible likewise downwards
+  /// Of the pessimistic p_feasible, for every application; relaxed, and said so, when nothing reaches it.
+  double min_p_feasible = 0.5;
   SearchOptions search;
   std::vector<Constraint> constraints;  ///< analytic, or by name from the model's heads (`value` left empty)
   AllowedLevels allowed;

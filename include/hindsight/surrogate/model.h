@@ -25,9 +25,11 @@ using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic,
 /// Predictions of an ensemble in usable units.
 struct EnsemblePrediction {
   Eigen::VectorXd score;        // n, mean z-score of the log objective, smaller is better
-  Eigen::VectorXd spread;       // n, standard deviation (m - 1) of the m members' z-scores; 0 for one
+  Eigen::VectorXd spread;       // n, standard deviation (m - 1) of the m members' z-scores (0 for one); for an unseen
+                                // context, with that of the views
   Eigen::VectorXd objective;    // n, exp(mean_c + score * deviation_c), in the objective's unit
   Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities, calibrated
+  Eigen::VectorXd p_spread;     // n, spread of the members' probabilities, as above
   Eigen::MatrixXd constraints;  // n x k, physical units
   bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not
 };
@@ -62,10 +64,21 @@ class Model {
   explicit Model(Parts parts);
   [[nodiscard]] const Parts& parts() const { return parts_; }
   /// `threads` splits the rows (0 = all cores); the result does not depend on it.
+  ///
+  /// An unseen context is taken as a mixture of the trained ones, its views: weights 1 / |x - x_i|^2 of the scaled
+  /// features, normalised. A network that was trained at a handful of points of the context space says nothing reliable
+  /// between or beyond them, and a search would find where it errs in favour; where the trained applications disagree
+  /// on a design, the spread says so.
   [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, const dataset::Context& context,
                                            unsigned threads = 1) const;
 
  private:
+  /// A context that the networks were trained on, and its share in a prediction.
+  struct View {
+    double weight = 1;
+    Eigen::VectorXf context;
+  };
+  [[nodiscard]] std::vector<View> views_of(const Eigen::VectorXd& features, bool unseen) const;
   Parts parts_;
 };
 
