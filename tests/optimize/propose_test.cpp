@@ -242,6 +242,24 @@ TEST(Propose, UsesTheLogForStartsAndDistances) {
   EXPECT_LE(propose(bowl_model(), options).proposals.front().score, 2.5 + 1e-4);
 }
 
+TEST(Propose, ADesignThatOneMemberDoubtsIsNotProposed) {
+  // Both members are sure of every design (p = 0.99), but for those with the bottom's last level one says 1/2: the mean
+  // is 0.75 there, the spread 0.35.
+  const auto sure = [](std::size_t p, std::size_t) { return p == 0 ? 5.0 : 0.0; };
+  const auto doubting = [](std::size_t p, std::size_t level) {
+    return p == 0 ? 5.0 : (p == 5 && level == kBottom[5] ? -5.0 : 0.0);
+  };
+  const surrogate::Model model = make_model(mixed_space(), {additive_network(mixed_space(), bowl, sure, zero),
+                                                            additive_network(mixed_space(), bowl, doubting, zero)});
+  ProposeOptions options = options_for({"one"});
+  options.pessimism = 0;
+  EXPECT_EQ(propose(model, options).proposals.front().design.levels, kBottom);
+  options.pessimism = 1;
+  const ProposeResult result = propose(model, options);
+  EXPECT_NE(result.proposals.front().design.levels[5], kBottom[5]);
+  EXPECT_GT(result.proposals.front().p_feasible.front(), 0.9);
+}
+
 TEST(Propose, MarksUnseenApplicationsAsExtrapolated) {
   const ProposeResult result = propose(bowl_model(), options_for({"one", "never_seen"}));
   EXPECT_TRUE(result.proposals.front().extrapolated);

@@ -36,8 +36,9 @@ TEST(Model, ScalesAndAveragesItsMembers) {
     EXPECT_NEAR(got.spread(i), std::abs(double{a.objective(i)} - double{b.objective(i)}) / std::sqrt(2.0), kRounding);
     EXPECT_NEAR(got.objective(i), std::exp(-6 + 0.5 * score), kRounding);
     const auto probability = [](double logit) { return 1 / (1 + std::exp(-logit / 1.5)); };
-    EXPECT_NEAR(got.p_feasible(i), (probability(a.feasible_logit(i)) + probability(b.feasible_logit(i))) / 2,
-                kRounding);
+    const double p = probability(a.feasible_logit(i)), q = probability(b.feasible_logit(i));
+    EXPECT_NEAR(got.p_feasible(i), (p + q) / 2, kRounding);
+    EXPECT_NEAR(got.p_spread(i), std::abs(p - q) / std::sqrt(2.0), kRounding);
     const double area = (double{a.constraints(i, 0)} + double{b.constraints(i, 0)}) / 2;
     EXPECT_NEAR(got.constraints(i, 0) / std::exp(3 + 0.5 * area), 1, kRounding);
   }
@@ -48,6 +49,7 @@ TEST(Model, OneMemberHasNoSpread) {
   const Model model(small_parts(1));
   const auto got = model.predict(test::random_levels({4, 3, 2}, 5, 1), model.parts().training_contexts[1]);
   EXPECT_EQ(got.spread, Eigen::VectorXd::Zero(5));
+  EXPECT_EQ(got.p_spread, Eigen::VectorXd::Zero(5));
 }
 
 TEST(Model, MarksContextsItWasNotTrainedOn) {
@@ -58,6 +60,42 @@ TEST(Model, MarksContextsItWasNotTrainedOn) {
   dataset::Context other = context("gamma", 1, 1);
   other.feature_names[1] = "layers";
   EXPECT_THROW(static_cast<void>(model.predict(LevelMatrix{{0, 0, 0}}, other)), Error);
+}
+
+TEST(Model, TakesAnUnseenApplicationAsAMixtureOfTheTrainedOnes) {
+  const Model model(small_parts(1));
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 30, 3);
+  const auto& parts = model.parts();
+  const dataset::Context unseen = context("gamma", 1e8, 1e4);
+  const Eigen::VectorXd x = parts.context_scaler.apply(unseen);
+  std::vector<double> weights;
+  std::vector<EnsemblePrediction> trained;
+  for (const dataset::Context& known : parts.training_contexts) {
+    weights.push_back(1 / (parts.context_scaler.apply(known) - x).squaredNorm());
+    trained.push_back(model.predict(levels, known));
+  }
+  const double share = weights[0] / (weights[0] + weights[1]);
+  ASSERT_GT(share, 0.05);
+  ASSERT_LT(share, 0.95);
+  const EnsemblePrediction got = model.predict(levels, unseen);
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    const auto mixture = [&](double a, double b) { return share * a + (1 - share) * b; };
+    EXPECT_NEAR(got.score(i), mixture(trained[0].score(i), trained[1].score(i)), kRounding);
+    EXPECT_NEAR(got.p_feasible(i), mixture(trained[0].p_feasible(i), trained[1].p_feasible(i)), kRounding);
+    // One member: the spread is that of two values with these weights.
+    const double disagreement = std::abs(trained[0].score(i) - trained[1].score(i));
+    EXPECT_NEAR(got.spread(i), std::sqrt(share * (1 - share)) * disagreement, test::kSinglePrecision);
+  }
+}
+
+TEST(Model, AnUnseenNameWithKnownFeaturesIsTheKnownApplication) {
+  const Model model(small_parts(2));
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 10, 4);
+  dataset::Context twin = model.parts().training_contexts[1];
+  const EnsemblePrediction known = model.predict(levels, twin);
+  twin.name = "twin";
+  EXPECT_EQ(model.predict(levels, twin).score, known.score);
+  EXPECT_EQ(model.predict(levels, twin).p_feasible, known.p_feasible);
 }
 
 TEST(Model, ThreadsDoNotChangeTheResult) {
