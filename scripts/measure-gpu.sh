@@ -13,7 +13,7 @@ Measures the GPU of this machine into FOLDER (default: gpu-measurements), within
   3. measures: the device, about 60 GEMM shapes per number format by cuBLASLt (burst), 12 of them sustained with
      power, the plain tiled kernel at tile sizes 1 to 32, cuBLASLt's further algorithms on 6 shapes
 
-Run it again to go on where it stopped: results that are in FOLDER are not measured again.
+Run it again to go on where it stopped: what FOLDER has of this very GPU is not measured again.
 
 FOLDER gets measurements.jsonl (every row, with its provenance), checks.txt, device.txt (what nvidia-smi says, where
 there is one) and run.log. Then, on any machine that has Hindsight:
@@ -107,9 +107,12 @@ echo "== 2/3 Check of the kernels"
 status=0
 "$program" --check --device "$device" >"$folder/checks.txt" 2>&1 || status=$?
 cat "$folder/checks.txt"
-# A kernel that is wrong does not spoil the others' rows: measured all the same, and said at the end.
-[ "$status" -le 1 ] || exit "$status"
-checked=$status
+# A kernel that is wrong (3), or a check that broke off (1), does not spoil the others' rows: measured all the same, and
+# said at the end.
+case $status in
+  0 | 1 | 3) checked=$status ;;
+  *) exit "$status" ;;
+esac
 status=0
 
 echo "== 3/3 Measure"
@@ -124,7 +127,13 @@ if [ "$status" -ne 0 ]; then
   exit "$status"
 fi
 echo "Results: $folder. Took $((SECONDS - started)) s."
-if [ "$checked" -ne 0 ]; then
-  echo "measure-gpu.sh: kernels disagree with the host: don't use the rows of those in $folder/checks.txt" >&2
-  exit 1
-fi
+case $checked in
+  3)
+    echo "measure-gpu.sh: kernels disagree with the host: don't use the rows of those in $folder/checks.txt" >&2
+    exit 1
+    ;;
+  1)
+    echo "measure-gpu.sh: the check of the kernels failed before its end: no row is confirmed (see $folder/checks.txt)" >&2
+    exit 1
+    ;;
+esac

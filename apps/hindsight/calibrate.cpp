@@ -54,7 +54,8 @@ std::string errors_text(const char* what, const gpu::LatencyErrors& errors) {
 
 /// The command as anyone would repeat it: without folders and without the output.
 std::string command_text(const Options& options) {
-  std::string text = fmt::format("hindsight calibrate --gpu {} --measurements {}", options.gpu,
+  std::string text = fmt::format("hindsight calibrate --gpu {} --measurements {}",
+                                 std::filesystem::path(options.gpu).filename().string(),
                                  std::filesystem::path(options.measurements).filename().string());
   if (!options.dtype.empty()) text += " --dtype " + options.dtype;
   if (!options.columns.empty()) text += " --columns " + options.columns;
@@ -106,7 +107,8 @@ void add_calibrate(CLI::App& app, Session& session) {
   verb->add_option("--mode", options->mode, "How the rows were run: burst or sustained [burst]");
   verb->add_option("--out", options->out, "File to write [standard output]");
   verb->footer(
-      "Files in data/gpus/calibration/gemm are used by `hindsight gemm` and `hindsight check`.\n"
+      "`hindsight gemm` and `hindsight check` take the file by --calibration, or find it in\n"
+      "data/gpus/calibration/gemm of HINDSIGHT_DATA_DIR.\n"
       "Example: hindsight calibrate --gpu l40s --measurements rows.csv --out data/gpus/calibration/gemm/l40s.yaml");
   verb->callback([options, &session] {
     session.action = [options, &session] { return calibrate(*options, session.provenance); };

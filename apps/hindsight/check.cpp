@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "given_calibrations.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/check/gpus.h"
@@ -32,6 +33,7 @@ struct Options {
   std::string space = "edge";
   std::string workloads;
   std::string gpus = "l4,rtx-4090,l40s,h100-sxm5,h200";
+  std::string calibrations;
   std::string technology = "22nm";
   std::int64_t top = 1;
   bool json = false;
@@ -160,8 +162,10 @@ std::vector<Candidate> candidates(const Options& options) {
 /// Networks and their runs on all GPUs, each computed once.
 class Judge {
  public:
-  explicit Judge(const std::string& gpus) {
-    for (const gpu::GpuSpec& spec : gpu::load_gpus(gpus)) contenders_.push_back(check::contender(spec));
+  Judge(const std::string& gpus, const std::string& calibrations) {
+    const std::vector<gpu::GpuSpec> specs = gpu::load_gpus(gpus);
+    const std::vector<gpu::Calibration> given = read_given_calibrations(calibrations, specs);
+    for (const gpu::GpuSpec& spec : specs) contenders_.push_back(check::contender(spec, given));
   }
   std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology) {
     std::vector<check::NetworkComparison> comparisons;
@@ -200,7 +204,7 @@ void store(const Options& options, const report::GpuCheckReport& report, const s
 int run(const Options& options) {
   const std::vector<Candidate> designs = candidates(options);
   const accel::Technology technology = accel::load_technology(options.technology);
-  Judge judge(options.gpus);
+  Judge judge(options.gpus, options.calibrations);
   report::GpuCheckReport report{.technology = technology.name};
   for (const Candidate& candidate : designs) {
     report.designs.push_back({.design = candidate.name,
@@ -227,6 +231,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
   verb->add_option("--workload,--workloads", options->workloads, "Names a,b,c; prime9; or a file [as proposed]");
   verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");
+  verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
   verb->add_option("--technology", options->technology, "Process node of the designs [22nm]");
   verb->add_option("--top", options->top, "Best proposals to check [1]")->check(between(1, kMostProposals));
   verb->add_flag("--json", options->json, "Everything, as JSON");

@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "gemm_csv.h"
+#include "gemm_tiled.h"
+#include "given_calibrations.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -19,16 +21,18 @@ namespace {
 struct Options {
   std::string gpus;
   std::string m, n, k, batch;  ///< as typed: read strictly
-  std::string dtype = "bf16";
-  std::string layout;  ///< empty: as frameworks store it
+  std::string dtype;           ///< empty: bf16, or the format of a kernel that has but one
+  std::string layout;          ///< empty: as frameworks store it
   std::string mode;
   std::string operands;
+  std::string calibrations;
   std::string csv, workloads;
   std::string format;
   std::string out;
   bool json = false;
   bool explain = false;
   bool candidates = false;
+  bool tiled = false;
 };
 
 /// What the command line asks for.
@@ -90,6 +94,13 @@ void check_options(const Options& options, Task task) {
   refuse(task == Task::table && options.explain, "--explain", "does not go with --csv");
   refuse(task == Task::networks && !options.layout.empty(), "--layout", "does not go with --workload");
   refuse(options.explain && options.candidates, "--explain", "and --candidates do not go together");
+  refuse(task != Task::product && options.tiled, "--tiled", "goes with -m, -n and -k");
+  refuse(options.tiled && (options.explain || options.candidates), "--tiled", "goes without --explain, --candidates");
+  refuse(options.tiled && !options.calibrations.empty(), "--calibration", "has no constants for --tiled");
+}
+
+gpu::DType dtype_of(const Options& options) {
+  return options.dtype.empty() ? gpu::DType::bf16 : gpu::parse_dtype(options.dtype);
 }
 
 gpu::Layout layout_of(const Options& options, std::int64_t batch) {
@@ -116,9 +127,10 @@ ChosenGpus choose_gpus(const std::string& list, gpu::DType dtype) {
 }
 
 std::vector<report::CalibratedGpu> calibrated(const std::vector<gpu::GpuSpec>& specs, gpu::DType dtype,
-                                              OperandChoice operands) {
+                                              OperandChoice operands, const std::string& files) {
+  const std::vector<gpu::Calibration> given = read_given_calibrations(files, specs);
   std::vector<report::CalibratedGpu> gpus;
-  for (const gpu::GpuSpec& spec : specs) gpus.push_back({spec, calibration_for(spec, dtype, operands)});
+  for (const gpu::GpuSpec& spec : specs) gpus.push_back({spec, calibration_for(spec, dtype, operands, given)});
   return gpus;
 }
 
@@ -140,19 +152,34 @@ void write(const Options& options, const std::string& text) {
 /// Text in a file is as wide as it needs to be.
 int columns_for(const Options& options) { return options.out.empty() ? output_columns() : 0; }
 
-int predict_product(const Options& options, gpu::RunMode mode) {
+gpu::Gemm product_of(const Options& options) {
   const std::int64_t batch = options.batch.empty() ? 1 : whole_number("--batch", options.batch, gpu::kLargestDimension);
   const gpu::Gemm gemm{.m = whole_number("-m", options.m, gpu::kLargestDimension),
                        .n = whole_number("-n", options.n, gpu::kLargestDimension),
                        .k = whole_number("-k", options.k, gpu::kLargestDimension),
                        .batch = batch,
-                       .dtype = gpu::parse_dtype(options.dtype),
+                       .dtype = dtype_of(options),
                        .layout = layout_of(options, batch)};
   gpu::require_valid(gemm);
+  return gemm;
+}
+
+int predict_tiled(const Options& options) {
+  const bool other_format = !options.dtype.empty() && dtype_of(options) != gpu::DType::fp32;
+  refuse(other_format, "--tiled", "is a kernel in fp32: leave --dtype out");
+  refuse(!options.layout.empty() || !options.mode.empty(), "--tiled", "takes no --layout and no --mode");
+  const std::vector<gpu::GpuSpec> specs = choose_gpus(options.gpus, gpu::DType::fp32).specs;
+  const gpu::Gemm gemm = product_of(options);
+  write(options, options.json ? tiled_json(specs, gemm) : tiled_text(specs, gemm, columns_for(options)));
+  return 0;
+}
+
+int predict_product(const Options& options, gpu::RunMode mode) {
+  const gpu::Gemm gemm = product_of(options);
   const ChosenGpus chosen = choose_gpus(options.gpus, gemm.dtype);
   report::GemmReport result{.gemm = gemm, .mode = mode, .gpus = {}, .left_out = chosen.left_out};
   for (const report::CalibratedGpu& gpu :
-       calibrated(chosen.specs, gemm.dtype, operand_choice(options, Task::product))) {
+       calibrated(chosen.specs, gemm.dtype, operand_choice(options, Task::product), options.calibrations)) {
     report::GemmOnGpu on = report::predict_on(gpu, gemm, mode);
     if (options.candidates) on.candidates = gpu::rank_candidates(gpu.spec, gpu.calibration, gemm, mode);
     result.gpus.push_back(std::move(on));
@@ -177,9 +204,10 @@ int predict_table(const Options& options, gpu::RunMode mode) {
   const std::string format = options.format.empty() ? (options.json ? "json" : "csv") : options.format;
   const auto written = one_of<Format>("--format", format, {{"csv", Format::csv}, {"json", Format::json}});
   TableDefaults defaults{.batch = 1,
-                         .dtype = gpu::parse_dtype(options.dtype),
+                         .dtype = dtype_of(options),
                          .layout = {},
-                         .operands = operand_choice(options, Task::table)};
+                         .operands = operand_choice(options, Task::table),
+                         .calibrations = options.calibrations};
   if (!options.batch.empty()) defaults.batch = whole_number("--batch", options.batch, gpu::kLargestDimension);
   if (!options.layout.empty()) defaults.layout = gpu::parse_layout(options.layout);
   const auto [table, remarks] = predict_csv(options.csv, options.gpus, defaults, mode);
@@ -205,10 +233,10 @@ int predict_table(const Options& options, gpu::RunMode mode) {
 }
 
 int predict_networks(const Options& options, gpu::RunMode mode) {
-  const gpu::DType dtype = gpu::parse_dtype(options.dtype);
+  const gpu::DType dtype = dtype_of(options);
   const ChosenGpus chosen = choose_gpus(options.gpus, dtype);
   const std::vector<report::CalibratedGpu> gpus =
-      calibrated(chosen.specs, dtype, operand_choice(options, Task::networks));
+      calibrated(chosen.specs, dtype, operand_choice(options, Task::networks), options.calibrations);
   std::vector<workload::Network> networks = workload::load_networks(options.workloads);
   if (!options.batch.empty()) {
     const std::int64_t batch = whole_number("--batch", options.batch, kLargestNetworkBatch);
@@ -239,7 +267,7 @@ int gemm(const Options& options) {
   const gpu::RunMode mode = run_mode(options, task);
   switch (task) {
     case Task::product:
-      return predict_product(options, mode);
+      return options.tiled ? predict_tiled(options) : predict_product(options, mode);
     case Task::table:
       return predict_table(options, mode);
     case Task::networks:
@@ -263,12 +291,14 @@ void add_gemm(CLI::App& app, Session& session) {
   verb->add_option("--mode", options->mode, "burst or sustained [burst; networks: sustained]");
   verb->add_option("--operands", options->operands,
                    "Power as recorded, or of random data [recorded; networks: random]");
+  verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
   verb->add_option("--csv", options->csv, "Table with columns m,n,k[,batch,dtype,layout]; - reads");
   verb->add_option("--workload,--workloads", options->workloads, "Networks: names a,b,c; all; or a file");
   verb->add_option("--format", options->format, "Of a table: csv or json [csv]");
   verb->add_option("--out", options->out, "File to write, whole or not at all [print]");
   verb->add_flag("--explain", options->explain, "The terms behind each figure");
   verb->add_flag("--candidates", options->candidates, "The library's kernels, ranked");
+  verb->add_flag("--tiled", options->tiled, "The plain tiled fp32 kernel at tiles 1 to 32");
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer("Example: hindsight gemm --gpu h100-sxm5,l40s -m 4096 -n 4096 -k 4096 --explain");
   verb->callback([options, &session] { session.action = [options] { return gemm(*options); }; });

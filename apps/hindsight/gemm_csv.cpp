@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "given_calibrations.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
@@ -132,16 +133,20 @@ class RowReader {
 /// Predictors of one GPU, one per dtype, made when first needed.
 class Predictors {
  public:
-  Predictors(const gpu::GpuSpec& spec, OperandChoice operands) : spec_(&spec), operands_(operands) {}
+  /// What is referred to must outlive this object.
+  Predictors(const gpu::GpuSpec& spec, OperandChoice operands, const std::vector<gpu::Calibration>& given)
+      : spec_(&spec), operands_(operands), given_(&given) {}
   const gpu::Predictor& of(gpu::DType dtype) {
     const auto found = made_.find(dtype);
     if (found != made_.end()) return found->second;
-    return made_.emplace(dtype, gpu::Predictor(*spec_, calibration_for(*spec_, dtype, operands_), dtype)).first->second;
+    return made_.emplace(dtype, gpu::Predictor(*spec_, calibration_for(*spec_, dtype, operands_, *given_), dtype))
+        .first->second;
   }
 
  private:
   const gpu::GpuSpec* spec_;
   OperandChoice operands_;
+  const std::vector<gpu::Calibration>* given_;
   std::map<gpu::DType, gpu::Predictor> made_;
 };
 
@@ -159,9 +164,9 @@ void drop_lacking(std::vector<gpu::GpuSpec>& specs, const std::vector<gpu::Gemm>
 
 std::vector<gpu::GemmPrediction> predict_rows(const std::vector<gpu::GpuSpec>& specs,
                                               const std::vector<gpu::Gemm>& gemms, OperandChoice operands,
-                                              gpu::RunMode mode) {
+                                              const std::vector<gpu::Calibration>& given, gpu::RunMode mode) {
   std::vector<Predictors> predictors;
-  for (const gpu::GpuSpec& spec : specs) predictors.emplace_back(spec, operands);
+  for (const gpu::GpuSpec& spec : specs) predictors.emplace_back(spec, operands, given);
   std::vector<gpu::GemmPrediction> predictions;
   predictions.reserve(gemms.size() * specs.size());
   for (const gpu::Gemm& gemm : gemms) {
@@ -174,8 +179,9 @@ std::vector<gpu::GemmPrediction> predict_rows(const std::vector<gpu::GpuSpec>& s
 
 }  // namespace
 
-gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, OperandChoice operands) {
-  gpu::Calibration calibration = gpu::load_calibration(spec, dtype);
+gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, OperandChoice operands,
+                                 const std::vector<gpu::Calibration>& given) {
+  gpu::Calibration calibration = gpu::load_calibration(spec, dtype, given);
   if (operands == OperandChoice::random) calibration.unwritten = {};
   return calibration;
 }
@@ -183,6 +189,7 @@ gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, Ope
 CsvPredictions predict_csv(const std::string& file, const std::string& gpus, const TableDefaults& defaults,
                            gpu::RunMode mode) {
   std::vector<gpu::GpuSpec> specs = gpu::load_gpus(gpus);  // a wrong name is said before standard input is read
+  const std::vector<gpu::Calibration> given = read_given_calibrations(defaults.calibrations, specs);
   CsvPredictions result{.table = {.input = read_table(file), .gemms = {}, .gpus = {}, .mode = mode, .predictions = {}},
                         .remarks = {}};
   report::GemmTable& table = result.table;
@@ -193,7 +200,7 @@ CsvPredictions predict_csv(const std::string& file, const std::string& gpus, con
     table.gpus.push_back(spec.name);
     reader.require_dtypes(spec, table.gemms);
   }
-  table.predictions = predict_rows(specs, table.gemms, defaults.operands, mode);
+  table.predictions = predict_rows(specs, table.gemms, defaults.operands, given, mode);
   if (const std::string unused = reader.unused_columns(); !unused.empty()) result.remarks.push_back(unused);
   return result;
 }

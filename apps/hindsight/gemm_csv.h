@@ -15,7 +15,9 @@ enum class OperandChoice {
   recorded,  ///< as in those rows: zero weights for some shapes
   random,    ///< real data for every shape
 };
-[[nodiscard]] gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, OperandChoice operands);
+/// As gpu::load_calibration, for these operands.
+[[nodiscard]] gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, OperandChoice operands,
+                                               const std::vector<gpu::Calibration>& given = {});
 
 /// What a table's rows do not say themselves.
 struct TableDefaults {
@@ -23,6 +25,7 @@ struct TableDefaults {
   gpu::DType dtype = gpu::DType::bf16;
   std::optional<gpu::Layout> layout;  ///< nothing: gpu::usual_layout of the row's batch
   OperandChoice operands = OperandChoice::recorded;
+  std::string calibrations;  ///< as read_given_calibrations takes it
 };
 
 struct CsvPredictions {

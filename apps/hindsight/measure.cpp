@@ -69,36 +69,28 @@ std::string records_json(const measure::SessionRecords& records) {
   return text + "]\n";
 }
 
-/// Tasks that the log has of devices of this name.
-std::set<std::string> finished_in_log(const std::string& file, const std::string& gpu_name) {
-  if (!std::filesystem::exists(file)) return {};
+/// What the log has of one device.
+std::vector<measure::SessionRecords> logged_sessions(const std::string& file, const std::string& gpu_uuid) {
+  if (file.empty() || !std::filesystem::exists(file)) return {};
   std::vector<measure::SessionRecords> sessions = log::gpu_measurements(log::Log::open(file, log::OpenMode::read_only));
-  std::erase_if(sessions, [&](const auto& records) { return records.session.gpu_name != gpu_name; });
-  return measure::finished_tasks(sessions);
+  std::erase_if(sessions, [&](const auto& records) { return records.session.gpu_uuid != gpu_uuid; });
+  return sessions;
 }
 
-int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Provenance& provenance) {
-  const measure::Availability here = measure::availability();
-  if (options.resume && options.log.empty())
-    throw Error(ErrorKind::usage, "--resume needs --log (what is done stands there)");
-  const auto device = static_cast<std::size_t>(options.run.device);
-  if (options.resume && device < here.devices.size()) {
-    options.run.finished = finished_in_log(options.log, here.devices[device]);
+/// The name in a sheet, and with which `--gpu FILE` asks for it.
+std::string sheet_name(const std::string& file) {
+  std::string name = std::filesystem::path(file).stem().string();
+  if (name.empty() || name.find(',') != std::string::npos) {
+    throw Error(ErrorKind::usage, fmt::format("--sheet {}: no name for a GPU (commas separate the GPUs of a list). "
+                                              "Choose another file name",
+                                              printable(file)));
   }
-  options.run.command_line = provenance.command_line;
-  options.run.version = provenance.version;
-  options.run.commit = provenance.commit;
-  options.run.host = provenance.host;
-  install_interrupt_handlers();
-  MeasureSink sink(options.log, provenance, options.quiet);
-  const measure::RunResult result = measure::run(plan, options.run, sink);
-  sink.finish(interrupt_requested() ? "interrupted" : "finished");
-  const measure::SessionRecords& records = sink.records();
+  return name;
+}
+
+/// Prints what was measured, and writes the CSV, as the options say.
+void show(const measure::SessionRecords& records, const MeasureOptions& options) {
   if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, measure::gemms_csv({records}));
-  if (!options.sheet.empty()) {
-    write_file_atomically(options.sheet,
-                          measure::sheet_yaml(records, std::filesystem::path(options.sheet).stem().string()));
-  }
   if (options.csv == "-") {
     print(measure::gemms_csv({records}));
   } else if (options.json) {
@@ -107,9 +99,55 @@ int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Pr
     if (!records.quantities.empty()) print(quantities_text(records));
     if (!records.gemms.empty()) print(gemms_text(records));
   }
+}
+
+/// The sheet of everything that is known of the device: the log's rows, which have this run's among them, else this
+/// run's alone.
+void write_sheet(const measure::SessionRecords& records, const MeasureOptions& options) {
+  std::vector<measure::SessionRecords> sessions = logged_sessions(options.log, records.session.gpu_uuid);
+  if (sessions.empty()) sessions = {records};
+  try {
+    write_file_atomically(options.sheet, measure::sheet_yaml(measure::merged(sessions), sheet_name(options.sheet)));
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{} No sheet was written; what was measured stands above{}.", error.what(),
+                                          options.log.empty() ? "" : " and in " + options.log));
+  }
+}
+
+int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Provenance& provenance) {
+  const measure::Availability here = measure::availability();
+  if (options.resume && options.log.empty())
+    throw Error(ErrorKind::usage, "--resume needs --log (what is done stands there)");
+  if (!options.sheet.empty()) static_cast<void>(sheet_name(options.sheet));  // minutes before it is written
+  const auto device = static_cast<std::size_t>(options.run.device);
+  if (options.resume && device < here.uuids.size()) {
+    const std::string& uuid = here.uuids[device];
+    options.run.finished = measure::finished_tasks(logged_sessions(options.log, uuid), uuid);
+  }
+  options.run.command_line = provenance.command_line;
+  options.run.version = provenance.version;
+  options.run.commit = provenance.commit;
+  options.run.host = provenance.host;
+  install_interrupt_handlers();
+  MeasureSink sink(options.log, provenance, options.quiet);
+  const measure::SessionRecords& records = sink.records();
+  measure::RunResult result;
+  try {
+    result = measure::run(plan, options.run, sink);
+  } catch (const Error&) {  // a device that stopped working keeps what it gave before
+    if (!records.gemms.empty() || !records.quantities.empty()) {
+      sink.finish("failed");
+      show(records, options);
+    }
+    throw;
+  }
+  sink.finish(interrupt_requested() ? "interrupted" : "finished");
+  show(records, options);  // before the sheet: what may still be refused must not cost the results
   remark(fmt::format("{} tasks measured, {} failed, {} done before, {} left", result.measured, result.failed,
                      result.finished_before, result.left));
-  return interrupt_requested() ? exit_code(ErrorKind::interrupted) : 0;
+  if (interrupt_requested()) return exit_code(ErrorKind::interrupted);
+  if (!options.sheet.empty()) write_sheet(records, options);
+  return 0;
 }
 
 int import(const MeasureOptions& options, const Provenance& provenance) {
@@ -120,9 +158,7 @@ int import(const MeasureOptions& options, const Provenance& provenance) {
   }
   // What can be refused is refused before anything is written.
   const std::string sheet =
-      options.sheet.empty()
-          ? ""
-          : measure::sheet_yaml(measure::merged(sessions), std::filesystem::path(options.sheet).stem().string());
+      options.sheet.empty() ? "" : measure::sheet_yaml(measure::merged(sessions), sheet_name(options.sheet));
   if (!options.log.empty()) {
     log::Log log = log::Log::open(options.log, log::OpenMode::read_write_create);
     const std::int64_t run_id = log.begin_run("measure import", provenance, "{}");
@@ -174,9 +210,9 @@ void add_gemm_verb(CLI::App& group, Session& session) {
   verb->add_option("--algorithms", options->algorithms, "Best of cuBLASLt's ranking [1]")
       ->check(between(1, kMostAlgorithms));
   verb->add_option("--first-tile", options->first_tile, "Tiled kernel: smallest tile [1]")
-      ->check(between(1, measure::kLargestTile));
+      ->check(between(1, gpu::kLargestTile));
   verb->add_option("--last-tile", options->last_tile, "Tiled kernel: largest tile [32]")
-      ->check(between(1, measure::kLargestTile));
+      ->check(between(1, gpu::kLargestTile));
   verb->add_option("--csv", options->csv, "Rows as CSV to a file, or - for standard output");
   add_common(*verb, *options);
   verb->footer(

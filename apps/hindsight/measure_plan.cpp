@@ -45,8 +45,11 @@ std::int64_t size_in(const dataset::CsvTable& table, std::size_t row, const std:
 /// The products of one number format that the options ask for.
 std::vector<gpu::Gemm> shapes_of(const MeasureOptions& options, gpu::DType dtype) {
   std::vector<gpu::Gemm> shapes;
-  if (options.m > 0 || options.n > 0 || options.k > 0) {
-    shapes.push_back({.m = options.m, .n = options.n, .k = options.k, .batch = options.batch});
+  if (options.m || options.n || options.k) {
+    for (const auto& [name, size] : {std::pair("-m", options.m), {"-n", options.n}, {"-k", options.k}}) {
+      if (!size) throw Error(ErrorKind::usage, fmt::format("measure gemm: {} is missing", name));
+    }
+    shapes.push_back({.m = *options.m, .n = *options.n, .k = *options.k, .batch = options.batch});
   } else if (options.shapes == "grid") {
     shapes = measure::grid(dtype);
   } else if (options.shapes == "sustained") {

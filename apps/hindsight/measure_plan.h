@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,10 @@ namespace hindsight::app {
 
 /// The options of all verbs of `measure`.
 struct MeasureOptions {
-  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  std::optional<std::int64_t> m = {}, n = {}, k = {};  ///< one product; nothing: `shapes`
+  std::int64_t batch = 1;
   std::string shapes = "grid", dtype = "all", layout = "nt", kernel = "cublaslt", mode = "burst";
-  std::int64_t algorithms = 1, first_tile = 1, last_tile = measure::kLargestTile;
+  std::int64_t algorithms = 1, first_tile = 1, last_tile = gpu::kLargestTile;
   measure::RunOptions run;
   std::string log, csv, sheet, file;
   bool resume = false, json = false, quiet = false;

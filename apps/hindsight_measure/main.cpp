@@ -27,7 +27,7 @@ constexpr const char* kUsage =
     "usage: hindsight-measure [OPTIONS] FILE.jsonl\n"
     "\n"
     "Measures a GPU: its latencies, bandwidths, arithmetic rates and power, GEMMs by cuBLASLt and by the plain tiled\n"
-    "kernel. Results are appended to FILE.jsonl; what it holds already is not measured again.\n"
+    "kernel. Results are appended to FILE.jsonl; what it holds already of this very GPU is not measured again.\n"
     "\n"
     "  --budget-s S      start nothing later than S seconds after the start [no limit]\n"
     "  --device N        number of the device [0]\n"
@@ -36,10 +36,12 @@ constexpr const char* kUsage =
     "  --mode A,B        burst, sustained [both]\n"
     "  --settle-s S      sustained mode: seconds that do not count [1]\n"
     "  --window-s S      sustained mode: seconds of energy counting [1.2]\n"
-    "  --list            print the tasks and their state; measure nothing\n"
+    "  --list            print the tasks and their state; measure nothing. Without a device: that of the last session\n"
     "  --check           run the kernels against the host; measure nothing\n"
     "\n"
-    "Exit codes: 0 done or out of budget, 1 failed, 2 usage, 5 no CUDA or no device, 130 interrupted\n";
+    "Exit codes: 0 done or out of budget, 1 failed, 2 usage, 3 kernels disagree with the host (--check), 5 no CUDA or\n"
+    "no device, 130 interrupted\n";
+constexpr int kKernelsDisagree = 3;
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -192,15 +194,32 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-int measure(Options options, const std::string& command_line) {
-  if (options.check) {
-    const std::vector<std::string> problems = check_kernels(options.run.device);
-    for (const std::string& problem : problems) std::printf("%s\n", problem.c_str());
-    std::printf("%s\n", problems.empty() ? "all kernels agree with the host" : "kernels disagree with the host");
-    return problems.empty() ? 0 : 1;
+int check(int device) {
+  const KernelCheck result = check_kernels(device);
+  for (const std::string& skipped : result.skipped) std::printf("not checked: %s\n", skipped.c_str());
+  for (const std::string& problem : result.problems) std::printf("%s\n", problem.c_str());
+  if (!result.problems.empty()) {
+    std::printf("kernels disagree with the host: %zu of %zu\n", result.problems.size(),
+                result.problems.size() + result.agreed);
+    return kKernelsDisagree;
   }
+  std::printf("all %zu kernels checked agree with the host\n", result.agreed);
+  return 0;
+}
+
+/// The device that is asked for; without one, only to list what is done, that of the last session.
+std::string device_uuid(const Availability& here, const Options& options, const std::vector<SessionRecords>& before) {
+  const auto device = static_cast<std::size_t>(options.run.device);
+  if (device < here.uuids.size()) return here.uuids[device];
+  return options.list && !before.empty() ? before.back().session.gpu_uuid : "";
+}
+
+int measure(Options options, const std::string& command_line) {
+  if (options.check) return check(options.run.device);
   const std::string content = read_if_there(options.file);
-  options.run.finished = finished_tasks(parse_json_lines(content, options.file, LastLine::may_be_cut));
+  const std::vector<SessionRecords> before = parse_json_lines(content, options.file, LastLine::may_be_cut);
+  const Availability here = availability();
+  options.run.finished = finished_tasks(before, device_uuid(here, options, before));
   const std::vector<Task> plan = make_plan(options.plan);
   if (options.list) {
     for (const Task& task : plan) {
@@ -208,7 +227,7 @@ int measure(Options options, const std::string& command_line) {
     }
     return 0;
   }
-  if (const Availability here = availability(); !here.problem.empty()) {  // before the file is touched
+  if (!here.problem.empty()) {  // before the file is touched
     throw Error(ErrorKind::unavailable, "cannot measure: " + here.problem + ".");
   }
   options.run.command_line = command_line;

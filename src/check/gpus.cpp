@@ -86,12 +86,12 @@ std::string share_words(double ours, double theirs) {
 
 }  // namespace
 
-GpuContender contender(const gpu::GpuSpec& spec) {
+GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibration> given) {
   constexpr std::array kPreferred = {gpu::DType::int8, gpu::DType::fp16};
   const auto* const found =
       std::find_if(kPreferred.begin(), kPreferred.end(), [&](gpu::DType dtype) { return spec.has(dtype); });
   const gpu::DType dtype = found == kPreferred.end() ? gpu::DType::fp32 : *found;
-  gpu::Calibration calibration = gpu::load_calibration(spec, dtype);
+  gpu::Calibration calibration = gpu::load_calibration(spec, dtype, given);
   calibration.unwritten = {};  // a network's weights are real data, whatever the calibration's rows held
   return {.spec = spec, .dtype = dtype, .calibration = std::move(calibration)};
 }

@@ -243,4 +243,14 @@ std::string ConfigNode::where() const {
 
 void ConfigNode::fail(const std::string& problem) const { impl_->fail(problem); }
 
+std::string yaml_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool control = byte < 0x20 || byte == 0x7f;
+    quoted += c == '\'' ? "''" : std::string(1, control ? '?' : c);
+  }
+  return quoted + '\'';
+}
+
 }  // namespace hindsight

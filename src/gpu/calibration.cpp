@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hindsight/core/config.h"
 #include "hindsight/core/error.h"
@@ -38,11 +39,20 @@ Constants read_constants(const ConfigNode& node) {
   return constants;
 }
 
+/// Peak rates of both GPUs in the first format that both have (fp32 as a rule); in SM clocks where they share none.
+std::pair<double, double> comparable_rates(const GpuSpec& one, const GpuSpec& other) {
+  for (const DType dtype : kAllDTypes) {
+    if (!one.has(dtype) || !other.has(dtype)) continue;
+    return {one.ops_per_s(dtype, one.boost_hz), other.ops_per_s(dtype, other.boost_hz)};
+  }
+  return {one.sms * one.boost_hz, other.sms * other.boost_hz};
+}
+
 /// How far a calibrated GPU is from the one that needs constants; smaller is nearer.
 double distance(const GpuSpec& from, const GpuSpec& to) {
   constexpr double kGeneration = 100.0;  // [chosen] above any ratio of peak rates
   const double generations = std::abs(static_cast<double>(from.architecture) - static_cast<double>(to.architecture));
-  const double from_rate = from.ops_per_s(DType::fp32, from.boost_hz), to_rate = to.ops_per_s(DType::fp32, to.boost_hz);
+  const auto [from_rate, to_rate] = comparable_rates(from, to);
   return kGeneration * generations + std::abs(std::log(from_rate / to_rate));
 }
 
@@ -96,20 +106,29 @@ Calibration transferred(const Calibration& calibration, const GpuSpec& source, c
   return other;
 }
 
-Calibration load_calibration(const GpuSpec& spec, DType dtype) {
+Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given) {
+  for (const Calibration& one : given) {
+    if (one.gpu != spec.name || one.dtype_class != dtype_class(dtype)) {
+      continue;
+    }
+    Calibration calibration = one;
+    add_power(calibration, spec);
+    return calibration;
+  }
   std::optional<Calibration> nearest;
   std::optional<GpuSpec> nearest_spec;
   for (const std::string& name : list_data_files(kFolder)) {
-    Calibration calibration = read_calibration(find_data_file(name, kFolder, "calibration"));
+    const std::filesystem::path file = find_data_file(name, kFolder, "calibration");
+    Calibration calibration = read_calibration(file);
     if (calibration.dtype_class != dtype_class(dtype)) {
       continue;
     }
-    if (calibration.gpu == spec.name) {
+    std::optional<GpuSpec> source = fitted_gpu(file, calibration.gpu);
+    if (calibration.gpu == spec.name && (!source || same_board(*source, spec))) {
       add_power(calibration, spec);
       return calibration;
     }
-    GpuSpec source = load_gpu(calibration.gpu);
-    if (!nearest || distance(source, spec) < distance(*nearest_spec, spec)) {
+    if (source && (!nearest || distance(*source, spec) < distance(*nearest_spec, spec))) {
       nearest = std::move(calibration);
       nearest_spec = std::move(source);
     }
@@ -130,9 +149,9 @@ std::string to_yaml(const CalibrationReport& report, const std::string& command,
       "gpu: {}\ndtype_class: {}\ndata: {}\nsplit: five folds, grouped by (n, k)\nrows: {}\ndate: {}\ncommand: {}\n"
       "fitted: {{mape_frac: {:.4f}, median_frac: {:.4f}}}\nheld_out: {{mape_frac: {:.4f}, median_frac: {:.4f}}}\n"
       "range: {{shortest_us: {:.4g}, longest_us: {:.6g}, largest_m: {}, largest_n: {}, largest_k: {}}}\nconstants:\n",
-      c.gpu, to_string(c.dtype_class), c.data, c.row_count, date, command, report.fitted.mape_frac,
-      report.fitted.median_frac, c.held_out_mape_frac, c.held_out_median_frac, c.shortest_s / kMicro,
-      c.longest_s / kMicro, c.largest_m, c.largest_n, c.largest_k);
+      yaml_quoted(c.gpu), to_string(c.dtype_class), yaml_quoted(c.data), c.row_count, date, yaml_quoted(command),
+      report.fitted.mape_frac, report.fitted.median_frac, c.held_out_mape_frac, c.held_out_median_frac,
+      c.shortest_s / kMicro, c.longest_s / kMicro, c.largest_m, c.largest_n, c.largest_k);
   for (const ConstantField& field : kConstantFields) {
     text += fmt::format("  {}: {:.5g}\n", field.key, c.constants.*field.member);
   }

@@ -40,8 +40,8 @@ UnwrittenWeights read_unwritten(const ConfigNode& root) {
           .weight_bytes_at_least = kGiga * node->get_double("weight_gb_at_least", 0, kNonNegative)};
 }
 
-PowerFile read_power_file(const std::string& name) {
-  const ConfigNode root = ConfigNode::load(find_data_file(name, kFolder, "power calibration"));
+PowerFile read_power_file(const std::filesystem::path& path) {
+  const ConfigNode root = ConfigNode::load(path);
   root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "shortest_us", "held_out", "date", "command",
                           "constants", "unwritten_weights"});
   const ConfigNode constants = root.at("constants");
@@ -88,17 +88,17 @@ PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_cl
   PowerCalibration found;
   found.constants = default_power_constants(spec, dtype_class);
   for (const std::string& name : list_data_files(kFolder)) {
-    PowerFile file = read_power_file(name);
+    const std::filesystem::path path = find_data_file(name, kFolder, "power calibration");
+    PowerFile file = read_power_file(path);
     if (file.dtype_class != dtype_class) continue;
-    if (file.calibration.gpu == spec.name) return file.calibration;
-    if (found.source == PowerSource::transfer) continue;
-    const GpuSpec measured = load_gpu(file.calibration.gpu);
-    if (measured.architecture != spec.architecture) continue;
+    const std::optional<GpuSpec> measured = fitted_gpu(path, file.calibration.gpu);
+    if (file.calibration.gpu == spec.name && (!measured || same_board(*measured, spec))) return file.calibration;
+    if (found.source == PowerSource::transfer || !measured || measured->architecture != spec.architecture) continue;
     found = std::move(file.calibration);
     found.source = PowerSource::transfer;
     found.unwritten = {};
     // Busy SMs draw in proportion to their number and the clock.
-    found.constants.active_w *= spec.sms * spec.boost_hz / (measured.sms * measured.boost_hz);
+    found.constants.active_w *= spec.sms * spec.boost_hz / (measured->sms * measured->boost_hz);
   }
   return found;
 }

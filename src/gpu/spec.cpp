@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -34,6 +35,17 @@ double GpuSpec::idle_w(double clock_hz) const {
   const IdlePoint& low = *(above - 1);
   const double share = (clock_hz - low.clock_hz) / (above->clock_hz - low.clock_hz);
   return low.power_w + share * (above->power_w - low.power_w);
+}
+
+bool same_board(const GpuSpec& one, const GpuSpec& other) {
+  const auto close = [](double a, double b) { return std::abs(a - b) <= kSameBoard * std::max(a, b); };
+  for (const DType dtype : kAllDTypes) {
+    if (!one.has(dtype) || !other.has(dtype)) continue;
+    if (!close(one.rate(dtype).fma_per_clock_per_sm, other.rate(dtype).fma_per_clock_per_sm)) return false;
+  }
+  return one.compute_capability == other.compute_capability && one.sms == other.sms &&
+         close(one.boost_hz, other.boost_hz) && close(one.l2_bytes, other.l2_bytes) &&
+         close(one.dram_bytes_per_s, other.dram_bytes_per_s);
 }
 
 std::vector<std::string> gpu_names() { return list_data_files("data/gpus"); }

@@ -3,6 +3,7 @@
 /// A number stands alone, and then its group's `source` answers for it, or as {value, source, note}.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -186,8 +187,7 @@ std::filesystem::path sheet_file(const std::string& name_or_path) {
               fmt::format("unknown GPU '{}'. Did you mean one of {}?", printable(name_or_path), join(longer, ", ")));
 }
 
-GpuSpec read_sheet(const std::string& name_or_path, std::vector<SpecSource>& sources) {
-  const ConfigNode root = ConfigNode::load(sheet_file(name_or_path));
+GpuSpec read_sheet(const ConfigNode& root, std::vector<SpecSource>& sources) {
   root.require_only_keys({"name", "title", "architecture", "chip", "math", "sm", "l2", "dram", "power"});
   GpuSpec spec;
   spec.name = root.at("name").as_string();
@@ -204,13 +204,8 @@ GpuSpec read_sheet(const std::string& name_or_path, std::vector<SpecSource>& sou
 
 /// `source` and `note` of a group, each on a line of its own.
 std::string source_lines(const std::string& source, const std::string& note, std::string_view indent) {
-  std::string out = fmt::format("{}source: {}\n", indent, source);
-  if (!note.empty()) {
-    std::string quoted = note;
-    for (std::size_t at = quoted.find('\''); at != std::string::npos; at = quoted.find('\'', at + 2))
-      quoted.insert(at, 1, '\'');
-    out += fmt::format("{}note: '{}'\n", indent, quoted);
-  }
+  std::string out = fmt::format("{}source: {}\n", indent, yaml_quoted(source));
+  if (!note.empty()) out += fmt::format("{}note: {}\n", indent, yaml_quoted(note));
   return out;
 }
 
@@ -251,24 +246,39 @@ std::string_view to_string(Architecture architecture) {
 
 GpuSpec load_gpu(const std::string& name_or_path) {
   std::vector<SpecSource> sources;
-  return read_sheet(name_or_path, sources);
+  return read_sheet(ConfigNode::load(sheet_file(name_or_path)), sources);
+}
+
+GpuSpec parse_gpu(const std::string& yaml, const std::string& name) {
+  std::vector<SpecSource> sources;
+  return read_sheet(ConfigNode::parse(yaml, name), sources);
+}
+
+std::optional<GpuSpec> fitted_gpu(const std::filesystem::path& calibration_file, const std::string& gpu) {
+  const std::vector<std::string> shipped = gpu_names();
+  if (std::find(shipped.begin(), shipped.end(), gpu) == shipped.end()) return std::nullopt;
+  // data/gpus/calibration/KIND/FILE.yaml: a folder of a user's own describes its boards itself, where it does.
+  const std::filesystem::path beside = calibration_file.parent_path().parent_path().parent_path() / (gpu + ".yaml");
+  std::error_code error;
+  return load_gpu(std::filesystem::exists(beside, error) ? beside.string()
+                                                         : find_data_file(gpu, kFolder, "GPU").string());
 }
 
 std::vector<SpecSource> load_gpu_sources(const std::string& name_or_path) {
   std::vector<SpecSource> sources;
-  static_cast<void>(read_sheet(name_or_path, sources));
+  static_cast<void>(read_sheet(ConfigNode::load(sheet_file(name_or_path)), sources));
   return sources;
 }
 
 std::string to_yaml(const GpuSpec& spec, const std::string& source, const std::string& note) {
   const std::string origin = source_lines(source, note, "  ");
-  std::string out =
-      fmt::format("name: {}\ntitle: {}\narchitecture: {}\n", spec.name, spec.title, to_string(spec.architecture));
+  std::string out = fmt::format("name: {}\ntitle: {}\narchitecture: {}\n", yaml_quoted(spec.name),
+                                yaml_quoted(spec.title), to_string(spec.architecture));
   out += "chip:\n" + origin +
          fmt::format("  compute_capability: {}.{}\n", spec.compute_capability / 10, spec.compute_capability % 10);
   out += number_line("sms", spec.sms) + number_line("boost_mhz", spec.boost_hz / kMega);
   if (spec.die_mm2) out += number_line("die_mm2", *spec.die_mm2);
-  if (!spec.node.empty()) out += fmt::format("  node: {}\n", spec.node);
+  if (!spec.node.empty()) out += fmt::format("  node: {}\n", yaml_quoted(spec.node));
   out += math_yaml(spec, source, note);
   out += "sm:\n" + origin + number_line("threads", spec.sm.threads) + number_line("blocks", spec.sm.blocks) +
          number_line("registers", spec.sm.registers) +

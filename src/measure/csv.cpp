@@ -21,29 +21,30 @@ std::string cell(const std::string& text) {
 }
 
 std::string line_of(const Session& session, const GemmRow& row) {
-  const std::vector<std::string> cells = {cell(session.gpu_name),
-                                          row.kernel,
-                                          row.dtype,
-                                          row.layout,
-                                          std::to_string(row.batch),
-                                          std::to_string(row.m),
-                                          std::to_string(row.n),
-                                          std::to_string(row.k),
-                                          std::to_string(row.tile),
-                                          std::to_string(row.rank),
-                                          row.mode,
-                                          row.status,
-                                          cell(row.latency_s * kMicro),
-                                          cell(row.board.power_w),
-                                          cell(row.energy_j * kMilli),
-                                          cell(ops_per_s(row) / kTera),
-                                          cell(row.board.sm_clock_hz / kMega),
-                                          cell(row.board.temperature_c),
-                                          std::to_string(row.board.throttle_reasons),
-                                          cell(row.spread_frac),
-                                          std::to_string(row.samples),
-                                          cell(row.algorithm),
-                                          cell(row.message)};
+  const std::vector<std::string> cells = {
+      cell(session.gpu_name),
+      row.kernel,
+      row.dtype,
+      row.layout,
+      std::to_string(row.batch),
+      std::to_string(row.m),
+      std::to_string(row.n),
+      std::to_string(row.k),
+      std::to_string(row.tile),
+      std::to_string(row.rank),
+      row.mode,
+      row.status,
+      cell(row.latency_s * kMicro),
+      cell(row.board.power_w),
+      cell(row.energy_j * kMilli),
+      cell(ops_per_s(row) / kTera),
+      cell(row.board.sm_clock_hz / kMega),
+      cell(row.board.temperature_c),
+      row.board.throttle_reasons < 0 ? "" : std::to_string(row.board.throttle_reasons),
+      cell(row.spread_frac),
+      std::to_string(row.samples),
+      cell(row.algorithm),
+      cell(row.message)};
   return join(cells, ",") + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "hindsight/measure/plan.h"
 
 namespace hindsight::measure {
@@ -76,6 +77,83 @@ double dram_bytes_per_s(const SessionRecords& records) {
   return bus >= read ? bus : read / kReadEfficiency;  // false where the clock is not known (NaN, 0)
 }
 
+/// The highest SM clock at which anything ran: throughput kernels read the SM's own counter, the rest asks the board.
+double reached_clock_hz(const SessionRecords& records) {
+  double highest_hz = 0;
+  const auto see = [&](const BoardSummary& board) { highest_hz = std::fmax(highest_hz, board.sm_clock_hz); };  // NaN
+  for (const GemmRow& row : records.gemms) see(row.board);
+  for (const Quantity& quantity : records.quantities) see(quantity.board);
+  const double allowed_hz = records.session.boost_hz;
+  if (!(highest_hz > 0)) return allowed_hz;
+  return allowed_hz > 0 ? std::min(highest_hz, allowed_hz) : highest_hz;  // timers jitter
+}
+
+/// Points of nearly the same clock as one, the mean of both coordinates.
+std::vector<gpu::IdlePoint> merged_points(const std::vector<gpu::IdlePoint>& sorted) {
+  std::vector<gpu::IdlePoint> points;
+  for (std::size_t begin = 0; begin < sorted.size();) {
+    gpu::IdlePoint sum{.clock_hz = 0, .power_w = 0};
+    std::size_t end = begin;
+    for (; end < sorted.size() && sorted[end].clock_hz <= sorted[begin].clock_hz * (1 + kSameClock); ++end) {
+      sum.clock_hz += sorted[end].clock_hz;
+      sum.power_w += sorted[end].power_w;
+    }
+    const auto count = static_cast<double>(end - begin);
+    points.push_back({.clock_hz = sum.clock_hz / count, .power_w = sum.power_w / count});
+    begin = end;
+  }
+  return points;
+}
+
+/// The nearest powers (least squares) that do not fall with the clock: pool adjacent violators.
+void make_monotone(std::vector<gpu::IdlePoint>& points) {
+  struct Pool {
+    double sum_w;
+    std::size_t count;
+    [[nodiscard]] double mean_w() const { return sum_w / static_cast<double>(count); }
+  };
+  std::vector<Pool> pools;
+  for (const gpu::IdlePoint& point : points) {
+    pools.push_back({point.power_w, 1});
+    while (pools.size() > 1 && pools.back().mean_w() < pools[pools.size() - 2].mean_w()) {
+      const Pool last = pools.back();
+      pools.pop_back();
+      pools.back().sum_w += last.sum_w;
+      pools.back().count += last.count;
+    }
+  }
+  auto point = points.begin();
+  for (const Pool& pool : pools) {
+    for (std::size_t i = 0; i < pool.count; ++i) (point++)->power_w = pool.mean_w();
+  }
+}
+
+/// Power without work against the clock, clocks ascending, power not falling.
+std::vector<gpu::IdlePoint> idle_points(const SessionRecords& records, double highest_clock_hz) {
+  std::vector<gpu::IdlePoint> points;
+  std::optional<double> without_clock_w;
+  for (const Quantity& row : records.quantities) {
+    if ((row.name != "idle_power_w" && row.name != "awake_power_w") || !(row.value > 0)) continue;  // false for NaN
+    if (row.board.sm_clock_hz > 0) {
+      points.push_back({.clock_hz = row.board.sm_clock_hz, .power_w = row.value});
+    } else {
+      without_clock_w = std::max(without_clock_w.value_or(0), row.value);
+    }
+  }
+  if (points.empty() && without_clock_w) points.push_back({.clock_hz = highest_clock_hz, .power_w = *without_clock_w});
+  if (points.empty()) required(records, "idle_power_w", "idle_power");
+  std::sort(points.begin(), points.end(),
+            [](const gpu::IdlePoint& a, const gpu::IdlePoint& b) { return a.clock_hz < b.clock_hz; });
+  points = merged_points(points);
+  make_monotone(points);
+  return points;
+}
+
+[[noreturn]] void refuse(const Session& session, const std::string& problem) {
+  throw Error(ErrorKind::usage, fmt::format("the measurements of {} make no spec sheet: {}. Measure the device again?",
+                                            session.gpu_name, problem));
+}
+
 }  // namespace
 
 gpu::GpuSpec spec_of(const SessionRecords& records, const std::string& name) {
@@ -86,7 +164,9 @@ gpu::GpuSpec spec_of(const SessionRecords& records, const std::string& name) {
   spec.architecture = architecture_of(session.compute_capability);
   spec.compute_capability = static_cast<int>(session.compute_capability);
   spec.sms = static_cast<double>(session.sms);
-  spec.boost_hz = session.boost_hz;
+  if (session.sms < 1) refuse(session, fmt::format("{} SMs", session.sms));
+  spec.boost_hz = reached_clock_hz(records);
+  if (!(spec.boost_hz > 0)) refuse(session, "no SM clock is known");
   for (const gpu::DType dtype : gpu::kAllDTypes) {
     const std::optional<double> measured = best_rate(records, dtype);
     if (!measured) continue;
@@ -104,7 +184,7 @@ gpu::GpuSpec spec_of(const SessionRecords& records, const std::string& name) {
   spec.l2_bytes = static_cast<double>(session.l2_bytes);
   required(records, "l2_read_bytes_per_s", "l2_bandwidth");
   spec.l2_bytes_per_s = largest(records, "l2_read_bytes_per_s");
-  spec.l2_clock_hz = session.boost_hz;
+  spec.l2_clock_hz = spec.boost_hz;
   spec.dram_bytes = static_cast<double>(session.dram_bytes);
   spec.dram_bytes_per_s = dram_bytes_per_s(records);
   if (!(session.default_power_limit_w > 0)) {
@@ -114,24 +194,28 @@ gpu::GpuSpec spec_of(const SessionRecords& records, const std::string& name) {
                             session.gpu_name, session.sensor));
   }
   spec.tdp_w = session.default_power_limit_w;
-  for (const char* quantity : {"idle_power_w", "awake_power_w"}) {
-    for (const Quantity& row : records.quantities) {
-      if (row.name != quantity || !std::isfinite(row.value) || !(row.board.sm_clock_hz > 0)) continue;
-      std::erase_if(spec.idle, [&](const gpu::IdlePoint& point) { return point.clock_hz == row.board.sm_clock_hz; });
-      spec.idle.push_back({.clock_hz = row.board.sm_clock_hz, .power_w = row.value});
-    }
+  spec.idle = idle_points(records, spec.boost_hz);
+  if (spec.idle.back().power_w >= spec.tdp_w) {
+    refuse(session, fmt::format("{} W without work are not below the power limit, {} W",
+                                shortest(spec.idle.back().power_w), shortest(spec.tdp_w)));
   }
-  if (spec.idle.empty()) required(records, "idle_power_w", "idle_power");
-  std::sort(spec.idle.begin(), spec.idle.end(),
-            [](const gpu::IdlePoint& a, const gpu::IdlePoint& b) { return a.clock_hz < b.clock_hz; });
   return spec;
 }
 
 std::string sheet_yaml(const SessionRecords& records, const std::string& name) {
   const Session& session = records.session;
-  return gpu::to_yaml(spec_of(records, name), std::string(gpu::kMeasuredSource),
-                      fmt::format("hindsight {} on {}, driver {}, {}; clocks and sizes as the driver gives them",
-                                  session.version, session.gpu_name, session.driver_version, session.started_at));
+  std::string yaml = gpu::to_yaml(
+      spec_of(records, name), std::string(gpu::kMeasuredSource),
+      fmt::format("hindsight {} on {}, driver {}, {}; counts and sizes as the driver gives them, the highest "
+                  "clock as it was reached",
+                  session.version, session.gpu_name, session.driver_version, session.started_at));
+  try {
+    static_cast<void>(gpu::parse_gpu(yaml, "sheet of " + session.gpu_name));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the measurements of {} make no spec sheet: {}", session.gpu_name, error.what()));
+  }
+  return yaml;
 }
 
 SessionRecords merged(const std::vector<SessionRecords>& sessions) {

@@ -76,6 +76,32 @@ TEST_F(GemmVerb, ExplainsTheTermsOneLineEach) {
   }
 }
 
+/// GPPerf's first experiment from the command line: 32 tile sizes, 16 x 16 against the rest.
+TEST_F(GemmVerb, TiledKernelAtEveryTileSize) {
+  const Json result = json(with(product("rtx-4070", "4096"), {"--tiled"}));
+  const Json& gpu = result.at("gpus").at(0);
+  ASSERT_EQ(gpu.at("tiles").size(), 32U);
+  double best_us = gpu.at("tiles").at(0).at("latency_us");
+  int best = 1;
+  for (const Json& tile : gpu.at("tiles")) {
+    EXPECT_LE(relative_error(tile.at("tflops"), 2 * 4096.0 * 4096 * 4096 / tile.at("latency_us").get<double>() * 1e-6),
+              kRounding);
+    if (tile.at("latency_us") >= best_us) continue;
+    best_us = tile.at("latency_us");
+    best = tile.at("tile");
+  }
+  EXPECT_EQ(gpu.at("best_tile"), best);
+  EXPECT_LE(relative_error(gpu.at("best_over_16"), gpu.at("tiles").at(15).at("latency_us").get<double>() / best_us),
+            kRounding);
+  const Outcome text = gemm(with(product("rtx-4070,l4", "1000"), {"--tiled"}));
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("rtx-4070, plain tiled kernel, fp32, 1000 x 1000 x 1000: best tile"));
+  EXPECT_THAT(text.out, HasSubstr("l4, plain tiled kernel"));
+  EXPECT_EQ(lines(text.out).size(), 2 * (1 + 1 + 1 + 32) + 1U) << "summary, header, rule, tiles; a line between";
+  expect_one_line_error(gemm(with(product("l4", "64"), {"--tiled", "--dtype", "fp16"})), 2, "fp32");
+  expect_one_line_error(gemm({"--gpu", "l4", "--workload", "mobilenet_v2", "--tiled"}), 2, "--tiled goes with -m");
+}
+
 TEST_F(GemmVerb, CandidatesAreRankedAndTheFirstIsThePrediction) {
   const Json result = json(with(product("h100-sxm5", "1000"), {"--candidates"}));
   const Json& gpu = result.at("gpus").at(0);

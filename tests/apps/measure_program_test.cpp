@@ -46,7 +46,8 @@ TEST_F(MeasureProgram, KnowsWhatIsDone) {
   const std::string session = R"({"record":"session","gpu_name":"X"})";
   const std::string done = R"({"record":"quantity","task":"device/latency","name":"l1_latency_cycles","value":33})";
   const std::string failed =
-      R"({"record":"gemm","task":"gemm/tiled/fp32/nn/b1/512x512x512/burst/tile3","status":"failed"})";
+      R"({"record":"gemm","task":"gemm/tiled/fp32/nn/b1/512x512x512/burst/tile3","m":512,"n":512,"k":512,)"
+      R"("status":"failed"})";
   // The last line is one that a killed program did not finish.
   const std::string results = write("m.jsonl", session + "\n" + done + "\n" + failed + "\n" + done.substr(0, 40));
   const auto [exit_code, text] = shell(kProgram + "--list " + results);
@@ -57,6 +58,36 @@ TEST_F(MeasureProgram, KnowsWhatIsDone) {
   const auto [device_exit, device] = shell(kProgram + "--list --only device " + results);
   EXPECT_EQ(device_exit, 0);
   EXPECT_EQ(count(device, "gemm/"), 0U);
+}
+
+/// Rows of one board say nothing of another, even of the same name.
+TEST_F(MeasureProgram, OnlyRowsOfTheSameDeviceCount) {
+  if (shell(kProgram + file("none.jsonl")).first == 0) GTEST_SKIP() << "this machine has a GPU: it decides";
+  const std::string row = R"({"record":"quantity","task":"device/latency","name":"l1_latency_cycles","value":33})";
+  const std::string first = R"({"record":"session","gpu_name":"X","gpu_uuid":"GPU-1"})";
+  const std::string second = R"({"record":"session","gpu_name":"X","gpu_uuid":"GPU-2"})";
+  const std::string results = write("two.jsonl", first + "\n" + row + "\n" + second + "\n");
+  EXPECT_EQ(count(shell(kProgram + "--list " + results).second, "done "), 0U) << "the last session is of GPU-2";
+  const std::string again = write("again.jsonl", first + "\n" + row + "\n" + second + "\n" + first + "\n");
+  EXPECT_THAT(shell(kProgram + "--list " + again).second, HasSubstr("done device/latency\n"));
+}
+
+/// The script's last words for each outcome of the check, with a program that only pretends.
+TEST_F(MeasureProgram, ScriptTellsAWrongKernelFromABrokenCheck) {
+  const auto script = [&](int check_exit) {
+    const std::string program =
+        write("fake.sh", "#!/bin/sh\nif [ \"$1\" = --check ]; then exit " + std::to_string(check_exit) + "; fi\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    return shell(kScript + "--program " + program + " " + file("out"));
+  };
+  EXPECT_EQ(script(0).first, 0);
+  const auto [wrong_exit, wrong] = script(3);
+  EXPECT_EQ(wrong_exit, 1);
+  EXPECT_THAT(wrong, HasSubstr("kernels disagree with the host"));
+  const auto [broken_exit, broken] = script(1);
+  EXPECT_EQ(broken_exit, 1);
+  EXPECT_THAT(broken, HasSubstr("the check of the kernels failed before its end"));
+  EXPECT_EQ(script(5).first, 5);
 }
 
 TEST_F(MeasureProgram, RefusesBadWordsAndFiles) {

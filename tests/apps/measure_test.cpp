@@ -2,6 +2,8 @@
 /// taken in.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <algorithm>
+
 #include "apps/app_fixture.h"
 #include "tolerances.h"
 
@@ -62,6 +64,7 @@ TEST_F(Measure, BadWordsAreUsageErrors) {
   expect_one_line_error(gemm({"--kernel", "tile"}), 2, "Did you mean 'tiled'?");
   expect_one_line_error(gemm({"--mode", "brust"}), 2, "Did you mean 'burst'?");
   expect_one_line_error(gemm({"-m", "0", "-n", "64", "-k", "64"}), 2, "m");
+  expect_one_line_error(gemm({"-m", "16"}), 2, "-n is missing");
   expect_one_line_error(gemm({"--first-tile", "33", "--kernel", "tiled"}), 2, "--first-tile");
   expect_one_line_error(gemm({"--shapes", write("s.csv", "m,n,k\n1,2,x\n")}), 2,
                         "s.csv:2:5: 'x' is not a whole number");
@@ -97,9 +100,90 @@ TEST_F(Measure, ImportWritesASpecSheet) {
   const Outcome outcome = hindsight({"measure", "import", measurements(), "--sheet", file("mine.yaml")});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string sheet = read_file(file("mine.yaml"));
-  EXPECT_THAT(sheet, HasSubstr("name: mine"));
+  EXPECT_THAT(sheet, HasSubstr("name: 'mine'"));
   EXPECT_THAT(sheet, HasSubstr("fma_per_clock_per_sm: 512"));
   EXPECT_THAT(sheet, HasSubstr("gb_per_s: 640"));  // 2 x 10 GHz x 256 bit / 8
+}
+
+TEST_F(Measure, CsvCellsOfUnknownNumbersAreEmpty) {
+  const Outcome outcome = hindsight({"measure", "import", measurements(), "--csv", "-"});
+  // clock, temperature and throttle reasons are unknown, then the spread; no samples were recorded
+  EXPECT_THAT(outcome.out, HasSubstr(",,,,,0,\"id=1, tile=2\","));
+}
+
+/// docs/measure.md from end to end: measured elsewhere, a sheet, fitted constants, predictions with them.
+TEST_F(Measure, AnUnknownGpuBecomesAKnownOne) {
+  std::string text = kSession + "\n";
+  int task = 0;
+  for (const int n : {512, 1024, 2048, 4096, 8192}) {
+    for (const int m : {16, 64, 256, 512, 1024, 2048, 4096, 8192}) {
+      const double ops = 2.0 * m * n * n, bytes = 2.0 * (2.0 * m * n + 1.0 * n * n);
+      const double latency_s = 4e-6 + std::max(ops / 90e12, bytes / 5.5e11);
+      text += R"({"record":"gemm","task":"t)" + std::to_string(task++) +
+              R"(","kernel":"cublaslt","dtype":"bf16","layout":"nt","m":)" + std::to_string(m) + R"(,"n":)" +
+              std::to_string(n) + R"(,"k":)" + std::to_string(n) +
+              R"(,"batch":1,"mode":"burst","status":"ok","latency_s":)" + std::to_string(latency_s * 1e6) + "e-6}\n";
+    }
+  }
+  for (const auto& [name, value] : {std::pair("fp32_fma_per_clock_per_sm", 126.0),
+                                    {"mma_bf16_per_clock_per_sm", 250.0},
+                                    {"l2_read_bytes_per_s", 3e12},
+                                    {"dram_read_bytes_per_s", 6e11}}) {
+    text += quantity(name, value);
+  }
+  text += quantity("idle_power_w", 20, R"(,"sm_clock_hz":500000000)");
+  const std::string lines = write("m.jsonl", text), sheet = file("my gpu.yaml"), constants = file("mine-bf16.yaml");
+  const Outcome imported = hindsight({"measure", "import", lines, "--sheet", sheet, "--csv", file("a: b #c.csv")});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+
+  const std::vector<std::string> product = {"gemm", "--gpu", sheet, "-m", "4096", "-n", "4096", "-k", "4096", "--json"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  EXPECT_THAT(hindsight(product).out, HasSubstr(R"("calibrated": false)"));
+  const Outcome fitted = hindsight({"calibrate", "--gpu", sheet, "--measurements", file("a: b #c.csv"), "--dtype",
+                                    "bf16", "--where", "mode=burst", "--out", constants});
+  ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+  const Outcome predicted = hindsight(with(product, {"--calibration", constants}));
+  EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_THAT(predicted.out, HasSubstr(R"("calibrated": true)"));
+  const Outcome table = hindsight({"gemm", "--gpu", sheet, "--csv", write("s.csv", "m,n,k\n512,512,512\n"), "--format",
+                                   "json", "--calibration", constants});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  const Outcome network = hindsight({"gemm", "--gpu", sheet, "--workload", "mobilenet_v2", "--calibration", constants});
+  EXPECT_EQ(network.exit_code, 0) << network.err;
+  const Outcome check = hindsight({"check", "--design", "edge_tpu_v1", "--workload", "mobilenet_v2", "--gpu",
+                                   sheet + ",l4", "--calibration", constants});
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+
+  expect_one_line_error(hindsight({"gemm", "--gpu", "l4", "-m", "8", "-n", "8", "-k", "8", "--calibration", constants}),
+                        2, "constants of the GPU 'my gpu', which is not among those of --gpu (l4)");
+  expect_one_line_error(hindsight(with(product, {"--calibration", constants + "," + constants})), 2, "a second file");
+  expect_one_line_error(hindsight(with(product, {"--calibration", sheet})), 2, "my gpu.yaml:");
+
+  // In the user's data folder it is found without being named, and a GPU without a sheet there disturbs no other.
+  std::filesystem::create_directories(file("own/data/gpus/calibration/gemm"));
+  std::filesystem::copy_file(constants, file("own/data/gpus/calibration/gemm/mine.yaml"));
+  const Surroundings own{.environment = {{"HINDSIGHT_DATA_DIR", file("own")}}};
+  EXPECT_THAT(hindsight(product, own).out, HasSubstr(R"("calibrated": true)"));
+  const Outcome transferred = hindsight({"gemm", "--gpu", "l4,h200", "-m", "64", "-n", "64", "-k", "64"}, own);
+  EXPECT_EQ(transferred.exit_code, 0) << transferred.err;
+}
+
+/// What the sheet cannot say it does not say: refused, and nothing is written.
+TEST_F(Measure, SheetsThatGemmWouldRefuseAreNotWritten) {
+  std::string text = read_file(measurements());
+  const std::string limit = R"("default_power_limit_w":200)";
+  text.replace(text.find(limit), limit.size(), R"("default_power_limit_w":15)");
+  expect_one_line_error(hindsight({"measure", "import", write("low.jsonl", text), "--sheet", file("low.yaml")}), 2,
+                        "not below the power limit, 15 W");
+  EXPECT_FALSE(std::filesystem::exists(file("low.yaml")));
+  expect_one_line_error(hindsight({"measure", "import", measurements(), "--sheet", file("a,b.yaml")}), 2, "commas");
+  const std::string odd = file("my gpu: one.yaml");
+  EXPECT_EQ(hindsight({"measure", "import", measurements(), "--sheet", odd}).exit_code, 0);
+  const Outcome gemm = hindsight({"gemm", "--gpu", odd, "-m", "64", "-n", "64", "-k", "64"});
+  EXPECT_EQ(gemm.exit_code, 0) << gemm.err;
 }
 
 TEST_F(Measure, ImportRefusesBadFilesAndWritesNothing) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <random>
 
+#include "edited_yaml.h"
 #include "hindsight/core/error.h"
 #include "hindsight/gpu/calibration.h"
 #include "hindsight/gpu/predict.h"
@@ -130,6 +131,51 @@ TEST(CalibrationFile, ReadsWhatItWrites) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("Did you mean 'l2_efficiency'?"));
   }
+}
+
+TEST(CalibrationFile, TextsMayHoldAnything) {
+  CalibrationReport report;
+  report.calibration.gpu = "my gpu: one";
+  report.calibration.data = "a: b #c 'd'.csv, sha256 01";
+  report.calibration.row_count = 40;
+  report.calibration.shortest_s = report.calibration.longest_s = 1;
+  report.calibration.largest_m = report.calibration.largest_n = report.calibration.largest_k = 1;
+  const test::EditedYaml file(to_yaml(report, "hindsight calibrate --where 'a: b'='c # d'", "2026-11-21"));
+  EXPECT_EQ(read_calibration(file.path()).gpu, report.calibration.gpu);
+  EXPECT_EQ(read_calibration(file.path()).data, report.calibration.data);
+}
+
+/// The constants of a user's file count for the GPU of its name, and before the shipped ones.
+TEST(CalibrationFile, GivenOnesComeFirst) {
+  const GpuSpec spec = load_gpu("l40s");
+  Calibration given = load_calibration(spec, DType::bf16);
+  given.data = "mine.csv";
+  const std::vector<Calibration> list{given};
+  EXPECT_EQ(load_calibration(spec, DType::bf16, list).data, "mine.csv");
+  EXPECT_EQ(load_calibration(spec, DType::bf16, list).source, CalibrationSource::own);
+  EXPECT_NE(load_calibration(spec, DType::fp32, list).data, "mine.csv") << "another class";
+  EXPECT_NE(load_calibration(load_gpu("l4"), DType::bf16, list).data, "mine.csv") << "another GPU";
+}
+
+/// A name proves nothing: only a sheet with the same numbers inherits shipped constants.
+TEST(CalibrationFile, AnotherBoardOfTheSameNameIsNotCalibrated) {
+  GpuSpec spec = load_gpu("h100-sxm5");
+  ASSERT_EQ(load_calibration(spec, DType::bf16).source, CalibrationSource::own);
+  spec.sms = 66;
+  EXPECT_EQ(load_calibration(spec, DType::bf16).source, CalibrationSource::transfer);
+  GpuSpec h200 = load_gpu("h200");
+  ASSERT_EQ(load_power_calibration(h200, DTypeClass::tensor_core).source, PowerSource::own);
+  h200.sms = 66;
+  EXPECT_EQ(load_power_calibration(h200, DTypeClass::tensor_core).source, PowerSource::transfer);
+}
+
+/// A sheet need not have fp32: the nearest calibrated GPU is found by a format that both have.
+TEST(CalibrationFile, ASheetWithOneFormatGetsConstants) {
+  GpuSpec spec = load_gpu("l4");
+  for (const DType dtype : kAllDTypes) {
+    if (dtype != DType::bf16) spec.math[static_cast<std::size_t>(dtype)].reset();
+  }
+  EXPECT_EQ(load_calibration(spec, DType::bf16).gpu, "l40s");
 }
 
 TEST(CalibrationFile, EveryGpuHasConstantsAndSaysWhose) {

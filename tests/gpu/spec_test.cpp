@@ -72,6 +72,36 @@ TEST(SpecSheets, H100TensorPeakByHand) {
   EXPECT_EQ(gpu.l2_bytes, 50 * 1048576.0);
 }
 
+/// GeForce boards run above the clock that is printed on them; the roofline is at what they reach.
+TEST(SpecSheets, GeForceBoardsReachMoreThanTheirPublishedClock) {
+  EXPECT_EQ(load_gpu("rtx-4090").boost_hz, 2.655e9);
+  EXPECT_EQ(load_gpu("rtx-4070").boost_hz, 2.76e9);
+  for (const char* name : {"rtx-4090", "rtx-4070"}) {
+    const GpuSpec gpu = load_gpu(name);
+    EXPECT_LT(gpu.rate(DType::fp16).clock_hz, gpu.boost_hz) << name;
+  }
+  // fp16 measured on an RTX 4090: 167 TFLOP/s, more than the published 165.2.
+  EXPECT_GT(load_gpu("rtx-4090").ops_per_s(DType::fp16, load_gpu("rtx-4090").boost_hz), 167e12);
+}
+
+/// No shipped sheet passes for another, and small differences between boards of one model do not matter.
+TEST(SpecSheets, OnlyTheSameBoardIsTheSameBoard) {
+  const GpuSpec h100 = load_gpu("h100-sxm5");
+  GpuSpec measured = h100;
+  measured.name = "mine";
+  measured.dram_bytes_per_s *= 1.001;
+  measured.dram_bytes = 85.5e9;  // a driver's figure
+  measured.tdp_w = 500;          // a setting
+  EXPECT_TRUE(same_board(measured, h100));
+  measured.boost_hz *= 0.9;
+  EXPECT_FALSE(same_board(measured, h100));
+  for (const char* other : {"h100-pcie", "h200", "a100-sxm-80gb", "l40s"}) {
+    EXPECT_FALSE(same_board(h100, load_gpu(other))) << other;
+  }
+  EXPECT_FALSE(same_board(load_gpu("a100-sxm-40gb"), load_gpu("a100-sxm-80gb")));
+  EXPECT_FALSE(same_board(load_gpu("a100-pcie-80gb"), load_gpu("a100-sxm-80gb")));
+}
+
 TEST(SpecSheets, NarrowerFormatsAreNeverSlower) {
   for (const GpuSpec& gpu : load_gpus("all")) {
     const auto rate = [&](DType dtype) { return gpu.has(dtype) ? gpu.rate(dtype).fma_per_clock_per_sm : 0; };

@@ -86,7 +86,7 @@ TEST(TiledKernel, FollowsTheMeasuredTileSizesOverThreeOrdersOfMagnitude) {
     sum += error;
     largest = std::max(largest, error);
   }
-  // The fit gave 7.7 % on average; the tile of 8 with a long k is the worst.
+  // The fit gave 7.9 % on average; the tile of 8 with a long k is the worst.
   EXPECT_LE(sum / std::size(kRuns), 0.09);
   EXPECT_LE(largest, 0.45);
 }

@@ -83,6 +83,10 @@ TEST(JsonLines, BadLinesAreNamed) {
   EXPECT_THAT(problem_of(start + R"({"record":"gemm","m":1.5})" + "\n"), HasSubstr("'m' is not a whole number"));
   EXPECT_THAT(problem_of(start + R"({"record":"gemm","latency_s":true})" + "\n"),
               HasSubstr("'latency_s' is not a num"));
+  EXPECT_THAT(problem_of(start + R"({"record":"gemm","m":1})" + "\n"),
+              HasSubstr("m.jsonl:2: 'n' is missing or below 1"));
+  EXPECT_THAT(problem_of(start + R"({"record":"gemm","m":8,"n":8,"k":8,"batch":0})"),
+              HasSubstr("'batch' is missing or"));
   EXPECT_THAT(problem_of(R"({"record":"recipe"})"), HasSubstr("unknown record 'recipe'"));
   EXPECT_THAT(problem_of(R"({"m":1})"), HasSubstr("'record' is missing"));
   EXPECT_THAT(problem_of(R"({"record":"gemm","m":[1]})"), HasSubstr("not a JSON line"));

@@ -36,10 +36,10 @@ TEST(Plan, KeysAreUnique) {
   std::set<std::string> keys;
   const std::vector<Task> plan = make_plan(PlanOptions{});
   for (const Task& task : plan) EXPECT_TRUE(keys.insert(key(task)).second) << key(task);
-  EXPECT_TRUE(keys.contains("gemm/cublaslt/bf16/nt/b1/4096x4096x4096/burst/top1") ||
-              keys.contains("gemm/cublaslt/bf16/nt/b1/4608x4608x4608/burst/top1"));
+  EXPECT_TRUE(keys.contains("gemm/cublaslt/bf16/nt/b1/4608x4608x4608/burst/top1"));
+  EXPECT_TRUE(keys.contains("gemm/cublaslt/fp8/nt/b1/16x8192x8192/sustained/top1"));
   EXPECT_TRUE(keys.contains("device/latency"));
-  for (int tile = 1; tile <= kLargestTile; ++tile) {
+  for (int tile = 1; tile <= gpu::kLargestTile; ++tile) {
     EXPECT_TRUE(keys.contains("gemm/tiled/fp32/nn/b1/512x512x512/burst/tile" + std::to_string(tile)));
   }
 }
@@ -67,6 +67,7 @@ TEST(Plan, DeviceComesFirst) {
 
 TEST(Plan, FailedTasksAreRepeatedOthersAreNot) {
   SessionRecords records;
+  records.session.gpu_uuid = "GPU-1";
   GemmRow row;
   row.task = "a";
   row.status = "ok";
@@ -80,7 +81,8 @@ TEST(Plan, FailedTasksAreRepeatedOthersAreNot) {
   Quantity quantity;
   quantity.task = "device/latency";
   records.quantities.push_back(quantity);
-  EXPECT_EQ(finished_tasks({records}), (std::set<std::string>{"a", "c", "device/latency"}));
+  EXPECT_EQ(finished_tasks({records}, "GPU-1"), (std::set<std::string>{"a", "c", "device/latency"}));
+  EXPECT_TRUE(finished_tasks({records}, "GPU-2").empty()) << "another board";
 }
 
 TEST(Plan, RotationCoversTwiceTheL2) {
@@ -91,6 +93,21 @@ TEST(Plan, RotationCoversTwiceTheL2) {
   EXPECT_EQ(operand_copies(3 * kMib, 50 * kMib, 10 * kMib), 3) << "what fits";
   EXPECT_EQ(operand_copies(3 * kMib, 50 * kMib, kMib), 1);
   EXPECT_EQ(operand_copies(1024, 50 * kMib, 1e12), kMostCopies);
+}
+
+/// A replay begins with set 0: after any number of replays every set has been read equally often.
+TEST(Plan, GraphsAreWholeRoundsOfTheRotation) {
+  EXPECT_EQ(graph_launches(100, 34), 102) << "three rounds";
+  EXPECT_EQ(graph_launches(10, 34), 34) << "one round at least";
+  EXPECT_EQ(graph_launches(20000, 34), 2040) << "60 rounds are the most that fit into 2048 nodes";
+  EXPECT_EQ(graph_launches(20000, 1500), 1500);
+  EXPECT_EQ(graph_launches(0.3, 1), 1);
+  for (std::int64_t copies = 1; copies <= kMostCopies; copies += 7) {
+    const std::int64_t launches = graph_launches(500, copies);
+    EXPECT_EQ(launches % copies, 0) << copies;
+    EXPECT_LE(launches, kMostCopies) << copies;
+    EXPECT_GE(launches, copies) << copies;
+  }
 }
 
 }  // namespace

@@ -117,6 +117,95 @@ TEST(Sheet, WhatIsMissingIsNamed) {
   EXPECT_THAT(problem(r), HasSubstr("power limit of NVIDIA H100"));
 }
 
+/// The text that `--sheet` would write, as the GPU layer reads it.
+gpu::GpuSpec read_back(const SessionRecords& r, const std::string& name = "mine") {
+  return gpu::parse_gpu(sheet_yaml(r, name), "test");
+}
+
+std::string refusal(const SessionRecords& r) {
+  try {
+    static_cast<void>(sheet_yaml(r, "mine"));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+/// Boards as they are: whatever they say, the sheet can be read, or there is none.
+TEST(Sheet, IdlePointsOfTheSameClockAreOne) {
+  SessionRecords r = records();
+  r.quantities[6].board.sm_clock_hz = 1.979e9;  // a board that keeps its clock: two means of one clock
+  r.quantities[6].value = 125;                  // and more power "idle" than awake
+  const gpu::GpuSpec spec = read_back(r);
+  ASSERT_EQ(spec.idle.size(), 1U);
+  EXPECT_DOUBLE_EQ(spec.idle[0].clock_hz, 1.9795e9);
+  EXPECT_DOUBLE_EQ(spec.idle[0].power_w, 123);
+}
+
+TEST(Sheet, IdlePowerDoesNotFallWithTheClock) {
+  SessionRecords r = records();
+  r.quantities[6].value = 130;  // at 345 MHz, against 121 W at 1980 MHz
+  const gpu::GpuSpec spec = read_back(r);
+  ASSERT_EQ(spec.idle.size(), 2U);
+  EXPECT_DOUBLE_EQ(spec.idle[0].power_w, 125.5) << "the nearest powers that do not fall: the mean of both";
+  EXPECT_DOUBLE_EQ(spec.idle[1].power_w, 125.5);
+}
+
+TEST(Sheet, IdlePowerWithoutAClockIsTakenAtTheHighest) {
+  SessionRecords r = records();
+  r.quantities[6].board.sm_clock_hz = r.quantities[7].board.sm_clock_hz = kUnknown;
+  const gpu::GpuSpec spec = read_back(r);
+  ASSERT_EQ(spec.idle.size(), 1U);
+  EXPECT_EQ(spec.idle[0].clock_hz, 1.98e9);
+  EXPECT_EQ(spec.idle[0].power_w, 121);
+}
+
+TEST(Sheet, HighestClockIsTheOneThatWasReached) {
+  SessionRecords r = records();
+  r.session.boost_hz = 2.1e9;  // what the driver allows
+  EXPECT_EQ(spec_of(r, "mine").boost_hz, 1.98e9) << "awake";
+  GemmRow row;
+  row.board.sm_clock_hz = 1.995e9;
+  r.gemms.push_back(row);
+  const gpu::GpuSpec spec = spec_of(r, "mine");
+  EXPECT_EQ(spec.boost_hz, 1.995e9);
+  EXPECT_EQ(spec.l2_clock_hz, 1.995e9);
+  EXPECT_EQ(spec.rate(gpu::DType::fp32).clock_hz, 1.995e9);
+  r.gemms[0].board.sm_clock_hz = 2.1003e9;
+  EXPECT_EQ(spec_of(r, "mine").boost_hz, 2.1e9) << "a timer that jitters";
+  r = records();
+  for (Quantity& q : r.quantities) q.board.sm_clock_hz = kUnknown;
+  EXPECT_EQ(spec_of(r, "mine").boost_hz, 1.98e9) << "nothing read: the driver's";
+}
+
+TEST(Sheet, WhatNoBoardCanBeIsRefused) {
+  SessionRecords r = records();
+  r.session.sms = 0;
+  EXPECT_THAT(refusal(r), HasSubstr("0 SMs"));
+  r = records();
+  r.quantities[7].value = 900;
+  EXPECT_THAT(refusal(r), HasSubstr("900 W without work are not below the power limit, 700 W"));
+  r = records();
+  r.session.boost_hz = kUnknown;
+  for (Quantity& q : r.quantities) q.board.sm_clock_hz = kUnknown;
+  EXPECT_THAT(refusal(r), HasSubstr("no SM clock is known"));
+  r = records();
+  r.session.threads_per_sm = 0;  // only the reader's bounds know that this is too few
+  EXPECT_THAT(refusal(r), HasSubstr("threads"));
+  r = records();
+  r.quantities[6].value = r.quantities[7].value = kUnknown;
+  EXPECT_THAT(refusal(r), HasSubstr("no idle_power_w"));
+}
+
+TEST(Sheet, AnyNameIsAText) {
+  SessionRecords r = records();
+  r.session.gpu_name = "NVIDIA 'X': #1\t[test]";
+  const gpu::GpuSpec spec = read_back(r, "my gpu: one #2");
+  EXPECT_EQ(spec.name, "my gpu: one #2");
+  EXPECT_EQ(spec.title, "NVIDIA 'X': #1?[test]");
+}
+
 TEST(Sheet, SessionsOfOneDeviceMerge) {
   SessionRecords first = records(), second;
   second.session = first.session;

@@ -74,8 +74,8 @@ struct GpuContender {
   gpu::DType dtype = gpu::DType::int8;
   gpu::Calibration calibration;
 };
-/// int8, else fp16, else fp32: the first that the GPU has. Errors: as gpu::load_calibration.
-[[nodiscard]] GpuContender contender(const gpu::GpuSpec& spec);
+/// int8, else fp16, else fp32: the first that the GPU has. Constants, `given` and errors: as gpu::load_calibration.
+[[nodiscard]] GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibration> given = {});
 
 /// The GPU part of a comparison, the same for every design.
 [[nodiscard]] GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& network);

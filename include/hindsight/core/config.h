@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hindsight {
@@ -79,5 +80,8 @@ class ConfigNode {
   explicit ConfigNode(std::shared_ptr<const Impl> impl);
   std::shared_ptr<const Impl> impl_;
 };
+
+/// A text as a quoted YAML scalar that ConfigNode reads back; control characters, which it refuses, become '?'.
+[[nodiscard]] std::string yaml_quoted(std::string_view text);
 
 }  // namespace hindsight

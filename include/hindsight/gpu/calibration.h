@@ -65,7 +65,7 @@ struct Calibration {
   std::string gpu;  ///< GPU whose rows were fitted
   DTypeClass dtype_class = DTypeClass::tensor_core;
   Constants constants;
-  PowerConstants power;        ///< of the power model, for average power and energy
+  PowerConstants power;  ///< of the power model, for average power and energy
   /// Shapes whose measured power is that of zero weights; empty it to predict the power of real data for them too.
   UnwrittenWeights unwritten;
   CalibrationSource source = CalibrationSource::own;
@@ -80,16 +80,19 @@ struct Calibration {
 /// "own", "transfer".
 [[nodiscard]] std::string_view to_string(CalibrationSource source);
 
-/// Calibration for `spec` and `dtype`: its own file when there is one; else that of the nearest calibrated GPU
-/// (same architecture first, then the closest generation, then the closest peak rate), marked `transfer`; its energy
-/// per operation is scaled by the ratio of the two GPUs' `default_power_constants`.
+/// Calibration for `spec` and `dtype`: the one of `given` for a GPU of this name; else its own file, the one for a GPU
+/// of this name whose sheet, where a data folder has it, is of the `same_board` (a name that somebody else chose proves
+/// nothing); else that of the nearest calibrated GPU with a sheet (same architecture first, then the closest
+/// generation, then the closest peak rate), marked `transfer`; its energy per operation is scaled by the ratio of the
+/// two GPUs' `default_power_constants`.
 /// Errors: Error{usage} for a malformed file, Error{failure} when no calibration of the class is found at all.
-[[nodiscard]] Calibration load_calibration(const GpuSpec& spec, DType dtype);
+[[nodiscard]] Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given = {});
 /// Constants fitted on `source` for `target`: the same, but for the energy per operation.
 [[nodiscard]] Constants transferred(const Constants& constants, DTypeClass dtype_class, const GpuSpec& source,
                                     const GpuSpec& target);
 /// The same for a calibration, with the power constants of `target`.
 [[nodiscard]] Calibration transferred(const Calibration& calibration, const GpuSpec& source, const GpuSpec& target);
+/// A file that `hindsight calibrate` wrote; its power constants are the defaults. Error{usage} with file:line:column.
 [[nodiscard]] Calibration read_calibration(const std::filesystem::path& file);
 
 /// One measured row.

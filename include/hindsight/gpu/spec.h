@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,10 +85,22 @@ inline constexpr std::string_view kChosenSource = "chosen";
 
 /// NAME of `data/gpus` or a path. Errors: Error{usage}, file:line:column, the nearest name for an unknown GPU or key.
 [[nodiscard]] GpuSpec load_gpu(const std::string& name_or_path);
+/// The same from the text of a sheet; `name` stands for the file in messages.
+[[nodiscard]] GpuSpec parse_gpu(const std::string& yaml, const std::string& name);
 /// Source of every number of a spec sheet, in file order. Errors as load_gpu.
 [[nodiscard]] std::vector<SpecSource> load_gpu_sources(const std::string& name_or_path);
 /// The YAML text of a spec sheet, as load_gpu reads it: every number of it from `source`, with `note`.
 [[nodiscard]] std::string to_yaml(const GpuSpec& spec, const std::string& source, const std::string& note);
+/// Whether two sheets describe the same model of GPU, whatever their names: compute capability and SMs are equal;
+/// highest clock, DRAM bandwidth and size of the L2 differ by at most kSameBoard, and so do the rates of the formats
+/// that both have. A power limit may differ, it is a setting; so may the size of DRAM, of which drivers count GiB.
+[[nodiscard]] bool same_board(const GpuSpec& one, const GpuSpec& other);
+/// [chosen] Two boards of one model, or a data sheet and a measurement, differ by less; the 40 and 80 GB versions of an
+/// A100, or its SXM and PCIe boards of 80 GB, by more in at least one number.
+inline constexpr double kSameBoard = 0.05;
+/// The sheet of the GPU that a file under data/gpus/calibration was fitted on: in the same data folder, else where
+/// load_gpu finds it by its name; nothing where no data folder has one.
+[[nodiscard]] std::optional<GpuSpec> fitted_gpu(const std::filesystem::path& calibration_file, const std::string& gpu);
 /// Names of the shipped GPUs, sorted.
 [[nodiscard]] std::vector<std::string> gpu_names();
 /// "a,b", or "all" for every shipped GPU. Error{usage} for an unknown name or one given twice.

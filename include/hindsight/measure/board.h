@@ -28,7 +28,7 @@ class Board {
   [[nodiscard]] virtual BoardReading read() = 0;
   [[nodiscard]] virtual std::optional<double> power_limit_w() = 0;
   [[nodiscard]] virtual std::optional<double> default_power_limit_w() = 0;
-  /// Highest SM clock, Hz.
+  /// Highest SM clock that the driver allows, Hz; many boards never reach it.
   [[nodiscard]] virtual std::optional<double> boost_hz() = 0;
   [[nodiscard]] virtual std::string driver_version() = 0;
 };

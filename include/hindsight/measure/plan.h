@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hindsight/gpu/gemm.h"
+#include "hindsight/gpu/tiled_kernel.h"
 #include "hindsight/measure/json_lines.h"
 
 namespace hindsight::measure {
@@ -44,15 +45,13 @@ struct Task {
   gpu::Gemm gemm = {};
   Kernel kernel = Kernel::cublaslt;
   Mode mode = Mode::burst;
-  int tile = 0;        ///< edge of the plain kernel's tile, 1..32
+  int tile = 0;        ///< edge of the plain kernel's tile, 1..gpu::kLargestTile
   int algorithms = 1;  ///< how many of cuBLASLt's ranking; 1: the one it would take
 };
 /// Identity of a task in files and logs, e.g. "gemm/cublaslt/bf16/nt/b1/4096x4096x4096/burst/top1".
 [[nodiscard]] std::string key(const Task& task);
 /// The row of a GEMM task, filled with what the task says; status "ok".
 [[nodiscard]] GemmRow row_of(const Task& task);
-
-inline constexpr int kLargestTile = 32;  ///< 32 x 32 threads are what a block may have
 
 /// Which parts a plan has.
 struct PlanOptions {
@@ -75,13 +74,18 @@ struct PlanOptions {
 /// The standard plan, the most useful first: a plan that is cut short by its budget is still worth having.
 [[nodiscard]] std::vector<Task> make_plan(const PlanOptions& options);
 
-/// Keys of the tasks that left rows which need no repetition ("failed" rows do).
-[[nodiscard]] std::set<std::string> finished_tasks(const std::vector<SessionRecords>& records);
+/// Keys of the tasks that left rows of the device `gpu_uuid` which need no repetition ("failed" rows do). Another
+/// device's rows say nothing about this one, even if it is of the same model.
+[[nodiscard]] std::set<std::string> finished_tasks(const std::vector<SessionRecords>& records,
+                                                   const std::string& gpu_uuid);
 
 /// Sets of operands so that one round reads at least twice the L2 before an operand comes back.
 /// `input_bytes`: a and b of one set. `room_bytes`: what all sets together may occupy.
 /// Returns at least 1 and at most `kMostCopies`.
 [[nodiscard]] std::int64_t operand_copies(double input_bytes, double l2_bytes, double room_bytes);
 inline constexpr std::int64_t kMostCopies = 2048;  ///< [chosen] nodes of a graph that is still built in milliseconds
+/// Launches of a graph that is replayed: at least `wanted`, and a multiple of `copies` (at most kMostCopies), so that
+/// the next replay goes on with the operand set that was not read for longest. At most kMostCopies, which goes first.
+[[nodiscard]] std::int64_t graph_launches(double wanted, std::int64_t copies);
 
 }  // namespace hindsight::measure

@@ -16,6 +16,7 @@ struct Availability {
   bool built_in = false;             ///< compiled with CUDA
   std::string toolkit;               ///< "CUDA 13.0" when built in
   std::vector<std::string> devices;  ///< names of the devices found
+  std::vector<std::string> uuids;    ///< of the devices, as Session::gpu_uuid
   std::string problem;               ///< empty when there is a device; else one clause that says why not
 };
 [[nodiscard]] Availability availability();
@@ -56,8 +57,13 @@ struct RunResult {
 /// number that does not exist; Error{failure} when the device stops working.
 [[nodiscard]] RunResult run(const std::vector<Task>& plan, const RunOptions& options, Sink& sink);
 
-/// One line per kernel check: small products by every kernel against the host, empty when all agree.
-/// Errors as run().
-[[nodiscard]] std::vector<std::string> check_kernels(int device);
+/// What a check of the kernels found, one line each.
+struct KernelCheck {
+  std::vector<std::string> problems;  ///< kernels that disagree with the host, formats that must be there and are not
+  std::vector<std::string> skipped;   ///< what the library or the device lacks, and so was not checked
+  std::size_t agreed = 0;             ///< kernels that were right
+};
+/// Small products by every kernel against the host. Errors as run().
+[[nodiscard]] KernelCheck check_kernels(int device);
 
 }  // namespace hindsight::measure

@@ -8,11 +8,11 @@ namespace hindsight::measure {
 
 /// When to stop sampling.
 struct StoppingRule {
-  std::size_t least_samples = 7;  ///< [chosen] a median and its spread mean something
-  std::size_t most_samples = 200;
+  std::size_t least_samples = 7;          ///< [chosen] a median and its spread mean something
+  std::size_t most_samples = 200;         ///< [chosen] more would not change a median
   double spread_of_median_frac = 0.005;   ///< [chosen] half a per cent, the noise that nvbench accepts by default
   double most_s = 0.15;                   ///< sampled time; [chosen] short enough to stay a burst
-  std::size_t least_samples_of_slow = 3;  ///< enough once `most_s` is over
+  std::size_t least_samples_of_slow = 3;  ///< [chosen] enough once `most_s` is over: a median of three
 };
 
 /// Samples of one quantity. Medians throughout: a context switch or a clock step makes outliers, not a Gaussian.

@@ -50,7 +50,7 @@ void measure_l2_bandwidth(const DeviceContext& context, Quantities& out);
 void measure_on_chip_bandwidth(const DeviceContext& context, Quantities& out);
 void measure_cuda_core_throughput(const DeviceContext& context, Quantities& out);
 void measure_mma_throughput(const DeviceContext& context, Quantities& out);
-/// Nothing is added on devices that have no wgmma (all but compute capability 9.0).
+/// Only the number of formats, 0, on devices that have no wgmma (all but compute capability 9.0).
 void measure_wgmma_throughput(const DeviceContext& context, Quantities& out);
 void measure_launch_overhead(const DeviceContext& context, Quantities& out);
 void measure_idle_power(const DeviceContext& context, Quantities& out);

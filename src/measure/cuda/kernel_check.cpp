@@ -59,21 +59,21 @@ double output_value(const std::vector<std::byte>& bytes, std::size_t i, gpu::DTy
 }
 
 /// Relative error of the whole result, |got - expected| / |expected| in the Euclidean norm: about three roundings of
-/// the coarsest format on the way, tf32 keeps 10 bits of its inputs.
+/// the coarsest format on the way. A wrong index or storage gives errors near 1.
 double tolerance(gpu::DType dtype) {
   switch (dtype) {
     case gpu::DType::fp32:
-      return 1e-5;
+      return 1e-5;  // [chosen] sums of up to 160 products, each with an error of at most 2^-24
     case gpu::DType::tf32:
     case gpu::DType::fp16:
-      return 2e-3;
+      return 2e-3;  // [chosen] four times 2^-11: 10 bits of fraction in the inputs (tf32) or the output (fp16)
     case gpu::DType::bf16:
     case gpu::DType::fp8:
-      return 1e-2;
+      return 1e-2;  // [chosen] two and a half times 2^-8: the output has 7 bits of fraction
     case gpu::DType::int8:
       break;
   }
-  return 0;
+  return 0;  // integers are exact
 }
 
 std::vector<std::byte> download(const DeviceBuffer& buffer, std::size_t bytes, const Stream& stream) {
@@ -123,49 +123,86 @@ std::string compare(const gpu::Gemm& gemm, const std::string& what, const Stream
   return what + ": relative error " + std::to_string(error) + " (limit " + std::to_string(tolerance(gemm.dtype)) + ")";
 }
 
-void check_tiled(const DeviceContext& context, std::vector<std::string>& problems) {
-  // Sizes that no tile but 1 divides.
-  const gpu::Gemm gemm{.m = 67, .n = 71, .k = 73, .batch = 1, .dtype = gpu::DType::fp32, .layout = gpu::Layout::nn};
-  for (int tile = 1; tile <= kLargestTile; ++tile) {
-    const std::string problem =
-        compare(gemm, "tiled kernel, tile " + std::to_string(tile), context.stream, [&](const Operands& operands) {
-          launch_tiled_gemm(gemm, tile, static_cast<const float*>(operands.a), static_cast<const float*>(operands.b),
-                            static_cast<float*>(operands.c), context.stream);
-        });
-    if (!problem.empty()) problems.push_back(problem);
+/// Sorts the outcome of a comparison.
+void count(const std::string& problem, KernelCheck& result) {
+  if (problem.empty()) {
+    ++result.agreed;
+  } else {
+    result.problems.push_back(problem);
   }
 }
 
-void check_cublaslt(const DeviceContext& context, const CublasLt& cublaslt, std::vector<std::string>& problems) {
+void check_tiled(const DeviceContext& context, KernelCheck& result) {
+  // [chosen] sizes that no tile but 1 divides
+  const gpu::Gemm gemm{.m = 67, .n = 71, .k = 73, .batch = 1, .dtype = gpu::DType::fp32, .layout = gpu::Layout::nn};
+  for (int tile = 1; tile <= gpu::kLargestTile; ++tile) {
+    count(compare(gemm, "tiled kernel, tile " + std::to_string(tile), context.stream,
+                  [&](const Operands& operands) {
+                    launch_tiled_gemm(gemm, tile, static_cast<const float*>(operands.a),
+                                      static_cast<const float*>(operands.b), static_cast<float*>(operands.c),
+                                      context.stream);
+                  }),
+          result);
+  }
+}
+
+/// Formats that the library has on every device on which the rest is worth measuring. bf16 came with 8.0.
+bool mandatory(gpu::DType dtype, std::int64_t compute_capability) {
+  constexpr std::int64_t kAmpere = 80;
+  return dtype == gpu::DType::fp32 || dtype == gpu::DType::fp16 ||
+         (dtype == gpu::DType::bf16 && compute_capability >= kAmpere);
+}
+
+void check_cublaslt(const DeviceContext& context, const CublasLt& cublaslt, const gpu::Gemm& gemm,
+                    KernelCheck& result) {
+  const std::string what = "cuBLASLt " + std::string(dtype_name(gemm.dtype)) + " " +
+                           std::string(layout_name(gemm.layout)) + " " + std::to_string(gemm.m) + " x " +
+                           std::to_string(gemm.n) + " x " + std::to_string(gemm.k);
+  const auto prepared = cublaslt.prepare(gemm, 1);
+  if (prepared->algorithm_count() > 0) {
+    count(compare(gemm, what, context.stream,
+                  [&](const Operands& operands) { prepared->launch(0, operands, context.stream); }),
+          result);
+  } else if (mandatory(gemm.dtype, context.facts.compute_capability)) {
+    result.problems.push_back(what + ": the library has no algorithm for it");
+  } else {
+    result.skipped.push_back(what + ": the library has no algorithm for it on this device");
+  }
+}
+
+void check_cublaslt(const DeviceContext& context, const CublasLt& cublaslt, KernelCheck& result) {
   for (const gpu::DType dtype : gpu::kAllDTypes) {
     const bool only_nt = dtype == gpu::DType::fp8 || dtype == gpu::DType::int8;
     for (const gpu::Layout layout : {gpu::Layout::nn, gpu::Layout::nt, gpu::Layout::tn, gpu::Layout::tt}) {
       if (only_nt && layout != gpu::Layout::nt) continue;
-      const gpu::Gemm gemm{.m = 48, .n = 64, .k = 96, .batch = 2, .dtype = dtype, .layout = layout};
-      const auto prepared = cublaslt.prepare(gemm, 1);
-      if (prepared->algorithm_count() == 0) continue;  // a format or storage that the library lacks on this device
-      const std::string what = "cuBLASLt " + std::string(dtype_name(dtype)) + " " + std::string(layout_name(layout));
-      const std::string problem = compare(
-          gemm, what, context.stream, [&](const Operands& operands) { prepared->launch(0, operands, context.stream); });
-      if (!problem.empty()) problems.push_back(problem);
+      check_cublaslt(context, cublaslt, {.m = 48, .n = 64, .k = 96, .batch = 2, .dtype = dtype, .layout = layout},
+                     result);
     }
+    // [chosen] more than one tile of the library's kernels in each direction, and ragged ones: multiples of 16 only
+    check_cublaslt(context, cublaslt,
+                   {.m = 272, .n = 400, .k = 160, .batch = 1, .dtype = dtype, .layout = gpu::Layout::nt}, result);
+  }
+}
+
+void check_products(const std::vector<ProductCheck>& products, const char* kind, KernelCheck& result) {
+  if (products.empty()) result.skipped.push_back(std::string(kind) + ": this device has no such instruction");
+  for (const ProductCheck& product : products) {
+    count(product.got == product.expected
+              ? ""
+              : product.name + ": " + std::to_string(product.got) + " instead of " + std::to_string(product.expected),
+          result);
   }
 }
 
 }  // namespace
 
-std::vector<std::string> check_kernels(const DeviceContext& context, const CublasLt& cublaslt) {
-  std::vector<std::string> problems;
-  check_tiled(context, problems);
-  check_cublaslt(context, cublaslt, problems);
-  for (const auto& checks : {check_mma(context), check_wgmma(context)}) {
-    for (const ProductCheck& product : checks) {
-      if (product.got == product.expected) continue;
-      problems.push_back(product.name + ": " + std::to_string(product.got) + " instead of " +
-                         std::to_string(product.expected));
-    }
-  }
-  return problems;
+KernelCheck check_kernels(const DeviceContext& context, const CublasLt& cublaslt) {
+  KernelCheck result;
+  check_tiled(context, result);
+  check_cublaslt(context, cublaslt, result);
+  check_products(check_mma(context), "mma", result);
+  check_products(check_wgmma(context), "wgmma", result);
+  return result;
 }
 
 }  // namespace hindsight::measure

@@ -18,9 +18,10 @@ void launch_nothing(cudaStream_t stream) {
   check_launch("launching an empty kernel");
 }
 
-/// Device seconds per launch of what `enqueue` puts on the stream, `count` launches each time.
-template <class Enqueue>
-Samples device_seconds(const DeviceContext& context, int count, const Enqueue& enqueue) {
+/// Device seconds per launch of what `enqueue` puts on the stream, `count` launches each time; `inspect` looks at the
+/// outcome of each.
+template <class Enqueue, class Inspect>
+Samples device_seconds(const DeviceContext& context, int count, const Enqueue& enqueue, const Inspect& inspect) {
   Event before, after;
   Samples samples;
   for (int run = 0; run <= kRuns; ++run) {
@@ -29,8 +30,14 @@ Samples device_seconds(const DeviceContext& context, int count, const Enqueue& e
     after.record(context.stream);
     after.synchronize();
     if (run > 0) samples.add(after.seconds_since(before) / count);  // the first run loads code
+    inspect();
   }
   return samples;
+}
+
+template <class Enqueue>
+Samples device_seconds(const DeviceContext& context, int count, const Enqueue& enqueue) {
+  return device_seconds(context, count, enqueue, [] {});
 }
 
 /// Host seconds from the call to the completion of one launch.
@@ -98,8 +105,18 @@ void measure_launch_overhead(const DeviceContext& context, Quantities& out) {
   }
   // From a device graph the device can start itself again, without the host.
   if (const std::unique_ptr<DeviceGraph> graph = make_device_graph(kLaunches, stream)) {
-    add_seconds(out, "device_graph_launch_s", device_seconds(context, kLaunches, [&] { graph->launch(stream); }),
-                "a graph of one kernel that launches its own graph again (tail launch), start to start");
+    std::string problem;
+    const Samples seconds = device_seconds(
+        context, kLaunches, [&] { graph->launch(stream); },
+        [&] {
+          if (problem.empty()) problem = graph->problem(stream);
+        });
+    if (problem.empty()) {
+      add_seconds(out, "device_graph_launch_s", seconds,
+                  "a graph of one kernel that launches its own graph again (tail launch), start to start");
+    } else {  // a chain that broke would count one run as a thousand
+      out.add("device_graph_launch_s", kUnknown, problem);
+    }
   }
 }
 

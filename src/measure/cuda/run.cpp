@@ -215,11 +215,13 @@ class Runner {
 }  // namespace
 
 Availability availability() {
-  Availability result{.built_in = true, .toolkit = toolkit_name(), .devices = {}, .problem = ""};
+  Availability result{.built_in = true, .toolkit = toolkit_name(), .devices = {}, .uuids = {}, .problem = ""};
   const int count = count_devices(result.problem);
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties{};
-    if (cudaGetDeviceProperties(&properties, device) == cudaSuccess) result.devices.emplace_back(properties.name);
+    const bool known = cudaGetDeviceProperties(&properties, device) == cudaSuccess;
+    result.devices.emplace_back(known ? properties.name : "unknown device");  // places are device numbers
+    result.uuids.push_back(known ? uuid_text(properties.uuid) : "");
   }
   return result;
 }
@@ -254,7 +256,7 @@ RunResult run(const std::vector<Task>& plan, const RunOptions& options, Sink& si
   return result;
 }
 
-std::vector<std::string> check_kernels(int device) {
+KernelCheck check_kernels(int device) {
   const Runner runner(device, RunOptions{}, true);
   return check_kernels(runner.context(), runner.cublaslt());
 }

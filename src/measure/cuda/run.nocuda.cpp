@@ -14,11 +14,11 @@ namespace {
 }  // namespace
 
 Availability availability() {
-  return {.built_in = false, .toolkit = "", .devices = {}, .problem = HINDSIGHT_CUDA_ABSENCE};
+  return {.built_in = false, .toolkit = "", .devices = {}, .uuids = {}, .problem = HINDSIGHT_CUDA_ABSENCE};
 }
 
 RunResult run(const std::vector<Task>& /*plan*/, const RunOptions& /*options*/, Sink& /*sink*/) { unavailable(); }
 
-std::vector<std::string> check_kernels(int /*device*/) { unavailable(); }
+KernelCheck check_kernels(int /*device*/) { unavailable(); }
 
 }  // namespace hindsight::measure

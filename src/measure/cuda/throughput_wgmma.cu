@@ -1,5 +1,6 @@
 /// Arithmetic rate of Hopper's tensor cores by wgmma, both operands in shared memory.
 #include <cstdint>
+#include <type_traits>
 
 #include "measure/cuda/clock.cuh"
 #include "measure/cuda/mma_operands.h"
@@ -54,6 +55,17 @@ __device__ void wgmma(Value (&d)[kAccumulators], std::uint64_t a, std::uint64_t 
 #endif
 }
 
+/// Between the wait and what reads or writes the accumulators next: without it the compiler may move either across the
+/// wait, which names no register.
+template <class Value>
+__device__ void tie(Value (&d)[kAccumulators]) {
+  if constexpr (std::is_same_v<Value, float>) {
+    asm volatile("" : HINDSIGHT_D64(HINDSIGHT_FLOAT)::"memory");
+  } else {
+    asm volatile("" : HINDSIGHT_D64(HINDSIGHT_INT)::"memory");
+  }
+}
+
 /// `operands`: WgmmaOperands, copied to shared memory once.
 template <Wgmma F, class Value>
 __global__ void __launch_bounds__(kThreads)
@@ -73,6 +85,7 @@ __global__ void __launch_bounds__(kThreads)
   Value d[kAccumulators] = {};
   const BlockTimer timer;
   for (int trip = 0; trip < trips; ++trip) {
+    tie(d);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int i = 0; i < kPairs; ++i) {
@@ -81,6 +94,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    tie(d);
   }
   timer.finish(clock);
   Value sum = 0;

@@ -39,7 +39,7 @@ constexpr std::array<Kernel, sizeof...(I)> kernels(std::integer_sequence<int, I.
 }  // namespace
 
 void launch_tiled_gemm(const gpu::Gemm& gemm, int tile, const float* a, const float* b, float* c, cudaStream_t stream) {
-  static constexpr auto kKernels = kernels(std::make_integer_sequence<int, kLargestTile>());
+  static constexpr auto kKernels = kernels(std::make_integer_sequence<int, gpu::kLargestTile>());
   const auto edge = static_cast<unsigned>(tile);
   const dim3 grid((static_cast<unsigned>(gemm.n) + edge - 1) / edge, (static_cast<unsigned>(gemm.m) + edge - 1) / edge);
   kKernels[static_cast<std::size_t>(tile - 1)]<<<grid, dim3(edge, edge), 0, stream>>>(

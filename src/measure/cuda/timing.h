@@ -27,8 +27,8 @@ struct Timing {
 /// otherwise be what is timed, else plain launches.
 class Batch {
  public:
-  /// `copies` >= 1 operand sets. A batch lasts about `batch_s`, has at least one launch per set where it is a graph,
-  /// and at most kMostCopies launches.
+  /// `copies` operand sets, 1 to kMostCopies. A batch lasts about `batch_s`, is a whole number of rounds through the
+  /// sets where it is a graph, and has at most kMostCopies launches.
   Batch(Launch launch, std::int64_t copies, double batch_s, cudaStream_t stream);
   ~Batch();
   Batch(const Batch&) = delete;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "hindsight/core/error.h"
@@ -240,7 +241,11 @@ void read_line(const Object& object, const std::string& where, std::vector<Sessi
     throw Error(ErrorKind::usage, where + ": a measurement before the first session (its device is not known).");
   }
   if (*kind == "gemm") {
-    for_each_gemm_field(sessions.back().gemms.emplace_back(), read);
+    GemmRow& row = sessions.back().gemms.emplace_back();
+    for_each_gemm_field(row, read);
+    for (const auto& [name, size] : {std::pair("m", row.m), {"n", row.n}, {"k", row.k}, {"batch", row.batch}}) {
+      if (size < 1) throw Error(ErrorKind::usage, where + ": '" + name + "' is missing or below 1 (a GEMM has sizes).");
+    }
   } else {
     for_each_quantity_field(sessions.back().quantities.emplace_back(), read);
   }

@@ -12,9 +12,9 @@ using gpu::DType;
 using gpu::Gemm;
 using gpu::Layout;
 
-/// Rows of activations: decoding, small batches, prefill.
+/// [chosen] Rows of activations: decoding, small batches, prefill.
 constexpr std::array<std::int64_t, 5> kRows = {1, 16, 256, 2048, 8192};
-/// n and k of weight matrices: small, square, tall, wide, with dimensions that no large tile divides.
+/// [chosen] n and k of weight matrices: small, square, tall, wide, with dimensions that no large tile divides.
 constexpr std::array<std::pair<std::int64_t, std::int64_t>, 9> kWeights = {{{1024, 1024},
                                                                             {2048, 512},
                                                                             {2048, 8192},
@@ -24,12 +24,12 @@ constexpr std::array<std::pair<std::int64_t, std::int64_t>, 9> kWeights = {{{102
                                                                             {14336, 4096},
                                                                             {4096, 14336},
                                                                             {8192, 8192}}};
-/// Squares below, at and above whole waves of 128 x 128 and 256 x 128 tiles on 58 to 142 SMs.
+/// [chosen] Squares below, at and above whole waves of 128 x 128 and 256 x 128 tiles on 58 to 142 SMs.
 constexpr std::array<std::int64_t, 11> kSquares = {256, 512, 768, 1024, 1536, 2048, 2304, 3072, 3584, 4608, 6144};
-/// batch, m, n, k of attention: scores and weighted values.
+/// [chosen] batch, m, n, k of attention: scores and weighted values.
 constexpr std::array<std::array<std::int64_t, 4>, 5> kBatched = {
     {{16, 128, 128, 64}, {32, 512, 512, 128}, {32, 512, 128, 512}, {64, 1024, 1024, 128}, {64, 1024, 128, 1024}}};
-/// m, n, k of the sustained runs.
+/// [chosen] m, n, k of the sustained runs: compute-bound, memory-bound, and between.
 constexpr std::array<std::array<std::int64_t, 3>, 12> kSustained = {{{8192, 8192, 8192},
                                                                      {8192, 4096, 14336},
                                                                      {2048, 8192, 8192},
@@ -42,7 +42,7 @@ constexpr std::array<std::array<std::int64_t, 3>, 12> kSustained = {{{8192, 8192
                                                                      {16, 4096, 14336},
                                                                      {2048, 1024, 1024},
                                                                      {8192, 2048, 512}}};
-/// m, n, k on which several algorithms are compared.
+/// [chosen] m, n, k on which several algorithms are compared.
 constexpr std::array<std::array<std::int64_t, 3>, 6> kRanked = {{{4608, 4608, 4608},
                                                                  {2048, 4096, 4096},
                                                                  {256, 4096, 14336},
@@ -50,7 +50,7 @@ constexpr std::array<std::array<std::int64_t, 3>, 6> kRanked = {{{4608, 4608, 46
                                                                  {16, 8192, 8192},
                                                                  {1024, 1024, 1024}}};
 constexpr int kRankedAlgorithms = 8;  // [chosen] the ranking seldom errs further down
-/// Edges of the matrices of the plain kernel's study, and the tiles whose power is measured.
+/// [chosen] Edges of the matrices of the plain kernel's study, and the tiles whose power is measured.
 constexpr std::array<std::int64_t, 3> kTiledEdges = {512, 1024, 2048};
 constexpr std::array<int, 8> kTilesWithPower = {1, 2, 4, 8, 12, 16, 24, 32};
 
@@ -100,7 +100,7 @@ void add_device(std::vector<Task>& plan) {
 void add_tiled(const PlanOptions& options, std::vector<Task>& plan) {
   if (options.burst) {
     for (const std::int64_t edge : kTiledEdges) {
-      for (int tile = 1; tile <= kLargestTile; ++tile) plan.push_back(tiled_task(edge, tile, Mode::burst));
+      for (int tile = 1; tile <= gpu::kLargestTile; ++tile) plan.push_back(tiled_task(edge, tile, Mode::burst));
     }
   }
   if (options.sustained) {
@@ -191,9 +191,10 @@ std::vector<Task> make_plan(const PlanOptions& options) {
   return plan;
 }
 
-std::set<std::string> finished_tasks(const std::vector<SessionRecords>& records) {
+std::set<std::string> finished_tasks(const std::vector<SessionRecords>& records, const std::string& gpu_uuid) {
   std::set<std::string> finished;
   for (const SessionRecords& session : records) {
+    if (session.session.gpu_uuid != gpu_uuid) continue;
     for (const GemmRow& row : session.gemms) {
       if (row.status != "failed") finished.insert(row.task);
     }
@@ -207,6 +208,13 @@ std::int64_t operand_copies(double input_bytes, double l2_bytes, double room_byt
   const double wanted = std::ceil(kRotatedL2 * l2_bytes / input_bytes);
   const double fitting = std::floor(room_bytes / input_bytes);
   return static_cast<std::int64_t>(std::clamp(std::min(wanted, fitting), 1.0, static_cast<double>(kMostCopies)));
+}
+
+std::int64_t graph_launches(double wanted, std::int64_t copies) {
+  const auto most = static_cast<double>(kMostCopies);
+  const auto launches = static_cast<std::int64_t>(std::clamp(std::ceil(wanted), 1.0, most));
+  const std::int64_t rounds = std::min((launches + copies - 1) / copies, kMostCopies / copies);
+  return rounds * copies;
 }
 
 }  // namespace hindsight::measure

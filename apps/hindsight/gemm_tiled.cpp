@@ -1,0 +1,111 @@
+#include "gemm_tiled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/core/table.h"
+#include "hindsight/gpu/tiled_kernel.h"
+
+namespace hindsight::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMicro = 1e-6, kTera = 1e12, kPercent = 100;
+constexpr int kFavourite = 16;  // [paper: gpperf-2024] the tile that it recommends
+
+/// Every tile size that fits on the GPU, ascending.
+std::vector<gpu::TiledPrediction> tiles_of(const gpu::GpuSpec& spec, const gpu::Gemm& gemm) {
+  std::vector<gpu::TiledPrediction> tiles;
+  for (int tile = 1; tile <= gpu::kLargestTile; ++tile) {
+    if (gpu::tiled_occupancy(spec, tile).blocks_per_sm >= 1) tiles.push_back(gpu::predict_tiled(spec, gemm, tile));
+  }
+  if (tiles.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: its SMs hold no block of the tiled kernel. Check `sm` in the sheet", spec.name));
+  }
+  return tiles;
+}
+
+const gpu::TiledPrediction& best_of(const std::vector<gpu::TiledPrediction>& tiles) {
+  return *std::min_element(tiles.begin(), tiles.end(),
+                           [](const auto& a, const auto& b) { return a.latency_s < b.latency_s; });
+}
+
+/// Speed-up of the best tile over 16 x 16; nothing where that does not fit.
+std::optional<double> best_over_favourite(const std::vector<gpu::TiledPrediction>& tiles) {
+  for (const gpu::TiledPrediction& p : tiles) {
+    if (p.tile == kFavourite) return p.latency_s / best_of(tiles).latency_s;
+  }
+  return std::nullopt;
+}
+
+std::string summary(const gpu::GpuSpec& spec, const gpu::Gemm& gemm, const std::vector<gpu::TiledPrediction>& tiles) {
+  const gpu::TiledPrediction& best = best_of(tiles);
+  std::string text = fmt::format("{}, plain tiled kernel, fp32, {} x {} x {}{}: best tile {} with {:.2f} us", spec.name,
+                                 gemm.m, gemm.n, gemm.k, gemm.batch > 1 ? fmt::format(", batch {}", gemm.batch) : "",
+                                 best.tile, best.latency_s / kMicro);
+  if (const auto gain = best_over_favourite(tiles); gain && best.tile != kFavourite) {
+    text += fmt::format(", {:.2f} times as fast as {}", *gain, kFavourite);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string tiled_text(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& gemm, int columns) {
+  std::string text;
+  for (const gpu::GpuSpec& spec : specs) {
+    const std::vector<gpu::TiledPrediction> tiles = tiles_of(spec, gemm);
+    Table table;
+    for (const char* header : {"tile", "latency us", "TFLOP/s", "occupancy %", "blocks/SM"}) {
+      table.add_column(header, Align::right);
+    }
+    table.add_column("blocks limited by", Align::left, 1);
+    table.add_column("bound by", Align::left);
+    for (const gpu::TiledPrediction& p : tiles) {
+      table.add_row({std::to_string(p.tile), fmt::format("{:.2f}", p.latency_s / kMicro),
+                     fmt::format("{:.3f}", p.ops_per_s / kTera),
+                     fmt::format("{:.1f}", p.occupancy.occupancy_frac * kPercent),
+                     fmt::format("{:.0f}", p.occupancy.blocks_per_sm), std::string(to_string(p.occupancy.limit)),
+                     std::string(to_string(p.bound))});
+    }
+    text += (text.empty() ? "" : "\n") + summary(spec, gemm, tiles) + table.render(columns);
+  }
+  return text;
+}
+
+std::string tiled_json(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& gemm) {
+  Json json{{"hindsight_version", build_info().version}, {"commit", build_info().commit}};
+  json["gemm"] = {{"m", gemm.m}, {"n", gemm.n}, {"k", gemm.k}, {"batch", gemm.batch}, {"dtype", "fp32"}};
+  json["kernel"] = "tiled";
+  json["gpus"] = Json::array();
+  for (const gpu::GpuSpec& spec : specs) {
+    const std::vector<gpu::TiledPrediction> tiles = tiles_of(spec, gemm);
+    Json entry{{"gpu", spec.name}, {"title", spec.title}, {"best_tile", best_of(tiles).tile}};
+    const std::optional<double> gain = best_over_favourite(tiles);
+    entry["best_over_16"] = gain ? Json(*gain) : Json();
+    entry["tiles"] = Json::array();
+    for (const gpu::TiledPrediction& p : tiles) {
+      entry["tiles"].push_back({{"tile", p.tile},
+                                {"latency_us", p.latency_s / kMicro},
+                                {"tflops", p.ops_per_s / kTera},
+                                {"occupancy_frac", p.occupancy.occupancy_frac},
+                                {"blocks_per_sm", p.occupancy.blocks_per_sm},
+                                {"blocks_limited_by", to_string(p.occupancy.limit)},
+                                {"lanes_used_frac", p.occupancy.lanes_used_frac},
+                                {"l2_bytes", p.l2_bytes},
+                                {"dram_bytes", p.dram_bytes},
+                                {"bound", to_string(p.bound)}});
+    }
+    json["gpus"].push_back(std::move(entry));
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace hindsight::app
