@@ -84,7 +84,7 @@ TEST(Model, TakesAnUnseenApplicationAsAMixtureOfTheTrainedOnes) {
     EXPECT_NEAR(got.p_feasible(i), mixture(trained[0].p_feasible(i), trained[1].p_feasible(i)), kRounding);
     // One member: the spread is that of two values with these weights.
     const double disagreement = std::abs(trained[0].score(i) - trained[1].score(i));
-    EXPECT_NEAR(got.spread(i), std::sqrt(share * (1 - share)) * disagreement, test::kSinglePrecision);
+    EXPECT_NEAR(got.spread(i), std::sqrt(share * (1 - share)) * disagreement, hindsight::test::kSinglePrecision);
   }
 }
 
