@@ -41,7 +41,7 @@ class Scores {
  public:
   Scores() {
     for (const char* header : {"data", "predictor"}) table_.add_column(header, Align::left);
-    for (const char* header : {"rows", "MAPE %", "median %", "p90 %", "R2 log", "MAPE % > 50 us", "median %"}) {
+    for (const char* header : {"rows", "MAPE %", "median %", "p90 %", "R2", "R2 log", "MAPE % > 50 us", "median %"}) {
       table_.add_column(header, Align::right);
     }
   }
@@ -58,18 +58,20 @@ class Scores {
                              longer = gpu::latency_errors(long_predicted_s, long_measured_s);
     const auto percent = [](double frac) { return fmt::format("{:.2f}", 100 * frac); };
     table_.add_row({data, predictor, with_commas(all.rows), percent(all.mape_frac), percent(all.median_frac),
-                    percent(all.p90_frac), fmt::format("{:.4f}", all.r2), percent(longer.mape_frac),
-                    percent(longer.median_frac)});
+                    percent(all.p90_frac), fmt::format("{:.4f}", all.r2), fmt::format("{:.4f}", all.r2_log),
+                    percent(longer.mape_frac), percent(longer.median_frac)});
     json_.push_back({{"data", data},
                      {"predictor", predictor},
                      {"rows", all.rows},
                      {"mape_frac", all.mape_frac},
                      {"median_frac", all.median_frac},
                      {"p90_frac", all.p90_frac},
-                     {"r2_log", all.r2},
+                     {"r2", all.r2},
+                     {"r2_log", all.r2_log},
                      {"mape_long_frac", longer.mape_frac},
                      {"median_long_frac", longer.median_frac},
-                     {"r2_log_long", longer.r2}});
+                     {"r2_long", longer.r2},
+                     {"r2_log_long", longer.r2_log}});
     std::fprintf(stderr, "%s, %s: done\n", data.c_str(), predictor.c_str());
   }
   [[nodiscard]] std::string markdown() const { return table_.markdown(); }
@@ -183,7 +185,8 @@ std::string power_text(const std::filesystem::path& file, nlohmann::json& json) 
   constexpr double kShortestS = 1e-4;  // the sensor averages over a second
   const GpuSpec spec = gpu::load_gpu("h200");
   const gpu::PowerCalibration known = gpu::load_power_calibration(spec, gpu::DTypeClass::tensor_core);
-  const gpu::Predictor predictor(spec, gpu::load_calibration(spec, DType::bf16), DType::bf16);
+  const gpu::Calibration runtime = gpu::load_calibration(spec, DType::bf16);
+  const gpu::Predictor predictor(spec, runtime, DType::bf16);
   const dataset::CsvTable table = dataset::read_csv(file);
   const std::size_t power = table.column("power"), dtype = table.column("gemm_dtype");
   const Rows runs = dataset::read_gemm_rows(table, dataset::parse_gemm_columns("latency_ms=latency"),
@@ -193,19 +196,21 @@ std::string power_text(const std::filesystem::path& file, nlohmann::json& json) 
     if (cells[dtype] == "bfloat16") power_w.push_back(parse_double(cells[power]).value_or(0));
   }
   std::vector<gpu::PowerMeasurement> rows;
+  std::vector<double> predicted_w, settled_w;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].latency_s < kShortestS) continue;
     const gpu::Gemm& gemm = runs[i].gemm;
     const gpu::GemmPrediction prediction = predictor.predict(gemm, RunMode::sustained);
-    rows.push_back({.work = {.ops = gpu::ops(gemm),
-                             .l2_bytes = prediction.l2_bytes,
-                             .dram_bytes = prediction.dram_bytes,
-                             .operands = gpu::recorded_operands(known.unwritten, gemm)},
+    predicted_w.push_back(prediction.average_power_w);
+    settled_w.push_back(power_w[i]);
+    rows.push_back({.work = prediction.work,
                     .latency_s = runs[i].latency_s,
                     .power_w = power_w[i],
                     .group = (static_cast<std::uint64_t>(gemm.n) << 32U) + static_cast<std::uint64_t>(gemm.k)});
   }
-  const gpu::PowerFit fit = gpu::fit_power(spec, DType::bf16, rows, known.constants);
+  gpu::PowerConstants start = known.constants;
+  start.op_j = runtime.constants.op_j;
+  const gpu::PowerFit fit = gpu::fit_power(spec, DType::bf16, rows, start);
   std::string text = "| power, H200 | rows | MAPE % | median % | R2 |\n|---|---:|---:|---:|---:|\n";
   const auto add = [&](const char* name, const gpu::PowerErrors& errors) {
     text += fmt::format("| {} | {} | {:.2f} | {:.2f} | {:.3f} |\n", name, with_commas(errors.rows),
@@ -218,6 +223,7 @@ std::string power_text(const std::filesystem::path& file, nlohmann::json& json) 
   };
   add("held out, rows >= 0.1 ms", fit.held_out);
   add("of these, below 95 % of the cap", fit.held_out_below_cap);
+  add("predicted latency, constants not held out", gpu::power_errors(predicted_w, settled_w));
   return text;
 }
 

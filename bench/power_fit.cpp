@@ -43,7 +43,7 @@ double number(const dataset::CsvTable& table, std::size_t row, std::size_t colum
 }
 
 std::vector<gpu::PowerMeasurement> read_rows(const Options& options, const gpu::GpuSpec& spec,
-                                             const gpu::PowerCalibration& known) {
+                                             const gpu::PowerCalibration& known, gpu::ValidatedRange& range) {
   const dataset::CsvTable table = dataset::read_csv(options.rows);
   const std::size_t dtype = table.column("gemm_dtype"), m = table.column("m"), n = table.column("n"),
                     k = table.column("k"), latency = table.column("latency"), power = table.column("power");
@@ -59,13 +59,13 @@ std::vector<gpu::PowerMeasurement> read_rows(const Options& options, const gpu::
     const gpu::GemmPrediction prediction = gpu::predict(spec, runtime, gemm, gpu::RunMode::sustained);
     const gpu::Operands operands =
         options.random_operands ? gpu::Operands::random : gpu::recorded_operands(known.unwritten, gemm);
-    rows.push_back({.work = {.ops = gpu::ops(gemm),
-                             .l2_bytes = prediction.l2_bytes,
-                             .dram_bytes = prediction.dram_bytes,
-                             .operands = operands},
+    gpu::PowerWork work = prediction.work;
+    work.operands = operands;
+    rows.push_back({.work = work,
                     .latency_s = number(table, i, latency) * 1e-3,
                     .power_w = number(table, i, power),
                     .group = (static_cast<std::uint64_t>(gemm.n) << 32U) + static_cast<std::uint64_t>(gemm.k)});
+    gpu::include(range, gemm, rows.back().latency_s);
   }
   return rows;
 }
@@ -78,10 +78,13 @@ std::string errors_text(const gpu::PowerErrors& errors) {
 int fit(const Options& options, const std::string& command) {
   const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
   const gpu::PowerCalibration known = gpu::load_power_calibration(spec, gpu::DTypeClass::tensor_core);
-  const std::vector<gpu::PowerMeasurement> rows = read_rows(options, spec, known);
+  gpu::ValidatedRange range;
+  range.mode = gpu::RunMode::sustained;
+  const std::vector<gpu::PowerMeasurement> rows = read_rows(options, spec, known, range);
   const gpu::DType format = options.dtype == "fp8_block" ? gpu::DType::fp8 : gpu::parse_dtype(options.dtype);
-  const gpu::PowerFit result =
-      gpu::fit_power(spec, format, rows, gpu::default_power_constants(spec, gpu::dtype_class(format)));
+  gpu::PowerConstants start = gpu::default_power_constants(spec, gpu::dtype_class(format));
+  start.op_j = gpu::load_calibration(spec, format).constants.op_j;
+  const gpu::PowerFit result = gpu::fit_power(spec, format, rows, start);
   fmt::print(stderr, "all rows, fitted:      {}\nfive folds, held out:  {}\nof these below the cap: {}\n",
              errors_text(result.fitted), errors_text(result.held_out), errors_text(result.held_out_below_cap));
   const gpu::PowerConstants& c = result.constants;
@@ -89,16 +92,16 @@ int fit(const Options& options, const std::string& command) {
   fmt::print(
       "# Power constants, fitted on measured power; docs/gpu-power.md says what the fields mean.\n"
       "gpu: {}\ndtype_class: {}\ndata: {}, {} rows of {} us and above  # [data: aiconfigurator]\n"
-      "split: five folds, grouped by (n, k)\nrows: {}\nshortest_us: {}\ndate: {}\ncommand: {}\n",
+      "split: five folds, grouped by (n, k)\nrows: {}\nrange: {}\ndate: {}\ncommand: {}\n",
       spec.name, gpu::to_string(gpu::dtype_class(format)), std::filesystem::path(options.rows).filename().string(),
-      options.dtype, shortest(options.shortest_us), result.held_out.rows, shortest(options.shortest_us),
-      utc_now().substr(0, 10), command);
+      options.dtype, shortest(options.shortest_us), result.held_out.rows, gpu::to_yaml(range), utc_now().substr(0, 10),
+      command);
   fmt::print("held_out: {{mape_frac: {:.4f}, median_frac: {:.4f}, r2: {:.3f}}}\n", result.held_out.mape_frac,
              result.held_out.median_frac, result.held_out.r2);
   fmt::print(
-      "constants:\n  active_w: {:.4g}\n  op_pj: {:.4g}\n  l2_pj_per_byte: {:.4g}\n  dram_pj_per_byte: {:.4g}\n"
+      "constants:\n  active_w: {:.4g}\n  l2_pj_per_byte: {:.4g}\n  dram_pj_per_byte: {:.4g}\n"
       "  zero_weight_share: {:.4g}\n",
-      c.active_w, c.op_j * kPico, c.l2_byte_j * kPico, c.dram_byte_j * kPico, c.zero_weight_share);
+      c.active_w, c.l2_byte_j * kPico, c.dram_byte_j * kPico, c.zero_weight_share);
   fmt::print(
       "# The collector allocates bf16 weights without writing them. Rows of these shapes draw as if the weights\n"
       "# were zero.\nunwritten_weights: {{k_at_least: {}, weight_gb_at_least: {}}}\n",

@@ -48,8 +48,8 @@ gpu::RunMode run_mode(const std::string& text) {
 std::string errors_text(const char* what, const gpu::LatencyErrors& errors) {
   constexpr double kPercent = 100;
   return fmt::format("{}: MAPE {:.2f} %, median {:.2f} %, p90 {:.1f} %, R2 of log latency {:.4f}, {} rows\n", what,
-                     kPercent * errors.mape_frac, kPercent * errors.median_frac, kPercent * errors.p90_frac, errors.r2,
-                     errors.rows);
+                     kPercent * errors.mape_frac, kPercent * errors.median_frac, kPercent * errors.p90_frac,
+                     errors.r2_log, errors.rows);
 }
 
 /// The command as anyone would repeat it: without folders and without the output.

@@ -38,21 +38,18 @@ std::optional<workload::Network> at_batch(const workload::Network& network, std:
   }
 }
 
-/// The formats whose rows the constants of a class are fitted on; the others only share the constants.
-bool is_measured_format(gpu::DType dtype) {
-  return dtype == gpu::DType::bf16 || dtype == gpu::DType::fp16 || dtype == gpu::DType::fp32;
-}
-
 BatchRun run_batch(const GpuContender& contender, const workload::Network& network) {
   const gpu::NetworkPrediction prediction =
       gpu::predict_network(contender.spec, contender.calibration, network, contender.dtype);
   return {.batch = network.batch(),
           .latency_s = prediction.latency_s,
           .energy_j = prediction.energy_j,
-          .validated = prediction.in_validated_range && is_measured_format(contender.dtype)};
+          .validated = prediction.in_validated_range,
+          .energy_validated = prediction.in_validated_range && prediction.power_in_validated_range};
 }
 
-/// Area of the DRAM PHY and energy of the DRAM stay as they are; everything else scales.
+/// Area of the DRAM PHY and energy of the DRAM stay as they are; everything else scales. No chip of the design space
+/// was measured, so that nothing of it lies in a validated range.
 AcceleratorRun accelerator_run(const accel::Evaluation& evaluation, const accel::Technology& technology) {
   const NodeScaling scaling = node_scaling(technology.node_nm, kCommonNodeNm);
   const double dram_j = evaluation.metrics.energy.dram_j, phy_mm2 = evaluation.area.dram_phy_mm2;
@@ -60,7 +57,8 @@ AcceleratorRun accelerator_run(const accel::Evaluation& evaluation, const accel:
   run.single = {.batch = 1,
                 .latency_s = evaluation.metrics.latency_s,
                 .energy_j = evaluation.metrics.energy_j,
-                .validated = true};
+                .validated = false,
+                .energy_validated = false};
   run.area_mm2 = evaluation.area.total_mm2();
   run.scaled_energy_j = dram_j + (evaluation.metrics.energy_j - dram_j) * scaling.energy;
   run.scaled_area_mm2 = phy_mm2 + (run.area_mm2 - phy_mm2) * scaling.area;

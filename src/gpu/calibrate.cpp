@@ -21,6 +21,7 @@ constexpr std::size_t kLeastRows = 32;  // [chosen] four rows per constant
 /// Rows of one GPU that a fit looks at.
 struct Selection {
   const GpuSpec* spec = nullptr;
+  PowerConstants power;
   std::vector<const GemmMeasurement*> rows;
 };
 
@@ -71,6 +72,7 @@ class Objective {
     for (const Selection& selection : data_) {
       Calibration here = calibration;
       here.constants = transferred(calibration.constants, dtype_class_, *data_.front().spec, *selection.spec);
+      here.power = selection.power;
       std::optional<Predictor> predictor;
       DType dtype{};
       for (const GemmMeasurement* row : selection.rows) {
@@ -115,8 +117,10 @@ Minimum levenberg_marquardt(const Objective& objective, Eigen::VectorXd x) {
   constexpr int kIterations = 25;          // [chosen] the objective stops falling after 10 to 20
   constexpr double kDifference = 1e-2;     // [chosen] above the steps that rounding waves makes
   constexpr double kLeastResidual = 0.02;  // [chosen] noise of a measurement; avoids infinite weights
-  constexpr double kFirstDamping = 1e-2, kDampingFactor = 4.0, kMostDamping = 1e6;
-  constexpr double kLongestStep = 0.5;  // [chosen] a factor of 1.6 per constant
+  constexpr double kFirstDamping = 1e-2;   // [chosen] the first step is nearly that of Gauss and Newton
+  constexpr double kDampingFactor = 4.0;   // [chosen] 2 to 10 take as many iterations
+  constexpr double kMostDamping = 1e6;     // [chosen] steps of a millionth improve nothing
+  constexpr double kLongestStep = 0.5;     // [chosen] a factor of 1.6 per constant
   const auto n = static_cast<Eigen::Index>(objective.parameters());
   Eigen::VectorXd residuals = objective.residuals(x);
   Minimum best{x, Objective::value_of(residuals), 0};
@@ -152,8 +156,10 @@ Minimum levenberg_marquardt(const Objective& objective, Eigen::VectorXd x) {
 
 /// Compass search: one constant at a time, steps that grow on success and halve on failure (Hooke and Jeeves).
 Minimum compass_search(const Objective& objective, Minimum best) {
-  constexpr int kRounds = 14;
-  constexpr double kFirstStep = 0.15, kGrowth = 1.4, kSmallestStep = 2e-3;
+  constexpr int kRounds = 14;             // [chosen] enough to halve the first step below the smallest twice over
+  constexpr double kFirstStep = 0.15;     // [chosen] a factor of 1.16: what the fit before leaves open
+  constexpr double kGrowth = 1.4;         // [chosen] two successes double a step
+  constexpr double kSmallestStep = 2e-3;  // [chosen] a fifth of a percent moves no error's third digit
   Eigen::VectorXd steps = Eigen::VectorXd::Constant(best.x.size(), kFirstStep);
   for (int round = 0; round < kRounds && steps.maxCoeff() > kSmallestStep; ++round) {
     ++best.iterations;
@@ -214,29 +220,27 @@ void require_rows(std::span<const MeasuredGpu> gpus) {
   }
 }
 
-/// Every so-and-so-many-th row outside `left_out`, at most `most` in all; -1 leaves out none.
+/// Every so-and-so-many-th row of each GPU outside `left_out`, at most about `most` in all; -1 leaves out none.
 std::vector<Selection> select(std::span<const MeasuredGpu> gpus, int left_out, std::size_t most) {
+  std::vector<Selection> kept;
   std::size_t total = 0;
   for (const MeasuredGpu& gpu : gpus) {
-    total += gpu.rows.size();
+    const DTypeClass of_class = dtype_class(gpus.front().rows.front().gemm.dtype);
+    kept.push_back({gpu.spec, load_power_calibration(*gpu.spec, of_class).constants, {}});
+    for (const GemmMeasurement& row : gpu.rows) {
+      if (fold_of(row.gemm) != left_out) kept.back().rows.push_back(&row);
+    }
+    total += kept.back().rows.size();
   }
   const double stride = std::max(1.0, static_cast<double>(total) / static_cast<double>(most));
-  std::vector<Selection> selected;
-  double next = 0;
-  for (const MeasuredGpu& gpu : gpus) {
-    selected.push_back({gpu.spec, {}});
-    std::size_t i = 0;
-    for (const GemmMeasurement& row : gpu.rows) {
-      const bool kept = fold_of(row.gemm) != left_out && static_cast<double>(i) >= next;
-      if (kept) {
-        selected.back().rows.push_back(&row);
-        next += stride;
-      }
-      ++i;
+  for (Selection& selection : kept) {
+    std::vector<const GemmMeasurement*> sample;
+    for (double next = 0; next < static_cast<double>(selection.rows.size()); next += stride) {
+      sample.push_back(selection.rows[static_cast<std::size_t>(next)]);
     }
-    next = 0;
+    selection.rows = std::move(sample);
   }
-  return selected;
+  return kept;
 }
 
 /// Latencies of all rows by constants of the first GPU; of one fold only where `fold` >= 0.
@@ -246,6 +250,7 @@ void predict_rows(std::span<const MeasuredGpu> gpus, const Calibration& calibrat
   for (const MeasuredGpu& gpu : gpus) {
     Calibration here = calibration;
     here.constants = transferred(calibration.constants, calibration.dtype_class, *gpus.front().spec, *gpu.spec);
+    here.power = load_power_calibration(*gpu.spec, calibration.dtype_class).constants;
     for (const GemmMeasurement& row : gpu.rows) {
       if (fold < 0 || fold_of(row.gemm) == fold) {
         predicted_s[at] = Predictor(*gpu.spec, here, row.gemm.dtype).latency_s(row.gemm, mode);
@@ -283,24 +288,27 @@ LatencyErrors latency_errors(std::span<const double> predicted_s, std::span<cons
     return errors;
   }
   std::vector<double> relative;
-  double mean = 0;
+  double mean_s = 0, mean_log = 0;
+  const auto count = static_cast<double>(errors.rows);
   for (std::size_t i = 0; i < errors.rows; ++i) {
     relative.push_back(std::abs(predicted_s[i] / measured_s[i] - 1.0));
-    mean += std::log(measured_s[i]);
+    mean_s += measured_s[i] / count;
+    mean_log += std::log(measured_s[i]) / count;
   }
-  const auto count = static_cast<double>(errors.rows);
-  mean /= count;
-  double squared = 0, spread = 0;
+  double squared = 0, spread = 0, squared_log = 0, spread_log = 0;
+  const auto square = [](double x) { return x * x; };
   for (std::size_t i = 0; i < errors.rows; ++i) {
-    const double error = std::log(predicted_s[i] / measured_s[i]), deviation = std::log(measured_s[i]) - mean;
-    squared += error * error;
-    spread += deviation * deviation;
+    squared += square(predicted_s[i] - measured_s[i]);
+    spread += square(measured_s[i] - mean_s);
+    squared_log += square(std::log(predicted_s[i] / measured_s[i]));
+    spread_log += square(std::log(measured_s[i]) - mean_log);
   }
   errors.mape_frac = std::accumulate(relative.begin(), relative.end(), 0.0) / count;
   std::sort(relative.begin(), relative.end());
   errors.median_frac = relative[errors.rows / 2];
   errors.p90_frac = relative[static_cast<std::size_t>(0.9 * (count - 1.0))];
   errors.r2 = spread > 0 ? 1.0 - squared / spread : 0.0;
+  errors.r2_log = spread_log > 0 ? 1.0 - squared_log / spread_log : 0.0;
   return errors;
 }
 
@@ -325,14 +333,10 @@ CalibrationReport calibrate(std::span<const MeasuredGpu> gpus, const CalibrateOp
   for (const MeasuredGpu& gpu : gpus) {
     for (const GemmMeasurement& row : gpu.rows) {
       measured_s.push_back(row.latency_s);
-      result.largest_m = std::max(result.largest_m, row.gemm.m);
-      result.largest_n = std::max(result.largest_n, row.gemm.n);
-      result.largest_k = std::max(result.largest_k, row.gemm.k);
+      include(result.range, row.gemm, row.latency_s);
     }
   }
-  const auto [shortest, longest] = std::minmax_element(measured_s.begin(), measured_s.end());
-  result.shortest_s = *shortest;
-  result.longest_s = *longest;
+  result.range.mode = options.mode;
   result.row_count = measured_s.size();
 
   result = fit(-1, report);

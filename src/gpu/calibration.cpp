@@ -15,7 +15,6 @@ namespace hindsight::gpu {
 namespace {
 
 constexpr const char* kFolder = "data/gpus/calibration/gemm";
-constexpr double kMicro = 1e-6;
 
 DTypeClass read_class(const ConfigNode& node) {
   for (const DTypeClass dtype_class : {DTypeClass::cuda_core, DTypeClass::tensor_core}) {
@@ -60,6 +59,7 @@ void add_power(Calibration& calibration, const GpuSpec& spec) {
   const PowerCalibration power = load_power_calibration(spec, calibration.dtype_class);
   calibration.power = power.constants;
   calibration.unwritten = power.unwritten;
+  calibration.power_range = power.range;
 }
 
 }  // namespace
@@ -72,8 +72,6 @@ Calibration read_calibration(const std::filesystem::path& file) {
       {"gpu", "dtype_class", "data", "split", "rows", "date", "command", "fitted", "held_out", "range", "constants"});
   const ConfigNode error = root.at("held_out");
   error.require_only_keys({"mape_frac", "median_frac"});
-  const ConfigNode range = root.at("range");
-  range.require_only_keys({"shortest_us", "longest_us", "largest_m", "largest_n", "largest_k"});
   Calibration calibration;
   calibration.gpu = root.at("gpu").as_string();
   calibration.dtype_class = read_class(root.at("dtype_class"));
@@ -83,11 +81,7 @@ Calibration read_calibration(const std::filesystem::path& file) {
   calibration.row_count = static_cast<std::size_t>(root.at("rows").as_int(1));
   calibration.held_out_mape_frac = error.at("mape_frac").as_double(kNonNegative);
   calibration.held_out_median_frac = error.at("median_frac").as_double(kNonNegative);
-  calibration.shortest_s = kMicro * range.at("shortest_us").as_double(kPositive);
-  calibration.longest_s = kMicro * range.at("longest_us").as_double(kPositive);
-  calibration.largest_m = range.at("largest_m").as_int(1, kLargestDimension);
-  calibration.largest_n = range.at("largest_n").as_int(1, kLargestDimension);
-  calibration.largest_k = range.at("largest_k").as_int(1, kLargestDimension);
+  calibration.range = read_range(root.at("range"));
   return calibration;
 }
 
@@ -148,10 +142,10 @@ std::string to_yaml(const CalibrationReport& report, const std::string& command,
       "# Constants of the GEMM model, fitted by `hindsight calibrate`; docs/gpu.md says what they mean.\n"
       "gpu: {}\ndtype_class: {}\ndata: {}\nsplit: five folds, grouped by (n, k)\nrows: {}\ndate: {}\ncommand: {}\n"
       "fitted: {{mape_frac: {:.4f}, median_frac: {:.4f}}}\nheld_out: {{mape_frac: {:.4f}, median_frac: {:.4f}}}\n"
-      "range: {{shortest_us: {:.4g}, longest_us: {:.6g}, largest_m: {}, largest_n: {}, largest_k: {}}}\nconstants:\n",
+      "range: {}\nconstants:\n",
       yaml_quoted(c.gpu), to_string(c.dtype_class), yaml_quoted(c.data), c.row_count, date, yaml_quoted(command),
       report.fitted.mape_frac, report.fitted.median_frac, c.held_out_mape_frac, c.held_out_median_frac,
-      c.shortest_s / kMicro, c.longest_s / kMicro, c.largest_m, c.largest_n, c.largest_k);
+      to_yaml(c.range));
   for (const ConstantField& field : kConstantFields) {
     text += fmt::format("  {}: {:.5g}\n", field.key, c.constants.*field.member);
   }

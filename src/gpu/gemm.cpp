@@ -10,12 +10,6 @@
 #include "hindsight/core/text.h"
 
 namespace hindsight::gpu {
-namespace {
-
-constexpr std::array kAllLayouts{Layout::nn, Layout::nt, Layout::tn, Layout::tt};
-
-}  // namespace
-
 std::string_view to_string(RunMode mode) { return mode == RunMode::burst ? "burst" : "sustained"; }
 
 std::string_view to_string(Layout layout) {

@@ -26,9 +26,21 @@ Gemm library_gemm(const workload::GemmLayer& layer, DType dtype) {
           .layout = usual_layout(layer.count)};
 }
 
+double inference_bytes(const workload::Network& network, DType dtype) {
+  double bytes = 0;
+  for (const workload::GemmLayer& layer : network.gemms()) {
+    const double weights = layer.weights_are_activations ? 0.0 : layer.weight_bytes;
+    bytes +=
+        static_cast<double>(layer.repeat) * (weights * input_bytes(dtype) + layer.output_bytes * output_bytes(dtype));
+  }
+  return bytes;
+}
+
 NetworkPrediction predict_network(const GpuSpec& spec, const Calibration& calibration, const workload::Network& network,
                                   DType dtype, RunMode mode) {
   NetworkPrediction sum;
+  const Predictor predictor(spec, calibration, dtype);
+  const double reuse_bytes = inference_bytes(network, dtype);
   double all_ops = 0, all_bytes = 0, ignored_ops = 0, ignored_bytes = 0;
   for (std::size_t i = 0; i < network.gemms().size(); ++i) {
     const workload::GemmLayer& layer = network.gemms()[i];
@@ -46,12 +58,14 @@ NetworkPrediction predict_network(const GpuSpec& spec, const Calibration& calibr
       throw Error(ErrorKind::usage,
                   fmt::format("{}: layer '{}': {}", network.name(), network.layers()[i].name, problem));
     }
-    result.prediction = predict(spec, calibration, result.gemm, mode);
+    result.gemm.reuse_bytes = layer.weights_are_activations ? compulsory_bytes(result.gemm) : reuse_bytes;
+    result.prediction = predictor.predict(result.gemm, mode);
     sum.latency_s += result.repeat * result.prediction.latency_s;
     sum.energy_j += result.repeat * result.prediction.energy_j;
     sum.dram_bytes += result.repeat * result.prediction.dram_bytes;
     sum.ops += result.repeat * ops(result.gemm);
     sum.in_validated_range = sum.in_validated_range && result.prediction.in_validated_range;
+    sum.power_in_validated_range = sum.power_in_validated_range && result.prediction.power_in_validated_range;
     sum.layers.push_back(result);
   }
   sum.ignored_ops_frac = all_ops > 0 ? ignored_ops / all_ops : 0;

@@ -13,7 +13,6 @@ constexpr const char* kFolder = "data/gpus/calibration/power";
 constexpr double kPicojoule = 1e-12;
 
 /// Wide enough for any process node; refuses a wrong unit.
-constexpr Bounds kOperationPj{.low = 1e-3, .high = 1e3};
 constexpr Bounds kBytePj{.low = 0, .high = 1e4};
 constexpr Bounds kActiveW{.low = 0, .high = 1e4};
 constexpr Bounds kShare{.low = 0, .high = 1};
@@ -42,30 +41,28 @@ UnwrittenWeights read_unwritten(const ConfigNode& root) {
 
 PowerFile read_power_file(const std::filesystem::path& path) {
   const ConfigNode root = ConfigNode::load(path);
-  root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "shortest_us", "held_out", "date", "command",
+  root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "range", "held_out", "date", "command",
                           "constants", "unwritten_weights"});
   const ConfigNode constants = root.at("constants");
-  constants.require_only_keys({"active_w", "op_pj", "l2_pj_per_byte", "dram_pj_per_byte", "zero_weight_share"});
+  constants.require_only_keys({"active_w", "l2_pj_per_byte", "dram_pj_per_byte", "zero_weight_share"});
   const ConfigNode error = root.at("held_out");
   error.require_only_keys({"mape_frac", "median_frac", "r2"});
-  constexpr double kMicro = 1e-6;
   PowerFile file;
   file.dtype_class = read_class(root.at("dtype_class"));
   file.calibration = {
       .gpu = root.at("gpu").as_string(),
       .source = PowerSource::own,
       .constants = {.active_w = constants.at("active_w").as_double(kActiveW),
-                    .op_j = kPicojoule * constants.at("op_pj").as_double(kOperationPj),
                     .l2_byte_j = kPicojoule * constants.at("l2_pj_per_byte").as_double(kBytePj),
                     .dram_byte_j = kPicojoule * constants.at("dram_pj_per_byte").as_double(kBytePj),
                     .zero_weight_share = constants.at("zero_weight_share").as_double(kShare)},
+      .range = read_range(root.at("range")),
       .unwritten = read_unwritten(root),
       .data = root.at("data").as_string(),
       .row_count = root.at("rows").as_double(kNonNegative),
       .held_out_mape_frac = error.at("mape_frac").as_double(kNonNegative),
       .held_out_median_frac = error.at("median_frac").as_double(kNonNegative),
       .held_out_r2 = error.at("r2").as_double({.high = 1}),
-      .shortest_s = kMicro * root.at("shortest_us").as_double(kNonNegative),
   };
   return file;
 }
@@ -91,10 +88,12 @@ PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_cl
     const std::filesystem::path path = find_data_file(name, kFolder, "power calibration");
     PowerFile file = read_power_file(path);
     if (file.dtype_class != dtype_class) continue;
+    file.calibration.constants.op_j = found.constants.op_j;
     const std::optional<GpuSpec> measured = fitted_gpu(path, file.calibration.gpu);
     if (file.calibration.gpu == spec.name && (!measured || same_board(*measured, spec))) return file.calibration;
     if (found.source == PowerSource::transfer || !measured || measured->architecture != spec.architecture) continue;
     found = std::move(file.calibration);
+    found.range.reset();
     found.source = PowerSource::transfer;
     found.unwritten = {};
     // Busy SMs draw in proportion to their number and the clock.

@@ -13,13 +13,10 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr auto kCount = static_cast<Eigen::Index>(kPowerConstantCount);
+constexpr Eigen::Index kCount = 2;
 using Logarithms = Eigen::Matrix<double, kCount, 1>;
 
 constexpr double kSoftScale = 0.03;  // [chosen] relative error from which a row counts linearly: the sensor's spread
-/// Weight of the pull towards the start, as rows [chosen] strong enough to part the terms: 3 % of the H200's rows.
-constexpr double kPullRows = 120;
-constexpr double kPullScale = 0.7;  // [chosen] a factor of two off the start counts like kSoftScale on kPullRows rows
 constexpr int kMostIterations = 60;
 constexpr std::size_t kFolds = 5;
 constexpr std::size_t kLeastRows = 32;
@@ -27,23 +24,21 @@ constexpr double kBelowCap = 0.95;
 
 Logarithms to_logarithms(const PowerConstants& c) {
   Logarithms x;
-  x << std::log(c.active_w), std::log(c.op_j), std::log(c.l2_byte_j), std::log(c.dram_byte_j),
-      std::log(c.zero_weight_share);
+  x << std::log(c.active_w), std::log(c.zero_weight_share);
   return x;
 }
 
-PowerConstants from_logarithms(const Logarithms& x) {
-  return {.active_w = std::exp(x[0]),
-          .op_j = std::exp(x[1]),
-          .l2_byte_j = std::exp(x[2]),
-          .dram_byte_j = std::exp(x[3]),
-          .zero_weight_share = std::min(1.0, std::exp(x[4]))};
+PowerConstants from_logarithms(const Logarithms& x, const PowerConstants& start) {
+  PowerConstants constants = start;
+  constants.active_w = std::exp(x[0]);
+  constants.zero_weight_share = std::min(1.0, std::exp(x[1]));
+  return constants;
 }
 
 /// Relative errors of all rows.
 Eigen::VectorXd residuals(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
-                          const Logarithms& x) {
-  const BoardPower board(spec, from_logarithms(x), dtype);
+                          const PowerConstants& start, const Logarithms& x) {
+  const BoardPower board(spec, from_logarithms(x, start), dtype);
   Eigen::VectorXd errors(static_cast<Eigen::Index>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     errors[static_cast<Eigen::Index>(i)] = modelled_power_w(board, rows[i]) / rows[i].power_w - 1;
@@ -51,40 +46,37 @@ Eigen::VectorXd residuals(const GpuSpec& spec, DType dtype, std::span<const Powe
   return errors;
 }
 
-/// Soft L1: 2 s^2 (sqrt(1 + (r / s)^2) - 1), quadratic for small r, and the pull towards the start.
-double cost(const Eigen::VectorXd& errors, const Logarithms& x, const Logarithms& start) {
+/// Soft L1: 2 s^2 (sqrt(1 + (r / s)^2) - 1), quadratic for small r.
+double cost(const Eigen::VectorXd& errors) {
   const Eigen::ArrayXd scaled = (errors / kSoftScale).array();
-  const double rows = 2 * ((1 + scaled.square()).sqrt() - 1).sum();
-  return rows + kPullRows * ((x - start) / kPullScale).squaredNorm();
+  return 2 * ((1 + scaled.square()).sqrt() - 1).sum();
 }
 
 PowerConstants minimise(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
                         const PowerConstants& start_constants) {
   constexpr double kStep = 1e-5;            // of the numerical derivative, in logarithms
   constexpr double kSmallestChange = 1e-9;  // of the cost, relative
-  const Logarithms start = to_logarithms(start_constants);
-  Logarithms x = start;
-  Eigen::VectorXd errors = residuals(spec, dtype, rows, x);
-  double best = cost(errors, x, start), damping = 1e-3;
+  constexpr double kFlat = 1e-12;           // of the largest diagonal element
+  Logarithms x = to_logarithms(start_constants);
+  Eigen::VectorXd errors = residuals(spec, dtype, rows, start_constants, x);
+  double best = cost(errors), damping = 1e-3;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     Eigen::MatrixXd jacobian(errors.size(), kCount);
     for (Eigen::Index j = 0; j < kCount; ++j) {
       Logarithms moved = x;
       moved[j] += kStep;
-      jacobian.col(j) = (residuals(spec, dtype, rows, moved) - errors) / kStep;
+      jacobian.col(j) = (residuals(spec, dtype, rows, start_constants, moved) - errors) / kStep;
     }
     const Eigen::VectorXd weights =
         (kSoftScale * kSoftScale * (1 + (errors / kSoftScale).array().square()).sqrt()).inverse();
-    Eigen::Matrix<double, kCount, kCount> normal = jacobian.transpose() * weights.asDiagonal() * jacobian;
-    Logarithms gradient = jacobian.transpose() * weights.asDiagonal() * errors;
-    constexpr double kPull = kPullRows / (kPullScale * kPullScale);
-    normal.diagonal().array() += kPull;
-    gradient += kPull * (x - start);
+    const Eigen::Matrix<double, kCount, kCount> normal = jacobian.transpose() * weights.asDiagonal() * jacobian;
+    const Logarithms gradient = jacobian.transpose() * weights.asDiagonal() * errors;
     Eigen::Matrix<double, kCount, kCount> damped = normal;
-    damped.diagonal() *= 1 + damping;
+    // Without rows of zero weights their share has no gradient and stays.
+    damped.diagonal() = (1 + damping) * damped.diagonal().array() + kFlat * (1 + damped.diagonal().maxCoeff());
     const Logarithms tried = x - damped.ldlt().solve(gradient);
-    const Eigen::VectorXd tried_errors = residuals(spec, dtype, rows, tried);
-    const double tried_cost = cost(tried_errors, tried, start);
+    const Eigen::VectorXd tried_errors = residuals(spec, dtype, rows, start_constants, tried);
+    const double tried_cost = cost(tried_errors);
     if (!(tried_cost < best)) {
       damping *= 10;
       if (damping > 1e6) break;
@@ -97,7 +89,7 @@ PowerConstants minimise(const GpuSpec& spec, DType dtype, std::span<const PowerM
     damping = std::max(1e-9, damping / 10);
     if (settled) break;
   }
-  return from_logarithms(x);
+  return from_logarithms(x, start_constants);
 }
 
 std::vector<double> predictions(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
@@ -117,9 +109,8 @@ std::size_t fold_of(std::uint64_t group) {
 
 void require_usable(std::span<const PowerMeasurement> rows) {
   if (rows.size() < kLeastRows) {
-    throw Error(ErrorKind::usage,
-                fmt::format("power fit: {} rows (five constants need at least {}). Measure more shapes", rows.size(),
-                            kLeastRows));
+    throw Error(ErrorKind::usage, fmt::format("power fit: {} rows (a fit needs at least {}). Measure more shapes",
+                                              rows.size(), kLeastRows));
   }
   std::array<std::size_t, kFolds> members{};
   for (const PowerMeasurement& row : rows) {
@@ -156,7 +147,7 @@ PowerErrors power_errors(std::span<const double> predicted_w, std::span<const do
 }
 
 double modelled_power_w(const BoardPower& board, const PowerMeasurement& row) {
-  return std::min(board.settled_cap_w(), board.power_w(row.work, row.latency_s, board.highest_clock_hz()));
+  return std::min(board.settled_cap_w(), board.full_clock_w(row.work, row.latency_s));
 }
 
 PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,

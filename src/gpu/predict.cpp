@@ -14,7 +14,6 @@ namespace {
 constexpr double kFillCycles = 300;  // [measured: joint fit, A100 H100 L40S, 2026-11-21, docs/gpu.md] per wave
 constexpr double kChainPerKSeconds = 1.33e-9;  // [measured: as above] 85 ns per pipeline step of 64
 constexpr double kRampSeconds = 0.38e-6;       // [measured: as above] about the latency of one DRAM access
-constexpr double kDramByteJ = 50e-12;  // [data: gpu-benches] 41 to 125 pJ per byte; enters the cap of bursts only
 
 /// A framework's linear layer launches its bias besides the product; a batched product has none. No more than the
 /// launch floor of the constants, which is 0 inside CUDA graphs.
@@ -32,8 +31,14 @@ constexpr double kWavesOfSplitGrid = 2;            // [chosen] CTAs per SM up to
 constexpr double kReferenceTileArea = 128.0 * 128.0;  // [chosen] tile that `epilogue_cycles` counts for
 constexpr double kVectorKernelK = 256;                // [chosen] k that one pass of a matrix-vector kernel covers
 
-/// A clock that is lower by this much makes the power cap the limit that binds.
-constexpr double kCappedSlowdown = 1.02;  // [chosen] above the rounding of clock steps
+/// Power constants of a calibration, those of the architecture where it has none; the energy per operation is that of
+/// its runtimes.
+PowerConstants power_constants(const GpuSpec& spec, const Calibration& calibration, DType dtype) {
+  PowerConstants power =
+      calibration.power.active_w > 0 ? calibration.power : default_power_constants(spec, dtype_class(dtype));
+  power.op_j = calibration.constants.op_j;
+  return power;
+}
 
 }  // namespace
 
@@ -51,12 +56,20 @@ struct Predictor::Shape {
 struct Predictor::Candidate {
   double tile_m = 1, tile_n = 1, splits = 1, ctas = 1;
   double fill = 0, chain = 0, math = 0, l2 = 0, l2_bytes = 0, reduction = 0;
-  double kernel_s = 0;  ///< without launch
+  double kernel_s = 0;        ///< without launch
+  double least_l2_bytes = 0;  ///< L2 traffic of the kernel of the family that has the least
+};
+
+/// One kernel under the power limit.
+struct Predictor::Run {
+  PowerWork work;
+  double full_clock_w = 0;  ///< without the limit
+  double slowdown = 1;
+  double latency_s = 0;
 };
 
 Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype)
-    : board_(spec, calibration.power.op_j > 0 ? calibration.power : default_power_constants(spec, dtype_class(dtype)),
-             dtype),
+    : board_(spec, power_constants(spec, calibration, dtype), dtype),
       unwritten_(calibration.unwritten),
       by_rows_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nn)),
       mixed_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nt)),
@@ -75,17 +88,11 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       floor_s_(calibration.constants.launch_floor_s),
       single_launch_s_(std::min(kBiasLaunchSeconds, floor_s_)),
       settle_s_(calibration.constants.settle_s),
-      idle_w_(spec.idle_w(spec.boost_hz)),
-      cap_w_(spec.tdp_w),
-      op_j_(operation_j(PowerConstants{.op_j = calibration.constants.op_j}, dtype)),
       input_bytes_(gpu::input_bytes(dtype)),
       output_bytes_(gpu::output_bytes(dtype)),
       calibrated_(calibration.source == CalibrationSource::own && calibration.gpu == spec.name),
-      shortest_s_(calibration.shortest_s),
-      longest_s_(calibration.longest_s),
-      largest_m_(static_cast<double>(calibration.largest_m)),
-      largest_n_(static_cast<double>(calibration.largest_n)),
-      largest_k_(static_cast<double>(calibration.largest_k)) {}
+      range_(calibration.range),
+      power_range_(calibration.power_range) {}
 
 Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   Shape shape;
@@ -108,7 +115,7 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   const auto kept = [this](double reuse_bytes) {
     return reuse_bytes < l2_bytes_ ? resident_share(reuse_bytes, resident_bytes_) : 0.0;
   };
-  const double weights_kept = kept(weight_bytes * buffers + other_bytes);
+  const double weights_kept = kept(gemm.reuse_bytes > 0 ? gemm.reuse_bytes : weight_bytes * buffers + other_bytes);
   const double others_kept = kept(shape.all_bytes);
   shape.dram_bytes = weight_bytes * (1.0 - weights_kept) + other_bytes * (1.0 - others_kept);
   // Which inputs are stored along k: kernels read these in short pieces.
@@ -137,8 +144,11 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
   const KernelFamily& family = *shape.family;
   const double l2_s_per_byte = 1.0 / l2_bytes_per_s_;
   const double floor_of_memory_s = std::max(shape.dram_term_s, shape.all_bytes * l2_s_per_byte);
+  double least_l2_bytes = HUGE_VAL;
   if (family.vector_step_s > 0 && std::min(shape.m, shape.n) == 1.0 && shape.batch == 1.0) {
+    least_l2_bytes = shape.all_bytes;
     Candidate candidate;
+    candidate.least_l2_bytes = least_l2_bytes;
     candidate.l2_bytes = shape.all_bytes;
     candidate.l2 = shape.all_bytes / l2_bytes_per_s_;
     candidate.ctas = sms_;
@@ -163,9 +173,10 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
     bound.s_per_mac = s_per_mac_ * kernel.work;
     bound.rows = std::min(kernel.m, shape.m);
     bound.columns = std::min(kernel.n, shape.n);
-    bound.memory_s = std::max(floor_of_memory_s, l2_read_bytes(bound.tiles, bound.rows, bound.columns, shape.k,
-                                                               input_bytes_, family.shared_panel) *
-                                                     l2_s_per_byte);
+    const double l2_bytes =
+        l2_read_bytes(bound.tiles, bound.rows, bound.columns, shape.k, input_bytes_, family.shared_panel);
+    least_l2_bytes = std::min(least_l2_bytes, std::max(shape.all_bytes, l2_bytes + shape.outputs * output_bytes_));
+    bound.memory_s = std::max(floor_of_memory_s, l2_bytes * l2_s_per_byte);
     const double area = kernel.m * kernel.n;
     bound.total_s = std::max(bound.tiles * area * shape.k * bound.s_per_mac * per_sm_, bound.memory_s) + fill_s_ +
                     epilogue_s_ * area * rounds(bound.tiles, sms_, per_sm_);
@@ -205,6 +216,7 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
       }
       candidate.kernel_s =
           candidate.fill + candidate.reduction + overlapped_s(family.overlap, loop_s, candidate.l2, shape.dram_term_s);
+      candidate.least_l2_bytes = least_l2_bytes;
       visit(candidate);
     }
   }
@@ -222,37 +234,39 @@ Predictor::Candidate Predictor::fastest(const Shape& shape) const {
   return best;
 }
 
-/// Latency at the clock that the power cap leaves over the latency at the boost clock.
-double Predictor::slowdown(const Shape& shape, double latency_s, RunMode mode) const {
-  const double full_clock_w = idle_w_ + (shape.ops * op_j_ + shape.dram_bytes * kDramByteJ) / latency_s;
-  if (full_clock_w <= cap_w_) return 1.0;
-  const double settled = settled_slowdown(full_clock_w, cap_w_, idle_w_);
-  const double share = mode == RunMode::sustained ? 1.0 : settled_share(latency_s, settle_s_);
-  return 1.0 + share * (settled - 1.0);
+Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const {
+  const double full_clock_s = launched_s(shape.launch_s + candidate.kernel_s, shape.floor_s);
+  Run run{.work = {.ops = shape.ops,
+                   .l2_bytes = candidate.least_l2_bytes,
+                   .dram_bytes = shape.dram_bytes,
+                   .busy_frac = candidate.kernel_s / full_clock_s,
+                   .operands = recorded_operands(unwritten_, gemm)}};
+  run.full_clock_w = board_.full_clock_w(run.work, full_clock_s);
+  const double share = mode == RunMode::sustained ? 1.0 : settled_share(full_clock_s, settle_s_);
+  run.slowdown = 1.0 + share * (board_.slowdown(run.full_clock_w) - 1.0);
+  run.latency_s = full_clock_s * run.slowdown;
+  return run;
 }
 
 double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
   const Shape shape = shape_of(gemm);
-  const double full_clock_s = shape.launch_s + fastest(shape).kernel_s;
-  return launched_s(full_clock_s * slowdown(shape, full_clock_s, mode), shape.floor_s);
+  return run(gemm, shape, fastest(shape), mode).latency_s;
 }
 
 GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const {
-  const double full_clock_s = shape.launch_s + candidate.kernel_s;
-  const double slower = slowdown(shape, full_clock_s, mode);
+  const Run run = this->run(gemm, shape, candidate, mode);
   GemmPrediction result;
-  result.latency_s = launched_s(full_clock_s * slower, shape.floor_s);
+  result.latency_s = run.latency_s;
   result.ops_per_s = shape.ops / result.latency_s;
   result.dram_bytes = shape.dram_bytes;
   result.l2_bytes = candidate.l2_bytes;
-  result.sm_clock_hz = clock_hz_ / slower;
+  result.sm_clock_hz = clock_hz_ / run.slowdown;
   result.tile = {.m = static_cast<int>(candidate.tile_m),
                  .n = static_cast<int>(candidate.tile_n),
                  .k = static_cast<int>(shape.family->k_step),
                  .split_k = static_cast<int>(candidate.splits)};
   result.ctas = candidate.ctas;
   result.waves = candidate.ctas / sms_;
-  result.busy_sm_frac = candidate.ctas / (rounds(candidate.ctas, sms_) * sms_);
   result.terms = {.launch_s = std::max(shape.launch_s, shape.floor_s),
                   .fill_s = candidate.fill,
                   .chain_s = candidate.chain,
@@ -260,32 +274,25 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
                   .l2_s = candidate.l2,
                   .dram_s = shape.dram_term_s,
                   .reduction_s = candidate.reduction,
-                  .slowdown = slower};
+                  .slowdown = run.slowdown};
 
   const GemmTerms& t = result.terms;
   const double waiting_s = t.chain_s + t.fill_s + t.reduction_s;
   const double longest_s = std::max({t.launch_s, waiting_s, t.math_s, t.l2_s, t.dram_s});
-  result.bound = slower >= kCappedSlowdown ? Bound::power
+  result.bound = run.slowdown > 1.0        ? Bound::power
                  : longest_s == t.dram_s   ? Bound::dram
                  : longest_s == t.math_s   ? Bound::math
                  : longest_s == t.l2_s     ? Bound::l2
                  : longest_s == t.launch_s ? Bound::launch
                                            : Bound::latency;
 
-  const PowerWork work{.ops = shape.ops,
-                       .l2_bytes = result.l2_bytes,
-                       .dram_bytes = result.dram_bytes,
-                       .busy_sm_frac = result.busy_sm_frac,
-                       .operands = recorded_operands(unwritten_, gemm)};
-  // Below the cap the board runs at the full clock; where the full clock would draw more, it settles at the cap.
-  const double unhurried_s = launched_s(full_clock_s, shape.floor_s);
-  result.operands = work.operands;
-  result.average_power_w = std::min(board_.power_w(work, unhurried_s, clock_hz_), board_.settled_cap_w());
+  result.work = run.work;
+  result.operands = run.work.operands;
+  result.average_power_w = std::min(run.full_clock_w, board_.settled_cap_w());
   result.energy_j = result.average_power_w * result.latency_s;
   result.calibrated = calibrated_;
-  result.in_validated_range = calibrated_ && result.latency_s >= shortest_s_ && result.latency_s <= longest_s_ &&
-                              static_cast<double>(gemm.m) <= largest_m_ && static_cast<double>(gemm.n) <= largest_n_ &&
-                              static_cast<double>(gemm.k) <= largest_k_;
+  result.in_validated_range = calibrated_ && covers(range_, gemm, mode, result.latency_s);
+  result.power_in_validated_range = power_range_ && covers(*power_range_, gemm, mode, result.latency_s);
   return result;
 }
 

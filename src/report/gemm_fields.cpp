@@ -49,7 +49,7 @@ std::string_view bound_meaning(gpu::Bound bound) {
     case gpu::Bound::dram:
       return "DRAM bandwidth";
     case gpu::Bound::power:
-      return "the power limit holds the clock down";
+      return "the power limit: the full clock would draw more";
   }
   return "";
 }
@@ -150,7 +150,8 @@ Json prediction_json(const gpu::GemmPrediction& p) {
             {"reduction_us", p.terms.reduction_s / kMicro},
             {"slowdown", p.terms.slowdown}}},
           {"calibrated", p.calibrated},
-          {"in_validated_range", p.in_validated_range}};
+          {"in_validated_range", p.in_validated_range},
+          {"power_in_validated_range", p.power_in_validated_range}};
 }
 
 Json calibration_json(const CalibratedGpu& gpu) {

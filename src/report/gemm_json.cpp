@@ -54,6 +54,7 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
                          {"ignored_bytes_frac", p.ignored_bytes_frac},
                          {"ignored_least_us", p.ignored_least_s / kMicro},
                          {"in_validated_range", p.in_validated_range},
+                         {"power_in_validated_range", p.power_in_validated_range},
                          {"outside_latency_frac", outside_latency_frac(p)},
                          {"calibration", calibration_json(on.gpu)}});
       result["layers"] = Json::array();

@@ -91,6 +91,7 @@ std::string gemm_table_json(const GemmTable& table) {
       entry["bound"] = gpu::to_string(p.bound);
       entry["calibrated"] = p.calibrated;
       entry["in_validated_range"] = p.in_validated_range;
+      entry["power_in_validated_range"] = p.power_in_validated_range;
       json["rows"].push_back(std::move(entry));
     }
   }

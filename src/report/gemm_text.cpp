@@ -43,7 +43,7 @@ std::string one_gpu_text(const GemmReport& report, int columns) {
       {"energy", si(p.energy_j, "J"), fmt::format("{:.3g} pJ per operation", energy_per_op_pj(p, report.gemm))});
   table.add_row({"SM clock", clock_text(p.sm_clock_hz), fmt::format("highest {}", clock_text(on.gpu.spec.boost_hz))});
   table.add_row({"DRAM traffic", binary_bytes(p.dram_bytes),
-                 fmt::format("at least {}", binary_bytes(gpu::compulsory_bytes(report.gemm)))});
+                 fmt::format("operands {}", binary_bytes(gpu::compulsory_bytes(report.gemm)))});
   table.add_row({"L2 traffic", binary_bytes(p.l2_bytes), ""});
   table.add_row({"kernel", tile_text(p.tile), fmt::format("{:.0f} blocks, {:.3g} waves", p.ctas, p.waves)});
   return table.render(columns);

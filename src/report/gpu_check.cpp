@@ -46,7 +46,7 @@ Table network_table(const NetworkComparison& comparison) {
                        double scaled_mm2) {
     const double rate = run.inferences_per_s();
     table.add_row({name, std::to_string(run.batch), marked(si(run.latency_s, "s"), run.validated),
-                   marked(si(run.energy_per_inference_j(), "J"), run.validated), fmt::format("{:.4g}", rate),
+                   marked(si(run.energy_per_inference_j(), "J"), run.energy_validated), fmt::format("{:.4g}", rate),
                    si(run.power_w(), "W"), fmt::format("{:.3g}", run.inferences_per_j()),
                    fmt::format("{:.3g}", 1 / scaled_energy_j), per_mm2(rate, mm2), per_mm2(rate, scaled_mm2)});
   };
@@ -71,13 +71,15 @@ Table network_table(const NetworkComparison& comparison) {
 std::string notes(const GpuCheckReport& report, int columns) {
   std::set<std::string> uncalibrated, full;
   double ignored_ops_frac = 0, ignored_least_s = 0;
-  bool outside = false;
+  bool outside = false;  // no design was measured, so that its figures always are
   for (const CheckedDesign& design : report.designs) {
     for (const NetworkComparison& network : design.networks) {
       for (const GpuRuns& gpu : network.gpus) {
         if (!gpu.calibrated) uncalibrated.insert(gpu.gpu);
         if (gpu.memory_bound_batch) full.insert(gpu.gpu);
-        outside = outside || !gpu.single.validated || !gpu.saturated.validated;
+        for (const BatchRun* run : {&gpu.single, &gpu.saturated}) {
+          outside = outside || !run->validated || !run->energy_validated;
+        }
         ignored_ops_frac = std::max(ignored_ops_frac, gpu.ignored_ops_frac);
         ignored_least_s = std::max(ignored_least_s, gpu.ignored_least_s);
       }
@@ -85,7 +87,10 @@ std::string notes(const GpuCheckReport& report, int columns) {
   }
   std::string out;
   if (outside)
-    out += wrapped("* ", "outside what measurements cover: int8 shares the constants fitted on bf16 rows", columns, 2);
+    out += wrapped("* ",
+                   "outside what measurements cover: designs were never made; GPUs were measured in other formats or "
+                   "ways of running",
+                   columns, 2);
   if (!uncalibrated.empty()) {
     out += wrapped("note: ",
                    "runtime constants carried over from another GPU: " +
@@ -120,7 +125,8 @@ Json run_json(const BatchRun& run) {
           {"power_w", run.power_w()},
           {"inferences_per_s", run.inferences_per_s()},
           {"inferences_per_j", run.inferences_per_j()},
-          {"in_validated_range", run.validated}};
+          {"in_validated_range", run.validated},
+          {"energy_in_validated_range", run.energy_validated}};
 }
 
 Json per_area(double rate, double mm2) { return mm2 > 0 ? Json(rate / mm2) : Json(nullptr); }

@@ -75,6 +75,22 @@ TEST(gpu_check, runs_respect_the_power_limit_and_say_what_they_leave_out) {
   }
 }
 
+/// The rule of `hindsight gemm --workload`: no row is in int8 or a settled run, and no design was ever measured.
+TEST(gpu_check, figures_that_no_measurement_covers_are_marked) {
+  for (const char* name : {"h100-sxm5", "l4", "v100-sxm2-16gb"}) {
+    const GpuContender gpu = contender(gpu::load_gpu(name));
+    const GpuRuns runs = run_on_gpu(gpu, mobilenet());
+    const gpu::NetworkPrediction prediction =
+        gpu::predict_network(gpu.spec, gpu.calibration, mobilenet().with_batch(1), gpu.dtype);
+    EXPECT_EQ(runs.single.validated, prediction.in_validated_range) << name;
+    EXPECT_FALSE(runs.single.validated) << name;
+    EXPECT_FALSE(runs.single.energy_validated) << name;
+  }
+  const accel::ReferenceChip chip = accel::load_reference_chip("edge_tpu_v1");
+  const NetworkComparison comparison = compare(chip.config, accel::load_technology("22nm"), mobilenet(), {});
+  EXPECT_FALSE(comparison.accelerator->single.validated);
+}
+
 TEST(gpu_check, a_small_memory_ends_the_doubling) {
   GpuContender small = contender(gpu::load_gpu("l4"));
   small.spec.dram_bytes = 4e6 + 3e6;  // 3.4 MB of weights and the activations of one or two images

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "hindsight/dataset/gemm_rows.h"
+#include "hindsight/gpu/power_fit.h"
 #include "hindsight/gpu/predict.h"
 
 namespace hindsight::dataset {
@@ -75,13 +76,13 @@ TEST_F(GemmAccuracy, HeldOutShapesOfAnH100) {
 TEST_F(GemmAccuracy, HeldOutShapesOfAnA100) {
   const gpu::CalibrationReport report = fit(gpu::load_gpu("a100-sxm-80gb"), bf16_rows("a100_sxm_bf16.csv.gz"));
   EXPECT_LE(report.held_out.mape_frac, 0.085);
-  EXPECT_LE(report.held_out.median_frac, 0.0515);  // 0.050 with constants fitted on more rows
+  EXPECT_LE(report.held_out.median_frac, 0.05);
 }
 
 TEST_F(GemmAccuracy, HeldOutShapesOfAnL40s) {
   const gpu::CalibrationReport report = fit(gpu::load_gpu("l40s"), bf16_rows("l40s_bf16.csv.gz"));
   EXPECT_LE(report.held_out.mape_frac, 0.12);
-  EXPECT_LE(report.held_out.median_frac, 0.0615);  // 0.060 with constants fitted on more rows
+  EXPECT_LE(report.held_out.median_frac, 0.06);
 }
 
 TEST_F(GemmAccuracy, GpusWithoutARow) {
@@ -91,6 +92,83 @@ TEST_F(GemmAccuracy, GpusWithoutARow) {
       read_gemm_rows(read_csv(gemm_folder() / "h200_sxm_power.csv.gz"), parse_gemm_columns("latency_ms=latency"),
                      {{"gemm_dtype", "bfloat16"}}, DType::bf16);
   EXPECT_LE(transfer("h100-sxm5", "h200", settled, RunMode::sustained).mape_frac, 0.10);
+}
+
+/// Constants fitted on two GPUs together, tested on the third. The aim of 10 % holds for the A100; V100 and T4 stand at
+/// 11.1 and 15.1 % (docs/gpu.md says why).
+TEST_F(GemmAccuracy, Fp32OfAGpuLeftOut) {
+  struct Set {
+    const char *gpu, *device;
+    double most_mape_frac;
+    GpuSpec spec;
+    std::vector<GemmMeasurement> rows;
+  };
+  // In this table the products are m x k outputs over a reduction of n.
+  const CsvTable table = read_csv(gemm_folder() / "neusight_fp32_train.csv.gz");
+  std::vector<Set> sets{{"a100-pcie-40gb", "NVIDIA A100-PCIE-40GB", 0.10, {}, {}},
+                        {"v100-pcie-32gb", "Tesla V100-PCIE-32GB", 0.115, {}, {}},
+                        {"t4", "Tesla T4", 0.155, {}, {}}};
+  for (Set& set : sets) {
+    set.spec = gpu::load_gpu(set.gpu);
+    set.rows = read_gemm_rows(table, parse_gemm_columns("m=M,n=K,k=N,batch=B,latency_ms=lat_ms"),
+                              {{"Device", set.device}}, DType::fp32);
+  }
+  for (const Set& target : sets) {
+    std::vector<gpu::MeasuredGpu> others;
+    for (const Set& set : sets) {
+      if (&set != &target) others.push_back({&set.spec, set.rows});
+    }
+    const GpuSpec& reference = *others.front().spec;
+    const gpu::Calibration fitted =
+        gpu::calibrate(others, {.start = gpu::start_constants(reference, gpu::DTypeClass::cuda_core),
+                                .cross_validate = false,
+                                .most_rows = 1500})
+            .calibration;
+    const gpu::Predictor predictor(target.spec, gpu::transferred(fitted, reference, target.spec), DType::fp32);
+    std::vector<double> predicted_s, measured_s;
+    for (const GemmMeasurement& row : target.rows) {
+      predicted_s.push_back(predictor.latency_s(row.gemm));
+      measured_s.push_back(row.latency_s);
+    }
+    EXPECT_LE(gpu::latency_errors(predicted_s, measured_s).mape_frac, target.most_mape_frac) << target.gpu;
+  }
+}
+
+/// Power of the shipped constants on predicted latencies, and of a grouped fit on measured ones.
+TEST_F(GemmAccuracy, PowerOfAnH200) {
+  const GpuSpec h200 = gpu::load_gpu("h200");
+  const gpu::Calibration calibration = gpu::load_calibration(h200, DType::bf16);
+  const gpu::Predictor predictor(h200, calibration, DType::bf16);
+  const CsvTable table = read_csv(gemm_folder() / "h200_sxm_power.csv.gz");
+  const std::size_t power = table.column("power"), dtype = table.column("gemm_dtype");
+  const auto runs =
+      read_gemm_rows(table, parse_gemm_columns("latency_ms=latency"), {{"gemm_dtype", "bfloat16"}}, DType::bf16);
+  std::vector<double> recorded_w;
+  for (const auto& cells : table.rows) {
+    if (cells[dtype] == "bfloat16") recorded_w.push_back(std::stod(cells[power]));
+  }
+  ASSERT_EQ(recorded_w.size(), runs.size());
+  std::vector<gpu::PowerMeasurement> rows;
+  std::vector<double> predicted_w, measured_w;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].latency_s < 1e-4) continue;
+    const gpu::GemmPrediction prediction = predictor.predict(runs[i].gemm, RunMode::sustained);
+    predicted_w.push_back(prediction.average_power_w);
+    measured_w.push_back(recorded_w[i]);
+    rows.push_back(
+        {.work = prediction.work,
+         .latency_s = runs[i].latency_s,
+         .power_w = recorded_w[i],
+         .group = (static_cast<std::uint64_t>(runs[i].gemm.n) << 32U) + static_cast<std::uint64_t>(runs[i].gemm.k)});
+  }
+  const gpu::PowerErrors predicted = gpu::power_errors(predicted_w, measured_w);
+  EXPECT_LE(predicted.mape_frac, 0.04);
+  EXPECT_GE(predicted.r2, 0.8);
+  gpu::PowerConstants start = calibration.power;
+  start.op_j = calibration.constants.op_j;
+  const gpu::PowerErrors held_out = gpu::fit_power(h200, DType::bf16, rows, start).held_out;
+  EXPECT_LE(held_out.mape_frac, 0.04);
+  EXPECT_GE(held_out.r2, 0.8);
 }
 
 }  // namespace

@@ -78,6 +78,28 @@ TEST(Calibrate, HeldOutErrorsCoverEveryRowOnce) {
   EXPECT_EQ(fold_of({.m = 1, .n = 512, .k = 64}), fold_of({.m = 4096, .n = 512, .k = 64})) << "m decides no fold";
 }
 
+TEST(Calibrate, ErrorsByHand) {
+  // Errors 10 % and 0 and 20 %. R2 of the values: squares 100 + 0 + 3600 over 2 x 100^2 around the mean of 200.
+  const std::vector<double> predicted{110, 200, 240}, measured{100, 200, 300};
+  const LatencyErrors errors = latency_errors(predicted, measured);
+  EXPECT_LE(relative_error(errors.mape_frac, 0.1), test::kRounding);
+  EXPECT_LE(relative_error(errors.r2, 1 - 3700 / 20000.0), test::kRounding);
+  // Of the logarithms: log(1.1)^2 + log(0.8)^2 over the squared deviations from the mean of log 100, 200 and 300.
+  EXPECT_NEAR(errors.r2_log, 1 - 0.0588770749 / 0.6172679762, 1e-9);
+}
+
+TEST(Calibrate, TheRangeIsThatOfTheRows) {
+  const GpuSpec spec = load_gpu("a100-sxm-80gb");
+  const std::vector<GemmMeasurement> rows = synthetic(spec, Constants{}, 0);
+  const ValidatedRange range =
+      calibrate(spec, rows, {.mode = RunMode::sustained, .cross_validate = false}).calibration.range;
+  EXPECT_EQ(range.mode, RunMode::sustained);
+  EXPECT_TRUE(covers(range, {.m = 64, .n = 512, .k = 512}, RunMode::sustained, 1e-5));
+  EXPECT_FALSE(covers(range, {.m = 64, .n = 512, .k = 512}, RunMode::burst, 1e-5));
+  EXPECT_FALSE(covers(range, {.m = 64, .n = 63, .k = 512}, RunMode::sustained, 1e-5));
+  EXPECT_FALSE(covers(range, {.m = 64, .n = 512, .k = 512, .batch = 2}, RunMode::sustained, 1e-5));
+}
+
 TEST(Calibrate, RefusesWhatIsNoMeasurement) {
   const GpuSpec spec = load_gpu("a100-sxm-80gb");
   std::vector<GemmMeasurement> rows = synthetic(spec, Constants{}, 0);
@@ -106,9 +128,8 @@ TEST(CalibrationFile, ReadsWhatItWrites) {
   written.row_count = 77;
   written.held_out_mape_frac = 0.0625;
   written.held_out_median_frac = 0.03125;
-  written.shortest_s = 2e-6;
-  written.longest_s = 0.5;
-  written.largest_m = written.largest_n = written.largest_k = 4096;
+  include(written.range, {.m = 1, .n = 16, .k = 4}, 2e-6);
+  include(written.range, {.m = 4096, .n = 4096, .k = 4096, .batch = 3, .layout = Layout::nn}, 0.5);
   written.constants.l2_resident_frac = 0.77;
   const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "calibration_file_test.yaml";
   std::ofstream(file) << to_yaml(report, "hindsight calibrate --gpu l40s", "2026-11-21");
@@ -116,7 +137,9 @@ TEST(CalibrationFile, ReadsWhatItWrites) {
   EXPECT_EQ(read.gpu, written.gpu);
   EXPECT_EQ(read.data, written.data);
   EXPECT_EQ(read.row_count, written.row_count);
-  EXPECT_EQ(read.largest_k, 4096);
+  EXPECT_EQ(to_yaml(read.range), to_yaml(written.range));
+  EXPECT_EQ(read.range.k.low, 4);
+  EXPECT_EQ(read.range.k.high, 4096);
   EXPECT_EQ(read.held_out_mape_frac, 0.0625);
   for (const ConstantField& field : kConstantFields) {
     EXPECT_LE(relative_error(read.constants.*field.member, written.constants.*field.member), test::kSixDigits * 10)
@@ -138,8 +161,7 @@ TEST(CalibrationFile, TextsMayHoldAnything) {
   report.calibration.gpu = "my gpu: one";
   report.calibration.data = "a: b #c 'd'.csv, sha256 01";
   report.calibration.row_count = 40;
-  report.calibration.shortest_s = report.calibration.longest_s = 1;
-  report.calibration.largest_m = report.calibration.largest_n = report.calibration.largest_k = 1;
+  include(report.calibration.range, {}, 1);
   const test::EditedYaml file(to_yaml(report, "hindsight calibrate --where 'a: b'='c # d'", "2026-11-21"));
   EXPECT_EQ(read_calibration(file.path()).gpu, report.calibration.gpu);
   EXPECT_EQ(read_calibration(file.path()).data, report.calibration.data);

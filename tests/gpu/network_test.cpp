@@ -52,7 +52,8 @@ TEST(NetworkOnGpu, IsTheSumOfItsLayersTimesTheirRepeats) {
   const NetworkPrediction result = predict_network(spec, calibration, network, DType::fp16);
   double latency_s = 0, energy_j = 0, ops_sum = 0;
   for (const workload::GemmLayer& layer : network.gemms()) {
-    const Gemm gemm = library_gemm(layer, DType::fp16);
+    Gemm gemm = library_gemm(layer, DType::fp16);
+    gemm.reuse_bytes = layer.weights_are_activations ? compulsory_bytes(gemm) : inference_bytes(network, DType::fp16);
     const GemmPrediction one = predict(spec, calibration, gemm, RunMode::sustained);
     latency_s += static_cast<double>(layer.repeat) * one.latency_s;
     energy_j += static_cast<double>(layer.repeat) * one.energy_j;
@@ -63,6 +64,32 @@ TEST(NetworkOnGpu, IsTheSumOfItsLayersTimesTheirRepeats) {
   EXPECT_LE(relative_error(result.ops, ops_sum), kRounding);
   EXPECT_LE(relative_error(result.ops, 2 * network.totals().macs), kRounding);
   EXPECT_LE(relative_error(result.average_power_w() * result.latency_s, result.energy_j), kRounding);
+}
+
+/// 171 MB of weights pass between two uses of the same ones; none of an L4's 48 MiB of L2 keeps them.
+TEST(NetworkOnGpu, WeightsThatExceedTheL2AreReadFromDramInEveryInference) {
+  const GpuSpec l4 = load_gpu("l4");
+  const Calibration calibration = load_calibration(l4, DType::bf16);
+  for (const workload::Network& network : workload::load_networks("all")) {
+    const double weight_bytes = network.totals().weight_bytes * input_bytes(DType::bf16);
+    if (weight_bytes <= l4.l2_bytes) continue;
+    double depthwise_bytes = 0;
+    for (const workload::GemmLayer& layer : network.gemms()) {
+      if (layer.depthwise) depthwise_bytes += static_cast<double>(layer.repeat) * layer.weight_bytes * 2;
+    }
+    const NetworkPrediction result = predict_network(l4, calibration, network, DType::bf16);
+    EXPECT_GE(result.dram_bytes, weight_bytes - depthwise_bytes - l4.l2_bytes) << network.name();
+  }
+  const workload::Network bert = workload::load_network("bert_base");
+  EXPECT_GT(bert.totals().weight_bytes * 2, 150e6);
+  EXPECT_GT(predict_network(l4, calibration, bert, DType::bf16).dram_bytes, 150e6);
+}
+
+TEST(NetworkOnGpu, ASmallNetworkStaysInTheL2) {
+  const workload::Network network = small_network();
+  // 3 x (128 + 1600) and 72 + 800 elements of weights and results.
+  EXPECT_EQ(inference_bytes(network, DType::bf16), 2 * (3 * (128 + 1600) + 72 + 800));
+  EXPECT_LT(predict_on("h100-sxm5", network, DType::bf16).dram_bytes, 1);
 }
 
 /// Attention multiplies two activations stored by rows; linear layers and filters are stored n x k.

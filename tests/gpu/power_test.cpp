@@ -1,12 +1,11 @@
-// Is the power of a board what its terms add up to, and does the clock settle where the cap says?
+// Is the power of a board what its terms add up to, and does a prediction settle where the limit says?
 #include "hindsight/gpu/power.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "edited_yaml.h"
 #include "hindsight/gpu/power_calibration.h"
+#include "hindsight/gpu/predict.h"
 #include "tolerances.h"
 
 namespace hindsight::gpu {
@@ -20,22 +19,17 @@ constexpr PowerConstants kRoundConstants{
 /// 700 TFLOP in one second at full rate, with 4 TB through L2 and 1 TB of DRAM traffic.
 constexpr PowerWork kHeavyWork{.ops = 700e12, .l2_bytes = 4e12, .dram_bytes = 1e12};
 
-/// A kernel bound by arithmetic: one second at the highest clock, part of it independent of the clock.
-auto latency_at(double highest_clock_hz) {
-  return [=](double clock_hz) { return 0.1 + 0.9 * highest_clock_hz / clock_hz; };
-}
-
 TEST(board_power, adds_up_at_the_highest_clock) {
   const GpuSpec h200 = load_gpu("h200");
   const BoardPower board(h200, kRoundConstants, DType::bf16);
   // 120 W idle + 100 W active + 700 W operations + 80 W L2 + 70 W DRAM.
-  EXPECT_LT(relative_error(board.power_w(kHeavyWork, 1.0, h200.boost_hz), 1070), kRounding);
-  // The same in half the time: energy but for the standing power is the same.
-  EXPECT_LT(relative_error(board.energy_j(kHeavyWork, 0.5, h200.boost_hz), 110 + 850), kRounding);
-  // Half of the SMs busy: 50 W less.
+  EXPECT_LT(relative_error(board.full_clock_w(kHeavyWork, 1.0), 1070), kRounding);
+  // The same in twice the time: half of what counts operations and bytes.
+  EXPECT_LT(relative_error(board.full_clock_w(kHeavyWork, 2.0), 220 + 425), kRounding);
+  // The SMs have work half of the time: 50 W less.
   PowerWork half = kHeavyWork;
-  half.busy_sm_frac = 0.5;
-  EXPECT_LT(relative_error(board.power_w(half, 1.0, h200.boost_hz), 1020), kRounding);
+  half.busy_frac = 0.5;
+  EXPECT_LT(relative_error(board.full_clock_w(half, 1.0), 1020), kRounding);
 }
 
 TEST(board_power, zero_weights_shrink_what_toggles_and_nothing_else) {
@@ -43,7 +37,17 @@ TEST(board_power, zero_weights_shrink_what_toggles_and_nothing_else) {
   const BoardPower board(h200, kRoundConstants, DType::bf16);
   PowerWork zeros = kHeavyWork;
   zeros.operands = Operands::zero_weights;
-  EXPECT_LT(relative_error(board.power_w(zeros, 1.0, h200.boost_hz), 220 + 0.4 * 850), kRounding);
+  EXPECT_LT(relative_error(board.full_clock_w(zeros, 1.0), 220 + 0.4 * 850), kRounding);
+}
+
+TEST(board_power, slows_down_exactly_above_the_limit) {
+  const GpuSpec h200 = load_gpu("h200");
+  const BoardPower board(h200, kRoundConstants, DType::bf16, 500);
+  EXPECT_LT(relative_error(board.settled_cap_w(), 0.987 * 500), kRounding);
+  EXPECT_EQ(board.slowdown(board.settled_cap_w()), 1);
+  EXPECT_GT(board.slowdown(board.settled_cap_w() * 1.0001), 1);
+  // Four times the dynamic power: 4^0.55.
+  EXPECT_LT(relative_error(board.slowdown(120 + 4 * (493.5 - 120)), 2.143546925), 1e-9);
 }
 
 TEST(board_power, narrower_formats_cost_less_per_operation) {
@@ -52,56 +56,41 @@ TEST(board_power, narrower_formats_cost_less_per_operation) {
   EXPECT_EQ(operation_j(kRoundConstants, DType::bf16), operation_j(kRoundConstants, DType::fp16));
 }
 
-TEST(board_power, voltage_follows_the_clock_down_to_its_floor) {
-  EXPECT_DOUBLE_EQ(relative_voltage(1.0), 1.0);
-  EXPECT_LT(relative_voltage(0.8), relative_voltage(0.9));
-  EXPECT_DOUBLE_EQ(relative_voltage(0.3), relative_voltage(0.1));
-  EXPECT_GT(relative_voltage(0.1), 0.0);
+GemmPrediction settled(const GpuSpec& spec, const Gemm& gemm) {
+  return predict(spec, load_calibration(spec, gemm.dtype), gemm, RunMode::sustained);
 }
 
-TEST(settle, a_kernel_below_the_cap_runs_at_the_highest_clock) {
-  const GpuSpec h200 = load_gpu("h200");
-  const BoardPower board(h200, kRoundConstants, DType::bf16, 2000);
-  const SettledRun run = settle(board, kHeavyWork, latency_at(h200.boost_hz));
-  EXPECT_FALSE(run.capped);
-  EXPECT_EQ(run.clock_hz, h200.boost_hz);
-  EXPECT_LT(relative_error(run.energy_j, run.power_w * run.latency_s), kRounding);
-}
-
-TEST(settle, a_hungry_kernel_meets_the_cap_from_below) {
-  const GpuSpec h200 = load_gpu("h200");
-  const BoardPower board(h200, kRoundConstants, DType::bf16);
-  const SettledRun run = settle(board, kHeavyWork, latency_at(h200.boost_hz));
-  EXPECT_TRUE(run.capped);
-  EXPECT_LE(run.power_w, board.settled_cap_w());
-  // One step of the clock grid, 2^-9 of the range, changes the power by less than four times its share of the clock.
-  EXPECT_GT(run.power_w, board.settled_cap_w() * (1 - 4.0 / 512 * h200.boost_hz / run.clock_hz));
-  EXPECT_LT(run.clock_hz, h200.boost_hz);
-  EXPECT_LT(relative_error(run.energy_j, run.power_w * run.latency_s), kRounding);
-}
-
-TEST(settle, a_larger_cap_is_never_slower) {
-  const GpuSpec h200 = load_gpu("h200");
-  double before_s = 1e9, before_hz = 0;
-  for (double cap_w = 80; cap_w < 1300; cap_w += 0.7) {
-    const BoardPower board(h200, kRoundConstants, DType::bf16, cap_w);
-    const SettledRun run = settle(board, kHeavyWork, latency_at(h200.boost_hz));
-    ASSERT_LE(run.latency_s, before_s) << "at a cap of " << cap_w << " W";
-    ASSERT_GE(run.clock_hz, before_hz) << "at a cap of " << cap_w << " W";
-    ASSERT_LE(run.power_w, board.settled_cap_w() * (1 + kRounding));
-    before_s = run.latency_s;
-    before_hz = run.clock_hz;
+TEST(power_limit, a_larger_limit_is_never_slower_and_never_draws_less) {
+  const Gemm gemm{.m = 8192, .n = 8192, .k = 8192};
+  for (const char* name : {"h200", "a100-pcie-40gb", "l4"}) {
+    GpuSpec spec = load_gpu(name);
+    const double own_w = spec.tdp_w;
+    GemmPrediction before = settled(spec, gemm);
+    double before_w = 0, before_s = 1e9;
+    for (spec.tdp_w = 0.6 * own_w; spec.tdp_w < 5 * own_w; spec.tdp_w *= 1.01) {
+      const GemmPrediction now = settled(spec, gemm);
+      ASSERT_LE(now.latency_s, before_s) << name << " at " << spec.tdp_w << " W";
+      ASSERT_GE(now.average_power_w, before_w) << name << " at " << spec.tdp_w << " W";
+      before_s = now.latency_s;
+      before_w = now.average_power_w;
+      before = now;
+    }
+    EXPECT_NE(before.bound, Bound::power) << name << ": five times the limit";
+    EXPECT_EQ(before.sm_clock_hz, spec.boost_hz) << name;
   }
-  EXPECT_EQ(before_hz, h200.boost_hz);
 }
 
-TEST(settle, a_board_that_cannot_clock_low_enough_pauses) {
-  const GpuSpec h200 = load_gpu("h200");
-  const BoardPower board(h200, kRoundConstants, DType::bf16, 80);
-  const SettledRun run = settle(board, kHeavyWork, latency_at(h200.boost_hz));
-  EXPECT_EQ(run.clock_hz, board.lowest_clock_hz());
-  EXPECT_GT(run.latency_s, latency_at(h200.boost_hz)(board.lowest_clock_hz()));
-  EXPECT_LT(relative_error(run.power_w, board.settled_cap_w()), kRounding);
+/// A limit that was raised and does not bind draws nothing: the default constants know the chip, not its limit.
+TEST(power_limit, a_raised_limit_does_not_raise_the_power) {
+  GpuSpec spec = load_gpu("a100-pcie-40gb");
+  const Gemm gemm{.m = 8192, .n = 8192, .k = 8192};
+  spec.tdp_w = 600;
+  const GemmPrediction at_600_w = settled(spec, gemm);
+  spec.tdp_w = 1000;
+  const GemmPrediction at_1000_w = settled(spec, gemm);
+  EXPECT_NE(at_600_w.bound, Bound::power);
+  EXPECT_EQ(at_600_w.latency_s, at_1000_w.latency_s);
+  EXPECT_EQ(at_600_w.energy_j, at_1000_w.energy_j);
 }
 
 TEST(power_calibration, own_rows_then_the_architecture_then_defaults) {
@@ -113,7 +102,9 @@ TEST(power_calibration, own_rows_then_the_architecture_then_defaults) {
   const PowerCalibration sibling = load_power_calibration(pcie, DTypeClass::tensor_core);
   EXPECT_EQ(sibling.source, PowerSource::transfer);
   EXPECT_EQ(sibling.gpu, "h200");
-  EXPECT_EQ(sibling.constants.op_j, own.constants.op_j);
+  EXPECT_EQ(sibling.constants.zero_weight_share, own.constants.zero_weight_share);
+  EXPECT_TRUE(own.range);
+  EXPECT_FALSE(sibling.range);
   // 114 of 132 SMs at 1755 of 1980 MHz.
   EXPECT_LT(relative_error(sibling.constants.active_w, own.constants.active_w * 114 * 1755 / (132 * 1980.0)),
             kRounding);
@@ -146,18 +137,12 @@ TEST(power_calibration, every_gpu_has_constants_of_both_classes) {
 }
 
 // An L4 with 72 W reaches 8.7 TFLOP/s of its 30.3 in cuBLAS' fp32 GEMM (median of the measured linear layers).
-TEST(power_defaults, explain_why_an_l4_reaches_a_third_of_its_fp32_peak) {
+TEST(power_limit, explains_why_an_l4_reaches_a_third_of_its_fp32_peak) {
   const GpuSpec l4 = load_gpu("l4");
-  const PowerConstants constants = load_power_calibration(l4, DTypeClass::cuda_core).constants;
-  const BoardPower board(l4, constants, DType::fp32);
-  const double peak_ops_per_s = l4.ops_per_s(DType::fp32, l4.boost_hz);
-  // A 128 x 128 tile moves a byte through L2 for every 32 operations, and little through DRAM.
-  const PowerWork work{.ops = peak_ops_per_s, .l2_bytes = peak_ops_per_s / 32, .dram_bytes = peak_ops_per_s / 500};
-  const SettledRun run = settle(board, work, [&](double clock_hz) { return l4.boost_hz / clock_hz; });
-  const double reached = peak_ops_per_s / run.latency_s;
-  EXPECT_TRUE(run.capped);
-  EXPECT_GT(reached, 6e12);
-  EXPECT_LT(reached, 20e12);
+  const GemmPrediction result = settled(l4, {.m = 4096, .n = 4096, .k = 4096, .dtype = DType::fp32});
+  EXPECT_EQ(result.bound, Bound::power);
+  EXPECT_GT(result.ops_per_s, 6e12);
+  EXPECT_LT(result.ops_per_s, 20e12);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-/// Does the GEMM predictor keep its promises: monotone in the hardware, above the roofline, energy = power x time, the
-/// same for the transposed product, honest about what it was calibrated on?
+/// Does the GEMM predictor keep its promises: monotone in the hardware, above the roofline, one power behind clock,
+/// latency and energy, the same for the transposed product, honest about what it was calibrated on?
 #include "hindsight/gpu/predict.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <random>
 
@@ -89,25 +90,79 @@ TEST_P(GemmProperties, NeverAboveTheRoofline) {
   }
 }
 
-TEST_P(GemmProperties, EnergyIsPowerTimesTimeAndPowerStaysBelowTheCap) {
-  const Predictor predictor(spec_, calibration_, GetParam().dtype);
-  for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
-    const GemmPrediction result = predictor.predict(gemm, RunMode::sustained);
-    ASSERT_LE(relative_error(result.energy_j, result.average_power_w * result.latency_s), kRounding);
-    ASSERT_LE(result.average_power_w, spec_.tdp_w);
-    ASSERT_GT(result.average_power_w, 0);
-    ASSERT_LE(result.sm_clock_hz, spec_.boost_hz);
-    ASSERT_LE(relative_error(result.ops_per_s * result.latency_s, ops(gemm)), kRounding);
-    ASSERT_EQ(result.latency_s, predictor.latency_s(gemm, RunMode::sustained));
+/// One uncapped power decides: above what the limit allows, and only there, the clock is below the highest, the power
+/// is at the limit and the limit is named as what binds. In a settled run the power at that clock meets the limit.
+TEST_P(GemmProperties, OnePowerDecidesClockLatencyPowerAndBound) {
+  GpuSpec limited = spec_;
+  limited.tdp_w *= 0.7;  // so that the limit binds on every board
+  const Predictor predictor(limited, calibration_, GetParam().dtype);
+  PowerConstants constants = calibration_.power;
+  constants.op_j = calibration_.constants.op_j;
+  const BoardPower board(limited, constants, GetParam().dtype);
+  const double idle_w = limited.idle_w(limited.boost_hz);
+  for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+    int capped = 0;
+    for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
+      const GemmPrediction result = predictor.predict(gemm, mode);
+      const double slowdown = result.terms.slowdown;
+      const double full_clock_w = board.full_clock_w(result.work, result.latency_s / slowdown);
+      ASSERT_EQ(slowdown > 1, result.average_power_w == board.settled_cap_w()) << result.average_power_w;
+      ASSERT_EQ(slowdown > 1, result.bound == Bound::power);
+      ASSERT_EQ(result.sm_clock_hz, limited.boost_hz / slowdown);
+      ASSERT_LE(relative_error(result.ops_per_s * result.latency_s, ops(gemm)), kRounding);
+      ASSERT_EQ(result.latency_s, predictor.latency_s(gemm, mode));
+      if (slowdown == 1) {
+        ASSERT_LE(relative_error(result.average_power_w, full_clock_w), kRounding);
+        continue;
+      }
+      ++capped;
+      ASSERT_LT(result.average_power_w, limited.tdp_w);
+      const double at_clock_w = idle_w + (full_clock_w - idle_w) * std::pow(1 / slowdown, 1 / 0.55);
+      if (mode == RunMode::sustained) {
+        ASSERT_LE(relative_error(at_clock_w, result.average_power_w), kRounding);
+      } else {
+        ASSERT_GE(at_clock_w, result.average_power_w * (1 - kRounding)) << "a burst's clock has not fallen as far";
+      }
+    }
+    EXPECT_GT(capped, 0) << to_string(mode) << ": no shape meets the limit";
   }
 }
 
-TEST_P(GemmProperties, TheTransposedProductTakesTheSameTime) {
+/// A limit that does not bind changes nothing; one that binds costs time, and the energy follows from power and time.
+TEST_P(GemmProperties, TheSameClockAndLatencyCostTheSameEnergyWhateverTheLimit) {
+  const Predictor predictor(spec_, calibration_, GetParam().dtype);
+  for (const double factor : {0.8, 1.3, 3.0}) {
+    GpuSpec other = spec_;
+    other.tdp_w *= factor;
+    const Predictor limited(other, calibration_, GetParam().dtype);
+    for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
+      const GemmPrediction one = predictor.predict(gemm, RunMode::sustained);
+      const GemmPrediction two = limited.predict(gemm, RunMode::sustained);
+      const GemmPrediction &low = factor > 1 ? one : two, &high = factor > 1 ? two : one;
+      ASSERT_EQ(low.latency_s == high.latency_s, low.sm_clock_hz == high.sm_clock_hz);
+      if (low.sm_clock_hz == high.sm_clock_hz) {
+        ASSERT_EQ(low.energy_j, high.energy_j);
+      } else {
+        ASSERT_EQ(low.bound, Bound::power);
+        ASSERT_LT(low.average_power_w, high.average_power_w);
+        ASSERT_GT(low.latency_s, high.latency_s);
+      }
+    }
+  }
+}
+
+TEST_P(GemmProperties, TheTransposedProductIsTheSame) {
   const Predictor predictor(spec_, calibration_, GetParam().dtype);
   for (Gemm gemm : random_shapes(GetParam().dtype)) {
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn, Layout::tt}) {
       gemm.layout = layout;
-      ASSERT_LE(relative_error(predictor.latency_s(gemm), predictor.latency_s(transposed(gemm))), kRounding);
+      const GemmPrediction one = predictor.predict(gemm), other = predictor.predict(transposed(gemm));
+      ASSERT_LE(relative_error(one.latency_s, other.latency_s), kRounding);
+      ASSERT_LE(relative_error(one.average_power_w, other.average_power_w), kRounding);
+      ASSERT_LE(relative_error(one.energy_j, other.energy_j), kRounding);
+      ASSERT_LE(relative_error(one.dram_bytes, other.dram_bytes), kRounding);
+      ASSERT_EQ(one.bound, other.bound) << gemm.batch << " x " << gemm.m << " x " << gemm.n << " x " << gemm.k;
+      ASSERT_EQ(one.in_validated_range, other.in_validated_range);
     }
   }
 }
@@ -125,8 +180,9 @@ TEST_P(GemmProperties, TheWinnerIsTheFirstOfTheRanking) {
 
 INSTANTIATE_TEST_SUITE_P(Gpus, GemmProperties,
                          ::testing::Values(Case{"h100-sxm5", DType::bf16}, Case{"a100-sxm-80gb", DType::bf16},
-                                           Case{"l40s", DType::bf16}, Case{"h200", DType::fp8}, Case{"l4", DType::fp32},
-                                           Case{"t4", DType::fp32}),
+                                           Case{"l40s", DType::bf16}, Case{"h200", DType::bf16},
+                                           Case{"h200", DType::fp8}, Case{"rtx-4090", DType::bf16},
+                                           Case{"l4", DType::fp32}, Case{"t4", DType::fp32}),
                          [](const auto& tested) {
                            std::string name =
                                std::string(tested.param.gpu) + "_" + std::string(to_string(tested.param.dtype));
@@ -186,12 +242,32 @@ TEST(GemmPrediction, SustainedRunsArePaidForAtTheCap) {
 }
 
 TEST(GemmPrediction, KnowsItsValidatedRange) {
-  EXPECT_TRUE(on_h100({.m = 4096, .n = 4096, .k = 4096}).in_validated_range);
-  EXPECT_FALSE(on_h100({.m = 65536, .n = 4096, .k = 4096}).in_validated_range) << "no row has such an m";
+  const Gemm measured{.m = 4096, .n = 4096, .k = 4096};
+  EXPECT_TRUE(on_h100(measured).in_validated_range);
+  EXPECT_FALSE(on_h100(measured).power_in_validated_range) << "no power of an H100 was measured";
+  EXPECT_FALSE(on_h100(measured, RunMode::sustained).in_validated_range) << "all rows are bursts";
+  const auto changed = [&](auto change) {
+    Gemm gemm = measured;
+    change(gemm);
+    return on_h100(gemm).in_validated_range;
+  };
+  EXPECT_FALSE(changed([](Gemm& g) { g.m = 65536; })) << "no row has such an m";
+  EXPECT_FALSE(changed([](Gemm& g) { g.m = g.n = g.k = 1; })) << "nor such an n";
+  EXPECT_FALSE(changed([](Gemm& g) { g.batch = 512; }));
+  EXPECT_FALSE(changed([](Gemm& g) { g.layout = Layout::nn; }));
+  for (const DType other : {DType::tf32, DType::fp8, DType::int8}) {
+    EXPECT_FALSE(changed([&](Gemm& g) { g.dtype = other; })) << to_string(other);
+  }
+  EXPECT_TRUE(changed([](Gemm& g) { g.dtype = DType::fp16; })) << "the kernels of bf16";
   const GpuSpec h200 = load_gpu("h200");
   const GemmPrediction other = predict(h200, load_calibration(h200, DType::bf16), {.m = 4096, .n = 4096, .k = 4096});
   EXPECT_FALSE(other.calibrated);
   EXPECT_FALSE(other.in_validated_range);
+  const Gemm large{.m = 4096, .n = 4096, .k = 4096};
+  const Calibration of_h200 = load_calibration(h200, DType::bf16);
+  EXPECT_TRUE(predict(h200, of_h200, large, RunMode::sustained).power_in_validated_range);
+  EXPECT_FALSE(predict(h200, of_h200, {.m = 16, .n = 64, .k = 64}, RunMode::sustained).power_in_validated_range)
+      << "shorter than the sensor's rows";
 }
 
 }  // namespace

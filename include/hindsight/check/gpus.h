@@ -24,9 +24,10 @@ namespace hindsight::check {
 /// One network on one machine at one batch.
 struct BatchRun {
   std::int64_t batch = 1;
-  double latency_s = 0;   ///< of the whole batch
-  double energy_j = 0;    ///< of the whole batch
-  bool validated = true;  ///< every prediction lies in the range that measurements cover
+  double latency_s = 0;           ///< of the whole batch
+  double energy_j = 0;            ///< of the whole batch
+  bool validated = false;         ///< the latency: every prediction lies in the range that measurements cover
+  bool energy_validated = false;  ///< likewise energy and power
   [[nodiscard]] double inferences_per_s() const { return static_cast<double>(batch) / latency_s; }
   [[nodiscard]] double energy_per_inference_j() const { return energy_j / static_cast<double>(batch); }
   [[nodiscard]] double power_w() const { return energy_j / latency_s; }

@@ -15,6 +15,7 @@
 #include "hindsight/gpu/gemm.h"
 #include "hindsight/gpu/power_calibration.h"
 #include "hindsight/gpu/spec.h"
+#include "hindsight/gpu/validity.h"
 
 namespace hindsight::gpu {
 
@@ -29,7 +30,7 @@ struct Constants {
   double dram_efficiency = 0.8;    ///< reached share of the peak DRAM bandwidth
   double l2_efficiency = 0.7;      ///< reached share of the L2's bandwidth
   double l2_resident_frac = 0.6;   ///< share of the L2 that keeps data from launch to launch
-  double op_j = 1e-12;             ///< energy per operation at the boost clock; decides where the power cap binds
+  double op_j = 1e-12;             ///< energy per operation at the boost clock: of the power limit and of power alike
   double settle_s = 1e-3;          ///< kernel duration at which a burst shows half of the settled slow-down
   double launch_floor_s = 0;       ///< least time between launches from the host; 0 inside CUDA graphs
 };
@@ -65,7 +66,7 @@ struct Calibration {
   std::string gpu;  ///< GPU whose rows were fitted
   DTypeClass dtype_class = DTypeClass::tensor_core;
   Constants constants;
-  PowerConstants power;  ///< of the power model, for average power and energy
+  PowerConstants power;  ///< of the board; its `op_j` is not read, that of `constants` counts
   /// Shapes whose measured power is that of zero weights; empty it to predict the power of real data for them too.
   UnwrittenWeights unwritten;
   CalibrationSource source = CalibrationSource::own;
@@ -73,8 +74,8 @@ struct Calibration {
   std::size_t row_count = 0;
   double held_out_mape_frac = 0;  ///< grouped 5-fold
   double held_out_median_frac = 0;
-  double shortest_s = 0, longest_s = 0;                      ///< range of the measured latencies
-  std::int64_t largest_m = 0, largest_n = 0, largest_k = 0;  ///< range of the measured sizes
+  ValidatedRange range;                       ///< of the measured rows
+  std::optional<ValidatedRange> power_range;  ///< nothing: no power was measured on this GPU
 };
 
 /// "own", "transfer".
@@ -112,7 +113,8 @@ struct LatencyErrors {
   double mape_frac = 0;
   double median_frac = 0;
   double p90_frac = 0;
-  double r2 = 0;  ///< of the logarithms: latencies span six decades
+  double r2_log = 0;  ///< of the logarithms: latencies span six decades
+  double r2 = 0;      ///< of the latencies themselves: the longest decide
 };
 /// `predicted_s` and `measured_s` have the same length.
 [[nodiscard]] LatencyErrors latency_errors(std::span<const double> predicted_s, std::span<const double> measured_s);

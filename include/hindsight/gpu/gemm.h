@@ -1,6 +1,7 @@
 /// One matrix multiplication as a GPU library is asked for it: sizes, formats and layout; its work and its least bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ enum class RunMode : std::uint8_t { burst, sustained };
 /// Storage of the inputs of output[m, n] = sum over k of a[m, k] * b[k, n]: first letter a, second b;
 /// `t` is the transposed (column-major) storage. Linear layers of networks are `nt`: weights stored n x k.
 enum class Layout : std::uint8_t { nn, nt, tn, tt };
+inline constexpr std::array kAllLayouts{Layout::nn, Layout::nt, Layout::tn, Layout::tt};
 
 /// "nn", "nt", "tn", "tt" and back; Error{usage} with the nearest name.
 [[nodiscard]] std::string_view to_string(Layout layout);
@@ -37,6 +39,9 @@ struct Gemm {
   /// The input that differs from launch to launch, as the weights of successive layers do; the other one and the
   /// output use the same memory again and may still be in L2.
   Operand weights = Operand::b;
+  /// Bytes that pass through the L2 from one use of the same weights to the next, as in a network whose other layers
+  /// run in between; 0: the weights alternate among a few buffers, as collectors of measurements have it.
+  double reuse_bytes = 0;
 };
 
 /// Largest size of one dimension: a library's 32-bit leading dimension [spec: cublas].

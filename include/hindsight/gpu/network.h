@@ -1,7 +1,9 @@
 /// A whole network on one GPU: the sum of its layers' GEMMs through the vendor's library.
 ///
 /// Model: every layer is lowered to its GEMM (workload/layer.h), predicted by itself, and run `repeat` times one after
-/// the other; convolutions count as the implicit GEMM that they are run as.
+/// the other; convolutions count as the implicit GEMM that they are run as. From one inference to the next a layer's
+/// weights stay in L2 only if the weights and results of the whole network do (`inference_bytes`); activations of one
+/// layer stay as those of a repeated product, and so do both operands of products without weights.
 /// Ignores: everything that is no GEMM. Depthwise convolutions have no reduction over channels and run on the CUDA
 /// cores at the speed of memory: their share of the work and a lower bound of their time are reported. Activation
 /// functions, normalisation, softmax and the copies around transposed convolutions are not in a network's description
@@ -38,11 +40,16 @@ struct NetworkPrediction {
   double ignored_bytes_frac = 0;  ///< share of its operands' bytes
   double ignored_least_s = 0;     ///< their bytes over the DRAM bandwidth
 
-  bool in_validated_range = true;  ///< every layer is
+  bool in_validated_range = true;        ///< every layer is
+  bool power_in_validated_range = true;  ///< likewise
 
   [[nodiscard]] double average_power_w() const { return latency_s > 0 ? energy_j / latency_s : 0; }
   [[nodiscard]] double ops_per_s() const { return latency_s > 0 ? ops / latency_s : 0; }
 };
+
+/// Bytes of one inference that pass through the L2 between two uses of the same weights: all weights and every layer's
+/// results, of all repeats.
+[[nodiscard]] double inference_bytes(const workload::Network& network, DType dtype);
 
 /// The GEMM of one layer in the layout that frameworks use: weights n x k, activations by rows.
 [[nodiscard]] Gemm library_gemm(const workload::GemmLayer& layer, DType dtype);

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "hindsight/gpu/gemm.h"
 #include "hindsight/gpu/power.h"
 #include "hindsight/gpu/spec.h"
+#include "hindsight/gpu/validity.h"
 
 namespace hindsight::gpu {
 
@@ -31,14 +33,14 @@ struct UnwrittenWeights {
 struct PowerCalibration {
   std::string gpu;  ///< whose rows were fitted; empty for `defaults`
   PowerSource source = PowerSource::defaults;
-  PowerConstants constants;
-  UnwrittenWeights unwritten;  ///< of the fitted rows; none unless `own`
-  std::string data;            ///< the measurements
+  PowerConstants constants;  ///< `op_j` is the architecture's; fitted runtimes know better (`Constants::op_j`)
+  std::optional<ValidatedRange> range;  ///< of the fitted rows; none unless `own`
+  UnwrittenWeights unwritten;           ///< of the fitted rows; none unless `own`
+  std::string data;                     ///< the measurements
   double row_count = 0;
-  double held_out_mape_frac = 0;  ///< grouped 5-fold, rows of `shortest_s` and above
+  double held_out_mape_frac = 0;  ///< grouped 5-fold
   double held_out_median_frac = 0;
   double held_out_r2 = 0;
-  double shortest_s = 0;  ///< shorter kernels were not fitted: the sensor averages over a second
 };
 
 /// Constants for a GPU and class: its own, else those of the calibrated GPU of its architecture, else defaults.

@@ -1,8 +1,11 @@
 /// Fits the power constants of a GPU to measured board power.
 ///
+/// Fitted are `active_w` and `zero_weight_share`. Most measured rows stand at the limit and say only that the power
+/// without it would be at least as high, so that they cannot tell operations from L2 and DRAM: `op_j` comes from
+/// runtimes under the limit, the energies of bytes are the architecture's.
+///
 /// Method: robust least squares on relative errors (soft L1, Gauss-Newton with a Levenberg-Marquardt step) over the
-/// logarithms of the constants. Rows at the cap say only that the uncapped power is at least the cap, so operations,
-/// L2 and DRAM are told apart by few rows: a weak pull towards the start keeps each of them physical.
+/// logarithms of the constants.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +44,7 @@ struct PowerFit {
   PowerErrors held_out_below_cap = {};  ///< of these, rows below 95 % of the cap
 };
 
+/// Constants that are not fitted keep the values of `start`.
 /// Errors: Error{usage} for fewer than 32 rows, fewer than five groups, or a number that is not positive.
 [[nodiscard]] PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
                                  const PowerConstants& start);

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "hindsight/gpu/gemm.h"
 #include "hindsight/gpu/power.h"
 #include "hindsight/gpu/spec.h"
+#include "hindsight/gpu/validity.h"
 
 namespace hindsight::gpu {
 
@@ -42,27 +44,30 @@ struct GemmTerms {
   double l2_s = 0;         ///< operand traffic out of L2
   double dram_s = 0;       ///< DRAM traffic at the reached bandwidth
   double reduction_s = 0;  ///< adding up the parts of split k
-  double slowdown = 1;     ///< through a clock below the boost clock, by the power cap
+  double slowdown = 1;     ///< through a clock below the boost clock; above 1 exactly where the power limit binds
 };
 
-/// The outcome. Numbers hold at the predicted clock.
+/// The outcome. Numbers hold at the predicted clock. Power is an average over many launches: where the full clock would
+/// draw more than the board's limit allows, it is what the limit allows, in a burst too, whose clock has not fallen yet
+/// as far as that of a settled run.
 struct GemmPrediction {
   double latency_s = 0;
   double ops_per_s = 0;
   double dram_bytes = 0;
   double l2_bytes = 0;
   double average_power_w = 0;
-  Operands operands = Operands::random;  ///< what power and energy are of: Calibration::unwritten
-  double energy_j = 0;  ///< average power x latency
+  PowerWork work;                        ///< what the board's power is of
+  Operands operands = Operands::random;  ///< those of `work`: Calibration::unwritten
+  double energy_j = 0;                   ///< average power x latency
   double sm_clock_hz = 0;
   Bound bound = Bound::launch;
   Tile tile;
   double ctas = 0;
-  double waves = 0;         ///< CTAs over SMs; not rounded
-  double busy_sm_frac = 0;  ///< mean share of the SMs with work until the last CTA ends
+  double waves = 0;  ///< CTAs over SMs; not rounded
   GemmTerms terms;
-  bool calibrated = false;          ///< constants fitted on this very GPU
-  bool in_validated_range = false;  ///< calibrated, and sizes and latency lie within the calibration's data
+  bool calibrated = false;                ///< constants fitted on this very GPU
+  bool in_validated_range = false;        ///< calibrated, and `Calibration::range` covers product, mode and latency
+  bool power_in_validated_range = false;  ///< likewise for power and energy: `Calibration::power_range`
 };
 
 struct KernelFamily;
@@ -83,11 +88,12 @@ class Predictor {
  private:
   struct Shape;
   struct Candidate;
+  struct Run;
   [[nodiscard]] Shape shape_of(const Gemm& gemm) const;
   template <typename Visit>
   void for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const;
   [[nodiscard]] Candidate fastest(const Shape& shape) const;
-  [[nodiscard]] double slowdown(const Shape& shape, double latency_s, RunMode mode) const;
+  [[nodiscard]] Run run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const;
   [[nodiscard]] GemmPrediction finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate,
                                       RunMode mode) const;
 
@@ -97,9 +103,10 @@ class Predictor {
   const KernelFamily* mixed_;    ///< of nt and tn
   double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_bytes_, resident_bytes_;
   double launch_s_, reduction_start_s_, epilogue_s_, fill_s_, floor_s_, single_launch_s_, settle_s_;
-  double idle_w_, cap_w_, op_j_, input_bytes_, output_bytes_;
+  double input_bytes_, output_bytes_;
   bool calibrated_;
-  double shortest_s_, longest_s_, largest_m_, largest_n_, largest_k_;
+  ValidatedRange range_;
+  std::optional<ValidatedRange> power_range_;
 };
 
 /// One prediction. Preconditions as those of `Predictor::predict`; errors as those of its constructor.

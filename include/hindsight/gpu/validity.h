@@ -1,0 +1,42 @@
+/// The range that measurements cover: what a set of constants was fitted on, and whether a prediction lies within it.
+///
+/// One rule for runtime and for power: a prediction is covered where the number format, the layout, the way of running,
+/// every size and the latency occur in the measured rows, each between the least and the largest of its kind.
+/// fp16 counts as measured where bf16 is: the same kernels at the same rate [spec: cublas] on the same bytes.
+/// Ignores: holes inside the range, and that not every combination of sizes was measured.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "hindsight/core/config.h"
+#include "hindsight/gpu/gemm.h"
+
+namespace hindsight::gpu {
+
+struct ValidatedRange {
+  /// Least and largest; nothing is covered while `low` is above `high`.
+  template <typename Number>
+  struct Span {
+    Number low = 1, high = 0;
+    [[nodiscard]] bool contains(Number value) const { return low <= value && value <= high; }
+  };
+  Span<double> latency_s;
+  Span<std::int64_t> m, n, k, batch;
+  std::array<bool, kDTypeCount> dtypes{};
+  std::array<bool, kAllLayouts.size()> layouts{};
+  RunMode mode = RunMode::burst;
+};
+
+/// Widens a range by one measured row, written with the weights as its second operand.
+void include(ValidatedRange& range, const Gemm& gemm, double latency_s);
+
+/// Whether `gemm`, run in `mode` and taking `latency_s`, lies in the range; so does its mirror image.
+[[nodiscard]] bool covers(const ValidatedRange& range, const Gemm& gemm, RunMode mode, double latency_s);
+
+/// One YAML map in braces, and back; latencies in us. Errors: Error{usage}, file:line:column.
+[[nodiscard]] std::string to_yaml(const ValidatedRange& range);
+[[nodiscard]] ValidatedRange read_range(const ConfigNode& node);
+
+}  // namespace hindsight::gpu

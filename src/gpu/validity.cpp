@@ -1,0 +1,101 @@
+#include "hindsight/gpu/validity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "hindsight/core/text.h"
+
+namespace hindsight::gpu {
+namespace {
+
+constexpr double kMicro = 1e-6;
+constexpr std::array kModes{RunMode::burst, RunMode::sustained};
+
+template <typename Number>
+void widen(ValidatedRange::Span<Number>& span, Number value) {
+  const bool empty = span.low > span.high;
+  span.low = empty ? value : std::min(span.low, value);
+  span.high = empty ? value : std::max(span.high, value);
+}
+
+template <typename Value>
+std::size_t index(Value value) {
+  return static_cast<std::size_t>(value);
+}
+
+/// The same product with the weights as its second operand.
+Gemm canonical(const Gemm& gemm) { return gemm.weights == Operand::b ? gemm : transposed(gemm); }
+
+ValidatedRange::Span<std::int64_t> read_sizes(const ConfigNode& node) {
+  const std::vector<ConfigNode> ends = node.items();
+  if (ends.size() != 2) node.fail("not a pair (the least and the largest size)");
+  const std::int64_t low = ends[0].as_int(1, kLargestDimension);
+  return {low, ends[1].as_int(low, kLargestDimension)};
+}
+
+RunMode read_mode(const ConfigNode& node) {
+  for (const RunMode mode : kModes) {
+    if (node.as_string() == to_string(mode)) return mode;
+  }
+  node.fail("not a way of running. Use burst or sustained");
+}
+
+}  // namespace
+
+void include(ValidatedRange& range, const Gemm& gemm, double latency_s) {
+  const Gemm row = canonical(gemm);
+  widen(range.latency_s, latency_s);
+  widen(range.m, row.m);
+  widen(range.n, row.n);
+  widen(range.k, row.k);
+  widen(range.batch, row.batch);
+  range.dtypes[index(row.dtype)] = true;
+  range.layouts[index(row.layout)] = true;
+}
+
+bool covers(const ValidatedRange& range, const Gemm& gemm, RunMode mode, double latency_s) {
+  const Gemm row = canonical(gemm);
+  const bool same_kernels = row.dtype == DType::fp16 && range.dtypes[index(DType::bf16)];
+  return (range.dtypes[index(row.dtype)] || same_kernels) && range.layouts[index(row.layout)] && range.mode == mode &&
+         range.latency_s.contains(latency_s) && range.m.contains(row.m) && range.n.contains(row.n) &&
+         range.k.contains(row.k) && range.batch.contains(row.batch);
+}
+
+std::string to_yaml(const ValidatedRange& range) {
+  std::vector<std::string> dtypes, layouts;
+  for (const DType dtype : kAllDTypes) {
+    if (range.dtypes[index(dtype)]) dtypes.emplace_back(to_string(dtype));
+  }
+  for (const Layout layout : kAllLayouts) {
+    if (range.layouts[index(layout)]) layouts.emplace_back(to_string(layout));
+  }
+  const auto sizes = [](const char* name, const auto& span) {
+    return fmt::format("{}: [{}, {}], ", name, span.low, span.high);
+  };
+  return fmt::format(
+      "{{dtypes: [{}], layouts: [{}], mode: {},\n        {}{}{}{}\n        latency_us: [{:.6g}, {:.6g}]}}",
+      join(dtypes, ", "), join(layouts, ", "), to_string(range.mode), sizes("m", range.m), sizes("n", range.n),
+      sizes("k", range.k), sizes("batch", range.batch), range.latency_s.low / kMicro, range.latency_s.high / kMicro);
+}
+
+ValidatedRange read_range(const ConfigNode& node) {
+  node.require_only_keys({"dtypes", "layouts", "mode", "m", "n", "k", "batch", "latency_us"});
+  ValidatedRange range;
+  for (const ConfigNode& name : node.at("dtypes").items()) range.dtypes[index(parse_dtype(name.as_string()))] = true;
+  for (const ConfigNode& name : node.at("layouts").items()) range.layouts[index(parse_layout(name.as_string()))] = true;
+  range.mode = read_mode(node.at("mode"));
+  range.m = read_sizes(node.at("m"));
+  range.n = read_sizes(node.at("n"));
+  range.k = read_sizes(node.at("k"));
+  range.batch = read_sizes(node.at("batch"));
+  const ConfigNode latency = node.at("latency_us");
+  const std::vector<ConfigNode> ends = latency.items();
+  if (ends.size() != 2) latency.fail("not a pair (the least and the largest latency)");
+  range.latency_s.low = kMicro * ends[0].as_double(kPositive);
+  range.latency_s.high = kMicro * ends[1].as_double({.low = range.latency_s.low / kMicro});
+  return range;
+}
+
+}  // namespace hindsight::gpu

@@ -1,0 +1,86 @@
+/// Does a range cover what its rows did, and nothing else?
+#include "hindsight/gpu/validity.h"
+
+#include <gtest/gtest.h>
+
+#include "edited_yaml.h"
+
+namespace hindsight::gpu {
+namespace {
+
+ValidatedRange two_rows() {
+  ValidatedRange range;
+  include(range, {.m = 16, .n = 64, .k = 128}, 10e-6);
+  include(range, {.m = 1024, .n = 256, .k = 64}, 100e-6);
+  return range;
+}
+constexpr Gemm kInside{.m = 100, .n = 100, .k = 100};
+
+bool covered(const Gemm& gemm, RunMode mode = RunMode::burst, double latency_s = 50e-6) {
+  return covers(two_rows(), gemm, mode, latency_s);
+}
+
+TEST(ValidatedRange, NothingIsCoveredWithoutRows) {
+  EXPECT_FALSE(covers(ValidatedRange{}, kInside, RunMode::burst, 50e-6));
+}
+
+TEST(ValidatedRange, EndsAreInsideAndTheNextNumberIsNot) {
+  EXPECT_TRUE(covered(kInside));
+  EXPECT_TRUE(covered({.m = 16, .n = 64, .k = 64}, RunMode::burst, 10e-6));
+  EXPECT_TRUE(covered({.m = 1024, .n = 256, .k = 128}, RunMode::burst, 100e-6));
+  EXPECT_FALSE(covered({.m = 15, .n = 100, .k = 100}));
+  EXPECT_FALSE(covered({.m = 1025, .n = 100, .k = 100}));
+  EXPECT_FALSE(covered({.m = 100, .n = 63, .k = 100}));
+  EXPECT_FALSE(covered({.m = 100, .n = 257, .k = 100}));
+  EXPECT_FALSE(covered({.m = 100, .n = 100, .k = 63}));
+  EXPECT_FALSE(covered({.m = 100, .n = 100, .k = 129}));
+  EXPECT_FALSE(covered({.m = 100, .n = 100, .k = 100, .batch = 2}));
+  EXPECT_FALSE(covered(kInside, RunMode::burst, 9e-6));
+  EXPECT_FALSE(covered(kInside, RunMode::burst, 101e-6));
+}
+
+TEST(ValidatedRange, OtherFormatsLayoutsAndWaysOfRunningAreOutside) {
+  EXPECT_FALSE(covered(kInside, RunMode::sustained));
+  Gemm gemm = kInside;
+  for (const DType dtype : kAllDTypes) {
+    gemm.dtype = dtype;
+    EXPECT_EQ(covered(gemm), dtype == DType::bf16 || dtype == DType::fp16) << to_string(dtype);
+  }
+  gemm = kInside;
+  for (const Layout layout : kAllLayouts) {
+    gemm.layout = layout;
+    EXPECT_EQ(covered(gemm), layout == Layout::nt) << to_string(layout);
+  }
+}
+
+TEST(ValidatedRange, TheMirrorImageIsTheSameProduct) {
+  EXPECT_TRUE(covered(transposed({.m = 1000, .n = 100, .k = 100})));
+  EXPECT_FALSE(covered(transposed({.m = 100, .n = 1000, .k = 100})));
+  EXPECT_FALSE(covered({.m = 100, .n = 1000, .k = 100}));
+}
+
+TEST(ValidatedRange, ReadsWhatItWrites) {
+  const std::string text = "range: " + to_yaml(two_rows()) + "\n";
+  EXPECT_EQ(to_yaml(read_range(ConfigNode::parse(text, "x.yaml").at("range"))), to_yaml(two_rows()));
+}
+
+TEST(ValidatedRange, RefusesWhatIsNoRange) {
+  const std::string text = "range: " + to_yaml(two_rows()) + "\n";
+  const auto refused = [&](const std::string& from, const std::string& to, const std::string& message) {
+    std::string edited = text;
+    ASSERT_NE(edited.find(from), std::string::npos) << from;
+    edited.replace(edited.find(from), from.size(), to);
+    test::expect_usage_error([&] { static_cast<void>(read_range(ConfigNode::parse(edited, "x.yaml").at("range"))); },
+                             {message});
+  };
+  refused("burst", "brust", "Use burst or sustained");
+  refused("[16, 1024]", "[16]", "not a pair");
+  refused("[16, 1024]", "[16, 8]", "must be in [16, ");
+  refused("[10, 100]", "[10]", "not a pair");
+  refused("bf16", "bf61", "bf16");
+  refused("[nt]", "[mt]", "unknown layout");
+  refused("layouts", "layout", "layouts");
+}
+
+}  // namespace
+}  // namespace hindsight::gpu
