@@ -105,7 +105,7 @@ void add_bench_offline(CLI::App& group, Session& session) {
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
   verb->add_option("--technology", options->technology, "Process node [22nm]");
   verb->add_option("--min-feasible", options->min_feasible, "Smallest probability of proposals [0.5]");
-  verb->add_option("--pessimism", options->pessimism, "Spreads added to predictions [1]");
+  verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--bayesian-queries", options->bayesian_queries, "Cap of the Gaussian process [200]")
       ->check(between(0, kLargestCount));
   verb->add_option("--time-limit", options->time_limit_s, "Start no cell after so many seconds")

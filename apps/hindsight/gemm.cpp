@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "gemm_csv.h"
-#include "gemm_tiled.h"
 #include "given_calibrations.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -170,7 +169,8 @@ int predict_tiled(const Options& options) {
   refuse(!options.layout.empty() || !options.mode.empty(), "--tiled", "takes no --layout and no --mode");
   const std::vector<gpu::GpuSpec> specs = choose_gpus(options.gpus, gpu::DType::fp32).specs;
   const gpu::Gemm gemm = product_of(options);
-  write(options, options.json ? tiled_json(specs, gemm) : tiled_text(specs, gemm, columns_for(options)));
+  write(options,
+        options.json ? report::tiled_json(specs, gemm) : report::tiled_text(specs, gemm, columns_for(options)));
   return 0;
 }
 

@@ -265,8 +265,8 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--top", options->top, "Proposals [10]")->check(between(1, kMostProposals));
   verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
       ->check(between(0, kMostProposals));
-  verb->add_option("--pessimism", options->pessimism, "Spreads added to the prediction [1]");
-  verb->add_option("--min-feasible", options->min_feasible, "Smallest probability [0.5]");
+  verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
+  verb->add_option("--min-feasible", options->min_feasible, "Smallest probability, less spreads [0.5]");
   verb->add_option("--log", options->log, "Log: start designs, distances; keeps proposals");
   verb->add_option("--evaluator", options->evaluator, "Evaluator, where the log has several");
   verb->add_flag("--simulate", options->simulate, "Evaluate afterwards: predicted against true");

@@ -72,10 +72,10 @@ std::string to_yaml(const ValidatedRange& range) {
     if (range.layouts[index(layout)]) layouts.emplace_back(to_string(layout));
   }
   const auto sizes = [](const char* name, const auto& span) {
-    return fmt::format("{}: [{}, {}], ", name, span.low, span.high);
+    return fmt::format("{}: [{}, {}],", name, span.low, span.high);
   };
   return fmt::format(
-      "{{dtypes: [{}], layouts: [{}], mode: {},\n        {}{}{}{}\n        latency_us: [{:.6g}, {:.6g}]}}",
+      "{{dtypes: [{}], layouts: [{}], mode: {},\n        {} {} {} {}\n        latency_us: [{:.6g}, {:.6g}]}}",
       join(dtypes, ", "), join(layouts, ", "), to_string(range.mode), sizes("m", range.m), sizes("n", range.n),
       sizes("k", range.k), sizes("batch", range.batch), range.latency_s.low / kMicro, range.latency_s.high / kMicro);
 }

@@ -52,6 +52,7 @@ Json model_object(const surrogate::Model& model) {
           {"training_contexts", contexts},
           {"context_features", parts.context_scaler.feature_names},
           {"constraints", parts.constraint_names},
+          {"reasons", parts.reason_names},
           {"members", parts.members.size()},
           {"feasibility_temperature", parts.feasibility_temperature},
           {"metrics", metrics_object(parts.metrics)},

@@ -49,9 +49,8 @@ struct Baseline {
 
 enum class Activation { none, relu, leaky_relu };
 
-/// log(p / (1 - p)) of p = prod_j sigmoid(logits[j * kBlockRows]), j = 0 .. reasons - 1. Per design, in double: it
-/// costs a fiftieth of the forward pass, and no instruction set changes its bits. Never inlined: it must not take on an
-/// entry function's instructions.
+/// log(p / (1 - p)) of p = prod_j sigmoid(logits[j * kBlockRows]), j = 0 .. reasons - 1. Per design, in double, so that
+/// no instruction set changes its bits; never inlined, because it must not take on an entry function's instructions.
 [[gnu::noinline]] float all_pass_logit(const float* logits, std::ptrdiff_t reasons) {
   if (reasons == 1) return *logits;
   double sum = 0;  // -log p

@@ -63,8 +63,12 @@ void require_consistent(const Model::Parts& parts) {
   for (const Network& member : parts.members) {
     const Architecture& architecture = member.architecture();
     if (architecture.level_counts != levels) refuse("a network was made for other parameters than the space has");
+    if (architecture.context_size != parts.members.front().architecture().context_size) {
+      refuse("some of its networks see the application and some do not");
+    }
     if (architecture.context_size != 0) {
       require_count("context features", architecture.context_size, context.feature_names.size());
+      if (parts.training_contexts.empty()) refuse("its networks see an application, but none is named");
     }
     require_count("constraints", architecture.constraint_count, parts.constraint_names.size());
     require_count("reasons", architecture.reason_count, parts.reason_names.size());

@@ -99,6 +99,7 @@ std::string model_card(const Model& model) {
       network.transformer_layers, network.transformer_layers == 1 ? "" : "s");
   card += fmt::format("\nSpace: {} parameters, definition `{}`.\n", parts.space.parameters().size(),
                       parts.space.definition_hash());
+  card += fmt::format("\nReasons of infeasibility it tells apart: {}.\n", cell(join(parts.reason_names, ", ")));
   card += "\n## Trained on\n\n" + contexts_table(parts);
   card += "\n" + provenance_table(parts.provenance);
   card +=

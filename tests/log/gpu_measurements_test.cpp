@@ -8,10 +8,13 @@
 
 #include "../../src/log/schema.h"
 #include "log/log_fixture.h"
+#include "tolerances.h"
 
 namespace hindsight::log::test {
 namespace {
 
+using hindsight::test::kRounding;
+using hindsight::test::relative_error;
 using ::testing::HasSubstr;
 
 measure::SessionRecords records() {
@@ -106,10 +109,10 @@ TEST_F(GpuMeasurementsTest, ViewSaysRatesAndUnits) {
   SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
   SQLite::Statement row(database, "SELECT latency_us, tera_ops_per_s, energy_mj FROM v_gpu_gemms WHERE rank = 0");
   ASSERT_TRUE(row.executeStep());
-  EXPECT_NEAR(row.getColumn(0).getDouble(), 2.5, 1e-12);
+  EXPECT_LE(relative_error(row.getColumn(0).getDouble(), 2.5), kRounding);
   // 2 x 16 x 32 x 64 ops in 2.5 us: 65,536 / 2.5e-6 = 2.62e10.
-  EXPECT_NEAR(row.getColumn(1).getDouble(), 0.0262144, 1e-9);
-  EXPECT_NEAR(row.getColumn(2).getDouble(), 71.5 * 2.5e-3, 1e-9);
+  EXPECT_LE(relative_error(row.getColumn(1).getDouble(), 0.0262144), kRounding);
+  EXPECT_LE(relative_error(row.getColumn(2).getDouble(), 71.5 * 2.5e-3), kRounding);
 }
 
 TEST_F(GpuMeasurementsTest, LogOfVersionOneGainsTheTables) {

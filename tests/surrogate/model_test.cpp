@@ -88,6 +88,17 @@ TEST(Model, TakesAnUnseenApplicationAsAMixtureOfTheTrainedOnes) {
   }
 }
 
+TEST(Model, RefusesNetworksThatDisagreeOnSeeingTheApplication) {
+  Model::Parts mixed = small_parts(1);
+  Architecture blind = small_architecture();
+  blind.context_size = 0;
+  mixed.members.push_back(test::random_network(blind, 1));
+  EXPECT_THROW(Model{mixed}, Error);
+  Model::Parts nameless = small_parts(1);
+  nameless.training_contexts.clear();
+  EXPECT_THROW(Model{nameless}, Error);
+}
+
 TEST(Model, AnUnseenNameWithKnownFeaturesIsTheKnownApplication) {
   const Model model(small_parts(2));
   const LevelMatrix levels = test::random_levels({4, 3, 2}, 10, 4);

@@ -27,10 +27,10 @@
 ///
 /// Differs: the released notebook adds a fixed sinusoidal position; here it is learned (the trainer starts from the
 /// sinusoid). It has no heads for feasibility and constraints. Infeasibility is an OR of several limits, each simple in
-/// the parameters: one head per logged reason learns each limit, their product the OR (reasons taken as independent). Its context layers have no bias: there, a context of
-/// zeros (the average application) erases the design. Here the biases are learned from 1, so that a context modulates
-/// the design; context_bias = 0 leaves them out, as released. With a single training context, whose scaled features
-/// are all zero, the trainer sets context_size = 0.
+/// the parameters: one head per logged reason learns each limit, their product the OR (reasons taken as independent).
+/// Its context layers have no bias: there, a context of zeros (the average application) erases the design. Here the
+/// biases are learned from 1, so that a context modulates the design; context_bias = 0 leaves them out, as released.
+/// With a single training context, whose scaled features are all zero, the trainer sets context_size = 0.
 #pragma once
 
 #include <Eigen/Dense>
@@ -66,8 +66,8 @@ struct Tensor {
 /// "layer.{l}.attention.{query,key,value,out}.{weight,bias}" [d, d], [d]; "layer.{l}.norm1.{weight,bias}" [d];
 /// "layer.{l}.feed_forward.0.{weight,bias}" [feed_forward, d], "layer.{l}.feed_forward.1.{weight,bias}"
 /// [d, feed_forward], "layer.{l}.norm2.{weight,bias}" [d]; "context.weight" [p*d, c] and, with
-/// context_bias, "context.bias" [p*d], "gate_context" alike; "expert.{e}.{j}.{weight,bias}" (p*d -> hidden... -> 1); "gate_context.weight" [p*d, c]; "gate.0.{weight,bias}"
-/// [hidden[0], 2*p*d] (p*d without context), "gate.1.{weight,bias}" [experts, hidden[0]];
+/// context_bias, "context.bias" [p*d], "gate_context" alike; "expert.{e}.{j}.{weight,bias}" (p*d -> hidden... -> 1);
+/// "gate.0.{weight,bias}" [hidden[0], 2*p*d] (p*d without context), "gate.1.{weight,bias}" [experts, hidden[0]];
 /// "feasible.{j}.{weight,bias}" (p*d -> hidden... -> r); "constraint.{j}.{weight,bias}" (p*d -> hidden... -> k).
 /// Linear weights are [out, in], y = W x + b.
 using Weights = std::map<std::string, Tensor>;

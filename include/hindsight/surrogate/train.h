@@ -3,7 +3,8 @@
 /// Loss (minimisation, z = scaled log objective), Kumar et al. 2022 equation 3 and 4, per context, averaged:
 ///   L = E_feasible[(f - z)^2] - alpha * E_negatives[f] - beta * E_infeasible[f]
 ///       + rank * E_pairs[log(1 + exp(-(f_i - f_j) sign(z_i - z_j)))]
-///       + feasibility * BCE(p_feasible) + constraint * E[(g - c)^2]
+///       + feasibility * sum_j BCE(p_j) + doubt * E_negatives[-log(1 - p_feasible)] + constraint * E[(g - c)^2]
+/// p_j: reason j of infeasibility does not apply, p_feasible their product.
 /// Pessimism: negatives (designs an optimizer finds attractive on the current model) and infeasible designs are pushed
 /// up, that is worse, but not beyond `push_limit` (z units): the terms are hinged there so that they cannot dominate.
 #pragma once

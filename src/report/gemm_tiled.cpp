@@ -1,22 +1,19 @@
-#include "gemm_tiled.h"
-
+/// The plain shared-memory tiled kernel at every tile size, as text and JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/gpu/tiled_kernel.h"
+#include "report/gemm_fields.h"
 
-namespace hindsight::app {
+namespace hindsight::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr double kMicro = 1e-6, kTera = 1e12, kPercent = 100;
+constexpr double kPercent = 100;
 constexpr int kFavourite = 16;  // [paper: gpperf-2024] the tile that it recommends
 
 /// Every tile size that fits on the GPU, ascending.
@@ -47,9 +44,8 @@ std::optional<double> best_over_favourite(const std::vector<gpu::TiledPrediction
 
 std::string summary(const gpu::GpuSpec& spec, const gpu::Gemm& gemm, const std::vector<gpu::TiledPrediction>& tiles) {
   const gpu::TiledPrediction& best = best_of(tiles);
-  std::string text = fmt::format("{}, plain tiled kernel, fp32, {} x {} x {}{}: best tile {} with {:.2f} us", spec.name,
-                                 gemm.m, gemm.n, gemm.k, gemm.batch > 1 ? fmt::format(", batch {}", gemm.batch) : "",
-                                 best.tile, best.latency_s / kMicro);
+  std::string text = fmt::format("{}, plain tiled kernel, fp32, {}: best tile {} with {:.2f} us", spec.name,
+                                 shape_text(gemm), best.tile, best.latency_s / kMicro);
   if (const auto gain = best_over_favourite(tiles); gain && best.tile != kFavourite) {
     text += fmt::format(", {:.2f} times as fast as {}", *gain, kFavourite);
   }
@@ -105,7 +101,7 @@ std::string tiled_json(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& 
     }
     json["gpus"].push_back(std::move(entry));
   }
-  return json.dump(2) + "\n";
+  return to_text(json);
 }
 
-}  // namespace hindsight::app
+}  // namespace hindsight::report
