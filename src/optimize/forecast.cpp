@@ -26,7 +26,13 @@ Forecast::Forecast(const surrogate::Model& model, const ProposeOptions& options,
     const auto scale = model.parts().objective_scaler.scale(context.name, model.parts().context_scaler.apply(context));
     mean_[c] = scale.mean;
     deviation_[c] = scale.deviation;
+    extrapolated_.push_back(scale.extrapolated);
     if (options.aggregate == Aggregate::weighted) weight_[c] = options.weights[static_cast<std::size_t>(c)];
+  }
+  for (std::size_t c = 0; c < options.contexts.size(); ++c) {
+    std::size_t first = 0;
+    while (first < c && !model.seen_alike(options.contexts[first], options.contexts[c])) ++first;
+    same_as_.push_back(first);
   }
   recent_.resize(resolve_threads(options.threads) + 1);  // one per worker of an enumeration, and one to spare
 }
@@ -45,9 +51,18 @@ std::shared_ptr<const ForecastBatch> Forecast::predict(const LevelMatrix& levels
   const bool side_by_side = threads_ > 1 && contexts > 1 && static_cast<std::size_t>(levels.rows()) >= kThreadedRows;
   parallel_for(contexts, 1, side_by_side ? threads_ : 1, [&](std::size_t begin, std::size_t end, unsigned) {
     for (std::size_t c = begin; c < end; ++c) {
+      if (same_as_[c] != c) continue;
       batch->by_context[c] = model_.predict(levels, options_.contexts[c], side_by_side ? 1 : threads_);
     }
   });
+  for (std::size_t c = 0; c < contexts; ++c) {
+    if (same_as_[c] == c) continue;
+    surrogate::EnsemblePrediction& prediction = batch->by_context[c];
+    prediction = batch->by_context[same_as_[c]];
+    const auto row = static_cast<Eigen::Index>(c);
+    prediction.objective = (mean_[row] + deviation_[row] * prediction.score.array()).exp();
+    prediction.extrapolated = extrapolated_[c];
+  }
   const std::lock_guard lock(mutex_);
   recent_[oldest_] = batch;
   oldest_ = (oldest_ + 1) % recent_.size();

@@ -114,17 +114,22 @@ Model::Model(Parts parts) : parts_(std::move(parts)) { require_consistent(parts_
 std::vector<Model::View> Model::views_of(const Eigen::VectorXd& features, bool unseen) const {
   if (parts_.members.front().architecture().context_size == 0) return {{.weight = 1, .context = {}}};
   if (!unseen) return {{.weight = 1, .context = features.cast<float>()}};
+  const double share = 1 / static_cast<double>(parts_.training_contexts.size());
   std::vector<View> views;
-  double sum = 0;
   for (const dataset::Context& known : parts_.training_contexts) {
     const Eigen::VectorXd other = parts_.context_scaler.apply(known);
-    const double distance = (other - features).squaredNorm();
-    if (distance == 0) return {{.weight = 1, .context = other.cast<float>()}};
-    views.push_back({.weight = 1 / distance, .context = other.cast<float>()});
-    sum += views.back().weight;
+    if (other == features) return {{.weight = 1, .context = other.cast<float>()}};
+    views.push_back({.weight = share, .context = other.cast<float>()});
   }
-  for (View& view : views) view.weight /= sum;
   return views;
+}
+
+bool Model::seen_alike(const dataset::Context& a, const dataset::Context& b) const {
+  const auto views = [&](const dataset::Context& context) {
+    const Eigen::VectorXd features = parts_.context_scaler.apply(context);
+    return views_of(features, parts_.objective_scaler.scale(context.name, features).extrapolated);
+  };
+  return views(a) == views(b);
 }
 
 EnsemblePrediction Model::predict(const LevelMatrix& levels, const dataset::Context& context, unsigned threads) const {

@@ -266,6 +266,22 @@ TEST(Propose, MarksUnseenApplicationsAsExtrapolated) {
   EXPECT_EQ(result.proposals.front().design.levels, kBottom);
 }
 
+TEST(Propose, ApplicationsThatTheModelSeesAlikeKeepTheirOwnScales) {
+  const surrogate::Model model = bowl_model();  // its networks see no application
+  const std::vector<std::string> names = {"two", "one", "never_seen"};
+  EXPECT_TRUE(model.seen_alike(plain_context("two"), plain_context("never_seen")));
+  const Proposal best = propose(model, options_for(names)).proposals.front();
+  LevelMatrix levels(1, std::ssize(best.design.levels));
+  std::copy(best.design.levels.begin(), best.design.levels.end(), levels.data());
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const surrogate::EnsemblePrediction alone = model.predict(levels, plain_context(names[c]));
+    EXPECT_DOUBLE_EQ(best.objective[c], alone.objective(0)) << names[c];
+    EXPECT_DOUBLE_EQ(best.p_feasible[c], alone.p_feasible(0)) << names[c];
+  }
+  EXPECT_GT(best.objective[0], 5 * best.objective[1]);
+  EXPECT_TRUE(best.extrapolated);
+}
+
 TEST(Propose, RefusesBadQuestions) {
   const surrogate::Model model = bowl_model();
   const auto refused = [&](const std::function<void(ProposeOptions&)>& spoil) {

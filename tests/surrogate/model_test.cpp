@@ -62,29 +62,20 @@ TEST(Model, MarksContextsItWasNotTrainedOn) {
   EXPECT_THROW(static_cast<void>(model.predict(LevelMatrix{{0, 0, 0}}, other)), Error);
 }
 
-TEST(Model, TakesAnUnseenApplicationAsAMixtureOfTheTrainedOnes) {
+TEST(Model, TakesAnUnseenApplicationAsTheEvenMixtureOfTheTrainedOnes) {
   const Model model(small_parts(1));
   const LevelMatrix levels = test::random_levels({4, 3, 2}, 30, 3);
-  const auto& parts = model.parts();
-  const dataset::Context unseen = context("gamma", 1e8, 1e4);
-  const Eigen::VectorXd x = parts.context_scaler.apply(unseen);
-  std::vector<double> weights;
-  std::vector<EnsemblePrediction> trained;
-  for (const dataset::Context& known : parts.training_contexts) {
-    weights.push_back(1 / (parts.context_scaler.apply(known) - x).squaredNorm());
-    trained.push_back(model.predict(levels, known));
-  }
-  const double share = weights[0] / (weights[0] + weights[1]);
-  ASSERT_GT(share, 0.05);
-  ASSERT_LT(share, 0.95);
-  const EnsemblePrediction got = model.predict(levels, unseen);
+  const auto& contexts = model.parts().training_contexts;
+  ASSERT_EQ(contexts.size(), 2U);
+  const EnsemblePrediction first = model.predict(levels, contexts[0]);
+  const EnsemblePrediction second = model.predict(levels, contexts[1]);
+  const EnsemblePrediction got = model.predict(levels, context("gamma", 1e8, 1e4));
+  EXPECT_TRUE(got.extrapolated);
   for (Eigen::Index i = 0; i < levels.rows(); ++i) {
-    const auto mixture = [&](double a, double b) { return share * a + (1 - share) * b; };
-    EXPECT_NEAR(got.score(i), mixture(trained[0].score(i), trained[1].score(i)), kRounding);
-    EXPECT_NEAR(got.p_feasible(i), mixture(trained[0].p_feasible(i), trained[1].p_feasible(i)), kRounding);
-    // One member: the spread is that of two values with these weights.
-    const double disagreement = std::abs(trained[0].score(i) - trained[1].score(i));
-    EXPECT_NEAR(got.spread(i), std::sqrt(share * (1 - share)) * disagreement, hindsight::test::kSinglePrecision);
+    EXPECT_NEAR(got.score(i), (first.score(i) + second.score(i)) / 2, kRounding);
+    EXPECT_NEAR(got.p_feasible(i), (first.p_feasible(i) + second.p_feasible(i)) / 2, kRounding);
+    // One member: the spread is the population deviation of two values.
+    EXPECT_NEAR(got.spread(i), std::abs(first.score(i) - second.score(i)) / 2, hindsight::test::kSinglePrecision);
   }
 }
 
@@ -107,6 +98,11 @@ TEST(Model, AnUnseenNameWithKnownFeaturesIsTheKnownApplication) {
   twin.name = "twin";
   EXPECT_EQ(model.predict(levels, twin).score, known.score);
   EXPECT_EQ(model.predict(levels, twin).p_feasible, known.p_feasible);
+  const auto& contexts = model.parts().training_contexts;
+  EXPECT_TRUE(model.seen_alike(twin, contexts[1]));
+  EXPECT_FALSE(model.seen_alike(twin, contexts[0]));
+  EXPECT_TRUE(model.seen_alike(context("gamma", 1e8, 1e4), context("delta", 1e6, 1e7)));
+  EXPECT_FALSE(model.seen_alike(context("gamma", 1e8, 1e4), contexts[0]));
 }
 
 TEST(Model, ThreadsDoNotChangeTheResult) {

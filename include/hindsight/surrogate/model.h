@@ -65,18 +65,21 @@ class Model {
   [[nodiscard]] const Parts& parts() const { return parts_; }
   /// `threads` splits the rows (0 = all cores); the result does not depend on it.
   ///
-  /// An unseen context is taken as a mixture of the trained ones, its views: weights 1 / |x - x_i|^2 of the scaled
-  /// features, normalised. A network that was trained at a handful of points of the context space says nothing reliable
-  /// between or beyond them, and a search would find where it errs in favour; where the trained applications disagree
-  /// on a design, the spread says so.
+  /// An unseen context is taken as the even mixture of the trained ones, its views. A network that was trained at a
+  /// handful of points of the context space says nothing reliable between or beyond them, and a search would find where
+  /// it errs in favour; where the trained applications disagree on a design, the spread says so. Weights that favour
+  /// the nearest applications were measured to be worse (docs/offline-study.md).
   [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, const dataset::Context& context,
                                            unsigned threads = 1) const;
+  /// Whether predictions for both contexts agree in everything but the scale of `objective`: two unseen ones do.
+  [[nodiscard]] bool seen_alike(const dataset::Context& a, const dataset::Context& b) const;
 
  private:
   /// A context that the networks were trained on, and its share in a prediction.
   struct View {
     double weight = 1;
     Eigen::VectorXf context;
+    bool operator==(const View&) const = default;
   };
   [[nodiscard]] std::vector<View> views_of(const Eigen::VectorXd& features, bool unseen) const;
   Parts parts_;

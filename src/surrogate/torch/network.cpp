@@ -72,6 +72,10 @@ TorchNetwork::TorchNetwork(const Architecture& architecture, const Weights& weig
   level_offsets_ = at::empty({static_cast<std::int64_t>(offsets.size())}, at::kLong);
   std::copy(offsets.begin(), offsets.end(), level_offsets_.data_ptr<std::int64_t>());
   level_offsets_ = level_offsets_.to(device);
+  const std::int64_t p = std::ssize(architecture.level_counts);
+  const at::Tensor counts = at::empty({p}, at::kLong);
+  std::copy(architecture.level_counts.begin(), architecture.level_counts.end(), counts.data_ptr<std::int64_t>());
+  level_owner_ = at::repeat_interleave(at::eye(p, at::kFloat), counts, 0).unsqueeze(2).to(device);
 }
 
 void TorchNetwork::add_leaf(const std::string& leaf, const std::vector<std::string>& names, const Weights& weights,
@@ -99,14 +103,10 @@ at::Tensor TorchNetwork::tokens_of_levels(const at::Tensor& levels) const {
 }
 
 at::Tensor TorchNetwork::tokens_of_codes(const at::Tensor& codes) const {
-  std::vector<at::Tensor> tokens;
-  std::int64_t offset = 0;
-  for (std::size_t i = 0; i < architecture_.level_counts.size(); ++i) {
-    const std::int64_t count = architecture_.level_counts[i];
-    tokens.push_back(at::matmul(codes.narrow(1, offset, count), weight("embed").narrow(0, offset, count)));
-    offset += count;
-  }
-  return at::stack(tokens, 1) + weight("position");
+  const at::Tensor& embed = weight("embed");                       // levels x d
+  const at::Tensor blocks = embed.unsqueeze(1) * level_owner_;     // levels x p x d: each parameter its own rows
+  const at::Tensor tokens = at::matmul(codes, blocks.flatten(1));  // n x p*d
+  return tokens.view({codes.size(0), -1, architecture_.d_model}) + weight("position");
 }
 
 at::Tensor TorchNetwork::codes_of_levels(const at::Tensor& levels) const {

@@ -77,6 +77,7 @@ class TorchNetwork {
   std::map<std::string, at::Tensor> leaves_;  // share memory with flat_
   std::map<std::string, at::Tensor> views_;   // every weight by its own name, without gradient
   at::Tensor level_offsets_;                  // p
+  at::Tensor level_owner_;                    // levels x p x 1, 1 where the level is the parameter's
 };
 
 }  // namespace hindsight::surrogate::torch_backend
