@@ -24,6 +24,7 @@ constexpr const char* kSpace = "edge";
 constexpr double kLogAreaLimit = 100;  // [paper: prime-2022] mm2: designs above are not logged
 constexpr std::uint64_t kLogSeed = 1;  // [chosen] one log for all seeds, as in the paper: seeds vary the learning
 constexpr const char* kObjective = "latency";
+constexpr const char* kConstraint = "area_mm2";  // learned as a label too: negatives are then mined below area limits
 constexpr auto kAggregate = optimize::Aggregate::mean;  // [paper: prime-2022] mean latency of the applications
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -61,7 +62,7 @@ class Study {
                                     .sampler = space::SamplerKind::uniform,
                                     .samples = options_.samples,
                                     .seed = kLogSeed,
-                                    .constraints = {{.metric = "area_mm2", .limit = kLogAreaLimit}},
+                                    .constraints = {{.metric = kConstraint, .limit = kLogAreaLimit}},
                                     .shard = {},
                                     .log = log_,
                                     .threads = options_.threads,
@@ -110,6 +111,7 @@ class Study {
     dataset::Selection selection;
     selection.workloads = applications;
     selection.objective = objective();
+    selection.constraints = {kConstraint};
     return data_.emplace(key, dataset::load_dataset(log_, selection)).first->second;
   }
 
@@ -135,7 +137,7 @@ class Study {
   }
 
   [[nodiscard]] std::vector<optimize::Constraint> constraints(const OfflineTask& task) const {
-    return {*analytic_constraint(space_, "area_mm2", task.area_limit_mm2, options_.technology)};
+    return {*analytic_constraint(space_, kConstraint, task.area_limit_mm2, options_.technology)};
   }
   [[nodiscard]] Simulator simulator(const OfflineTask& task) const {
     return {space_, options_.technology, load_all(task.apply), objective()};
