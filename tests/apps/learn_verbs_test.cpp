@@ -202,6 +202,22 @@ TEST_F(Learn, CtrlCKeepsTheBestSoFar) {
   EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr("interrupted"));
 }
 
+TEST_F(Learn, TuneReplacesValuesThatLearnNothing) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const std::string recipe = write("tuned.yaml",
+                                   "name: tuned\nmethod: supervised\nlearning_rate: 1e-9\n"
+                                   "tune:\n  learning_rate: {from: 0.002, to: 0.02, scale: log}\n");
+  const Outcome trained = train({"--recipe", recipe, "--tune", "--workloads", "m6"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string used = Json::parse(hindsight({"model", "show", model(), "--json"}).out).at("recipe");
+  const std::string key = "learning_rate: ";
+  ASSERT_THAT(used, HasSubstr(key));
+  const double rate = std::stod(used.substr(used.find(key) + key.size()));
+  EXPECT_GE(rate, 0.002) << used;
+  EXPECT_LE(rate, 0.02) << used;
+  expect_one_line_error(train({"--recipe", write("bare.yaml", "name: bare\n"), "--tune"}), 2, "tune");
+}
+
 TEST_F(Learn, AnyTableIsALog) {
   std::string csv = "width,mode,cost_ms,failed\n";
   for (int width = 1; width <= 24; ++width) {

@@ -1,0 +1,143 @@
+/// Is "best in log" the best design that really stands in the log, for exactly the question asked?
+#include "hindsight/check/baselines.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tolerances.h"
+
+namespace hindsight::check::test {
+namespace {
+
+using optimize::Aggregate;
+using Levels = std::vector<std::uint16_t>;
+
+constexpr double kInfeasible = std::numeric_limits<double>::quiet_NaN();
+
+struct Row {
+  int context;
+  Levels levels;
+  double objective;
+};
+
+space::Parameter ordinal(const std::string& name) {
+  return {.name = name,
+          .unit = "",
+          .description = "",
+          .kind = space::ParameterKind::ordinal,
+          .values = {1, 2, 3, 4},
+          .labels = {}};
+}
+
+/// Rows of two parameters in the contexts "first" and "second".
+dataset::Dataset log_of(const std::vector<Row>& rows) {
+  const auto n = std::ssize(rows);
+  const Eigen::VectorXd feature = Eigen::VectorXd::Ones(1);
+  dataset::Dataset data{.space = space::DesignSpace("table", "", {ordinal("a"), ordinal("b")}),
+                        .contexts = {{"first", {"size"}, feature}, {"second", {"size"}, 2 * feature}},
+                        .objective_text = "cost",
+                        .constraint_names = {},
+                        .reason_names = {"too_wide"},
+                        .levels = {},
+                        .context = {},
+                        .feasible = {},
+                        .objective = Eigen::VectorXd(n),
+                        .constraints = Eigen::MatrixXd(n, 0),
+                        .reasons = {},
+                        .evaluation_id = {}};
+  data.levels.resize(n, 2);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Row& row = rows[static_cast<std::size_t>(i)];
+    data.levels(i, 0) = row.levels[0];
+    data.levels(i, 1) = row.levels[1];
+    data.context.push_back(row.context);
+    data.feasible.push_back(!std::isnan(row.objective));
+    data.objective[i] = row.objective;
+    data.reasons.push_back(std::isnan(row.objective) ? 1 : 0);
+    data.evaluation_id.push_back(i + 1);
+  }
+  return data;
+}
+
+/// (0, 0) is best for `first` and second best for `second`; (1, 1) the other way round and best on average; (2, 2)
+/// would be best for both but fails in `second`; (3, 3) was evaluated for `first` only.
+dataset::Dataset usual_log() {
+  return log_of({{0, {0, 0}, 4},
+                 {1, {0, 0}, 30},
+                 {0, {1, 1}, 8},
+                 {1, {1, 1}, 10},
+                 {0, {2, 2}, 2},
+                 {1, {2, 2}, kInfeasible},
+                 {0, {3, 3}, 3}});
+}
+
+LoggedQuestion about(const std::vector<std::string>& applications, Aggregate aggregate = Aggregate::mean) {
+  return {.applications = applications, .aggregate = aggregate, .weights = {}, .constraints = {}, .allowed = {}};
+}
+
+Levels best_levels(const dataset::Dataset& data, const LoggedQuestion& question) {
+  const auto best = best_in_log(data, question);
+  return best ? best->design.levels : Levels{};
+}
+
+TEST(AggregateValue, IsWhatItsNameSays) {
+  const std::vector<double> values = {2, 8};
+  EXPECT_DOUBLE_EQ(aggregate_value(values, Aggregate::mean, {}), 5);
+  EXPECT_DOUBLE_EQ(aggregate_value(values, Aggregate::worst, {}), 8);
+  EXPECT_NEAR(aggregate_value(values, Aggregate::geomean, {}), 4, hindsight::test::kRounding);
+  EXPECT_DOUBLE_EQ(aggregate_value(values, Aggregate::weighted, {3, 1}), 3.5);
+}
+
+TEST(BestInLog, OfOneApplicationIsItsBestFeasibleRow) {
+  const auto best = best_in_log(usual_log(), about({"first"}));
+  ASSERT_TRUE(best.has_value());
+  EXPECT_EQ(best->design.levels, (Levels{2, 2}));
+  EXPECT_EQ(best->value, 2);
+  EXPECT_EQ(best->objectives, std::vector<double>{2});
+  EXPECT_EQ(best_levels(usual_log(), about({"second"})), (Levels{1, 1}));
+}
+
+TEST(BestInLog, OfSeveralMustBeFeasibleForAllOfThem) {
+  const auto best = best_in_log(usual_log(), about({"second", "first"}));
+  ASSERT_TRUE(best.has_value());
+  EXPECT_EQ(best->design.levels, (Levels{1, 1})) << "mean 9 against 17";
+  EXPECT_EQ(best->value, 9);
+  EXPECT_EQ(best->objectives, (std::vector<double>{10, 8})) << "in the order of the question";
+}
+
+TEST(BestInLog, FollowsTheWeights) {
+  LoggedQuestion question = about({"first", "second"}, Aggregate::weighted);
+  question.weights = {9, 1};
+  EXPECT_EQ(best_levels(usual_log(), question), (Levels{0, 0})) << "6.6 against 8.2";
+  question.weights = {1, 9};
+  EXPECT_EQ(best_levels(usual_log(), question), (Levels{1, 1}));
+}
+
+TEST(BestInLog, MeetsConstraintsAndBounds) {
+  LoggedQuestion question = about({"first"});
+  question.constraints = {{.name = "sum", .limit = 1, .value = [](const optimize::LevelMatrix& levels) {
+                             return Eigen::VectorXd(levels.cast<double>().rowwise().sum());
+                           }}};
+  EXPECT_EQ(best_levels(usual_log(), question), (Levels{0, 0}));
+  question = about({"first"});
+  question.allowed = {{1, 3}, {}};
+  EXPECT_EQ(best_levels(usual_log(), question), (Levels{3, 3}));
+  question.allowed = {{1}, {3}};
+  EXPECT_FALSE(best_in_log(usual_log(), question).has_value());
+}
+
+TEST(BestInLog, OfTiesTheFirstRowWins) {
+  const dataset::Dataset data = log_of({{0, {3, 0}, 5}, {0, {0, 3}, 5}});
+  EXPECT_EQ(best_levels(data, about({"first"})), (Levels{3, 0}));
+}
+
+TEST(BestInLog, IsNothingForAnUnknownApplicationOrWithoutAFeasibleRow) {
+  EXPECT_FALSE(best_in_log(usual_log(), about({"third"})).has_value());
+  EXPECT_FALSE(best_in_log(usual_log(), about({})).has_value());
+  EXPECT_FALSE(best_in_log(log_of({{0, {0, 0}, kInfeasible}}), about({"first"})).has_value());
+}
+
+}  // namespace
+}  // namespace hindsight::check::test
