@@ -105,6 +105,7 @@ TEST(BestInLog, OfSeveralMustBeFeasibleForAllOfThem) {
   EXPECT_EQ(best->design.levels, (Levels{1, 1})) << "mean 9 against 17";
   EXPECT_EQ(best->value, 9);
   EXPECT_EQ(best->objectives, (std::vector<double>{10, 8})) << "in the order of the question";
+  EXPECT_EQ(best_levels(usual_log(), about({"first", "second"}, Aggregate::worst)), (Levels{1, 1}));
 }
 
 TEST(BestInLog, FollowsTheWeights) {
