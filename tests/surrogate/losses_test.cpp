@@ -276,6 +276,19 @@ TEST(GradientMining, EveryRowFollowsItsOwnGradient) {
   }
 }
 
+TEST(GradientMining, CodesThatDidNotMoveAreTheDesignsThemselves) {
+  const Architecture shape = architecture();
+  const auto learner = learner_factory().create(options_for(shape, kAllTerms));
+  Batch batch = random_batch(shape, 6, 5, 4);
+  const LossTerms by_level = learner->losses(batch);
+  batch.gradient_steps = 1;
+  batch.gradient_rate = 0;
+  const LossTerms by_code = learner->losses(batch);
+  EXPECT_NEAR(by_code.negative_mean, by_level.negative_mean, kSinglePrecision);
+  EXPECT_NEAR(by_code.doubt, by_level.doubt, kSinglePrecision);
+  EXPECT_NEAR(by_code.total, by_level.total, kSinglePrecision);
+}
+
 TEST(GradientMining, MovesAgainstTheGradientByTheRate) {
   const Architecture shape = architecture();
   const auto learner = learner_factory().create(options_for(shape, kAllTerms));
