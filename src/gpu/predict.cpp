@@ -160,7 +160,7 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
   // Lower bounds of every kernel, however k is split: no SM ever waits, no k is padded. The kernel with the least goes
   // first; it prunes most of the others.
   struct LowerBound {
-    double tiles, s_per_mac, rows, columns, math_s, l2_s, memory_s, fill_s, total_s;
+    double tiles, s_per_mac, rows, columns, memory_s, total_s;
   };
   std::array<LowerBound, kMostKernels> bounds;
   const std::size_t count = family.kernels.size();
@@ -176,24 +176,17 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
     const double l2_bytes =
         l2_read_bytes(bound.tiles, bound.rows, bound.columns, shape.k, input_bytes_, family.shared_panel);
     least_l2_bytes = std::min(least_l2_bytes, std::max(shape.all_bytes, l2_bytes + shape.outputs * output_bytes_));
-    bound.l2_s = l2_bytes * l2_s_per_byte;
-    bound.memory_s = std::max(floor_of_memory_s, bound.l2_s);
+    bound.memory_s = std::max(floor_of_memory_s, l2_bytes * l2_s_per_byte);
     const double area = kernel.m * kernel.n;
-    bound.math_s = bound.tiles * area * shape.k * bound.s_per_mac * per_sm_;
-    bound.fill_s = fill_s_ + epilogue_s_ * area * rounds(bound.tiles, sms_, per_sm_);
-    bound.total_s = std::max(bound.math_s, bound.memory_s) + bound.fill_s;
+    bound.total_s = std::max(bound.tiles * area * shape.k * bound.s_per_mac * per_sm_, bound.memory_s) + fill_s_ +
+                    epilogue_s_ * area * rounds(bound.tiles, sms_, per_sm_);
     if (bound.total_s < bounds[first].total_s) first = i;
   }
   for (std::size_t turn = 0; turn < count; ++turn) {
     const std::size_t i = turn == 0 ? first : turn <= first ? turn - 1 : turn;
     const Kernel& kernel = family.kernels[i];
-    const auto& [tiles, s_per_mac, rows, columns, least_math_s, least_l2_s, least_memory_s, least_fill_s, least_s] =
-        bounds[i];
+    const auto& [tiles, s_per_mac, rows, columns, least_memory_s, least_s] = bounds[i];
     if (least_s >= best_s) continue;
-    if (overlap_power(family.overlap, least_math_s) + overlap_power(family.overlap, least_l2_s) + dram_power >=
-        overlap_power(family.overlap, best_s - least_fill_s)) {
-      continue;
-    }
     const double area = kernel.m * kernel.n;
     for (std::size_t j = 0; j < shape.split_count; ++j) {
       const double splits = split_candidates()[j];
