@@ -37,9 +37,8 @@ constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers s
 constexpr std::int64_t kMostSeeds = 1000;
 constexpr int kMostThreads = 4096;
 
-const std::vector<std::string> kAllMethods{
-    "best_in_log",      "supervised",   "coms",             "prime",
-    "evolutionary@200", "evolutionary", "evolutionary@10x", "bayesian"};
+const std::vector<std::string> kAllMethods{"best_in_log",  "supervised",       "coms",    "prime", "evolutionary@200",
+                                           "evolutionary", "evolutionary@10x", "bayesian"};
 /// [chosen] One task of every kind, all methods, small budgets: some minutes on two cores.
 const std::vector<std::string> kQuickTasks{"single/mobilenet_v2", "multi/edge_v2_v3@29", "zero_shot/edge_v3_to_v2@29"};
 const std::vector<std::string> kQuickMethods{"best_in_log", "supervised",   "coms",

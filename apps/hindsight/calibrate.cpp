@@ -38,13 +38,6 @@ std::vector<dataset::RowFilter> filters(const std::vector<std::string>& where) {
   return result;
 }
 
-gpu::RunMode run_mode(const std::string& text) {
-  const std::vector<std::string> names{"burst", "sustained"};
-  if (text == names[0]) return gpu::RunMode::burst;
-  if (text == names[1]) return gpu::RunMode::sustained;
-  throw Error(ErrorKind::usage, fmt::format("unknown --mode '{}'.{}", printable(text), did_you_mean(text, names)));
-}
-
 std::string errors_text(const char* what, const gpu::LatencyErrors& errors) {
   constexpr double kPercent = 100;
   return fmt::format("{}: MAPE {:.2f} %, median {:.2f} %, p90 {:.1f} %, R2 of log latency {:.4f}, {} rows\n", what,
@@ -75,7 +68,7 @@ int calibrate(const Options& options, const Provenance& provenance) {
   for (const gpu::GemmMeasurement& row : rows) static_cast<void>(spec.rate(row.gemm.dtype));
 
   gpu::CalibrateOptions fit;
-  fit.mode = run_mode(options.mode);
+  fit.mode = gpu::parse_mode(options.mode);
   fit.start = gpu::start_constants(spec, gpu::dtype_class(rows.front().gemm.dtype));
   gpu::CalibrationReport report = gpu::calibrate(spec, rows, fit);
   const std::filesystem::path file(options.measurements);

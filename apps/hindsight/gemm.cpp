@@ -63,8 +63,7 @@ Value one_of(const std::string& option, const std::string& text,
 gpu::RunMode run_mode(const Options& options, Task task) {
   // A network runs for long, a measured kernel is usually launched a few times.
   if (options.mode.empty()) return task == Task::networks ? gpu::RunMode::sustained : gpu::RunMode::burst;
-  return one_of<gpu::RunMode>("--mode", options.mode,
-                              {{"burst", gpu::RunMode::burst}, {"sustained", gpu::RunMode::sustained}});
+  return gpu::parse_mode(options.mode);
 }
 
 Task task_of(const Options& options) {

@@ -12,6 +12,15 @@
 namespace hindsight::gpu {
 std::string_view to_string(RunMode mode) { return mode == RunMode::burst ? "burst" : "sustained"; }
 
+RunMode parse_mode(std::string_view text) {
+  std::vector<std::string> names;
+  for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+    if (text == to_string(mode)) return mode;
+    names.emplace_back(to_string(mode));
+  }
+  throw Error(ErrorKind::usage, fmt::format("unknown mode '{}'.{}", printable(text), did_you_mean(text, names)));
+}
+
 std::string_view to_string(Layout layout) {
   switch (layout) {
     case Layout::nn:

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::gpu {
 namespace {
 
 constexpr double kMicro = 1e-6;
-constexpr std::array kModes{RunMode::burst, RunMode::sustained};
 
 template <typename Number>
 void widen(ValidatedRange::Span<Number>& span, Number value) {
@@ -35,11 +35,14 @@ ValidatedRange::Span<std::int64_t> read_sizes(const ConfigNode& node) {
   return {low, ends[1].as_int(low, kLargestDimension)};
 }
 
-RunMode read_mode(const ConfigNode& node) {
-  for (const RunMode mode : kModes) {
-    if (node.as_string() == to_string(mode)) return mode;
+/// What `parse` makes of the text of `node`; its error then says where the text stands.
+template <typename Parse>
+auto named(const ConfigNode& node, const Parse& parse) {
+  try {
+    return parse(node.as_string());
+  } catch (const Error& error) {
+    node.fail(error.what());
   }
-  node.fail("not a way of running. Use burst or sustained");
 }
 
 }  // namespace
@@ -83,9 +86,9 @@ std::string to_yaml(const ValidatedRange& range) {
 ValidatedRange read_range(const ConfigNode& node) {
   node.require_only_keys({"dtypes", "layouts", "mode", "m", "n", "k", "batch", "latency_us"});
   ValidatedRange range;
-  for (const ConfigNode& name : node.at("dtypes").items()) range.dtypes[index(parse_dtype(name.as_string()))] = true;
-  for (const ConfigNode& name : node.at("layouts").items()) range.layouts[index(parse_layout(name.as_string()))] = true;
-  range.mode = read_mode(node.at("mode"));
+  for (const ConfigNode& name : node.at("dtypes").items()) range.dtypes[index(named(name, parse_dtype))] = true;
+  for (const ConfigNode& name : node.at("layouts").items()) range.layouts[index(named(name, parse_layout))] = true;
+  range.mode = named(node.at("mode"), parse_mode);
   range.m = read_sizes(node.at("m"));
   range.n = read_sizes(node.at("n"));
   range.k = read_sizes(node.at("k"));

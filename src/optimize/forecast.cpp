@@ -26,7 +26,6 @@ Forecast::Forecast(const surrogate::Model& model, const ProposeOptions& options,
     const auto scale = model.parts().objective_scaler.scale(context.name, model.parts().context_scaler.apply(context));
     mean_[c] = scale.mean;
     deviation_[c] = scale.deviation;
-    extrapolated_.push_back(scale.extrapolated);
     if (options.aggregate == Aggregate::weighted) weight_[c] = options.weights[static_cast<std::size_t>(c)];
   }
   for (std::size_t c = 0; c < options.contexts.size(); ++c) {
@@ -57,11 +56,7 @@ std::shared_ptr<const ForecastBatch> Forecast::predict(const LevelMatrix& levels
   });
   for (std::size_t c = 0; c < contexts; ++c) {
     if (same_as_[c] == c) continue;
-    surrogate::EnsemblePrediction& prediction = batch->by_context[c];
-    prediction = batch->by_context[same_as_[c]];
-    const auto row = static_cast<Eigen::Index>(c);
-    prediction.objective = (mean_[row] + deviation_[row] * prediction.score.array()).exp();
-    prediction.extrapolated = extrapolated_[c];
+    batch->by_context[c] = model_.rescaled(batch->by_context[same_as_[c]], options_.contexts[c]);
   }
   const std::lock_guard lock(mutex_);
   recent_[oldest_] = batch;

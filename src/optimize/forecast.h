@@ -46,7 +46,6 @@ class Forecast {
   const ProposeOptions& options_;
   unsigned threads_;
   Eigen::VectorXd mean_, deviation_, weight_;  // one per context
-  std::vector<bool> extrapolated_;             // per context: not trained on
   std::vector<std::size_t> same_as_;           // per context: the first one that the model sees alike
   mutable std::mutex mutex_;
   mutable std::vector<std::shared_ptr<const ForecastBatch>> recent_;

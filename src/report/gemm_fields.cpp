@@ -59,8 +59,6 @@ std::string_view validity(bool calibrated, bool in_validated_range) {
   return in_validated_range ? "validated" : "out of range";
 }
 
-std::string_view mode_name(gpu::RunMode mode) { return mode == gpu::RunMode::burst ? "burst" : "sustained"; }
-
 std::string calibration_text(const CalibratedGpu& gpu) {
   const gpu::Calibration& c = gpu.calibration;
   const std::string rows = with_commas(c.row_count);

@@ -16,7 +16,7 @@ Json gpu_json(const CalibratedGpu& gpu) {
 std::string gemm_json(const GemmReport& report) {
   Json json = header();
   json["gemm"] = gemm_fields_json(report.gemm);
-  json["mode"] = mode_name(report.mode);
+  json["mode"] = gpu::to_string(report.mode);
   json["gpus"] = Json::array();
   for (const GemmOnGpu& on : report.gpus) {
     Json entry = gpu_json(on.gpu);
@@ -40,7 +40,7 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
     Json entry{{"workload", network.name()},
                {"batch", network.batch()},
                {"dtype", gpu::to_string(report.dtype)},
-               {"mode", mode_name(report.mode)}};
+               {"mode", gpu::to_string(report.mode)}};
     entry["gpus"] = Json::array();
     for (const NetworkOnGpu& on : report.gpus) {
       const gpu::NetworkPrediction& p = on.prediction;

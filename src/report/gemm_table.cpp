@@ -73,7 +73,7 @@ std::string gemm_table_json(const GemmTable& table) {
   HINDSIGHT_EXPECT(table.predictions.size() == table.gemms.size() * table.gpus.size());
   const std::vector<std::string> names = input_names(table);
   Json json{{"hindsight_version", build_info().version}, {"commit", build_info().commit}};
-  json["mode"] = mode_name(table.mode);
+  json["mode"] = gpu::to_string(table.mode);
   json["rows"] = Json::array();
   for (std::size_t row = 0; row < table.gemms.size(); ++row) {
     for (std::size_t gpu = 0; gpu < table.gpus.size(); ++gpu) {

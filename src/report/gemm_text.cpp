@@ -17,7 +17,7 @@ constexpr double kMegahertz = 1e6;
 
 std::string title(const GemmReport& report) {
   return fmt::format("GEMM {}, {}, {}, {}\n", shape_text(report.gemm), gpu::to_string(report.gemm.dtype),
-                     gpu::to_string(report.gemm.layout), mode_name(report.mode));
+                     gpu::to_string(report.gemm.layout), gpu::to_string(report.mode));
 }
 
 double peak_share(const GemmOnGpu& on, gpu::DType dtype) {

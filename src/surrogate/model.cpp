@@ -86,13 +86,13 @@ class Moments {
  public:
   Moments(Eigen::Index rows, Eigen::Index members)
       : by_member_(Eigen::MatrixXd::Zero(rows, members)), squares_(Eigen::VectorXd::Zero(rows)) {}
-  /// `values`: rows x members, of one view; the weights of all views add up to 1.
-  void add(double weight, const Eigen::MatrixXd& values) {
-    by_member_ += weight * values;
-    squares_ += weight * values.rowwise().mean().cwiseAbs2();
+  /// `values`: rows x members, of one view; `share`: 1 / number of views.
+  void add(double share, const Eigen::MatrixXd& values) {
+    by_member_ += share * values;
+    squares_ += share * values.rowwise().mean().cwiseAbs2();
   }
   [[nodiscard]] Eigen::VectorXd mean() const { return by_member_.rowwise().mean(); }
-  /// sqrt(variance of the members' means, over m - 1, + variance of the views' means, by weight).
+  /// sqrt(variance of the members' means, over m - 1, + variance of the views' means).
   [[nodiscard]] Eigen::VectorXd spread() const {
     const Eigen::VectorXd middle = mean();
     Eigen::VectorXd variance = (squares_ - middle.cwiseAbs2()).cwiseMax(0);
@@ -111,71 +111,74 @@ class Moments {
 
 Model::Model(Parts parts) : parts_(std::move(parts)) { require_consistent(parts_); }
 
-std::vector<Model::View> Model::views_of(const Eigen::VectorXd& features, bool unseen) const {
-  if (parts_.members.front().architecture().context_size == 0) return {{.weight = 1, .context = {}}};
-  if (!unseen) return {{.weight = 1, .context = features.cast<float>()}};
-  const double share = 1 / static_cast<double>(parts_.training_contexts.size());
-  std::vector<View> views;
+dataset::ObjectiveScaler::Scale Model::scale_of(const dataset::Context& context) const {
+  return parts_.objective_scaler.scale(context.name, parts_.context_scaler.apply(context));
+}
+
+std::vector<Eigen::VectorXf> Model::views_of(const dataset::Context& context) const {
+  if (parts_.members.front().architecture().context_size == 0) return {Eigen::VectorXf()};
+  const Eigen::VectorXd features = parts_.context_scaler.apply(context);
+  if (!scale_of(context).extrapolated) return {features.cast<float>()};
+  std::vector<Eigen::VectorXf> views;
   for (const dataset::Context& known : parts_.training_contexts) {
     const Eigen::VectorXd other = parts_.context_scaler.apply(known);
-    if (other == features) return {{.weight = 1, .context = other.cast<float>()}};
-    views.push_back({.weight = share, .context = other.cast<float>()});
+    if (other == features) return {other.cast<float>()};
+    views.emplace_back(other.cast<float>());
   }
   return views;
 }
 
 bool Model::seen_alike(const dataset::Context& a, const dataset::Context& b) const {
-  const auto views = [&](const dataset::Context& context) {
-    const Eigen::VectorXd features = parts_.context_scaler.apply(context);
-    return views_of(features, parts_.objective_scaler.scale(context.name, features).extrapolated);
-  };
-  return views(a) == views(b);
+  return views_of(a) == views_of(b);
+}
+
+EnsemblePrediction Model::rescaled(EnsemblePrediction prediction, const dataset::Context& context) const {
+  const dataset::ObjectiveScaler::Scale scale = scale_of(context);
+  prediction.objective = (scale.mean + scale.deviation * prediction.score.array()).exp();
+  prediction.extrapolated = scale.extrapolated;
+  return prediction;
 }
 
 EnsemblePrediction Model::predict(const LevelMatrix& levels, const dataset::Context& context, unsigned threads) const {
-  const Eigen::VectorXd features = parts_.context_scaler.apply(context);
-  const dataset::ObjectiveScaler::Scale scale = parts_.objective_scaler.scale(context.name, features);
-  const std::vector<View> views = views_of(features, scale.extrapolated);
+  const std::vector<Eigen::VectorXf> views = views_of(context);
+  const double share = 1 / static_cast<double>(views.size());
   const auto members = static_cast<Eigen::Index>(parts_.members.size());
   const Eigen::Index n = levels.rows(), k = parts_.constraint_scaler.mean.size();
 
   EnsemblePrediction result{.score = Eigen::VectorXd(n),
                             .spread = Eigen::VectorXd(n),
-                            .objective = Eigen::VectorXd(n),
+                            .objective = {},
                             .p_feasible = Eigen::VectorXd(n),
                             .p_spread = Eigen::VectorXd(n),
-                            .constraints = Eigen::MatrixXd(n, k),
-                            .extrapolated = scale.extrapolated};
+                            .constraints = Eigen::MatrixXd(n, k)};
   const auto predict_rows = [&](std::size_t begin, std::size_t end, unsigned) {
     const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
     Moments score(count, members), p_feasible(count, members);
     Eigen::MatrixXd constraints = Eigen::MatrixXd::Zero(count, k);
-    for (const View& view : views) {
+    for (const Eigen::VectorXf& view : views) {
       Eigen::MatrixXd scores(count, members), probabilities(count, members);
       for (Eigen::Index m = 0; m < members; ++m) {
         const Prediction prediction =
-            parts_.members[static_cast<std::size_t>(m)].predict(levels.middleRows(first, count), view.context);
+            parts_.members[static_cast<std::size_t>(m)].predict(levels.middleRows(first, count), view);
         scores.col(m) = prediction.objective.cast<double>();
         probabilities.col(m) = prediction.feasible_logit.cast<double>().unaryExpr(
             [&](double logit) { return sigmoid(logit / parts_.feasibility_temperature); });
-        constraints += view.weight / static_cast<double>(members) * prediction.constraints.cast<double>();
+        constraints += share / static_cast<double>(members) * prediction.constraints.cast<double>();
       }
-      score.add(view.weight, scores);
-      p_feasible.add(view.weight, probabilities);
+      score.add(share, scores);
+      p_feasible.add(share, probabilities);
     }
     result.score.segment(first, count) = score.mean();
     result.spread.segment(first, count) = score.spread();
     result.p_feasible.segment(first, count) = p_feasible.mean();
     result.p_spread.segment(first, count) = p_feasible.spread();
-    result.objective.segment(first, count) =
-        (scale.mean + scale.deviation * result.score.segment(first, count).array()).exp();
     for (Eigen::Index j = 0; j < k; ++j) {
       const double mean = parts_.constraint_scaler.mean(j), deviation = parts_.constraint_scaler.deviation(j);
       result.constraints.col(j).segment(first, count) = (mean + deviation * constraints.col(j).array()).exp();
     }
   };
   parallel_for(static_cast<std::size_t>(n), kRowsPerChunk, resolve_threads(threads), predict_rows);
-  return result;
+  return rescaled(std::move(result), context);
 }
 
 void require_space(const Model& model, const space::DesignSpace& space) {

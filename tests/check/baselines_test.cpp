@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-
+#include "check/hand_table.h"
 #include "tolerances.h"
 
 namespace hindsight::check::test {
@@ -14,51 +12,9 @@ namespace {
 using optimize::Aggregate;
 using Levels = std::vector<std::uint16_t>;
 
-constexpr double kInfeasible = std::numeric_limits<double>::quiet_NaN();
-
-struct Row {
-  int context;
-  Levels levels;
-  double objective;
-};
-
-space::Parameter ordinal(const std::string& name) {
-  return {.name = name,
-          .unit = "",
-          .description = "",
-          .kind = space::ParameterKind::ordinal,
-          .values = {1, 2, 3, 4},
-          .labels = {}};
-}
-
-/// Rows of two parameters in the contexts "first" and "second".
-dataset::Dataset log_of(const std::vector<Row>& rows) {
-  const auto n = std::ssize(rows);
-  const Eigen::VectorXd feature = Eigen::VectorXd::Ones(1);
-  dataset::Dataset data{.space = space::DesignSpace("table", "", {ordinal("a"), ordinal("b")}),
-                        .contexts = {{"first", {"size"}, feature}, {"second", {"size"}, 2 * feature}},
-                        .objective_text = "cost",
-                        .constraint_names = {},
-                        .reason_names = {"too_wide"},
-                        .levels = {},
-                        .context = {},
-                        .feasible = {},
-                        .objective = Eigen::VectorXd(n),
-                        .constraints = Eigen::MatrixXd(n, 0),
-                        .reasons = {},
-                        .evaluation_id = {}};
-  data.levels.resize(n, 2);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const Row& row = rows[static_cast<std::size_t>(i)];
-    data.levels(i, 0) = row.levels[0];
-    data.levels(i, 1) = row.levels[1];
-    data.context.push_back(row.context);
-    data.feasible.push_back(!std::isnan(row.objective));
-    data.objective[i] = row.objective;
-    data.reasons.push_back(std::isnan(row.objective) ? 1 : 0);
-    data.evaluation_id.push_back(i + 1);
-  }
-  return data;
+/// Two parameters of four values.
+dataset::Dataset log_of(const std::vector<TableRow>& rows) {
+  return table_of({"table", "", {ordinal("a", {1, 2, 3, 4}), ordinal("b", {1, 2, 3, 4})}}, rows);
 }
 
 /// (0, 0) is best for `first` and second best for `second`; (1, 1) the other way round and best on average; (2, 2)

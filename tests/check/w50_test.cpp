@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "check/hand_table.h"
 #include "hindsight/core/error.h"
 
 namespace hindsight::check::test {
@@ -16,52 +17,20 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-space::Parameter ordinal(const std::string& name, std::vector<double> values) {
-  return {.name = name,
-          .unit = "",
-          .description = "",
-          .kind = space::ParameterKind::ordinal,
-          .values = std::move(values),
-          .labels = {}};
-}
-
 /// A full table of 16 x 4 designs in two contexts. Context c: objective (a + 1) * (b + 1) * (c + 1), infeasible
 /// where b = 3: 48 feasible rows each, optimum c + 1 at a = b = 0.
 dataset::Dataset truth() {
   std::vector<double> sixteen;
   for (int i = 0; i < 16; ++i) sixteen.push_back(i);
-  dataset::Dataset data{.space = space::DesignSpace("table", "", {ordinal("a", sixteen), ordinal("b", {0, 1, 2, 3})}),
-                        .contexts = {},
-                        .objective_text = "cost",
-                        .constraint_names = {},
-                        .reason_names = {"too_wide"},
-                        .levels = {},
-                        .context = {},
-                        .feasible = {},
-                        .objective = Eigen::VectorXd(128),
-                        .constraints = Eigen::MatrixXd(128, 0),
-                        .reasons = {},
-                        .evaluation_id = {}};
-  data.levels.resize(128, 2);
-  Eigen::Index row = 0;
-  for (int c = 0; c < 2; ++c) {
-    Eigen::VectorXd features(1);
-    features << c + 1;
-    data.contexts.push_back({c == 0 ? "first" : "second", {"scale"}, features});
+  std::vector<TableRow> rows;
+  for (std::int32_t c = 0; c < 2; ++c) {
     for (std::uint16_t a = 0; a < 16; ++a) {
-      for (std::uint16_t b = 0; b < 4; ++b, ++row) {
-        const bool feasible = b < 3;
-        data.levels(row, 0) = a;
-        data.levels(row, 1) = b;
-        data.context.push_back(c);
-        data.feasible.push_back(feasible);
-        data.objective[row] = feasible ? (a + 1.0) * (b + 1.0) * (c + 1.0) : std::numeric_limits<double>::quiet_NaN();
-        data.reasons.push_back(feasible ? 0 : 1);
-        data.evaluation_id.push_back(row + 1);
+      for (std::uint16_t b = 0; b < 4; ++b) {
+        rows.push_back({c, {a, b}, b < 3 ? (a + 1.0) * (b + 1.0) * (c + 1.0) : kInfeasible});
       }
     }
   }
-  return data;
+  return table_of({"table", "", {ordinal("a", sixteen), ordinal("b", {0, 1, 2, 3})}}, rows);
 }
 
 /// Objectives of the feasible rows of the first context, ascending.

@@ -73,12 +73,12 @@ TEST(ValidatedRange, RefusesWhatIsNoRange) {
     test::expect_usage_error([&] { static_cast<void>(read_range(ConfigNode::parse(edited, "x.yaml").at("range"))); },
                              {message});
   };
-  refused("burst", "brust", "Use burst or sustained");
+  refused("burst", "brust", "x.yaml:1:46: unknown mode");
   refused("[16, 1024]", "[16]", "not a pair");
   refused("[16, 1024]", "[16, 8]", "must be in [16, ");
   refused("[10, 100]", "[10]", "not a pair");
   refused("bf16", "bf61", "bf16");
-  refused("[nt]", "[mt]", "unknown layout");
+  refused("[nt]", "[mt]", "x.yaml:1");
   refused("layouts", "layout", "layouts");
 }
 

@@ -13,8 +13,9 @@ namespace hindsight::gpu {
 /// How a kernel is run. `burst`: a few launches, the clock not yet settled, as runtimes are usually collected.
 /// `sustained`: back to back for seconds, the clock settled under the power cap.
 enum class RunMode : std::uint8_t { burst, sustained };
-/// "burst", "sustained".
+/// "burst", "sustained" and back; Error{usage} with the nearest name.
 [[nodiscard]] std::string_view to_string(RunMode mode);
+[[nodiscard]] RunMode parse_mode(std::string_view text);
 
 /// Storage of the inputs of output[m, n] = sum over k of a[m, k] * b[k, n]: first letter a, second b;
 /// `t` is the transposed (column-major) storage. Linear layers of networks are `nt`: weights stored n x k.

@@ -82,7 +82,4 @@ struct NetworkReport {
 /// {"gemm": ..., "gpus": [{"gpu", "best_tile", "best_over_16", "tiles": [...]}]}
 [[nodiscard]] std::string tiled_json(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& gemm);
 
-/// "burst", "sustained".
-[[nodiscard]] std::string_view mode_name(gpu::RunMode mode);
-
 }  // namespace hindsight::report

@@ -71,17 +71,15 @@ class Model {
   /// the nearest applications were measured to be worse (docs/offline-study.md).
   [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, const dataset::Context& context,
                                            unsigned threads = 1) const;
-  /// Whether predictions for both contexts agree in everything but the scale of `objective`: two unseen ones do.
+  /// Whether predictions for both contexts agree in all but `objective` and `extrapolated`: two unseen ones do.
   [[nodiscard]] bool seen_alike(const dataset::Context& a, const dataset::Context& b) const;
+  /// A prediction for a context that is seen alike, as one for `context`.
+  [[nodiscard]] EnsemblePrediction rescaled(EnsemblePrediction prediction, const dataset::Context& context) const;
 
  private:
-  /// A context that the networks were trained on, and its share in a prediction.
-  struct View {
-    double weight = 1;
-    Eigen::VectorXf context;
-    bool operator==(const View&) const = default;
-  };
-  [[nodiscard]] std::vector<View> views_of(const Eigen::VectorXd& features, bool unseen) const;
+  /// Scaled features that the networks are asked with, all of equal weight in a prediction for `context`.
+  [[nodiscard]] std::vector<Eigen::VectorXf> views_of(const dataset::Context& context) const;
+  [[nodiscard]] dataset::ObjectiveScaler::Scale scale_of(const dataset::Context& context) const;
   Parts parts_;
 };
 

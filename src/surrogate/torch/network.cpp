@@ -69,13 +69,14 @@ TorchNetwork::TorchNetwork(const Architecture& architecture, const Weights& weig
   std::vector<std::int64_t> offsets(architecture.level_counts.size(), 0);
   std::exclusive_scan(architecture.level_counts.begin(), architecture.level_counts.end(), offsets.begin(),
                       std::int64_t{0});
-  level_offsets_ = at::empty({static_cast<std::int64_t>(offsets.size())}, at::kLong);
-  std::copy(offsets.begin(), offsets.end(), level_offsets_.data_ptr<std::int64_t>());
-  level_offsets_ = level_offsets_.to(device);
-  const std::int64_t p = std::ssize(architecture.level_counts);
-  const at::Tensor counts = at::empty({p}, at::kLong);
-  std::copy(architecture.level_counts.begin(), architecture.level_counts.end(), counts.data_ptr<std::int64_t>());
-  level_owner_ = at::repeat_interleave(at::eye(p, at::kFloat), counts, 0).unsqueeze(2).to(device);
+  const auto longs = [](const std::vector<std::int64_t>& values) {
+    at::Tensor tensor = at::empty({std::ssize(values)}, at::kLong);
+    std::copy(values.begin(), values.end(), tensor.data_ptr<std::int64_t>());
+    return tensor;
+  };
+  level_offsets_ = longs(offsets).to(device);
+  const at::Tensor owners = at::eye(std::ssize(offsets), at::kFloat);
+  level_owner_ = at::repeat_interleave(owners, longs(architecture.level_counts), 0).unsqueeze(2).to(device);
 }
 
 void TorchNetwork::add_leaf(const std::string& leaf, const std::vector<std::string>& names, const Weights& weights,
