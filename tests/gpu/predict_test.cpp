@@ -109,6 +109,7 @@ TEST_P(GemmProperties, OnePowerDecidesClockLatencyPowerAndBound) {
       ASSERT_EQ(slowdown > 1, result.average_power_w == board.settled_cap_w()) << result.average_power_w;
       ASSERT_EQ(slowdown > 1, result.bound == Bound::power);
       ASSERT_EQ(result.sm_clock_hz, limited.boost_hz / slowdown);
+      ASSERT_EQ(result.energy_j, result.average_power_w * result.latency_s);
       ASSERT_LE(relative_error(result.ops_per_s * result.latency_s, ops(gemm)), kRounding);
       ASSERT_EQ(result.latency_s, predictor.latency_s(gemm, mode));
       if (slowdown == 1) {
