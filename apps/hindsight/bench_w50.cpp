@@ -101,6 +101,11 @@ dataset::Dataset load_truth(const std::string& file, const Options& options, con
   if (imported.rejected_count > 0) {
     remark(fmt::format("{}: {} rows refused, first: {}", file, imported.rejected_count, imported.rejected.front()));
   }
+  if (imported.feasible == 0) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: no row is feasible (nothing to find). Name the columns with --objective, --infeasible", file));
+  }
   return dataset::load_dataset(log, selection);
 }
 

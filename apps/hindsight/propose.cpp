@@ -71,6 +71,18 @@ bool takes_networks(const surrogate::Model& model) {
       [](const std::string& name, const workload::ContextFeature& feature) { return name == feature.name; });
 }
 
+/// An application must not pass for another one of its name, whose scale and logged designs would be taken for its own.
+void require_same(const dataset::Context& application, const std::vector<dataset::Context>& known,
+                  const std::string& where) {
+  for (const dataset::Context& context : known) {
+    if (!dataset::contradict(application, context)) continue;
+    throw Error(ErrorKind::incompatible,
+                fmt::format("the network '{}' is not the one of that name in {} (their features differ). Rename it in "
+                            "its file",
+                            printable(application.name), where));
+  }
+}
+
 /// A name of the training contexts, a network by name or file, or "prime9".
 std::vector<Application> applications(const surrogate::Model& model, const std::vector<std::string>& lists) {
   const auto& known = model.parts().training_contexts;
@@ -89,7 +101,9 @@ std::vector<Application> applications(const surrogate::Model& model, const std::
       } else if (takes_networks(model)) {
         for (const workload::Network& network : workload::load_networks(name)) {
           const bool alias = name == "prime9" || name == "all";
-          add(check::context_of(network), alias ? network.name() : name);
+          const dataset::Context context = check::context_of(network);
+          require_same(context, known, "the model");
+          add(context, alias ? network.name() : name);
         }
       } else {
         std::vector<std::string> names;
@@ -103,7 +117,8 @@ std::vector<Application> applications(const surrogate::Model& model, const std::
 }
 
 /// Rows of the log for the model's space and objective.
-dataset::Dataset load_logged(const Options& options, const surrogate::Model& model) {
+dataset::Dataset load_logged(const Options& options, const surrogate::Model& model,
+                             const std::vector<Application>& wanted) {
   const surrogate::Model::Parts& parts = model.parts();
   dataset::Selection selection;
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
@@ -114,7 +129,21 @@ dataset::Dataset load_logged(const Options& options, const surrogate::Model& mod
   selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);
   dataset::Dataset data = dataset::load_dataset(options.log, selection);
   surrogate::require_space(model, data.space);
+  for (const Application& application : wanted) require_same(application.context, data.contexts, options.log);
   return data;
+}
+
+/// Limits of area and --simulate ask the built-in model: it must be the one that the surrogate learnt from.
+void require_technology(const surrogate::Model& model, const accel::Technology& technology) {
+  const auto found = model.parts().provenance.find("evaluator");
+  const std::string asked = accel::evaluator_name(technology);
+  if (found == model.parts().provenance.end() || !found->second.starts_with(accel::kModelName)) return;
+  if (found->second == asked) return;
+  throw Error(
+      ErrorKind::incompatible,
+      fmt::format("the model learnt from evaluations of '{}', but '{}' is asked for (--technology). Choose that "
+                  "technology, or train on a log of this one",
+                  printable(found->second), asked));
 }
 
 optimize::ProposeOptions make_options(const Options& options, const surrogate::Model& model,
@@ -218,11 +247,12 @@ int run(const Options& options, const Provenance& provenance) {
   const surrogate::Model model = surrogate::load_model(options.model);
   const std::vector<Application> wanted = applications(model, options.workloads);
   const accel::Technology technology = accel::load_technology(options.technology);
+  require_technology(model, technology);
   optimize::ProposeOptions propose_options = make_options(options, model, wanted, technology);
   std::unique_ptr<check::Simulator> simulator;
   if (options.simulate) simulator = make_simulator(model, wanted, technology);
   std::optional<dataset::Dataset> logged;
-  if (!options.log.empty()) logged = load_logged(options, model);
+  if (!options.log.empty()) logged = load_logged(options, model, wanted);
   if (logged) propose_options.logged = &*logged;
 
   install_interrupt_handlers();

@@ -152,7 +152,7 @@ surrogate::Model with_provenance(const surrogate::Model& model, const Options& o
   surrogate::Model::Parts parts = model.parts();
   parts.provenance.insert({{"command_line", provenance.command_line},
                            {"host", provenance.host},
-                           {"started_at", provenance.started_at},
+                           {"evaluator", data.evaluator},
                            {"log", options.log},
                            {"rows", std::to_string(data.size())},
                            {"feasible_rows", std::to_string(data.feasible_count())}});

@@ -42,6 +42,10 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
   return chip;
 }
 
+std::string evaluator_name(const Technology& technology) {
+  return fmt::format("{} {} {}", kModelName, kModelVersion, technology.name);
+}
+
 std::string evaluator_definition(const Technology& technology) {
   const SramModel& sram = technology.sram;
   const auto law = [](const PowerLaw& p) { return fmt::format("{}*KiB^{}", p.coefficient, p.exponent); };

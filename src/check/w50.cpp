@@ -245,7 +245,7 @@ W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
   for (const std::size_t row : rows.hidden) {
     HINDSIGHT_ENSURE(!std::binary_search(rows.train.begin(), rows.train.end(), row));
   }
-  const dataset::Dataset train = truth.subset(rows.train);
+  const dataset::Dataset train = truth.subset(rows.train).without_empty_contexts();
   const Proposer proposer(train, options);
 
   W50Result result{.table_rows = truth.size(),

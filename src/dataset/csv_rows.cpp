@@ -172,7 +172,7 @@ class ContextBook {
         context.features.emplace_back(columns_[i].name, value);
       }
       context.name +=
-          fmt::format("{}{}={}", i == 0 ? "" : ",", name_part(table_.header[columns_[i].column]), name_part(text));
+          fmt::format("{}{}={}", i == 0 ? "" : ":", name_part(table_.header[columns_[i].column]), name_part(text));
       context.definition += fmt::format("{}|{}\n", columns_[i].name, printable(text, kUnlimited));
     }
     const auto [entry, fresh] = index_.try_emplace(context.name, contexts_.size());

@@ -16,6 +16,9 @@
 namespace hindsight::dataset {
 namespace {
 
+/// [chosen] Relative difference of features that rounding in a file may leave.
+constexpr double kSameFeatures = 1e-9;
+
 /// Collects values as little-endian bytes with lengths, so that two datasets give the same bytes only when equal.
 class ByteText {
  public:
@@ -89,6 +92,13 @@ std::vector<ObjectiveRange> objective_ranges(const Dataset& data) {
 
 }  // namespace
 
+bool contradict(const Context& a, const Context& b) {
+  if (a.name != b.name) return false;
+  if (a.feature_names != b.feature_names) return true;
+  const Eigen::ArrayXd size = a.features.cwiseAbs().cwiseMax(b.features.cwiseAbs());
+  return ((a.features - b.features).array().abs() > kSameFeatures * size).any();
+}
+
 std::size_t Dataset::feasible_count() const {
   return static_cast<std::size_t>(std::count(feasible.begin(), feasible.end(), true));
 }
@@ -106,7 +116,8 @@ Dataset Dataset::subset(const std::vector<std::size_t>& rows) const {
                  .objective = Eigen::VectorXd(count),
                  .constraints = Eigen::MatrixXd(count, constraints.cols()),
                  .reasons = {},
-                 .evaluation_id = {}};
+                 .evaluation_id = {},
+                 .evaluator = evaluator};
   result.levels.resize(count, levels.cols());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t from = rows[i];
@@ -121,6 +132,20 @@ Dataset Dataset::subset(const std::vector<std::size_t>& rows) const {
     result.reasons.push_back(reasons[from]);
     result.evaluation_id.push_back(evaluation_id[from]);
   }
+  return result;
+}
+
+Dataset Dataset::without_empty_contexts() const {
+  Dataset result = *this;
+  std::vector<std::int32_t> number(contexts.size(), -1);
+  for (const std::int32_t one : context) number[static_cast<std::size_t>(one)] = 0;
+  result.contexts.clear();
+  for (std::size_t c = 0; c < contexts.size(); ++c) {
+    if (number[c] < 0) continue;
+    number[c] = static_cast<std::int32_t>(result.contexts.size());
+    result.contexts.push_back(contexts[c]);
+  }
+  for (std::int32_t& one : result.context) one = number[static_cast<std::size_t>(one)];
   return result;
 }
 
@@ -174,9 +199,10 @@ void require_trainable(const Dataset& data, bool needs_infeasible) {
                                               data.objective_text));
   }
   if (needs_infeasible && data.feasible_count() == data.size()) {
-    throw Error(ErrorKind::usage,
-                "no row is infeasible (the method learns from infeasible designs too). Log infeasible designs, or set "
-                "the weight of that term to 0");
+    throw Error(
+        ErrorKind::usage,
+        "no row is infeasible (the method learns from infeasible designs too). Log infeasible designs, choose a "
+        "method without that term (coms), or set beta and feasibility_weight to 0");
   }
 }
 

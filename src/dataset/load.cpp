@@ -198,11 +198,25 @@ class Loader {
                                                      record.evaluation_id, record.design_text_id, problem));
   }
 
+  [[nodiscard]] bool any_feasible() const {
+    bool any = false;
+    const log::EvaluationFilter filter{.evaluator = selection_.evaluator, .space = space_.name(), .feasible = true};
+    log::for_each_evaluation(log_, filter, log::Detail::columns, [&](const log::EvaluationRecord& /*record*/) {
+      any = true;
+      return false;
+    });
+    return any;
+  }
+
   [[nodiscard]] Quantity metric(const std::string& name, const std::string& role) const {
     if (const auto index = position_of(log::standard_metrics(), name)) {
       return {.place = Quantity::Place::standard_metric, .name = name, .index = *index};
     }
     if (!position_of(metric_names_, name)) {
+      if (!any_feasible()) {
+        refuse(fmt::format("no row is feasible, so there is no metric '{}' ({}) to learn. Log feasible designs",
+                           printable(name), role));
+      }
       refuse(fmt::format("has no metric '{}' ({}).{}", printable(name), role, did_you_mean(name, metric_names_)));
     }
     return {.place = Quantity::Place::other_metric, .name = name};
@@ -398,6 +412,13 @@ class Loader {
       data.context.push_back(number[static_cast<std::size_t>(position)]);
   }
 
+  [[nodiscard]] std::string evaluator_name() const {
+    for (const log::EvaluatorSummary& evaluator : log::summary(log_).evaluators) {
+      if (evaluator.evaluator_id == evaluator_id_) return evaluator.name;
+    }
+    return "";
+  }
+
   Dataset finish() {
     if (several_evaluators_) refuse_several_evaluators();
     if (rows_.feasible.empty()) {
@@ -418,7 +439,8 @@ class Loader {
                  .objective = Eigen::Map<const Eigen::VectorXd>(rows_.objective.data(), rows),
                  .constraints = Eigen::Map<const RowMajorMatrix>(rows_.constraints.data(), rows, labels),
                  .reasons = {},
-                 .evaluation_id = std::move(rows_.evaluation_id)};
+                 .evaluation_id = std::move(rows_.evaluation_id),
+                 .evaluator = evaluator_name()};
     if (data.objective_text.empty()) data.objective_text = to_string(selection_.objective);
     set_contexts(data);
     reasons_.finish(data);

@@ -49,12 +49,13 @@ std::vector<EvaluatorSummary> evaluator_summaries(SQLite::Database& database) {
   std::vector<EvaluatorSummary> evaluators;
   SQLite::Statement query(database,
                           "WITH counted AS (SELECT evaluator_id, count(*) AS rows FROM evaluations GROUP BY 1) "
-                          "SELECT name, definition_hash, coalesce(rows, 0) FROM evaluators LEFT JOIN counted "
+                          "SELECT evaluator_id, name, definition_hash, coalesce(rows, 0) FROM evaluators LEFT JOIN counted "
                           "USING (evaluator_id) ORDER BY evaluator_id");
   while (query.executeStep()) {
-    evaluators.push_back({.name = text_of(query, 0),
-                          .definition_hash = text_of(query, 1),
-                          .evaluations = static_cast<std::uint64_t>(query.getColumn(2).getInt64())});
+    evaluators.push_back({.evaluator_id = query.getColumn(0).getInt64(),
+                          .name = text_of(query, 1),
+                          .definition_hash = text_of(query, 2),
+                          .evaluations = static_cast<std::uint64_t>(query.getColumn(3).getInt64())});
   }
   return evaluators;
 }

@@ -19,8 +19,6 @@ namespace {
 
 /// [chosen] Thresholds of p_feasible that are tried when nothing reaches the one asked for.
 constexpr std::array<double, 4> kRelaxed = {0.4, 0.3, 0.2, 0.1};
-/// [chosen] Slack of the last threshold, the best available one: single-precision rounding of a probability.
-constexpr double kProbabilitySlack = 1e-6;
 /// [chosen] Scores closer than this (0.01 % of the objective) are ties, decided by p_feasible.
 constexpr double kScoreTie = 1e-4;
 /// [chosen] Designs kept per proposal asked for: the best ones are neighbours of each other.
@@ -156,7 +154,8 @@ class Proposer {
     if (reachable < threshold) {
       const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
                                       [&](double value) { return value <= reachable && value < threshold; });
-      threshold = step != kRelaxed.end() ? *step : std::max(0.0, reachable - kProbabilitySlack);
+      if (step == kRelaxed.end()) refuse_unlikely(reachable, solution);
+      threshold = *step;
     }
     options.start.clear();
     for (const Candidate& candidate : best.best) {
@@ -171,6 +170,15 @@ class Proposer {
       throw Error(ErrorKind::no_feasible, explain_infeasible(problem_used_, solution, search_));
     }
     return solution;
+  }
+
+  /// Designs that are all but sure to fail are no proposals.
+  [[noreturn]] void refuse_unlikely(double reachable, const Solution& solution) const {
+    const double least = std::min(kRelaxed.back(), options_.min_p_feasible);
+    throw Error(ErrorKind::no_feasible,
+                fmt::format("no design within the limits is likely to be feasible: p_feasible reaches {:.2g}, at least "
+                            "{} is needed. {}",
+                            reachable, shortest(least), explain_infeasible(with_p_feasible(least), solution, search_)));
   }
 
   /// The feasible ones of `pool` by score; ties by p_feasible, then by score and levels.

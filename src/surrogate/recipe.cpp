@@ -95,8 +95,9 @@ auto choice_of(const ConfigNode& node, const Choices& choices, const char* what)
 
 const std::vector<std::string>& all_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> list = {"name",  "method",          "hidden",     "mining",   "seed",
-                                     "split", "validation_frac", "split_seed", "held_out", "tune"};
+    std::vector<std::string> list = {"name",     "method", "hidden",          "mining",
+                                     "seed",     "split",  "validation_frac", "split_seed",
+                                     "held_out", "tune",   "use_context"};
     for (const NumberKey& key : kNumberKeys) list.emplace_back(key.name);
     return list;
   }();
@@ -152,6 +153,8 @@ void read_key(Recipe& recipe, const std::string& key, const ConfigNode& node) {
     recipe.hidden.clear();
     for (const ConfigNode& width : node.items()) recipe.hidden.push_back(width.as_int(1, 65536));
     if (recipe.hidden.empty()) node.fail("at least one hidden layer is needed");
+  } else if (key == "use_context") {
+    recipe.use_context = node.as_int(0, 1);
   } else if (key == "seed") {
     recipe.seed = static_cast<std::uint64_t>(node.as_int(0));
   } else if (key == "split") {
@@ -240,6 +243,8 @@ std::string to_yaml(const Recipe& recipe) {
       text += fmt::format("{}: {}\n", key.name, recipe.*std::get<std::int64_t Recipe::*>(key.field));
     }
   }
+  // Written where it differs: a recipe without the key means the same and is the same text as before it existed.
+  if (recipe.use_context == 0) text += "use_context: 0\n";
   text += fmt::format("hidden: [{}]\n", fmt::join(recipe.hidden, ", "));
   text += fmt::format("mining: {}\nseed: {}\n", name_of(kMinings, recipe.mining), recipe.seed);
   text += fmt::format("split: {}\nvalidation_frac: {}\nsplit_seed: {}\n", name_of(kSplits, recipe.split.kind),

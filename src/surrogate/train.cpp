@@ -47,7 +47,7 @@ Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data
     architecture.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
   }
   // Features that were scaled on one context are all zero and would erase the design (architecture.h).
-  if (training_contexts > 1) architecture.context_size = std::ssize(scalers.context.feature_names);
+  if (training_contexts > 1 && recipe.use_context == 1) architecture.context_size = std::ssize(scalers.context.feature_names);
   return architecture;
 }
 
@@ -90,7 +90,8 @@ std::map<std::string, std::string> provenance(const Recipe& recipe, const std::s
 TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   validate(recipe);
-  dataset::require_trainable(data, recipe.method == Method::prime);
+  const bool learns_infeasible = recipe.beta > 0 || recipe.feasibility_weight > 0;
+  dataset::require_trainable(data, recipe.method == Method::prime && learns_infeasible);
   const dataset::Split split = dataset::split(data, recipe.split);
   const dataset::Dataset training = data.subset(split.train);
   const dataset::Dataset validation = data.subset(split.validation);

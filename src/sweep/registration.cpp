@@ -76,8 +76,7 @@ Registration register_definitions(log::Log& log, const SweepOptions& options) {
   ids.space_id = add_space(log, options.space);
   for (const workload::Network& network : options.networks) ids.workload_ids.push_back(add_workload(log, network));
   const std::string definition = accel::evaluator_definition(options.technology);
-  const std::string name = fmt::format("{} {} {}", accel::kModelName, accel::kModelVersion, options.technology.name);
-  ids.evaluator_id = log.add_evaluator(name, sha256_hex(definition), definition);
+  ids.evaluator_id = log.add_evaluator(accel::evaluator_name(options.technology), sha256_hex(definition), definition);
   return ids;
 }
 

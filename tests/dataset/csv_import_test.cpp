@@ -114,8 +114,8 @@ TEST_F(ImportCsv, ContextColumnsAreApplications) {
   import("a,K,kind,y\n1,64,conv,1\n2,64,conv,2\n1,128,fully connected,3\n2,64.0,conv,fail\n3,64,conv,1\n", wanted);
   const Dataset data = load_dataset(file_, selection("y"));
   ASSERT_THAT(data.contexts, SizeIs(2));
-  EXPECT_EQ(data.contexts[0].name, "K=64,kind=conv");
-  EXPECT_EQ(data.contexts[1].name, "K=128,kind=fully_connected");
+  EXPECT_EQ(data.contexts[0].name, "K=64:kind=conv");
+  EXPECT_EQ(data.contexts[1].name, "K=128:kind=fully_connected");
   EXPECT_THAT(data.contexts[0].feature_names, ElementsAre("k"));  // names are no features
   EXPECT_EQ(data.contexts[1].features[0], 128);
   EXPECT_THAT(data.context, ElementsAre(0, 0, 1, 0));

@@ -59,6 +59,25 @@ TEST(DatasetHash, EveryPartCounts) {
   EXPECT_TRUE(hashes.insert(data.subset({1, 0, 2}).content_hash()).second);
 }
 
+TEST(Dataset, ContextsWithoutRowsCanBeLeftOut) {
+  const Dataset data = hand_made({{0, 1}, {2, 3}, {2, kNaN}}, 3).without_empty_contexts();
+  ASSERT_EQ(data.contexts.size(), 2U);
+  EXPECT_EQ(data.contexts[1].name, "net_2");
+  EXPECT_THAT(data.context, ElementsAre(0, 1, 1));
+  EXPECT_EQ(data.objective[1], 3);
+}
+
+TEST(Context, ContradictsWhenOneFeatureOfTheNamesakeDiffers) {
+  const Context one{"net", {"a", "b"}, Eigen::Vector2d(1e12, 3)};
+  Context other = one;
+  other.features[0] *= 1 + 1e-12;
+  EXPECT_FALSE(contradict(one, other)) << "rounding";
+  other.features[1] = 4;
+  EXPECT_TRUE(contradict(one, other)) << "however large the other features are";
+  other.name = "different";
+  EXPECT_FALSE(contradict(one, other));
+}
+
 TEST(RequireTrainable, AcceptsFitData) {
   const Dataset data = hand_made({{0, 1}, {0, 2}, {0, kNaN}, {1, 3}}, 2);
   EXPECT_NO_THROW(require_trainable(data, true));

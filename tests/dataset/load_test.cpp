@@ -55,6 +55,8 @@ TEST_F(LoadDataset, RowsInOrderOfTheirEvaluationId) {
   EXPECT_THAT(data.reason_names, ElementsAre("area", "noc_timing", "reticle"));
   EXPECT_THAT(data.reasons, ElementsAre(0, 0b110, 0, 0, 0b001));
   EXPECT_EQ(data.objective_text, "edp");
+  EXPECT_EQ(data.evaluator, "model");
+  EXPECT_EQ(data.subset({0}).evaluator, "model");
 }
 
 TEST_F(LoadDataset, LevelsAreTheDesigns) {
@@ -158,6 +160,14 @@ TEST_F(LoadDataset, UnknownNamesGetTheNearest) {
   wanted = selection();
   wanted.evaluator = "modle";
   EXPECT_THAT(refusal(wanted), HasSubstr("Did you mean 'model'?"));
+}
+
+TEST_F(LoadDataset, ALogWithoutAFeasibleRowSaysSo) {
+  {
+    SmallLog log(file_);
+    log.infeasible(17, log.workload, {"area"});
+  }
+  EXPECT_THAT(refusal(selection("accuracy")), HasSubstr("no row is feasible"));
 }
 
 TEST_F(LoadDataset, EmptySelectionsAreErrors) {

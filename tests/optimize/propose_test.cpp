@@ -179,10 +179,22 @@ TEST(Propose, RelaxesFeasibilityStepByStepAndSaysSo) {
   const ProposeResult third = propose(model_with(0.33), options);
   EXPECT_EQ(third.min_p_feasible_used, 0.3);
   EXPECT_EQ(third.proposals.front().design.levels[0], 9) << "only there p_feasible reaches 0.3";
-  const ProposeResult tiny = propose(model_with(0.05), options);
-  EXPECT_NEAR(tiny.min_p_feasible_used, 0.05, 1e-5);
-  EXPECT_EQ(tiny.proposals.front().design.levels[0], 9);
   EXPECT_EQ(propose(model_with(0.8), options).min_p_feasible_used, 0.5);
+}
+
+TEST(Propose, RefusesWhenEveryDesignIsAllButSureToFail) {
+  const surrogate::Model model = bowl_model(
+      [](std::size_t p, std::size_t level) { return p == 0 ? std::log(0.05 / 0.95) - (level == 9 ? 0.0 : 0.5) : 0.0; });
+  ProposeOptions options = options_for({"one"});
+  try {
+    static_cast<void>(propose(model, options));
+    FAIL() << "designs of p_feasible 0.05 were proposed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
+    EXPECT_THAT(error.what(), HasSubstr("p_feasible reaches 0.05"));
+  }
+  options.min_p_feasible = 0;
+  EXPECT_FALSE(propose(model, options).proposals.empty()) << "asked for regardless";
 }
 
 TEST(Propose, NamesTheUnsatisfiableConstraintAndTheNearestValue) {

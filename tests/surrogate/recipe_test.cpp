@@ -49,12 +49,14 @@ TEST(Recipe, WritingAndReadingIsTheIdentity) {
   recipe.hidden = {7, 9};
   recipe.alpha = 0.123456789;
   recipe.push_limit = -1.5;
+  recipe.use_context = 0;
   recipe.split.kind = dataset::SplitKind::leave_workloads_out;
   recipe.split.held_out = {"m4", "a b"};
   recipe.tune = {{.key = "alpha", .from = 0.01, .to = 1, .logarithmic = true}, {.key = "steps", .from = 10, .to = 20}};
   const Recipe again = parse_recipe(to_yaml(recipe), "text");
   EXPECT_EQ(to_yaml(again), to_yaml(recipe));
   EXPECT_EQ(again.name, recipe.name);
+  EXPECT_EQ(again.use_context, 0);
   EXPECT_EQ(again.split.held_out, recipe.split.held_out);
   EXPECT_EQ(again.tune, recipe.tune);
 }

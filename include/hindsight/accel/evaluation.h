@@ -184,6 +184,8 @@ inline constexpr int kModelVersion = 1;
 /// Canonical text of everything that decides a result besides design and workload (model version, template
 /// constants, technology), for the evaluator's content hash.
 [[nodiscard]] std::string evaluator_definition(const Technology& technology);
+/// "hindsight-accel 3 22nm": the name under which a log keeps evaluations of this model.
+[[nodiscard]] std::string evaluator_name(const Technology& technology);
 
 /// Energies of one event on one chip, in picojoules.
 struct EventEnergy {

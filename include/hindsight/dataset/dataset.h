@@ -62,6 +62,9 @@ struct Context {
   Eigen::VectorXd features;  // c
 };
 
+/// Two contexts of one name that describe different applications: some feature differs beyond rounding.
+[[nodiscard]] bool contradict(const Context& a, const Context& b);
+
 /// Most reasons a dataset tells apart. Further ones, the rarest, share the reason "other".
 inline constexpr std::size_t kMaxReasons = 64;
 
@@ -80,12 +83,15 @@ struct Dataset {
   Eigen::MatrixXd constraints;              // n x k, NaN when not logged
   std::vector<std::uint64_t> reasons;       // n, bit i = reason_names[i]; 0 when feasible
   std::vector<std::int64_t> evaluation_id;  // n, row of the log (0 when not from a log)
+  std::string evaluator = {};               ///< name of what evaluated the rows, as logged; empty when not from a log
 
   [[nodiscard]] std::size_t size() const { return context.size(); }
   [[nodiscard]] std::size_t feasible_count() const;
   /// The rows `rows`, in that order, with all contexts and reasons.
   [[nodiscard]] Dataset subset(const std::vector<std::size_t>& rows) const;
-  /// SHA-256 over everything above: a model's provenance.
+  /// The same rows without the contexts that no row has.
+  [[nodiscard]] Dataset without_empty_contexts() const;
+  /// SHA-256 over all of the above but the evaluator: a model's provenance.
   [[nodiscard]] std::string content_hash() const;
 };
 

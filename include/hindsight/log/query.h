@@ -39,6 +39,7 @@ struct SpaceSummary {
 };
 
 struct EvaluatorSummary {
+  std::int64_t evaluator_id = 0;
   std::string name;
   std::string definition_hash;
   std::uint64_t evaluations = 0;

@@ -41,6 +41,7 @@ struct Recipe {
   // Network
   std::int64_t d_model = 16, transformer_layers = 0, attention_heads = 8, feed_forward = 64, experts = 3;
   std::int64_t context_bias = 1;  ///< architecture.h
+  std::int64_t use_context = 1;   ///< 0 = the networks do not see the application (an ablation)
   std::vector<std::int64_t> hidden = {64, 64};
   double dropout = 0;
   // Losses

@@ -1,0 +1,122 @@
+/// Do applications keep apart: contexts of several columns, held-out ones, networks of one name, other technologies?
+#include <nlohmann/json.hpp>
+
+#include "apps/app_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+/// Settings with which a training takes about a second.
+const std::vector<std::string> kTiny{"--set", "steps=30", "--set", "final_steps=0", "--set", "ensemble=1", "--quiet"};
+
+class LearnContexts : public AppTest {
+ protected:
+  void SetUp() override {
+    if (hindsight({"doctor", "--json"}).out.find("libtorch") == std::string::npos) {
+      GTEST_SKIP() << "built without LibTorch";
+    }
+  }
+  [[nodiscard]] static Outcome tiny(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
+    return hindsight(arguments);
+  }
+  /// Two applications by two sizes; infeasible where a * b > 100.
+  [[nodiscard]] std::string table() const {
+    std::string csv = "a,b,app,size,cost\n";
+    for (int a = 1; a <= 12; ++a) {
+      for (int b = 1; b <= 12; ++b) {
+        for (const char* app : {"left,1", "left,2", "right,1"}) {
+          csv += std::to_string(a) + "," + std::to_string(b) + "," + app + "," +
+                 (a * b > 100 ? "too_big" : std::to_string(200.0 / a + b)) + "\n";
+        }
+      }
+    }
+    return write("table.csv", csv);
+  }
+  /// A log of the built-in model and a surrogate trained on it.
+  void make_model() const {
+    ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "mobilenet_v2,m6", "--samples", "200", "--log",
+                         log(), "--quiet"})
+                  .exit_code,
+              0);
+    const Outcome trained = tiny({"train", "--log", log(), "--out", model()});
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+  [[nodiscard]] Outcome propose(std::vector<std::string> more) const {
+    std::vector<std::string> arguments{"propose", "--model", model(), "--evaluations", "2000"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+  [[nodiscard]] std::string log() const { return file("study.sqlite"); }
+  [[nodiscard]] std::string model() const { return file("study.safetensors"); }
+};
+
+TEST_F(LearnContexts, ContextsOfSeveralColumnsCanBeNamed) {
+  const std::string csv = table(), space = file("table.yaml");
+  ASSERT_EQ(
+      hindsight({"space", "infer", csv, "--objective", "cost", "--context", "app,size", "--out", space}).exit_code, 0);
+  ASSERT_EQ(hindsight({"log", "import", "--csv", csv, "--space", space, "--objective", "cost", "--context", "app,size",
+                       "--log", log()})
+                .exit_code,
+            0);
+  const Outcome trained = tiny({"train", "--log", log(), "--out", model(), "--objective", "cost", "--workloads",
+                                "app=left:size=1,app=right:size=1"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Outcome proposed = propose({"--workload", "app=left:size=1,app=right:size=1", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_EQ(Json::parse(proposed.out).at("proposals").at(0).at("predicted").at("workloads").size(), 2U);
+}
+
+TEST_F(LearnContexts, W50HoldsAContextOutOfTrainingAndScoresIt) {
+  const Outcome w50 = tiny({"bench", "w50", "--csv", table(), "--objective", "cost", "--context", "app,size",
+                            "--holdout-context", "app=left:size=2", "--train", "150", "--seeds", "1", "--top", "1",
+                            "--methods", "prime,supervised,forest", "--json"});
+  ASSERT_EQ(w50.exit_code, 0) << w50.err;
+  const Json runs = Json::parse(w50.out).at("runs");
+  ASSERT_EQ(runs.size(), 3U);
+  for (const Json& run : runs) {
+    ASSERT_EQ(run.at("scores").size(), 1U) << run.at("method");
+    EXPECT_EQ(run.at("scores").at(0).at("context"), "app=left:size=2");
+    EXPECT_EQ(run.at("scores").at(0).at("best_training_ratio"), 0);
+  }
+}
+
+TEST_F(LearnContexts, NothingFeasibleIsSaidOfTheTable) {
+  const std::string csv = write("bad.csv", "a,b,cost\n1,1,broken\n1,2,broken\n2,1,broken\n");
+  expect_one_line_error(tiny({"bench", "w50", "--csv", csv, "--objective", "cost"}), 2, "bad.csv: no row is feasible");
+}
+
+TEST_F(LearnContexts, TheSameTrainingGivesTheSameBytes) {
+  make_model();
+  const std::string first = hash_of(model());
+  ASSERT_EQ(tiny({"train", "--log", log(), "--out", model()}).exit_code, 0);
+  EXPECT_EQ(hash_of(model()), first);
+}
+
+TEST_F(LearnContexts, ANetworkDoesNotPassForAnotherOfItsName) {
+  make_model();
+  const std::string layer = "layers:\n  - {name: one, type: fully_connected, rows: 1, reduction: 64, columns: 64}\n";
+  const std::string head = "format: 1\nsource: test\nbatch: 1\ndescription: test\n";
+  expect_one_line_error(propose({"--workload", write("m6.yaml", head + "name: m6\n" + layer)}), 4,
+                        "'m6' is not the one of that name in the model");
+  const std::string other = write("other.yaml", head + "name: other\n" + layer);
+  EXPECT_EQ(propose({"--workload", other}).exit_code, 0);
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "unet", "--samples", "20", "--log", log(), "--quiet"})
+                .exit_code,
+            0);
+  const std::string unet = write("unet.yaml", head + "name: unet\n" + layer);
+  EXPECT_EQ(propose({"--workload", unet}).exit_code, 0) << "the model does not know a unet";
+  expect_one_line_error(propose({"--workload", unet, "--log", log()}), 4, "study.sqlite");
+}
+
+TEST_F(LearnContexts, AModelOfOneTechnologyAnswersForItAlone) {
+  make_model();
+  EXPECT_EQ(propose({"--workload", "m6", "--technology", "22nm", "--simulate"}).exit_code, 0);
+  expect_one_line_error(propose({"--workload", "m6", "--technology", "7nm", "--simulate"}), 4, "22nm");
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
