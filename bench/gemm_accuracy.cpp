@@ -101,8 +101,6 @@ double speed_of_light_s(const GpuSpec& spec, const gpu::Gemm& gemm) {
 std::vector<double> forest_held_out(const Rows& rows) {
   constexpr int kFeatures = 6;
   constexpr std::size_t kTrees = 30;  // more trees change the second digit of the error by less than one
-  constexpr Eigen::Index kMostRows =
-      2000;  // of training; the forest's nodes sort their rows, tens of thousands take hours
   const auto count = static_cast<Eigen::Index>(rows.size());
   Eigen::MatrixXf features(count, kFeatures);
   Eigen::VectorXd targets(count);
@@ -117,12 +115,11 @@ std::vector<double> forest_held_out(const Rows& rows) {
     for (int f = 0; f < kFeatures; ++f) features(i, f) = static_cast<float>(values[f]);
     targets[i] = std::log(rows[static_cast<std::size_t>(i)].latency_s);
   }
-  const Eigen::Index stride = std::max<Eigen::Index>(1, count / kMostRows);
   std::vector<double> predicted_s(rows.size());
   for (int fold = 0; fold < gpu::kFolds; ++fold) {
     std::vector<Eigen::Index> training;
     for (Eigen::Index i = 0; i < count; ++i) {
-      if (i % stride == 0 && gpu::fold_of(rows[static_cast<std::size_t>(i)].gemm) != fold) training.push_back(i);
+      if (gpu::fold_of(rows[static_cast<std::size_t>(i)].gemm) != fold) training.push_back(i);
     }
     const check::RandomForest forest(features(training, Eigen::all), targets(training), {.trees = kTrees});
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -152,7 +149,7 @@ void score_bf16(Scores& scores, const std::vector<Measured>& sets) {
     }
     scores.add(set.title, "roofline", roofline_s, set.rows);
     scores.add(set.title, "0.8 x bandwidth + 3 us", light_s, set.rows);
-    scores.add(set.title, "random forest on 2,000 rows, held out", forest_held_out(set.rows), set.rows);
+    scores.add(set.title, "random forest, held out", forest_held_out(set.rows), set.rows);
   }
 }
 
@@ -221,7 +218,7 @@ std::string power_text(const std::filesystem::path& file, nlohmann::json& json) 
                     {"median_frac", errors.median_frac},
                     {"r2", errors.r2}});
   };
-  add("held out, rows >= 0.1 ms", fit.held_out);
+  add("measured latency, constants held out, rows >= 0.1 ms", fit.held_out);
   add("of these, below 95 % of the cap", fit.held_out_below_cap);
   add("predicted latency, constants not held out", gpu::power_errors(predicted_w, settled_w));
   return text;

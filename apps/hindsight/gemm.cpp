@@ -24,6 +24,7 @@ struct Options {
   std::string layout;          ///< empty: as frameworks store it
   std::string mode;
   std::string operands;
+  std::string launch;
   std::string calibrations;
   std::string csv, workloads;
   std::string format;
@@ -95,6 +96,7 @@ void check_options(const Options& options, Task task) {
   refuse(task != Task::product && options.tiled, "--tiled", "goes with -m, -n and -k");
   refuse(options.tiled && (options.explain || options.candidates), "--tiled", "goes without --explain, --candidates");
   refuse(options.tiled && !options.calibrations.empty(), "--calibration", "has no constants for --tiled");
+  refuse(options.tiled && !options.launch.empty(), "--launch", "does not go with --tiled");
 }
 
 gpu::DType dtype_of(const Options& options) {
@@ -125,18 +127,26 @@ ChosenGpus choose_gpus(const std::string& list, gpu::DType dtype) {
 }
 
 std::vector<report::CalibratedGpu> calibrated(const std::vector<gpu::GpuSpec>& specs, gpu::DType dtype,
-                                              OperandChoice operands, const std::string& files) {
+                                              const RecordedChoice& choice, const std::string& files) {
   const std::vector<gpu::Calibration> given = read_given_calibrations(files, specs);
   std::vector<report::CalibratedGpu> gpus;
-  for (const gpu::GpuSpec& spec : specs) gpus.push_back({spec, calibration_for(spec, dtype, operands, given)});
+  for (const gpu::GpuSpec& spec : specs) gpus.push_back({spec, calibration_for(spec, dtype, choice, given)});
   return gpus;
 }
 
-OperandChoice operand_choice(const Options& options, Task task) {
-  // A network's weights are real data; a product is compared with measurements.
-  if (options.operands.empty()) return task == Task::networks ? OperandChoice::random : OperandChoice::recorded;
-  return one_of<OperandChoice>("--operands", options.operands,
-                               {{"recorded", OperandChoice::recorded}, {"random", OperandChoice::random}});
+RecordedChoice recorded_choice(const Options& options, Task task) {
+  // A network's weights are real data and its kernels follow each other; a product is compared with measurements.
+  RecordedChoice choice;
+  if (task == Task::networks) choice = {.operands = OperandChoice::random, .launch = LaunchChoice::kernel};
+  if (!options.operands.empty()) {
+    choice.operands = one_of<OperandChoice>("--operands", options.operands,
+                                            {{"recorded", OperandChoice::recorded}, {"random", OperandChoice::random}});
+  }
+  if (!options.launch.empty()) {
+    choice.launch = one_of<LaunchChoice>("--launch", options.launch,
+                                         {{"recorded", LaunchChoice::recorded}, {"kernel", LaunchChoice::kernel}});
+  }
+  return choice;
 }
 
 void write(const Options& options, const std::string& text) {
@@ -178,7 +188,7 @@ int predict_product(const Options& options, gpu::RunMode mode) {
   const ChosenGpus chosen = choose_gpus(options.gpus, gemm.dtype);
   report::GemmReport result{.gemm = gemm, .mode = mode, .gpus = {}, .left_out = chosen.left_out};
   for (const report::CalibratedGpu& gpu :
-       calibrated(chosen.specs, gemm.dtype, operand_choice(options, Task::product), options.calibrations)) {
+       calibrated(chosen.specs, gemm.dtype, recorded_choice(options, Task::product), options.calibrations)) {
     report::GemmOnGpu on = report::predict_on(gpu, gemm, mode);
     if (options.candidates) on.candidates = gpu::rank_candidates(gpu.spec, gpu.calibration, gemm, mode);
     result.gpus.push_back(std::move(on));
@@ -205,7 +215,7 @@ int predict_table(const Options& options, gpu::RunMode mode) {
   TableDefaults defaults{.batch = 1,
                          .dtype = dtype_of(options),
                          .layout = {},
-                         .operands = operand_choice(options, Task::table),
+                         .recorded = recorded_choice(options, Task::table),
                          .calibrations = options.calibrations};
   if (!options.batch.empty()) defaults.batch = whole_number("--batch", options.batch, gpu::kLargestDimension);
   if (!options.layout.empty()) defaults.layout = gpu::parse_layout(options.layout);
@@ -235,7 +245,7 @@ int predict_networks(const Options& options, gpu::RunMode mode) {
   const gpu::DType dtype = dtype_of(options);
   const ChosenGpus chosen = choose_gpus(options.gpus, dtype);
   const std::vector<report::CalibratedGpu> gpus =
-      calibrated(chosen.specs, dtype, operand_choice(options, Task::networks), options.calibrations);
+      calibrated(chosen.specs, dtype, recorded_choice(options, Task::networks), options.calibrations);
   std::vector<workload::Network> networks = workload::load_networks(options.workloads);
   if (!options.batch.empty()) {
     const std::int64_t batch = whole_number("--batch", options.batch, kLargestNetworkBatch);
@@ -290,6 +300,7 @@ void add_gemm(CLI::App& app, Session& session) {
   verb->add_option("--mode", options->mode, "burst or sustained [burst; networks: sustained]");
   verb->add_option("--operands", options->operands,
                    "Power as recorded, or of random data [recorded; networks: random]");
+  verb->add_option("--launch", options->launch, "As recorded, or of the kernel alone [recorded; networks: kernel]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
   verb->add_option("--csv", options->csv, "Table with columns m,n,k[,batch,dtype,layout]; - reads");
   verb->add_option("--workload,--workloads", options->workloads, "Networks: names a,b,c; all; or a file");

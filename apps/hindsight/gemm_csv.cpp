@@ -134,20 +134,25 @@ class RowReader {
 class Predictors {
  public:
   /// What is referred to must outlive this object.
-  Predictors(const gpu::GpuSpec& spec, OperandChoice operands, const std::vector<gpu::Calibration>& given)
-      : spec_(&spec), operands_(operands), given_(&given) {}
+  Predictors(const gpu::GpuSpec& spec, const RecordedChoice& choice, const std::vector<gpu::Calibration>& given)
+      : spec_(&spec), choice_(choice), given_(&given) {}
   const gpu::Predictor& of(gpu::DType dtype) {
     const auto found = made_.find(dtype);
     if (found != made_.end()) return found->second;
-    return made_.emplace(dtype, gpu::Predictor(*spec_, calibration_for(*spec_, dtype, operands_, *given_), dtype))
-        .first->second;
+    const gpu::Calibration calibration = calibration_for(*spec_, dtype, choice_, *given_);
+    launched_by_framework_ = launched_by_framework_ || gpu::launched_by_framework(calibration);
+    return made_.emplace(dtype, gpu::Predictor(*spec_, calibration, dtype)).first->second;
   }
+  /// Whether some predictor made so far counts the launches of a framework.
+  [[nodiscard]] bool launched_by_framework() const { return launched_by_framework_; }
+  [[nodiscard]] const std::string& gpu() const { return spec_->name; }
 
  private:
   const gpu::GpuSpec* spec_;
-  OperandChoice operands_;
+  RecordedChoice choice_;
   const std::vector<gpu::Calibration>* given_;
   std::map<gpu::DType, gpu::Predictor> made_;
+  bool launched_by_framework_ = false;
 };
 
 /// Drops the GPUs that cannot run every row, and says which.
@@ -163,10 +168,11 @@ void drop_lacking(std::vector<gpu::GpuSpec>& specs, const std::vector<gpu::Gemm>
 }
 
 std::vector<gpu::GemmPrediction> predict_rows(const std::vector<gpu::GpuSpec>& specs,
-                                              const std::vector<gpu::Gemm>& gemms, OperandChoice operands,
-                                              const std::vector<gpu::Calibration>& given, gpu::RunMode mode) {
+                                              const std::vector<gpu::Gemm>& gemms, const RecordedChoice& choice,
+                                              const std::vector<gpu::Calibration>& given, gpu::RunMode mode,
+                                              std::vector<std::string>& remarks) {
   std::vector<Predictors> predictors;
-  for (const gpu::GpuSpec& spec : specs) predictors.emplace_back(spec, operands, given);
+  for (const gpu::GpuSpec& spec : specs) predictors.emplace_back(spec, choice, given);
   std::vector<gpu::GemmPrediction> predictions;
   predictions.reserve(gemms.size() * specs.size());
   for (const gpu::Gemm& gemm : gemms) {
@@ -174,16 +180,22 @@ std::vector<gpu::GemmPrediction> predict_rows(const std::vector<gpu::GpuSpec>& s
       predictions.push_back(predictors[i].of(gemm.dtype).predict(gemm, mode));
     }
   }
+  std::vector<std::string> names;
+  for (const Predictors& one : predictors) {
+    if (one.launched_by_framework()) names.push_back(one.gpu());
+  }
+  if (!names.empty()) remarks.push_back(report::framework_launch_text(names));
   return predictions;
 }
 
 }  // namespace
 
-gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, OperandChoice operands,
+gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, const RecordedChoice& choice,
                                  const std::vector<gpu::Calibration>& given) {
   gpu::Calibration calibration = gpu::load_calibration(spec, dtype, given);
-  if (operands == OperandChoice::random) calibration.unwritten = {};
-  return calibration;
+  if (choice.operands == OperandChoice::random) calibration.unwritten = {};
+  if (choice.launch == LaunchChoice::recorded) return calibration;
+  return gpu::with_kernel_launch(calibration, spec, given);
 }
 
 CsvPredictions predict_csv(const std::string& file, const std::string& gpus, const TableDefaults& defaults,
@@ -200,7 +212,7 @@ CsvPredictions predict_csv(const std::string& file, const std::string& gpus, con
     table.gpus.push_back(spec.name);
     reader.require_dtypes(spec, table.gemms);
   }
-  table.predictions = predict_rows(specs, table.gemms, defaults.operands, given, mode);
+  table.predictions = predict_rows(specs, table.gemms, defaults.recorded, given, mode, result.remarks);
   if (const std::string unused = reader.unused_columns(); !unused.empty()) result.remarks.push_back(unused);
   return result;
 }

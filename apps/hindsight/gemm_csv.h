@@ -15,8 +15,18 @@ enum class OperandChoice {
   recorded,  ///< as in those rows: zero weights for some shapes
   random,    ///< real data for every shape
 };
-/// As gpu::load_calibration, for these operands.
-[[nodiscard]] gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, OperandChoice operands,
+/// What starts a kernel, where the calibration's rows are launches of a framework (docs/gpu.md).
+enum class LaunchChoice {
+  recorded,  ///< the framework, one call at a time
+  kernel,    ///< a stream or graph that is kept busy: gpu::with_kernel_launch
+};
+/// What of the recorded rows a prediction repeats.
+struct RecordedChoice {
+  OperandChoice operands = OperandChoice::recorded;
+  LaunchChoice launch = LaunchChoice::recorded;
+};
+/// As gpu::load_calibration, for this choice.
+[[nodiscard]] gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, const RecordedChoice& choice,
                                                const std::vector<gpu::Calibration>& given = {});
 
 /// What a table's rows do not say themselves.
@@ -24,13 +34,13 @@ struct TableDefaults {
   std::int64_t batch = 1;
   gpu::DType dtype = gpu::DType::bf16;
   std::optional<gpu::Layout> layout;  ///< nothing: gpu::usual_layout of the row's batch
-  OperandChoice operands = OperandChoice::recorded;
+  RecordedChoice recorded = {};
   std::string calibrations;  ///< as read_given_calibrations takes it
 };
 
 struct CsvPredictions {
   report::GemmTable table;
-  std::vector<std::string> remarks;  ///< what the user should know: unused columns, GPUs left out
+  std::vector<std::string> remarks;  ///< what the user should know: unused columns, GPUs left out, whose launches
 };
 
 /// Predicts every row of a CSV file ("-": standard input; gzip accepted) on every GPU of the list. `defaults` holds

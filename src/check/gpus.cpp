@@ -89,7 +89,7 @@ GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibratio
   const auto* const found =
       std::find_if(kPreferred.begin(), kPreferred.end(), [&](gpu::DType dtype) { return spec.has(dtype); });
   const gpu::DType dtype = found == kPreferred.end() ? gpu::DType::fp32 : *found;
-  gpu::Calibration calibration = gpu::load_calibration(spec, dtype, given);
+  gpu::Calibration calibration = gpu::with_kernel_launch(gpu::load_calibration(spec, dtype, given), spec, given);
   calibration.unwritten = {};  // a network's weights are real data, whatever the calibration's rows held
   return {.spec = spec, .dtype = dtype, .calibration = std::move(calibration)};
 }

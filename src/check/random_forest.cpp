@@ -88,7 +88,9 @@ class RandomForest::Grower {
         const double gain = left * left / static_cast<double>(left_count) +
                             right * right / static_cast<double>(right_count) - sum * sum / static_cast<double>(count);
         if (gain > best.gain + kSmallestGain) {
-          best = {.feature = feature, .threshold = (sorted_[k].first + sorted_[k + 1].first) / 2, .gain = gain};
+          const float low = sorted_[k].first, high = sorted_[k + 1].first, middle = low + (high - low) / 2;
+          // Halfway between neighbouring floats rounds to one of them; at the higher one nothing would be split off.
+          best = {.feature = feature, .threshold = middle < high ? middle : low, .gain = gain};
         }
       }
     }

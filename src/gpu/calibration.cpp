@@ -136,6 +136,23 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const C
   return transferred(*nearest, *nearest_spec, spec);
 }
 
+bool launched_by_framework(const Calibration& calibration) {
+  constexpr double kLeastOfHost = 10e-6;  // [chosen] frameworks take 23 us and more, a stream of kernels 2 to 5
+  return calibration.constants.launch_floor_s >= kLeastOfHost;
+}
+
+Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& spec,
+                               std::span<const Calibration> given) {
+  if (!launched_by_framework(calibration)) return calibration;
+  const Constants kernels = load_calibration(spec, DType::bf16, given).constants;  // any format of the class
+  Calibration other = calibration;
+  other.constants.launch_cycles = std::min(other.constants.launch_cycles, kernels.launch_cycles);
+  other.constants.reduction_cycles = std::min(other.constants.reduction_cycles, kernels.reduction_cycles);
+  other.constants.launch_floor_s = 0;
+  other.range = {};
+  return other;
+}
+
 std::string to_yaml(const CalibrationReport& report, const std::string& command, const std::string& date) {
   const Calibration& c = report.calibration;
   std::string text = fmt::format(

@@ -1,7 +1,15 @@
 #include "gpu/kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 
 namespace hindsight::gpu {
 namespace {
@@ -45,53 +53,53 @@ constexpr double kFp32Step = 8;               // [data: neusight-2025] likewise,
 
 constexpr double kLargestTensorArea = 128.0 * 256.0;
 constexpr double kLargestFp32Area = 128.0 * 128.0;
-constexpr double kOutputsPerSm = 128.0 * 256.0;  // [spec: cuda-guide] fp32 accumulators in half the registers
-constexpr double kMostCtasPerSm = 8;             // [chosen] shared memory of the smallest tiles' pipelines
 
-template <std::size_t N>
-constexpr std::array<Kernel, N> kernels(const std::array<Tile2d, N>& tiles, double largest_area, double effort) {
-  static_assert(N <= kMostKernels);
-  std::array<Kernel, N> result{};
-  for (std::size_t i = 0; i < N; ++i) {
-    const double area = tiles[i].m * tiles[i].n;
-    const auto fitting = static_cast<double>(static_cast<int>(kOutputsPerSm / area));
-    const double ctas_per_sm = std::clamp(fitting, 1.0, kMostCtasPerSm);
-    result[i] = {.m = tiles[i].m,
-                 .n = tiles[i].n,
-                 .work = 1.0 / tile_efficiency(area, largest_area, effort),
-                 .ctas_per_sm = ctas_per_sm,
-                 .per_row = 1.0 / tiles[i].m,
-                 .per_column = 1.0 / tiles[i].n,
-                 .per_cta = 1.0 / ctas_per_sm};
-  }
-  return result;
+// What a CTA takes of its SM.
+constexpr double kAccumulatorShare = 0.5;       // [chosen] of a CTA's registers; addresses and fragments take the rest
+constexpr double kLeastThreads = 128;           // [data: cutlass] four warps
+constexpr double kAccumulatorsPerThread = 128;  // [data: cutlass] at most
+constexpr double kLeastStages = 2;              // [chosen] one is filled while the other is read
+constexpr double kTensorStageBytes = 64;  // [data: cutlass] along k, of every row and column: 32 elements of 16 bits
+constexpr double kFp32StageBytes = 32;    // [data: neusight-2025] "8x2" kernels: 8 elements
+constexpr double kReservedSharedBytes = 1024;  // [spec: cuda-guide] per block, of the system, from Ampere on
+constexpr double kMostCtasPerSm = 8;  // [chosen] the library's pipelines of small tiles are deeper than two stages
+
+/// A family before it meets a GPU.
+struct FamilyFacts {
+  std::span<const Tile2d> tiles;  ///< largest first
+  double largest_area = kLargestTensorArea;
+  double effort = 0;
+  double stage_bytes = kTensorStageBytes;
+  double k_step = kTensorStep;
+  double shared_panel = 1;
+  double vector_step_s = 0;
+  double stepwise_penalty = 0;
+  Overlap overlap = Overlap::pipelined;
+  bool split_k = true;
+};
+
+constexpr FamilyFacts fp32_facts(std::span<const Tile2d> tiles, bool split_k) {
+  return {.tiles = tiles,
+          .largest_area = kLargestFp32Area,
+          .effort = kFp32Effort,
+          .stage_bytes = kFp32StageBytes,
+          .k_step = kFp32Step,
+          .stepwise_penalty = kFp32StepwisePenalty,
+          .split_k = split_k};
 }
 
-constexpr auto kWarpSpecialisedKernels = kernels(kWarpSpecialisedTiles, kLargestTensorArea, kWarpSpecialisedEffort);
-constexpr auto kMultistageKernels = kernels(kMultistageTiles, kLargestTensorArea, kMultistageEffort);
-constexpr auto kFp32Kernels = kernels(kFp32Tiles, kLargestFp32Area, kFp32Effort);
-constexpr auto kAmpereFp32RowKernels = kernels(kAmpereFp32RowTiles, kLargestFp32Area, kFp32Effort);
-constexpr auto kVoltaFp32RowKernels = kernels(kVoltaFp32RowTiles, kLargestFp32Area, kFp32Effort);
-constexpr auto kTuringFp32RowKernels = kernels(kTuringFp32RowTiles, kLargestFp32Area, kFp32Effort);
+constexpr FamilyFacts kWarpSpecialised{.tiles = kWarpSpecialisedTiles,
+                                       .effort = kWarpSpecialisedEffort,
+                                       .shared_panel = kClusterSharedPanel,
+                                       .overlap = Overlap::specialised};
+constexpr FamilyFacts kMultistage{.tiles = kMultistageTiles, .effort = kMultistageEffort, .vector_step_s = kVectorStep};
+constexpr FamilyFacts kFp32 = fp32_facts(kFp32Tiles, true);
+constexpr FamilyFacts kFp32AnyRows = fp32_facts(kFp32Tiles, false);
+constexpr FamilyFacts kAmpereFp32Rows = fp32_facts(kAmpereFp32RowTiles, false);
+constexpr FamilyFacts kVoltaFp32Rows = fp32_facts(kVoltaFp32RowTiles, false);
+constexpr FamilyFacts kTuringFp32Rows = fp32_facts(kTuringFp32RowTiles, false);
 
-constexpr KernelFamily kWarpSpecialised{.kernels = kWarpSpecialisedKernels,
-                                        .shared_panel = kClusterSharedPanel,
-                                        .k_step = kTensorStep,
-                                        .overlap = Overlap::specialised};
-constexpr KernelFamily kMultistage{.kernels = kMultistageKernels, .k_step = kTensorStep, .vector_step_s = kVectorStep};
-constexpr KernelFamily kFp32{.kernels = kFp32Kernels, .k_step = kFp32Step, .stepwise_penalty = kFp32StepwisePenalty};
-constexpr KernelFamily kAmpereFp32Rows{
-    .kernels = kAmpereFp32RowKernels, .k_step = kFp32Step, .stepwise_penalty = kFp32StepwisePenalty, .split_k = false};
-constexpr KernelFamily kVoltaFp32Rows{
-    .kernels = kVoltaFp32RowKernels, .k_step = kFp32Step, .stepwise_penalty = kFp32StepwisePenalty, .split_k = false};
-constexpr KernelFamily kTuringFp32Rows{
-    .kernels = kTuringFp32RowKernels, .k_step = kFp32Step, .stepwise_penalty = kFp32StepwisePenalty, .split_k = false};
-
-constexpr std::array<double, kSplitCount> kSplits{1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0};
-
-}  // namespace
-
-const KernelFamily& kernel_family(Architecture architecture, DTypeClass dtype_class, Layout layout) {
+const FamilyFacts& family_facts(Architecture architecture, DTypeClass dtype_class, Layout layout) {
   if (dtype_class == DTypeClass::tensor_core) {
     return architecture == Architecture::hopper ? kWarpSpecialised : kMultistage;
   }
@@ -107,6 +115,86 @@ const KernelFamily& kernel_family(Architecture architecture, DTypeClass dtype_cl
       return kAmpereFp32Rows;
   }
   return kAmpereFp32Rows;
+}
+
+/// What one CTA takes of its SM and what there is, by the key of the sheet that says so and in its unit.
+struct Demand {
+  const char* key;
+  const char* what;
+  double taken, offered;
+  bool of_all_ctas = true;  ///< false: `offered` is the most that a single CTA may take
+  [[nodiscard]] double ctas() const {
+    if (!of_all_ctas) return taken <= offered ? kMostCtasPerSm : 0.0;
+    return std::floor(offered / taken);
+  }
+};
+
+std::array<Demand, 5> demands(const GpuSpec& spec, const FamilyFacts& facts, const Tile2d& tile) {
+  constexpr double kKib = 1024;
+  const double area = tile.m * tile.n;
+  const double shared = kLeastStages * (tile.m + tile.n) * facts.stage_bytes;
+  const double reserved = spec.architecture >= Architecture::ampere ? kReservedSharedBytes : 0.0;
+  return {
+      {{"threads", "threads", std::max(kLeastThreads, area / kAccumulatorsPerThread), spec.sm.threads},
+       {"blocks", "block", 1, spec.sm.blocks},
+       {"registers", "registers", area / kAccumulatorShare, spec.sm.registers},
+       {"shared_kib", "KiB of shared memory", (shared + reserved) / kKib, spec.sm.shared_bytes / kKib},
+       {"shared_per_block_kib", "KiB of shared memory", shared / kKib, spec.sm.shared_bytes_per_block / kKib, false}}};
+}
+
+std::vector<Kernel> fitting_kernels(const GpuSpec& spec, const FamilyFacts& facts) {
+  std::vector<Kernel> kernels;
+  for (const Tile2d& tile : facts.tiles) {
+    double ctas = kMostCtasPerSm;
+    for (const Demand& demand : demands(spec, facts, tile)) ctas = std::min(ctas, demand.ctas());
+    if (ctas < 1) continue;
+    kernels.push_back({.m = tile.m,
+                       .n = tile.n,
+                       .work = 1.0 / tile_efficiency(tile.m * tile.n, facts.largest_area, facts.effort),
+                       .ctas_per_sm = ctas,
+                       .per_row = 1.0 / tile.m,
+                       .per_column = 1.0 / tile.n,
+                       .per_cta = 1.0 / ctas});
+  }
+  return kernels;
+}
+
+/// Precondition: not even the smallest tile fits.
+[[noreturn]] void refuse(const GpuSpec& spec, const FamilyFacts& facts) {
+  const Tile2d& smallest = facts.tiles.back();
+  const std::array<Demand, 5> all = demands(spec, facts, smallest);
+  const Demand& unmet = *std::find_if(all.begin(), all.end(), [](const Demand& demand) { return demand.ctas() < 1; });
+  throw Error(ErrorKind::usage,
+              fmt::format("GPU {}: no GEMM kernel fits an SM (the smallest tile, {} x {}, takes {} {}; sm.{} is {}). "
+                          "Correct sm.{} in the sheet",
+                          printable(spec.name), smallest.m, smallest.n, shortest(unmet.taken), unmet.what, unmet.key,
+                          shortest(unmet.offered), unmet.key));
+}
+
+constexpr std::array<double, kSplitCount> kSplits{1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0};
+
+}  // namespace
+
+KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Layout layout) {
+  const FamilyFacts* facts = &family_facts(spec.architecture, dtype_class, layout);
+  std::vector<Kernel> kernels = fitting_kernels(spec, *facts);
+  if (kernels.empty() && dtype_class == DTypeClass::cuda_core) {  // the few tiles of stored rows are large
+    facts = &kFp32AnyRows;
+    kernels = fitting_kernels(spec, *facts);
+  }
+  if (kernels.empty()) refuse(spec, *facts);
+  double outputs_per_sm = 0;
+  for (const Kernel& kernel : kernels) {
+    outputs_per_sm = std::max(outputs_per_sm, kernel.ctas_per_sm * kernel.m * kernel.n);
+  }
+  return {.kernels = std::move(kernels),
+          .outputs_per_sm = outputs_per_sm,
+          .shared_panel = facts->shared_panel,
+          .k_step = facts->k_step,
+          .vector_step_s = facts->vector_step_s,
+          .stepwise_penalty = facts->stepwise_penalty,
+          .overlap = facts->overlap,
+          .split_k = facts->split_k};
 }
 
 const std::array<double, kSplitCount>& split_candidates() { return kSplits; }

@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
+#include <vector>
 
 #include "hindsight/gpu/gemm.h"
 #include "hindsight/gpu/gemm_terms.h"
@@ -20,20 +20,23 @@ struct Kernel {
   double per_row = 0, per_column = 0, per_cta = 0;  ///< 1 / m, 1 / n, 1 / ctas_per_sm
 };
 
-/// Kernels that differ in their tile only.
+/// Kernels that differ in their tile only, as far as they fit an SM of one GPU.
 struct KernelFamily {
-  std::span<const Kernel> kernels;  ///< largest tile first
-  double shared_panel = 1;          ///< see `l2_read_bytes`
-  double k_step = 0;                ///< depth of one pipeline step
-  double vector_step_s = 0;         ///< matrix times vector: seconds per doubling of k; 0: no such kernel
-  double stepwise_penalty = 0;      ///< see `stepwise_read_cost`; 0: a step reads whole cache lines
+  std::vector<Kernel> kernels;  ///< largest tile first; at most kMostKernels, at least one
+  double outputs_per_sm = 0;    ///< most that the CTAs resident on an SM compute at the same time
+  double shared_panel = 1;      ///< see `l2_read_bytes`
+  double k_step = 0;            ///< depth of one pipeline step
+  double vector_step_s = 0;     ///< matrix times vector: seconds per doubling of k; 0: no such kernel
+  double stepwise_penalty = 0;  ///< see `stepwise_read_cost`; 0: a step reads whole cache lines
   Overlap overlap = Overlap::pipelined;
   bool split_k = true;
 };
 
 /// No family has more kernels.
 inline constexpr std::size_t kMostKernels = 16;
-[[nodiscard]] const KernelFamily& kernel_family(Architecture architecture, DTypeClass dtype_class, Layout layout);
+/// The kernels for `layout` that an SM of `spec` has the threads, registers and shared memory for.
+/// Errors: Error{usage} naming the key of the sheet that leaves no kernel.
+[[nodiscard]] KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Layout layout);
 
 /// Numbers of parts that k may be split into, ascending from 1.
 inline constexpr std::size_t kSplitCount = 10;

@@ -22,6 +22,8 @@ constexpr double kBiasLaunchSeconds = 17e-6;  // [measured: fp32, A100 T4 V100: 
 /// Weights alternate among this many buffers, fewer when these exceed the L2 [data: aiconfigurator].
 constexpr double kWeightBuffers = 5;
 
+constexpr double kPanelShareOfL2 = 0.5;  // [chosen] the other half holds what passes and the outputs
+
 /// Below this much of k a part is not worth a CTA of its own; partial waves are split where k is long enough.
 constexpr double kLeastKPerPart = 128;             // [chosen] two pipeline steps of 64
 constexpr double kLeastKPerPartOfFullGrid = 2048;  // [measured: switch to split k on an A100, 2026-11-21, docs/gpu.md]
@@ -71,8 +73,8 @@ struct Predictor::Run {
 Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype)
     : board_(spec, power_constants(spec, calibration, dtype), dtype),
       unwritten_(calibration.unwritten),
-      by_rows_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nn)),
-      mixed_(&kernel_family(spec.architecture, dtype_class(dtype), Layout::nt)),
+      by_rows_(std::make_shared<const KernelFamily>(kernel_family(spec, dtype_class(dtype), Layout::nn))),
+      mixed_(std::make_shared<const KernelFamily>(kernel_family(spec, dtype_class(dtype), Layout::nt))),
       sms_(spec.sms),
       per_sm_(1.0 / spec.sms),
       clock_hz_(spec.boost_hz),
@@ -101,7 +103,7 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   shape.n = static_cast<double>(transpose ? gemm.m : gemm.n);
   shape.k = static_cast<double>(gemm.k);
   shape.batch = static_cast<double>(gemm.batch);
-  shape.family = transpose || gemm.layout == Layout::nn ? by_rows_ : mixed_;
+  shape.family = transpose || gemm.layout == Layout::nn ? by_rows_.get() : mixed_.get();
   shape.outputs = shape.batch * shape.m * shape.n;
   shape.ops = 2.0 * shape.outputs * shape.k;
   const bool weights_are_n = (gemm.weights == Operand::b) != transpose;
@@ -125,9 +127,12 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   const double costly_bytes =
       weight_bytes * (weights_are_n ? n_cost : m_cost) * (1.0 - weights_kept) +
       (other_input_bytes * (weights_are_n ? m_cost : n_cost) + written_bytes) * (1.0 - others_kept);
+  const double reread = shape.batch * reread_bytes(shape.m, shape.n, shape.k * input_bytes_,
+                                                   sms_ * shape.family->outputs_per_sm, kPanelShareOfL2 * l2_bytes_);
   shape.dram_term_s = dram_s(shape.dram_bytes, shape.all_bytes, dram_bytes_per_s_, kRampSeconds) +
-                      (costly_bytes - shape.dram_bytes) / dram_bytes_per_s_;
-  const bool linear_layer = gemm.batch == 1 && shape.family == mixed_;
+                      (costly_bytes - shape.dram_bytes + reread) / dram_bytes_per_s_;
+  shape.dram_bytes += reread;
+  const bool linear_layer = gemm.batch == 1 && shape.family == mixed_.get();
   shape.launch_s = launch_s_ + (linear_layer ? single_launch_s_ : 0.0);
   shape.floor_s = floor_s_ + (linear_layer ? single_launch_s_ : 0.0);
   do {

@@ -111,6 +111,19 @@ std::string zero_weights_note(const std::vector<std::string>& gpus, int columns)
                  columns, 2);
 }
 
+std::string framework_launch_text(const std::vector<std::string>& gpus) {
+  return fmt::format("launch of {}: a framework's eager call, as recorded; --launch kernel takes the kernel's own",
+                     join(gpus, ", "));
+}
+
+std::string framework_launch_note(const std::vector<const CalibratedGpu*>& gpus, int columns) {
+  std::vector<std::string> names;
+  for (const CalibratedGpu* gpu : gpus) {
+    if (gpu::launched_by_framework(gpu->calibration)) names.push_back(gpu->spec.name);
+  }
+  return names.empty() ? "" : wrapped("", "Note: " + framework_launch_text(names) + ".", columns, 2);
+}
+
 std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns) {
   if (gpus.empty()) return "";
   return wrapped("", fmt::format("Left out, no {}: {}.", gpu::to_string(dtype), join(gpus, ", ")), columns, 2);
@@ -158,6 +171,7 @@ Json calibration_json(const CalibratedGpu& gpu) {
           {"source", c.source == gpu::CalibrationSource::own ? "own" : "transfer"},
           {"data", c.data},
           {"rows", c.row_count},
+          {"launch_of", gpu::launched_by_framework(c) ? "framework" : "kernel"},
           {"held_out_mape_frac", c.held_out_mape_frac},
           {"held_out_median_frac", c.held_out_median_frac}};
 }

@@ -41,6 +41,8 @@ struct ValidityNote {
 [[nodiscard]] std::string_view operands_name(gpu::Operands operands);
 /// A sentence on GPUs whose power is that of zero weights; empty when there are none.
 [[nodiscard]] std::string zero_weights_note(const std::vector<std::string>& gpus, int columns);
+/// As framework_launch_text, for those of `gpus` whose constants hold such launches; empty when there are none.
+[[nodiscard]] std::string framework_launch_note(const std::vector<const CalibratedGpu*>& gpus, int columns);
 /// A sentence on GPUs that lack the dtype; empty when there are none.
 [[nodiscard]] std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns);
 

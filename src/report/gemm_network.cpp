@@ -59,10 +59,13 @@ std::string notes_text(const NetworkReport& report, int columns) {
         columns, kIndent);
   }
   std::vector<ValidityNote> notes;
+  std::vector<const CalibratedGpu*> gpus;
   for (const NetworkOnGpu& on : report.gpus) {
+    gpus.push_back(&on.gpu);
     notes.push_back({&on.gpu, on.gpu.calibration.source == gpu::CalibrationSource::own,
                      on.prediction.in_validated_range, outside_latency_frac(on.prediction)});
   }
+  out += framework_launch_note(gpus, columns);
   return out + validity_notes(notes, columns) + left_out_note(report.left_out, report.dtype, columns);
 }
 

@@ -93,6 +93,9 @@ std::string footnotes(const GemmReport& report, int columns) {
     if (on.prediction.operands == gpu::Operands::zero_weights) zero_weights.push_back(on.gpu.spec.name);
   }
   out += zero_weights_note(zero_weights, columns);
+  std::vector<const CalibratedGpu*> gpus;
+  for (const GemmOnGpu& on : report.gpus) gpus.push_back(&on.gpu);
+  out += framework_launch_note(gpus, columns);
   return out + left_out_note(report.left_out, report.gemm.dtype, columns);
 }
 

@@ -188,6 +188,44 @@ TEST_F(GemmVerb, PowerOfShapesRecordedWithZeroWeightsSaysSoAndYieldsToRealData) 
   EXPECT_THAT(wrong.err, HasSubstr("Did you mean 'random'"));
 }
 
+TEST_F(GemmVerb, Fp32LaunchesAsRecordedSaySoAndYieldToThoseOfTheKernel) {
+  const std::vector<std::string> shape = with(product("h100-sxm5", "128"), {"--dtype", "fp32"});
+  const std::vector<std::string> kernel = with(shape, {"--launch", "kernel"});
+  const Json recorded = json(shape).at("gpus").at(0), alone = json(kernel).at("gpus").at(0);
+  EXPECT_EQ(recorded.at("calibration").at("launch_of"), "framework");
+  EXPECT_EQ(alone.at("calibration").at("launch_of"), "kernel");
+  EXPECT_GT(recorded.at("latency_us").get<double>(), 30);
+  EXPECT_LT(alone.at("latency_us").get<double>(), 5);
+  EXPECT_EQ(json(with(shape, {"--launch", "recorded"})).at("gpus").at(0), recorded);
+  EXPECT_THAT(gemm(shape).out, HasSubstr("launch of h100-sxm5: a framework's eager call"));
+  EXPECT_THAT(gemm(kernel).out, Not(HasSubstr("framework")));
+  EXPECT_THAT(gemm(product("h100-sxm5", "128")).out, Not(HasSubstr("framework"))) << "bf16 rows are CUDA graphs";
+
+  const std::vector<std::string> network = {"--gpu", "l4", "--workload", "bert_base", "--dtype", "fp32"};
+  const auto latency_us = [&](const std::vector<std::string>& arguments) {
+    return json(arguments).at("workloads").at(0).at("gpus").at(0).at("latency_us").get<double>();
+  };
+  EXPECT_EQ(latency_us(network), latency_us(with(network, {"--launch", "kernel"})));
+  EXPECT_LT(latency_us(network), latency_us(with(network, {"--launch", "recorded"})));
+  EXPECT_THAT(gemm(network).out, Not(HasSubstr("framework")));
+  EXPECT_THAT(gemm(with(network, {"--launch", "recorded"})).out, HasSubstr("framework"));
+
+  const std::string table = write("t.csv", "m,n,k\n128,128,128\n");
+  const std::vector<std::string> rows = {"--gpu", "h100-sxm5", "--dtype", "fp32", "--csv", table};
+  EXPECT_THAT(gemm(rows).err, HasSubstr("launch of h100-sxm5: a framework's eager call"));
+  EXPECT_EQ(gemm(rows).out, gemm(with(rows, {"--launch", "recorded"})).out);
+  EXPECT_THAT(gemm(with(rows, {"--launch", "kernel"})).err, Not(HasSubstr("framework")));
+  expect_one_line_error(gemm(with(shape, {"--launch", "kernels"})), 2, "Did you mean 'kernel'?");
+}
+
+TEST_F(GemmVerb, ASheetWhoseSmHoldsNoKernelIsRefusedByItsKey) {
+  std::string sheet = read_file(std::filesystem::path{HINDSIGHT_SOURCE_DIR} / "data/gpus/l4.yaml");
+  const std::string key = "shared_kib: 100";
+  ASSERT_NE(sheet.find(key), std::string::npos);
+  sheet.replace(sheet.find(key), key.size(), "shared_kib: 1");
+  expect_one_line_error(gemm(product(write("small.yaml", sheet), "64")), 2, "sm.shared_kib is 1");
+}
+
 TEST_F(GemmVerb, ATableOnSeveralGpusNamesThemAndMovesTakenNames) {
   const std::string table = write("t.csv", "m,n,k,power_w\n64,64,64,1\n");
   const std::vector<std::string> rows = lines(gemm({"--gpu", "h200,l4", "--csv", table}).out);

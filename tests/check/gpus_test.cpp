@@ -47,6 +47,17 @@ TEST(gpu_check, networks_hold_real_weights_whatever_the_calibrations_rows_held) 
   EXPECT_EQ(gpu::predict(h200, contender(h200).calibration, recorded_as_zero).operands, gpu::Operands::random);
 }
 
+TEST(gpu_check, no_framework_launches_the_kernels_of_a_network) {
+  gpu::GpuSpec fp32_only = gpu::load_gpu("t4");
+  for (const gpu::DType dtype : gpu::kAllDTypes) {
+    if (dtype != gpu::DType::fp32) fp32_only.math[static_cast<std::size_t>(dtype)].reset();
+  }
+  const GpuContender t4 = contender(fp32_only);
+  ASSERT_EQ(t4.dtype, gpu::DType::fp32);
+  ASSERT_TRUE(gpu::launched_by_framework(gpu::load_calibration(fp32_only, gpu::DType::fp32)));
+  EXPECT_FALSE(gpu::launched_by_framework(t4.calibration));
+}
+
 TEST(gpu_check, saturation_never_loses_throughput_and_leaves_nothing_on_the_table) {
   const GpuContender l4 = contender(gpu::load_gpu("l4"));
   const GpuRuns runs = run_on_gpu(l4, mobilenet());

@@ -8,6 +8,7 @@
 #include <functional>
 #include <random>
 
+#include "edited_yaml.h"
 #include "tolerances.h"
 
 namespace hindsight::gpu {
@@ -70,6 +71,9 @@ TEST_P(GemmProperties, MoreHardwareIsNeverSlower) {
   expect_never_slower([](GpuSpec& gpu) { gpu.dram_bytes_per_s *= 1.3; }, "DRAM bandwidth");
   expect_never_slower([](GpuSpec& gpu) { gpu.l2_bytes_per_s *= 1.3; }, "L2 bandwidth");
   expect_never_slower([](GpuSpec& gpu) { gpu.tdp_w *= 1.3; }, "power cap");
+  expect_never_slower([](GpuSpec& gpu) { gpu.l2_bytes *= 1.3; }, "L2 size");
+  expect_never_slower([](GpuSpec& gpu) { gpu.sm.shared_bytes *= 1.3; }, "shared memory");
+  expect_never_slower([](GpuSpec& gpu) { gpu.sm.registers *= 2; }, "registers");
   for (const int more : {1, 2, 7, 40}) {
     expect_never_slower([&](GpuSpec& gpu) { gpu.sms += more; }, "SMs");
   }
@@ -168,6 +172,27 @@ TEST_P(GemmProperties, TheTransposedProductIsTheSame) {
   }
 }
 
+TEST_P(GemmProperties, ProductsAboveTheL2ReadAtLeastTheirOperandsAndHugeOnesMore) {
+  const Predictor predictor(spec_, calibration_, GetParam().dtype);
+  int above = 0;
+  for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
+    if (compulsory_bytes(gemm) <= spec_.l2_bytes) continue;
+    Gemm network = gemm;  // whose weights are not in L2 any more
+    network.reuse_bytes = 2 * spec_.l2_bytes;
+    ASSERT_GE(predictor.predict(network).dram_bytes, compulsory_bytes(gemm) * (1 - kRounding))
+        << gemm.batch << " x " << gemm.m << " x " << gemm.n << " x " << gemm.k;
+    ++above;
+  }
+  EXPECT_GT(above, 0);
+  double reads_before = 1;
+  for (const std::int64_t size : {20'000, 60'000, 200'000}) {
+    const Gemm gemm{.m = size, .n = size, .k = size, .dtype = GetParam().dtype};
+    const double reads = predictor.predict(gemm).dram_bytes / compulsory_bytes(gemm);
+    EXPECT_GT(reads, 2 * reads_before) << size;
+    reads_before = reads;
+  }
+}
+
 TEST_P(GemmProperties, TheWinnerIsTheFirstOfTheRanking) {
   const Predictor predictor(spec_, calibration_, GetParam().dtype);
   for (const Gemm& gemm : random_shapes(GetParam().dtype)) {
@@ -190,6 +215,38 @@ INSTANTIATE_TEST_SUITE_P(Gpus, GemmProperties,
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+/// 4096 accumulators, 256 threads and 16 KiB on an SM: one CTA of 64 x 64 in fp32 or bf16, none larger.
+TEST(GemmKernels, SmallSmsHoldSmallTiles) {
+  GpuSpec small = load_gpu("h100-sxm5");
+  small.sm.shared_bytes = 18 * 1024;
+  small.sm.registers = 8192;
+  small.sm.threads = 256;
+  for (const DType dtype : {DType::bf16, DType::fp32}) {
+    for (const Layout layout : {Layout::nt, Layout::nn}) {
+      const Gemm gemm{.m = 4096, .n = 4096, .k = 4096, .dtype = dtype, .layout = layout};
+      const Calibration calibration = load_calibration(load_gpu("h100-sxm5"), dtype);
+      for (const GemmPrediction& one : rank_candidates(small, calibration, gemm)) {
+        ASSERT_LE(one.tile.m * one.tile.n, 64 * 64);
+      }
+      EXPECT_GT(predict(small, calibration, gemm).latency_s,
+                predict(load_gpu("h100-sxm5"), calibration, gemm).latency_s);
+    }
+  }
+}
+
+TEST(GemmKernels, AnSmTooSmallForAnyKernelNamesTheKey) {
+  const auto refused = [](const char* key, const std::function<void(SmLimits&)>& shrink) {
+    GpuSpec spec = load_gpu("l40s");
+    const Calibration calibration = load_calibration(spec, DType::bf16);
+    shrink(spec.sm);
+    test::expect_usage_error([&] { const Predictor predictor(spec, calibration, DType::bf16); }, {"l40s", key});
+  };
+  refused("sm.threads is 64", [](SmLimits& sm) { sm.threads = 64; });
+  refused("sm.registers is 1024", [](SmLimits& sm) { sm.registers = 1024; });
+  refused("sm.shared_kib is 4", [](SmLimits& sm) { sm.shared_bytes = 4 * 1024; });
+  refused("sm.shared_per_block_kib is 4", [](SmLimits& sm) { sm.shared_bytes_per_block = 4 * 1024; });
+}
 
 GemmPrediction on_h100(const Gemm& gemm, RunMode mode = RunMode::burst) {
   static const GpuSpec spec = load_gpu("h100-sxm5");

@@ -96,6 +96,15 @@ struct Calibration {
 /// A file that `hindsight calibrate` wrote; its power constants are the defaults. Error{usage} with file:line:column.
 [[nodiscard]] Calibration read_calibration(const std::filesystem::path& file);
 
+/// Whether the constants hold the launches of a framework outside CUDA graphs: the host, not the GPU, sets their time.
+[[nodiscard]] bool launched_by_framework(const Calibration& calibration);
+/// The same GPU where kernels start one behind the other, as in a CUDA graph: constants of a framework's launches get
+/// the launch, and the start of a split k's second kernel, of the tensor-core constants that `load_calibration` has for
+/// `spec`, where those are shorter, and no least time between launches. No row was measured so: nothing lies in the
+/// validated range. Other constants stay as they are. Errors as load_calibration.
+[[nodiscard]] Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& spec,
+                                             std::span<const Calibration> given = {});
+
 /// One measured row.
 struct GemmMeasurement {
   Gemm gemm;

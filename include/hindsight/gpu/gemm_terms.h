@@ -63,6 +63,25 @@ namespace hindsight::gpu {
   return 1.0 / (1.0 + fourth * fourth);
 }
 
+/// Bytes that one product reads from DRAM beyond both inputs once, in the better of two orders:
+/// - the CTAs in flight cover a block of P rows and Q columns of the output, P Q = outputs in flight and P = Q as far
+///   as m and n go, and walk along k together: rows are read once per block of columns, columns once per block of rows,
+///   a (n / Q - 1) + b (m / P - 1) with a = m k bytes, b = n k bytes;
+/// - rows (or columns) of `panel_bytes` stay in L2 over the whole k while the columns (or rows) pass:
+///   the lesser of b (a / panel - 1) and a (b / panel - 1).
+/// Nothing where one input fits in the panel or the whole output is in flight, and continuous there.
+/// Source: blocking for two levels of memory [paper: hong-kung-1981].
+[[nodiscard]] inline double reread_bytes(double m, double n, double k_bytes, double outputs_in_flight,
+                                         double panel_bytes) {
+  const double a = m * k_bytes, b = n * k_bytes;
+  if (m * n <= outputs_in_flight || std::min(a, b) <= panel_bytes) return 0.0;
+  const double side = std::sqrt(outputs_in_flight);
+  const double walked =
+      std::min(m, n) < side ? std::min(a, b) * (m * n / outputs_in_flight - 1.0) : (a * n + b * m) / side - a - b;
+  const double held = a * b / panel_bytes - std::max(a, b);
+  return std::min(walked, held);
+}
+
 /// DRAM traffic at the reached bandwidth, and the time until the memory system is full: `ramp_s` of a kernel whose
 /// data all come from DRAM.
 /// Equation: dram bytes / bandwidth + ramp * dram bytes / all bytes.

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,7 @@ struct GemmTerms {
 struct GemmPrediction {
   double latency_s = 0;
   double ops_per_s = 0;
-  double dram_bytes = 0;
+  double dram_bytes = 0;  ///< inputs that L2 cannot keep are read again
   double l2_bytes = 0;
   double average_power_w = 0;
   PowerWork work;                        ///< what the board's power is of
@@ -75,7 +76,8 @@ struct KernelFamily;
 /// One GPU, calibration and dtype, ready for many shapes. `spec` must outlive it.
 class Predictor {
  public:
-  /// Errors: Error{usage} when the GPU lacks `dtype`, naming those it has.
+  /// Errors: Error{usage} when the GPU lacks `dtype`, naming those it has, or when its SMs are too small for every
+  /// kernel, naming the key of the sheet.
   Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype);
 
   /// Precondition: `size_problem(gemm)` is empty; the dtype of `gemm` is the predictor's. No allocation, no exceptions.
@@ -99,8 +101,8 @@ class Predictor {
 
   BoardPower board_;
   UnwrittenWeights unwritten_;
-  const KernelFamily* by_rows_;  ///< kernels of layouts nn and tt
-  const KernelFamily* mixed_;    ///< of nt and tn
+  std::shared_ptr<const KernelFamily> by_rows_;  ///< kernels of layouts nn and tt
+  std::shared_ptr<const KernelFamily> mixed_;    ///< of nt and tn
   double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_bytes_, resident_bytes_;
   double launch_s_, reduction_start_s_, epilogue_s_, fill_s_, floor_s_, single_launch_s_, settle_s_;
   double input_bytes_, output_bytes_;

@@ -19,6 +19,8 @@ struct CalibratedGpu {
 };
 /// "calibrated on this GPU: 12345 rows, held-out error 6.5 % mean, 3.6 % median", or what is used instead.
 [[nodiscard]] std::string calibration_text(const CalibratedGpu& gpu);
+/// That the launches of these GPUs are those of a framework, and the option that leaves them out.
+[[nodiscard]] std::string framework_launch_text(const std::vector<std::string>& gpus);
 
 /// One product on one GPU.
 struct GemmOnGpu {
