@@ -33,8 +33,6 @@ struct Options {
   bool power = false;
 };
 
-constexpr double kShortestUs = 100;  // [chosen] pauses between shorter runs weigh in a power averaged over a second
-
 std::vector<dataset::RowFilter> filters(const std::vector<std::string>& where) {
   std::vector<dataset::RowFilter> result;
   for (const std::string& text : where) {
@@ -159,7 +157,7 @@ std::string power_yaml(const Options& options, const gpu::GpuSpec& spec, gpu::DT
 
 double shortest_s(const Options& options) {
   constexpr double kMicrosecond = 1e-6;
-  if (options.shortest_us.empty()) return kShortestUs * kMicrosecond;
+  if (options.shortest_us.empty()) return 0;  // `measure` runs kernels back to back: the power of short ones is theirs
   const std::optional<double> value = parse_double(options.shortest_us);
   if (!value || !(*value >= 0)) {
     throw Error(ErrorKind::usage, fmt::format("--shortest-us '{}' is no duration", printable(options.shortest_us)));
@@ -210,8 +208,7 @@ void add_calibrate(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--where", options->where, "COLUMN=VALUE: only rows that have it; repeatable"));
   verb->add_option("--mode", options->mode, "How the rows were run: burst or sustained [burst]");
   verb->add_flag("--power", options->power, "Fit the power constants: rows with power_w");
-  verb->add_option("--shortest-us", options->shortest_us, "--power: leave out shorter kernels [100]")
-      ->type_name("FLOAT");
+  verb->add_option("--shortest-us", options->shortest_us, "--power: leave out shorter kernels [0]")->type_name("FLOAT");
   verb->add_option("--calibration", options->calibrations, "--power: fitted runtimes of the GPU [the shipped ones]");
   verb->add_option("--out", options->out, "File to write [-: standard output]");
   verb->footer(

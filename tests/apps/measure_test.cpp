@@ -234,8 +234,7 @@ TEST_F(Measure, PowerConstantsAreFittedToMeasuredPower) {
                        "--out", rows})
                 .exit_code,
             0);
-  const std::vector<std::string> fit = {"calibrate",      "--power", "--gpu",         "h100-sxm5",
-                                        "--measurements", rows,      "--shortest-us", "0"};
+  const std::vector<std::string> fit = {"calibrate", "--power", "--gpu", "h100-sxm5", "--measurements", rows};
   const Outcome printed = hindsight(fit);
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   const double h200_w =
