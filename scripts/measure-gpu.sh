@@ -32,7 +32,8 @@ Environment:
   HINDSIGHT_CUBLASLT_INCLUDE   folder of cublasLt.h, where the toolkit has none
 The cuBLASLt of a Python environment (nvidia-cublas) is found without these.
 
-Exit codes: 0 done or out of budget, 1 failed, 2 usage, 5 no CUDA or no device
+Exit codes: 0 done or out of budget, 1 failed, or a measurement did (the other rows are kept), 2 usage, 5 no CUDA or
+no device
 TEXT
 }
 
@@ -122,10 +123,20 @@ if [ "$left" -le 0 ]; then
   exit 1
 fi
 "$program" --device "$device" --budget-s "$left" "${more[@]}" "$folder/measurements.jsonl" 2>"$folder/run.log" || status=$?
-if [ "$status" -ne 0 ]; then
-  tail -n 3 "$folder/run.log" >&2
-  exit "$status"
-fi
+case $status in
+  0) ;;
+  1)
+    # Tasks that failed are named in the log; the other rows are good.
+    grep -E 'failed: |error: ' "$folder/run.log" | tail -n 5 >&2 || true
+    echo "measure-gpu.sh: not everything was measured (see $folder/run.log). Rows that succeeded are in $folder; run it" \
+      "again to try the rest" >&2
+    exit 1
+    ;;
+  *)
+    tail -n 3 "$folder/run.log" >&2
+    exit "$status"
+    ;;
+esac
 echo "Results: $folder. Took $((SECONDS - started)) s."
 case $checked in
   3)

@@ -4,12 +4,16 @@
 #include <filesystem>
 #include <memory>
 
+#include "given_calibrations.h"
+#include "hindsight/core/config.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/gemm_rows.h"
 #include "hindsight/gpu/calibration.h"
+#include "hindsight/gpu/power_fit.h"
+#include "hindsight/gpu/predict.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -22,8 +26,11 @@ struct Options {
   std::string dtype;
   std::string columns;
   std::vector<std::string> where;
-  std::string mode = "burst";
+  std::string mode;  ///< empty: burst; of power, sustained
+  std::string calibrations;
+  std::string shortest_us;
   std::string out;
+  bool power = false;
 };
 
 std::vector<dataset::RowFilter> filters(const std::vector<std::string>& where) {
@@ -53,11 +60,25 @@ std::string command_text(const Options& options) {
   if (!options.dtype.empty()) text += " --dtype " + options.dtype;
   if (!options.columns.empty()) text += " --columns " + options.columns;
   for (const std::string& where : options.where) text += fmt::format(" --where '{}'", where);
-  if (options.mode != "burst") text += " --mode " + options.mode;
+  if (!options.power && options.mode == "sustained") text += " --mode sustained";
+  if (options.power) text += " --power";
+  if (!options.shortest_us.empty()) text += " --shortest-us " + options.shortest_us;
+  if (!options.calibrations.empty()) {
+    text += " --calibration " + std::filesystem::path(options.calibrations).filename().string();
+  }
   return text;
 }
 
-int calibrate(const Options& options, const Provenance& provenance) {
+/// File name and content hash of the measurements.
+std::string data_text(const Options& options) {
+  const std::filesystem::path file(options.measurements);
+  return fmt::format("{}, sha256 {}", file.filename().string(), sha256_hex(read_file(file)).substr(0, 16));
+}
+
+int calibrate_runtimes(const Options& options, const Provenance& provenance) {
+  if (!options.calibrations.empty() || !options.shortest_us.empty()) {
+    throw Error(ErrorKind::usage, "calibrate: --calibration and --shortest-us go with --power");
+  }
   const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
   const std::optional<gpu::DType> dtype =
       options.dtype.empty() ? std::nullopt : std::optional(gpu::parse_dtype(options.dtype));
@@ -68,14 +89,12 @@ int calibrate(const Options& options, const Provenance& provenance) {
   for (const gpu::GemmMeasurement& row : rows) static_cast<void>(spec.rate(row.gemm.dtype));
 
   gpu::CalibrateOptions fit;
-  fit.mode = gpu::parse_mode(options.mode);
+  fit.mode = options.mode.empty() ? gpu::RunMode::burst : gpu::parse_mode(options.mode);
   fit.start = gpu::start_constants(spec, gpu::dtype_class(rows.front().gemm.dtype));
   gpu::CalibrationReport report = gpu::calibrate(spec, rows, fit);
-  const std::filesystem::path file(options.measurements);
-  report.calibration.data =
-      fmt::format("{}, sha256 {}", file.filename().string(), sha256_hex(read_file(file)).substr(0, 16));
+  report.calibration.data = data_text(options);
   const std::string yaml = gpu::to_yaml(report, command_text(options), provenance.started_at.substr(0, 10));
-  if (options.out.empty()) {
+  if (is_standard_output(options.out)) {
     print(yaml);
   } else {
     write_file_atomically(options.out, yaml);
@@ -86,23 +105,117 @@ int calibrate(const Options& options, const Provenance& provenance) {
   return 0;
 }
 
+/// Rows of power as the fit takes them: operations and traffic of the runtime model, latency and power as measured.
+struct PowerRows {
+  std::vector<gpu::PowerMeasurement> rows;
+  gpu::ValidatedRange range;
+};
+
+PowerRows power_rows(const std::vector<dataset::PoweredGemm>& measured, const gpu::Predictor& predictor,
+                     double shortest_s) {
+  constexpr unsigned kHalf = 32;
+  PowerRows result;
+  result.range.mode = gpu::RunMode::sustained;
+  for (const auto& [measurement, power_w] : measured) {
+    const auto& [gemm, latency_s] = measurement;
+    if (latency_s < shortest_s) continue;
+    gpu::PowerWork work = predictor.predict(gemm, gpu::RunMode::sustained).work;
+    work.operands = gpu::Operands::random;  // what `measure` writes; zeros draw less, and are no workload
+    result.rows.push_back(
+        {.work = work,
+         .latency_s = latency_s,
+         .power_w = power_w,
+         .group = (static_cast<std::uint64_t>(gemm.n) << kHalf) + static_cast<std::uint64_t>(gemm.k)});
+    gpu::include(result.range, gemm, latency_s);
+  }
+  return result;
+}
+
+std::string power_errors_text(const char* what, const gpu::PowerErrors& errors) {
+  constexpr double kPercent = 100;
+  return fmt::format("{}: MAPE {:.2f} %, median {:.2f} %, R2 {:.3f}, {} rows\n", what, kPercent * errors.mape_frac,
+                     kPercent * errors.median_frac, errors.r2, errors.rows);
+}
+
+std::string power_yaml(const Options& options, const gpu::GpuSpec& spec, gpu::DType dtype, const gpu::PowerFit& fit,
+                       const PowerRows& rows, const std::string& date) {
+  constexpr double kPico = 1e12;
+  const gpu::PowerConstants& c = fit.constants;
+  return fmt::format(
+             "# Power constants, fitted on measured power; docs/gpu-power.md says what the fields mean.\n"
+             "gpu: {}\ndtype_class: {}\ndata: {}\nsplit: five folds, grouped by (n, k)\nrows: {}\nrange: {}\n"
+             "date: {}\ncommand: {}\n",
+             yaml_quoted(spec.name), gpu::to_string(gpu::dtype_class(dtype)), yaml_quoted(data_text(options)),
+             rows.rows.size(), gpu::to_yaml(rows.range), date, yaml_quoted(command_text(options))) +
+         fmt::format("held_out: {{mape_frac: {:.4f}, median_frac: {:.4f}, r2: {:.3f}}}\n", fit.held_out.mape_frac,
+                     fit.held_out.median_frac, fit.held_out.r2) +
+         fmt::format(
+             "constants:\n  active_w: {:.4g}\n  l2_pj_per_byte: {:.4g}\n  dram_pj_per_byte: {:.4g}\n"
+             "  zero_weight_share: {:.4g}\n",
+             c.active_w, c.l2_byte_j * kPico, c.dram_byte_j * kPico, c.zero_weight_share);
+}
+
+double shortest_s(const Options& options) {
+  constexpr double kMicrosecond = 1e-6;
+  if (options.shortest_us.empty()) return 0;  // `measure` runs kernels back to back: the power of short ones is theirs
+  const std::optional<double> value = parse_double(options.shortest_us);
+  if (!value || !(*value >= 0)) {
+    throw Error(ErrorKind::usage, fmt::format("--shortest-us '{}' is no duration", printable(options.shortest_us)));
+  }
+  return *value * kMicrosecond;
+}
+
+int calibrate_power(const Options& options, const Provenance& provenance) {
+  if (options.mode == "burst") {
+    throw Error(ErrorKind::usage, "calibrate --power: power is of sustained runs. Leave out --mode burst");
+  }
+  const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
+  const gpu::DType dtype = options.dtype.empty() ? gpu::DType::bf16 : gpu::parse_dtype(options.dtype);
+  static_cast<void>(spec.rate(dtype));  // refuses a format that the GPU lacks
+  const gpu::Calibration runtime =
+      gpu::load_calibration(spec, dtype, read_given_calibrations(options.calibrations, {spec}));
+  const dataset::GemmColumns columns =
+      options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);
+  const PowerRows rows = power_rows(
+      dataset::read_power_rows(dataset::read_csv(options.measurements), columns, filters(options.where), dtype),
+      gpu::Predictor(spec, runtime, dtype), shortest_s(options));
+  gpu::PowerConstants start = gpu::default_power_constants(spec, gpu::dtype_class(dtype));
+  start.op_j = runtime.constants.op_j;
+  const gpu::PowerFit fit = gpu::fit_power(spec, dtype, rows.rows, start);
+  const std::string yaml = power_yaml(options, spec, dtype, fit, rows, provenance.started_at.substr(0, 10));
+  print_or_write(options.out, yaml);
+  const std::string errors = power_errors_text("fitted on all rows", fit.fitted) +
+                             power_errors_text("held out, five folds grouped by (n, k)", fit.held_out) +
+                             power_errors_text("of these below the cap", fit.held_out_below_cap);
+  if (!is_standard_output(options.out)) print(errors + fmt::format("wrote {}\n", options.out));
+  return 0;
+}
+
+int calibrate(const Options& options, const Provenance& provenance) {
+  return options.power ? calibrate_power(options, provenance) : calibrate_runtimes(options, provenance);
+}
+
 }  // namespace
 
 void add_calibrate(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("calibrate", "Fit the GEMM model of a GPU to measured runtimes");
+  CLI::App* verb = app.add_subcommand("calibrate", "Fit the GEMM model to measured runtimes or power");
   verb->add_option("--gpu", options->gpu, "Name or spec file of the GPU that was measured")->required();
   verb->add_option("--measurements", options->measurements, "CSV file, may be gzipped: m, n, k, latency_us ...")
       ->required();
-  verb->add_option("--dtype", options->dtype, "Format of the rows, or which rows where there is a column dtype [bf16]");
+  verb->add_option("--dtype", options->dtype, "Format of the rows, or which of them [bf16]");
   verb->add_option("--columns", options->columns, "Columns by role: m=M,n=N,k=K,batch=B,latency_ms=lat_ms");
   repeatable(verb->add_option("--where", options->where, "COLUMN=VALUE: only rows that have it; repeatable"));
   verb->add_option("--mode", options->mode, "How the rows were run: burst or sustained [burst]");
-  verb->add_option("--out", options->out, "File to write [standard output]");
+  verb->add_flag("--power", options->power, "Fit the power constants: rows with power_w");
+  verb->add_option("--shortest-us", options->shortest_us, "--power: leave out shorter kernels [0]")->type_name("FLOAT");
+  verb->add_option("--calibration", options->calibrations, "--power: fitted runtimes of the GPU [the shipped ones]");
+  verb->add_option("--out", options->out, "File to write [-: standard output]");
   verb->footer(
-      "`hindsight gemm` and `hindsight check` take the file by --calibration, or find it in\n"
-      "data/gpus/calibration/gemm of HINDSIGHT_DATA_DIR.\n"
-      "Example: hindsight calibrate --gpu l40s --measurements rows.csv --out data/gpus/calibration/gemm/l40s.yaml");
+      "`gemm` and `check` take the file by --calibration, or find it in\n"
+      "data/gpus/calibration/gemm of HINDSIGHT_DATA_DIR; that of --power belongs into\n"
+      "data/gpus/calibration/power there.\n"
+      "Example: hindsight calibrate --gpu l40s --measurements rows.csv --out l40s.yaml");
   verb->callback([options, &session] {
     session.action = [options, &session] { return calibrate(*options, session.provenance); };
   });

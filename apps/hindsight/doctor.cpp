@@ -74,7 +74,8 @@ int doctor(bool json) {
       {"design spaces", found("configs/spaces")},
       {"reference chips", found("configs/designs")},
       {"workloads", found("data/workloads")},
-      {"technologies", found("data/technology")}};
+      {"technologies", found("data/technology")},
+      {"GPUs", found("data/gpus")}};
   print(json ? report::facts_json(facts) : report::facts_text(facts, output_columns()));
   const bool complete = !list_data_files("configs/spaces").empty() && !list_data_files("data/workloads").empty() &&
                         !list_data_files("data/technology").empty();

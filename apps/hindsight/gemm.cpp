@@ -116,7 +116,7 @@ struct ChosenGpus {
 ChosenGpus choose_gpus(const std::string& list, gpu::DType dtype) {
   ChosenGpus chosen;
   for (gpu::GpuSpec& spec : gpu::load_gpus(list)) {
-    if (list == "all" && !spec.has(dtype)) {
+    if (gpu::means_all_gpus(list) && !spec.has(dtype)) {
       chosen.left_out.push_back(spec.name);
       continue;
     }
@@ -149,16 +149,10 @@ RecordedChoice recorded_choice(const Options& options, Task task) {
   return choice;
 }
 
-void write(const Options& options, const std::string& text) {
-  if (options.out.empty()) {
-    print(text);
-  } else {
-    write_file_atomically(options.out, text);
-  }
-}
+void write(const Options& options, const std::string& text) { print_or_write(options.out, text); }
 
 /// Text in a file is as wide as it needs to be.
-int columns_for(const Options& options) { return options.out.empty() ? output_columns() : 0; }
+int columns_for(const Options& options) { return is_standard_output(options.out) ? output_columns() : 0; }
 
 gpu::Gemm product_of(const Options& options) {
   const std::int64_t batch = options.batch.empty() ? 1 : whole_number("--batch", options.batch, gpu::kLargestDimension);
@@ -193,7 +187,7 @@ int predict_product(const Options& options, gpu::RunMode mode) {
     if (options.candidates) on.candidates = gpu::rank_candidates(gpu.spec, gpu.calibration, gemm, mode);
     result.gpus.push_back(std::move(on));
   }
-  if (options.gpus == "all") {
+  if (gpu::means_all_gpus(options.gpus)) {
     std::stable_sort(result.gpus.begin(), result.gpus.end(),
                      [](const auto& a, const auto& b) { return a.prediction.latency_s < b.prediction.latency_s; });
   }
@@ -231,13 +225,17 @@ int predict_table(const Options& options, gpu::RunMode mode) {
                     "--operands random it is that of real data",
                     with_commas(as_zero), with_commas(table.predictions.size())));
   }
-  const auto outside =
-      static_cast<std::size_t>(std::count_if(table.predictions.begin(), table.predictions.end(),
-                                             [](const gpu::GemmPrediction& p) { return !p.in_validated_range; }));
-  if (outside > 0) {
-    remark(fmt::format("{} of {} predictions are of an uncalibrated GPU or outside the validated range",
-                       with_commas(outside), with_commas(table.predictions.size())));
-  }
+  const auto say = [&](bool gpu::GemmPrediction::*validated, const char* what) {
+    const auto outside =
+        static_cast<std::size_t>(std::count_if(table.predictions.begin(), table.predictions.end(),
+                                               [&](const gpu::GemmPrediction& p) { return !(p.*validated); }));
+    if (outside == 0) return;
+    remark(
+        fmt::format("{} of {} predictions are {}", with_commas(outside), with_commas(table.predictions.size()), what));
+  };
+  say(&gpu::GemmPrediction::in_validated_range, "of an uncalibrated GPU or outside the validated range");
+  say(&gpu::GemmPrediction::power_in_validated_range,
+      "without measured power nearby: power_w, energy_mj not validated");
   return 0;
 }
 
@@ -291,21 +289,21 @@ void add_gemm(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("gemm", "Predict matrix products on GPUs");
   verb->add_option("--gpu,--gpus", options->gpus, "Names a,b,c; all; or a YAML file")->required();
-  verb->add_option("-m", options->m, "Rows of the result");
-  verb->add_option("-n", options->n, "Columns of the result");
-  verb->add_option("-k", options->k, "Products added per element");
+  verb->add_option("-m", options->m, "Rows of the result")->type_name("INT");
+  verb->add_option("-n", options->n, "Columns of the result")->type_name("INT");
+  verb->add_option("-k", options->k, "Products added per element")->type_name("INT");
   verb->add_option("--dtype", options->dtype, "fp32, tf32, fp16, bf16, fp8, int8 [bf16]");
-  verb->add_option("--batch", options->batch, "Independent products; of a network: inferences");
+  verb->add_option("--batch", options->batch, "Independent products; of a network: inferences")->type_name("INT");
   verb->add_option("--layout", options->layout, "nn, nt, tn, tt (t: transposed) [nt; batched nn]");
   verb->add_option("--mode", options->mode, "burst or sustained [burst; networks: sustained]");
   verb->add_option("--operands", options->operands,
-                   "Power as recorded, or of random data [recorded; networks: random]");
-  verb->add_option("--launch", options->launch, "As recorded, or of the kernel alone [recorded; networks: kernel]");
+                   "Power as recorded, or of random data\n[recorded; networks: random]");
+  verb->add_option("--launch", options->launch, "As recorded, or of the kernel alone\n[recorded; networks: kernel]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
-  verb->add_option("--csv", options->csv, "Table with columns m,n,k[,batch,dtype,layout]; - reads");
+  verb->add_option("--csv", options->csv, "Table with columns m,n,k[,batch,dtype,layout];\n- reads standard input");
   verb->add_option("--workload,--workloads", options->workloads, "Networks: names a,b,c; all; or a file");
   verb->add_option("--format", options->format, "Of a table: csv or json [csv]");
-  verb->add_option("--out", options->out, "File to write, whole or not at all [print]");
+  verb->add_option("--out", options->out, "File to write, whole or not at all [-: print]");
   verb->add_flag("--explain", options->explain, "The terms behind each figure");
   verb->add_flag("--candidates", options->candidates, "The library's kernels, ranked");
   verb->add_flag("--tiled", options->tiled, "The plain tiled fp32 kernel at tiles 1 to 32");

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "given_calibrations.h"
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
@@ -19,12 +19,6 @@ namespace hindsight::app {
 namespace {
 
 constexpr const char* kExpected = "Columns: m,n,k and, where wanted, batch, dtype, layout";
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// A problem with what the table should look like behind it.
 std::string with_expected_columns(const std::string& problem) {
@@ -207,7 +201,7 @@ CsvPredictions predict_csv(const std::string& file, const std::string& gpus, con
   report::GemmTable& table = result.table;
   const RowReader reader(table.input, defaults);
   for (std::size_t row = 0; row < table.input.rows.size(); ++row) table.gemms.push_back(reader.read(row));
-  if (gpus == "all") drop_lacking(specs, table.gemms, result.remarks);
+  if (gpu::means_all_gpus(gpus)) drop_lacking(specs, table.gemms, result.remarks);
   for (const gpu::GpuSpec& spec : specs) {
     table.gpus.push_back(spec.name);
     reader.require_dtypes(spec, table.gemms);

@@ -1,6 +1,7 @@
 /// hindsight measure: times GEMMs and measures a GPU, or takes in what the small program measured elsewhere.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -42,9 +43,14 @@ std::string gemms_text(const measure::SessionRecords& records) {
                    std::to_string(row.n), std::to_string(row.k), std::to_string(row.tile), std::to_string(row.rank),
                    number(row.latency_s, 1e6, 2), number(measure::ops_per_s(row), 1e-12, 2),
                    number(row.board.power_w, 1, 1), number(row.energy_j, 1e3, 3),
-                   number(row.board.sm_clock_hz, 1e-6, 0), number(row.spread_frac, 100, 2), row.status});
+                   number(row.board.sm_clock_hz, 1e-6, 0), number(row.spread_frac, 100, 2),
+                   row.message.empty() ? row.status : row.status + "*"});
   }
-  return table.render(output_columns());
+  std::string text = table.render(output_columns());
+  for (const measure::GemmRow& row : records.gemms) {
+    if (!row.message.empty()) text += fmt::format("* {}: {}\n", row.task, row.message);
+  }
+  return text;
 }
 
 std::string quantities_text(const measure::SessionRecords& records) {
@@ -79,6 +85,7 @@ std::vector<measure::SessionRecords> logged_sessions(const std::string& file, co
 
 /// The name in a sheet, and with which `--gpu FILE` asks for it.
 std::string sheet_name(const std::string& file) {
+  if (file == "-") return "measured-gpu";
   std::string name = std::filesystem::path(file).stem().string();
   if (name.empty() || name.find(',') != std::string::npos) {
     throw Error(ErrorKind::usage, fmt::format("--sheet {}: no name for a GPU (commas separate the GPUs of a list). "
@@ -118,6 +125,9 @@ int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Pr
   const measure::Availability here = measure::availability();
   if (options.resume && options.log.empty())
     throw Error(ErrorKind::usage, "--resume needs --log (what is done stands there)");
+  if (options.sheet == "-") {
+    throw Error(ErrorKind::usage, "--sheet -: standard output has the results. Name a file");
+  }
   if (!options.sheet.empty()) static_cast<void>(sheet_name(options.sheet));  // minutes before it is written
   const auto device = static_cast<std::size_t>(options.run.device);
   if (options.resume && device < here.uuids.size()) {
@@ -143,11 +153,11 @@ int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Pr
   }
   sink.finish(interrupt_requested() ? "interrupted" : "finished");
   show(records, options);  // before the sheet: what may still be refused must not cost the results
-  remark(fmt::format("{} tasks measured, {} failed, {} done before, {} left", result.measured, result.failed,
-                     result.finished_before, result.left));
+  remark(measure::summary(result));
   if (interrupt_requested()) return exit_code(ErrorKind::interrupted);
   if (!options.sheet.empty()) write_sheet(records, options);
-  return 0;
+  const std::optional<ErrorKind> failure = measure::failure_of(result);
+  return failure ? exit_code(*failure) : 0;
 }
 
 int import(const MeasureOptions& options, const Provenance& provenance) {
@@ -155,6 +165,16 @@ int import(const MeasureOptions& options, const Provenance& provenance) {
       measure::parse_json_lines(read_file(options.file), options.file, measure::LastLine::may_be_cut);
   if (options.log.empty() && options.csv.empty() && options.sheet.empty()) {
     throw Error(ErrorKind::usage, "nothing to do. Name a --log, a --csv or a --sheet");
+  }
+  const bool empty = std::all_of(sessions.begin(), sessions.end(), [](const measure::SessionRecords& records) {
+    return records.gemms.empty() && records.quantities.empty();
+  });
+  if (empty) {
+    throw Error(ErrorKind::usage, fmt::format("{}: no measurements. Name the measurements.jsonl of hindsight-measure",
+                                              printable(options.file, 400)));
+  }
+  if (options.sheet == "-" && options.csv == "-") {
+    throw Error(ErrorKind::usage, "--sheet - and --csv -: one standard output. Name a file for one of them");
   }
   // What can be refused is refused before anything is written.
   const std::string sheet =
@@ -172,12 +192,8 @@ int import(const MeasureOptions& options, const Provenance& provenance) {
     remark(fmt::format("{} measurements of {} sessions stored, {} were there", all.inserted, sessions.size(),
                        all.already_present));
   }
-  if (!options.sheet.empty()) write_file_atomically(options.sheet, sheet);
-  if (options.csv == "-") {
-    print(measure::gemms_csv(sessions));
-  } else if (!options.csv.empty()) {
-    write_file_atomically(options.csv, measure::gemms_csv(sessions));
-  }
+  if (!options.sheet.empty()) print_or_write(options.sheet, sheet);
+  if (!options.csv.empty()) print_or_write(options.csv, measure::gemms_csv(sessions));
   return 0;
 }
 
@@ -216,7 +232,8 @@ void add_gemm_verb(CLI::App& group, Session& session) {
   verb->add_option("--csv", options->csv, "Rows as CSV to a file, or - for standard output");
   add_common(*verb, *options);
   verb->footer(
-      "Power is measured in sustained mode. Exit code 5 without CUDA or device.\n"
+      "Power is measured in sustained mode. Exit code 5 without CUDA or device, 1 when\n"
+      "a task failed (the others' rows are kept).\n"
       "Example: hindsight measure gemm -m 4096 -n 4096 -k 4096 --dtype bf16 \\\n"
       "           --mode burst,sustained --algorithms 8 --log gpu.sqlite");
   verb->callback([options, &session] {
@@ -230,7 +247,7 @@ void add_device_verb(CLI::App& group, Session& session) {
   verb->add_option("--sheet", options->sheet, "Write a spec sheet (YAML) for gemm, calibrate");
   add_common(*verb, *options);
   verb->footer(
-      "Exit code 5 without CUDA or device.\n"
+      "Exit code 5 without CUDA or device, 1 when a task failed (the others are kept).\n"
       "Example: hindsight measure device --sheet my-gpu.yaml --log gpu.sqlite");
   verb->callback([options, &session] {
     session.action = [options, &session] {
@@ -247,7 +264,7 @@ void add_import_verb(CLI::App& group, Session& session) {
   verb->add_option("file", options->file, "JSON lines")->required();
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing");
   verb->add_option("--csv", options->csv, "GEMMs as CSV to a file, or - for standard output");
-  verb->add_option("--sheet", options->sheet, "Write a spec sheet (YAML) for gemm, calibrate");
+  verb->add_option("--sheet", options->sheet, "Spec sheet (YAML) to a file, or - for standard output");
   verb->footer(
       "Needs no GPU. Importing twice changes nothing.\n"
       "Example: hindsight measure import results/measurements.jsonl --log gpu.sqlite");

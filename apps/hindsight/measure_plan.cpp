@@ -30,17 +30,43 @@ std::vector<gpu::DType> dtypes_of(const std::string& list) {
   return dtypes;
 }
 
-std::int64_t size_in(const dataset::CsvTable& table, std::size_t row, const std::string& column) {
-  const bool optional = column == "batch";
-  if (optional && std::find(table.header.begin(), table.header.end(), column) == table.header.end()) return 1;
-  const std::size_t index = table.column(column);
-  if (const auto value = parse_int(table.rows[row][index])) return *value;
-  const dataset::CsvTable::Place place = table.place[row][index];
-  throw Error(ErrorKind::usage,
-              fmt::format("{}:{}:{}: '{}' is not a whole number (column {}). Expected: m, n, k and "
-                          "optionally batch",
-                          table.file.string(), place.line, place.column, printable(table.rows[row][index]), column));
-}
+/// Rows of a CSV as products. Problems are said with their place, as `gemm --csv` does.
+class ShapeReader {
+ public:
+  explicit ShapeReader(const dataset::CsvTable& table) : table_(&table) {}
+
+  [[nodiscard]] gpu::Gemm read(std::size_t row) const {
+    const gpu::Gemm gemm{
+        .m = size(row, "m"), .n = size(row, "n"), .k = size(row, "k"), .batch = has_batch() ? size(row, "batch") : 1};
+    if (const std::string problem = gpu::size_problem(gemm); !problem.empty()) {
+      fail(row, table_->column("m"), problem);
+    }
+    return gemm;
+  }
+
+ private:
+  [[nodiscard]] bool has_batch() const {
+    return std::find(table_->header.begin(), table_->header.end(), "batch") != table_->header.end();
+  }
+  [[nodiscard]] std::int64_t size(std::size_t row, const std::string& name) const {
+    const std::size_t column = table_->column(name);
+    const std::string& text = table_->rows[row][column];
+    const std::optional<std::int64_t> value = parse_int(text);
+    if (!value || *value < 1 || *value > gpu::kLargestDimension) {
+      fail(row, column,
+           fmt::format("{} '{}' is not a whole number from 1 to {}", name, printable(text), gpu::kLargestDimension));
+    }
+    return *value;
+  }
+  [[noreturn]] void fail(std::size_t row, std::size_t column, const std::string& problem) const {
+    const dataset::CsvTable::Place place = table_->place[row][column];
+    throw Error(ErrorKind::usage,
+                fmt::format("{}:{}:{}: {}. Columns: m,n,k and, where wanted, batch",
+                            printable(table_->file.string(), 400), place.line, place.column, problem));
+  }
+
+  const dataset::CsvTable* table_;
+};
 
 /// The products of one number format that the options ask for.
 std::vector<gpu::Gemm> shapes_of(const MeasureOptions& options, gpu::DType dtype) {
@@ -56,12 +82,8 @@ std::vector<gpu::Gemm> shapes_of(const MeasureOptions& options, gpu::DType dtype
     shapes = measure::sustained_shapes(dtype);
   } else {
     const dataset::CsvTable table = dataset::read_csv(options.shapes);
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-      shapes.push_back({.m = size_in(table, row, "m"),
-                        .n = size_in(table, row, "n"),
-                        .k = size_in(table, row, "k"),
-                        .batch = size_in(table, row, "batch")});
-    }
+    const ShapeReader reader(table);
+    for (std::size_t row = 0; row < table.rows.size(); ++row) shapes.push_back(reader.read(row));
   }
   for (gpu::Gemm& gemm : shapes) {
     gemm.dtype = dtype;

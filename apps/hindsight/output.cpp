@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/terminal.h"
 
 namespace hindsight::app {
@@ -45,6 +46,14 @@ std::string one_line(std::string_view message) {
 }
 
 }  // namespace
+
+void print_or_write(const std::string& file, std::string_view text) {
+  if (is_standard_output(file)) {
+    print(text);
+  } else {
+    write_file_atomically(file, std::string(text));
+  }
+}
 
 void print(std::string_view text) {
   const std::string safe = is_tty(Stream::out) ? without_control_characters(text) : std::string(text);

@@ -17,6 +17,11 @@ class OutputClosed : public std::exception {
 /// system's reason (a full disk). Control characters are replaced where a terminal would obey them.
 void print(std::string_view text);
 
+/// Whether the FILE of an option like --out means standard output: empty, or "-".
+[[nodiscard]] inline bool is_standard_output(std::string_view file) { return file.empty() || file == "-"; }
+/// Writes `text` to `file`, whole or not at all, or to standard output.
+void print_or_write(const std::string& file, std::string_view text);
+
 /// Writes one line "hindsight: error: ..." to standard error.
 void complain(std::string_view message);
 /// Writes one line "hindsight: ..." to standard error.

@@ -39,8 +39,8 @@ constexpr const char* kUsage =
     "  --list            print the tasks and their state; measure nothing. Without a device: that of the last session\n"
     "  --check           run the kernels against the host; measure nothing\n"
     "\n"
-    "Exit codes: 0 done or out of budget, 1 failed, 2 usage, 3 kernels disagree with the host (--check), 5 no CUDA or\n"
-    "no device, 130 interrupted\n";
+    "Exit codes: 0 done or out of budget, 1 failed, or a task did (the others' rows are kept), 2 usage, 3 kernels\n"
+    "disagree with the host (--check), 5 no CUDA or no device, 130 interrupted\n";
 constexpr int kKernelsDisagree = 3;
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -236,9 +236,9 @@ int measure(Options options, const std::string& command_line) {
   options.run.host = host_name();
   JsonLinesFile sink(options.file, content);
   const RunResult result = run(plan, options.run, sink);
-  std::printf("%zu tasks measured, %zu failed, %zu done before, %zu left\n", result.measured, result.failed,
-              result.finished_before, result.left);
-  return interrupted != 0 ? 130 : 0;
+  std::printf("%s\n", summary(result).c_str());
+  if (interrupted != 0) return 130;
+  return failure_of(result) ? 1 : 0;
 }
 
 }  // namespace

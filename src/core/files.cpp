@@ -200,7 +200,7 @@ std::string read_file(const fs::path& file, std::uint64_t max_bytes) {
   const Descriptor descriptor(open_retrying(file, O_RDONLY));
   if (!descriptor.is_open()) {
     if (errno == ENOENT) {
-      throw Error(ErrorKind::failure, fmt::format("{}: no such file. Is the path right?", shown(file)));
+      throw Error(ErrorKind::usage, fmt::format("{}: no such file. Is the path right?", shown(file)));
     }
     fail(file, "read", errno);
   }
@@ -209,7 +209,7 @@ std::string read_file(const fs::path& file, std::uint64_t max_bytes) {
     fail(file, "read", errno);
   }
   if (S_ISDIR(facts.st_mode)) {
-    throw Error(ErrorKind::failure, fmt::format("{}: is a folder. Give a file in it?", shown(file)));
+    throw Error(ErrorKind::usage, fmt::format("{}: is a folder. Give a file in it?", shown(file)));
   }
   std::string content;
   std::array<char, 1U << 16U> buffer{};

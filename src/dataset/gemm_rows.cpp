@@ -100,18 +100,49 @@ class Row {
     if (!value || !(*value > 0)) fail(column.index, "is no runtime");
     return *value * column.unit_s;
   }
+  [[nodiscard]] double watts(std::size_t column) const {
+    const auto value = parse_double(cell(column));
+    if (!value || !(*value > 0)) fail(column, "is no power");
+    return *value;
+  }
 
  private:
   const CsvTable& table_;
   std::size_t index_;
 };
 
+/// Calls `visit(row, measurement)` for every row that the filters and the dtype keep.
+template <typename Visit>
+void for_each_row(const CsvTable& table, const GemmColumns& columns, const std::vector<RowFilter>& filters,
+                  std::optional<gpu::DType> dtype, const Visit& visit) {
+  const std::size_t m = require_column(table, columns.m, "m"), n = require_column(table, columns.n, "n"),
+                    k = require_column(table, columns.k, "k");
+  const auto batch = find_column(table, columns.batch, "batch"), format = find_column(table, columns.dtype, "dtype"),
+             layout = find_column(table, columns.layout, "layout");
+  const LatencyColumn latency = latency_column(table, columns);
+  std::vector<std::size_t> filter_columns;
+  for (const RowFilter& filter : filters) filter_columns.push_back(table.column(filter.column));
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const Row row(table, i);
+    bool kept = true;
+    for (std::size_t f = 0; f < filters.size(); ++f) kept = kept && row.cell(filter_columns[f]) == filters[f].value;
+    if (!kept) continue;
+    gpu::Gemm gemm{.m = row.size(m), .n = row.size(n), .k = row.size(k)};
+    gemm.batch = batch ? row.size(*batch) : 1;
+    gemm.dtype = format ? gpu::parse_dtype(row.cell(*format)) : dtype.value_or(gpu::DType::bf16);
+    if (dtype && gemm.dtype != *dtype) continue;
+    gemm.layout = layout ? gpu::parse_layout(row.cell(*layout)) : gpu::usual_layout(gemm.batch);
+    if (const std::string problem = gpu::size_problem(gemm); !problem.empty()) row.fail(m, problem);
+    visit(row, gpu::GemmMeasurement{gemm, row.seconds(latency)});
+  }
+}
+
 }  // namespace
 
 GemmColumns parse_gemm_columns(const std::string& text) {
   GemmColumns columns;
-  const std::vector<std::string> roles{"m",      "n",         "k",          "batch",     "dtype",
-                                       "layout", "latency_s", "latency_ms", "latency_us"};
+  const std::vector<std::string> roles{"m",      "n",         "k",          "batch",      "dtype",
+                                       "layout", "latency_s", "latency_ms", "latency_us", "power_w"};
   for (const std::string& item : split(text, ',')) {
     const std::vector<std::string> pair = split(item, '=');
     if (pair.size() != 2 || pair[1].empty() || std::find(roles.begin(), roles.end(), pair[0]) == roles.end()) {
@@ -125,6 +156,7 @@ GemmColumns parse_gemm_columns(const std::string& text) {
     if (role == "batch") columns.batch = name;
     if (role == "dtype") columns.dtype = name;
     if (role == "layout") columns.layout = name;
+    if (role == "power_w") columns.power_w = name;
     for (const auto& [ending, seconds] : kUnits) {
       if (role == std::string("latency") + ending) {
         columns.latency = name;
@@ -138,33 +170,35 @@ GemmColumns parse_gemm_columns(const std::string& text) {
 std::vector<gpu::GemmMeasurement> read_gemm_rows(const CsvTable& table, const GemmColumns& columns,
                                                  const std::vector<RowFilter>& filters,
                                                  std::optional<gpu::DType> dtype) {
-  const std::size_t m = require_column(table, columns.m, "m"), n = require_column(table, columns.n, "n"),
-                    k = require_column(table, columns.k, "k");
-  const auto batch = find_column(table, columns.batch, "batch"), format = find_column(table, columns.dtype, "dtype"),
-             layout = find_column(table, columns.layout, "layout");
-  const LatencyColumn latency = latency_column(table, columns);
-  std::vector<std::size_t> filter_columns;
-  for (const RowFilter& filter : filters) filter_columns.push_back(table.column(filter.column));
-
   std::vector<gpu::GemmMeasurement> measurements;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const Row row(table, i);
-    bool kept = true;
-    for (std::size_t f = 0; f < filters.size(); ++f) kept = kept && row.cell(filter_columns[f]) == filters[f].value;
-    if (!kept) continue;
-    gpu::Gemm gemm{.m = row.size(m), .n = row.size(n), .k = row.size(k)};
-    gemm.batch = batch ? row.size(*batch) : 1;
-    gemm.dtype = format ? gpu::parse_dtype(row.cell(*format)) : dtype.value_or(gpu::DType::bf16);
-    if (dtype && gemm.dtype != *dtype) continue;
-    gemm.layout = layout ? gpu::parse_layout(row.cell(*layout)) : gpu::usual_layout(gemm.batch);
-    if (const std::string problem = gpu::size_problem(gemm); !problem.empty()) row.fail(m, problem);
-    measurements.push_back({gemm, row.seconds(latency)});
-  }
+  for_each_row(table, columns, filters, dtype, [&](const Row& /*row*/, const gpu::GemmMeasurement& measurement) {
+    measurements.push_back(measurement);
+  });
   if (measurements.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: no row is left (of {}). Other --where or --dtype?",
                                               table.file.string(), table.rows.size()));
   }
   return measurements;
+}
+
+std::vector<PoweredGemm> read_power_rows(const CsvTable& table, const GemmColumns& columns,
+                                         const std::vector<RowFilter>& filters, std::optional<gpu::DType> dtype) {
+  const auto power = find_column(table, columns.power_w, "power_w");
+  if (!power) {
+    throw Error(ErrorKind::usage, fmt::format("{}:1: no column 'power_w' (a fit of power needs it). Name it by "
+                                              "--columns power_w=NAME?",
+                                              table.file.string()));
+  }
+  std::vector<PoweredGemm> rows;
+  for_each_row(table, columns, filters, dtype, [&](const Row& row, const gpu::GemmMeasurement& measurement) {
+    if (!row.cell(*power).empty()) rows.push_back({measurement, row.watts(*power)});
+  });
+  if (rows.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("{}: no row with a power is left (of {}). Bursts have none: measure with "
+                                              "--mode sustained, or other --where, --dtype?",
+                                              table.file.string(), table.rows.size()));
+  }
+  return rows;
 }
 
 }  // namespace hindsight::dataset

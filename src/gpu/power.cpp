@@ -87,4 +87,18 @@ BoardPower::BoardPower(const GpuSpec& spec, const PowerConstants& constants, DTy
       zero_weight_share_(constants.zero_weight_share),
       settled_cap_w_(kSettledShareOfLimit * (cap_w > 0 ? cap_w : spec.tdp_w)) {}
 
+PowerTerms BoardPower::terms(const PowerWork& work, double latency_s, double average_w) const {
+  const double full_w = full_clock_w(work, latency_s);
+  const double kept = (average_w - idle_w_) / (full_w - idle_w_);
+  const double toggling = work.operands == Operands::zero_weights ? zero_weight_share_ : 1.0;
+  const double per_second = kept * toggling / latency_s;
+  return {.idle_w = idle_w_,
+          .active_w = kept * active_w_ * work.busy_frac,
+          .operations_w = per_second * op_j_ * work.ops,
+          .l2_w = per_second * l2_byte_j_ * work.l2_bytes,
+          .dram_w = per_second * dram_byte_j_ * work.dram_bytes,
+          .full_clock_w = full_w,
+          .limit_w = settled_cap_w_};
+}
+
 }  // namespace hindsight::gpu

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -50,10 +51,22 @@ bool same_board(const GpuSpec& one, const GpuSpec& other) {
 
 std::vector<std::string> gpu_names() { return list_data_files("data/gpus"); }
 
+std::string known_gpus() { return fmt::format("Known: {}, or a YAML file", join(gpu_names(), ", ")); }
+
+bool means_all_gpus(std::string_view list) { return lower_case(list) == "all"; }
+
 std::vector<GpuSpec> load_gpus(const std::string& list) {
-  const std::vector<std::string> names = list == "all" ? gpu_names() : split(list, ',');
+  const std::vector<std::string> names = means_all_gpus(list) ? gpu_names() : split(list, ',');
   std::vector<GpuSpec> gpus;
   for (const std::string& name : names) {
+    if (name.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("list of GPUs '{}': an empty name. Is there a comma too many? {}",
+                                                printable(list), known_gpus()));
+    }
+    if (means_all_gpus(name)) {
+      throw Error(ErrorKind::usage, fmt::format("list of GPUs '{}': 'all' stands alone. Leave the others out, or 'all'",
+                                                printable(list)));
+    }
     GpuSpec gpu = load_gpu(name);
     const auto same = [&](const GpuSpec& other) { return other.name == gpu.name; };
     if (std::any_of(gpus.begin(), gpus.end(), same)) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/config.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -173,18 +174,28 @@ void read_power(const Group& power, GpuSpec& spec, std::vector<SpecSource>& sour
   }
 }
 
-/// "h100" is no GPU, but the beginning of several: their names help more than the nearest word, "h200".
+/// A shipped GPU's name in any case, or a path. "h100" is no GPU, but the beginning of several: their names help more
+/// than the nearest word, "h200".
 std::filesystem::path sheet_file(const std::string& name_or_path) {
-  std::vector<std::string> longer;
-  for (const std::string& name : gpu_names()) {
-    if (name == name_or_path) return find_data_file(name, kFolder, "GPU");
-    if (!name_or_path.empty() && name.starts_with(name_or_path + "-")) longer.push_back(name);
-  }
+  const std::vector<std::string> known = gpu_names();
+  const bool shipped = std::find(known.begin(), known.end(), name_or_path) != known.end();
   std::error_code error;
-  if (longer.empty() || std::filesystem::exists(name_or_path, error))
-    return find_data_file(name_or_path, kFolder, "GPU");
-  throw Error(ErrorKind::usage,
-              fmt::format("unknown GPU '{}'. Did you mean one of {}?", printable(name_or_path), join(longer, ", ")));
+  const bool is_path = name_or_path.find_first_of("./") != std::string::npos || known.empty() ||
+                       std::filesystem::exists(name_or_path, error);
+  if (shipped || is_path) return find_data_file(name_or_path, kFolder, "GPU");
+  const std::string wanted = lower_case(name_or_path);
+  std::vector<std::string> longer;
+  for (const std::string& name : known) {
+    if (name == wanted) return find_data_file(name, kFolder, "GPU");
+    if (!wanted.empty() && name.starts_with(wanted + "-")) longer.push_back(name);
+  }
+  std::string remedy = known_gpus();
+  if (!longer.empty()) {
+    remedy = fmt::format("Did you mean one of {}?", join(longer, ", "));
+  } else if (const auto nearest = nearest_name(wanted, known)) {
+    remedy = fmt::format("Did you mean '{}'?", *nearest);
+  }
+  throw Error(ErrorKind::usage, fmt::format("unknown GPU '{}'. {}", printable(name_or_path), remedy));
 }
 
 GpuSpec read_sheet(const ConfigNode& root, std::vector<SpecSource>& sources) {

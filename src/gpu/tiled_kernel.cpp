@@ -16,7 +16,8 @@ constexpr double kProductCycles = 4.0;    // per warp and product: two shared re
 constexpr double kBarrierCycles = 248;    // per step of one block: stores to shared memory and two barriers
 constexpr double kHalfSegmentBytes = 45;  // row segment at which DRAM reaches half of its bandwidth
 
-constexpr double kRegistersPerThread = 36;     // [chosen] compiled kernels of this form take 31 to 36
+// [measured: ptxas -v on src/measure/cuda/tiled_gemm.cu, CUDA 13.0, sm_80, sm_89, sm_90, 2026-11-22] 26, 26 and 24
+constexpr double kRegistersPerThread = 26;
 constexpr double kRegisterGranule = 8;         // [spec: cuda-guide] per thread: allocated by warp in 256s
 constexpr double kReservedSharedBytes = 1024;  // [spec: cuda-guide] per block, of the system
 constexpr double kElementBytes = 4;            // [spec: ieee754] fp32
@@ -173,6 +174,10 @@ TiledPrediction predict_tiled(const GpuSpec& spec, const Gemm& gemm, int tile) {
     result.bound = longest_s == l2_s ? TiledBound::l2 : TiledBound::dram;
   }
   return result;
+}
+
+bool is_measured_tile(int tile) {
+  return std::find(std::begin(kMeasuredTiles), std::end(kMeasuredTiles), tile) != std::end(kMeasuredTiles);
 }
 
 std::vector<TiledPrediction> predict_tiled_all(const GpuSpec& spec, const Gemm& gemm) {

@@ -54,9 +54,19 @@ std::string_view bound_meaning(gpu::Bound bound) {
   return "";
 }
 
-std::string_view validity(bool calibrated, bool in_validated_range) {
+std::string_view validity(bool calibrated, bool in_validated_range, bool power_in_validated_range) {
   if (!calibrated) return "uncalibrated";
-  return in_validated_range ? "validated" : "out of range";
+  if (!in_validated_range) return "out of range";
+  return power_in_validated_range ? "validated" : "runtime only";
+}
+
+std::string power_cell(double value, std::string_view unit, bool power_in_validated_range) {
+  return si(value, unit) + (power_in_validated_range ? "" : "*");
+}
+
+std::string power_note(bool starred, int columns) {
+  if (!starred) return "";
+  return wrapped("* ", "no power was measured on this GPU near this: power and energy are not validated.", columns, 2);
 }
 
 std::string calibration_text(const CalibratedGpu& gpu) {

@@ -24,8 +24,12 @@ inline constexpr double kPico = 1e-12;
 [[nodiscard]] double energy_per_op_pj(const gpu::GemmPrediction& prediction, const gpu::Gemm& gemm);
 /// What the limit is, in a few words.
 [[nodiscard]] std::string_view bound_meaning(gpu::Bound bound);
-/// "validated", "out of range", "uncalibrated".
-[[nodiscard]] std::string_view validity(bool calibrated, bool in_validated_range);
+/// "validated", "runtime only" where measurements cover no power and energy, "out of range", "uncalibrated".
+[[nodiscard]] std::string_view validity(bool calibrated, bool in_validated_range, bool power_in_validated_range);
+/// A power or an energy, with a star where measurements do not cover it.
+[[nodiscard]] std::string power_cell(double value, std::string_view unit, bool power_in_validated_range);
+/// What the star means; empty when there is none.
+[[nodiscard]] std::string power_note(bool starred, int columns);
 
 struct ValidityNote {
   const CalibratedGpu* gpu;

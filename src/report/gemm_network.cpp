@@ -16,7 +16,9 @@ constexpr int kIndent = 2;
 
 std::string_view network_validity(bool calibrated, const gpu::NetworkPrediction& prediction) {
   const double outside = outside_latency_frac(prediction);
-  return calibrated && outside > 0 && outside < 1 ? "in part" : validity(calibrated, prediction.in_validated_range);
+  return calibrated && outside > 0 && outside < 1
+             ? "in part"
+             : validity(calibrated, prediction.in_validated_range, prediction.power_in_validated_range);
 }
 
 std::string sums_text(const NetworkReport& report, int columns) {
@@ -36,7 +38,8 @@ std::string sums_text(const NetworkReport& report, int columns) {
     const bool calibrated = on.gpu.calibration.source == gpu::CalibrationSource::own;
     const double per_second = p.latency_s > 0 ? static_cast<double>(network.batch()) / p.latency_s : 0;
     table.add_row({on.gpu.spec.name, si(p.latency_s, "s"), si(per_second, ""), tflops_text(p.ops_per_s()),
-                   si(p.average_power_w(), "W"), si(p.energy_j, "J"), binary_bytes(p.dram_bytes),
+                   power_cell(p.average_power_w(), "W", p.power_in_validated_range),
+                   power_cell(p.energy_j, "J", p.power_in_validated_range), binary_bytes(p.dram_bytes),
                    p.ignored_layers.empty() ? "-" : si(p.ignored_least_s, "s"),
                    std::string(network_validity(calibrated, p))});
   }
@@ -66,7 +69,10 @@ std::string notes_text(const NetworkReport& report, int columns) {
                      on.prediction.in_validated_range, outside_latency_frac(on.prediction)});
   }
   out += framework_launch_note(gpus, columns);
-  return out + validity_notes(notes, columns) + left_out_note(report.left_out, report.dtype, columns);
+  const bool starred = std::any_of(report.gpus.begin(), report.gpus.end(),
+                                   [](const NetworkOnGpu& on) { return !on.prediction.power_in_validated_range; });
+  return out + validity_notes(notes, columns) + power_note(starred, columns) +
+         left_out_note(report.left_out, report.dtype, columns);
 }
 
 std::string network_text(const NetworkReport& report, int columns) {
@@ -99,6 +105,42 @@ std::string layers_text(const NetworkReport& report, const NetworkOnGpu& on, int
   return "\n" + table.render(columns) + "(latency and energy of one repeat; share of all repeats)\n";
 }
 
+/// What the energy of one inference is made of, one line each.
+std::string energy_text(const NetworkReport& report, const NetworkOnGpu& on, int columns) {
+  const gpu::NetworkPrediction& p = on.prediction;
+  const gpu::Predictor predictor(on.gpu.spec, on.gpu.calibration, report.dtype);
+  double idle_j = 0, active_j = 0, operations_j = 0, l2_j = 0, dram_j = 0, limited_s = 0, cap_w = 0;
+  for (const gpu::LayerPrediction& layer : p.layers) {
+    const gpu::PowerTerms t = predictor.power_terms(layer.prediction);
+    const double run_s = layer.repeat * layer.prediction.latency_s;
+    idle_j += run_s * t.idle_w;
+    active_j += run_s * t.active_w;
+    operations_j += run_s * t.operations_w;
+    l2_j += run_s * t.l2_w;
+    dram_j += run_s * t.dram_w;
+    cap_w = t.limit_w;
+    if (t.full_clock_w > t.limit_w) limited_s += run_s;
+  }
+  Table table;
+  table.add_column(on.gpu.spec.name, Align::left);
+  table.add_column("energy", Align::right);
+  table.add_column("power", Align::right);
+  table.add_column("of energy", Align::right, 1);
+  table.add_column("of what", Align::left, 2);
+  const auto row = [&](const char* name, double term_j, const std::string& what) {
+    table.add_row({name, si(term_j, "J"), si(term_j / p.latency_s, "W"), percent(term_j / p.energy_j), what});
+  };
+  row("idle", idle_j, "static: the board without work");
+  row("busy SMs", active_j, "while they have work");
+  row("operations", operations_j, si(p.ops, "op"));
+  row("L2 bytes", l2_j, "");
+  row("DRAM bytes", dram_j, binary_bytes(p.dram_bytes));
+  table.add_rule();
+  row("inference", p.energy_j,
+      fmt::format("cap {}, it binds {} of the time", si(cap_w, "W"), percent(limited_s / p.latency_s)));
+  return "\n" + table.render(columns);
+}
+
 enum class Layers { hidden, shown };
 
 std::string texts(const std::vector<NetworkReport>& reports, int columns, Layers layers) {
@@ -108,7 +150,8 @@ std::string texts(const std::vector<NetworkReport>& reports, int columns, Layers
     out += network_text(report, columns);
     if (layers == Layers::hidden) continue;
     for (const NetworkOnGpu& on : report.gpus) {
-      if (!on.prediction.layers.empty()) out += layers_text(report, on, columns);
+      if (on.prediction.layers.empty()) continue;
+      out += layers_text(report, on, columns) + energy_text(report, on, columns);
     }
   }
   return out;

@@ -37,10 +37,14 @@ std::string one_gpu_text(const GemmReport& report, int columns) {
   table.add_row({"latency", si(p.latency_s, "s"), fmt::format("roofline {}", si(on.roofline_s, "s"))});
   table.add_row({"rate", tflops_text(p.ops_per_s) + " TFLOP/s",
                  fmt::format("{} of the published {:.4g}", percent(peak_share(on, report.gemm.dtype)), peak_tflops)});
+  if (peak_share(on, report.gemm.dtype) > 1) {
+    table.add_row({"", "", fmt::format("which is at {}", clock_text(on.gpu.spec.rate(report.gemm.dtype).clock_hz))});
+  }
   table.add_row({"bound by", std::string(gpu::to_string(p.bound)), std::string(bound_meaning(p.bound))});
-  table.add_row({"power", si(p.average_power_w, "W"), fmt::format("limit {:.4g} W", on.gpu.spec.tdp_w)});
-  table.add_row(
-      {"energy", si(p.energy_j, "J"), fmt::format("{:.3g} pJ per operation", energy_per_op_pj(p, report.gemm))});
+  table.add_row({"power", power_cell(p.average_power_w, "W", p.power_in_validated_range),
+                 fmt::format("limit {:.4g} W", on.gpu.spec.tdp_w)});
+  table.add_row({"energy", power_cell(p.energy_j, "J", p.power_in_validated_range),
+                 fmt::format("{:.3g} pJ per operation", energy_per_op_pj(p, report.gemm))});
   table.add_row({"SM clock", clock_text(p.sm_clock_hz), fmt::format("highest {}", clock_text(on.gpu.spec.boost_hz))});
   table.add_row({"DRAM traffic", binary_bytes(p.dram_bytes),
                  fmt::format("operands {}", binary_bytes(gpu::compulsory_bytes(report.gemm)))});
@@ -64,13 +68,27 @@ std::string side_by_side_text(const GemmReport& report, int columns) {
   table.add_column("validity", Align::left, 3);
   for (const GemmOnGpu& on : report.gpus) {
     const gpu::GemmPrediction& p = on.prediction;
-    table.add_row({on.gpu.spec.name, si(p.latency_s, "s"), tflops_text(p.ops_per_s),
-                   percent(peak_share(on, report.gemm.dtype)), std::string(gpu::to_string(p.bound)),
-                   si(p.average_power_w, "W"), si(p.energy_j, "J"), clock_text(p.sm_clock_hz),
-                   binary_bytes(p.dram_bytes), tile_text(p.tile),
-                   std::string(validity(p.calibrated, p.in_validated_range))});
+    table.add_row(
+        {on.gpu.spec.name, si(p.latency_s, "s"), tflops_text(p.ops_per_s), percent(peak_share(on, report.gemm.dtype)),
+         std::string(gpu::to_string(p.bound)), power_cell(p.average_power_w, "W", p.power_in_validated_range),
+         power_cell(p.energy_j, "J", p.power_in_validated_range), clock_text(p.sm_clock_hz), binary_bytes(p.dram_bytes),
+         tile_text(p.tile), std::string(validity(p.calibrated, p.in_validated_range, p.power_in_validated_range))});
   }
   return table.render(columns);
+}
+
+/// Why a rate can exceed the published peak; empty where none does.
+std::string above_peak_note(const GemmReport& report, int columns) {
+  std::vector<std::string> gpus;
+  for (const GemmOnGpu& on : report.gpus) {
+    if (peak_share(on, report.gemm.dtype) <= 1) continue;
+    gpus.push_back(fmt::format("{} ({} against {})", on.gpu.spec.name, clock_text(on.prediction.sm_clock_hz),
+                               clock_text(on.gpu.spec.rate(report.gemm.dtype).clock_hz)));
+  }
+  if (gpus.empty()) return "";
+  return wrapped(
+      "", "Above the published peak, because the board clocks higher than that assumes: " + join(gpus, ", ") + ".",
+      columns, kIndent);
 }
 
 std::string footnotes(const GemmReport& report, int columns) {
@@ -88,6 +106,7 @@ std::string footnotes(const GemmReport& report, int columns) {
     }
     out += validity_notes(notes, columns);
   }
+  out += above_peak_note(report, columns);
   std::vector<std::string> zero_weights;
   for (const GemmOnGpu& on : report.gpus) {
     if (on.prediction.operands == gpu::Operands::zero_weights) zero_weights.push_back(on.gpu.spec.name);
@@ -127,17 +146,45 @@ std::string terms_text(const GemmOnGpu& on, int columns) {
          wrapped("", "(terms of the fastest kernel at the highest clock; they overlap)", columns, 0);
 }
 
+/// What the power is made of, one line each: they add up to it.
+std::string power_text(const GemmReport& report, const GemmOnGpu& on, int columns) {
+  const gpu::GemmPrediction& p = on.prediction;
+  const gpu::PowerTerms t = gpu::Predictor(on.gpu.spec, on.gpu.calibration, report.gemm.dtype).power_terms(p);
+  Table table;
+  table.add_column(on.gpu.spec.name, Align::left);
+  table.add_column("power", Align::right);
+  table.add_column("energy", Align::right);
+  table.add_column("of power", Align::right, 1);
+  table.add_column("of what", Align::left, 2);
+  const auto row = [&](const char* name, double term_w, const std::string& what) {
+    table.add_row({name, si(term_w, "W"), si(term_w * p.latency_s, "J"), percent(term_w / p.average_power_w), what});
+  };
+  row("idle", t.idle_w, "static: the board without work");
+  row("busy SMs", t.active_w, fmt::format("{} of the time", percent(p.work.busy_frac)));
+  row("operations", t.operations_w, fmt::format("{}, {}", si(p.work.ops, "op"), operands_name(p.operands)));
+  row("L2 bytes", t.l2_w, binary_bytes(p.work.l2_bytes) + ", the least of any kernel");
+  row("DRAM bytes", t.dram_w, binary_bytes(p.work.dram_bytes));
+  table.add_rule();
+  const std::string full = si(t.full_clock_w, "W") + " at the highest clock";
+  row("power", p.average_power_w, t.full_clock_w > t.limit_w ? full + ": the cap binds" : full);
+  table.add_row(
+      {"cap", si(t.limit_w, "W"), "", "", fmt::format("where the limit of {:.4g} W settles", on.gpu.spec.tdp_w)});
+  return "\n" + table.render(columns);
+}
+
 }  // namespace
 
 std::string gemm_text(const GemmReport& report, int columns) {
   const std::string figures =
       report.gpus.size() == 1 ? one_gpu_text(report, columns) : side_by_side_text(report, columns);
-  return title(report) + "\n" + figures + "\n" + footnotes(report, columns);
+  const bool starred = std::any_of(report.gpus.begin(), report.gpus.end(),
+                                   [](const GemmOnGpu& on) { return !on.prediction.power_in_validated_range; });
+  return title(report) + "\n" + figures + "\n" + footnotes(report, columns) + power_note(starred, columns);
 }
 
 std::string gemm_explanation(const GemmReport& report, int columns) {
   std::string out = gemm_text(report, columns);
-  for (const GemmOnGpu& on : report.gpus) out += terms_text(on, columns);
+  for (const GemmOnGpu& on : report.gpus) out += terms_text(on, columns) + power_text(report, on, columns);
   return out;
 }
 

@@ -1,5 +1,6 @@
 /// The plain shared-memory tiled kernel at every tile size, as text and JSON.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +8,9 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
 #include "hindsight/gpu/tiled_kernel.h"
+#include "report/fields.h"
 #include "report/gemm_fields.h"
 
 namespace hindsight::report {
@@ -29,9 +32,12 @@ std::vector<gpu::TiledPrediction> tiles_of(const gpu::GpuSpec& spec, const gpu::
   return tiles;
 }
 
+/// The fastest of the tiles that the model was fitted on; where none of those fits, of all.
 const gpu::TiledPrediction& best_of(const std::vector<gpu::TiledPrediction>& tiles) {
-  return *std::min_element(tiles.begin(), tiles.end(),
-                           [](const auto& a, const auto& b) { return a.latency_s < b.latency_s; });
+  return *std::min_element(tiles.begin(), tiles.end(), [](const auto& a, const auto& b) {
+    const bool a_measured = gpu::is_measured_tile(a.tile), b_measured = gpu::is_measured_tile(b.tile);
+    return a_measured != b_measured ? a_measured : a.latency_s < b.latency_s;
+  });
 }
 
 /// Speed-up of the best tile over 16 x 16; nothing where that does not fit.
@@ -44,12 +50,20 @@ std::optional<double> best_over_favourite(const std::vector<gpu::TiledPrediction
 
 std::string summary(const gpu::GpuSpec& spec, const gpu::Gemm& gemm, const std::vector<gpu::TiledPrediction>& tiles) {
   const gpu::TiledPrediction& best = best_of(tiles);
-  std::string text = fmt::format("{}, plain tiled kernel, fp32, {}: best tile {} with {:.2f} us", spec.name,
-                                 shape_text(gemm), best.tile, best.latency_s / kMicro);
+  std::string text = fmt::format("{}, plain tiled kernel, fp32, {}: best measured tile {} with {}", spec.name,
+                                 shape_text(gemm), best.tile, si(best.latency_s, "s"));
   if (const auto gain = best_over_favourite(tiles); gain && best.tile != kFavourite) {
     text += fmt::format(", {:.2f} times as fast as {}", *gain, kFavourite);
   }
   return text + "\n";
+}
+
+/// What the star of a tile means.
+std::string extrapolation_note(const gpu::GpuSpec& spec, int columns) {
+  std::string text =
+      fmt::format("extrapolated: the model was fitted on tiles {}", fmt::join(gpu::kMeasuredTiles, ", "));
+  if (spec.name != gpu::kTiledFittedOn) text += fmt::format(" of an {}; on {} all are", gpu::kTiledFittedOn, spec.name);
+  return wrapped("* ", text + ".", columns, 2);
 }
 
 }  // namespace
@@ -59,19 +73,20 @@ std::string tiled_text(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& 
   for (const gpu::GpuSpec& spec : specs) {
     const std::vector<gpu::TiledPrediction> tiles = tiles_of(spec, gemm);
     Table table;
-    for (const char* header : {"tile", "latency us", "TFLOP/s", "occupancy %", "blocks/SM"}) {
+    for (const char* header : {"tile", "latency", "TFLOP/s", "occupancy %", "blocks/SM"}) {
       table.add_column(header, Align::right);
     }
     table.add_column("blocks limited by", Align::left, 1);
     table.add_column("bound by", Align::left);
     for (const gpu::TiledPrediction& p : tiles) {
-      table.add_row({std::to_string(p.tile), fmt::format("{:.2f}", p.latency_s / kMicro),
+      table.add_row({std::to_string(p.tile) + (gpu::is_measured_tile(p.tile) ? " " : "*"), si(p.latency_s, "s"),
                      fmt::format("{:.3f}", p.ops_per_s / kTera),
                      fmt::format("{:.1f}", p.occupancy.occupancy_frac * kPercent),
                      fmt::format("{:.0f}", p.occupancy.blocks_per_sm), std::string(to_string(p.occupancy.limit)),
                      std::string(to_string(p.bound))});
     }
-    text += (text.empty() ? "" : "\n") + summary(spec, gemm, tiles) + table.render(columns);
+    text += (text.empty() ? "" : "\n") + summary(spec, gemm, tiles) + table.render(columns) +
+            extrapolation_note(spec, columns);
   }
   return text;
 }
@@ -89,6 +104,7 @@ std::string tiled_json(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& 
     entry["tiles"] = Json::array();
     for (const gpu::TiledPrediction& p : tiles) {
       entry["tiles"].push_back({{"tile", p.tile},
+                                {"extrapolated", !gpu::is_measured_tile(p.tile) || spec.name != gpu::kTiledFittedOn},
                                 {"latency_us", p.latency_s / kMicro},
                                 {"tflops", p.ops_per_s / kTera},
                                 {"occupancy_frac", p.occupancy.occupancy_frac},

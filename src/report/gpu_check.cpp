@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "hindsight/check/node_scaling.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
+#include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
 #include "report/fields.h"
 #include "report/json.h"
@@ -28,43 +30,110 @@ check::NodeScaling to_common_node(const GpuRuns& gpu) {
   return gpu.node_nm > 0 ? check::node_scaling(gpu.node_nm, check::kCommonNodeNm) : check::NodeScaling{};
 }
 
-std::string per_mm2(double rate, double mm2) { return mm2 > 0 ? fmt::format("{:.3g}", rate / mm2) : "-"; }
+/// Three significant digits, thousands grouped, never an exponent ("0.0123", "26.2", "22,900"), so that a reader can
+/// compare the figures of a column.
+std::string three_digits(double value) {
+  if (value == 0 || !std::isfinite(value)) return fmt::format("{}", value);
+  // Rounding comes first: 999.9 has the exponent of 1000.
+  const std::string rounded = fmt::format("{:.2e}", value);
+  const auto exponent = static_cast<int>(parse_int(rounded.substr(rounded.find('e') + 1)).value_or(0));
+  const double shown = parse_double(rounded).value_or(value);
+  if (exponent < 3) return fmt::format("{:.{}f}", shown, 2 - exponent);
+  constexpr double kMostCounted = 1e18;  // what fits into 64 bits
+  if (std::abs(shown) >= kMostCounted) return rounded;
+  return (shown < 0 ? "-" : "") + with_commas(static_cast<std::uint64_t>(std::abs(shown)));
+}
 
-Table network_table(const NetworkComparison& comparison) {
-  Table table;
-  table.add_column("machine", Align::left);
-  table.add_column("batch", Align::right);
-  table.add_column("latency", Align::right);
-  table.add_column("energy/inf.", Align::right);
-  table.add_column("inf./s", Align::right);
-  table.add_column("power", Align::right, 3);
-  table.add_column("inf./J", Align::right, 1);
-  table.add_column("inf./J at 5 nm", Align::right, 4);
-  table.add_column("inf./s/mm2", Align::right, 2);
-  table.add_column("inf./s/mm2 at 5 nm", Align::right, 4);
-  const auto add = [&](const std::string& name, const BatchRun& run, double mm2, double scaled_energy_j,
-                       double scaled_mm2) {
+std::string per_mm2(double rate, double mm2) { return mm2 > 0 ? three_digits(rate / mm2) : "-"; }
+
+/// Which figures a table holds. Where not all fit beside each other they stand in two tables, so that none is lost.
+enum class Figures { all, absolute, relative };
+
+class NetworkTable {
+ public:
+  explicit NetworkTable(Figures figures) : figures_(figures) {
+    table_.add_column("machine", Align::left);
+    table_.add_column("batch", Align::right);
+    if (figures != Figures::relative) {
+      for (const char* header : {"latency", "energy/inf.", "inf./s", "power"}) table_.add_column(header, Align::right);
+    }
+    if (figures != Figures::absolute) {
+      for (const char* header : {"inf./J", "inf./J @5nm", "inf./s/mm2", "inf./s/mm2 @5nm"}) {
+        table_.add_column(header, Align::right);
+      }
+    }
+  }
+  void add(const std::string& name, const BatchRun& run, double mm2, double scaled_energy_j, double scaled_mm2) {
     const double rate = run.inferences_per_s();
-    table.add_row({name, std::to_string(run.batch), marked(si(run.latency_s, "s"), run.validated),
-                   marked(si(run.energy_per_inference_j(), "J"), run.energy_validated), fmt::format("{:.4g}", rate),
-                   si(run.power_w(), "W"), fmt::format("{:.3g}", run.inferences_per_j()),
-                   fmt::format("{:.3g}", 1 / scaled_energy_j), per_mm2(rate, mm2), per_mm2(rate, scaled_mm2)});
-  };
+    std::vector<std::string> cells{name, with_commas(static_cast<std::uint64_t>(run.batch))};
+    if (figures_ != Figures::relative) {
+      cells.push_back(marked(si(run.latency_s, "s"), run.validated));
+      cells.push_back(marked(si(run.energy_per_inference_j(), "J"), run.energy_validated));
+      cells.push_back(three_digits(rate));
+      cells.push_back(si(run.power_w(), "W"));
+    }
+    if (figures_ != Figures::absolute) {
+      cells.push_back(three_digits(run.inferences_per_j()));
+      cells.push_back(three_digits(1 / scaled_energy_j));
+      cells.push_back(per_mm2(rate, mm2));
+      cells.push_back(per_mm2(rate, scaled_mm2));
+    }
+    table_.add_row(std::move(cells));
+  }
+  void add_rule() { table_.add_rule(); }
+  [[nodiscard]] std::string render(int columns) const { return table_.render(columns); }
+
+ private:
+  Figures figures_;
+  Table table_;
+};
+
+NetworkTable network_table(const NetworkComparison& comparison, Figures figures) {
+  NetworkTable table(figures);
   if (comparison.accelerator) {
     const AcceleratorRun& own = *comparison.accelerator;
-    add("this design", own.single, own.area_mm2, own.scaled_energy_j, own.scaled_area_mm2);
+    table.add("this design", own.single, own.area_mm2, own.scaled_energy_j, own.scaled_area_mm2);
     table.add_rule();
   }
   for (const GpuRuns& gpu : comparison.gpus) {
     const check::NodeScaling scaling = to_common_node(gpu);
     const std::string name = fmt::format("{} {}", gpu.gpu, gpu::to_string(gpu.dtype));
     const auto add_run = [&](const BatchRun& run) {
-      add(name, run, gpu.die_mm2, run.energy_per_inference_j() * scaling.energy, gpu.die_mm2 * scaling.area);
+      table.add(name, run, gpu.die_mm2, run.energy_per_inference_j() * scaling.energy, gpu.die_mm2 * scaling.area);
     };
     add_run(gpu.single);
     if (gpu.saturated.batch > 1) add_run(gpu.saturated);
   }
   return table;
+}
+
+/// One table where it fits, else two below each other.
+std::string tables_text(const NetworkComparison& comparison, int columns) {
+  const std::string all = network_table(comparison, Figures::all).render(0);
+  const std::string first_line = all.substr(0, all.find('\n'));
+  if (columns <= 0 || display_width(first_line) <= static_cast<std::size_t>(columns)) return all;
+  return network_table(comparison, Figures::absolute).render(columns) + "\n" +
+         network_table(comparison, Figures::relative).render(columns);
+}
+
+/// Why a GPU has one row only.
+std::string single_row_note(const NetworkComparison& comparison, int columns) {
+  std::vector<std::string> saturated, full;
+  for (const GpuRuns& gpu : comparison.gpus) {
+    if (gpu.saturated.batch > 1) continue;
+    (gpu.memory_bound_batch ? full : saturated).push_back(gpu.gpu);
+  }
+  std::string out;
+  if (!saturated.empty()) {
+    out += wrapped("",
+                   fmt::format("One row, because batch 1 saturates it (batch 2 gives less than {} more inf./s): {}",
+                               percent(check::kSaturationGain), join(saturated, ", ")),
+                   columns, 2);
+  }
+  if (!full.empty()) {
+    out += wrapped("", "One row, because its memory holds batch 1 only: " + join(full, ", "), columns, 2);
+  }
+  return out;
 }
 
 /// What a reader must know about the figures, once for all designs.
@@ -111,7 +180,7 @@ std::string notes(const GpuCheckReport& report, int columns) {
                    columns, 2);
   }
   out += wrapped("note: ",
-                 fmt::format("accelerator: chip and DRAM at {}; GPU: whole board, GEMMs only. 'at 5 nm': logic and "
+                 fmt::format("accelerator: chip and DRAM at {}; GPU: whole board, GEMMs only. '@5nm': logic and "
                              "SRAM scaled to the GPUs' node class, DRAM and its PHY as they are",
                              report.technology),
                  columns, 2);
@@ -195,7 +264,7 @@ std::string gpu_check_text(const GpuCheckReport& report, int columns) {
       } else {
         out += ": infeasible, " + join(network.reasons, ", ") + "\n";
       }
-      out += network_table(network).render(columns);
+      out += tables_text(network, columns) + single_row_note(network, columns);
       if (network.accelerator) out += wrapped("=> ", check::verdict_line(network), columns, 3);
     }
     out += "\n";

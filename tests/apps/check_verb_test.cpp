@@ -77,6 +77,23 @@ TEST_F(Check, JudgesAReferenceChip) {
   EXPECT_THAT(simulated.dump(), HasSubstr(network.at("accelerator").at("latency_s").dump()));
 }
 
+/// Whatever the width, every figure is there and none has an exponent.
+TEST_F(Check, LosesNoColumnInANarrowTerminal) {
+  const std::vector<std::string> arguments{"check", "--design",    "edge_tpu_v1", "--workload", "unet,mobilenet_v2",
+                                           "--gpu", "l4,h100-sxm5"};
+  for (const int columns : {80, 120}) {
+    const Outcome outcome =
+        hindsight(arguments, {.environment = {{"COLUMNS", std::to_string(columns)}}, .terminal = true});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    for (const char* header : {"power", "inf./J", "inf./J @5nm", "inf./s/mm2", "inf./s/mm2 @5nm"}) {
+      EXPECT_THAT(outcome.out, HasSubstr(header)) << columns;
+    }
+    EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("Not shown")));
+    EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("e+0")));
+    EXPECT_THAT(outcome.out, HasSubstr("One row, because batch 1 saturates it"));
+  }
+}
+
 TEST_F(Check, KeepsVerdictsBesideTheProposals) {
   make_log();
   const Outcome outcome = check({"--log", log(), "--top", "2", "--json"});

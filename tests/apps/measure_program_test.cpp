@@ -90,6 +90,19 @@ TEST_F(MeasureProgram, ScriptTellsAWrongKernelFromABrokenCheck) {
   EXPECT_EQ(script(5).first, 5);
 }
 
+/// Tasks that failed make the call fail, by name; the folder keeps the rest.
+TEST_F(MeasureProgram, ScriptFailsWhenATaskFailed) {
+  const std::string program = write("fake.sh",
+                                    "#!/bin/sh\nif [ \"$1\" = --check ]; then exit 0; fi\n"
+                                    "echo 'gemm/x failed: no memory' >&2\necho '4 tasks measured, 1 failed'\nexit 1\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto [exit_code, text] = shell(kScript + "--program " + program + " " + file("out"));
+  EXPECT_EQ(exit_code, 1);
+  EXPECT_THAT(text, HasSubstr("4 tasks measured, 1 failed"));
+  EXPECT_THAT(text, HasSubstr("gemm/x failed: no memory"));
+  EXPECT_THAT(text, HasSubstr("Rows that succeeded are in "));
+}
+
 TEST_F(MeasureProgram, RefusesBadWordsAndFiles) {
   EXPECT_EQ(shell(kProgram).first, 2);
   EXPECT_EQ(shell(kProgram + "--dtype bf61 x").first, 2);

@@ -1,6 +1,7 @@
 /// The verb `measure` as a user runs it on a machine without GPU: one line and exit 5; what was measured elsewhere is
 /// taken in.
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -67,7 +68,10 @@ TEST_F(Measure, BadWordsAreUsageErrors) {
   expect_one_line_error(gemm({"-m", "16"}), 2, "-n is missing");
   expect_one_line_error(gemm({"--first-tile", "33", "--kernel", "tiled"}), 2, "--first-tile");
   expect_one_line_error(gemm({"--shapes", write("s.csv", "m,n,k\n1,2,x\n")}), 2,
-                        "s.csv:2:5: 'x' is not a whole number");
+                        "s.csv:2:5: k 'x' is not a whole number from 1 to ");
+  expect_one_line_error(gemm({"--shapes", write("z.csv", "m,n,k\n8,8,8\n1,0,3\n")}), 2,
+                        "z.csv:3:3: n '0' is not a whole number from 1 to ");
+  expect_one_line_error(gemm({"--shapes", file("none.csv")}), 2, "none.csv: no such file");
   expect_one_line_error(gemm({"--shapes", write("t.csv", "m,n\n1,2\n")}), 2, "'k'");
 }
 
@@ -94,6 +98,14 @@ TEST_F(Measure, ImportWritesCsv) {
   EXPECT_THAT(outcome.out, HasSubstr("gpu,kernel,dtype,layout,batch,m,n,k,"));
   EXPECT_THAT(outcome.out, HasSubstr("NVIDIA Test,cublaslt,bf16,nt,1,1000,1000,1000,0,0,sustained,ok,20,150,3,"));
   EXPECT_THAT(outcome.out, HasSubstr("\"id=1, tile=2\""));
+}
+
+TEST_F(Measure, ImportOfNothingIsRefused) {
+  expect_one_line_error(hindsight({"measure", "import", "/dev/null", "--csv", file("z.csv")}), 2,
+                        "/dev/null: no measurements");
+  expect_one_line_error(hindsight({"measure", "import", write("s.jsonl", kSession + "\n"), "--csv", file("z.csv")}), 2,
+                        "no measurements");
+  EXPECT_FALSE(std::filesystem::exists(file("z.csv")));
 }
 
 TEST_F(Measure, ImportWritesASpecSheet) {
@@ -191,13 +203,73 @@ TEST_F(Measure, ImportRefusesBadFilesAndWritesNothing) {
   expect_one_line_error(
       hindsight({"measure", "import", write("bad.jsonl", kSession + "\n{\"record\":\n" + kGemm + "\n"), "--log", log}),
       2, "bad.jsonl:2");
-  expect_one_line_error(hindsight({"measure", "import", file("none.jsonl"), "--log", log}), 1, "none.jsonl");
+  expect_one_line_error(hindsight({"measure", "import", file("none.jsonl"), "--log", log}), 2, "none.jsonl");
   expect_one_line_error(hindsight({"measure", "import", measurements()}), 2, "nothing to do");
   const std::string no_device = write("gemms.jsonl", kSession + "\n" + kGemm + "\n");
   expect_one_line_error(hindsight({"measure", "import", no_device, "--log", log, "--sheet", file("s.yaml")}), 2,
                         "have no fp32_fma_per_clock_per_sm");
   EXPECT_FALSE(std::filesystem::exists(log));
   EXPECT_FALSE(std::filesystem::exists(file("s.yaml")));
+}
+
+/// Number behind the first "key: " of a YAML text.
+double yaml_number(const std::string& yaml, const std::string& key) {
+  const std::size_t at = yaml.find(key + ": ");
+  if (at == std::string::npos) ADD_FAILURE() << "no " << key << " in\n" << yaml;
+  return at == std::string::npos ? 0 : std::stod(yaml.substr(at + key.size() + 2));
+}
+
+/// Powers that the model itself predicts for an H100 below its cap, with constants carried over from the H200, are
+/// fitted back to those constants; the file then serves `gemm` from a data folder.
+TEST_F(Measure, PowerConstantsAreFittedToMeasuredPower) {
+  std::string shapes = "m,n,k\n";
+  for (const int n : {1024, 1536, 2048, 3072, 5120, 6144, 8192}) {
+    for (const int k : {1024, 3072, 4096}) {
+      for (const int m : {16, 32, 64}) shapes += fmt::format("{},{},{}\n", m, n, k);
+    }
+  }
+  const std::string rows = file("rows.csv"), constants = file("data/gpus/calibration/power/h100.yaml");
+  std::filesystem::create_directories(std::filesystem::path(constants).parent_path());
+  ASSERT_EQ(hindsight({"gemm", "--gpu", "h100-sxm5", "--csv", write("shapes.csv", shapes), "--mode", "sustained",
+                       "--out", rows})
+                .exit_code,
+            0);
+  const std::vector<std::string> fit = {"calibrate", "--power", "--gpu", "h100-sxm5", "--measurements", rows};
+  const Outcome printed = hindsight(fit);
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const double h200_w =
+      yaml_number(read_file(HINDSIGHT_SOURCE_DIR "/data/gpus/calibration/power/h200.yaml"), "active_w");
+  EXPECT_LE(hindsight::test::relative_error(yaml_number(printed.out, "active_w"), h200_w),
+            hindsight::test::kThreeDigits);
+  EXPECT_EQ(yaml_number(printed.out, "rows"), 63);
+  for (const char* key : {"split: five folds", "held_out: {mape_frac: 0.00", "date: ", "command: ", "sha256 "}) {
+    EXPECT_THAT(printed.out, HasSubstr(key));
+  }
+  std::vector<std::string> to_file = fit;
+  to_file.insert(to_file.end(), {"--out", constants});
+  EXPECT_THAT(hindsight(to_file).out, HasSubstr("held out, five folds grouped by (n, k): MAPE "));
+  const std::vector<std::string> product = {"gemm", "--gpu", "h100-sxm5", "--mode", "sustained", "-m", "32",
+                                            "-n",   "5120",  "-k",        "4096",   "--layout",  "nt", "--json"};
+  EXPECT_THAT(hindsight(product).out, HasSubstr(R"("power_in_validated_range": false)"));
+  const Outcome known =
+      hindsight(product, {.environment = {{"HINDSIGHT_DATA_DIR", std::filesystem::path(rows).parent_path().string()}}});
+  EXPECT_THAT(known.out, HasSubstr(R"("power_in_validated_range": true)"));
+}
+
+TEST_F(Measure, PowerFitRefusesWhatIsNoPower) {
+  const auto fit = [&](const std::string& rows, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"calibrate", "--power", "--gpu", "h200", "--measurements", write("p.csv", rows)};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  expect_one_line_error(fit("m,n,k,latency_us\n8,8,8,200\n"), 2, "no column 'power_w'");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,\n"), 2, "Bursts have none");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,-3\n"), 2, "p.csv:2:11: '-3' is no power");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,90\n"), 2, "at least 32");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,90\n", {"--mode", "burst"}), 2, "sustained");
+  expect_one_line_error(
+      hindsight({"calibrate", "--gpu", "h200", "--measurements", file("none.csv"), "--shortest-us", "3"}), 2,
+      "--power");
 }
 
 }  // namespace

@@ -55,6 +55,8 @@ TEST(ReadFile, NamesMissingFilesAndFolders) {
   const auto is_folder = error_of([&] { (void)read_file(folder.path()); });
   ASSERT_TRUE(is_folder);
   EXPECT_THAT(is_folder->what(), HasSubstr("is a folder"));
+  EXPECT_EQ(missing->kind(), ErrorKind::usage) << "a wrong word on the command line";
+  EXPECT_EQ(is_folder->kind(), ErrorKind::usage);
 }
 
 TEST(WriteFile, CreatesAndReplaces) {

@@ -162,7 +162,7 @@ TEST_F(CsvFile, DamagedGzipIsRefused) {
 
 TEST_F(CsvFile, AMissingFileIsNamed) {
   const auto [kind, message] = error_of([&] { static_cast<void>(read_csv(folder_ / "none.csv")); });
-  EXPECT_EQ(kind, ErrorKind::failure);
+  EXPECT_EQ(kind, ErrorKind::usage);
   EXPECT_THAT(message, HasSubstr("none.csv: no such file"));
 }
 

@@ -32,6 +32,18 @@ TEST(board_power, adds_up_at_the_highest_clock) {
   EXPECT_LT(relative_error(board.full_clock_w(half, 1.0), 1020), kRounding);
 }
 
+/// 1070 W at the highest clock as above, held at 595 W: of the 950 W above 120 W idle half is left.
+TEST(board_power, terms_add_up_to_the_average) {
+  const GpuSpec h200 = load_gpu("h200");
+  const PowerTerms terms = BoardPower(h200, kRoundConstants, DType::bf16).terms(kHeavyWork, 1.0, 595);
+  EXPECT_LT(relative_error(terms.idle_w, 120), kRounding);
+  EXPECT_LT(relative_error(terms.active_w, 50), kRounding);
+  EXPECT_LT(relative_error(terms.operations_w, 350), kRounding);
+  EXPECT_LT(relative_error(terms.l2_w, 40), kRounding);
+  EXPECT_LT(relative_error(terms.dram_w, 35), kRounding);
+  EXPECT_LT(relative_error(terms.full_clock_w, 1070), kRounding);
+}
+
 TEST(board_power, zero_weights_shrink_what_toggles_and_nothing_else) {
   const GpuSpec h200 = load_gpu("h200");
   const BoardPower board(h200, kRoundConstants, DType::bf16);

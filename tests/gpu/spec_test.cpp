@@ -179,7 +179,10 @@ TEST(GpuSpec, AListOfGpusIsReadInItsOrder) {
 TEST(GpuSpec, UnknownGpuNamesTheNearest) {
   expect_usage_error([] { static_cast<void>(load_gpu("h100-smx5")); }, {"'h100-smx5'", "Did you mean 'h100-sxm5'?"});
   expect_usage_error([] { static_cast<void>(load_gpu("h100")); }, {"unknown GPU 'h100'", "h100-pcie, h100-sxm5"});
-  expect_usage_error([] { static_cast<void>(load_gpus("h200,")); }, {"unknown GPU ''"});
+  expect_usage_error([] { static_cast<void>(load_gpus("h200,")); },
+                     {"'h200,': an empty name", "Known: a100-pcie-40gb"});
+  expect_usage_error([] { static_cast<void>(load_gpus("all,h200")); }, {"'all' stands alone"});
+  EXPECT_EQ(load_gpus("H200").front().name, "h200");
 }
 
 TEST(GpuSpec, AFormatThatTheGpuLacksIsNamedWithThoseItHas) {

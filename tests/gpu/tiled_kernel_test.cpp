@@ -15,10 +15,10 @@ using hindsight::test::relative_error;
 
 Gemm square(std::int64_t size) { return {.m = size, .n = size, .k = size, .batch = 1, .dtype = DType::fp32}; }
 
-/// RTX 4070: 1536 threads, 24 blocks, 65,536 registers per SM; 36 registers per thread, rounded up to 40.
+/// RTX 4070: 1536 threads, 24 blocks, 65,536 registers per SM; 26 registers per thread, rounded up to 32.
 TEST(TiledOccupancy, CountsByHand) {
   const GpuSpec gpu = load_gpu("rtx-4070");
-  // 16 x 16 = 256 threads: 1536 / 256 = 6 blocks; registers would allow 65,536 / 10,240 = 6.4.
+  // 16 x 16 = 256 threads: 1536 / 256 = 6 blocks; registers would allow 65,536 / 8,192 = 8.
   const TiledOccupancy sixteen = tiled_occupancy(gpu, 16);
   EXPECT_EQ(sixteen.blocks_per_sm, 6);
   EXPECT_EQ(sixteen.occupancy_frac, 1);
@@ -36,11 +36,11 @@ TEST(TiledOccupancy, CountsByHand) {
   EXPECT_EQ(tiled_occupancy(gpu, 1).lanes_used_frac, 1.0 / 32);
 }
 
-/// H100: 2048 threads would hold two blocks of 1024, but 2 x 1024 x 40 registers are more than 65,536.
-TEST(TiledOccupancy, RegistersLimitTheLargestTileOnHopper) {
+/// H100: 2048 threads hold two blocks of 1024, and 2 x 1024 x 32 registers are just the 65,536 that there are.
+TEST(TiledOccupancy, TheLargestTileFillsAnSmOfHopper) {
   const TiledOccupancy largest = tiled_occupancy(load_gpu("h100-sxm5"), 32);
-  EXPECT_EQ(largest.blocks_per_sm, 1);
-  EXPECT_EQ(largest.limit, OccupancyLimit::registers);
+  EXPECT_EQ(largest.blocks_per_sm, 2);
+  EXPECT_EQ(largest.occupancy_frac, 1);
 }
 
 TEST(TiledOccupancy, IsAShareForEveryTileOfEveryGpu) {

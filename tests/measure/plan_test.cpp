@@ -1,6 +1,7 @@
 /// Does a plan hold what it says, in a useful order, and does it remember what is done?
 #include "hindsight/measure/plan.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,6 +66,19 @@ TEST(Plan, DeviceComesFirst) {
   EXPECT_EQ(plan.front().device, DeviceTask::idle_power) << "idle power before anything warms the board";
 }
 
+/// What a budget cuts off is at the end: place by place, everything of the earlier stands before the later.
+TEST(Plan, WhatMattersLeastComesLast) {
+  const std::vector<Task> plan = make_plan(PlanOptions{});
+  const auto stage = [](const Task& task) {
+    if (task.kind == Task::Kind::device) return 0;
+    const bool burst = task.mode == Mode::burst, first = task.gemm.dtype == gpu::DType::bf16;
+    if (task.kernel == Kernel::tiled) return burst ? 4 : 7;
+    if (task.algorithms > 1) return first ? 5 : 8;
+    return first ? (burst ? 1 : 2) : (burst ? 3 : 6);
+  };
+  for (std::size_t i = 1; i < plan.size(); ++i) EXPECT_LE(stage(plan[i - 1]), stage(plan[i])) << key(plan[i]);
+}
+
 TEST(Plan, FailedTasksAreRepeatedOthersAreNot) {
   SessionRecords records;
   records.session.gpu_uuid = "GPU-1";
@@ -93,6 +107,16 @@ TEST(Plan, RotationCoversTwiceTheL2) {
   EXPECT_EQ(operand_copies(3 * kMib, 50 * kMib, 10 * kMib), 3) << "what fits";
   EXPECT_EQ(operand_copies(3 * kMib, 50 * kMib, kMib), 1);
   EXPECT_EQ(operand_copies(1024, 50 * kMib, 1e12), kMostCopies);
+}
+
+/// The smallest products: 2048 sets of theirs do not fill the L2 twice.
+TEST(Plan, ARowWhoseInputsMayBeWarmSaysSo) {
+  constexpr double kMib = 1048576.0;
+  GemmRow row;
+  row.copies = kMostCopies;
+  row.rotated_bytes = kMostCopies * 32768;  // 64 MiB
+  EXPECT_THAT(rotation_note(row, 50 * kMib), ::testing::HasSubstr("may be warm in L2 (2048 sets"));
+  EXPECT_EQ(rotation_note(row, 32 * kMib), "") << "exactly twice the L2";
 }
 
 /// A replay begins with set 0: after any number of replays every set has been read equally often.

@@ -33,6 +33,14 @@ TEST(Run, WithoutDeviceIsUnavailable) {
   }
 }
 
+TEST(Run, AFailedTaskIsAFailureAndABudgetIsNone) {
+  EXPECT_EQ(failure_of({.measured = 5, .finished_before = 2, .failed = 0, .left = 9}), std::nullopt);
+  const RunResult failed{.measured = 5, .finished_before = 2, .failed = 3, .left = 0};
+  ASSERT_TRUE(failure_of(failed));
+  EXPECT_EQ(exit_code(*failure_of(failed)), 1);
+  EXPECT_TRUE(summary(failed).starts_with("5 tasks measured, 3 failed, 2 done before, 0 left. Rows that succeeded"));
+}
+
 TEST(Run, KernelsAgreeWithTheHost) {
   if (const Availability here = availability(); here.devices.empty()) GTEST_SKIP() << here.problem;
   const KernelCheck check = check_kernels(0);

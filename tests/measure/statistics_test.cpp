@@ -50,5 +50,19 @@ TEST(Statistics, LimitsEndIt) {
   EXPECT_TRUE(enough(quick, rule)) << "most_samples";
 }
 
+/// A board that ramps up from idle: batches get shorter until the clock is reached.
+TEST(Statistics, WarmUpEndsWhenBatchesNoLongerGetShorter) {
+  const WarmUpRule rule{.least_samples = 3, .gain_frac = 0.01, .most_s = 1};
+  std::vector<double> batches_s = {9, 6, 4};
+  EXPECT_FALSE(warmed_up(batches_s, rule));
+  batches_s.push_back(3);
+  batches_s.push_back(2.99);
+  EXPECT_FALSE(warmed_up(batches_s, rule)) << "4 to 2.99 is still a gain";
+  batches_s.push_back(2.98);
+  EXPECT_TRUE(warmed_up(batches_s, rule)) << "3 to 2.98 is less than 1 %";
+  EXPECT_TRUE(warmed_up(std::vector{1.0, 1.5, 2.0}, rule)) << "the power limit lowers the clock: warm for long";
+  EXPECT_FALSE(warmed_up(std::vector{1.0, 1.0}, rule)) << "too few";
+}
+
 }  // namespace
 }  // namespace hindsight::measure

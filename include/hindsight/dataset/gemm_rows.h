@@ -17,6 +17,7 @@ struct GemmColumns {
   std::optional<std::string> m = {}, n = {}, k = {}, batch = {}, dtype = {}, layout = {};
   std::optional<std::string> latency = {};
   std::optional<double> latency_unit_s = {};  ///< 1e-3 for ms; left out: by the name's ending
+  std::optional<std::string> power_w = {};    ///< left out: `power_w`
 };
 
 /// A row counts where column `column` holds `value`.
@@ -25,7 +26,7 @@ struct RowFilter {
   std::string value;
 };
 
-/// "m=M,n=K,k=N,batch=B,latency_ms=lat_ms": roles and column names. Error{usage} for an unknown role.
+/// "m=M,n=K,k=N,batch=B,latency_ms=lat_ms,power_w=watts": roles and column names. Error{usage} for an unknown role.
 [[nodiscard]] GemmColumns parse_gemm_columns(const std::string& text);
 
 /// The rows that all filters keep and, where the table has a dtype column, that are of `dtype`. `dtype` is what rows
@@ -35,5 +36,16 @@ struct RowFilter {
 [[nodiscard]] std::vector<gpu::GemmMeasurement> read_gemm_rows(const CsvTable& table, const GemmColumns& columns,
                                                                const std::vector<RowFilter>& filters,
                                                                std::optional<gpu::DType> dtype);
+
+/// A GEMM whose board power was measured.
+struct PoweredGemm {
+  gpu::GemmMeasurement measurement;
+  double power_w = 0;
+};
+/// The rows as read_gemm_rows takes them, without those whose power is empty. Errors as there; Error{usage} too for a
+/// table without a column of powers, a cell that is no positive power, and when no row has one.
+[[nodiscard]] std::vector<PoweredGemm> read_power_rows(const CsvTable& table, const GemmColumns& columns,
+                                                       const std::vector<RowFilter>& filters,
+                                                       std::optional<gpu::DType> dtype);
 
 }  // namespace hindsight::dataset

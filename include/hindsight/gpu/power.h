@@ -58,6 +58,17 @@ struct PowerWork {
   Operands operands = Operands::random;
 };
 
+/// What the average power of one launch is made of, at the predicted clock; the first five add up to it.
+struct PowerTerms {
+  double idle_w = 0;        ///< the board without work
+  double active_w = 0;      ///< SMs that have work, without what they do
+  double operations_w = 0;  ///< arithmetic
+  double l2_w = 0;          ///< bytes between L2 and the SMs
+  double dram_w = 0;
+  double full_clock_w = 0;  ///< what the highest clock would draw
+  double limit_w = 0;       ///< average at which a board settles when that is more: a little below its power limit
+};
+
 /// Facts of one GPU and format that no shape changes; make it once, use it for many shapes.
 class BoardPower {
  public:
@@ -75,6 +86,9 @@ class BoardPower {
   [[nodiscard]] double slowdown(double full_clock_w) const {
     return settled_slowdown(full_clock_w, settled_cap_w_, idle_w_);
   }
+
+  /// The terms of `full_clock_w`, which above idle shrink alike where a limit lowers the power to `average_w`.
+  [[nodiscard]] PowerTerms terms(const PowerWork& work, double latency_s, double average_w) const;
 
   /// Average power that the board settles at when the limit binds, W; a little below the limit.
   [[nodiscard]] double settled_cap_w() const { return settled_cap_w_; }

@@ -82,6 +82,10 @@ class Predictor {
 
   /// Precondition: `size_problem(gemm)` is empty; the dtype of `gemm` is the predictor's. No allocation, no exceptions.
   [[nodiscard]] GemmPrediction predict(const Gemm& gemm, RunMode mode = RunMode::burst) const;
+  /// What the power of a prediction of this predictor is made of.
+  [[nodiscard]] PowerTerms power_terms(const GemmPrediction& prediction) const {
+    return board_.terms(prediction.work, prediction.latency_s / prediction.terms.slowdown, prediction.average_power_w);
+  }
   /// The latency alone: for sweeps and fits.
   [[nodiscard]] double latency_s(const Gemm& gemm, RunMode mode = RunMode::burst) const;
   /// Every kernel with its own prediction, fastest first.

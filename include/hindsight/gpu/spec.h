@@ -83,7 +83,8 @@ struct SpecSource {
 inline constexpr std::string_view kMeasuredSource = "measured";
 inline constexpr std::string_view kChosenSource = "chosen";
 
-/// NAME of `data/gpus` or a path. Errors: Error{usage}, file:line:column, the nearest name for an unknown GPU or key.
+/// NAME of `data/gpus`, in any case, or a path. Errors: Error{usage}, file:line:column, the nearest name for an unknown
+/// GPU or key.
 [[nodiscard]] GpuSpec load_gpu(const std::string& name_or_path);
 /// The same from the text of a sheet; `name` stands for the file in messages.
 [[nodiscard]] GpuSpec parse_gpu(const std::string& yaml, const std::string& name);
@@ -103,7 +104,11 @@ inline constexpr double kSameBoard = 0.05;
 [[nodiscard]] std::optional<GpuSpec> fitted_gpu(const std::filesystem::path& calibration_file, const std::string& gpu);
 /// Names of the shipped GPUs, sorted.
 [[nodiscard]] std::vector<std::string> gpu_names();
-/// "a,b", or "all" for every shipped GPU. Error{usage} for an unknown name or one given twice.
+/// "Known: a, b, c, or a YAML file": all of them, for messages.
+[[nodiscard]] std::string known_gpus();
+/// Whether a list is the word "all", in any case: every shipped GPU.
+[[nodiscard]] bool means_all_gpus(std::string_view list);
+/// "a,b", or "all". Error{usage} for an unknown name, an empty one, one given twice, and "all" among others.
 [[nodiscard]] std::vector<GpuSpec> load_gpus(const std::string& list);
 
 }  // namespace hindsight::gpu

@@ -64,6 +64,12 @@ struct TiledPrediction {
 /// Tiles 1 to 32, in that order.
 [[nodiscard]] std::vector<TiledPrediction> predict_tiled_all(const GpuSpec& spec, const Gemm& gemm);
 
+/// Tiles whose runtimes the model was fitted on, and its only GPU; what lies between them is an extrapolation, by which
+/// no tile should be preferred to a measured one.
+inline constexpr int kMeasuredTiles[] = {1, 4, 8, 16, 32};  ///< [data: gpperf-2024] the tiles of its rows
+[[nodiscard]] bool is_measured_tile(int tile);
+inline constexpr std::string_view kTiledFittedOn = "rtx-4070";
+
 /// Where the tile sizes stand for one GEMM.
 struct TileStudy {
   int best_tile = 0;

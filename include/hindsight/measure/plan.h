@@ -61,9 +61,10 @@ struct PlanOptions {
   bool burst = true;
   bool sustained = true;
   bool ranking = true;  ///< also cuBLASLt's further algorithms on a few shapes
-  /// The order of the plan, too: what networks run on today first.
-  std::vector<gpu::DType> dtypes = {gpu::DType::bf16, gpu::DType::fp8,  gpu::DType::fp16,
-                                    gpu::DType::int8, gpu::DType::tf32, gpu::DType::fp32};
+  /// The order of the plan, too: what networks run on today first; then what differs most from what is known already:
+  /// fp16 runs like bf16.
+  std::vector<gpu::DType> dtypes = {gpu::DType::bf16, gpu::DType::fp8,  gpu::DType::fp32,
+                                    gpu::DType::int8, gpu::DType::tf32, gpu::DType::fp16};
 };
 
 /// About sixty shapes: small to large m on eleven weight matrices of networks, squares around whole waves of tiles,
@@ -71,7 +72,9 @@ struct PlanOptions {
 [[nodiscard]] std::vector<gpu::Gemm> grid(gpu::DType dtype);
 /// The twelve shapes of the grid that are also run sustained: compute-bound, memory-bound, and between.
 [[nodiscard]] std::vector<gpu::Gemm> sustained_shapes(gpu::DType dtype);
-/// The standard plan, the most useful first: a plan that is cut short by its budget is still worth having.
+/// The standard plan, the most useful first, so that a budget cuts off what matters least: the device; bursts of the
+/// first format, then its power; bursts of the others; the tiled kernel; the first format's further algorithms; power
+/// of the others and of the tiled kernel; the others' further algorithms.
 [[nodiscard]] std::vector<Task> make_plan(const PlanOptions& options);
 
 /// Keys of the tasks that left rows of the device `gpu_uuid` which need no repetition ("failed" rows do). Another
@@ -83,6 +86,11 @@ struct PlanOptions {
 /// `input_bytes`: a and b of one set. `room_bytes`: what all sets together may occupy.
 /// Returns at least 1 and at most `kMostCopies`.
 [[nodiscard]] std::int64_t operand_copies(double input_bytes, double l2_bytes, double room_bytes);
+/// What a reader of a row must know: "inputs may be warm in L2 (...)" where its sets together stay below twice the L2
+/// though they are many; empty where there is nothing to say.
+[[nodiscard]] std::string rotation_note(const GemmRow& row, double l2_bytes);
+inline constexpr double kRotatedL2 =
+    2.0;  ///< as NVIDIA's guidelines for measuring GEMMs ask [spec: cutlass-measurement]
 inline constexpr std::int64_t kMostCopies = 2048;  ///< [chosen] nodes of a graph that is still built in milliseconds
 /// Launches of a graph that is replayed: at least `wanted`, and a multiple of `copies` (at most kMostCopies), so that
 /// the next replay goes on with the operand set that was not read for longest. At most kMostCopies, which goes first.

@@ -52,7 +52,7 @@ struct GemmRow {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   std::string mode;             ///< "burst": milliseconds after an idle moment; "sustained": clocks settled under load
   std::string status;           ///< "ok", "unsupported", "failed"
-  std::string message;          ///< why it is not ok
+  std::string message;          ///< why it is not ok, or what of an "ok" row its reader must know
   double latency_s = kUnknown;  ///< median of the samples, one kernel
   double latency_min_s = kUnknown;
   double spread_frac = kUnknown;  ///< 1.4826 x median absolute deviation / median of the samples

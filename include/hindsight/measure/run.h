@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "hindsight/core/error.h"
 #include "hindsight/measure/plan.h"
 #include "hindsight/measure/record.h"
 
@@ -29,7 +31,7 @@ class Sink {
   virtual void session(const Session& session) = 0;
   /// All results of one task together, so that a killed run leaves whole tasks.
   virtual void results(const std::vector<GemmRow>& gemms, const std::vector<Quantity>& quantities) = 0;
-  /// A task of the device that could not be measured, and why; GEMMs that fail are rows.
+  /// A task that could not be measured, and why. Those of GEMMs leave a row as well.
   virtual void failed(const std::string& task, const std::string& reason) = 0;
   /// Before each task. `position` counts from 0. False stops the run.
   virtual bool next(const std::string& task, std::size_t position, std::size_t total) = 0;
@@ -50,9 +52,14 @@ struct RunResult {
   std::size_t failed = 0;
   std::size_t left = 0;  ///< not started: the budget was over, or the sink stopped
 };
+/// "12 tasks measured, 2 failed, 0 done before, 3 left", and after a failure what became of the rest.
+[[nodiscard]] std::string summary(const RunResult& result);
+/// Of a run that came to its end: `failure` (exit code 1) when a task failed, else nothing. A budget that ends a run
+/// is no failure.
+[[nodiscard]] std::optional<ErrorKind> failure_of(const RunResult& result);
 
 /// Measures the tasks of `plan` in order. A GEMM that the library refuses or that fails becomes a row that says so;
-/// what of the device fails is told to the sink.
+/// every failure is told to the sink and counted.
 /// Errors: Error{unavailable} without CUDA, device or cuBLASLt (where the plan needs it); Error{usage} for a device
 /// number that does not exist; Error{failure} when the device stops working.
 [[nodiscard]] RunResult run(const std::vector<Task>& plan, const RunOptions& options, Sink& sink);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace hindsight::measure {
@@ -35,5 +36,15 @@ class Samples {
 /// True when spread_frac / sqrt(n) is small enough, or a limit is reached.
 /// Equation: the median of n Gaussian samples deviates by about 1.25 s / sqrt(n); the factor is left out.
 [[nodiscard]] bool enough(const Samples& samples, const StoppingRule& rule);
+
+/// When a board that has idled has raised its clock as far as it will. Times that grow, because the power limit lowers
+/// the clock again, count as warm: what follows is still a burst.
+struct WarmUpRule {
+  std::size_t least_samples = 5;  ///< [chosen] 10 ms of batches: longer than the clock stays on one step of its way up
+  double gain_frac = 0.01;        ///< [chosen] one step of the clock is 15 MHz of 1000 to 2500: 0.6 to 1.5 %
+  double most_s = 0.2;            ///< [chosen] boards reach their clock within 0.1 s of load
+};
+/// True when the shortest of the last `least_samples` times is at most `gain_frac` shorter than the first of them.
+[[nodiscard]] bool warmed_up(std::span<const double> times_s, const WarmUpRule& rule);
 
 }  // namespace hindsight::measure

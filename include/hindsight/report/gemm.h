@@ -78,10 +78,10 @@ struct NetworkReport {
 [[nodiscard]] std::string networks_gemm_explanation(const std::vector<NetworkReport>& reports, int columns);
 [[nodiscard]] std::string networks_gemm_json(const std::vector<NetworkReport>& reports);
 
-/// Per GPU the best tile of the plain tiled kernel (fp32), then a row per tile size 1 to 32: predicted runtime, rate,
-/// occupancy, what binds. Tiles of which no block fits on an SM are left out.
+/// Per GPU the best of the measured tiles of the plain tiled kernel (fp32), then a row per tile size 1 to 32: predicted
+/// runtime, rate, occupancy, what binds; extrapolated ones marked. Tiles of which no block fits on an SM are left out.
 [[nodiscard]] std::string tiled_text(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& gemm, int columns);
-/// {"gemm": ..., "gpus": [{"gpu", "best_tile", "best_over_16", "tiles": [...]}]}
+/// {"gemm": ..., "gpus": [{"gpu", "best_tile", "best_over_16", "tiles": [{"tile", "extrapolated", ...}]}]}
 [[nodiscard]] std::string tiled_json(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& gemm);
 
 }  // namespace hindsight::report

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "measure/cuda/support.h"
 
@@ -22,21 +24,23 @@ void load(void* library, const char* name, Function*& function) {
   }
 }
 
-void* open_library() {
-  // $HINDSIGHT_CUBLASLT names a file; otherwise the loader's path decides, newest version first.
-  if (const char* file = std::getenv("HINDSIGHT_CUBLASLT"); file != nullptr && *file != '\0') {
-    if (void* library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL)) return library;
-    throw Error(ErrorKind::unavailable, std::string(file) + ": cannot be loaded as cuBLASLt (" + ::dlerror() +
-                                            "). Is HINDSIGHT_CUBLASLT right?");
+/// Major version of the header that this was compiled with: the library's types are those of that version.
+constexpr int kBuildMajor = CUBLAS_VER_MAJOR;
+constexpr int kOtherMajor = kBuildMajor == 12 ? 13 : 12;  // known to have the same ones
+
+/// Files to try, the best first: the version that this was built for, by the loader's path and beside the toolkit.
+std::vector<std::string> library_files() {
+  // $HINDSIGHT_CUBLASLT names the only one.
+  if (const char* file = std::getenv("HINDSIGHT_CUBLASLT"); file != nullptr && *file != '\0') return {file};
+  std::vector<std::string> files;
+  for (const int major : {kBuildMajor, kOtherMajor}) {
+    for (const char* folder : {"", HINDSIGHT_CUDA_LIBRARY_DIR "/"}) {
+      files.push_back(std::string(folder) + "libcublasLt.so." + std::to_string(major));
+    }
   }
-  for (const char* name :
-       {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", HINDSIGHT_CUDA_LIBRARY_DIR "/libcublasLt.so.13",
-        HINDSIGHT_CUDA_LIBRARY_DIR "/libcublasLt.so.12", HINDSIGHT_CUDA_LIBRARY_DIR "/libcublasLt.so"}) {
-    if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  }
-  throw Error(ErrorKind::unavailable,
-              "libcublasLt was not found (it times the GEMMs). Name its file in HINDSIGHT_CUBLASLT, or add its folder "
-              "to LD_LIBRARY_PATH?");
+  files.emplace_back("libcublasLt.so");
+  files.emplace_back(HINDSIGHT_CUDA_LIBRARY_DIR "/libcublasLt.so");
+  return files;
 }
 
 struct Types {
@@ -65,20 +69,34 @@ Types types_of(gpu::DType dtype) {
 }  // namespace
 
 struct CublasLt::Library {
-  Library() : handle_of_library(open_library()) {
+  /// The first library that loads and starts. One that loads may still refuse to start, for a driver that is too old
+  /// for it: the next is tried.
+  Library() {
+    std::string problems;
+    for (const std::string& file : library_files()) {
+      try {
+        open(file);
+        break;
+      } catch (const Error& error) {
+        close();
+        problems += (problems.empty() ? "" : "; ") + file + ": " + error.what();
+      }
+    }
+    if (handle == nullptr) {
+      throw Error(ErrorKind::unavailable, "no cuBLASLt works, and it times the GEMMs (" + problems +
+                                              "). Name its file in HINDSIGHT_CUBLASLT, or add its folder to "
+                                              "LD_LIBRARY_PATH?");
+    }
     try {
-      load_functions();
-      require(create(&handle), "starting");
+      check(cudaMalloc(&workspace, kWorkspaceBytes), "allocating the workspace");
     } catch (...) {
-      ::dlclose(handle_of_library);
+      close();
       throw;
     }
-    check(cudaMalloc(&workspace, kWorkspaceBytes), "allocating the workspace");
   }
   ~Library() {
     cudaFree(workspace);
-    destroy(handle);
-    ::dlclose(handle_of_library);
+    close();
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -87,6 +105,20 @@ struct CublasLt::Library {
     if (status == CUBLAS_STATUS_SUCCESS) return;
     throw Error(ErrorKind::failure,
                 std::string("cuBLASLt failed while ") + doing + " (status " + std::to_string(status) + ").");
+  }
+  void open(const std::string& file) {
+    handle_of_library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_of_library == nullptr) throw Error(ErrorKind::unavailable, "cannot be loaded");
+    load_functions();
+    cublasLtHandle_t started = nullptr;
+    require(create(&started), "starting");
+    handle = started;
+  }
+  void close() {
+    if (handle != nullptr) destroy(handle);
+    if (handle_of_library != nullptr) ::dlclose(handle_of_library);
+    handle = nullptr;
+    handle_of_library = nullptr;
   }
   void load_functions() {
     load(handle_of_library, "cublasLtCreate", create);
@@ -106,7 +138,7 @@ struct CublasLt::Library {
     load(handle_of_library, "cublasLtMatmulAlgoConfigGetAttribute", algo_get);
   }
 
-  void* handle_of_library;
+  void* handle_of_library = nullptr;
   cublasLtHandle_t handle = nullptr;
   void* workspace = nullptr;
   decltype(&cublasLtCreate) create = nullptr;
@@ -214,16 +246,22 @@ class CublasLtGemm final : public PreparedGemm {
     cublasLtMatmulPreference_t preference = nullptr;
     lt_.require(lt_.preference_create(&preference), "asking for algorithms");
     const std::size_t bytes = kWorkspaceBytes;
-    lt_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof(bytes));
+    cublasStatus_t status =
+        lt_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof(bytes));
+    const bool limited = status == CUBLAS_STATUS_SUCCESS;  // without the limit a kernel may want more than there is
     results_.resize(static_cast<std::size_t>(wanted));
     int found = 0;
-    const cublasStatus_t status =
-        lt_.heuristic(lt_.handle, desc_, b_, a_, c_, c_, preference, wanted, results_.data(), &found);
+    if (limited) {
+      status = lt_.heuristic(lt_.handle, desc_, b_, a_, c_, c_, preference, wanted, results_.data(), &found);
+    }
     lt_.preference_destroy(preference);
+    if (!limited) lt_.require(status, "limiting the workspace");
     // A product that the library does not offer is an answer, not a failure.
     const bool none = status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE;
     if (!none) lt_.require(status, "asking for algorithms");
     results_.resize(none ? 0 : static_cast<std::size_t>(found));
+    // Entries carry a status of their own; only those that succeeded hold an algorithm.
+    std::erase_if(results_, [](const cublasLtMatmulHeuristicResult_t& r) { return r.state != CUBLAS_STATUS_SUCCESS; });
   }
   void release() {
     for (std::size_t i = 0; i < layout_count_; ++i) lt_.layout_destroy(layouts_[i]);

@@ -78,6 +78,8 @@ void GemmBench::time(const Task& task, const Sets& sets, const Launch& launch, G
   row.graph = timing.graph ? 1 : 0;
   row.board = timing.board;
   row.energy_j = timing.board.power_w * row.latency_s;
+  row.message = rotation_note(row, l2_bytes_);
+  if (!timing.warmed_up) row.message += std::string(row.message.empty() ? "" : "; ") + "the clock still rose";
   if (timing.kernel_s.count() == 0) {
     row.status = "failed";
     row.message = "no kernel finished inside the window";

@@ -181,17 +181,19 @@ class Runner {
         quantities = collected.take();
       } else {
         rows = gemms_->measure(task);
+        for (const GemmRow& row : rows) {
+          if (row.status != "failed") continue;
+          good = false;
+          sink.failed(key(task), row.message);
+        }
       }
     } catch (const Error& error) {
       cudaGetLastError();
       // A kernel that broke the context ends the run; memory that is too small does not.
       check(cudaDeviceSynchronize(), error.what());
       good = false;
-      if (task.kind == Task::Kind::device) {
-        sink.failed(key(task), error.what());
-      } else {
-        rows = {failed_row(task, error.what())};
-      }
+      sink.failed(key(task), error.what());
+      if (task.kind == Task::Kind::gemm) rows = {failed_row(task, error.what())};
     }
     const std::string now = iso_now();
     for (GemmRow& row : rows) row.measured_at = now;

@@ -83,6 +83,24 @@ void Batch::enqueue() {
   }
 }
 
+/// Runs batches until they no longer get shorter: a board that has idled raises its clock in steps over tens of
+/// milliseconds, and a kernel timed on the way up is of no clock at all.
+void warm_up(Batch& batch, const WarmUpRule& rule, const Stream& stream, Timing& timing) {
+  std::vector<double> batches_s;
+  double sum_s = 0;
+  Event before, after;
+  before.record(stream);
+  do {
+    batch.enqueue();
+    after.record(stream);
+    after.synchronize();
+    batches_s.push_back(after.seconds_since(before));
+    sum_s += batches_s.back();
+    std::swap(before, after);
+    timing.warmed_up = warmed_up(batches_s, rule);
+  } while (!timing.warmed_up && sum_s < rule.most_s);
+}
+
 Timing time_burst(const Launch& launch, std::int64_t copies, const StoppingRule& rule, Board* board,
                   const Stream& stream) {
   Batch batch(launch, copies, kBurstBatchS, stream);
@@ -97,7 +115,7 @@ Timing time_burst(const Launch& launch, std::int64_t copies, const StoppingRule&
   const bool slow = batch.estimate_s() * launches * kBurstGroup > rule.most_s;
   const int group = slow ? 1 : kBurstGroup;
   std::vector<Event> events(static_cast<std::size_t>(group) + 1);
-  batch.enqueue();
+  warm_up(batch, slow ? WarmUpRule{.least_samples = 2} : WarmUpRule{}, stream, timing);
   if (!slow) batch.enqueue();
   while (!enough(batches_s, rule)) {
     if (!slow) batch.enqueue();  // the batch before the first event: the queue is not empty when timing starts

@@ -20,6 +20,7 @@ struct Timing {
   Samples kernel_s;  ///< seconds of one kernel; a sample is the mean over one batch of launches
   std::int64_t kernels_per_sample = 0;
   bool graph = false;
+  bool warmed_up = true;  ///< false: a burst whose batches still got shorter when the warm-up had to end
   BoardSummary board;
 };
 
@@ -52,7 +53,8 @@ class Batch {
   cudaGraphExec_t graph_ = nullptr;
 };
 
-/// Burst: two batches of warm-up, then batches back to back until the rule is content.
+/// Burst: batches of warm-up until they no longer get shorter (`WarmUpRule`), then batches back to back until the rule
+/// is content.
 [[nodiscard]] Timing time_burst(const Launch& launch, std::int64_t copies, const StoppingRule& rule, Board* board,
                                 const Stream& stream);
 

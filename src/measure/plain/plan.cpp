@@ -97,15 +97,29 @@ void add_device(std::vector<Task>& plan) {
   }
 }
 
-void add_tiled(const PlanOptions& options, std::vector<Task>& plan) {
-  if (options.burst) {
-    for (const std::int64_t edge : kTiledEdges) {
-      for (int tile = 1; tile <= gpu::kLargestTile; ++tile) plan.push_back(tiled_task(edge, tile, Mode::burst));
-    }
+void add_burst(DType dtype, std::vector<Task>& plan) {
+  for (const Gemm& gemm : grid(dtype)) plan.push_back(cublaslt_task(gemm, Mode::burst, 1));
+}
+
+void add_sustained(DType dtype, std::vector<Task>& plan) {
+  for (const Gemm& gemm : sustained_shapes(dtype)) plan.push_back(cublaslt_task(gemm, Mode::sustained, 1));
+}
+
+void add_ranking(DType dtype, std::vector<Task>& plan) {
+  for (const auto& [m, n, k] : kRanked) {
+    plan.push_back(cublaslt_task(product(m, n, k, dtype), Mode::burst, kRankedAlgorithms));
   }
-  if (options.sustained) {
-    for (const int tile : kTilesWithPower) plan.push_back(tiled_task(kTiledEdges.back(), tile, Mode::sustained));
+}
+
+/// The large matrices first: their tiles differ by what the kernel does, not by its launch.
+void add_tiled_burst(std::vector<Task>& plan) {
+  for (auto edge = kTiledEdges.rbegin(); edge != kTiledEdges.rend(); ++edge) {
+    for (int tile = 1; tile <= gpu::kLargestTile; ++tile) plan.push_back(tiled_task(*edge, tile, Mode::burst));
   }
+}
+
+void add_tiled_sustained(std::vector<Task>& plan) {
+  for (const int tile : kTilesWithPower) plan.push_back(tiled_task(kTiledEdges.back(), tile, Mode::sustained));
 }
 
 }  // namespace
@@ -169,25 +183,25 @@ std::vector<Gemm> sustained_shapes(DType dtype) {
 
 std::vector<Task> make_plan(const PlanOptions& options) {
   std::vector<Task> plan;
+  const bool burst = options.burst, sustained = options.sustained;
+  const std::vector<DType> first(options.dtypes.begin(), options.dtypes.begin() + (options.dtypes.empty() ? 0 : 1));
+  const std::vector<DType> others(options.dtypes.begin() + static_cast<std::ptrdiff_t>(first.size()),
+                                  options.dtypes.end());
+  const auto for_each = [&](const std::vector<DType>& dtypes, bool wanted, auto add) {
+    for (const DType dtype : dtypes) {
+      if (wanted) add(dtype, plan);
+    }
+  };
   if (options.device) add_device(plan);
-  if (options.cublaslt && options.burst) {
-    for (const DType dtype : options.dtypes) {
-      for (const Gemm& gemm : grid(dtype)) plan.push_back(cublaslt_task(gemm, Mode::burst, 1));
-    }
-  }
-  if (options.cublaslt && options.sustained) {
-    for (const DType dtype : options.dtypes) {
-      for (const Gemm& gemm : sustained_shapes(dtype)) plan.push_back(cublaslt_task(gemm, Mode::sustained, 1));
-    }
-  }
-  if (options.tiled) add_tiled(options, plan);
-  if (options.cublaslt && options.burst && options.ranking) {
-    for (const DType dtype : options.dtypes) {
-      for (const auto& [m, n, k] : kRanked) {
-        plan.push_back(cublaslt_task(product(m, n, k, dtype), Mode::burst, kRankedAlgorithms));
-      }
-    }
-  }
+  // Runtime and power of one format make a GPU known; a burst costs a tenth of a sustained run.
+  for_each(first, options.cublaslt && burst, add_burst);
+  for_each(first, options.cublaslt && sustained, add_sustained);
+  for_each(others, options.cublaslt && burst, add_burst);
+  if (options.tiled && burst) add_tiled_burst(plan);
+  for_each(first, options.cublaslt && burst && options.ranking, add_ranking);
+  for_each(others, options.cublaslt && sustained, add_sustained);
+  if (options.tiled && sustained) add_tiled_sustained(plan);
+  for_each(others, options.cublaslt && burst && options.ranking, add_ranking);
   return plan;
 }
 
@@ -204,10 +218,16 @@ std::set<std::string> finished_tasks(const std::vector<SessionRecords>& records,
 }
 
 std::int64_t operand_copies(double input_bytes, double l2_bytes, double room_bytes) {
-  constexpr double kRotatedL2 = 2.0;  // as NVIDIA's guidelines for measuring GEMMs ask [spec: cutlass-measurement]
   const double wanted = std::ceil(kRotatedL2 * l2_bytes / input_bytes);
   const double fitting = std::floor(room_bytes / input_bytes);
   return static_cast<std::int64_t>(std::clamp(std::min(wanted, fitting), 1.0, static_cast<double>(kMostCopies)));
+}
+
+std::string rotation_note(const GemmRow& row, double l2_bytes) {
+  if (static_cast<double>(row.rotated_bytes) >= kRotatedL2 * l2_bytes) return "";
+  return "inputs may be warm in L2 (" + std::to_string(row.copies) + " sets of operands have " +
+         std::to_string(row.rotated_bytes) + " bytes; twice the L2 are " +
+         std::to_string(static_cast<std::int64_t>(kRotatedL2 * l2_bytes)) + ")";
 }
 
 std::int64_t graph_launches(double wanted, std::int64_t copies) {

@@ -44,4 +44,10 @@ bool enough(const Samples& samples, const StoppingRule& rule) {
          samples.spread_frac() / std::sqrt(static_cast<double>(n)) <= rule.spread_of_median_frac;
 }
 
+bool warmed_up(std::span<const double> times_s, const WarmUpRule& rule) {
+  if (times_s.size() < rule.least_samples) return false;
+  const std::span<const double> last = times_s.last(rule.least_samples);
+  return *std::min_element(last.begin(), last.end()) >= (1 - rule.gain_frac) * last.front();
+}
+
 }  // namespace hindsight::measure
