@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
@@ -58,6 +59,11 @@ std::string command_text(const Options& options) {
 }
 
 int calibrate(const Options& options, const Provenance& provenance) {
+  FileRoles()
+      .reads("--gpu", options.gpu)
+      .reads("--measurements", options.measurements)
+      .writes("--out", options.out)
+      .require_separate();
   const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
   const std::optional<gpu::DType> dtype =
       options.dtype.empty() ? std::nullopt : std::optional(gpu::parse_dtype(options.dtype));
