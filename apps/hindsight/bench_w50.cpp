@@ -9,6 +9,7 @@
 #include "hindsight/check/w50.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/report/w50.h"
 #include "output.h"
@@ -97,9 +98,11 @@ dataset::Dataset load_truth(const std::string& file, const Options& options, con
   const space::DesignSpace space = infer_csv_space(table, roles, "");
   const TemporaryFolder folder;
   const std::filesystem::path log = folder.path() / "table.sqlite";
-  const dataset::ImportResult imported = dataset::import_csv(table, roles, space, log, provenance);
+  const dataset::ImportResult imported =
+      dataset::import_csv(table, roles, space, log, dataset::Duplicates::first, provenance);
   if (imported.rejected_count > 0) {
-    remark(fmt::format("{}: {} rows refused, first: {}", file, imported.rejected_count, imported.rejected.front()));
+    remark(fmt::format("{}: {} refused, first: {}", file, counted(imported.rejected_count, "row"),
+                       imported.rejected.front()));
   }
   if (imported.feasible == 0) {
     throw Error(
@@ -163,7 +166,7 @@ void add_bench_w50(CLI::App& group, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = group.add_subcommand("w50", "Hide the better half of a table, propose, score");
   verb->add_option("--csv", options->csv, "Fully known table, .gz too; repeatable")->required();
-  add_csv_roles(*verb, options->roles);
+  add_csv_roles(*verb, options->roles)->required();
   verb->add_option("--train", options->train, "Rows to learn from, or a share 0.1 [1000]");
   verb->add_option("--hide", options->hide, "Share of feasible rows hidden, best first [0.5]");
   verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "file_roles.h"
 #include "given_calibrations.h"
 #include "hindsight/core/config.h"
 #include "hindsight/core/error.h"
@@ -192,6 +193,12 @@ int calibrate_power(const Options& options, const Provenance& provenance) {
 }
 
 int calibrate(const Options& options, const Provenance& provenance) {
+  FileRoles()
+      .reads("--gpu", options.gpu)
+      .reads("--measurements", options.measurements)
+      .reads("--calibration", options.calibrations)
+      .writes("--out", options.out)
+      .require_separate();
   return options.power ? calibrate_power(options, provenance) : calibrate_runtimes(options, provenance);
 }
 

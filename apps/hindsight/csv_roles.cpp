@@ -1,6 +1,9 @@
 #include "csv_roles.h"
 
+#include <fmt/format.h>
+
 #include "hindsight/core/text.h"
+#include "output.h"
 
 namespace hindsight::app {
 
@@ -13,7 +16,8 @@ dataset::CsvRoles CsvRoleOptions::resolve(const dataset::CsvTable& table) const 
                           .ignored = ignored};
   if (!infeasible.empty()) roles.infeasible = infeasible;
   if (!reason.empty()) roles.reason = reason;
-  std::vector<std::string> named{objective};
+  std::vector<std::string> named;
+  if (!objective.empty()) named.push_back(objective);
   named.insert(named.end(), context.begin(), context.end());
   named.insert(named.end(), constraints.begin(), constraints.end());
   named.insert(named.end(), ignored.begin(), ignored.end());
@@ -23,18 +27,32 @@ dataset::CsvRoles CsvRoleOptions::resolve(const dataset::CsvTable& table) const 
   return roles;
 }
 
-void add_csv_roles(CLI::App& verb, CsvRoleOptions& options) {
-  verb.add_option("--objective", options.objective, "Column to optimise")->required();
+CLI::Option* add_csv_roles(CLI::App& verb, CsvRoleOptions& options) {
+  CLI::Option* const objective = verb.add_option("--objective", options.objective, "Column to optimise");
   verb.add_option("--infeasible", options.infeasible, "Column of 1/0, or COLUMN=VALUE");
   verb.add_option("--reason", options.reason, "Column that says why [reason]");
   verb.add_option("--context", options.context, "Columns a,b of the application")->delimiter(',');
   verb.add_option("--constraint", options.constraints, "Columns a,b of further metrics")->delimiter(',');
   verb.add_option("--ignore", options.ignored, "Columns a,b to leave out")->delimiter(',');
+  return objective;
 }
 
 space::DesignSpace infer_csv_space(const dataset::CsvTable& table, const dataset::CsvRoles& roles,
                                    const std::string& name) {
-  return dataset::infer_space(table, roles, name.empty() ? dataset::snake_case(dataset::table_name(table)) : name);
+  dataset::InferredSpace inferred =
+      dataset::infer_columns(table, roles, name.empty() ? dataset::snake_case(dataset::table_name(table)) : name);
+  for (const std::string& text : inferred.remarks) remark(text);
+  if (!inferred.left_out.empty()) {
+    remark(fmt::format("left out, as they hardly repeat a value (results or identifiers, not parameters): {}",
+                       join(inferred.left_out, ", ")));
+  }
+  if (!inferred.result_like.empty()) {
+    remark(
+        fmt::format("taken as parameters, though they look like results: {}. If they are, name them: --objective "
+                    "COLUMN, --infeasible COLUMN, --constraint or --ignore {}",
+                    join(inferred.result_like, ", "), join(inferred.result_like, ",")));
+  }
+  return std::move(inferred.space);
 }
 
 }  // namespace hindsight::app

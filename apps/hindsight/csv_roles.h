@@ -15,9 +15,11 @@ struct CsvRoleOptions {
   /// Error{usage} with the nearest column when one does not exist.
   [[nodiscard]] dataset::CsvRoles resolve(const dataset::CsvTable& table) const;
 };
-void add_csv_roles(CLI::App& verb, CsvRoleOptions& options);
+/// Returns the option of the objective, which most verbs require.
+CLI::Option* add_csv_roles(CLI::App& verb, CsvRoleOptions& options);
 
-/// The space of the columns without a role; named after the file when `name` is empty.
+/// The space of the columns without a role; named after the file when `name` is empty. Says on standard error which of
+/// them look like results, and which cells are odd.
 [[nodiscard]] space::DesignSpace infer_csv_space(const dataset::CsvTable& table, const dataset::CsvRoles& roles,
                                                  const std::string& name);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "file_roles.h"
 #include "gemm_csv.h"
 #include "given_calibrations.h"
 #include "hindsight/core/error.h"
@@ -271,6 +272,13 @@ int predict_networks(const Options& options, gpu::RunMode mode) {
 int gemm(const Options& options) {
   const Task task = task_of(options);
   check_options(options, task);
+  FileRoles()
+      .reads("--csv", options.csv)
+      .reads("--workload", options.workloads)
+      .reads("--gpu", options.gpus)
+      .reads("--calibration", options.calibrations)
+      .writes("--out", options.out)
+      .require_separate();
   const gpu::RunMode mode = run_mode(options, task);
   switch (task) {
     case Task::product:

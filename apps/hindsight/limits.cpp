@@ -8,6 +8,7 @@
 #include "hindsight/check/accelerator.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "log_names.h"
 
 namespace hindsight::app {
 namespace {
@@ -15,6 +16,12 @@ namespace {
 struct Assignment {
   std::string name, value;
 };
+
+std::vector<std::string> parameter_names(const space::DesignSpace& space) {
+  std::vector<std::string> names;
+  for (const space::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
+  return names;
+}
 
 Assignment parse_assignment(const std::string& option, const std::string& text) {
   const auto equals = text.find('=');
@@ -38,31 +45,37 @@ class ParameterBounds {
  public:
   explicit ParameterBounds(const space::DesignSpace& space) : space_(space), allowed_(space.parameters().size()) {}
 
-  /// Keeps the levels of parameter `p` whose value lies in [low, high].
-  void bound(std::size_t p, double low, double high) {
-    keep(p, [&](const space::Parameter& parameter, std::size_t level) {
-      return parameter.values[level] >= low && parameter.values[level] <= high;
-    });
+  /// Keeps the levels of parameter `p` whose value lies in [low, high]; `option` is what the user wrote.
+  void bound(std::size_t p, double low, double high, const std::string& option) {
+    const space::Parameter& parameter = space_.parameters()[p];
+    const auto distance = [&](double value) { return std::max({low - value, value - high, 0.0}); };
+    const auto nearest = std::min_element(parameter.values.begin(), parameter.values.end(),
+                                          [&](double a, double b) { return distance(a) < distance(b); });
+    keep(
+        p, [&](std::size_t level) { return distance(parameter.values[level]) == 0; },
+        distance(*nearest) == 0 ? option : fmt::format("{} (nearest: {})", option, shortest(*nearest)));
   }
-  void fix(std::size_t p, const std::string& label) {
-    keep(p, [&](const space::Parameter& parameter, std::size_t level) { return parameter.labels[level] == label; });
+  void fix(std::size_t p, const std::string& label, const std::string& option) {
+    keep(
+        p, [&](std::size_t level) { return space_.parameters()[p].labels[level] == label; }, option);
   }
   [[nodiscard]] optimize::AllowedLevels take() { return std::move(allowed_); }
 
  private:
   template <class Predicate>
-  void keep(std::size_t p, const Predicate& predicate) {
+  void keep(std::size_t p, const Predicate& predicate, const std::string& option) {
     const space::Parameter& parameter = space_.parameters()[p];
     std::vector<std::uint16_t> levels;
     for (std::size_t level = 0; level < parameter.level_count(); ++level) {
       const auto index = static_cast<std::uint16_t>(level);
       const bool before =
           allowed_[p].empty() || std::find(allowed_[p].begin(), allowed_[p].end(), index) != allowed_[p].end();
-      if (before && predicate(parameter, level)) levels.push_back(index);
+      if (before && predicate(level)) levels.push_back(index);
     }
     if (levels.empty()) {
-      throw Error(ErrorKind::no_feasible,
-                  fmt::format("no value of {} is left (its values: {})", parameter.name, join(parameter.labels, ", ")));
+      const std::string others = allowed_[p].empty() ? "" : " together with the options before it";
+      throw Error(ErrorKind::no_feasible, fmt::format("{}: leaves no value of {}{}. Its values: {}", option,
+                                                      parameter.name, others, join(parameter.labels, ", ")));
     }
     allowed_[p] = std::move(levels);
   }
@@ -91,25 +104,45 @@ std::string label_of(const space::Parameter& parameter, const std::string& text)
 
 void apply_set(const std::string& text, const space::DesignSpace& space, ParameterBounds& bounds) {
   const Assignment assignment = parse_assignment("--set", text);
-  const std::size_t p = space.index_of(assignment.name);
+  const std::size_t p = space.index_of(known_name(assignment.name, parameter_names(space)));
   const space::Parameter& parameter = space.parameters()[p];
   const auto dots = assignment.value.find("..");
   if (dots == std::string::npos) {
-    bounds.fix(p, label_of(parameter, assignment.value));
+    bounds.fix(p, label_of(parameter, assignment.value), "--set " + printable(text));
     return;
   }
   require_ordinal(parameter, "--set");
   bounds.bound(p, number_of("--set", assignment, assignment.value.substr(0, dots)),
-               number_of("--set", assignment, assignment.value.substr(dots + 2)));
+               number_of("--set", assignment, assignment.value.substr(dots + 2)), "--set " + printable(text));
+}
+
+/// What --max may name, each once: analytic and learned metrics, parameters.
+std::vector<std::string> limitable(const surrogate::Model& model) {
+  std::vector<std::string> known = model.parts().constraint_names;
+  if (check::describes_accelerator(model.parts().space)) known.emplace_back("area_mm2");
+  for (std::string& name : parameter_names(model.parts().space)) known.push_back(std::move(name));
+  std::vector<std::string> unique;
+  for (std::string& name : known) {
+    if (std::find(unique.begin(), unique.end(), name) == unique.end()) unique.push_back(std::move(name));
+  }
+  return unique;
 }
 
 [[noreturn]] void unknown_metric(const std::string& name, const surrogate::Model& model) {
-  std::vector<std::string> known = model.parts().constraint_names;
-  if (check::describes_accelerator(model.parts().space)) known.emplace_back("area_mm2");
-  for (const space::Parameter& parameter : model.parts().space.parameters()) known.push_back(parameter.name);
   throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric that the model has learned "
                                             "(train with --constraint).{}",
-                                            printable(name), did_you_mean(name, known)));
+                                            printable(name), did_you_mean(name, limitable(model))));
+}
+
+/// Of two limits of one metric the tighter holds.
+void add_constraint(std::vector<optimize::Constraint>& constraints, optimize::Constraint constraint) {
+  const auto same = std::find_if(constraints.begin(), constraints.end(),
+                                 [&](const optimize::Constraint& other) { return other.name == constraint.name; });
+  if (same == constraints.end()) {
+    constraints.push_back(std::move(constraint));
+  } else if (constraint.limit < same->limit) {
+    *same = std::move(constraint);
+  }
 }
 
 }  // namespace
@@ -122,26 +155,27 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
   for (const std::string& text : words.set) apply_set(text, space, bounds);
   for (const std::string& text : words.min) {
     const Assignment assignment = parse_assignment("--min", text);
-    const std::size_t p = space.index_of(assignment.name);
+    const std::size_t p = space.index_of(known_name(assignment.name, parameter_names(space)));
     require_ordinal(space.parameters()[p], "--min");
-    bounds.bound(p, number_of("--min", assignment, assignment.value), kUnbounded);
+    bounds.bound(p, number_of("--min", assignment, assignment.value), kUnbounded, "--min " + printable(text));
   }
   for (const std::string& text : words.max) {
-    const Assignment assignment = parse_assignment("--max", text);
+    Assignment assignment = parse_assignment("--max", text);
+    assignment.name = known_name(assignment.name, limitable(model));
     const double limit = number_of("--max", assignment, assignment.value);
     if (auto analytic = check::analytic_constraint(space, assignment.name, limit, technology)) {
-      limits.constraints.push_back(std::move(*analytic));
+      add_constraint(limits.constraints, std::move(*analytic));
       continue;
     }
     const auto& heads = model.parts().constraint_names;
     if (std::find(heads.begin(), heads.end(), assignment.name) != heads.end()) {
-      limits.constraints.push_back({.name = assignment.name, .limit = limit, .learned = true, .value = {}});
+      add_constraint(limits.constraints, {.name = assignment.name, .limit = limit, .learned = true, .value = {}});
       continue;
     }
     const auto p = space.find(assignment.name);
     if (!p) unknown_metric(assignment.name, model);
     require_ordinal(space.parameters()[*p], "--max");
-    bounds.bound(*p, -kUnbounded, limit);
+    bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
   }
   limits.allowed = bounds.take();
   return limits;

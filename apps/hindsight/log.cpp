@@ -4,11 +4,14 @@
 #include <memory>
 
 #include "csv_roles.h"
+#include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/query.h"
 #include "hindsight/report/import.h"
 #include "hindsight/report/log_summary.h"
+#include "log_names.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -19,7 +22,7 @@ struct Options {
   std::string log;
   std::string workload, space, evaluator;
   std::int64_t run_id = 0;
-  std::string metric = "latency_s";
+  std::string metric;  ///< empty: the log's own
   std::string pareto;
   std::int64_t top = 3;
   std::int64_t runs = 5;
@@ -28,8 +31,9 @@ struct Options {
 
 constexpr std::int64_t kMostLines = 1'000'000;
 
-report::LogQuery make_query(const Options& options) {
-  report::LogQuery query{.metric = options.metric,
+report::LogQuery make_query(const Options& options, const log::Log& log) {
+  const std::vector<std::string> known = log::metric_names(log);
+  report::LogQuery query{.metric = options.metric.empty() ? own_objective(log) : known_name(options.metric, known),
                          .top = static_cast<std::size_t>(options.top),
                          .runs = static_cast<std::size_t>(options.runs)};
   if (!options.workload.empty()) query.filter.workload = options.workload;
@@ -37,6 +41,7 @@ report::LogQuery make_query(const Options& options) {
   if (!options.evaluator.empty()) query.filter.evaluator = options.evaluator;
   if (options.run_id > 0) query.filter.run_id = options.run_id;
   if (!options.pareto.empty()) query.pareto = split(options.pareto, ',');
+  for (std::string& metric : query.pareto) metric = known_name(metric, known);
   return query;
 }
 
@@ -48,14 +53,14 @@ log::Log open_log(const Options& options) {
 
 int show(const Options& options) {
   const log::Log log = open_log(options);
-  const report::LogQuery query = make_query(options);
+  const report::LogQuery query = make_query(options, log);
   print(options.json ? report::log_contents_json(log, query) : report::log_contents_text(log, query, output_columns()));
   return 0;
 }
 
 int stats(const Options& options) {
   const log::Log log = open_log(options);
-  const report::LogQuery query = make_query(options);
+  const report::LogQuery query = make_query(options, log);
   print(options.json ? report::log_statistics_json(log, query)
                      : report::log_statistics_text(log, query, output_columns()));
   return 0;
@@ -74,16 +79,23 @@ struct ImportOptions {
   std::string space;
   std::string log;
   CsvRoleOptions roles;
+  std::string duplicates = "error";
   bool json = false;
 };
 
 int import(const ImportOptions& options, const Provenance& provenance) {
+  const dataset::Duplicates duplicates = dataset::parse_duplicates(options.duplicates);
+  FileRoles()
+      .reads("--csv", options.csv)
+      .reads("--space", options.space)
+      .writes("--log", options.log)
+      .require_separate();
   const dataset::CsvTable table = dataset::read_csv(options.csv);
   const dataset::CsvRoles roles = options.roles.resolve(table);
   const space::DesignSpace space =
       options.space.empty() ? infer_csv_space(table, roles, "") : space::load_space(options.space);
   install_interrupt_handlers();
-  const dataset::ImportResult result = dataset::import_csv(table, roles, space, options.log, provenance);
+  const dataset::ImportResult result = dataset::import_csv(table, roles, space, options.log, duplicates, provenance);
   print(options.json ? report::import_json(result, options.log)
                      : report::import_text(result, options.log, output_columns()));
   return 0;
@@ -95,7 +107,8 @@ void add_import(CLI::App& group, Session& session) {
   verb->add_option("--csv", options->csv, "CSV file, .gz too")->required();
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
   verb->add_option("--space", options->space, "Space name or YAML file [inferred]");
-  add_csv_roles(*verb, options->roles);
+  add_csv_roles(*verb, options->roles)->required();
+  verb->add_option("--duplicates", options->duplicates, "Contradictory rows: error, first, last, best [error]");
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer(
       "An objective that is empty, nan or a word makes a row infeasible.\n"
@@ -110,7 +123,7 @@ void add_selection(CLI::App& verb, Options& options) {
   verb.add_option("--space", options.space, "Only this design space");
   verb.add_option("--evaluator", options.evaluator, "Only this evaluator");
   verb.add_option("--run", options.run_id, "Only rows of this run")->check(between(1, INT64_MAX));
-  verb.add_option("--metric", options.metric, "What makes a design best [latency_s]");
+  verb.add_option("--metric", options.metric, "What makes a design best [latency_s, or imported]");
   verb.add_option("--top", options.top, "Best designs per workload [3]")->check(between(1, kMostLines));
 }
 

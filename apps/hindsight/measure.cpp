@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
@@ -95,6 +96,16 @@ std::string sheet_name(const std::string& file) {
   return name;
 }
 
+void require_separate_files(const MeasureOptions& options) {
+  FileRoles()
+      .reads("--shapes", options.shapes)
+      .reads("the records", options.file)
+      .writes("--log", options.log)
+      .writes("--csv", options.csv)
+      .writes("--sheet", options.sheet)
+      .require_separate();
+}
+
 /// Prints what was measured, and writes the CSV, as the options say.
 void show(const measure::SessionRecords& records, const MeasureOptions& options) {
   if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, measure::gemms_csv({records}));
@@ -122,6 +133,7 @@ void write_sheet(const measure::SessionRecords& records, const MeasureOptions& o
 }
 
 int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Provenance& provenance) {
+  require_separate_files(options);
   const measure::Availability here = measure::availability();
   if (options.resume && options.log.empty())
     throw Error(ErrorKind::usage, "--resume needs --log (what is done stands there)");
@@ -161,6 +173,7 @@ int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Pr
 }
 
 int import(const MeasureOptions& options, const Provenance& provenance) {
+  require_separate_files(options);
   const std::vector<measure::SessionRecords> sessions =
       measure::parse_json_lines(read_file(options.file), options.file, measure::LastLine::may_be_cut);
   if (options.log.empty() && options.csv.empty() && options.sheet.empty()) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "file_roles.h"
 #include "hindsight/check/accelerator.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -30,7 +31,7 @@ namespace {
 struct Options {
   std::string model = kShippedModel;
   std::vector<std::string> workloads;
-  std::string aggregate = "geomean";
+  std::string aggregate;  ///< empty: geomean, or weighted with weights
   std::vector<double> weights;
   LimitWords limits;
   std::string search = "evolutionary";
@@ -43,6 +44,7 @@ struct Options {
   double min_feasible = 0.5;
   std::string log;
   std::string evaluator;
+  bool only_new = false;
   bool simulate = false;
   std::string technology = "22nm";
   std::int64_t seed = 1;
@@ -146,14 +148,35 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
                   printable(found->second), asked));
 }
 
+void require_separate_files(const Options& options) {
+  FileRoles()
+      .reads("--model", options.model)
+      .reads("--workload", options.workloads)
+      .reads("--technology", options.technology)
+      .reads_log("--log", options.log)
+      .writes("--csv", options.csv)
+      .require_separate();
+}
+
+optimize::Aggregate aggregate_of(const Options& options) {
+  const bool weighted = !options.weights.empty();
+  if (options.aggregate.empty()) return weighted ? optimize::Aggregate::weighted : optimize::Aggregate::geomean;
+  const optimize::Aggregate aggregate = optimize::parse_aggregate(options.aggregate);
+  if (weighted && aggregate != optimize::Aggregate::weighted) {
+    throw Error(ErrorKind::usage, fmt::format("--weights are those of a weighted mean; --aggregate {} has none. Leave "
+                                              "one of the two out?",
+                                              options.aggregate));
+  }
+  return aggregate;
+}
+
 optimize::ProposeOptions make_options(const Options& options, const surrogate::Model& model,
                                       const std::vector<Application>& wanted, const accel::Technology& technology) {
   Limits limits = resolve_limits(options.limits, model, technology);
   optimize::ProposeOptions result;
   for (const Application& application : wanted) result.contexts.push_back(application.context);
   result.weights = options.weights;
-  result.aggregate =
-      options.weights.empty() ? optimize::parse_aggregate(options.aggregate) : optimize::Aggregate::weighted;
+  result.aggregate = aggregate_of(options);
   result.pessimism = options.pessimism;
   result.min_p_feasible = options.min_feasible;
   result.search.kind = optimize::parse_search(options.search);
@@ -163,6 +186,7 @@ optimize::ProposeOptions make_options(const Options& options, const surrogate::M
   result.allowed = std::move(limits.allowed);
   result.count = static_cast<std::size_t>(options.top);
   result.diversity = static_cast<std::size_t>(options.diversity);
+  result.only_new = options.only_new;
   result.threads = options.threads;
   return result;
 }
@@ -195,6 +219,7 @@ void store(const Options& options, const Provenance& provenance, const report::P
                                         {"seed", options.seed},
                                         {"pessimism", options.pessimism},
                                         {"min_feasible", options.min_feasible},
+                                        {"new", options.only_new},
                                         {"aggregate", optimize::to_string(report.options->aggregate)}};
   const std::int64_t run = log.begin_run("propose", provenance, settings.dump());
   const std::int64_t space =
@@ -243,6 +268,10 @@ int run(const Options& options, const Provenance& provenance) {
   if (options.csv == "-" && options.json) {
     throw Error(ErrorKind::usage, "--csv - and --json both write to standard output. Name a file for the CSV?");
   }
+  if (options.only_new && options.log.empty()) {
+    throw Error(ErrorKind::usage, "--new: new designs are those that a log does not have. Name it with --log?");
+  }
+  require_separate_files(options);
   const auto start = std::chrono::steady_clock::now();
   const surrogate::Model model = surrogate::load_model(options.model);
   const std::vector<Application> wanted = applications(model, options.workloads);
@@ -287,7 +316,7 @@ void add_propose(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--max", options->limits.max, "Limit NAME=NUMBER: area_mm2, learned, parameter"));
   repeatable(verb->add_option("--min", options->limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", options->limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
-  verb->add_option("--aggregate", options->aggregate, "mean, worst or geomean of workloads [geomean]");
+  verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean]");
   verb->add_option("--weights", options->weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration");
   verb->add_option("--evaluations", options->evaluations, "Designs to judge [200000]")
@@ -299,6 +328,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--min-feasible", options->min_feasible, "Smallest probability, less spreads [0.5]");
   verb->add_option("--log", options->log, "Log: start designs, distances; keeps proposals");
   verb->add_option("--evaluator", options->evaluator, "Evaluator, where the log has several");
+  verb->add_flag("--new", options->only_new, "Only designs that the log does not have");
   verb->add_flag("--simulate", options->simulate, "Evaluate afterwards: predicted against true");
   verb->add_option("--technology", options->technology, "Process node [22nm]");
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestCount));

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "csv_roles.h"
+#include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/report/catalogue.h"
@@ -62,6 +63,7 @@ struct InferOptions {
 };
 
 int infer(const InferOptions& options) {
+  FileRoles().reads("--csv", options.csv).writes("--out", options.out).require_separate();
   const dataset::CsvTable table = dataset::read_csv(options.csv);
   const space::DesignSpace space = infer_csv_space(table, options.roles.resolve(table), options.name);
   const std::string yaml = dataset::to_yaml(space);
@@ -105,11 +107,12 @@ void add_space(CLI::App& app, Session& session) {
   const auto infer_options = std::make_shared<InferOptions>();
   CLI::App* infer_verb = group->add_subcommand("infer", "Find the design space of a CSV table");
   infer_verb->add_option("csv,--csv", infer_options->csv, "CSV file, .gz too")->required();
-  add_csv_roles(*infer_verb, infer_options->roles);
+  add_csv_roles(*infer_verb, infer_options->roles);  // without an objective all columns are looked at
   infer_verb->add_option("--name", infer_options->name, "Name of the space [the file's]");
   infer_verb->add_option("--out", infer_options->out, "YAML file to write [standard output]");
   infer_verb->footer(
-      "All columns without a role are design parameters.\n"
+      "All columns without a role are design parameters; those that look like results\n"
+      "are named.\n"
       "Example: hindsight space infer tuning.csv --objective time_ms \\\n"
       "           --infeasible infeasible --out tuning.yaml");
   infer_verb->callback(

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/report/sweep_summary.h"
@@ -50,6 +51,12 @@ sweep::SweepOptions resolve(const Options& options, const Provenance& provenance
 }
 
 int run(const Options& options, const Provenance& provenance) {
+  FileRoles()
+      .reads("--space", options.space)
+      .reads("--workloads", options.workloads)
+      .reads("--technology", options.technology)
+      .writes("--log", options.log)
+      .require_separate();
   const sweep::SweepOptions resolved = resolve(options, provenance);
   install_interrupt_handlers();
   const sweep::SweepSummary summary = sweep::run_sweep(resolved);

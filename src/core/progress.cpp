@@ -20,6 +20,8 @@ namespace {
 constexpr std::chrono::milliseconds kRedrawInterval{100};  // [chosen] smooth for the eye, free for the loop
 constexpr std::chrono::seconds kPlainInterval{10};         // [chosen] a readable log file
 constexpr int kBarCells = 20;                              // [chosen] one cell per 5 %
+constexpr int kShortBarCells = 10;                         // [chosen] where 20 do not fit
+constexpr std::size_t kNotesBeforeBar = 2;                 // [chosen] notes that a bar makes room for
 
 /// Redrawing needs a terminal that knows escape codes.
 bool can_redraw() {
@@ -37,9 +39,19 @@ std::string rate_text(double rate_per_s, const std::string& item_name) {
                            : fmt::format("{} {}/h", si(per_minute * 60.0, ""), item_name);
 }
 
-std::string bar_text(double share) {
-  const int full = static_cast<int>(share * kBarCells);
-  return fmt::format("[{:#<{}}{:.<{}}]", "", full, "", kBarCells - full);
+std::string bar_text(double share, int cells) {
+  const int full = static_cast<int>(share * cells);
+  return fmt::format("[{:#<{}}{:.<{}}]", "", full, "", cells - full);
+}
+
+/// The first `count` notes, on one line.
+std::string notes_text(const std::vector<std::string>& notes, std::size_t count) {
+  constexpr std::size_t kUnlimited = std::size_t{1} << 16U;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(count, notes.size()); ++i) {
+    text += (text.empty() ? "" : " ") + printable(notes[i], kUnlimited);
+  }
+  return text;
 }
 
 double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
@@ -59,7 +71,7 @@ Progress::Progress(const std::string& label, std::uint64_t total, const std::str
 
 Progress::~Progress() { finish(); }
 
-void Progress::update(std::uint64_t done, const std::string& note) {
+void Progress::update(std::uint64_t done, const std::vector<std::string>& notes) {
   if (quiet_) {
     return;
   }
@@ -72,22 +84,22 @@ void Progress::update(std::uint64_t done, const std::string& note) {
     return;
   }
   last_drawn_ = now;
-  draw(note, false);
+  draw(notes, false);
 }
 
-void Progress::finish(const std::string& note) {
+void Progress::finish(const std::vector<std::string>& notes) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(finished_, true) || quiet_) {
     return;
   }
-  draw(note, true);
+  draw(notes, true);
 }
 
-void Progress::draw(const std::string& note, bool last) {
+void Progress::draw(const std::vector<std::string>& notes, bool last) {
   const double elapsed_s = seconds_between(start_, std::chrono::steady_clock::now());
   // The last column stays free: a character there makes some terminals wrap.
   const int columns = tty_ ? terminal_columns(Stream::err) - 1 : 0;
-  std::string text = line(last_done_, elapsed_s, columns, note);
+  std::string text = line(last_done_, elapsed_s, columns, notes);
   if (tty_) {
     text = "\r" + text + "\x1b[K";
   }
@@ -98,7 +110,8 @@ void Progress::draw(const std::string& note, bool last) {
   std::fflush(stderr);
 }
 
-std::string Progress::line(std::uint64_t done, double elapsed_s, int columns, const std::string& note) const {
+std::string Progress::line(std::uint64_t done, double elapsed_s, int columns,
+                           const std::vector<std::string>& notes) const {
   const double share = total_ == 0 ? 0.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
   const std::uint64_t done_here = done - std::min(done, already_done_);
   const double rate_per_s = elapsed_s > 0.0 ? static_cast<double>(done_here) / elapsed_s : 0.0;
@@ -108,7 +121,7 @@ std::string Progress::line(std::uint64_t done, double elapsed_s, int columns, co
   std::array<std::string, part_count> parts;
   parts[label] = label_;
   if (total_ > 0) {
-    parts[bar] = columns > 0 ? bar_text(share) : "";
+    parts[bar] = columns > 0 ? bar_text(share, kBarCells) : "";
     parts[percent] = fmt::format("{:.1f} %", std::floor(share * 1000.0) / 10.0);
     parts[count] = fmt::format("{} / {} {}", with_commas(done), with_commas(total_), item_name_);
   } else {
@@ -122,7 +135,7 @@ std::string Progress::line(std::uint64_t done, double elapsed_s, int columns, co
   } else if (total_ > 0 && rate_per_s > 0.0) {
     parts[time] = "ETA " + duration_text(static_cast<double>(total_ - done) / rate_per_s);
   }
-  parts[remark] = printable(note);
+  parts[remark] = notes_text(notes, notes.size());
 
   const auto joined = [&] {
     std::string text;
@@ -138,17 +151,31 @@ std::string Progress::line(std::uint64_t done, double elapsed_s, int columns, co
     return text;
   }
   const auto width = static_cast<std::size_t>(columns);
-  // What a person misses least goes first.
-  for (const Part part : {bar, count, rate, remark, time}) {
-    if (display_width(text) <= width) {
-      return text;
-    }
-    if (part == count && total_ == 0) {
-      continue;  // without a total the count is the progress
-    }
-    parts[part].clear();
+  const auto fits = [&] {
     text = joined();
+    return display_width(text) <= width;
+  };
+  // What a person misses least goes first.
+  if (fits()) return text;
+  if (!parts[bar].empty()) parts[bar] = bar_text(share, kShortBarCells);
+  if (fits()) return text;
+  for (const Part part : {count, rate}) {
+    if (part == count && total_ == 0) continue;  // without a total the count is the progress
+    parts[part].clear();
+    if (fits()) return text;
   }
+  for (std::size_t kept = notes.size(); kept > kNotesBeforeBar; --kept) {
+    parts[remark] = notes_text(notes, kept - 1);
+    if (fits()) return text;
+  }
+  parts[bar].clear();
+  if (fits()) return text;
+  for (std::size_t kept = std::min(notes.size(), kNotesBeforeBar); kept > 0; --kept) {
+    parts[remark] = notes_text(notes, kept - 1);
+    if (fits()) return text;
+  }
+  parts[time].clear();
+  if (fits()) return text;
   return shortened(text, width);
 }
 

@@ -110,7 +110,9 @@ std::string snake_case(std::string_view text) {
 ColumnRoles resolve_roles(const CsvTable& table, const CsvRoles& roles) {
   RoleBook book(table);
   ColumnRoles result;
-  result.objective = named(table, {book.take(roles.objective, "objective")}).front();
+  if (!roles.objective.empty()) {
+    result.objective = named(table, {book.take(roles.objective, "objective")}).front();
+  }
   if (roles.infeasible) {
     take_infeasible(table, *roles.infeasible, book, result);
   }
@@ -140,11 +142,23 @@ ColumnRoles resolve_roles(const CsvTable& table, const CsvRoles& roles) {
   return result;
 }
 
+bool is_odd_number(const std::string& cell) {
+  std::string lowered;
+  for (const char c : cell) lowered += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+  std::string_view text = lowered;
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  if (text == "nan" || text == "inf" || text == "infinity") {
+    return true;
+  }
+  return text.size() > 2 && text.starts_with("0x") &&
+         text.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
+}
+
 bool is_numeric(const CsvTable& table, std::size_t column) {
   bool any = false;
   for (const std::vector<std::string>& row : table.rows) {
     const std::string& cell = row[column];
-    if (cell.empty()) {
+    if (cell.empty() || is_odd_number(cell)) {
       continue;
     }
     if (!parse_double(cell)) {

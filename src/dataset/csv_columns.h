@@ -28,11 +28,14 @@ struct ColumnRoles {
   std::vector<NamedColumn> constraints;
   std::vector<NamedColumn> design;
 };
-/// Errors: Error{usage} for an unknown column (nearest name), a column with two roles, two metrics of one name, or no
-/// column left for the design.
+/// Without an objective `objective` has no name. Errors: Error{usage} for an unknown column (nearest name), a column
+/// with two roles, two metrics of one name, or no column left for the design.
 [[nodiscard]] ColumnRoles resolve_roles(const CsvTable& table, const CsvRoles& roles);
 
-/// True when every cell of the column that is not empty is a number, and there is one.
+/// A cell that was meant as a number and is none a parameter can have: nan, inf, hexadecimal.
+[[nodiscard]] bool is_odd_number(const std::string& cell);
+
+/// True when every cell of the column that is neither empty nor an odd number is a number, and there is one.
 [[nodiscard]] bool is_numeric(const CsvTable& table, std::size_t column);
 
 /// A cell as level of a categorical parameter: ',', '=', quotes, backslashes, control characters and broken UTF-8

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 
+#include "dataset/csv_duplicates.h"
 #include "dataset/csv_rows.h"
 #include "dataset/stored_space.h"
 #include "hindsight/core/error.h"
@@ -23,8 +23,7 @@ namespace {
 
 const std::string kEvaluatorName = "csv import";
 constexpr int kContextVersion = 1;
-constexpr std::size_t kBatchRows = 10'000;   // [chosen] a transaction of about a tenth of a second
-constexpr std::size_t kListedRefusals = 20;  // [chosen] what a person reads
+constexpr std::size_t kBatchRows = 10'000;  // [chosen] a transaction of about a tenth of a second
 
 /// What the columns mean: rows of tables that were read in another way never mix.
 std::string evaluator_definition(const CsvTable& table, const ColumnRoles& roles) {
@@ -45,76 +44,19 @@ std::string evaluator_definition(const CsvTable& table, const ColumnRoles& roles
   return text + fmt::format("context|{}\nconstraints|{}\n", headers(roles.context), headers(roles.constraints));
 }
 
-/// What two evaluations of one design are compared by.
-struct Outcome {
-  bool feasible = false;
-  std::map<std::string, double> metrics;
-  std::string source;  ///< "line 7", "evaluation 12 of the log"
-};
-
-/// How `given` contradicts `first`, or an empty text.
-std::string contradiction(const Outcome& first, const Outcome& given) {
-  const auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
-    return fmt::format("contradicts {} for the same design and context: {} is {} there, {} here (the first is kept)",
-                       first.source, what, there, here);
-  };
-  if (first.feasible != given.feasible) {
-    const auto word = [](const Outcome& outcome) { return outcome.feasible ? "feasible" : "infeasible"; };
-    return differs("the design", word(first), word(given));
-  }
-  const auto text = [](const Outcome& outcome, const std::string& name) {
-    const auto found = outcome.metrics.find(name);
-    return found == outcome.metrics.end() ? std::string("missing") : shortest(found->second);
-  };
-  std::map<std::string, double> names = first.metrics;
-  names.insert(given.metrics.begin(), given.metrics.end());
-  for (const auto& [name, value] : names) {
-    if (text(first, name) != text(given, name)) {
-      return differs(name, text(first, name), text(given, name));
-    }
-  }
-  return "";
+/// The evaluations that the log has already, by workload and design.
+std::unordered_map<std::string, Outcome> logged_outcomes(const log::Log& log, std::int64_t space_id,
+                                                         std::int64_t evaluator_id) {
+  std::unordered_map<std::string, Outcome> known;
+  log::for_each_evaluation(
+      log, {.evaluator = kEvaluatorName}, log::Detail::all, [&](const log::EvaluationRecord& record) {
+        if (record.space_id == space_id && record.evaluator_id == evaluator_id) {
+          known.try_emplace(fmt::format("{}|{}", record.workload_id, record.design_text_id), outcome_of(record));
+        }
+        return true;
+      });
+  return known;
 }
-
-/// First outcome of every design and workload.
-class Outcomes {
- public:
-  /// Remembers `outcome`, or returns how it contradicts what is known.
-  std::string add(std::int64_t workload_id, const std::string& design, Outcome outcome) {
-    const auto [entry, fresh] = known_.try_emplace(fmt::format("{}|{}", workload_id, design));
-    if (!fresh) {
-      return contradiction(entry->second, outcome);
-    }
-    entry->second = std::move(outcome);
-    return "";
-  }
-
-  /// The evaluations that the log has already.
-  void add_logged(const log::Log& log, std::int64_t space_id, std::int64_t evaluator_id) {
-    log::for_each_evaluation(log, {.evaluator = kEvaluatorName}, log::Detail::all,
-                             [&](const log::EvaluationRecord& record) {
-                               if (record.space_id == space_id && record.evaluator_id == evaluator_id) {
-                                 add(record.workload_id, record.design_text_id, outcome_of(record));
-                               }
-                               return true;
-                             });
-  }
-
- private:
-  static Outcome outcome_of(const log::EvaluationRecord& record) {
-    Outcome outcome{.feasible = record.feasible,
-                    .metrics = {record.other_metrics.begin(), record.other_metrics.end()},
-                    .source = fmt::format("evaluation {} of the log", record.evaluation_id)};
-    for (std::size_t i = 0; i < record.standard.size(); ++i) {
-      if (!std::isnan(record.standard[i])) {
-        outcome.metrics.emplace(log::standard_metrics()[i], record.standard[i]);
-      }
-    }
-    return outcome;
-  }
-
-  std::unordered_map<std::string, Outcome> known_;
-};
 
 /// A run of the log that is closed whatever happens.
 class Run {
@@ -166,40 +108,40 @@ Registered register_all(log::Log& log, const CsvTable& table, const ColumnRoles&
   return ids;
 }
 
-/// Counts and lists refusals.
-class Refusals {
- public:
-  Refusals(const CsvTable& table, ImportResult& result) : file_(printable(table.file.string(), 400)), result_(result) {}
-  void add(std::size_t line, const std::string& reason) {
-    ++result_.rejected_count;
-    if (result_.rejected.size() < kListedRefusals) {
-      result_.rejected.push_back(fmt::format("{}:{}: {}", file_, line, reason));
-    }
-  }
-
- private:
-  std::string file_;
-  ImportResult& result_;
-};
-
-/// Rows that contradict nothing, with the ids of their workloads.
-std::vector<TableRow> consistent_rows(std::vector<TableRow> rows, const Registered& ids, Outcomes& outcomes,
-                                      Refusals& refusals) {
+/// Rows that do not contradict the log, with the ids of their workloads.
+std::vector<TableRow> consistent_rows(std::vector<TableRow> rows, const Registered& ids,
+                                      const std::unordered_map<std::string, Outcome>& logged, Refusals& refusals) {
   std::vector<TableRow> kept;
   for (TableRow& row : rows) {
-    log::EvaluationRow& evaluation = row.evaluation;
-    evaluation.workload_id = ids.workloads[row.context];
-    const std::string problem = outcomes.add(evaluation.workload_id, evaluation.design_text_id,
-                                             {.feasible = evaluation.feasible,
-                                              .metrics = {evaluation.metrics.begin(), evaluation.metrics.end()},
-                                              .source = fmt::format("line {}", row.line)});
+    row.evaluation.workload_id = ids.workloads[row.context];
+    const auto known = logged.find(fmt::format("{}|{}", row.evaluation.workload_id, row.evaluation.design_text_id));
+    const std::string problem = known == logged.end() ? "" : contradiction(known->second, outcome_of(row));
     if (problem.empty()) {
       kept.push_back(std::move(row));
     } else {
-      refusals.add(row.line, problem);
+      refusals.add_contradiction(row.line, problem + " (the log's is kept)");
     }
   }
   return kept;
+}
+
+/// Columns whose names in the log are others.
+std::vector<std::pair<std::string, std::string>> renamed_columns(const CsvTable& table, const ColumnRoles& roles,
+                                                                 const space::DesignSpace& space) {
+  std::vector<std::pair<std::string, std::string>> renamed;
+  const auto add = [&](const NamedColumn& column, const std::string& name) {
+    const std::string& header = table.header[column.column];
+    if (header != name) renamed.emplace_back(printable(header), name);
+  };
+  add(roles.objective, roles.objective.name);
+  for (const NamedColumn& column : roles.constraints) add(column, column.name);
+  for (const NamedColumn& column : roles.context) add(column, column.name);
+  for (const NamedColumn& column : roles.design) {
+    for (const space::Parameter& parameter : space.parameters()) {
+      if (names_column(parameter.name, column)) add(column, parameter.name);
+    }
+  }
+  return renamed;
 }
 
 void append_rows(log::Log& log, Run& run, const Registered& ids, const std::vector<TableRow>& rows,
@@ -228,32 +170,46 @@ void append_rows(log::Log& log, Run& run, const Registered& ids, const std::vect
   }
 }
 
+/// The run's options in the log; "metric" is what the objective is called there.
+std::string run_options(const CsvTable& table, const CsvRoles& roles, const ColumnRoles& resolved,
+                        Duplicates duplicates) {
+  return nlohmann::ordered_json{{"table", table_name(table)},
+                                {"objective", printable(roles.objective)},
+                                {"metric", resolved.objective.name},
+                                {"duplicates", to_string(duplicates)},
+                                {"rows", table.rows.size()}}
+      .dump();
+}
+
 }  // namespace
 
 ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const space::DesignSpace& space,
-                        const std::filesystem::path& log, const Provenance& provenance) {
+                        const std::filesystem::path& log, Duplicates duplicates, const Provenance& provenance) {
+  if (roles.objective.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: no column is named as the objective. Name one", printable(table.file.string(), 400)));
+  }
   const ColumnRoles resolved = resolve_roles(table, roles);
   ImportResult result;
   result.rows = table.rows.size();
   Refusals refusals(table, result);
   TableRows read = read_rows(table, resolved, space);
-  for (const RefusedRow& refused : read.refused) refusals.add(refused.line, refused.reason);
+  for (const RefusedRow& refused : read.refused) refusals.add(refused);
   if (read.rows.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("{}: none of its {} rows can be imported{}{}. Check the roles of the "
-                                              "columns",
+    throw Error(ErrorKind::usage, fmt::format("{}: no row of {} can be imported{}{}. Check the roles of the columns",
                                               printable(table.file.string(), 400), with_commas(result.rows),
                                               result.rejected.empty() ? "" : "; first: ",
                                               result.rejected.empty() ? "" : result.rejected.front()));
   }
+  std::vector<TableRow> rows =
+      distinct_rows(std::move(read.rows), resolved.objective.name, duplicates, result, refusals);
+  if (duplicates == Duplicates::error) refusals.require_no_contradiction();
   log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
   const Registered ids = register_all(opened, table, resolved, space, read.contexts);
-  Outcomes outcomes;
-  outcomes.add_logged(opened, ids.space, ids.evaluator);
-  const std::vector<TableRow> rows = consistent_rows(std::move(read.rows), ids, outcomes, refusals);
-  Run run(opened, provenance,
-          nlohmann::ordered_json{
-              {"table", table_name(table)}, {"objective", printable(roles.objective)}, {"rows", result.rows}}
-              .dump());
+  rows = consistent_rows(std::move(rows), ids, logged_outcomes(opened, ids.space, ids.evaluator), refusals);
+  if (duplicates == Duplicates::error) refusals.require_no_contradiction();
+  result.renamed = renamed_columns(table, resolved, space);
+  Run run(opened, provenance, run_options(table, roles, resolved, duplicates));
   append_rows(opened, run, ids, rows, result, refusals);
   run.end("finished");
   return result;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <unordered_map>
+#include <variant>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
@@ -48,6 +49,16 @@ bool starts_like_number(std::string_view text) {
 bool same_value(const std::string& a, const std::string& b) {
   const auto number_a = parse_double(a), number_b = parse_double(b);
   return number_a && number_b ? *number_a == *number_b : a == b;
+}
+
+/// Why a row does not fit, and the column of the cell.
+struct Refusal {
+  std::size_t column = 0;
+  std::string reason;
+};
+
+std::string not_a_number(const std::string& name, const std::string& cell) {
+  return fmt::format("{} is '{}', which is not a number", name, printable(cell));
 }
 
 /// Cells of one column to levels of its parameter, each distinct cell looked up once.
@@ -152,8 +163,8 @@ class ContextBook {
     for (const NamedColumn& column : columns_) numeric_.push_back(is_numeric(table, column.column));
   }
 
-  /// Index of the row's context; nothing when a context cell is empty.
-  std::optional<std::size_t> of(const std::vector<std::string>& row) {
+  /// Index of the row's context, or the refusal of one of its cells.
+  std::variant<std::size_t, Refusal> of(const std::vector<std::string>& row) {
     TableContext context;
     context.definition = "hindsight table context, format 1\n";
     if (columns_.empty()) {
@@ -162,12 +173,14 @@ class ContextBook {
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const std::string& cell = row[columns_[i].column];
-      if (cell.empty()) {
-        return std::nullopt;
+      const auto number = parse_double(cell);
+      if (cell.empty() || (numeric_[i] && !number)) {
+        return Refusal{columns_[i].column, cell.empty() ? fmt::format("context {} is empty", columns_[i].name)
+                                                        : not_a_number("context " + columns_[i].name, cell)};
       }
       std::string text = cell;
       if (numeric_[i]) {
-        const double value = parse_double(cell).value_or(0.0) + 0.0;
+        const double value = *number + 0.0;  // -0 is 0
         text = shortest(value);
         context.features.emplace_back(columns_[i].name, value);
       }
@@ -203,44 +216,37 @@ class RowReader {
   RowReader(const CsvTable& table, const ColumnRoles& roles, const space::DesignSpace& space)
       : roles_(roles), space_(space), lookups_(match_columns(table, roles, space)), contexts_(table, roles) {}
 
-  /// Fills `row`; the reason why it does not fit, or an empty text.
-  std::string read(const std::vector<std::string>& cells, TableRow& row) {
+  /// Fills `row`, or says why it does not fit.
+  std::optional<Refusal> read(const std::vector<std::string>& cells, TableRow& row) {
     space::Design design;
     for (LevelLookup& lookup : lookups_) {
       const std::string& cell = cells[lookup.column()];
       const auto level = lookup.level(cell);
-      if (!level) {
-        return lookup.refusal(cell);
-      }
+      if (!level) return Refusal{lookup.column(), lookup.refusal(cell)};
       design.levels.push_back(*level);
     }
-    std::string problem = read_outcome(cells, row.evaluation);
-    if (problem.empty()) {
-      problem = read_constraints(cells, row.evaluation);
-    }
-    if (!problem.empty()) {
-      return problem;
-    }
-    const auto context = contexts_.of(cells);
-    if (!context) {
-      return "a context column is empty";
-    }
-    row.context = *context;
+    if (auto problem = read_outcome(cells, row.evaluation)) return problem;
+    if (auto problem = read_constraints(cells, row.evaluation)) return problem;
+    std::variant<std::size_t, Refusal> context = contexts_.of(cells);
+    if (auto* problem = std::get_if<Refusal>(&context)) return std::move(*problem);
+    row.context = std::get<std::size_t>(context);
     row.evaluation.design_text_id = space_.text_id(design);
     row.evaluation.design_hash = content_hash(row.evaluation.design_text_id);
-    return "";
+    return std::nullopt;
   }
   std::vector<TableContext> take_contexts() { return contexts_.take(); }
 
  private:
   /// Feasibility, objective or reason.
-  std::string read_outcome(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
+  std::optional<Refusal> read_outcome(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
     bool flagged = false;
     if (roles_.infeasible) {
       const std::string& cell = cells[*roles_.infeasible];
       const auto flag = roles_.infeasible_value ? same_value(cell, *roles_.infeasible_value) : parse_flag(cell);
       if (!flag) {
-        return fmt::format("the infeasible flag is '{}'. Write 1 or 0, true or false, yes or no", printable(cell));
+        return Refusal{
+            *roles_.infeasible,
+            fmt::format("the infeasible flag is '{}'. Write 1 or 0, true or false, yes or no", printable(cell))};
       }
       flagged = *flag;
     }
@@ -248,17 +254,17 @@ class RowReader {
     const auto value = parse_double(cell);
     if (!flagged && value) {
       if (*value <= 0.0) {
-        return fmt::format(
-            "{} is {}, but the row is feasible (objectives are learned on a logarithmic scale, so they "
-            "are above 0)",
-            roles_.objective.name, shortest(*value));
+        return Refusal{roles_.objective.column,
+                       fmt::format("{} is {}, but the row is feasible (objectives are learned on a logarithmic scale, "
+                                   "so they are above 0)",
+                                   roles_.objective.name, shortest(*value))};
       }
       evaluation.feasible = true;
       evaluation.metrics.emplace_back(roles_.objective.name, *value);
-      return "";
+      return std::nullopt;
     }
     if (!flagged && starts_like_number(cell)) {
-      return fmt::format("{} is '{}', which is not a number", roles_.objective.name, printable(cell));
+      return Refusal{roles_.objective.column, not_a_number(roles_.objective.name, cell)};
     }
     evaluation.feasible = false;
     const std::string reason = roles_.reason ? cells[*roles_.reason] : "";
@@ -271,10 +277,10 @@ class RowReader {
                                      .nearest_passing = {},
                                      .layer = "",
                                      .message = code == text ? "" : printable(text, 1000)});
-    return "";
+    return std::nullopt;
   }
 
-  std::string read_constraints(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
+  std::optional<Refusal> read_constraints(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
     for (const NamedColumn& constraint : roles_.constraints) {
       const std::string& cell = cells[constraint.column];
       const auto value = parse_double(cell);
@@ -285,10 +291,10 @@ class RowReader {
           evaluation.metrics.emplace_back(constraint.name, *value);
         }
       } else if (evaluation.feasible && !cell.empty() && lowered(cell) != "nan") {
-        return fmt::format("{} is '{}', which is not a number", constraint.name, printable(cell));
+        return Refusal{constraint.column, not_a_number(constraint.name, cell)};
       }
     }
-    return "";
+    return std::nullopt;
   }
 
   const ColumnRoles& roles_;
@@ -305,10 +311,10 @@ TableRows read_rows(const CsvTable& table, const ColumnRoles& roles, const space
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     TableRow row;
     row.line = table.line[i];
-    if (std::string problem = reader.read(table.rows[i], row); problem.empty()) {
-      result.rows.push_back(std::move(row));
+    if (auto refusal = reader.read(table.rows[i], row)) {
+      result.refused.push_back({.place = table.place[i][refusal->column], .reason = std::move(refusal->reason)});
     } else {
-      result.refused.push_back({.line = row.line, .reason = std::move(problem)});
+      result.rows.push_back(std::move(row));
     }
   }
   result.contexts = reader.take_contexts();

@@ -28,7 +28,7 @@ struct TableRow {
 
 /// A row that does not, and why.
 struct RefusedRow {
-  std::size_t line = 0;
+  CsvTable::Place place;
   std::string reason;
 };
 

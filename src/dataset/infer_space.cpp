@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "dataset/csv_columns.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 
@@ -23,19 +26,20 @@ constexpr std::size_t kFewRows = 100;
                   printable(table.file.string(), 400), printable(table.header[column]), problem));
 }
 
-void refuse_unrepeated(const CsvTable& table, const ColumnRoles& roles, std::size_t column, std::size_t distinct) {
+/// Why a column with this many different values is no parameter, or an empty text.
+std::string no_parameter(const CsvTable& table, const ColumnRoles& roles, std::size_t distinct) {
   if (distinct > space::kMaxLevels) {
-    refuse_column(table, column,
-                  fmt::format("has {} different values (a parameter has at most {})", with_commas(distinct),
-                              with_commas(space::kMaxLevels)));
+    return fmt::format("has {} different values (a parameter has at most {})", with_commas(distinct),
+                       with_commas(space::kMaxLevels));
   }
   const std::size_t rows = table.rows.size();
   if (distinct == rows && rows >= kFewRows && roles.design.size() > 1) {
-    refuse_column(table, column,
-                  fmt::format("has a value of its own in every one of {} rows (an identifier or a "
-                              "measurement, not a parameter)",
-                              with_commas(rows)));
+    return fmt::format(
+        "has a value of its own in every one of {} rows (an identifier or a measurement, not a "
+        "parameter)",
+        with_commas(rows));
   }
+  return "";
 }
 
 std::vector<double> numbers_of(const CsvTable& table, std::size_t column) {
@@ -95,9 +99,69 @@ void choose_unit(space::Parameter& parameter) {
   parameter.name += "_value";
 }
 
+/// [chosen] Words in the names of columns that hold results; units of time and energy among them.
+constexpr std::array<std::string_view, 43> kResultWords = {
+    "latency", "time",  "runtime", "duration",   "cycles",   "energy",    "power",       "area",        "edp",
+    "perf",    "score", "cost",    "throughput", "speedup",  "gflops",    "tflops",      "gops",        "tops",
+    "fps",     "ipc",   "util",    "accuracy",   "loss",     "objective", "performance", "utilization", "utilisation",
+    "valid",   "error", "errors",  "status",     "feasible", "failed",    "infeasible",  "reason",      "result",
+    "invalid", "ms",    "us",      "ns",         "mj",       "uj",        "pj"};
+
+/// Whether a column is more likely to be measured than chosen: by its name, or because few of its values repeat.
+bool looks_like_result(const CsvTable& table, const NamedColumn& column, const space::Parameter& parameter) {
+  constexpr std::size_t kJudgedRows = 20;  // [chosen] fewer rows say nothing about repetition
+  const std::vector<std::string> words = split(column.name, '_');
+  const bool named = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return std::find(kResultWords.begin(), kResultWords.end(), word) != kResultWords.end();
+  });
+  const bool numeric = parameter.kind == space::ParameterKind::ordinal;
+  return named || (numeric && table.rows.size() >= kJudgedRows && 2 * parameter.values.size() > table.rows.size());
+}
+
+/// What is odd about the cells of a column, or an empty text.
+std::string cell_remark(const CsvTable& table, std::size_t column, bool numeric) {
+  std::size_t numbers = 0, others = 0, first = 0;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const std::string& cell = table.rows[row][column];
+    if (cell.empty()) continue;
+    if (parse_double(cell)) {
+      ++numbers;
+    } else if (others++ == 0) {
+      first = row;
+    }
+  }
+  if (numbers == 0 || others == 0) return "";
+  const CsvTable::Place place = table.place[first][column];
+  const std::string example =
+      fmt::format("{}:{}:{}: column '{}': '{}'", printable(table.file.string(), 400), place.line, place.column,
+                  printable(table.header[column]), printable(table.rows[first][column]));
+  if (numeric) {
+    return fmt::format("{} is not a number, as the other cells are ({} like it): an import refuses such rows", example,
+                       counted(others, "cell"));
+  }
+  return fmt::format("{} stands beside numbers: the column is categorical, its values have no order", example);
+}
+
+space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column) {
+  space::Parameter parameter;
+  parameter.name = column.name;
+  parameter.description = fmt::format("Column '{}' of the table", printable(table.header[column.column]));
+  if (is_numeric(table, column.column)) {
+    parameter.kind = space::ParameterKind::ordinal;
+    parameter.values = numbers_of(table, column.column);
+  } else {
+    parameter.kind = space::ParameterKind::categorical;
+    parameter.labels = labels_of(table, column.column);
+    if (parameter.labels.empty()) {
+      refuse_column(table, column.column, "has no value in any row");
+    }
+  }
+  return parameter;
+}
+
 }  // namespace
 
-space::DesignSpace infer_space(const CsvTable& table, const CsvRoles& roles, const std::string& name) {
+InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const std::string& name) {
   const ColumnRoles resolved = resolve_roles(table, roles);
   if (table.rows.empty()) {
     throw Error(ErrorKind::usage,
@@ -105,27 +169,37 @@ space::DesignSpace infer_space(const CsvTable& table, const CsvRoles& roles, con
                             printable(table.file.string(), 400)));
   }
   std::vector<space::Parameter> parameters;
+  std::vector<std::string> result_like, left_out, remarks;
   for (const NamedColumn& column : resolved.design) {
-    space::Parameter parameter;
-    parameter.name = column.name;
-    parameter.description = fmt::format("Column '{}' of the table", printable(table.header[column.column]));
-    if (is_numeric(table, column.column)) {
-      parameter.kind = space::ParameterKind::ordinal;
-      parameter.values = numbers_of(table, column.column);
-      refuse_unrepeated(table, resolved, column.column, parameter.values.size());
-      choose_unit(parameter);
-    } else {
-      parameter.kind = space::ParameterKind::categorical;
-      parameter.labels = labels_of(table, column.column);
-      if (parameter.labels.empty()) {
-        refuse_column(table, column.column, "has no value in any row");
-      }
-      refuse_unrepeated(table, resolved, column.column, parameter.labels.size());
+    space::Parameter parameter = parameter_of(table, column);
+    const std::string& header = table.header[column.column];
+    const bool numeric = parameter.kind == space::ParameterKind::ordinal;
+    const std::size_t distinct = numeric ? parameter.values.size() : parameter.labels.size();
+    if (const std::string problem = no_parameter(table, resolved, distinct); !problem.empty()) {
+      if (!roles.objective.empty()) refuse_column(table, column.column, problem);
+      left_out.push_back(printable(header));
+      continue;
     }
+    if (looks_like_result(table, column, parameter)) result_like.push_back(printable(header));
+    if (std::string remark = cell_remark(table, column.column, numeric); !remark.empty()) {
+      remarks.push_back(std::move(remark));
+    }
+    if (numeric) choose_unit(parameter);
     parameters.push_back(std::move(parameter));
   }
-  return {name, fmt::format("Inferred from {}: {} rows", table_name(table), with_commas(table.rows.size())),
-          std::move(parameters)};
+  if (parameters.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("{}: no column can be a parameter (too few of their values repeat). Is "
+                                              "this a table of designs?",
+                                              printable(table.file.string(), 400)));
+  }
+  space::DesignSpace space(name,
+                           fmt::format("Inferred from {}: {}", table_name(table), counted(table.rows.size(), "row")),
+                           std::move(parameters));
+  return {std::move(space), std::move(result_like), std::move(left_out), std::move(remarks)};
+}
+
+space::DesignSpace infer_space(const CsvTable& table, const CsvRoles& roles, const std::string& name) {
+  return infer_columns(table, roles, name).space;
 }
 
 }  // namespace hindsight::dataset

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <tuple>
+#include <unordered_set>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -30,6 +32,7 @@ constexpr std::uint64_t kExtraShare = 4;
 constexpr std::uint64_t kStartShare = 2;
 
 constexpr const char* kInfeasibility = "1 - p_feasible";
+constexpr const char* kLoggedBefore = "logged_before";
 
 /// In the order of Aggregate.
 const std::array<std::string, 4>& aggregate_names() {
@@ -56,6 +59,27 @@ void require_valid(const surrogate::Model& model, const ProposeOptions& options)
     }
   }
   if (options.logged != nullptr) surrogate::require_space(model, options.logged->space);
+  if (options.only_new && options.logged == nullptr)
+    refuse("new designs are those that a log does not have: name a log");
+}
+
+/// 1 for every logged design, 0 for all others.
+Constraint not_logged(const dataset::Dataset& logged) {
+  const auto key = [](const std::uint16_t* levels, Eigen::Index parameters) {
+    return std::u16string(levels, levels + parameters);
+  };
+  std::unordered_set<std::u16string> designs;
+  const Eigen::Index parameters = logged.levels.cols();
+  for (Eigen::Index row = 0; row < logged.levels.rows(); ++row) {
+    designs.insert(key(logged.levels.data() + row * parameters, parameters));
+  }
+  return {.name = kLoggedBefore, .limit = 0, .value = [designs = std::move(designs), key](const LevelMatrix& levels) {
+            Eigen::VectorXd logged_before(levels.rows());
+            for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+              logged_before[i] = designs.contains(key(levels.data() + i * levels.cols(), levels.cols())) ? 1 : 0;
+            }
+            return logged_before;
+          }};
 }
 
 /// Position of the head that predicts `name`.
@@ -96,6 +120,7 @@ class Proposer {
       const auto starts = logged_starts(*options.logged, problem_, options.contexts, count);
       search_.start.insert(search_.start.end(), starts.begin(), starts.end());
     }
+    if (options.only_new) problem_.constraints.push_back(not_logged(*options.logged));
   }
 
   ProposeResult run() {
@@ -133,12 +158,22 @@ class Proposer {
     }
   }
 
+  /// With the others ignored: whether the search met any design that is not logged.
+  void require_new_left(const Solution& solution) const {
+    if (!options_.only_new || solution.smallest_constraint_value.at(options_.constraints.size()) <= 0) return;
+    throw Error(ErrorKind::no_feasible,
+                fmt::format("no new design is left: the log has all {} that were tried. Allow more values, or propose "
+                            "logged designs too?",
+                            with_commas(solution.evaluations)));
+  }
+
   Solution search_feasible(double& threshold) {
     threshold = options_.min_p_feasible;
     problem_used_ = with_p_feasible(threshold);
     Solution solution = search(problem_used_, search_);
     if (found(solution)) return solution;
     require_uninterrupted(solution);
+    require_new_left(solution);
     if (threshold <= 0) throw Error(ErrorKind::no_feasible, explain_infeasible(problem_used_, solution, search_));
 
     Problem likeliest = problem_;
@@ -252,7 +287,9 @@ class Proposer {
     const auto batch = forecast_->predict(levels);
     const Eigen::VectorXd spread = forecast_->spread(*batch);
     std::vector<Eigen::VectorXd> values;
-    for (const Constraint& constraint : problem_.constraints) values.push_back(constraint.value(levels));
+    for (std::size_t k = 0; k < options_.constraints.size(); ++k) {
+      values.push_back(problem_.constraints[k].value(levels));
+    }
     std::vector<Proposal> proposals(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       Proposal& proposal = proposals[i];

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
@@ -13,19 +14,49 @@
 namespace hindsight::report {
 namespace {
 
-/// Rows and feasible rows of one context.
+/// Rows and feasible rows of one context, and how many rows trained.
 struct ContextCount {
-  std::size_t rows = 0, feasible = 0;
+  std::size_t rows = 0, feasible = 0, trained = 0;
 };
 
-std::vector<ContextCount> count_contexts(const dataset::Dataset& data) {
+/// Final steps train on held-out rows too, unless whole workloads were held out.
+bool all_rows_train(const TrainingSummary& summary) {
+  return summary.recipe->final_steps > 0 && summary.recipe->split.kind != dataset::SplitKind::leave_workloads_out;
+}
+
+std::vector<ContextCount> count_contexts(const TrainingSummary& summary) {
+  const dataset::Dataset& data = *summary.data;
   std::vector<ContextCount> counts(data.contexts.size());
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    ContextCount& count = counts[static_cast<std::size_t>(data.context[i])];
-    ++count.rows;
-    if (data.feasible[i]) ++count.feasible;
+  const auto of = [&](std::size_t row) -> ContextCount& { return counts[static_cast<std::size_t>(data.context[row])]; };
+  for (std::size_t row = 0; row < data.size(); ++row) {
+    ++of(row).rows;
+    if (data.feasible[row]) ++of(row).feasible;
+    if (all_rows_train(summary)) ++of(row).trained;
   }
+  if (all_rows_train(summary)) return counts;
+  for (const std::size_t row : summary.split->train) ++of(row).trained;
   return counts;
+}
+
+/// "4,000 rows (1,210 feasible)": those that trained.
+std::string trained_rows_text(const TrainingSummary& summary) {
+  const dataset::Dataset& data = *summary.data;
+  if (all_rows_train(summary)) {
+    return fmt::format("{} ({} feasible)", counted(data.size(), "row"), with_commas(data.feasible_count()));
+  }
+  const dataset::Dataset training = data.subset(summary.split->train);
+  return fmt::format("{} ({} feasible)", counted(training.size(), "row"), with_commas(training.feasible_count()));
+}
+
+std::string quality_text(const surrogate::ModelMetrics& metrics) {
+  const auto shown = [](double value) {
+    return std::isfinite(value) ? fmt::format("{:.3f}", value) : std::string("-");
+  };
+  return fmt::format(
+      "rank correlation {} (Kendall), {} (Spearman); top-k precision {}; feasibility AUC {}, calibration error {}",
+      shown(metrics.kendall_tau), shown(metrics.spearman),
+      std::isfinite(metrics.top_k_precision) ? percent(metrics.top_k_precision) : "-", shown(metrics.feasibility_auc),
+      shown(metrics.calibration_error));
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -64,31 +95,27 @@ Json model_object(const surrogate::Model& model) {
 
 std::string training_text(const TrainingSummary& summary, int columns) {
   const surrogate::TrainResult& result = *summary.result;
-  const surrogate::ModelMetrics& metrics = result.model.parts().metrics;
   const dataset::Dataset& data = *summary.data;
-  std::string out = wrapped(
-      "",
-      fmt::format("{} {} on {} rows ({} feasible) in {}: {} members, {} steps",
-                  result.interrupted ? "interrupted: trained" : "trained", surrogate::to_string(summary.recipe->method),
-                  with_commas(data.size()), with_commas(data.feasible_count()), duration_text(result.seconds),
-                  result.model.parts().members.size(), with_commas(static_cast<std::uint64_t>(result.steps_done))),
-      columns, 2);
+  std::string out =
+      wrapped("",
+              fmt::format("{} {} on {} in {}: {}, {}", result.interrupted ? "interrupted: trained" : "trained",
+                          surrogate::to_string(summary.recipe->method), trained_rows_text(summary),
+                          duration_text(result.seconds), counted(result.model.parts().members.size(), "member"),
+                          counted(static_cast<std::uint64_t>(result.steps_done), "step")),
+              columns, 2);
   Table table;
   table.add_column("workload", Align::left);
   table.add_column("rows", Align::right);
   table.add_column("feasible", Align::right);
-  const std::vector<ContextCount> counts = count_contexts(data);
+  table.add_column("trained on", Align::right, 1);
+  const std::vector<ContextCount> counts = count_contexts(summary);
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    table.add_row({data.contexts[i].name, with_commas(counts[i].rows), with_commas(counts[i].feasible)});
+    table.add_row({data.contexts[i].name, with_commas(counts[i].rows), with_commas(counts[i].feasible),
+                   counts[i].trained == 0 ? "held out" : with_commas(counts[i].trained)});
   }
   out += "\n" + table.render(columns) + "\n";
-  out +=
-      wrapped("on held-out rows: ",
-              fmt::format("rank correlation {:.3f} (Kendall), {:.3f} (Spearman); top-k precision {}; feasibility AUC "
-                          "{:.3f}, calibration error {:.3f}",
-                          metrics.kendall_tau, metrics.spearman, percent(metrics.top_k_precision),
-                          metrics.feasibility_auc, metrics.calibration_error),
-              columns, 2);
+  out += wrapped(fmt::format("on {} held out: ", counted(summary.split->validation.size(), "row")),
+                 quality_text(result.model.parts().metrics), columns, 2);
   const std::string known = summary.model_id ? fmt::format(", model {} of the log", *summary.model_id) : std::string();
   return out + wrapped("model: ", fmt::format("{}{}", summary.file.string(), known), columns, 2);
 }
@@ -104,14 +131,18 @@ std::string training_json(const TrainingSummary& summary) {
             {"model_id", nullptr},
             {"rows", data.size()},
             {"feasible", data.feasible_count()},
+            {"training_rows", summary.split->train.size()},
+            {"held_out_rows", summary.split->validation.size()},
             {"seconds", result.seconds},
             {"steps", result.steps_done}};
   if (summary.model_id) json["model_id"] = *summary.model_id;
   json["workloads"] = Json::array();
-  const std::vector<ContextCount> counts = count_contexts(data);
+  const std::vector<ContextCount> counts = count_contexts(summary);
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    json["workloads"].push_back(
-        {{"name", data.contexts[i].name}, {"rows", counts[i].rows}, {"feasible", counts[i].feasible}});
+    json["workloads"].push_back({{"name", data.contexts[i].name},
+                                 {"rows", counts[i].rows},
+                                 {"feasible", counts[i].feasible},
+                                 {"trained_rows", counts[i].trained}});
   }
   json["model"] = model_object(result.model);
   return to_text(json);
@@ -124,11 +155,17 @@ std::string model_json(const surrogate::Model& model, const std::filesystem::pat
   return to_text(json);
 }
 
-std::string training_note(const surrogate::TrainProgress& progress) {
-  return fmt::format(
-      "tau {:.2f} (best {:.2f}) loss {:.2f}: fit {:.2f} rank {:.2f} neg {:.1f} infeas {:.1f} feas {:.2f}",
-      progress.kendall_tau, progress.best_kendall_tau, progress.loss, progress.squared_error, progress.rank_loss,
-      progress.negative_mean, progress.infeasible_mean, progress.feasibility_loss);
+std::vector<std::string> training_notes(const surrogate::TrainProgress& progress) {
+  const std::string tau = std::isfinite(progress.kendall_tau)
+                              ? fmt::format("tau {:.2f} (best {:.2f})", progress.kendall_tau, progress.best_kendall_tau)
+                              : "tau -";
+  return {tau,
+          fmt::format("loss {:.2f}", progress.loss),
+          fmt::format("fit {:.2f}", progress.squared_error),
+          fmt::format("rank {:.2f}", progress.rank_loss),
+          fmt::format("neg {:.1f}", progress.negative_mean),
+          fmt::format("infeas {:.1f}", progress.infeasible_mean),
+          fmt::format("feas {:.2f}", progress.feasibility_loss)};
 }
 
 std::string trial_text(const surrogate::Trial& trial) {

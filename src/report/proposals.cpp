@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hindsight/check/baselines.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
@@ -17,12 +18,12 @@ namespace {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-/// The metric behind an objective of one factor, for units; else the objective itself.
+/// The metric behind an objective of one factor, for its unit; empty for a product, which has none.
 std::string metric_of(const ProposalReport& report) {
   const dataset::Objective objective =
       dataset::parse_objective(report.model->parts().objective_text, dataset::Direction::minimise);
   const bool plain = objective.factors.size() == 1 && objective.factors.front().exponent == 1.0;
-  return plain ? objective.factors.front().metric : objective.text;
+  return plain ? objective.factors.front().metric : std::string();
 }
 
 std::string value_text(const std::string& metric, double value) {
@@ -50,9 +51,18 @@ double least_p_feasible(const optimize::Proposal& proposal) {
   return *std::min_element(proposal.p_feasible.begin(), proposal.p_feasible.end());
 }
 
-/// exp(spread) as a factor: "x/1.08".
-std::string spread_text(const optimize::Proposal& proposal) {
+/// exp(spread) as a factor: "x/1.08"; one member has no spread, except between the views of an unseen workload.
+std::string spread_text(const ProposalReport& report, const optimize::Proposal& proposal) {
+  if (report.model->parts().members.size() == 1 && proposal.spread == 0) return "-";
   return fmt::format("x/{:.3g}", std::exp(proposal.spread));
+}
+
+bool is_logged(const optimize::Proposal& proposal) { return proposal.nearest_logged_distance == std::size_t{0}; }
+
+/// Parameters in which a proposal differs from the nearest logged design.
+std::string changes_text(const optimize::Proposal& proposal) {
+  if (!proposal.nearest_logged_distance) return "-";
+  return is_logged(proposal) ? "logged" : std::to_string(*proposal.nearest_logged_distance);
 }
 
 std::string applications(const ProposalReport& report) {
@@ -74,16 +84,18 @@ std::optional<check::LoggedBest> best_of(const ProposalReport& report) {
 
 std::string headline(const ProposalReport& report) {
   const optimize::ProposeResult& result = *report.result;
-  std::string out = fmt::format("{} proposals for {}", result.proposals.size(), applications(report));
+  std::string out = fmt::format("{} for {}", counted(result.proposals.size(), "proposal"), applications(report));
   for (const optimize::Constraint& constraint : report.options->constraints) {
     out += fmt::format(", {} <= {}", constraint.name, shortest(constraint.limit));
     if (constraint.learned || !constraint.value) out += " (learned)";
   }
   const std::string several =
       report.options->contexts.size() > 1 ? optimize::to_string(report.options->aggregate) + " of " : std::string();
-  return out + fmt::format("; smallest {}{}; {} designs judged by the model in {}, {} simulator queries", several,
-                           report.model->parts().objective_text, with_commas(result.solution.evaluations),
-                           duration_text(report.seconds), with_commas(report.simulator_queries));
+  return out +
+         fmt::format("; smallest {}{}; {} judged by the model in {}, {}", several, report.model->parts().objective_text,
+                     counted(result.solution.evaluations, "design"), duration_text(report.seconds),
+                     report.simulator_queries == 1 ? "1 simulator query"
+                                                   : with_commas(report.simulator_queries) + " simulator queries");
 }
 
 Table proposal_table(const ProposalReport& report) {
@@ -106,11 +118,11 @@ Table proposal_table(const ProposalReport& report) {
   for (std::size_t i = 0; i < report.result->proposals.size(); ++i) {
     const optimize::Proposal& proposal = report.result->proposals[i];
     const double predicted = predicted_value(report, proposal);
-    std::vector<std::string> cells{std::to_string(i + 1), value_text(metric, predicted), spread_text(proposal),
+    std::vector<std::string> cells{std::to_string(i + 1), value_text(metric, predicted), spread_text(report, proposal),
                                    fmt::format("{:.3f}", least_p_feasible(proposal))};
     for (const double value : proposal.constraint_values) cells.push_back(fmt::format("{:.4g}", value));
     if (logged) {
-      cells.push_back(proposal.nearest_logged_distance ? std::to_string(*proposal.nearest_logged_distance) : "-");
+      cells.push_back(changes_text(proposal));
     }
     if (simulated) {
       const std::optional<double> truth = true_value(report, report.verdicts[i]);
@@ -146,8 +158,12 @@ Json prediction_object(const ProposalReport& report, const optimize::Proposal& p
             {"spread", number(proposal.spread)},
             {"p_feasible", number(least_p_feasible(proposal))},
             {"extrapolated", proposal.extrapolated},
-            {"nearest_logged_distance", nullptr}};
-  if (proposal.nearest_logged_distance) json["nearest_logged_distance"] = *proposal.nearest_logged_distance;
+            {"nearest_logged_distance", nullptr},
+            {"logged", nullptr}};
+  if (proposal.nearest_logged_distance) {
+    json["nearest_logged_distance"] = *proposal.nearest_logged_distance;
+    json["logged"] = is_logged(proposal);
+  }
   json["constraints"] = Json::object();
   for (std::size_t k = 0; k < proposal.constraint_values.size(); ++k) {
     json["constraints"][report.options->constraints[k].name] = number(proposal.constraint_values[k]);
@@ -216,6 +232,9 @@ std::string proposals_text(const ProposalReport& report, int columns) {
   if (report.result->solution.termination == optimize::Termination::interrupted) {
     out += "note: the search was interrupted; these are the best so far\n";
   }
+  if (!report.options->only_new && std::any_of(proposals.begin(), proposals.end(), is_logged)) {
+    out += wrapped("note: ", "the log has some of these designs already; --new proposes only others", columns, 2);
+  }
   out += "\n" + proposal_table(report).render(columns) + "\n";
   if (const auto logged = best_of(report)) out += comparison(report, *logged, columns);
   for (std::size_t i = 0; i < proposals.size(); ++i) {
@@ -263,7 +282,7 @@ std::string proposals_csv(const ProposalReport& report) {
   const space::DesignSpace& space = report.model->parts().space;
   std::vector<std::string> header{"rank"};
   for (const space::Parameter& parameter : space.parameters()) header.push_back(csv_cell(parameter.name));
-  for (const char* name : {"predicted", "score", "spread", "p_feasible", "nearest_logged_distance"}) {
+  for (const char* name : {"predicted", "score", "spread", "p_feasible", "nearest_logged_distance", "logged"}) {
     header.emplace_back(name);
   }
   for (const optimize::Constraint& constraint : report.options->constraints)
@@ -281,6 +300,7 @@ std::string proposals_csv(const ProposalReport& report) {
       cells.push_back(shortest(value));
     }
     cells.push_back(proposal.nearest_logged_distance ? std::to_string(*proposal.nearest_logged_distance) : "");
+    cells.push_back(proposal.nearest_logged_distance ? (is_logged(proposal) ? "1" : "0") : "");
     for (const double value : proposal.constraint_values) cells.push_back(shortest(value));
     if (!report.verdicts.empty()) {
       const std::optional<double> truth = true_value(report, report.verdicts[i]);

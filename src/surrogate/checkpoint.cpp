@@ -34,7 +34,7 @@ void save_checkpoint(const std::filesystem::path& file, const Model::Parts& fram
     parts.members.push_back(member.selected);
     parts.members.push_back(member.final);
   }
-  save_model(Model(std::move(parts)), file);
+  save_model(Model(std::move(parts)), file, Card::left_out);
 }
 
 std::vector<std::optional<TrainedMember>> load_checkpoint(const std::filesystem::path& file,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "hindsight/core/error.h"
@@ -190,8 +191,9 @@ std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t
         selected_step = done;
         evaluations_since_best = 0;
       }
-      progress.kendall_tau = tau.value_or(0);
-      progress.best_kendall_tau = best_tau.value_or(0);
+      constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+      progress.kendall_tau = tau.value_or(kUndefined);
+      progress.best_kendall_tau = best_tau.value_or(kUndefined);
       return true;
     } catch (const Error&) {  // a weight that is not finite
       return false;

@@ -121,7 +121,7 @@ Model parse_model(std::string_view bytes) {
 
 }  // namespace
 
-void save_model(const Model& model, const std::filesystem::path& file) {
+void save_model(const Model& model, const std::filesystem::path& file, Card card) {
   const std::string bytes = serialise(model);
   if (bytes.size() > kMaxFileBytes) {
     throw Error(ErrorKind::failure, fmt::format("{}: a model of {} bytes is refused (at most {})",
@@ -129,6 +129,7 @@ void save_model(const Model& model, const std::filesystem::path& file) {
   }
   static_cast<void>(parse_model(bytes));  // what is written can be read
   write_file_atomically(file, bytes);
+  if (card == Card::left_out) return;
   write_file_atomically(std::filesystem::path(file).replace_extension(".md"), model_card(model));
 }
 

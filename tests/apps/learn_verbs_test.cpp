@@ -113,7 +113,7 @@ TEST_F(Learn, BoundsParameters) {
   expect_one_line_error(propose({"--workload", "m6", "--set", "pes_x=3"}), 2, "Known: ");
   expect_one_line_error(propose({"--workload", "m6", "--set", "pes_z=3"}), 2, "pes_");
   expect_one_line_error(propose({"--workload", "m6", "--max", "aera_mm2=3"}), 2, "Did you mean 'area_mm2'?");
-  expect_one_line_error(propose({"--workload", "m6", "--min", "pes_x=1e9"}), 3, "no value of pes_x is left");
+  expect_one_line_error(propose({"--workload", "m6", "--min", "pes_x=1e9"}), 3, "leaves no value of pes_x");
 }
 
 TEST_F(Learn, SaysWhatWouldBeSatisfiable) {
@@ -216,6 +216,14 @@ TEST_F(Learn, TuneReplacesValuesThatLearnNothing) {
   EXPECT_GE(rate, 0.002) << used;
   EXPECT_LE(rate, 0.02) << used;
   expect_one_line_error(train({"--recipe", write("bare.yaml", "name: bare\n"), "--tune"}), 2, "tune");
+}
+
+TEST_F(Learn, AProductOfMetricsHasNoUnit) {
+  ASSERT_EQ(sweep("m6").exit_code, 0);
+  ASSERT_EQ(train({"--objective", "latency_s^2*energy_j"}).exit_code, 0);
+  const Outcome proposed = propose({"--workload", "m6", "--log", log()});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_THAT(proposed.out, Not(::testing::ContainsRegex("[0-9] .?.?J")));
 }
 
 TEST_F(Learn, AnyTableIsALog) {

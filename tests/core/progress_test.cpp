@@ -60,6 +60,19 @@ TEST(ProgressLine, UnknownTotalShowsTheCount) {
   EXPECT_THAT(progress.line(5000, 2.0, 20, "a long remark about nothing"), StartsWith("import  5,000 rows"));
 }
 
+TEST(ProgressLine, NotesGoOneByOneTheFirstLast) {
+  const Progress progress("train", 5000, "steps", true);
+  const std::vector<std::string> notes{"tau 0.71 (best 0.73)", "loss 0.31", "fit 0.10", "rank 0.40", "neg 1.0",
+                                       "infeas 1.2",           "feas 0.25"};
+  const auto at = [&](int columns) { return progress.line(1655, 3.0, columns, notes); };
+  EXPECT_THAT(at(0),
+              testing::EndsWith("tau 0.71 (best 0.73) loss 0.31 fit 0.10 rank 0.40 neg 1.0 infeas 1.2 feas 0.25"));
+  EXPECT_EQ(at(79), "train  [###.......]  33.1 %  ETA 6.1 s  tau 0.71 (best 0.73) loss 0.31 fit 0.10");
+  EXPECT_THAT(at(99), AllOf(HasSubstr("[###.......]"), HasSubstr("fit 0.10 rank 0.40 neg 1.0")));
+  EXPECT_EQ(at(46), "train  33.1 %  ETA 6.1 s  tau 0.71 (best 0.73)");
+  EXPECT_EQ(at(40), "train  33.1 %  ETA 6.1 s");
+}
+
 TEST(ProgressLine, NeverWiderThanAskedAndKeepsTheShare) {
   const Progress progress("sweep", 1'000'000, "designs", true);
   for (int columns = 1; columns <= 150; ++columns) {

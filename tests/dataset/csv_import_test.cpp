@@ -38,12 +38,14 @@ class ImportCsv : public test::DatasetTest {
   }
   ImportResult import(const std::string& text, const CsvRoles& wanted, const std::string& name = "t.csv") const {
     const CsvTable table = parse_csv(text, name);
-    return import_csv(table, wanted, infer_space(table, wanted, "inferred"), file_, test::provenance());
+    return import_csv(table, wanted, infer_space(table, wanted, "inferred"), file_, Duplicates::error,
+                      test::provenance());
   }
   /// Imports `text` with the space of `known`.
-  ImportResult import_into(const std::string& known, const std::string& text, const CsvRoles& wanted) const {
+  ImportResult import_into(const std::string& known, const std::string& text, const CsvRoles& wanted,
+                           Duplicates duplicates = Duplicates::error) const {
     const space::DesignSpace space = infer_space(parse_csv(known, "k.csv"), wanted, "inferred");
-    return import_csv(parse_csv(text, "t.csv"), wanted, space, file_, test::provenance());
+    return import_csv(parse_csv(text, "t.csv"), wanted, space, file_, duplicates, test::provenance());
   }
   [[nodiscard]] std::vector<std::string> reasons_of(const std::string& text, const CsvRoles& wanted) const {
     EXPECT_THAT(import(text, wanted).rejected, IsEmpty());
@@ -111,29 +113,81 @@ TEST_F(ImportCsv, AnInfeasibleDesignHasNoCost) {
 TEST_F(ImportCsv, ContextColumnsAreApplications) {
   const CsvRoles wanted{
       .objective = "y", .infeasible = {}, .reason = {}, .context = {"K", "kind"}, .constraints = {}, .ignored = {}};
-  import("a,K,kind,y\n1,64,conv,1\n2,64,conv,2\n1,128,fully connected,3\n2,64.0,conv,fail\n3,64,conv,1\n", wanted);
+  import("a,K,kind,y\n1,64,conv,1\n2,64,conv,2\n1,128,fully connected,3\n4,64.0,conv,fail\n3,64,conv,1\n", wanted);
   const Dataset data = load_dataset(file_, selection("y"));
   ASSERT_THAT(data.contexts, SizeIs(2));
   EXPECT_EQ(data.contexts[0].name, "K=64:kind=conv");
   EXPECT_EQ(data.contexts[1].name, "K=128:kind=fully_connected");
   EXPECT_THAT(data.contexts[0].feature_names, ElementsAre("k"));  // names are no features
   EXPECT_EQ(data.contexts[1].features[0], 128);
-  EXPECT_THAT(data.context, ElementsAre(0, 0, 1, 0));
+  EXPECT_THAT(data.context, ElementsAre(0, 0, 1, 0, 0));
 }
 
 TEST_F(ImportCsv, ContradictionsAreRejectedAndNamed) {
   const std::string known = "a,y\n1,1\n2,1\n3,1\n";
-  const ImportResult result = import_into(known, "a,y\n1,1\n2,2\n1,1.0\n2,3\n1,oom\n", {.objective = "y"});
+  const std::string text = "a,y\n1,1\n2,2\n1,1.0\n2,3\n1,oom\n";
+  const ImportResult result = import_into(known, text, {.objective = "y"}, Duplicates::first);
   EXPECT_EQ(result.inserted, 2U);
-  EXPECT_EQ(result.already_present, 1U);
+  EXPECT_EQ(result.repeated, 1U);
+  EXPECT_EQ(result.feasible, 2U);
   EXPECT_EQ(result.rejected_count, 2U);
+  EXPECT_EQ(result.contradictions, 2U);
   EXPECT_THAT(result.rejected[0], HasSubstr("t.csv:5: contradicts line 3 for the same design and context: y is 2 "
-                                            "there, 3 here"));
+                                            "there, 3 here (line 3 is kept)"));
   EXPECT_THAT(result.rejected[1], HasSubstr("t.csv:6: contradicts line 2"));
   EXPECT_THAT(result.rejected[1], HasSubstr("the design is feasible there, infeasible here"));
-  const ImportResult again = import_into(known, "a,y\n1,1\n2,5\n3,1\n", {.objective = "y"});
+  const ImportResult again = import_into(known, "a,y\n1,1\n2,5\n3,1\n", {.objective = "y"}, Duplicates::last);
   EXPECT_EQ(again.inserted, 0U + 1U);
   EXPECT_THAT(again.rejected, ElementsAre(HasSubstr("contradicts evaluation 2 of the log")));
+  const auto [kind, message] = error_of([&] { import_into(known, "a,y\n1,1\n2,5\n", {.objective = "y"}); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  EXPECT_THAT(message, HasSubstr("t.csv:3: contradicts evaluation 2 of the log"));
+}
+
+TEST_F(ImportCsv, ContradictionsEndAnImportBeforeAnythingIsWritten) {
+  const auto [kind, message] = error_of([&] { import("a,y\n1,1\n1,2\n2,3\n2,oom\n", {.objective = "y"}); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  EXPECT_THAT(message, HasSubstr("t.csv:3: contradicts line 2 for the same design and context: y is 1 there, 2 here "
+                                 "(the first of 2 such rows; nothing was imported)"));
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+TEST_F(ImportCsv, TheBestOrTheLastOfContradictoryRowsIsKept) {
+  const std::string text = "a,y\n1,oom\n1,5\n1,4\n1,6\n2,1\n2,oom\n";
+  const auto objectives = [&](Duplicates duplicates) {
+    std::filesystem::remove(file_);
+    const ImportResult result = import_into(text, text, {.objective = "y"}, duplicates);
+    EXPECT_EQ(result.inserted, 2U);
+    EXPECT_EQ(result.contradictions, 4U);
+    std::vector<double> values;
+    log::for_each_evaluation(log::Log::open(file_, log::OpenMode::read_only), {}, log::Detail::all,
+                             [&](const log::EvaluationRecord& record) {
+                               values.push_back(record.feasible ? record.other_metrics.front().second : 0);
+                               return true;
+                             });
+    return values;
+  };
+  EXPECT_THAT(objectives(Duplicates::first), ElementsAre(0, 1));
+  EXPECT_THAT(objectives(Duplicates::last), ElementsAre(6, 0));
+  EXPECT_THAT(objectives(Duplicates::best), ElementsAre(4, 1));
+}
+
+TEST_F(ImportCsv, SaysWhichNamesItMade) {
+  const ImportResult result = import("Tile X,y (ms),util_BRAM\n1,1,3\n",
+                                     {.objective = "y (ms)", .infeasible = {}, .constraints = {"util_BRAM"}});
+  using Name = std::pair<std::string, std::string>;
+  EXPECT_THAT(result.renamed,
+              ElementsAre(Name("y (ms)", "y_ms"), Name("util_BRAM", "util_bram"), Name("Tile X", "tile_x")));
+}
+
+TEST_F(ImportCsv, ACellThatIsNoNumberRefusesItsRowByPlace) {
+  CsvRoles wanted{.objective = "y", .infeasible = {}, .reason = {}, .context = {"k"}};
+  const ImportResult result = import("k,a,y\n1,1,1\n1,nan,1\n1,0x10,1\n1,-inf,1\nNaN,2,1\n,2,1\n2,1e3,1\n", wanted);
+  EXPECT_EQ(result.inserted, 2U);
+  EXPECT_THAT(result.rejected,
+              ElementsAre(HasSubstr("t.csv:3:3: a is 'nan'"), HasSubstr("t.csv:4:3: a is '0x10'"),
+                          HasSubstr("t.csv:5:3: a is '-inf'"), HasSubstr("t.csv:6:1: context k is 'NaN'"),
+                          HasSubstr("t.csv:7:1: context k is empty")));
 }
 
 TEST_F(ImportCsv, ImportingAgainChangesNothing) {
@@ -161,14 +215,15 @@ TEST_F(ImportCsv, RowsThatDoNotFitAreRejectedByLine) {
                   wanted);
   EXPECT_EQ(result.inserted, 3U);
   EXPECT_EQ(result.rejected_count, 9U);
-  EXPECT_THAT(result.rejected,
-              ElementsAre(HasSubstr("t.csv:3: block is '3', which the space does not have. Nearest: 4"),
-                          HasSubstr("t.csv:4: mode is 'fsat', which the space does not have. Did you mean 'fast'?"),
-                          HasSubstr("t.csv:5: block is empty"), HasSubstr("t.csv:6: block is 'x'"),
-                          HasSubstr("t.csv:7: y is '12 ms', which is not a number"),
-                          HasSubstr("t.csv:8: y is 0, but the row is feasible"),
-                          HasSubstr("t.csv:9: area is 'big', which is not a number"),
-                          HasSubstr("t.csv:10: the infeasible flag is 'maybe'"), HasSubstr("t.csv:11: mode is empty")));
+  EXPECT_THAT(
+      result.rejected,
+      ElementsAre(HasSubstr("t.csv:3:1: block is '3', which the space does not have. Nearest: 4"),
+                  HasSubstr("t.csv:4:3: mode is 'fsat', which the space does not have. Did you mean 'fast'?"),
+                  HasSubstr("t.csv:5:1: block is empty"), HasSubstr("t.csv:6:1: block is 'x'"),
+                  HasSubstr("t.csv:7:8: y is '12 ms', which is not a number"),
+                  HasSubstr("t.csv:8:8: y is 0, but the row is feasible"),
+                  HasSubstr("t.csv:9:10: area is 'big', which is not a number"),
+                  HasSubstr("t.csv:10:12: the infeasible flag is 'maybe'"), HasSubstr("t.csv:11:3: mode is empty")));
 }
 
 TEST_F(ImportCsv, ManyRejectionsAreCountedAndTwentyListed) {
@@ -197,9 +252,8 @@ TEST_F(ImportCsv, NothingIsWrittenWhenTheColumnsDoNotFit) {
   EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,c,y\n1,1,1\n", {.objective = "y"}); }),
               HasSubstr("column 'c' is no parameter"));
   EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n2,1\n", {.objective = "y"}); }),
-              HasSubstr("none of its 1 rows can be imported; first: t.csv:2: a is '2'"));
-  EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n", {.objective = "y"}); }),
-              HasSubstr("none of its 0 rows"));
+              HasSubstr("no row of 1 can be imported; first: t.csv:2:1: a is '2'"));
+  EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n", {.objective = "y"}); }), HasSubstr("no row of 0"));
   EXPECT_THAT(
       refusal([&] {
         import("a,k,y\n1,x y,1\n2,x?y,1\n",
@@ -224,7 +278,8 @@ TEST_F(ImportCsv, RunsAreRecorded) {
   EXPECT_EQ(run.kind, "import");
   EXPECT_EQ(run.status, "finished");
   EXPECT_EQ(run.evaluations_inserted, 6U);
-  EXPECT_EQ(run.options_json, R"({"table":"t","objective":"time_ms","rows":6})");
+  EXPECT_EQ(run.options_json,
+            R"({"table":"t","objective":"time_ms","metric":"time_ms","duplicates":"error","rows":6})");
 }
 
 }  // namespace

@@ -50,6 +50,27 @@ TEST(InferSpace, NumbersAreOrdinalAndWordsCategorical) {
   expect_reads_back(space);
 }
 
+TEST(InferSpace, OddNumbersLeaveAColumnNumeric) {
+  const InferredSpace inferred = infer_columns(
+      parse_csv("a,m,y\n1,x,1\nnan,y,1\n0x10,4,1\n1e3,x,1\nINF,x,1\n", "t.csv"), {.objective = "y"}, "inferred");
+  EXPECT_THAT(inferred.space.parameters()[0].values, ElementsAre(1, 1000));
+  EXPECT_THAT(inferred.space.parameters()[1].labels, ElementsAre("4", "x", "y"));
+  EXPECT_THAT(inferred.remarks,
+              ElementsAre(HasSubstr("t.csv:3:1: column 'a': 'nan' is not a number, as the other cells are (3 cells"),
+                          HasSubstr("t.csv:2:3: column 'm': 'x' stands beside numbers")));
+  EXPECT_THAT(infer("a,y\nnan,1\n0x10,1\n").parameters()[0].labels, ElementsAre("0x10", "nan"));
+}
+
+TEST(InferSpace, WithoutAnObjectiveAllColumnsAreTold) {
+  std::string text = "id,a,run_time,util_DSP\n";
+  for (int row = 0; row < 120; ++row) text += std::to_string(row) + "," + std::to_string(row % 3) + ",1,2\n";
+  const InferredSpace inferred = infer_columns(parse_csv(text, "t.csv"), {.objective = ""}, "inferred");
+  EXPECT_THAT(inferred.left_out, ElementsAre("id"));
+  EXPECT_THAT(inferred.result_like, ElementsAre("run_time", "util_DSP"));
+  EXPECT_EQ(inferred.space.parameters().size(), 3U);
+  EXPECT_THAT(refusal(text, {.objective = "run_time"}), HasSubstr("column 'id' has a value of its own"));
+}
+
 TEST(InferSpace, RolesAreNotParameters) {
   const space::DesignSpace space =
       infer("a,k,y,bad,why,area,id,reason\n1,x,2,0,,3,4,\n2,x,2,0,,3,5,\n", {.objective = "y",

@@ -39,7 +39,7 @@ class RealTables : public test::DatasetTest {
     const space::DesignSpace inferred = infer_space(table, roles, table_name(table));
     const space::DesignSpace space = space::load_space_file(write("space.yaml", to_yaml(inferred)));
     EXPECT_EQ(space.definition_hash(), inferred.definition_hash());
-    return {space, import_csv(table, roles, space, file_, test::provenance())};
+    return {space, import_csv(table, roles, space, file_, Duplicates::first, test::provenance())};
   }
 };
 
@@ -118,13 +118,16 @@ TEST_F(RealTables, PragmasOfHighLevelSynthesis) {
     ++tables;
     const Imported imported = import(entry.path().lexically_relative(logs_folder()).string(), roles);
     const ImportResult& result = imported.result;
-    EXPECT_EQ(result.inserted + result.already_present + result.rejected_count, result.rows) << entry.path();
+    EXPECT_EQ(result.inserted + result.repeated + result.rejected_count, result.rows) << entry.path();
+    EXPECT_EQ(result.contradictions, result.rejected_count) << entry.path();
     EXPECT_GT(result.feasible, 0U) << entry.path();
     // The tables hold designs that were synthesised again with another outcome, up to a third of the rows.
     EXPECT_THAT(result.rejected, ::testing::Each(::testing::HasSubstr("contradicts line"))) << entry.path();
     Selection wanted = selection("perf");
     wanted.space = imported.space.name();
-    EXPECT_EQ(load_dataset(file_, wanted).size(), result.inserted) << entry.path();
+    const Dataset data = load_dataset(file_, wanted);
+    EXPECT_EQ(data.size(), result.inserted) << entry.path();
+    EXPECT_EQ(data.feasible_count(), result.feasible) << entry.path();
   }
   EXPECT_GT(tables, 10U);
 }

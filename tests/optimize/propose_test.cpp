@@ -226,6 +226,25 @@ TEST(Propose, FindsDiverseDesignsBeyondItsPool) {
   }
 }
 
+/// A log of one feasible design.
+dataset::Dataset one_row_log(const std::vector<std::uint16_t>& levels) {
+  dataset::Dataset logged{.space = mixed_space(),
+                          .contexts = {plain_context("one")},
+                          .objective_text = "latency",
+                          .constraint_names = {},
+                          .reason_names = {},
+                          .levels = {},
+                          .context = {0},
+                          .feasible = {true},
+                          .objective = Eigen::VectorXd{{2.0}},
+                          .constraints = {},
+                          .reasons = {0},
+                          .evaluation_id = {1}};
+  logged.levels.resize(1, std::ssize(levels));
+  for (std::size_t p = 0; p < levels.size(); ++p) logged.levels(0, static_cast<Eigen::Index>(p)) = levels[p];
+  return logged;
+}
+
 TEST(Propose, UsesTheLogForStartsAndDistances) {
   dataset::Dataset logged{.space = mixed_space(),
                           .contexts = {plain_context("one")},
@@ -252,6 +271,31 @@ TEST(Propose, UsesTheLogForStartsAndDistances) {
   options.search.kind = SearchKind::local;
   options.search.seed = 5;
   EXPECT_LE(propose(bowl_model(), options).proposals.front().score, 2.5 + 1e-4);
+}
+
+TEST(Propose, NewDesignsAreThoseThatTheLogDoesNotHave) {
+  dataset::Dataset logged = one_row_log(kBottom);
+  ProposeOptions options = options_for({"one"});
+  options.logged = &logged;
+  const ProposeResult all = propose(bowl_model(), options);
+  EXPECT_EQ(all.proposals.front().design.levels, kBottom);
+  EXPECT_EQ(all.proposals.front().nearest_logged_distance, 0U);
+  options.only_new = true;
+  const ProposeResult fresh = propose(bowl_model(), options);
+  EXPECT_EQ(fresh.proposals.size(), all.proposals.size());
+  EXPECT_EQ(fresh.proposals.front().constraint_values.size(), 0U);
+  for (const Proposal& proposal : fresh.proposals) EXPECT_GE(proposal.nearest_logged_distance, 1U);
+  options.logged = nullptr;
+  EXPECT_THROW(static_cast<void>(propose(bowl_model(), options)), Error);
+}
+
+TEST(Propose, NamesALogThatHasEveryAllowedDesign) {
+  const dataset::Dataset logged = one_row_log(kBottom);
+  ProposeOptions options = options_for({"one"});
+  options.logged = &logged;
+  options.only_new = true;
+  for (const std::uint16_t level : kBottom) options.allowed.push_back({level});
+  EXPECT_THAT(no_feasible_message(bowl_model(), options), HasSubstr("no new design is left"));
 }
 
 TEST(Propose, ADesignThatOneMemberDoubtsIsNotProposed) {

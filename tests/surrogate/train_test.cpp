@@ -183,6 +183,8 @@ TEST(Train, ResumesAfterTheFinishedMembers) {
   const TrainResult part = train(data, recipe, options);
   set_interrupt_requested(false);
   EXPECT_TRUE(part.interrupted);
+  EXPECT_TRUE(std::filesystem::exists(folder / "checkpoint"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.md")) << "a checkpoint has no card";
   options.resume = true;
   std::int64_t first_member_steps = 0;
   options.progress = [&](const TrainProgress& progress) { first_member_steps += progress.member == 0 ? 1 : 0; };

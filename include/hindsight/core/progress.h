@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace hindsight {
 
@@ -19,17 +20,24 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// `done` items are finished in all; `note` is appended (e.g. "infeasible 81.2 %").
-  void update(std::uint64_t done, const std::string& note = "");
+  void update(std::uint64_t done, const std::string& note = "") { update(done, std::vector<std::string>{note}); }
+  /// Several notes, the most important first: a narrow terminal shows as many as fit.
+  void update(std::uint64_t done, const std::vector<std::string>& notes);
   /// Draws the last state and ends the line. Idempotent.
-  void finish(const std::string& note = "");
+  void finish(const std::string& note = "") { finish(std::vector<std::string>{note}); }
+  void finish(const std::vector<std::string>& notes);
   /// Items that were already done before this run (resumed): excluded from the rate.
   void set_already_done(std::uint64_t done) { already_done_ = done; }
 
   /// The text of one line, without control characters: label, bar, share, rate, ETA. Never wider than `columns`.
-  [[nodiscard]] std::string line(std::uint64_t done, double elapsed_s, int columns, const std::string& note) const;
+  [[nodiscard]] std::string line(std::uint64_t done, double elapsed_s, int columns, const std::string& note) const {
+    return line(done, elapsed_s, columns, std::vector<std::string>{note});
+  }
+  [[nodiscard]] std::string line(std::uint64_t done, double elapsed_s, int columns,
+                                 const std::vector<std::string>& notes) const;
 
  private:
-  void draw(const std::string& note, bool last);
+  void draw(const std::vector<std::string>& notes, bool last);
 
   std::mutex mutex_;
   std::string label_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hindsight/core/provenance.h"
@@ -40,7 +41,7 @@ struct CsvTable {
 
 /// Which columns mean what; all other columns are design parameters.
 struct CsvRoles {
-  std::string objective;  ///< a positive number where feasible
+  std::string objective;  ///< a positive number where feasible; may be empty for infer_space() only
   std::optional<std::string> infeasible =
       {};  ///< 1/0, true/false, yes/no; or "COLUMN=VALUE": infeasible where it has VALUE
   std::optional<std::string> reason = {};     ///< text of the failure; left out: the column "reason" when there is one
@@ -53,26 +54,50 @@ struct CsvRoles {
 /// Metrics are logged under the snake_case names of their columns.
 [[nodiscard]] std::string snake_case(std::string_view text);
 
-/// Parameters, values and types of the design columns: numeric columns become ordinal, others categorical.
+/// A space, and what a person should know of the columns it was made of.
+struct InferredSpace {
+  space::DesignSpace space;
+  std::vector<std::string> result_like;  ///< parameters that look like results, by column
+  std::vector<std::string> left_out;     ///< without an objective: columns that can be no parameter
+  std::vector<std::string> remarks;      ///< cells that are no numbers, one text per column
+};
+/// Parameters, values and types of the design columns: numeric columns become ordinal, others categorical. A column of
+/// numbers stays numeric where a cell is nan, inf or hexadecimal; import refuses such rows.
 /// Names are made snake_case; the original name goes to the description. The unit is "none", or the one that the name
 /// ends in; a name whose ending contradicts its values gets "_value" appended. Columns with one value are kept.
-/// Error{usage} naming the column when it has more than kMaxLevels values, or a value of its own in every one of 100 or
-/// more rows (an identifier or a measurement).
+/// A column that has more than kMaxLevels values, or a value of its own in every one of 100 or more rows (an identifier
+/// or a measurement), is Error{usage} naming it; without an objective it is left out.
+[[nodiscard]] InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const std::string& name);
+/// The space alone.
 [[nodiscard]] space::DesignSpace infer_space(const CsvTable& table, const CsvRoles& roles, const std::string& name);
 /// YAML text of a space, as `load_space_file` reads it (for a person to edit).
 [[nodiscard]] std::string to_yaml(const space::DesignSpace& space);
 
+/// What happens to rows that contradict another row of the same design and context.
+enum class Duplicates {
+  error,  ///< Error{usage} before anything is written
+  first,  ///< the first row is kept
+  last,   ///< the last row is kept
+  best,   ///< a feasible row before an infeasible one, then the smallest objective, then the first
+};
+/// Names as above. Error{usage} with the nearest name.
+[[nodiscard]] Duplicates parse_duplicates(const std::string& name);
+
+/// Every row is inserted, was there before, repeats another row, or is rejected.
 struct ImportResult {
-  std::size_t rows = 0, inserted = 0, already_present = 0, feasible = 0;
-  std::vector<std::string> rejected;  ///< "file:line: reason", first 20
+  std::size_t rows = 0, inserted = 0, already_present = 0, repeated = 0;
+  std::size_t feasible = 0;           ///< evaluations of the log that come from this table
+  std::vector<std::string> rejected;  ///< "file:line[:column]: reason", first 20
   std::size_t rejected_count = 0;
+  std::size_t contradictions = 0;                            ///< of those, for another outcome of the same design
+  std::vector<std::pair<std::string, std::string>> renamed;  ///< column and its name in the log, where they differ
 };
 /// Imports into a log in transactions. A row is infeasible when its flag says so, or its objective is empty, nan, inf
-/// or a word. The reason code is the reason column's text, else that word, else "infeasible". A row that contradicts an
-/// earlier one of the same design and context, in the table or in the log, is rejected and named; so is one whose value
-/// of a parameter the space does not have. Importing the same table again changes nothing.
+/// or a word. The reason code is the reason column's text, else that word, else "infeasible". Rows that contradict each
+/// other are treated as `duplicates` says; the log's own evaluations are always kept. A row whose value of a parameter
+/// the space does not have is rejected and named. Importing the same table again changes nothing.
 /// Errors: Error{usage} before anything is written for columns that do not fit; Error{interrupted} after Ctrl-C.
 ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const space::DesignSpace& space,
-                        const std::filesystem::path& log, const Provenance& provenance);
+                        const std::filesystem::path& log, Duplicates duplicates, const Provenance& provenance);
 
 }  // namespace hindsight::dataset

@@ -31,6 +31,7 @@ struct ProposeOptions {
   std::size_t count = 10;
   std::size_t diversity = 2;                 ///< smallest Hamming distance between proposals
   const dataset::Dataset* logged = nullptr;  ///< start points and distance to the nearest logged design
+  bool only_new = false;                     ///< no design of `logged`, whatever application it was logged for
   unsigned threads = 0;
 };
 
@@ -51,8 +52,8 @@ struct ProposeResult {
 };
 /// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
 /// are that far apart. A constraint without `value` is read from the model's head of its name.
-/// Never calls a simulator. Error{no_feasible} when no design meets the constraints: says which one and the nearest
-/// satisfiable value.
+/// Never calls a simulator. Error{usage} for `only_new` without a log. Error{no_feasible} when no design meets the
+/// constraints: says which one and the nearest satisfiable value.
 [[nodiscard]] ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options);
 
 }  // namespace hindsight::optimize

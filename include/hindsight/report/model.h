@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hindsight/dataset/dataset.h"
+#include "hindsight/dataset/split.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/surrogate/train.h"
 #include "hindsight/surrogate/tune.h"
@@ -16,6 +18,7 @@ namespace hindsight::report {
 /// What a training did.
 struct TrainingSummary {
   const dataset::Dataset* data = nullptr;
+  const dataset::Split* split = nullptr;  ///< of the rows of `data`
   const surrogate::Recipe* recipe = nullptr;
   const surrogate::TrainResult* result = nullptr;
   std::filesystem::path file;
@@ -29,9 +32,10 @@ struct TrainingSummary {
 [[nodiscard]] std::string model_json(const surrogate::Model& model, const std::filesystem::path& file,
                                      const std::string& file_sha256);
 
-/// Loss terms and rank correlation in at most 80 characters: "tau 0.71 (best 0.73) loss 0.31: fit 0.10 rank 0.40 ...";
-/// neg and infeas are mean predictions on mined negatives and on infeasible rows, feas the loss of feasibility.
-[[nodiscard]] std::string training_note(const surrogate::TrainProgress& progress);
+/// Rank correlation ("-" before the first evaluation) and loss terms, the most important first: "tau 0.71 (best 0.73)",
+/// "loss 0.31", "fit 0.10", "rank 0.40", ...; neg and infeas are mean predictions on mined negatives and on infeasible
+/// rows, feas the loss of feasibility.
+[[nodiscard]] std::vector<std::string> training_notes(const surrogate::TrainProgress& progress);
 
 /// "trial 3 (bracket 0, rung 1): 600 steps, tau 0.52, AUC 0.91; alpha 0.03, beta 0.2".
 [[nodiscard]] std::string trial_text(const surrogate::Trial& trial);

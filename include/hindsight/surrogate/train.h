@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,7 +80,8 @@ void set_recipe_value(Recipe& recipe, const std::string& key, const std::string&
 struct TrainProgress {
   std::int64_t member = 0, members = 1, step = 0, steps = 0;
   double loss = 0, squared_error = 0, negative_mean = 0, infeasible_mean = 0, rank_loss = 0, feasibility_loss = 0;
-  double kendall_tau = 0, best_kendall_tau = 0;
+  /// NaN before the first evaluation, and where no context has two feasible rows held out.
+  double kendall_tau = std::numeric_limits<double>::quiet_NaN(), best_kendall_tau = kendall_tau;
 };
 enum class Device { automatic, cpu, cuda };
 

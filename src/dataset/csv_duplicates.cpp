@@ -1,0 +1,140 @@
+#include "dataset/csv_duplicates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::dataset {
+namespace {
+
+constexpr std::size_t kListedRefusals = 20;  // [chosen] what a person reads
+
+const std::array<std::string, 4>& duplicates_names() {  // in the order of Duplicates
+  static const std::array<std::string, 4> names = {"error", "first", "last", "best"};
+  return names;
+}
+
+/// Whether `given` replaces `kept`, which it contradicts.
+bool replaces(const TableRow& given, const TableRow& kept, const std::string& objective, Duplicates duplicates) {
+  if (duplicates != Duplicates::best) return duplicates == Duplicates::last;
+  if (given.evaluation.feasible != kept.evaluation.feasible) return given.evaluation.feasible;
+  return given.evaluation.feasible && outcome_of(given).metrics.at(objective) < outcome_of(kept).metrics.at(objective);
+}
+
+}  // namespace
+
+Outcome outcome_of(const TableRow& row) {
+  return {.feasible = row.evaluation.feasible,
+          .metrics = {row.evaluation.metrics.begin(), row.evaluation.metrics.end()},
+          .source = fmt::format("line {}", row.line)};
+}
+
+Outcome outcome_of(const log::EvaluationRecord& record) {
+  Outcome outcome{.feasible = record.feasible,
+                  .metrics = {record.other_metrics.begin(), record.other_metrics.end()},
+                  .source = fmt::format("evaluation {} of the log", record.evaluation_id)};
+  for (std::size_t i = 0; i < record.standard.size(); ++i) {
+    if (!std::isnan(record.standard[i])) {
+      outcome.metrics.emplace(log::standard_metrics()[i], record.standard[i]);
+    }
+  }
+  return outcome;
+}
+
+std::string contradiction(const Outcome& other, const Outcome& given) {
+  const auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
+    return fmt::format("contradicts {} for the same design and context: {} is {} there, {} here", other.source, what,
+                       there, here);
+  };
+  if (other.feasible != given.feasible) {
+    const auto word = [](const Outcome& outcome) { return outcome.feasible ? "feasible" : "infeasible"; };
+    return differs("the design", word(other), word(given));
+  }
+  const auto text = [](const Outcome& outcome, const std::string& name) {
+    const auto found = outcome.metrics.find(name);
+    return found == outcome.metrics.end() ? std::string("missing") : shortest(found->second);
+  };
+  std::map<std::string, double> names = other.metrics;
+  names.insert(given.metrics.begin(), given.metrics.end());
+  for (const auto& [name, value] : names) {
+    if (text(other, name) != text(given, name)) {
+      return differs(name, text(other, name), text(given, name));
+    }
+  }
+  return "";
+}
+
+Refusals::Refusals(const CsvTable& table, ImportResult& result)
+    : file_(printable(table.file.string(), 400)), result_(result) {}
+
+void Refusals::add(const RefusedRow& row) {
+  add_text(fmt::format("{}:{}:{}: {}", file_, row.place.line, row.place.column, row.reason));
+}
+
+void Refusals::add(std::size_t line, const std::string& reason) {
+  add_text(fmt::format("{}:{}: {}", file_, line, reason));
+}
+
+void Refusals::add_contradiction(std::size_t line, const std::string& reason) {
+  if (result_.contradictions++ == 0) first_contradiction_ = fmt::format("{}:{}: {}", file_, line, reason);
+  add(line, reason);
+}
+
+void Refusals::require_no_contradiction() const {
+  if (result_.contradictions == 0) return;
+  const std::string all = result_.contradictions == 1
+                              ? "the only such row"
+                              : fmt::format("the first of {} such rows", with_commas(result_.contradictions));
+  throw Error(ErrorKind::usage,
+              fmt::format("{} ({}; nothing was imported). Keep one row of each design with --duplicates first, last or "
+                          "best?",
+                          first_contradiction_, all));
+}
+
+void Refusals::add_text(std::string text) {
+  ++result_.rejected_count;
+  if (result_.rejected.size() < kListedRefusals) result_.rejected.push_back(std::move(text));
+}
+
+std::vector<TableRow> distinct_rows(std::vector<TableRow> rows, const std::string& objective, Duplicates duplicates,
+                                    ImportResult& result, Refusals& refusals) {
+  std::vector<TableRow> kept;
+  std::unordered_map<std::string, std::size_t> position;
+  for (TableRow& row : rows) {
+    const auto [entry, fresh] =
+        position.try_emplace(fmt::format("{}|{}", row.context, row.evaluation.design_text_id), kept.size());
+    if (fresh) {
+      kept.push_back(std::move(row));
+      continue;
+    }
+    TableRow& other = kept[entry->second];
+    if (contradiction(outcome_of(other), outcome_of(row)).empty()) {
+      ++result.repeated;
+      continue;
+    }
+    if (replaces(row, other, objective, duplicates)) std::swap(row, other);
+    const std::string remedy = duplicates == Duplicates::error ? "" : fmt::format(" (line {} is kept)", other.line);
+    refusals.add_contradiction(row.line, contradiction(outcome_of(other), outcome_of(row)) + remedy);
+  }
+  return kept;
+}
+
+const std::string& to_string(Duplicates duplicates) { return duplicates_names()[static_cast<std::size_t>(duplicates)]; }
+
+Duplicates parse_duplicates(const std::string& name) {
+  const auto& names = duplicates_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(ErrorKind::usage, fmt::format("--duplicates {}: no way to treat contradictory rows.{}", printable(name),
+                                              did_you_mean(name, names)));
+  }
+  return static_cast<Duplicates>(found - names.begin());
+}
+
+}  // namespace hindsight::dataset

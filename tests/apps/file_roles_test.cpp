@@ -1,0 +1,84 @@
+/// Does every verb refuse to write over a file that it reads, however the file is named?
+#include "apps/app_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+const std::string kTable = "a,b,cost_ms\n1,1,5\n2,1,4\n1,2,3\n2,2,oom\n";
+
+class FileRolesTest : public AppTest {
+ protected:
+  void SetUp() override {
+    table_ = write("t.csv", kTable);
+    log_ = file("t.sqlite");
+    ASSERT_EQ(hindsight({"log", "import", "--csv", table_, "--log", log_, "--objective", "cost_ms"}).exit_code, 0);
+  }
+  /// The command is refused with both options named, and `input` is as it was.
+  static void expect_refused(const std::vector<std::string>& command, const std::string& input,
+                             const std::string& output_option, const std::string& input_option) {
+    const std::string before = hash_of(input);
+    const Outcome outcome = hindsight(command);
+    expect_one_line_error(outcome, 2, output_option + " ");
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr("is the file that " + input_option + " "));
+    EXPECT_EQ(hash_of(input), before);
+  }
+
+  std::string table_, log_;
+};
+
+TEST_F(FileRolesTest, TrainKeepsItsLog) {
+  expect_refused({"train", "--log", log_, "--out", log_}, log_, "--out", "--log");
+  expect_refused({"train", "--log", log_, "--out", (folder_ / "." / "t.sqlite").string()}, log_, "--out", "--log");
+  std::filesystem::create_symlink(log_, file("link.safetensors"));
+  expect_refused({"train", "--log", log_, "--out", file("link.safetensors")}, log_, "--out", "--log");
+  std::filesystem::create_hard_link(log_, file("hard.safetensors"));
+  expect_refused({"train", "--log", log_, "--out", file("hard.safetensors")}, log_, "--out", "--log");
+  std::filesystem::copy_file(log_, file("study.md"));
+  expect_refused({"train", "--log", file("study.md"), "--out", file("study.safetensors")}, file("study.md"),
+                 "--out (model card)", "--log");
+  std::filesystem::copy_file(log_, file("m.safetensors.checkpoint"));
+  expect_refused({"train", "--log", file("m.safetensors.checkpoint"), "--out", file("m.safetensors")},
+                 file("m.safetensors.checkpoint"), "--out (checkpoint)", "--log");
+}
+
+TEST_F(FileRolesTest, TrainKeepsItsRecipe) {
+  const std::string recipe = write("recipe.md", "name: mine\n");
+  expect_refused({"train", "--log", log_, "--recipe", recipe, "--out", file("recipe.safetensors")}, recipe,
+                 "--out (model card)", "--recipe");
+}
+
+TEST_F(FileRolesTest, ProposeKeepsItsModelAndItsLog) {
+  const std::string model = std::string(HINDSIGHT_SOURCE_DIR) + "/models/edge-prime9.safetensors";
+  const std::string copy = file("w.safetensors");
+  std::filesystem::copy_file(model, copy);
+  const std::vector<std::string> command{"propose", "--model", copy, "--workload", "unet", "--log", log_, "--csv"};
+  const std::vector<std::pair<std::string, std::string>> outputs{
+      {copy, "--model"}, {log_, "--log"}, {log_ + "-wal", "--log"}};
+  for (const auto& [output, option] : outputs) {
+    std::vector<std::string> arguments = command;
+    arguments.push_back(output);
+    expect_refused(arguments, option == "--model" ? copy : log_, "--csv", option);
+  }
+}
+
+TEST_F(FileRolesTest, TablesAreKept) {
+  expect_refused({"space", "infer", table_, "--out", table_}, table_, "--out", "--csv");
+  expect_refused({"log", "import", "--csv", table_, "--log", table_, "--objective", "cost_ms"}, table_, "--log",
+                 "--csv");
+  const std::string gemms = write("gemms.csv", "m,n,k\n64,64,64\n");
+  expect_refused({"gemm", "--gpu", "l4", "--csv", gemms, "--out", gemms}, gemms, "--out", "--csv");
+}
+
+TEST_F(FileRolesTest, SweepKeepsItsSpace) {
+  const std::string space = file("space.yaml");
+  std::filesystem::copy_file(std::string(HINDSIGHT_SOURCE_DIR) + "/configs/spaces/tiny.yaml", space);
+  expect_refused({"sweep", "--space", space, "--workloads", "m6", "--samples", "2", "--log", space}, space, "--log",
+                 "--space");
+}
+
+TEST_F(FileRolesTest, DevicesAreNotReplaced) {
+  EXPECT_EQ(hindsight({"space", "infer", table_, "--out", "/dev/null"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace hindsight::app::test

@@ -1,0 +1,192 @@
+/// Does a table of somebody else's go all the way to proposals under the names and with the objective it came with?
+#include <nlohmann/json.hpp>
+
+#include "apps/app_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+/// 48 designs, 8 of them failed; the cost falls with the width.
+std::string tuning_table() {
+  std::string csv = "Width,mode,cost_ms,util_BRAM,failed\n";
+  for (int width = 1; width <= 24; ++width) {
+    for (const char* mode : {"fast", "small"}) {
+      const double cost = 100.0 / width + (mode[0] == 'f' ? 1 : 2);
+      const bool failed = width > 20;
+      csv += std::to_string(width) + "," + mode + "," + (failed ? "" : std::to_string(cost)) + "," +
+             std::to_string(width * 10) + "," + (failed ? "1" : "0") + "\n";
+    }
+  }
+  return csv;
+}
+
+class ImportedLog : public AppTest {
+ protected:
+  [[nodiscard]] std::string log() const { return file("tuning.sqlite"); }
+  [[nodiscard]] std::string model() const { return file("tuning.safetensors"); }
+  [[nodiscard]] Outcome import(const std::string& csv, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments{"log", "import", "--csv", csv, "--log", log(), "--objective", "cost_ms"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+  [[nodiscard]] Outcome train(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--ensemble", "1"};
+    for (const char* setting : {"steps=40", "final_steps=5", "evaluate_interval=20", "mining_generations=1"}) {
+      arguments.insert(arguments.end(), {"--set", setting});
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+  [[nodiscard]] Outcome propose(std::vector<std::string> more) const {
+    std::vector<std::string> arguments{"propose", "--model", model(), "--workload",  "tuning", "--evaluations",
+                                       "2000",    "--top",   "3",     "--diversity", "1",      "--log",
+                                       log()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+  static bool can_train() { return hindsight({"doctor", "--json"}).out.find("libtorch") != std::string::npos; }
+};
+
+TEST_F(ImportedLog, ContradictoryRowsAreRefusedUnlessOneIsChosen) {
+  const std::string table = write("twice.csv", "a,cost_ms\n1,\n1,5\n2,3\n1,4\n2,3\n");
+  expect_one_line_error(import(table), 2, "twice.csv:3: contradicts line 2");
+  EXPECT_FALSE(std::filesystem::exists(log())) << "nothing half-written";
+  const Outcome refused = import(table);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("the first of 2 such rows"), HasSubstr("--duplicates first, last or best")));
+  const auto stored = [&](const std::string& policy) {
+    std::filesystem::remove(log());
+    const Outcome outcome = import(table, {"--duplicates", policy});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("2 rows refused for another outcome of the same design"));
+    const Json stats = Json::parse(hindsight({"log", "stats", log(), "--json"}).out).at("workloads").at(0);
+    EXPECT_EQ(stats.at("evaluations"), 2);
+    EXPECT_THAT(outcome.out, HasSubstr(stats.at("feasible") == 1 ? "1 feasible design" : "2 feasible designs"));
+    return stats.at("best").size() == 2 ? stats.at("best").at(1).at("cost_ms").get<double>() : 0.0;
+  };
+  EXPECT_EQ(stored("first"), 0) << "design 1 was infeasible first";
+  EXPECT_EQ(stored("last"), 4);
+  EXPECT_EQ(stored("best"), 4);
+  expect_one_line_error(import(table, {"--duplicates", "frist"}), 2, "Did you mean 'first'?");
+}
+
+TEST_F(ImportedLog, CountsAddUpToTheRows) {
+  const std::string table = write("counts.csv", "a,cost_ms\n1,5\n1,5\n2,3\n2,9\n,1\n3,oom\n");
+  const Json counts = Json::parse(import(table, {"--duplicates", "first", "--json"}).out);
+  EXPECT_EQ(counts.at("rows"), 6);
+  EXPECT_EQ(counts.at("inserted"), 3);
+  EXPECT_EQ(counts.at("repeated"), 1);
+  EXPECT_EQ(counts.at("rejected_count"), 2);
+  EXPECT_EQ(counts.at("contradictions"), 1);
+  EXPECT_EQ(counts.at("feasible"), 2);
+}
+
+TEST_F(ImportedLog, ShowsTheBestByItsOwnObjective) {
+  ASSERT_EQ(import(write("tuning.csv", tuning_table()), {"--infeasible", "failed", "--ignore", "util_BRAM"}).exit_code,
+            0);
+  EXPECT_THAT(hindsight({"log", "show", log()}).out,
+              AllOf(HasSubstr("best by cost_ms"), Not(HasSubstr("no feasible design"))));
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by cost_ms"));
+  EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "latency_s"}).out, HasSubstr("best by latency_s"));
+}
+
+TEST_F(ImportedLog, InferWithoutAnObjectiveNamesWhatLooksLikeResults) {
+  const Outcome inferred = hindsight({"space", "infer", write("tuning.csv", tuning_table())});
+  ASSERT_EQ(inferred.exit_code, 0) << inferred.err;
+  EXPECT_THAT(inferred.out, AllOf(HasSubstr("width"), HasSubstr("mode"), HasSubstr("cost_ms")));
+  EXPECT_THAT(inferred.err,
+              AllOf(HasSubstr("look like results: cost_ms, util_BRAM, failed"), HasSubstr("--objective")));
+  std::string csv = "id,a,t\n";
+  for (int row = 0; row < 120; ++row) csv += std::to_string(row) + "," + std::to_string(row % 4) + ",1\n";
+  const Outcome identified = hindsight({"space", "infer", write("ids.csv", csv)});
+  EXPECT_EQ(identified.exit_code, 0) << identified.err;
+  EXPECT_THAT(identified.err, HasSubstr("left out, as they hardly repeat a value (results or identifiers, not "
+                                        "parameters): id"));
+  EXPECT_THAT(identified.out, Not(HasSubstr("name: id\n")));
+}
+
+TEST_F(ImportedLog, OddCellsOfANumericColumnDoNotMakeItCategorical) {
+  const std::string table = write("odd.csv", "tile,cost_ms\n1,1\n2,2\nnan,3\n0x10,4\n1e3,5\n");
+  const Outcome imported = import(table);
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_THAT(imported.err, HasSubstr("odd.csv:4:1: column 'tile': 'nan' is not a number"));
+  EXPECT_THAT(imported.out, AllOf(HasSubstr("odd.csv:4:1: tile is 'nan'"), HasSubstr("odd.csv:5:1: tile is '0x10'"),
+                                  HasSubstr("3 written")));
+  const Outcome mixed = hindsight({"space", "infer", write("mixed.csv", "tile,t\n1,1\n2,2\noff,3\n")});
+  EXPECT_THAT(mixed.err, HasSubstr("mixed.csv:4:1: column 'tile': 'off' stands beside numbers"));
+}
+
+TEST_F(ImportedLog, NamesAndObjectiveOfTheTableServeToTheEnd) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  const Outcome imported =
+      import(write("tuning.csv", tuning_table()), {"--infeasible", "failed", "--constraint", "util_BRAM"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("util_BRAM is util_bram, Width is width"));
+  const Outcome trained = train({"--constraint", "util_BRAM"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, AllOf(HasSubstr("objective: cost_ms"), HasSubstr("only 8 feasible rows held out")));
+  EXPECT_THAT(trained.out, AllOf(HasSubstr("1 member,"), Not(HasSubstr("nan"))));
+  EXPECT_THAT(trained.err, AllOf(HasSubstr("tau "), ContainsRegex(" feas [0-9]+[.][0-9]"))) << "every loss term";
+  EXPECT_THAT(trained.err, Not(HasSubstr("…")));
+
+  const Outcome proposed = propose({"--max", "util_BRAM=200"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_THAT(proposed.out,
+              AllOf(HasSubstr("util_bram <= 200"), HasSubstr("logged"), HasSubstr("--new"), Not(HasSubstr("x/1"))));
+  expect_one_line_error(propose({"--new"}), 3, "no new design is left");
+  expect_one_line_error(propose({"--max", "width=0"}), 3, "--max width=0 (nearest: 1): leaves no value of width");
+  const Json tighter = Json::parse(propose({"--max", "util_bram=200", "--max", "util_BRAM=150", "--json"}).out);
+  EXPECT_EQ(tighter.at("limits").size(), 1U);
+  EXPECT_EQ(tighter.at("limits").at("util_bram").at("limit"), 150);
+  EXPECT_EQ(tighter.at("proposals").at(0).at("predicted").at("logged"), true);
+  expect_one_line_error(propose({"--weights", "1", "--aggregate", "worst"}), 2, "--weights");
+  const Outcome resumed = train({"--resume", "--quiet"});
+  EXPECT_EQ(resumed.exit_code, 0);
+  EXPECT_THAT(resumed.err, HasSubstr("--resume: there is no"));
+}
+
+TEST_F(ImportedLog, NewProposalsAreNotInTheLog) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  std::string csv = "a,b,cost_ms\n";
+  for (int a = 1; a <= 8; ++a) {
+    for (int b = 1; b <= 8; ++b) {
+      if (a + b < 15 && (a + b) % 3 != 0) {
+        csv += std::to_string(a) + "," + std::to_string(b) + "," + (a * b > 40 ? "fail" : std::to_string(90 - a * b)) +
+               "\n";
+      }
+    }
+  }
+  ASSERT_EQ(import(write("tuning.csv", csv)).exit_code, 0);
+  ASSERT_EQ(train({"--quiet"}).exit_code, 0);
+  const Outcome proposed = propose({"--new", "--json", "--min-feasible", "0"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  for (const Json& proposal : Json::parse(proposed.out).at("proposals")) {
+    EXPECT_EQ(proposal.at("predicted").at("logged"), false) << proposal;
+    EXPECT_GT(proposal.at("predicted").at("nearest_logged_distance"), 0) << proposal;
+  }
+}
+
+TEST_F(ImportedLog, WorkloadsThatWereHeldOutAreNotSaidToTrain) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  std::string csv = "size,a,b,cost_ms\n";
+  for (const char* size : {"1", "2", "3"}) {
+    for (int a = 1; a <= 6; ++a) {
+      for (int b = 1; b <= 6; ++b) {
+        csv += std::string(size) + "," + std::to_string(a) + "," + std::to_string(b) + "," +
+               (a * b > 25 ? "fail" : std::to_string(50.0 / a + b)) + "\n";
+      }
+    }
+  }
+  ASSERT_EQ(import(write("tuning.csv", csv), {"--context", "size"}).exit_code, 0);
+  const Outcome trained = train({"--hold-out", "size=3"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.out, AllOf(HasSubstr("on 72 rows ("), HasSubstr("held out"), HasSubstr("on 36 rows held out")));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
