@@ -185,25 +185,16 @@ std::string power_text(const std::filesystem::path& file, nlohmann::json& json) 
   const gpu::Calibration runtime = gpu::load_calibration(spec, DType::bf16);
   const gpu::Predictor predictor(spec, runtime, DType::bf16);
   const dataset::CsvTable table = dataset::read_csv(file);
-  const std::size_t power = table.column("power"), dtype = table.column("gemm_dtype");
-  const Rows runs = dataset::read_gemm_rows(table, dataset::parse_gemm_columns("latency_ms=latency"),
-                                            {{"gemm_dtype", "bfloat16"}}, DType::bf16);
-  std::vector<double> power_w;
-  for (const auto& cells : table.rows) {
-    if (cells[dtype] == "bfloat16") power_w.push_back(parse_double(cells[power]).value_or(0));
-  }
   std::vector<gpu::PowerMeasurement> rows;
   std::vector<double> predicted_w, settled_w;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].latency_s < kShortestS) continue;
-    const gpu::Gemm& gemm = runs[i].gemm;
-    const gpu::GemmPrediction prediction = predictor.predict(gemm, RunMode::sustained);
+  for (const auto& [run, power_w] :
+       dataset::read_power_rows(table, dataset::parse_gemm_columns("latency_ms=latency,power_w=power"),
+                                {{"gemm_dtype", "bfloat16"}}, DType::bf16)) {
+    if (run.latency_s < kShortestS) continue;
+    const gpu::GemmPrediction prediction = predictor.predict(run.gemm, RunMode::sustained);
     predicted_w.push_back(prediction.average_power_w);
-    settled_w.push_back(power_w[i]);
-    rows.push_back({.work = prediction.work,
-                    .latency_s = runs[i].latency_s,
-                    .power_w = power_w[i],
-                    .group = (static_cast<std::uint64_t>(gemm.n) << 32U) + static_cast<std::uint64_t>(gemm.k)});
+    settled_w.push_back(power_w);
+    rows.push_back(gpu::power_measurement(predictor, run.gemm, run.latency_s, power_w, prediction.operands));
   }
   gpu::PowerConstants start = known.constants;
   start.op_j = runtime.constants.op_j;

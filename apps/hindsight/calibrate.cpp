@@ -6,13 +6,13 @@
 
 #include "file_roles.h"
 #include "given_calibrations.h"
-#include "hindsight/core/config.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/gemm_rows.h"
 #include "hindsight/gpu/calibration.h"
+#include "hindsight/gpu/power_calibration.h"
 #include "hindsight/gpu/power_fit.h"
 #include "hindsight/gpu/predict.h"
 #include "output.h"
@@ -30,6 +30,7 @@ struct Options {
   std::string mode;  ///< empty: burst; of power, sustained
   std::string calibrations;
   std::string shortest_us;
+  std::string operands;
   std::string out;
   bool power = false;
 };
@@ -64,6 +65,7 @@ std::string command_text(const Options& options) {
   if (!options.power && options.mode == "sustained") text += " --mode sustained";
   if (options.power) text += " --power";
   if (!options.shortest_us.empty()) text += " --shortest-us " + options.shortest_us;
+  if (!options.operands.empty()) text += " --operands " + options.operands;
   if (!options.calibrations.empty()) {
     text += " --calibration " + std::filesystem::path(options.calibrations).filename().string();
   }
@@ -77,8 +79,8 @@ std::string data_text(const Options& options) {
 }
 
 int calibrate_runtimes(const Options& options, const Provenance& provenance) {
-  if (!options.calibrations.empty() || !options.shortest_us.empty()) {
-    throw Error(ErrorKind::usage, "calibrate: --calibration and --shortest-us go with --power");
+  if (!options.calibrations.empty() || !options.shortest_us.empty() || !options.operands.empty()) {
+    throw Error(ErrorKind::usage, "calibrate: --calibration, --operands and --shortest-us go with --power");
   }
   const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
   const std::optional<gpu::DType> dtype =
@@ -106,54 +108,10 @@ int calibrate_runtimes(const Options& options, const Provenance& provenance) {
   return 0;
 }
 
-/// Rows of power as the fit takes them: operations and traffic of the runtime model, latency and power as measured.
-struct PowerRows {
-  std::vector<gpu::PowerMeasurement> rows;
-  gpu::ValidatedRange range;
-};
-
-PowerRows power_rows(const std::vector<dataset::PoweredGemm>& measured, const gpu::Predictor& predictor,
-                     double shortest_s) {
-  constexpr unsigned kHalf = 32;
-  PowerRows result;
-  result.range.mode = gpu::RunMode::sustained;
-  for (const auto& [measurement, power_w] : measured) {
-    const auto& [gemm, latency_s] = measurement;
-    if (latency_s < shortest_s) continue;
-    gpu::PowerWork work = predictor.predict(gemm, gpu::RunMode::sustained).work;
-    work.operands = gpu::Operands::random;  // what `measure` writes; zeros draw less, and are no workload
-    result.rows.push_back(
-        {.work = work,
-         .latency_s = latency_s,
-         .power_w = power_w,
-         .group = (static_cast<std::uint64_t>(gemm.n) << kHalf) + static_cast<std::uint64_t>(gemm.k)});
-    gpu::include(result.range, gemm, latency_s);
-  }
-  return result;
-}
-
 std::string power_errors_text(const char* what, const gpu::PowerErrors& errors) {
   constexpr double kPercent = 100;
   return fmt::format("{}: MAPE {:.2f} %, median {:.2f} %, R2 {:.3f}, {} rows\n", what, kPercent * errors.mape_frac,
                      kPercent * errors.median_frac, errors.r2, errors.rows);
-}
-
-std::string power_yaml(const Options& options, const gpu::GpuSpec& spec, gpu::DType dtype, const gpu::PowerFit& fit,
-                       const PowerRows& rows, const std::string& date) {
-  constexpr double kPico = 1e12;
-  const gpu::PowerConstants& c = fit.constants;
-  return fmt::format(
-             "# Power constants, fitted on measured power; docs/gpu-power.md says what the fields mean.\n"
-             "gpu: {}\ndtype_class: {}\ndata: {}\nsplit: five folds, grouped by (n, k)\nrows: {}\nrange: {}\n"
-             "date: {}\ncommand: {}\n",
-             yaml_quoted(spec.name), gpu::to_string(gpu::dtype_class(dtype)), yaml_quoted(data_text(options)),
-             rows.rows.size(), gpu::to_yaml(rows.range), date, yaml_quoted(command_text(options))) +
-         fmt::format("held_out: {{mape_frac: {:.4f}, median_frac: {:.4f}, r2: {:.3f}}}\n", fit.held_out.mape_frac,
-                     fit.held_out.median_frac, fit.held_out.r2) +
-         fmt::format(
-             "constants:\n  active_w: {:.4g}\n  l2_pj_per_byte: {:.4g}\n  dram_pj_per_byte: {:.4g}\n"
-             "  zero_weight_share: {:.4g}\n",
-             c.active_w, c.l2_byte_j * kPico, c.dram_byte_j * kPico, c.zero_weight_share);
 }
 
 double shortest_s(const Options& options) {
@@ -166,6 +124,14 @@ double shortest_s(const Options& options) {
   return *value * kMicrosecond;
 }
 
+/// Whether the rows' weights are as `calibrate` finds them recorded of this GPU, or all real data.
+bool takes_recorded_operands(const std::string& text) {
+  const std::vector<std::string> names{"random", "recorded"};
+  if (text.empty() || text == names[0]) return false;
+  if (text == names[1]) return true;
+  throw Error(ErrorKind::usage, fmt::format("unknown --operands '{}'.{}", printable(text), did_you_mean(text, names)));
+}
+
 int calibrate_power(const Options& options, const Provenance& provenance) {
   if (options.mode == "burst") {
     throw Error(ErrorKind::usage, "calibrate --power: power is of sustained runs. Leave out --mode burst");
@@ -173,22 +139,46 @@ int calibrate_power(const Options& options, const Provenance& provenance) {
   const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
   const gpu::DType dtype = options.dtype.empty() ? gpu::DType::bf16 : gpu::parse_dtype(options.dtype);
   static_cast<void>(spec.rate(dtype));  // refuses a format that the GPU lacks
+  const gpu::DTypeClass dtype_class = gpu::dtype_class(dtype);
   const gpu::Calibration runtime =
       gpu::load_calibration(spec, dtype, read_given_calibrations(options.calibrations, {spec}));
+  const gpu::Predictor predictor(spec, runtime, dtype);
   const dataset::GemmColumns columns =
       options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);
-  const PowerRows rows = power_rows(
-      dataset::read_power_rows(dataset::read_csv(options.measurements), columns, filters(options.where), dtype),
-      gpu::Predictor(spec, runtime, dtype), shortest_s(options));
-  gpu::PowerConstants start = gpu::default_power_constants(spec, gpu::dtype_class(dtype));
+
+  gpu::PowerCalibration result;
+  result.gpu = spec.name;
+  result.source = gpu::PowerSource::own;
+  result.range.emplace();
+  result.range->mode = gpu::RunMode::sustained;
+  if (takes_recorded_operands(options.operands)) {
+    result.unwritten = gpu::load_power_calibration(spec, dtype_class).unwritten;
+  }
+  std::vector<gpu::PowerMeasurement> rows;
+  const double shortest = shortest_s(options);
+  for (const auto& [measurement, power_w] :
+       dataset::read_power_rows(dataset::read_csv(options.measurements), columns, filters(options.where), dtype)) {
+    const auto& [gemm, latency_s] = measurement;
+    if (latency_s < shortest) continue;
+    rows.push_back(
+        gpu::power_measurement(predictor, gemm, latency_s, power_w, gpu::recorded_operands(result.unwritten, gemm)));
+    gpu::include(*result.range, gemm, latency_s);
+  }
+  gpu::PowerConstants start = gpu::default_power_constants(spec, dtype_class);
   start.op_j = runtime.constants.op_j;
-  const gpu::PowerFit fit = gpu::fit_power(spec, dtype, rows.rows, start);
-  const std::string yaml = power_yaml(options, spec, dtype, fit, rows, provenance.started_at.substr(0, 10));
-  print_or_write(options.out, yaml);
-  const std::string errors = power_errors_text("fitted on all rows", fit.fitted) +
-                             power_errors_text("held out, five folds grouped by (n, k)", fit.held_out) +
-                             power_errors_text("of these below the cap", fit.held_out_below_cap);
-  if (!is_standard_output(options.out)) print(errors + fmt::format("wrote {}\n", options.out));
+  const gpu::PowerFit fit = gpu::fit_power(spec, dtype, rows, start);
+  result.constants = fit.constants;
+  result.data = data_text(options);
+  result.row_count = static_cast<double>(rows.size());
+  result.held_out_mape_frac = fit.held_out.mape_frac;
+  result.held_out_median_frac = fit.held_out.median_frac;
+  result.held_out_r2 = fit.held_out.r2;
+  print_or_write(options.out,
+                 gpu::to_yaml(result, dtype_class, command_text(options), provenance.started_at.substr(0, 10)));
+  if (is_standard_output(options.out)) return 0;
+  print(power_errors_text("fitted on all rows", fit.fitted) +
+        power_errors_text("held out, five folds grouped by (n, k)", fit.held_out) +
+        power_errors_text("of these below the cap", fit.held_out_below_cap) + fmt::format("wrote {}\n", options.out));
   return 0;
 }
 
@@ -216,6 +206,7 @@ void add_calibrate(CLI::App& app, Session& session) {
   verb->add_option("--mode", options->mode, "How the rows were run: burst or sustained [burst]");
   verb->add_flag("--power", options->power, "Fit the power constants: rows with power_w");
   verb->add_option("--shortest-us", options->shortest_us, "--power: leave out shorter kernels [0]")->type_name("FLOAT");
+  verb->add_option("--operands", options->operands, "--power: random data, or as recorded of the GPU [random]");
   verb->add_option("--calibration", options->calibrations, "--power: fitted runtimes of the GPU [the shipped ones]");
   verb->add_option("--out", options->out, "File to write [-: standard output]");
   verb->footer(

@@ -1,9 +1,12 @@
 #include "hindsight/gpu/power_calibration.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 
 namespace hindsight::gpu {
@@ -100,6 +103,32 @@ PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_cl
     found.constants.active_w *= spec.sms * spec.boost_hz / (measured->sms * measured->boost_hz);
   }
   return found;
+}
+
+std::string to_yaml(const PowerCalibration& calibration, DTypeClass dtype_class, const std::string& command,
+                    const std::string& date) {
+  HINDSIGHT_EXPECT(calibration.range.has_value());
+  constexpr double kGiga = 1e9;
+  const PowerConstants& c = calibration.constants;
+  std::string text = fmt::format(
+      "# Power constants, fitted on measured power; docs/gpu-power.md says what the fields mean.\n"
+      "gpu: {}\ndtype_class: {}\ndata: {}\nsplit: five folds, grouped by (n, k)\nrows: {}\nrange: {}\n"
+      "date: {}\ncommand: {}\nheld_out: {{mape_frac: {:.4f}, median_frac: {:.4f}, r2: {:.3f}}}\n",
+      yaml_quoted(calibration.gpu), to_string(dtype_class), yaml_quoted(calibration.data), calibration.row_count,
+      to_yaml(*calibration.range), date, yaml_quoted(command), calibration.held_out_mape_frac,
+      calibration.held_out_median_frac, calibration.held_out_r2);
+  text += fmt::format(
+      "constants:\n  active_w: {:.4g}\n  l2_pj_per_byte: {:.4g}\n  dram_pj_per_byte: {:.4g}\n"
+      "  zero_weight_share: {:.4g}\n",
+      c.active_w, c.l2_byte_j / kPicojoule, c.dram_byte_j / kPicojoule, c.zero_weight_share);
+  const UnwrittenWeights& unwritten = calibration.unwritten;
+  if (unwritten.k_at_least > 0 || unwritten.weight_bytes_at_least > 0) {
+    text += fmt::format(
+        "# Weights of these shapes were never written by the collector; the rows draw as if they were zero.\n"
+        "unwritten_weights: {{k_at_least: {}, weight_gb_at_least: {}}}\n",
+        unwritten.k_at_least, unwritten.weight_bytes_at_least / kGiga);
+  }
+  return text;
 }
 
 Operands recorded_operands(const UnwrittenWeights& unwritten, const Gemm& gemm) {

@@ -4,8 +4,9 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "hindsight/core/error.h"
@@ -18,8 +19,7 @@ using Logarithms = Eigen::Matrix<double, kCount, 1>;
 
 constexpr double kSoftScale = 0.03;  // [chosen] relative error from which a row counts linearly: the sensor's spread
 constexpr int kMostIterations = 60;
-constexpr std::size_t kFolds = 5;
-constexpr std::size_t kLeastRows = 32;
+constexpr std::size_t kLeastRows = 10;  // [chosen] five per fitted constant; the standard plan of `measure` has twelve
 constexpr double kBelowCap = 0.95;
 
 Logarithms to_logarithms(const PowerConstants& c) {
@@ -101,10 +101,15 @@ std::vector<double> predictions(const GpuSpec& spec, DType dtype, std::span<cons
   return predicted;
 }
 
-/// Fold of a group: a multiplicative hash, so that neighbouring groups part.
-std::size_t fold_of(std::uint64_t group) {
-  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio: Fibonacci hashing
-  return static_cast<std::size_t>((group * kGolden) >> 32U) % kFolds;
+/// Fold of every row: the groups are dealt out in ascending order, so that neighbours part and no fold stays empty.
+std::vector<std::size_t> folds_of(std::span<const PowerMeasurement> rows) {
+  std::set<std::uint64_t> groups;
+  for (const PowerMeasurement& row : rows) groups.insert(row.group);
+  std::map<std::uint64_t, std::size_t> fold_of;
+  for (const std::uint64_t group : groups) fold_of.emplace(group, fold_of.size() % kFolds);
+  std::vector<std::size_t> folds;
+  for (const PowerMeasurement& row : rows) folds.push_back(fold_of.at(row.group));
+  return folds;
 }
 
 void require_usable(std::span<const PowerMeasurement> rows) {
@@ -112,14 +117,14 @@ void require_usable(std::span<const PowerMeasurement> rows) {
     throw Error(ErrorKind::usage, fmt::format("power fit: {} rows (a fit needs at least {}). Measure more shapes",
                                               rows.size(), kLeastRows));
   }
-  std::array<std::size_t, kFolds> members{};
+  std::set<std::uint64_t> groups;
   for (const PowerMeasurement& row : rows) {
     if (!(row.latency_s > 0) || !(row.power_w > 0) || !(row.work.ops > 0)) {
       throw Error(ErrorKind::usage, "power fit: a latency, power or number of operations is not positive");
     }
-    ++members[fold_of(row.group)];
+    groups.insert(row.group);
   }
-  if (std::find(members.begin(), members.end(), std::size_t{0}) != members.end()) {
+  if (groups.size() < kFolds) {
     throw Error(ErrorKind::usage, "power fit: too few groups of shapes for five folds. Measure more shapes");
   }
 }
@@ -146,6 +151,17 @@ PowerErrors power_errors(std::span<const double> predicted_w, std::span<const do
   return errors;
 }
 
+PowerMeasurement power_measurement(const Predictor& predictor, const Gemm& gemm, double latency_s, double power_w,
+                                   Operands operands) {
+  constexpr unsigned kHalf = 32;
+  PowerWork work = predictor.predict(gemm, RunMode::sustained).work;
+  work.operands = operands;
+  return {.work = work,
+          .latency_s = latency_s,
+          .power_w = power_w,
+          .group = (static_cast<std::uint64_t>(gemm.n) << kHalf) + static_cast<std::uint64_t>(gemm.k)};
+}
+
 double modelled_power_w(const BoardPower& board, const PowerMeasurement& row) {
   return std::min(board.settled_cap_w(), board.full_clock_w(row.work, row.latency_s));
 }
@@ -157,9 +173,10 @@ PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasur
   std::vector<double> measured, held_out;
   const double cap_w = BoardPower(spec, start, dtype).settled_cap_w();
   std::vector<double> low_measured, low_held_out;
+  const std::vector<std::size_t> folds = folds_of(rows);
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
     std::vector<PowerMeasurement> training, test;
-    for (const PowerMeasurement& row : rows) (fold_of(row.group) == fold ? test : training).push_back(row);
+    for (std::size_t i = 0; i < rows.size(); ++i) (folds[i] == fold ? test : training).push_back(rows[i]);
     const std::vector<double> predicted = predictions(spec, dtype, test, minimise(spec, dtype, training, start));
     for (std::size_t i = 0; i < test.size(); ++i) {
       measured.push_back(test[i].power_w);

@@ -8,6 +8,7 @@
 #include "hindsight/dataset/gemm_rows.h"
 #include "hindsight/gpu/power_fit.h"
 #include "hindsight/gpu/predict.h"
+#include "repository.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -17,13 +18,7 @@ using gpu::GemmMeasurement;
 using gpu::GpuSpec;
 using gpu::RunMode;
 
-/// Folder of the shared measurements: $HINDSIGHT_SHARED_DIR, else beside the source tree.
-std::filesystem::path gemm_folder() {
-  const char* given = std::getenv("HINDSIGHT_SHARED_DIR");
-  const std::filesystem::path shared =
-      given != nullptr ? std::filesystem::path(given) : std::filesystem::path(HINDSIGHT_SOURCE_DIR) / ".." / "shared";
-  return shared / "data" / "gemm";
-}
+std::filesystem::path gemm_folder() { return hindsight::test::shared_folder() / "data" / "gemm"; }
 
 class GemmAccuracy : public ::testing::Test {
  protected:
@@ -140,26 +135,15 @@ TEST_F(GemmAccuracy, PowerOfAnH200) {
   const gpu::Calibration calibration = gpu::load_calibration(h200, DType::bf16);
   const gpu::Predictor predictor(h200, calibration, DType::bf16);
   const CsvTable table = read_csv(gemm_folder() / "h200_sxm_power.csv.gz");
-  const std::size_t power = table.column("power"), dtype = table.column("gemm_dtype");
-  const auto runs =
-      read_gemm_rows(table, parse_gemm_columns("latency_ms=latency"), {{"gemm_dtype", "bfloat16"}}, DType::bf16);
-  std::vector<double> recorded_w;
-  for (const auto& cells : table.rows) {
-    if (cells[dtype] == "bfloat16") recorded_w.push_back(std::stod(cells[power]));
-  }
-  ASSERT_EQ(recorded_w.size(), runs.size());
   std::vector<gpu::PowerMeasurement> rows;
   std::vector<double> predicted_w, measured_w;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].latency_s < 1e-4) continue;
-    const gpu::GemmPrediction prediction = predictor.predict(runs[i].gemm, RunMode::sustained);
+  for (const auto& [run, power_w] : read_power_rows(table, parse_gemm_columns("latency_ms=latency,power_w=power"),
+                                                    {{"gemm_dtype", "bfloat16"}}, DType::bf16)) {
+    if (run.latency_s < 1e-4) continue;
+    const gpu::GemmPrediction prediction = predictor.predict(run.gemm, RunMode::sustained);
     predicted_w.push_back(prediction.average_power_w);
-    measured_w.push_back(recorded_w[i]);
-    rows.push_back(
-        {.work = prediction.work,
-         .latency_s = runs[i].latency_s,
-         .power_w = recorded_w[i],
-         .group = (static_cast<std::uint64_t>(runs[i].gemm.n) << 32U) + static_cast<std::uint64_t>(runs[i].gemm.k)});
+    measured_w.push_back(power_w);
+    rows.push_back(gpu::power_measurement(predictor, run.gemm, run.latency_s, power_w, prediction.operands));
   }
   const gpu::PowerErrors predicted = gpu::power_errors(predicted_w, measured_w);
   EXPECT_LE(predicted.mape_frac, 0.04);

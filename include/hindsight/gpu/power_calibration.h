@@ -47,6 +47,10 @@ struct PowerCalibration {
 /// Errors: Error{usage} for a malformed file.
 [[nodiscard]] PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_class);
 
+/// The text of a file of `data/gpus/calibration/power`.
+[[nodiscard]] std::string to_yaml(const PowerCalibration& calibration, DTypeClass dtype_class,
+                                  const std::string& command, const std::string& date);
+
 /// What the operands of `gemm` held in the rows that a calibration was fitted on. The larger input counts as the
 /// weights, so that a product and its mirror image agree.
 [[nodiscard]] Operands recorded_operands(const UnwrittenWeights& unwritten, const Gemm& gemm);

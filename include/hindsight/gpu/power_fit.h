@@ -13,6 +13,7 @@
 #include <span>
 
 #include "hindsight/gpu/power.h"
+#include "hindsight/gpu/predict.h"
 
 namespace hindsight::gpu {
 
@@ -23,6 +24,10 @@ struct PowerMeasurement {
   double power_w = 0;       ///< measured, board
   std::uint64_t group = 0;  ///< rows of one group never stand on both sides of a split
 };
+
+/// A measured row of a GEMM: operations and traffic as `predictor` has them, grouped by (n, k).
+[[nodiscard]] PowerMeasurement power_measurement(const Predictor& predictor, const Gemm& gemm, double latency_s,
+                                                 double power_w, Operands operands);
 
 /// Errors of predictions against measured powers.
 struct PowerErrors {
@@ -45,7 +50,7 @@ struct PowerFit {
 };
 
 /// Constants that are not fitted keep the values of `start`.
-/// Errors: Error{usage} for fewer than 32 rows, fewer than five groups, or a number that is not positive.
+/// Errors: Error{usage} for fewer than ten rows, fewer than five groups, or a number that is not positive.
 [[nodiscard]] PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
                                  const PowerConstants& start);
 
