@@ -13,6 +13,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "repository.h"
 
 namespace hindsight::test {
 
@@ -21,7 +22,7 @@ class EditedYaml {
  public:
   /// Copies `shipped` (relative to the source tree) with the first `from` replaced by `to`.
   EditedYaml(const std::string& shipped, const std::string& from, const std::string& to) {
-    std::string text = read_file(std::filesystem::path{HINDSIGHT_SOURCE_DIR} / shipped);
+    std::string text = read_file(hindsight::test::repository() / shipped);
     const std::size_t at = text.find(from);
     if (at == std::string::npos) throw std::runtime_error("no '" + from + "' in " + shipped);
     write(text.replace(at, from.size(), to));

@@ -12,6 +12,7 @@
 
 #include "hindsight/accel/peer_cases.h"
 #include "hindsight/core/error.h"
+#include "repository.h"
 
 namespace hindsight::accel::peers {
 namespace {
@@ -156,11 +157,7 @@ TEST(ZigZag, SmallMatricesOnTpuLike_KnownLimitation) {
 }
 
 std::filesystem::path recorded_cases() {
-  const char* shared = std::getenv("HINDSIGHT_SHARED_DIR");
-  const std::filesystem::path folder = shared != nullptr
-                                           ? std::filesystem::path(shared)
-                                           : std::filesystem::path(HINDSIGHT_SOURCE_DIR).parent_path() / "shared";
-  return folder / "data" / "peers" / "peer_cases.csv";
+  return hindsight::test::shared_folder() / "data" / "peers" / "peer_cases.csv";
 }
 
 TEST(RecordedPeers, EveryPromiseIsKept) {

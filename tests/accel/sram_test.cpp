@@ -8,6 +8,7 @@
 #include "edited_yaml.h"
 #include "hindsight/accel/sram_fit.h"
 #include "hindsight/accel/technology.h"
+#include "repository.h"
 
 namespace hindsight::accel {
 namespace {
@@ -145,7 +146,7 @@ TEST(SramFitTest, MedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
 }
 
 TEST(SramTableTest, RefusesAnotherHeaderAndBadCells) {
-  expect_usage_error([] { (void)read_sram_samples(std::filesystem::path{HINDSIGHT_SOURCE_DIR} / "REFERENCES.md"); },
+  expect_usage_error([] { (void)read_sram_samples(hindsight::test::repository() / "REFERENCES.md"); },
                      {"REFERENCES.md:1:", "header", "tech_nm"});
 }
 

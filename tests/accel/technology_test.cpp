@@ -13,6 +13,7 @@
 #include "edited_yaml.h"
 #include "hindsight/accel/sram_fit.h"
 #include "hindsight/core/files.h"
+#include "repository.h"
 
 namespace hindsight::accel {
 namespace {
@@ -33,9 +34,7 @@ void expect_relative(double value, double expected, double tolerance, const std:
 
 /// The table of CACTI results, where the shared data is present.
 std::optional<fs::path> cacti_table() {
-  fs::path shared = fs::path{HINDSIGHT_SOURCE_DIR}.parent_path() / "shared";
-  if (const char* folder = std::getenv("HINDSIGHT_SHARED_DIR"); folder != nullptr && *folder != '\0') shared = folder;
-  const fs::path file = shared / "data" / "peers" / "cacti_sram.csv";
+  const fs::path file = hindsight::test::shared_folder() / "data" / "peers" / "cacti_sram.csv";
   return fs::exists(file) ? std::optional{file} : std::nullopt;
 }
 

@@ -26,7 +26,7 @@ class Check : public AppTest {
   /// A log as `propose --log` leaves it: two proposals for one network.
   void make_log() const {
     log::Log log = log::Log::open(file("study.sqlite"), log::OpenMode::read_write_create);
-    const space::DesignSpace tiny = space::load_space(HINDSIGHT_SOURCE_DIR "/configs/spaces/tiny.yaml");
+    const space::DesignSpace tiny = space::load_space("tiny");
     const Provenance provenance{.command_line = "hindsight propose",
                                 .version = "0",
                                 .commit = "",

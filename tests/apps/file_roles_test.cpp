@@ -1,5 +1,6 @@
 /// Does every verb refuse to write over a file that it reads, however the file is named?
 #include "apps/app_fixture.h"
+#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -48,7 +49,7 @@ TEST_F(FileRolesTest, TrainKeepsItsRecipe) {
 }
 
 TEST_F(FileRolesTest, ProposeKeepsItsModelAndItsLog) {
-  const std::string model = std::string(HINDSIGHT_SOURCE_DIR) + "/models/edge-prime9.safetensors";
+  const std::string model = (hindsight::test::repository() / "models/edge-prime9.safetensors").string();
   const std::string copy = file("w.safetensors");
   std::filesystem::copy_file(model, copy);
   const std::vector<std::string> command{"propose", "--model", copy, "--workload", "unet", "--log", log_, "--csv"};
@@ -71,7 +72,7 @@ TEST_F(FileRolesTest, TablesAreKept) {
 
 TEST_F(FileRolesTest, SweepKeepsItsSpace) {
   const std::string space = file("space.yaml");
-  std::filesystem::copy_file(std::string(HINDSIGHT_SOURCE_DIR) + "/configs/spaces/tiny.yaml", space);
+  std::filesystem::copy_file((hindsight::test::repository() / "configs/spaces/tiny.yaml").string(), space);
   expect_refused({"sweep", "--space", space, "--workloads", "m6", "--samples", "2", "--log", space}, space, "--log",
                  "--space");
 }

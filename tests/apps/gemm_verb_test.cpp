@@ -9,6 +9,7 @@
 #include "apps/app_fixture.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/gpu/spec.h"
+#include "repository.h"
 #include "tolerances.h"
 
 namespace hindsight::app::test {
@@ -311,7 +312,7 @@ TEST_F(GemmVerb, Fp32LaunchesAsRecordedSaySoAndYieldToThoseOfTheKernel) {
 }
 
 TEST_F(GemmVerb, ASheetWhoseSmHoldsNoKernelIsRefusedByItsKey) {
-  std::string sheet = read_file(std::filesystem::path{HINDSIGHT_SOURCE_DIR} / "data/gpus/l4.yaml");
+  std::string sheet = read_file(hindsight::test::repository() / "data/gpus/l4.yaml");
   const std::string key = "shared_kib: 100";
   ASSERT_NE(sheet.find(key), std::string::npos);
   sheet.replace(sheet.find(key), key.size(), "shared_kib: 1");

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "apps/app_fixture.h"
+#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -21,8 +22,8 @@ std::pair<int, std::string> shell(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
 }
 
-const std::string kProgram = "'" HINDSIGHT_MEASURE_BINARY "' ";
-const std::string kScript = "'" HINDSIGHT_SOURCE_DIR "/scripts/measure-gpu.sh' ";
+const std::string kProgram = "'" + measure_program_path().string() + "' ";
+const std::string kScript = "'" + (hindsight::test::repository() / "scripts/measure-gpu.sh").string() + "' ";
 
 class MeasureProgram : public AppTest {
  protected:

@@ -19,7 +19,7 @@ constexpr int kCannotStart = 127;
 [[noreturn]] void become(const std::vector<std::string>& arguments, const Surroundings& surroundings, int out,
                          int err) {
   std::vector<char*> argv;
-  std::string program = HINDSIGHT_BINARY;
+  std::string program = program_path().string();
   argv.push_back(program.data());
   std::vector<std::string> copies = arguments;
   for (std::string& argument : copies) argv.push_back(argument.data());
@@ -53,6 +53,10 @@ std::array<int, 2> open_output(bool terminal) {
 }
 
 }  // namespace
+
+std::filesystem::path program_path() { return HINDSIGHT_BINARY; }
+
+std::filesystem::path measure_program_path() { return HINDSIGHT_MEASURE_BINARY; }
 
 Process::Process(const std::vector<std::string>& arguments, const Surroundings& surroundings) {
   const std::array<int, 2> out = open_output(surroundings.terminal);

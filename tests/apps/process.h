@@ -12,6 +12,10 @@
 
 namespace hindsight::app::test {
 
+/// The built `hindsight` and `hindsight-measure`.
+std::filesystem::path program_path();
+std::filesystem::path measure_program_path();
+
 struct Outcome {
   int exit_code = -1;  ///< 128 + signal when a signal ended it
   std::string out;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "apps/app_fixture.h"
+#include "repository.h"
 #include "sweep/sweep_fixture.h"
 
 namespace hindsight::app::test {
@@ -164,13 +165,13 @@ TEST_F(SweepFaults, ConflictingDefinitionsAreRefusedAndTheLogIsUnchanged) {
   const Outcome missing =
       hindsight({"sweep", "--space", space, "--workloads", "m6", "--samples", "2", "--log", log, "--quiet"});
   EXPECT_EQ(missing.exit_code, 2) << "a space without the template's parameters";
-  std::string text = read_file(std::filesystem::path(HINDSIGHT_SOURCE_DIR) / "configs/spaces/tiny.yaml");
+  std::string text = read_file(hindsight::test::repository() / "configs/spaces/tiny.yaml");
   text.replace(text.find("[2, 4, 8]"), 9, "[2, 4, 6]");
   const std::string changed = write("changed.yaml", text);
   expect_one_line_error(
       hindsight({"sweep", "--space", changed, "--workloads", "m6", "--samples", "2", "--log", log, "--quiet"}), 2,
       "'tiny'");
-  text = read_file(std::filesystem::path(HINDSIGHT_SOURCE_DIR) / "data/workloads/m6.yaml");
+  text = read_file(hindsight::test::repository() / "data/workloads/m6.yaml");
   text.replace(text.find("batch: 1"), 8, "batch: 2");
   const std::string workload = write("m6.yaml", text);
   expect_one_line_error(

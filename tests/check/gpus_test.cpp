@@ -33,13 +33,13 @@ GpuRuns round_gpu(const std::string& name, double latency_s, double energy_j, st
           .saturated = {.batch = batch, .latency_s = batch_s, .energy_j = batch_j}};
 }
 
-TEST(gpu_check, int8_where_the_gpu_has_it) {
+TEST(GpuCheck, Int8WhereTheGpuHasIt) {
   EXPECT_EQ(contender(gpu::load_gpu("l4")).dtype, gpu::DType::int8);
   EXPECT_EQ(contender(gpu::load_gpu("h100-sxm5")).dtype, gpu::DType::int8);
   EXPECT_EQ(contender(gpu::load_gpu("v100-sxm2-16gb")).dtype, gpu::DType::fp16);
 }
 
-TEST(gpu_check, networks_hold_real_weights_whatever_the_calibrations_rows_held) {
+TEST(GpuCheck, NetworksHoldRealWeightsWhateverTheCalibrationsRowsHeld) {
   const gpu::GpuSpec h200 = gpu::load_gpu("h200");
   const gpu::Gemm recorded_as_zero{.m = 4096, .n = 4096, .k = 65536, .dtype = gpu::DType::bf16};
   ASSERT_EQ(gpu::predict(h200, gpu::load_calibration(h200, gpu::DType::bf16), recorded_as_zero).operands,
@@ -47,7 +47,7 @@ TEST(gpu_check, networks_hold_real_weights_whatever_the_calibrations_rows_held) 
   EXPECT_EQ(gpu::predict(h200, contender(h200).calibration, recorded_as_zero).operands, gpu::Operands::random);
 }
 
-TEST(gpu_check, no_framework_launches_the_kernels_of_a_network) {
+TEST(GpuCheck, NoFrameworkLaunchesTheKernelsOfANetwork) {
   gpu::GpuSpec fp32_only = gpu::load_gpu("t4");
   for (const gpu::DType dtype : gpu::kAllDTypes) {
     if (dtype != gpu::DType::fp32) fp32_only.math[static_cast<std::size_t>(dtype)].reset();
@@ -58,7 +58,7 @@ TEST(gpu_check, no_framework_launches_the_kernels_of_a_network) {
   EXPECT_FALSE(gpu::launched_by_framework(t4.calibration));
 }
 
-TEST(gpu_check, saturation_never_loses_throughput_and_leaves_nothing_on_the_table) {
+TEST(GpuCheck, SaturationNeverLosesThroughputAndLeavesNothingOnTheTable) {
   const GpuContender l4 = contender(gpu::load_gpu("l4"));
   const GpuRuns runs = run_on_gpu(l4, mobilenet());
   EXPECT_EQ(runs.single.batch, 1);
@@ -71,7 +71,7 @@ TEST(gpu_check, saturation_never_loses_throughput_and_leaves_nothing_on_the_tabl
   EXPECT_FALSE(runs.memory_bound_batch);
 }
 
-TEST(gpu_check, runs_respect_the_power_limit_and_say_what_they_leave_out) {
+TEST(GpuCheck, RunsRespectThePowerLimitAndSayWhatTheyLeaveOut) {
   for (const char* name : {"l4", "h200"}) {
     const GpuContender contender_ = contender(gpu::load_gpu(name));
     const GpuRuns runs = run_on_gpu(contender_, mobilenet());
@@ -87,7 +87,7 @@ TEST(gpu_check, runs_respect_the_power_limit_and_say_what_they_leave_out) {
 }
 
 /// The rule of `hindsight gemm --workload`: no row is in int8 or a settled run, and no design was ever measured.
-TEST(gpu_check, figures_that_no_measurement_covers_are_marked) {
+TEST(GpuCheck, FiguresThatNoMeasurementCoversAreMarked) {
   for (const char* name : {"h100-sxm5", "l4", "v100-sxm2-16gb"}) {
     const GpuContender gpu = contender(gpu::load_gpu(name));
     const GpuRuns runs = run_on_gpu(gpu, mobilenet());
@@ -102,7 +102,7 @@ TEST(gpu_check, figures_that_no_measurement_covers_are_marked) {
   EXPECT_FALSE(comparison.accelerator->single.validated);
 }
 
-TEST(gpu_check, a_small_memory_ends_the_doubling) {
+TEST(GpuCheck, ASmallMemoryEndsTheDoubling) {
   GpuContender small = contender(gpu::load_gpu("l4"));
   small.spec.dram_bytes = 4e6 + 3e6;  // 3.4 MB of weights and the activations of one or two images
   const GpuRuns runs = run_on_gpu(small, mobilenet());
@@ -110,7 +110,7 @@ TEST(gpu_check, a_small_memory_ends_the_doubling) {
   EXPECT_LT(runs.saturated.batch, 8);
 }
 
-TEST(gpu_check, the_design_is_what_the_accelerator_model_says) {
+TEST(GpuCheck, TheDesignIsWhatTheAcceleratorModelSays) {
   const accel::ReferenceChip chip = accel::load_reference_chip("edge_tpu_v1");
   const accel::Technology technology = accel::load_technology("22nm");
   const NetworkComparison comparison = compare(chip.config, technology, mobilenet(), {});
@@ -126,7 +126,7 @@ TEST(gpu_check, the_design_is_what_the_accelerator_model_says) {
   EXPECT_GT(comparison.accelerator->scaled_energy_j, evaluation.metrics.energy.dram_j);
 }
 
-TEST(gpu_check, the_verdict_names_the_closest_and_the_strongest) {
+TEST(GpuCheck, TheVerdictNamesTheClosestAndTheStrongest) {
   NetworkComparison comparison{.network = "net", .accelerator = AcceleratorRun{}};
   comparison.accelerator->single = {.batch = 1, .latency_s = 1e-3, .energy_j = 2e-3};
   comparison.gpus = {round_gpu("small", 2.1e-3, 16e-3, 8, 8e-3, 64e-3),
@@ -141,7 +141,7 @@ TEST(gpu_check, the_verdict_names_the_closest_and_the_strongest) {
   EXPECT_EQ(verdict_line(comparison), "");
 }
 
-TEST(gpu_check, an_infeasible_design_has_reasons_and_no_figures) {
+TEST(GpuCheck, AnInfeasibleDesignHasReasonsAndNoFigures) {
   accel::AcceleratorConfig config = accel::load_reference_chip("edge_tpu_v1").config;
   config.instruction_memory_entries = 1;
   const NetworkComparison comparison = compare(config, accel::load_technology("22nm"), mobilenet(), {});

@@ -60,7 +60,7 @@ Findings layering_of(const std::string& file, const std::string& text) {
   return check_layering(tree.root());
 }
 
-TEST(layering, left_own_core_standard_and_platform_are_fine) {
+TEST(Layering, LeftOwnCoreStandardAndPlatformAreFine) {
   EXPECT_TRUE(layering_of("src/log/a.cpp",
                           "#include \"hindsight/accel/area.h\"\n#include \"hindsight/core/units.h\"\n"
                           "#include \"hindsight/log/log.h\"\n#include \"schema.h\"\n#include \"log/schema.h\"\n"
@@ -72,7 +72,7 @@ TEST(layering, left_own_core_standard_and_platform_are_fine) {
   EXPECT_TRUE(layering_of("include/hindsight/space/a.h", "#include <Eigen/Core>\n#include <cstdint>\n").empty());
 }
 
-TEST(layering, a_layer_to_the_right_is_found) {
+TEST(Layering, ALayerToTheRightIsFound) {
   expect_one(layering_of("src/space/a.cpp", "#include <vector>\n#include \"hindsight/log/log.h\"\n"), "src/space/a.cpp",
              2, "to its right");
   expect_one(layering_of("include/hindsight/core/a.h", "  #  include \"hindsight/space/b.h\"\n"),
@@ -80,7 +80,7 @@ TEST(layering, a_layer_to_the_right_is_found) {
   expect_one(layering_of("src/core/a.cpp", "#include \"hindsight/apps/x.h\"\n"), "src/core/a.cpp", 1, "to its right");
 }
 
-TEST(layering, a_private_header_of_another_layer_is_found) {
+TEST(Layering, APrivateHeaderOfAnotherLayerIsFound) {
   expect_one(layering_of("src/report/a.cpp", "#include \"log/schema.h\"\n"), "src/report/a.cpp", 1,
              "private to layer log");
   expect_one(layering_of("src/report/a.cpp", "#include \"../log/schema.h\"\n"), "src/report/a.cpp", 1,
@@ -89,7 +89,7 @@ TEST(layering, a_private_header_of_another_layer_is_found) {
              "private header");
 }
 
-TEST(layering, a_library_outside_its_layer_is_found) {
+TEST(Layering, ALibraryOutsideItsLayerIsFound) {
   expect_one(layering_of("src/accel/a.cpp", "#include <sqlite3.h>\n"), "src/accel/a.cpp", 1, "belongs to log");
   expect_one(layering_of("src/accel/a.cpp", "#include \"yaml-cpp/yaml.h\"\n"), "src/accel/a.cpp", 1, "belongs to core");
   expect_one(layering_of("src/core/a.cpp", "#include <nlohmann/json.hpp>\n"), "src/core/a.cpp", 1, "belongs to log");
@@ -99,7 +99,7 @@ TEST(layering, a_library_outside_its_layer_is_found) {
   EXPECT_TRUE(layering_of("src/surrogate/torch/a.cpp", "#include <torch/torch.h>\n").empty());
 }
 
-TEST(layering, a_library_in_a_public_header_is_found) {
+TEST(Layering, ALibraryInAPublicHeaderIsFound) {
   expect_one(layering_of("include/hindsight/core/a.h", "#include <fmt/core.h>\n"), "include/hindsight/core/a.h", 1,
              "users would need");
   expect_one(layering_of("include/hindsight/core/a.h", "#include <unistd.h>\n"), "include/hindsight/core/a.h", 1,
@@ -108,7 +108,7 @@ TEST(layering, a_library_in_a_public_header_is_found) {
              "include/hindsight/log/a.h", 1, "users would need");
 }
 
-TEST(layering, a_file_in_no_layer_is_found) {
+TEST(Layering, AFileInNoLayerIsFound) {
   expect_one(layering_of("src/shiny/a.cpp", ""), "src/shiny/a.cpp", 0, "no layer folder");
   expect_one(layering_of("include/hindsight/a.h", ""), "include/hindsight/a.h", 0, "no layer folder");
   expect_one(layering_of("src/core/a.cpp", "#include \"hindsight/all.h\"\n"), "src/core/a.cpp", 1, "no layer folder");
@@ -122,7 +122,7 @@ Findings sources_of(const std::string& file, const std::string& text) {
   return check_sources(tree.root());
 }
 
-TEST(sources, known_keys_free_tags_and_other_brackets_are_fine) {
+TEST(Sources, KnownKeysFreeTagsAndOtherBracketsAreFine) {
   EXPECT_TRUE(sources_of("src/accel/a.cpp",
                          "// [paper: prime] [spec: cacti7, Table 2; prime p. 3] [data: prime]\n"
                          "/* [chosen] because; [measured: command, date] [mm2] energy [pJ per access] [0, 1] */\n"
@@ -133,7 +133,7 @@ TEST(sources, known_keys_free_tags_and_other_brackets_are_fine) {
       sources_of("data/technology/a.yaml", "energy_pj: 1  # [paper: prime, p. 4]\nnode_nm: [22, 32]\n").empty());
 }
 
-TEST(sources, an_unknown_or_missing_key_is_found) {
+TEST(Sources, AnUnknownOrMissingKeyIsFound) {
   expect_one(sources_of("include/hindsight/accel/a.h", "\n// [paper: nobody-1999, Table 2]\n"),
              "include/hindsight/accel/a.h", 2, "'nobody-1999'");
   expect_one(sources_of("src/a/a.cpp", "int x = 1;  ///< [spec: prime; nobody]\n"), "src/a/a.cpp", 1, "'nobody'");
@@ -144,12 +144,12 @@ TEST(sources, an_unknown_or_missing_key_is_found) {
   expect_one(sources_of("data/a.yaml", "source: \"[spec: nobody]\"\n"), "data/a.yaml", 1, "'nobody'");
 }
 
-TEST(sources, an_unknown_tag_word_is_found) {
+TEST(Sources, AnUnknownTagWordIsFound) {
   expect_one(sources_of("src/a/a.cpp", "// [thesis: prime]\n"), "src/a/a.cpp", 1, "unknown tag");
   expect_one(sources_of("src/a/a.cpp", "double x = 3;  // [estimated]\n"), "src/a/a.cpp", 1, "unknown tag");
 }
 
-TEST(sources, a_broken_reference_list_is_found) {
+TEST(Sources, ABrokenReferenceListIsFound) {
   const TemporaryTree tree;
   expect_one(check_sources(tree.root()), "REFERENCES.md", 0, "missing");
   tree.write("REFERENCES.md", "- **prime**: Kumar.\n- **prime**: again.\n");
@@ -158,7 +158,7 @@ TEST(sources, a_broken_reference_list_is_found) {
   expect_one(check_sources(tree.root()), "REFERENCES.md", 1, "no entry");
 }
 
-TEST(sources, machine_paths_and_registry_hosts_are_found) {
+TEST(Sources, MachinePathsAndRegistryHostsAreFound) {
   // Split literals: this file must pass the check it tests.
   expect_one(sources_of("docs/a.md",
                         "see /wo"
@@ -183,7 +183,7 @@ TEST(sources, machine_paths_and_registry_hosts_are_found) {
                   .empty());
 }
 
-TEST(sources, binary_files_and_build_folders_are_skipped) {
+TEST(Sources, BinaryFilesAndBuildFoldersAreSkipped) {
   EXPECT_TRUE(sources_of("build/log.txt",
                          "/wo"
                          "rk/x")
@@ -194,7 +194,7 @@ TEST(sources, binary_files_and_build_folders_are_skipped) {
                   .empty());
 }
 
-TEST(headers, a_header_the_build_left_out_is_found) {
+TEST(Headers, AHeaderTheBuildLeftOutIsFound) {
   const TemporaryTree tree;
   tree.write("include/hindsight/core/a.h", "#pragma once\n");
   tree.write("include/hindsight/core/b.h", "#pragma once\n");
@@ -229,19 +229,19 @@ int build_alone(const std::string& header_text, std::string& output) {
   return status;
 }
 
-TEST(headers, a_header_that_stands_alone_compiles) {
+TEST(Headers, AHeaderThatStandsAloneCompiles) {
   std::string output;
   EXPECT_EQ(build_alone("#pragma once\n#include <string>\ninline std::string name() { return {}; }\n", output), 0)
       << output;
 }
 
-TEST(headers, a_missing_include_fails_the_build) {
+TEST(Headers, AMissingIncludeFailsTheBuild) {
   std::string output;
   EXPECT_NE(build_alone("#pragma once\ninline std::string name() { return {}; }\n", output), 0);
   EXPECT_NE(output.find("std::string"), std::string::npos) << output;
 }
 
-TEST(headers, a_missing_guard_fails_the_build) {
+TEST(Headers, AMissingGuardFailsTheBuild) {
   std::string output;
   EXPECT_NE(build_alone("struct Twice {};\n", output), 0);
   EXPECT_NE(output.find("redefinition"), std::string::npos) << output;

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "core_fixture.h"
+#include "repository.h"
 
 namespace hindsight {
 namespace {
@@ -173,7 +174,7 @@ TEST_F(DataFiles, RootsStartWithTheVariableThenTheSourceTree) {
   const auto roots = data_roots();
   ASSERT_GE(roots.size(), 2U);
   EXPECT_EQ(roots[0], folder_.path());
-  EXPECT_EQ(roots[1], fs::path(HINDSIGHT_SOURCE_DIR));
+  EXPECT_EQ(roots[1], hindsight::test::repository());
   EXPECT_TRUE(std::all_of(roots.begin(), roots.end(), [](const fs::path& root) { return fs::is_directory(root); }));
 }
 

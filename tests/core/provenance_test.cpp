@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <regex>
 
+#include "repository.h"
+
 namespace hindsight {
 namespace {
 
@@ -22,7 +24,7 @@ TEST(BuildInfo, IsFilledIn) {
 }
 
 TEST(BuildInfo, CommitIsKnownInACheckout) {
-  if (!std::filesystem::exists(std::filesystem::path(HINDSIGHT_SOURCE_DIR) / ".git")) {
+  if (!std::filesystem::exists(hindsight::test::repository() / ".git")) {
     GTEST_SKIP() << "the source tree is not a git checkout";
   }
   EXPECT_NE(build_info().commit, "unknown");

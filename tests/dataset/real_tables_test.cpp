@@ -7,19 +7,14 @@
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/scaling.h"
 #include "hindsight/dataset/split.h"
+#include "repository.h"
 
 namespace hindsight::dataset {
 namespace {
 
 using test::selection;
 
-/// Folder of the shared logs: $HINDSIGHT_SHARED_DIR, else beside the source tree.
-std::filesystem::path logs_folder() {
-  const char* given = std::getenv("HINDSIGHT_SHARED_DIR");
-  const std::filesystem::path shared =
-      given != nullptr ? std::filesystem::path(given) : std::filesystem::path(HINDSIGHT_SOURCE_DIR) / ".." / "shared";
-  return shared / "data" / "logs";
-}
+std::filesystem::path logs_folder() { return hindsight::test::shared_folder() / "data" / "logs"; }
 
 class RealTables : public test::DatasetTest {
  protected:

@@ -19,7 +19,7 @@ constexpr PowerConstants kRoundConstants{
 /// 700 TFLOP in one second at full rate, with 4 TB through L2 and 1 TB of DRAM traffic.
 constexpr PowerWork kHeavyWork{.ops = 700e12, .l2_bytes = 4e12, .dram_bytes = 1e12};
 
-TEST(board_power, adds_up_at_the_highest_clock) {
+TEST(BoardPower, AddsUpAtTheHighestClock) {
   const GpuSpec h200 = load_gpu("h200");
   const BoardPower board(h200, kRoundConstants, DType::bf16);
   // 120 W idle + 100 W active + 700 W operations + 80 W L2 + 70 W DRAM.
@@ -33,7 +33,7 @@ TEST(board_power, adds_up_at_the_highest_clock) {
 }
 
 /// 1070 W at the highest clock as above, held at 595 W: of the 950 W above 120 W idle half is left.
-TEST(board_power, terms_add_up_to_the_average) {
+TEST(BoardPower, TermsAddUpToTheAverage) {
   const GpuSpec h200 = load_gpu("h200");
   const PowerTerms terms = BoardPower(h200, kRoundConstants, DType::bf16).terms(kHeavyWork, 1.0, 595);
   EXPECT_LT(relative_error(terms.idle_w, 120), kRounding);
@@ -44,7 +44,7 @@ TEST(board_power, terms_add_up_to_the_average) {
   EXPECT_LT(relative_error(terms.full_clock_w, 1070), kRounding);
 }
 
-TEST(board_power, zero_weights_shrink_what_toggles_and_nothing_else) {
+TEST(BoardPower, ZeroWeightsShrinkWhatTogglesAndNothingElse) {
   const GpuSpec h200 = load_gpu("h200");
   const BoardPower board(h200, kRoundConstants, DType::bf16);
   PowerWork zeros = kHeavyWork;
@@ -52,7 +52,7 @@ TEST(board_power, zero_weights_shrink_what_toggles_and_nothing_else) {
   EXPECT_LT(relative_error(board.full_clock_w(zeros, 1.0), 220 + 0.4 * 850), kRounding);
 }
 
-TEST(board_power, slows_down_exactly_above_the_limit) {
+TEST(BoardPower, SlowsDownExactlyAboveTheLimit) {
   const GpuSpec h200 = load_gpu("h200");
   const BoardPower board(h200, kRoundConstants, DType::bf16, 500);
   EXPECT_LT(relative_error(board.settled_cap_w(), 0.987 * 500), kRounding);
@@ -62,7 +62,7 @@ TEST(board_power, slows_down_exactly_above_the_limit) {
   EXPECT_LT(relative_error(board.slowdown(120 + 4 * (493.5 - 120)), 2.143546925), 1e-9);
 }
 
-TEST(board_power, narrower_formats_cost_less_per_operation) {
+TEST(BoardPower, NarrowerFormatsCostLessPerOperation) {
   EXPECT_LT(operation_j(kRoundConstants, DType::fp8), operation_j(kRoundConstants, DType::bf16));
   EXPECT_LT(operation_j(kRoundConstants, DType::bf16), operation_j(kRoundConstants, DType::tf32));
   EXPECT_EQ(operation_j(kRoundConstants, DType::bf16), operation_j(kRoundConstants, DType::fp16));
@@ -72,7 +72,7 @@ GemmPrediction settled(const GpuSpec& spec, const Gemm& gemm) {
   return predict(spec, load_calibration(spec, gemm.dtype), gemm, RunMode::sustained);
 }
 
-TEST(power_limit, a_larger_limit_is_never_slower_and_never_draws_less) {
+TEST(PowerLimit, ALargerLimitIsNeverSlowerAndNeverDrawsLess) {
   const Gemm gemm{.m = 8192, .n = 8192, .k = 8192};
   for (const char* name : {"h200", "a100-pcie-40gb", "l4"}) {
     GpuSpec spec = load_gpu(name);
@@ -93,7 +93,7 @@ TEST(power_limit, a_larger_limit_is_never_slower_and_never_draws_less) {
 }
 
 /// A limit that was raised and does not bind draws nothing: the default constants know the chip, not its limit.
-TEST(power_limit, a_raised_limit_does_not_raise_the_power) {
+TEST(PowerLimit, ARaisedLimitDoesNotRaiseThePower) {
   GpuSpec spec = load_gpu("a100-pcie-40gb");
   const Gemm gemm{.m = 8192, .n = 8192, .k = 8192};
   spec.tdp_w = 600;
@@ -105,7 +105,7 @@ TEST(power_limit, a_raised_limit_does_not_raise_the_power) {
   EXPECT_EQ(at_600_w.energy_j, at_1000_w.energy_j);
 }
 
-TEST(power_calibration, own_rows_then_the_architecture_then_defaults) {
+TEST(PowerCalibration, OwnRowsThenTheArchitectureThenDefaults) {
   const PowerCalibration own = load_power_calibration(load_gpu("h200"), DTypeClass::tensor_core);
   EXPECT_EQ(own.source, PowerSource::own);
   EXPECT_GT(own.row_count, 1000);
@@ -126,7 +126,7 @@ TEST(power_calibration, own_rows_then_the_architecture_then_defaults) {
   EXPECT_EQ(load_power_calibration(load_gpu("h200"), DTypeClass::cuda_core).source, PowerSource::defaults);
 }
 
-TEST(power_calibration, knows_which_recorded_weights_were_never_written) {
+TEST(PowerCalibration, KnowsWhichRecordedWeightsWereNeverWritten) {
   const PowerCalibration own = load_power_calibration(load_gpu("h200"), DTypeClass::tensor_core);
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65536}), Operands::zero_weights);
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65535}), Operands::random);
@@ -136,7 +136,7 @@ TEST(power_calibration, knows_which_recorded_weights_were_never_written) {
   EXPECT_EQ(recorded_operands(own.unwritten, transposed({.m = 8, .n = 65536, .k = 51200})), Operands::zero_weights);
 }
 
-TEST(power_calibration, every_gpu_has_constants_of_both_classes) {
+TEST(PowerCalibration, EveryGpuHasConstantsOfBothClasses) {
   for (const std::string& name : gpu_names()) {
     const GpuSpec spec = load_gpu(name);
     for (const DTypeClass dtype_class : {DTypeClass::cuda_core, DTypeClass::tensor_core}) {
@@ -149,7 +149,7 @@ TEST(power_calibration, every_gpu_has_constants_of_both_classes) {
 }
 
 // An L4 with 72 W reaches 8.7 TFLOP/s of its 30.3 in cuBLAS' fp32 GEMM (median of the measured linear layers).
-TEST(power_limit, explains_why_an_l4_reaches_a_third_of_its_fp32_peak) {
+TEST(PowerLimit, ExplainsWhyAnL4ReachesAThirdOfItsFp32Peak) {
   const GpuSpec l4 = load_gpu("l4");
   const GemmPrediction result = settled(l4, {.m = 4096, .n = 4096, .k = 4096, .dtype = DType::fp32});
   EXPECT_EQ(result.bound, Bound::power);

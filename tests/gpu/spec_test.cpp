@@ -10,6 +10,7 @@
 
 #include "edited_yaml.h"
 #include "hindsight/core/text.h"
+#include "repository.h"
 #include "tolerances.h"
 
 namespace hindsight::gpu {
@@ -24,7 +25,7 @@ using test::expect_usage_error;
 constexpr double kPublishedPeak = 0.01;
 
 std::set<std::string> reference_keys() {
-  const std::string text = read_file(std::filesystem::path{HINDSIGHT_SOURCE_DIR} / "REFERENCES.md");
+  const std::string text = read_file(hindsight::test::repository() / "REFERENCES.md");
   std::set<std::string> keys;
   for (std::size_t at = text.find("\n- **"); at != std::string::npos; at = text.find("\n- **", at + 1)) {
     const std::size_t begin = at + std::string("\n- **").size();

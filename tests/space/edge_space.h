@@ -4,18 +4,17 @@
 #include <filesystem>
 
 #include "hindsight/space/design_space.h"
+#include "repository.h"
 
 namespace hindsight::space {
 
 inline const DesignSpace& edge_space() {
-  static const DesignSpace space =
-      load_space_file(std::filesystem::path(HINDSIGHT_SOURCE_DIR) / "configs/spaces/edge.yaml");
+  static const DesignSpace space = load_space_file(hindsight::test::repository() / "configs/spaces/edge.yaml");
   return space;
 }
 
 inline const DesignSpace& tiny_space() {
-  static const DesignSpace space =
-      load_space_file(std::filesystem::path(HINDSIGHT_SOURCE_DIR) / "configs/spaces/tiny.yaml");
+  static const DesignSpace space = load_space_file(hindsight::test::repository() / "configs/spaces/tiny.yaml");
   return space;
 }
 

@@ -8,6 +8,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/space/design_space.h"
+#include "repository.h"
 #include "space/edge_space.h"
 
 namespace hindsight::space {
@@ -75,7 +76,7 @@ TEST(TinySpace, IsAPartOfTheEdgeSpace) {
 
 TEST(LoadSpace, FindsShippedSpacesByNameAndSuggestsOne) {
   EXPECT_EQ(load_space("tiny").definition_hash(), tiny_space().definition_hash());
-  EXPECT_EQ(load_space(std::string(HINDSIGHT_SOURCE_DIR) + "/configs/spaces/tiny.yaml").name(), "tiny");
+  EXPECT_EQ(load_space((hindsight::test::repository() / "configs/spaces/tiny.yaml").string()).name(), "tiny");
   try {
     (void)load_space("tinny");
     FAIL() << "accepted";
@@ -216,7 +217,7 @@ TEST(SpaceFileKeys, AUnitMayNotContradictTheSuffixOfTheName) {
 }
 
 TEST(SpaceFile, TheDocumentedExampleIsTrue) {
-  const std::string page = read_file(std::filesystem::path(HINDSIGHT_SOURCE_DIR) / "docs/spaces.md");
+  const std::string page = read_file(hindsight::test::repository() / "docs/spaces.md");
   const std::string open = "```yaml\n";
   const std::size_t begin = page.find(open) + open.size();
   const DesignSpace space = parse_space(page.substr(begin, page.find("```\n", begin) - begin), "docs/spaces.md");

@@ -13,16 +13,12 @@
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/workload/network.h"
+#include "repository.h"
 
 namespace hindsight::workload {
 namespace {
 
-std::filesystem::path table_folder() {
-  const char* shared = std::getenv("HINDSIGHT_SHARED_DIR");
-  const std::filesystem::path root =
-      shared != nullptr ? std::filesystem::path(shared) : std::filesystem::path(HINDSIGHT_SOURCE_DIR) / ".." / "shared";
-  return root / "data" / "workloads";
-}
+std::filesystem::path table_folder() { return hindsight::test::shared_folder() / "data" / "workloads"; }
 
 std::vector<std::string> cells(const std::string& line) {
   std::vector<std::string> result(1);

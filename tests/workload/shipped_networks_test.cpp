@@ -7,11 +7,12 @@
 #include "hindsight/core/files.h"
 #include "hindsight/workload/generator.h"
 #include "hindsight/workload/prime_applications.h"
+#include "repository.h"
 
 namespace hindsight::workload {
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(HINDSIGHT_SOURCE_DIR) / "data" / "workloads";
+const std::filesystem::path kFolder = hindsight::test::repository() / "data" / "workloads";
 
 TEST(Generator, RegeneratesTheCommittedFiles) {
   const std::vector<Network> networks = generate_networks();
@@ -34,7 +35,7 @@ TEST(Generator, FilesReadBackAsTheNetworksTheyCameFrom) {
 }
 
 TEST(Documentation, HoldsTheGeneratedTables) {
-  const std::string text = read_file(std::filesystem::path(HINDSIGHT_SOURCE_DIR) / "docs" / "workloads.md");
+  const std::string text = read_file(hindsight::test::repository() / "docs" / "workloads.md");
   const std::vector<Network> networks = generate_networks();
   for (const std::string& table : {workload_table(networks), prime_table(networks), context_table()}) {
     EXPECT_NE(text.find(table), std::string::npos) << "paste the output of `generate_workloads --tables` into "
