@@ -47,10 +47,11 @@ std::vector<SpaceSummary> space_summaries(SQLite::Database& database) {
 
 std::vector<EvaluatorSummary> evaluator_summaries(SQLite::Database& database) {
   std::vector<EvaluatorSummary> evaluators;
-  SQLite::Statement query(database,
-                          "WITH counted AS (SELECT evaluator_id, count(*) AS rows FROM evaluations GROUP BY 1) "
-                          "SELECT evaluator_id, name, definition_hash, coalesce(rows, 0) FROM evaluators LEFT JOIN counted "
-                          "USING (evaluator_id) ORDER BY evaluator_id");
+  SQLite::Statement query(
+      database,
+      "WITH counted AS (SELECT evaluator_id, count(*) AS rows FROM evaluations GROUP BY 1) "
+      "SELECT evaluator_id, name, definition_hash, coalesce(rows, 0) FROM evaluators LEFT JOIN counted "
+      "USING (evaluator_id) ORDER BY evaluator_id");
   while (query.executeStep()) {
     evaluators.push_back({.evaluator_id = query.getColumn(0).getInt64(),
                           .name = text_of(query, 1),

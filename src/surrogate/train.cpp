@@ -47,7 +47,8 @@ Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data
     architecture.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
   }
   // Features that were scaled on one context are all zero and would erase the design (architecture.h).
-  if (training_contexts > 1 && recipe.use_context == 1) architecture.context_size = std::ssize(scalers.context.feature_names);
+  if (training_contexts > 1 && recipe.use_context == 1)
+    architecture.context_size = std::ssize(scalers.context.feature_names);
   return architecture;
 }
 

@@ -227,7 +227,8 @@ TEST(NearestPassing, ReallyPassesAndOneStepWorseFails) {
     const auto evaluated = [&](const AcceleratorConfig& changed) {
       return evaluate(chip_facts(changed, technology()), network.gemms(), Depth::all_checks);
     };
-    for (const Violation& violation : evaluated(config).violations.view()) {
+    const Evaluation evaluation = evaluated(config);
+    for (const Violation& violation : evaluation.violations.view()) {
       const auto r = static_cast<std::size_t>(violation.reason);
       AcceleratorConfig changed = config;
       double& value = field(changed, violation.parameter);

@@ -165,7 +165,8 @@ TEST_F(ImportedLog, NewProposalsAreNotInTheLog) {
   ASSERT_EQ(train({"--quiet"}).exit_code, 0);
   const Outcome proposed = propose({"--new", "--json", "--min-feasible", "0"});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
-  for (const Json& proposal : Json::parse(proposed.out).at("proposals")) {
+  const Json answer = Json::parse(proposed.out);
+  for (const Json& proposal : answer.at("proposals")) {
     EXPECT_EQ(proposal.at("predicted").at("logged"), false) << proposal;
     EXPECT_GT(proposal.at("predicted").at("nearest_logged_distance"), 0) << proposal;
   }

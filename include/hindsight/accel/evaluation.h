@@ -58,7 +58,8 @@ struct ViolationList {
     }
     if (count < items.size()) items[count++] = violation;  // one slot per reason: always true
   }
-  [[nodiscard]] constexpr std::span<const Violation> view() const { return {items.data(), count}; }
+  [[nodiscard]] constexpr std::span<const Violation> view() const& { return {items.data(), count}; }
+  void view() const&& = delete;  // a temporary is gone before a range-for over its view begins
 };
 
 /// What limits a layer's steady state.
