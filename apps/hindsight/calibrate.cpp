@@ -206,7 +206,7 @@ void add_calibrate(CLI::App& app, Session& session) {
   verb->add_option("--mode", options->mode, "How the rows were run: burst or sustained [burst]");
   verb->add_flag("--power", options->power, "Fit the power constants: rows with power_w");
   verb->add_option("--shortest-us", options->shortest_us, "--power: leave out shorter kernels [0]")->type_name("FLOAT");
-  verb->add_option("--operands", options->operands, "--power: random data, or as recorded of the GPU [random]");
+  verb->add_option("--operands", options->operands, "--power: random or recorded data [random]");
   verb->add_option("--calibration", options->calibrations, "--power: fitted runtimes of the GPU [the shipped ones]");
   verb->add_option("--out", options->out, "File to write [-: standard output]");
   verb->footer(
