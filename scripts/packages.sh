@@ -18,6 +18,7 @@ build_packages=(
   zlib1g-dev
 )
 test_packages=(
+  clang-format-14
   libgmock-dev
   libgtest-dev
   sqlite3

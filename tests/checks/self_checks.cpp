@@ -229,6 +229,30 @@ int build_alone(const std::string& header_text, std::string& output) {
   return status;
 }
 
+TEST(Format, AFileThatDiffersIsFoundAndFixed) {
+  const TemporaryTree tree;
+  for (const char* file : {HINDSIGHT_FORMAT_CHECK, HINDSIGHT_FORMAT}) {
+    const fs::path from = file;
+    const fs::path to = tree.root() / (from.extension() == ".sh" ? "scripts" : "");
+    fs::create_directories(to);
+    fs::copy_file(from, to / from.filename());
+  }
+  tree.write("src/core/good.cpp", "int good = 1;\n");
+  const std::string log = (tree.root() / "output.txt").string();
+  const auto check = [&](const std::string& arguments) {
+    return run("\"" + (tree.root() / "scripts/check.sh").string() + "\" " + arguments + " > \"" + log + "\" 2>&1");
+  };
+  const int clean = check("format");
+  if (clean == 77) GTEST_SKIP() << read_text(log);
+  EXPECT_EQ(clean, 0) << read_text(log);
+  tree.write("src/core/bad.cu", "int  bad=2;\n");
+  EXPECT_EQ(check("format"), 1);
+  EXPECT_NE(read_text(log).find("src/core/bad.cu:1:4"), std::string::npos) << read_text(log);
+  EXPECT_EQ(read_text(log).find("good"), std::string::npos) << read_text(log);
+  EXPECT_EQ(check("--fix format"), 0) << read_text(log);
+  EXPECT_EQ(read_text(tree.root() / "src/core/bad.cu"), "int bad = 2;\n");
+}
+
 TEST(Headers, AHeaderThatStandsAloneCompiles) {
   std::string output;
   EXPECT_EQ(build_alone("#pragma once\n#include <string>\ninline std::string name() { return {}; }\n", output), 0)
