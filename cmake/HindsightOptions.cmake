@@ -14,6 +14,9 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Of the build: libraries that the program opens while it runs. In a prefix: what find_package(Hindsight) reads.
+set(HINDSIGHT_RUNTIME_LIBRARY_DIR "${PROJECT_BINARY_DIR}/lib/hindsight")
+set(HINDSIGHT_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Hindsight")
 
 # -Wno-sign-conversion: indices are int where a library says so and size_t elsewhere; -Wconversion still
 # reports every narrowing that loses a value. nvcc takes none of these.

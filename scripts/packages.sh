@@ -28,6 +28,11 @@ training_packages=(
   libopenblas0-pthread
   libtorch-dev
 )
+# Only for scripts/package.sh: finds what the .deb depends on.
+package_packages=(
+  dpkg-dev
+  file
+)
 # Only for -DHINDSIGHT_BUILD_BENCH=ON (the preset bench).
 bench_packages=(
   libbenchmark-dev
@@ -77,5 +82,6 @@ install_packages() {
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
-  printf '%s\n' "${build_packages[@]}" "${test_packages[@]}" "${training_packages[@]}" "${bench_packages[@]}"
+  printf '%s\n' "${build_packages[@]}" "${test_packages[@]}" "${training_packages[@]}" "${package_packages[@]}" \
+    "${bench_packages[@]}"
 fi

@@ -86,11 +86,12 @@ searched the 452,760,000 designs of the space for fast ones of at most $area_mm2
 the simulator. The columns of the truth are what the simulator said about the proposals
 afterwards; the line below the table compares them with the best such design of the log.
 
-Log and surrogate are in $PWD. Next:
+Log and surrogate are in $PWD. Next, with the program on the PATH of this shell:
   cd $PWD
-  $hindsight --help
-  $hindsight log show $log
-  $hindsight model show $model
-  $hindsight propose --workload resnet50 --max area_mm2=$area_mm2 --simulate
-The guide: docs/learning.md
+  export PATH="$(cd "$(dirname "$hindsight")" && pwd):\$PATH"
+  hindsight --help
+  hindsight log show $log
+  hindsight model show $model
+  hindsight propose --workload resnet50 --max area_mm2=$area_mm2 --simulate
+For every shell: sudo cmake --install $build_dir (docs/install.md). The guide: docs/learning.md
 TEXT

@@ -14,6 +14,7 @@
 #include "hindsight/log/log.h"
 #include "hindsight/measure/run.h"
 #include "hindsight/report/catalogue.h"
+#include "hindsight/surrogate/learner_library.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -48,6 +49,11 @@ std::string paths_text(const std::vector<std::filesystem::path>& paths) {
   return names.empty() ? "none found" : join(names, ", ");
 }
 
+std::string training_text() {
+  const auto library = surrogate::learner_library();
+  return library ? library->string() : "not built in: LibTorch was not found or not wanted (HINDSIGHT_TORCH)";
+}
+
 std::string measuring_text() {
   const measure::Availability here = measure::availability();
   if (!here.built_in) return fmt::format("not built in: {}", here.problem);
@@ -66,6 +72,7 @@ int doctor(bool json) {
                                 FMT_VERSION / 100 % 100, FMT_VERSION % 100, report::json_library_version())},
       {"log schema", fmt::format("{} (SQLite application_id 0x{:08X})", log::kSchemaVersion, log::kApplicationId)},
       {"accelerator model", fmt::format("{} {}", accel::kModelName, accel::kModelVersion)},
+      {"training", training_text()},
       {"GPU", measuring_text()},
       {"CPU", proc_value("/proc/cpuinfo", "model name").value_or("unknown")},
       {"cores", fmt::format("{} ({} usable by this process)", std::thread::hardware_concurrency(), resolve_threads(0))},

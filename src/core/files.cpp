@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/installation.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight {
@@ -270,22 +271,10 @@ void write_file_atomically(const fs::path& file, const std::string& content) {
 }
 
 std::vector<fs::path> data_roots() {
-  std::vector<fs::path> wanted;
-  if (const auto folder = data_dir_from_environment()) {
-    wanted.push_back(*folder);
-  }
-  wanted.emplace_back(HINDSIGHT_SOURCE_DIR);
-  std::error_code error;
-  if (const fs::path binary = fs::read_symlink("/proc/self/exe", error); !error) {
-    wanted.push_back(binary.parent_path().parent_path() / "share" / "hindsight");
-  }
-  wanted.emplace_back(HINDSIGHT_INSTALL_DATA_DIR);
-
   std::vector<fs::path> roots;
-  for (const fs::path& folder : wanted) {
-    if (fs::is_directory(folder, error) && std::find(roots.begin(), roots.end(), folder) == roots.end()) {
-      roots.push_back(folder);
-    }
+  if (const auto folder = data_dir_from_environment()) roots.push_back(*folder);
+  if (const auto here = installation(); here && (roots.empty() || roots.front() != here->data)) {
+    roots.push_back(here->data);
   }
   return roots;
 }

@@ -1,13 +1,17 @@
 /// Opens the library `hindsight_torch` when the first training starts.
+#include "hindsight/surrogate/learner_library.h"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <malloc.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <vector>
+#include <optional>
+#include <system_error>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/installation.h"
 #include "surrogate/learner.h"
 
 namespace hindsight::surrogate {
@@ -16,20 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibraryName = "libhindsight_torch.so";
-
-/// Where the library may lie: beside the program, in the installation, in the build tree.
-std::vector<fs::path> library_places() {
-  std::vector<fs::path> places;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    places.push_back(program.parent_path() / kLibraryName);
-    places.push_back(program.parent_path().parent_path() / "lib" / "hindsight" / kLibraryName);
-  }
-  places.push_back(fs::path(HINDSIGHT_TORCH_INSTALL_DIR) / kLibraryName);
-  places.push_back(fs::path(HINDSIGHT_TORCH_BUILD_DIR) / kLibraryName);
-  return places;
-}
 
 /// Settings that must precede the loading of LibTorch.
 void prepare_process() {
@@ -45,34 +35,41 @@ void prepare_process() {
 }
 
 LearnerFactory& open_library() {
-  prepare_process();
-  for (const fs::path& file : library_places()) {
-    std::error_code error;
-    if (!fs::exists(file, error)) continue;
-    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      throw Error(ErrorKind::unavailable,
-                  fmt::format("{}: cannot be loaded ({}); training needs it. Is libtorch installed as at build time "
-                              "(Debian: libtorch-dev, libopenblas0-pthread)?",
-                              file.string(), ::dlerror()));
-    }
-    auto* create = reinterpret_cast<LearnerFactoryFunction>(::dlsym(library, kLearnerFactorySymbol));
-    LearnerFactory* factory = create == nullptr ? nullptr : create(kLearnerInterfaceVersion);
-    if (factory == nullptr) {
-      throw Error(ErrorKind::unavailable,
-                  fmt::format("{}: belongs to another version of Hindsight (interface {} is needed). Build or install "
-                              "both together",
-                              file.string(), kLearnerInterfaceVersion));
-    }
-    return *factory;
+  const std::optional<fs::path> file = learner_library();
+  if (!file) {
+    throw Error(ErrorKind::unavailable,
+                fmt::format("{} was not found; training needs it, proposing with a trained model does not. Install "
+                            "libtorch-dev and libopenblas0-pthread, then build again with -DHINDSIGHT_TORCH=ON",
+                            kLibraryName));
   }
-  throw Error(ErrorKind::unavailable,
-              fmt::format("{} was not found; training needs it, proposing with a trained model does not. Install "
-                          "libtorch-dev and libopenblas0-pthread, then build again with -DHINDSIGHT_TORCH=ON",
-                          kLibraryName));
+  prepare_process();
+  void* library = ::dlopen(file->c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    throw Error(ErrorKind::unavailable,
+                fmt::format("{}: cannot be loaded ({}); training needs it. Is libtorch installed as at build time "
+                            "(Debian: libtorch-dev, libopenblas0-pthread)?",
+                            file->string(), ::dlerror()));
+  }
+  auto* create = reinterpret_cast<LearnerFactoryFunction>(::dlsym(library, kLearnerFactorySymbol));
+  LearnerFactory* factory = create == nullptr ? nullptr : create(kLearnerInterfaceVersion);
+  if (factory == nullptr) {
+    throw Error(ErrorKind::unavailable,
+                fmt::format("{}: belongs to another version of Hindsight (interface {} is needed). Build or install "
+                            "both together",
+                            file->string(), kLearnerInterfaceVersion));
+  }
+  return *factory;
 }
 
 }  // namespace
+
+std::optional<std::filesystem::path> learner_library() {
+  const std::optional<Installation> here = installation();
+  if (!here) return std::nullopt;
+  std::error_code error;
+  const fs::path file = here->libraries / kLibraryName;
+  return fs::exists(file, error) ? std::optional(file) : std::nullopt;
+}
 
 LearnerFactory& learner_factory() {
   static LearnerFactory& factory = open_library();

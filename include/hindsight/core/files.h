@@ -17,8 +17,8 @@ namespace hindsight {
 /// directly. Errors: Error{failure}; nothing is left behind.
 void write_file_atomically(const std::filesystem::path& file, const std::string& content);
 
-/// Folders searched for `configs/` and `data/`: $HINDSIGHT_DATA_DIR, the source tree this binary was
-/// built from, ../share/hindsight beside the binary, the installation prefix.
+/// Folders searched for `configs/`, `data/` and `models/`: $HINDSIGHT_DATA_DIR, then the data of the installation
+/// that this program belongs to (installation.h).
 [[nodiscard]] std::vector<std::filesystem::path> data_roots();
 
 /// Resolves a user's NAME to a file: a path that exists as given wins; otherwise `folder/NAME.yaml` under
