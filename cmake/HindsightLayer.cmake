@@ -1,6 +1,7 @@
 # One static library per folder of src/. A layer may use only the layers to its left (checked by the
 # `layering` test from the include graph); third-party libraries are PRIVATE to their layer.
-set(HINDSIGHT_LAYERS core space workload accel gpu measure log sweep dataset surrogate optimize check report)
+set(HINDSIGHT_LAYERS core space workload accel gpu measure log evaluator sweep dataset surrogate optimize study
+                     check report)
 
 # Private to a layer, these are no library that those who link the installed layer need.
 set(HINDSIGHT_HEADER_ONLY Boost::headers Eigen3::Eigen nlohmann_json::nlohmann_json)

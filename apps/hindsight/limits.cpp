@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
-#include "hindsight/check/accelerator.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/evaluator/built_in.h"
+#include "hindsight/study/analytic_constraint.h"
 #include "log_names.h"
 
 namespace hindsight::app {
 namespace {
+
+/// What knows facts of the designs; null when nothing built in does.
+using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
 
 struct Assignment {
   std::string name, value;
@@ -117,9 +122,9 @@ void apply_set(const std::string& text, const space::DesignSpace& space, Paramet
 }
 
 /// What --max may name, each once: analytic and learned metrics, parameters.
-std::vector<std::string> limitable(const surrogate::Model& model) {
+std::vector<std::string> limitable(const surrogate::Model& model, const KnownEvaluator& evaluator) {
   std::vector<std::string> known = model.parts().constraint_names;
-  if (check::describes_accelerator(model.parts().space)) known.emplace_back("area_mm2");
+  if (evaluator) known.insert(known.end(), evaluator->fact_names().begin(), evaluator->fact_names().end());
   for (std::string& name : parameter_names(model.parts().space)) known.push_back(std::move(name));
   std::vector<std::string> unique;
   for (std::string& name : known) {
@@ -128,10 +133,11 @@ std::vector<std::string> limitable(const surrogate::Model& model) {
   return unique;
 }
 
-[[noreturn]] void unknown_metric(const std::string& name, const surrogate::Model& model) {
+[[noreturn]] void unknown_metric(const std::string& name, const surrogate::Model& model,
+                                 const KnownEvaluator& evaluator) {
   throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric that the model has learned "
                                             "(train with --constraint).{}",
-                                            printable(name), did_you_mean(name, limitable(model))));
+                                            printable(name), did_you_mean(name, limitable(model, evaluator))));
 }
 
 /// Of two limits of one metric the tighter holds.
@@ -152,6 +158,8 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
   const space::DesignSpace& space = model.parts().space;
   Limits limits;
   ParameterBounds bounds(space);
+  KnownEvaluator evaluator;
+  if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
   for (const std::string& text : words.set) apply_set(text, space, bounds);
   for (const std::string& text : words.min) {
     const Assignment assignment = parse_assignment("--min", text);
@@ -161,11 +169,13 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
   }
   for (const std::string& text : words.max) {
     Assignment assignment = parse_assignment("--max", text);
-    assignment.name = known_name(assignment.name, limitable(model));
+    assignment.name = known_name(assignment.name, limitable(model, evaluator));
     const double limit = number_of("--max", assignment, assignment.value);
-    if (auto analytic = check::analytic_constraint(space, assignment.name, limit, technology)) {
-      add_constraint(limits.constraints, std::move(*analytic));
-      continue;
+    if (evaluator) {
+      if (auto analytic = study::analytic_constraint(evaluator, assignment.name, limit)) {
+        add_constraint(limits.constraints, std::move(*analytic));
+        continue;
+      }
     }
     const auto& heads = model.parts().constraint_names;
     if (std::find(heads.begin(), heads.end(), assignment.name) != heads.end()) {
@@ -173,7 +183,7 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
       continue;
     }
     const auto p = space.find(assignment.name);
-    if (!p) unknown_metric(assignment.name, model);
+    if (!p) unknown_metric(assignment.name, model, evaluator);
     require_ordinal(space.parameters()[*p], "--max");
     bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
   }

@@ -9,16 +9,19 @@
 #include <nlohmann/json.hpp>
 
 #include "file_roles.h"
-#include "hindsight/check/accelerator.h"
+#include "hindsight/accel/evaluation.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/network_context.h"
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/model.h"
 #include "hindsight/report/proposals.h"
+#include "hindsight/study/verdict.h"
 #include "hindsight/workload/context.h"
 #include "limits.h"
 #include "output.h"
@@ -103,7 +106,7 @@ std::vector<Application> applications(const surrogate::Model& model, const std::
       } else if (takes_networks(model)) {
         for (const workload::Network& network : workload::load_networks(name)) {
           const bool alias = name == "prime9" || name == "all";
-          const dataset::Context context = check::context_of(network);
+          const dataset::Context context = dataset::context_of(network);
           require_same(context, known, "the model");
           add(context, alias ? network.name() : name);
         }
@@ -191,17 +194,17 @@ optimize::ProposeOptions make_options(const Options& options, const surrogate::M
   return result;
 }
 
-std::unique_ptr<check::Simulator> make_simulator(const surrogate::Model& model, const std::vector<Application>& wanted,
-                                                 const accel::Technology& technology) {
-  if (!check::describes_accelerator(model.parts().space)) {
+std::unique_ptr<study::Verifier> make_verifier(const surrogate::Model& model, const std::vector<Application>& wanted,
+                                               const accel::Technology& technology) {
+  if (!evaluator::describes_accelerator(model.parts().space)) {
     throw Error(ErrorKind::usage, fmt::format("--simulate: the space '{}' does not describe an accelerator of the "
                                               "built-in model. Evaluate the proposals with your own simulator",
                                               model.parts().space.name()));
   }
   std::vector<workload::Network> networks;
   for (const Application& application : wanted) networks.push_back(workload::load_network(application.network));
-  return std::make_unique<check::Simulator>(
-      model.parts().space, technology, std::move(networks),
+  return std::make_unique<study::Verifier>(
+      evaluator::built_in(model.parts().space, technology), std::move(networks),
       dataset::parse_objective(model.parts().objective_text, dataset::Direction::minimise));
 }
 
@@ -273,13 +276,14 @@ int run(const Options& options, const Provenance& provenance) {
   }
   require_separate_files(options);
   const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
   const surrogate::Model model = surrogate::load_model(options.model);
   const std::vector<Application> wanted = applications(model, options.workloads);
   const accel::Technology technology = accel::load_technology(options.technology);
   require_technology(model, technology);
   optimize::ProposeOptions propose_options = make_options(options, model, wanted, technology);
-  std::unique_ptr<check::Simulator> simulator;
-  if (options.simulate) simulator = make_simulator(model, wanted, technology);
+  std::unique_ptr<study::Verifier> verifier;
+  if (options.simulate) verifier = make_verifier(model, wanted, technology);
   std::optional<dataset::Dataset> logged;
   if (!options.log.empty()) logged = load_logged(options, model, wanted);
   if (logged) propose_options.logged = &*logged;
@@ -294,12 +298,12 @@ int run(const Options& options, const Provenance& provenance) {
                                 .logged = propose_options.logged,
                                 .technology = technology.name,
                                 .seconds = elapsed.count()};
-  if (simulator) {
+  if (verifier) {
     for (const optimize::Proposal& proposal : result.proposals) {
-      report.verdicts.push_back(simulator->evaluate(proposal.design));
+      report.verdicts.push_back(verifier->verify(proposal.design));
     }
-    report.simulator_queries = simulator->queries();
   }
+  report.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   show(options, report);
   if (!options.log.empty()) store(options, provenance, report);
   return result.solution.termination == optimize::Termination::interrupted ? exit_code(ErrorKind::interrupted) : 0;

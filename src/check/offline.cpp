@@ -8,13 +8,16 @@
 #include <cmath>
 #include <map>
 
-#include "hindsight/check/accelerator.h"
 #include "hindsight/check/baselines.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/network_context.h"
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/optimize/propose.h"
+#include "hindsight/study/analytic_constraint.h"
+#include "hindsight/study/verdict.h"
 #include "hindsight/sweep/sweep.h"
 
 namespace hindsight::check {
@@ -33,10 +36,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 dataset::Objective objective() { return dataset::parse_objective(kObjective, dataset::Direction::minimise); }
 
-std::optional<double> mean_objective(const Verdict& verdict) {
+std::optional<double> mean_objective(const study::Verdict& verdict) {
   if (!verdict.feasible()) return std::nullopt;
   std::vector<double> values;
-  for (const NetworkVerdict& network : verdict.networks) values.push_back(*network.objective);
+  for (const study::NetworkVerdict& network : verdict.networks) values.push_back(*network.objective);
   return aggregate_value(values, kAggregate, {});
 }
 
@@ -52,6 +55,7 @@ class Study {
   explicit Study(const OfflineOptions& options)
       : options_(options),
         space_(space::load_space(kSpace)),
+        evaluator_(evaluator::built_in(space_, options.technology)),
         log_(options.folder / fmt::format("log_{}.sqlite", options.samples)) {}
 
   /// Sweeps the log unless it is complete.
@@ -137,10 +141,10 @@ class Study {
   }
 
   [[nodiscard]] std::vector<optimize::Constraint> constraints(const OfflineTask& task) const {
-    return {*analytic_constraint(space_, kConstraint, task.area_limit_mm2, options_.technology)};
+    return {*study::analytic_constraint(evaluator_, kConstraint, task.area_limit_mm2)};
   }
-  [[nodiscard]] Simulator simulator(const OfflineTask& task) const {
-    return {space_, options_.technology, load_all(task.apply), objective()};
+  [[nodiscard]] study::Verifier verifier(const OfflineTask& task) const {
+    return {evaluator_, load_all(task.apply), objective()};
   }
 
   void run_best_in_log(const OfflineTask& task, OfflineResult& result) {
@@ -151,15 +155,16 @@ class Study {
                                                      .allowed = {}});
     if (!best) return;
     result.design = space_.text_id(best->design);
-    const Simulator judge = simulator(task);
-    result.value = result.best_value = mean_objective(judge.evaluate(best->design));
+    const study::Verifier verifier = this->verifier(task);
+    result.value = result.best_value = mean_objective(verifier.verify(best->design));
   }
 
   void run_learned(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
     result.settings_hash = settings_hash(options_);
     const surrogate::TrainResult& learnt = trained(task, method.learned, seed);
     optimize::ProposeOptions propose;
-    for (const workload::Network& network : load_all(task.apply)) propose.contexts.push_back(context_of(network));
+    for (const workload::Network& network : load_all(task.apply))
+      propose.contexts.push_back(dataset::context_of(network));
     propose.aggregate = kAggregate;
     propose.min_p_feasible = options_.min_p_feasible;
     propose.pessimism = options_.pessimism;
@@ -171,10 +176,10 @@ class Study {
     propose.logged = &data(task.train);
     propose.threads = options_.threads;
     const std::vector<optimize::Proposal> proposals = optimize::propose(learnt.model, propose).proposals;
-    const Simulator judge = simulator(task);
+    const study::Verifier verifier = this->verifier(task);
     std::size_t infeasible = 0;
     for (const optimize::Proposal& proposal : proposals) {
-      const std::optional<double> value = mean_objective(judge.evaluate(proposal.design));
+      const std::optional<double> value = mean_objective(verifier.verify(proposal.design));
       if (!value) ++infeasible;
       if (value && (!result.best_value || *value < *result.best_value)) result.best_value = value;
       if (&proposal != &proposals.front()) continue;
@@ -195,9 +200,9 @@ class Study {
     if (method.online == optimize::OnlineMethod::bayesian && options_.bayesian_queries > 0) {
       queries = std::min(queries, options_.bayesian_queries);
     }
-    const Simulator judge = simulator(task);
+    const study::Verifier verifier = this->verifier(task);
     const optimize::OnlineTrace trace = optimize::optimize_online(
-        method.online, problem, [&](const space::Design& design) { return mean_objective(judge.evaluate(design)); },
+        method.online, problem, [&](const space::Design& design) { return mean_objective(verifier.verify(design)); },
         queries, seed);
     if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted; the same command continues");
     result.queries = trace.design.size();
@@ -225,6 +230,7 @@ class Study {
  private:
   const OfflineOptions& options_;
   space::DesignSpace space_;
+  std::shared_ptr<const evaluator::Evaluator> evaluator_;
   std::filesystem::path log_;
   std::map<std::string, dataset::Dataset> data_;
   std::map<std::string, Trained> models_;

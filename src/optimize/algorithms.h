@@ -1,7 +1,7 @@
 /// The searches behind search(), one file each.
 #pragma once
 
-#include "optimize/evaluator.h"
+#include "optimize/search_state.h"
 
 namespace hindsight::optimize {
 
@@ -10,9 +10,9 @@ namespace hindsight::optimize {
 [[nodiscard]] std::vector<Point> first_points(const SearchOptions& options, const LevelSpace& space, std::size_t count,
                                               Random& random);
 
-void search_firefly(Evaluator& evaluator, const SearchOptions& options);
-void search_evolutionary(Evaluator& evaluator, const SearchOptions& options);
-void search_local(Evaluator& evaluator, const SearchOptions& options);
+void search_firefly(SearchState& state, const SearchOptions& options);
+void search_evolutionary(SearchState& state, const SearchOptions& options);
+void search_local(SearchState& state, const SearchOptions& options);
 [[nodiscard]] Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
 
 }  // namespace hindsight::optimize

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "hindsight/core/error.h"
-#include "optimize/evaluator.h"
 #include "optimize/operators.h"
+#include "optimize/search_state.h"
 
 namespace hindsight::optimize {
 namespace {

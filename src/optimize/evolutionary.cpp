@@ -60,31 +60,31 @@ std::vector<Point> children_of(const Population& parents, const LevelSpace& spac
 
 /// One population after the other: each runs until it stagnates, the next starts from random designs. The first one
 /// also has the given designs, every second one the best design so far.
-void search_evolutionary(Evaluator& evaluator, const SearchOptions& options) {
-  const LevelSpace& space = evaluator.space();
+void search_evolutionary(SearchState& state, const SearchOptions& options) {
+  const LevelSpace& space = state.space();
   const auto size = std::max<std::size_t>(options.population, 2);
   Random random(options.seed, "optimize/evolutionary");
   Point best;
   Fitness best_fitness;
-  for (std::uint64_t epoch = 0; !evaluator.finished(); ++epoch) {
+  for (std::uint64_t epoch = 0; !state.finished(); ++epoch) {
     Population population;
     SearchOptions start = options;
     if (epoch > 0) start.start.clear();
     population.points = first_points(start, space, size, random);
     if (epoch % 2 == 1) population.points.front() = best;
-    population.fitness = evaluator.evaluate(population.points);
+    population.fitness = state.evaluate(population.points);
     population = survivors(population, size);
     Fitness epoch_best = population.fitness.front();
-    for (std::uint64_t stagnant = 0; stagnant < kStagnation && !evaluator.finished();) {
-      const std::uint64_t before = evaluator.evaluations();
+    for (std::uint64_t stagnant = 0; stagnant < kStagnation && !state.finished();) {
+      const std::uint64_t before = state.evaluations();
       std::vector<Point> children = children_of(population, space, size, stagnant > 0, random);
-      const std::vector<Fitness> fitness = evaluator.evaluate(children);
+      const std::vector<Fitness> fitness = state.evaluate(children);
       population.points.insert(population.points.end(), children.begin(), children.end());
       population.fitness.insert(population.fitness.end(), fitness.begin(), fitness.end());
       population = survivors(population, size);
       const bool progress = better(population.fitness.front(), epoch_best);
       epoch_best = population.fitness.front();
-      stagnant = progress ? 0 : stagnant + (evaluator.evaluations() == before ? kStagnation / 4 : 1);
+      stagnant = progress ? 0 : stagnant + (state.evaluations() == before ? kStagnation / 4 : 1);
     }
     if (epoch == 0 || better(population.fitness.front(), best_fitness)) {
       best = population.points.front();

@@ -28,19 +28,19 @@ std::size_t brightest(const std::vector<Fitness>& fitness) {
 /// Source: [paper: firefly-2009].
 /// Differs: one move per generation instead of one per brighter firefly (a batch instead of n^2 single evaluations);
 /// four in five fireflies refuse a move that makes them darker; the swarm starts anew when it stagnates.
-void search_firefly(Evaluator& evaluator, const SearchOptions& options) {
-  const LevelSpace& space = evaluator.space();
+void search_firefly(SearchState& state, const SearchOptions& options) {
+  const LevelSpace& space = state.space();
   const auto size = std::max<std::size_t>(options.population, 2);
   Random random(options.seed, "optimize/firefly");
-  for (std::uint64_t epoch = 0; !evaluator.finished(); ++epoch) {
+  for (std::uint64_t epoch = 0; !state.finished(); ++epoch) {
     SearchOptions start = options;
     if (epoch > 0) start.start.clear();
     std::vector<Point> swarm = first_points(start, space, size, random);
-    std::vector<Fitness> fitness = evaluator.evaluate(swarm);
+    std::vector<Fitness> fitness = state.evaluate(swarm);
     FireflyMove move;
     Fitness epoch_best = fitness[brightest(fitness)];
-    for (std::uint64_t stagnant = 0; stagnant < kStagnation && !evaluator.finished();) {
-      const std::uint64_t before = evaluator.evaluations();
+    for (std::uint64_t stagnant = 0; stagnant < kStagnation && !state.finished();) {
+      const std::uint64_t before = state.evaluations();
       std::vector<Point> moved;
       moved.reserve(size);
       for (std::size_t i = 0; i < size; ++i) {
@@ -49,7 +49,7 @@ void search_firefly(Evaluator& evaluator, const SearchOptions& options) {
         if (point == swarm[i]) mutate(point, space, usual_mutation_rate(space), random);
         moved.push_back(std::move(point));
       }
-      const std::vector<Fitness> moved_fitness = evaluator.evaluate(moved);
+      const std::vector<Fitness> moved_fitness = state.evaluate(moved);
       const std::size_t leader = brightest(fitness);
       for (std::size_t i = 0; i < size; ++i) {
         const bool darker = better(fitness[i], moved_fitness[i]);
@@ -61,7 +61,7 @@ void search_firefly(Evaluator& evaluator, const SearchOptions& options) {
       const bool progress = better(now, epoch_best);
       if (progress) epoch_best = now;
       move.randomness = std::max(kLeastRandomness, move.randomness * kCooling);
-      stagnant = progress ? 0 : stagnant + (evaluator.evaluations() == before ? kStagnation / 4 : 1);
+      stagnant = progress ? 0 : stagnant + (state.evaluations() == before ? kStagnation / 4 : 1);
     }
   }
 }

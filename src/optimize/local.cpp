@@ -85,12 +85,12 @@ class Restarts {
 
 }  // namespace
 
-void search_local(Evaluator& evaluator, const SearchOptions& options) {
-  const LevelSpace& space = evaluator.space();
+void search_local(SearchState& state, const SearchOptions& options) {
+  const LevelSpace& space = state.space();
   Restarts restarts(space, options);
   std::vector<Walker> walkers(kWalkers);
   for (Walker& walker : walkers) walker.reach = Reach::exhausted;
-  while (!evaluator.finished()) {
+  while (!state.finished()) {
     std::vector<std::size_t> idle;
     std::vector<Point> begin;
     for (std::size_t w = 0; w < walkers.size(); ++w) {
@@ -99,7 +99,7 @@ void search_local(Evaluator& evaluator, const SearchOptions& options) {
       idle.push_back(w);
       begin.push_back(restarts.next());
     }
-    const std::vector<Fitness> begin_fitness = evaluator.evaluate(begin);
+    const std::vector<Fitness> begin_fitness = state.evaluate(begin);
     for (std::size_t i = 0; i < idle.size(); ++i) walkers[idle[i]] = {.point = begin[i], .fitness = begin_fitness[i]};
 
     std::vector<std::vector<Point>> reachable;
@@ -108,7 +108,7 @@ void search_local(Evaluator& evaluator, const SearchOptions& options) {
       reachable.push_back(within_reach(walker.point, space, walker.reach));
       batch.insert(batch.end(), reachable.back().begin(), reachable.back().end());
     }
-    const std::vector<Fitness> fitness = evaluator.evaluate(batch);
+    const std::vector<Fitness> fitness = state.evaluate(batch);
     std::size_t offset = 0;
     for (std::size_t w = 0; w < walkers.size(); ++w) {
       walkers[w].advance(reachable[w], fitness.data() + offset);

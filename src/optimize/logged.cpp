@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "optimize/evaluator.h"
+#include "optimize/search_state.h"
 
 namespace hindsight::optimize {
 namespace {

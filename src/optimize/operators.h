@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "optimize/evaluator.h"
 #include "optimize/level_space.h"
+#include "optimize/search_state.h"
 
 namespace hindsight::optimize {
 

@@ -29,21 +29,21 @@ bool is_feasible(const Solution& solution) { return !solution.best.empty() && so
 Solution run(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
   const bool small = space.size() && *space.size() <= options.evaluations;
   if (options.kind == SearchKind::enumeration || small) return enumerate(problem, space, options);
-  Evaluator evaluator(problem, space, options);
+  SearchState state(problem, space, options);
   switch (options.kind) {
     case SearchKind::firefly:
-      search_firefly(evaluator, options);
+      search_firefly(state, options);
       break;
     case SearchKind::evolutionary:
-      search_evolutionary(evaluator, options);
+      search_evolutionary(state, options);
       break;
     case SearchKind::local:
-      search_local(evaluator, options);
+      search_local(state, options);
       break;
     case SearchKind::enumeration:
       break;
   }
-  return evaluator.solution();
+  return state.solution();
 }
 
 /// The smallest value of constraint `c`: alone, or while the others are met.

@@ -30,16 +30,16 @@ std::string value_text(const std::string& metric, double value) {
   return std::isfinite(value) ? metric_text(metric, value) : "-";
 }
 
-std::optional<double> true_value(const ProposalReport& report, const check::Verdict& verdict) {
+std::optional<double> true_value(const ProposalReport& report, const study::Verdict& verdict) {
   if (!verdict.feasible()) return std::nullopt;
   std::vector<double> objectives;
-  for (const check::NetworkVerdict& network : verdict.networks) objectives.push_back(*network.objective);
+  for (const study::NetworkVerdict& network : verdict.networks) objectives.push_back(*network.objective);
   return check::aggregate_value(objectives, report.options->aggregate, report.options->weights);
 }
 
-std::string reasons_of(const check::Verdict& verdict) {
+std::string reasons_of(const study::Verdict& verdict) {
   std::vector<std::string> codes;
-  for (const check::NetworkVerdict& network : verdict.networks) {
+  for (const study::NetworkVerdict& network : verdict.networks) {
     for (const std::string& code : network.reasons) {
       if (std::find(codes.begin(), codes.end(), code) == codes.end()) codes.push_back(code);
     }
@@ -139,7 +139,7 @@ std::string comparison(const ProposalReport& report, const check::LoggedBest& lo
   const std::string metric = metric_of(report);
   std::string out = fmt::format("best in log that meets the same limits: {}", value_text(metric, logged.value));
   std::optional<double> best;
-  for (const check::Verdict& verdict : report.verdicts) {
+  for (const study::Verdict& verdict : report.verdicts) {
     const std::optional<double> truth = true_value(report, verdict);
     if (truth && (!best || *truth < *best)) best = truth;
   }
@@ -177,15 +177,15 @@ Json prediction_object(const ProposalReport& report, const optimize::Proposal& p
   return json;
 }
 
-Json verdict_object(const ProposalReport& report, const check::Verdict& verdict) {
+Json verdict_object(const ProposalReport& report, const study::Verdict& verdict) {
   Json json{{"feasible", verdict.feasible()},
             {"value", nullptr},
-            {"area_mm2", verdict.area_mm2},
+            {"area_mm2", verdict.area_mm2 ? Json(*verdict.area_mm2) : Json(nullptr)},
             {"technology", report.technology}};
   if (const auto truth = true_value(report, verdict)) json["value"] = *truth;
   json["workloads"] = Json::array();
   for (std::size_t c = 0; c < verdict.networks.size(); ++c) {
-    const check::NetworkVerdict& network = verdict.networks[c];
+    const study::NetworkVerdict& network = verdict.networks[c];
     json["workloads"].push_back({{"name", report.options->contexts[c].name},
                                  {"objective", network.objective ? Json(*network.objective) : Json(nullptr)},
                                  {"reasons", network.reasons}});

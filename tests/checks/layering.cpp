@@ -1,7 +1,10 @@
+/// Judges the include graph: each edge by its layers, and each learner by every chain that starts at it.
 #include "checks/layering.h"
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Left to right: how data flows (docs/architecture.md).
-constexpr std::array<std::string_view, 14> kLayers = {"core",     "space", "workload", "accel",   "gpu",
-                                                      "measure",  "log",   "sweep",    "dataset", "surrogate",
-                                                      "optimize", "check", "report",   "apps"};
+constexpr std::array<std::string_view, 16> kLayers = {
+    "core",  "space",   "workload",  "accel",    "gpu",   "measure", "log",    "evaluator",
+    "sweep", "dataset", "surrogate", "optimize", "study", "check",   "report", "apps"};
 
 /// A third-party library: the prefix of its headers and the layers that may name it (comma-separated; "*" = any).
 struct Library {
@@ -34,7 +37,7 @@ constexpr std::array<Library, 16> kLibraries = {{
     {.prefix = "boost/", .layers = "space"},
     {.prefix = "SQLiteCpp/", .layers = "log"},
     {.prefix = "sqlite3.h", .layers = "log"},
-    {.prefix = "nlohmann/", .layers = "log,sweep,dataset,surrogate,check,report,apps"},
+    {.prefix = "nlohmann/", .layers = "log,evaluator,sweep,dataset,surrogate,study,check,report,apps"},
     {.prefix = "zlib.h", .layers = "dataset"},
     {.prefix = "torch/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
     {.prefix = "ATen/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
@@ -127,19 +130,94 @@ std::string library_problem(const fs::path& file, const Place& from, const std::
   return "";
 }
 
-std::string include_problem(const fs::path& root, const fs::path& file, const Place& from, const Include& include) {
-  const fs::path target = include.target;
-  const auto place = [](const fs::path& path) { return place_of(path.lexically_normal()); };
-  if (target.begin() != target.end() && *target.begin() == "hindsight") {
-    const auto to = place("include" / target);
-    if (!to) return "includes \"" + include.target + "\", which is in no layer folder";
-    return project_problem(from, *to, include.target);
-  }
+/// The file of the project that an include means, relative to the root; nothing for a library's. A public header need
+/// not exist.
+std::optional<fs::path> project_file(const fs::path& root, const fs::path& file, const std::string& include) {
+  const fs::path target = include;
+  if (target.begin() != target.end() && *target.begin() == "hindsight") return ("include" / target).lexically_normal();
   for (const fs::path& candidate : {file.parent_path() / target, "src" / target}) {
-    if (!fs::exists(root / candidate)) continue;
-    if (const auto to = place(candidate)) return project_problem(from, *to, include.target);
+    if (fs::exists(root / candidate) && place_of(candidate.lexically_normal())) return candidate.lexically_normal();
   }
-  return library_problem(file, from, include.target);
+  return std::nullopt;
+}
+
+std::string include_problem(const fs::path& root, const fs::path& file, const Place& from, const Include& include) {
+  const auto target = project_file(root, file, include.target);
+  if (!target) return library_problem(file, from, include.target);
+  const auto to = place_of(*target);
+  if (!to) return "includes \"" + include.target + "\", which is in no layer folder";
+  return project_problem(from, *to, include.target);
+}
+
+/// Rooms that learn from logs, and those that know what a design costs: a learner reaches no simulator, so that "no
+/// simulator was asked" is a property of the house. It is handed functions instead.
+constexpr std::array<std::string_view, 3> kLearners = {"dataset", "surrogate", "optimize"};
+constexpr std::array<std::string_view, 3> kSimulators = {"accel", "evaluator", "sweep"};
+
+template <std::size_t n>
+bool holds(const std::array<std::string_view, n>& layers, const std::optional<Place>& place) {
+  return place && std::find(layers.begin(), layers.end(), place->layer) != layers.end();
+}
+
+/// Which files of the project a file leads to: those that it includes, and from a public header the file that
+/// implements it.
+class IncludeGraph {
+ public:
+  explicit IncludeGraph(fs::path root) : root_(std::move(root)) {}
+
+  const std::vector<fs::path>& next(const fs::path& file) {
+    const auto [entry, fresh] = next_.try_emplace(file);
+    if (!fresh || !fs::exists(root_ / file)) return entry->second;
+    for (const Include& include : includes_of(read_text(root_ / file))) {
+      if (auto target = project_file(root_, file, include.target)) entry->second.push_back(std::move(*target));
+    }
+    if (const auto place = place_of(file); place && place->is_public) {
+      const fs::path implementation = ("src" / file.lexically_relative("include/hindsight")).replace_extension(".cpp");
+      if (fs::exists(root_ / implementation)) entry->second.push_back(implementation);
+    }
+    return entry->second;
+  }
+
+  /// The shortest chain from behind `file` to a room of kSimulators, as "a.h -> b.h", or `file` itself where it is
+  /// there; empty when there is none.
+  std::string chain_to_simulator(const fs::path& file) {
+    std::map<fs::path, fs::path> came_from{{file, {}}};
+    std::deque<fs::path> open{file};
+    while (!open.empty()) {
+      const fs::path here = open.front();
+      open.pop_front();
+      if (holds(kSimulators, place_of(here))) {
+        std::string chain = here.string();
+        for (fs::path at = came_from[here]; at != file && !at.empty(); at = came_from[at]) {
+          chain = at.string() + " -> " + chain;
+        }
+        return chain;
+      }
+      for (const fs::path& target : next(here)) {
+        if (came_from.try_emplace(target, here).second) open.push_back(target);
+      }
+    }
+    return "";
+  }
+
+ private:
+  fs::path root_;
+  std::map<fs::path, std::vector<fs::path>> next_;
+};
+
+/// The include of a learner's `file` that leads to a simulator, if one does.
+std::optional<Finding> leads_to_simulator(const fs::path& root, const fs::path& file, IncludeGraph& graph) {
+  for (const Include& include : includes_of(read_text(root / file))) {
+    const auto target = project_file(root, file, include.target);
+    if (!target || holds(kLearners, place_of(*target))) continue;  // the learner's own file is judged by itself
+    const std::string chain = graph.chain_to_simulator(*target);
+    if (chain.empty()) continue;
+    return Finding{file.string(), include.line,
+                   "reaches a simulator, which a learner must not: " + target->string() +
+                       (chain == target->string() ? "" : " -> " + chain) +
+                       ". Take a function as an argument, or move the composition to study"};
+  }
+  return std::nullopt;
 }
 
 bool is_source(const fs::path& file) {
@@ -151,6 +229,7 @@ bool is_source(const fs::path& file) {
 
 Findings check_layering(const fs::path& root) {
   Findings findings;
+  IncludeGraph graph(root);
   for (const char* folder : {"include", "src", "apps"}) {
     for (const fs::path& file : files_under(root, folder)) {
       if (!is_source(file)) continue;
@@ -163,6 +242,8 @@ Findings check_layering(const fs::path& root) {
         std::string problem = include_problem(root, file, *from, include);
         if (!problem.empty()) findings.push_back({file.string(), include.line, std::move(problem)});
       }
+      if (!holds(kLearners, from)) continue;
+      if (auto finding = leads_to_simulator(root, file, graph)) findings.push_back(std::move(*finding));
     }
   }
   return findings;

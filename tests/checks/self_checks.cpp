@@ -80,6 +80,26 @@ TEST(Layering, ALayerToTheRightIsFound) {
   expect_one(layering_of("src/core/a.cpp", "#include \"hindsight/apps/x.h\"\n"), "src/core/a.cpp", 1, "to its right");
 }
 
+TEST(Layering, ALearnerThatReachesASimulatorIsFoundThroughAnyChain) {
+  expect_one(layering_of("src/dataset/a.cpp", "#include <vector>\n#include \"hindsight/accel/area.h\"\n"),
+             "src/dataset/a.cpp", 2, "include/hindsight/accel/area.h");
+  const TemporaryTree tree;
+  tree.write("include/hindsight/log/rows.h", "#include \"hindsight/gpu/spec.h\"\n");
+  tree.write("include/hindsight/gpu/spec.h", "");
+  tree.write("include/hindsight/optimize/search.h", "\n#include \"hindsight/log/rows.h\"\n");
+  tree.write("include/hindsight/study/both.h",
+             "#include \"hindsight/accel/area.h\"\n#include \"hindsight/optimize/search.h\"\n");
+  EXPECT_TRUE(check_layering(tree.root()).empty());
+  tree.write("src/gpu/spec.cpp", "#include \"hindsight/accel/area.h\"\n");
+  expect_one(check_layering(tree.root()), "include/hindsight/optimize/search.h", 2,
+             "include/hindsight/log/rows.h -> include/hindsight/gpu/spec.h -> src/gpu/spec.cpp -> "
+             "include/hindsight/accel/area.h");
+  tree.write("src/gpu/spec.cpp", "");
+  tree.write("include/hindsight/gpu/spec.h", "#include \"hindsight/accel/area.h\"\n");
+  expect_one(check_layering(tree.root()), "include/hindsight/optimize/search.h", 2,
+             "include/hindsight/gpu/spec.h -> include/hindsight/accel/area.h");
+}
+
 TEST(Layering, APrivateHeaderOfAnotherLayerIsFound) {
   expect_one(layering_of("src/report/a.cpp", "#include \"log/schema.h\"\n"), "src/report/a.cpp", 1,
              "private to layer log");

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "hindsight/check/accelerator.h"
 #include "hindsight/dataset/dataset.h"
 #include "hindsight/optimize/propose.h"
+#include "hindsight/study/verdict.h"
 #include "hindsight/surrogate/model.h"
 
 namespace hindsight::report {
@@ -20,8 +20,8 @@ struct ProposalReport {
   const optimize::ProposeResult* result = nullptr;
   const dataset::Dataset* logged = nullptr;  ///< null without a log
   /// One per proposal; empty when nothing was simulated.
-  std::vector<check::Verdict> verdicts = {};
-  std::uint64_t simulator_queries = 0;
+  std::vector<study::Verdict> verdicts = {};
+  std::uint64_t simulator_queries = 0;  ///< evaluations that were asked for while this was made
   std::string technology = {};
   double seconds = 0;
 };

@@ -1,5 +1,5 @@
 /// Judging designs in batches.
-#include "optimize/evaluator.h"
+#include "optimize/search_state.h"
 
 #include <algorithm>
 #include <cmath>
@@ -112,18 +112,18 @@ std::vector<Candidate> BestDesigns::candidates() const {
   return list;
 }
 
-Evaluator::Evaluator(const Problem& problem, const LevelSpace& space, const SearchOptions& options)
+SearchState::SearchState(const Problem& problem, const LevelSpace& space, const SearchOptions& options)
     : problem_(problem),
       space_(space),
       budget_(options.evaluations),
       archive_(options.keep),
       smallest_(problem.constraints.size(), std::numeric_limits<double>::infinity()) {}
 
-bool Evaluator::finished() const {
+bool SearchState::finished() const {
   return interrupted_ || evaluations_ >= budget_ || (space_.size() && memory_.size() >= *space_.size());
 }
 
-void Evaluator::judge_new(const std::vector<Point>& points, const std::vector<std::uint64_t>& keys) {
+void SearchState::judge_new(const std::vector<Point>& points, const std::vector<std::uint64_t>& keys) {
   for (std::size_t begin = 0; begin < points.size(); begin += kBlockRows) {
     interrupted_ = interrupted_ || interrupt_requested();
     if (interrupted_) return;
@@ -141,7 +141,7 @@ void Evaluator::judge_new(const std::vector<Point>& points, const std::vector<st
   }
 }
 
-std::vector<Fitness> Evaluator::evaluate(const std::vector<Point>& points) {
+std::vector<Fitness> SearchState::evaluate(const std::vector<Point>& points) {
   if (memory_.size() >= kMostRemembered) memory_.clear();
   std::vector<std::uint64_t> keys(points.size());
   std::vector<Point> fresh;
@@ -163,7 +163,7 @@ std::vector<Fitness> Evaluator::evaluate(const std::vector<Point>& points) {
   return fitness;
 }
 
-Solution Evaluator::solution() const {
+Solution SearchState::solution() const {
   const bool complete = space_.size() && evaluations_ >= *space_.size();
   return {.best = archive_.candidates(),
           .evaluations = evaluations_,

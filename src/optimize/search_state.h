@@ -49,9 +49,9 @@ class BestDesigns {
 };
 
 /// The state of one search: budget, memory of what was judged, the best so far.
-class Evaluator {
+class SearchState {
  public:
-  Evaluator(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
+  SearchState(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
 
   /// One fitness per point. Points that were judged before cost nothing; points beyond the budget, or after an
   /// interrupt, get the worst fitness.

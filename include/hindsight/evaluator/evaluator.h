@@ -1,0 +1,76 @@
+/// What designs of a space cost on workloads: one question, whoever answers it, and every question is counted.
+///
+/// Nothing here knows what answers: a model that is built in, a process, a table. Everything that wants the truth about
+/// designs (sweeps, proposals that are simulated, searches that may ask, studies) asks through this interface.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hindsight/log/log.h"
+#include "hindsight/space/design_space.h"
+#include "hindsight/workload/network.h"
+
+namespace hindsight::evaluator {
+
+/// One design on one workload: metrics by their names in a log, or violations. Who asks fills in the identities
+/// (workload_id, design_text_id, design_hash) when the row goes to a log.
+using Row = log::EvaluationRow;
+/// The value of a row's metric; nothing when it has none of that name.
+[[nodiscard]] std::optional<double> metric_of(const Row& row, const std::string& name);
+
+/// Questions to all evaluators of this process so far, from every thread.
+struct Count {
+  std::uint64_t evaluations = 0;  ///< one design on one workload each: the queries of a simulator
+  std::uint64_t facts = 0;        ///< one design each: cheap facts, which need no workload
+};
+/// Reading it before and after shows whether something asked: a verb that learns from logs must find no evaluation.
+[[nodiscard]] Count count_so_far();
+
+/// Evaluates designs of one space. May be used by several threads at once.
+class Evaluator {
+ public:
+  explicit Evaluator(space::DesignSpace space) : space_(std::move(space)) {}
+  virtual ~Evaluator() = default;
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  [[nodiscard]] const space::DesignSpace& space() const { return space_; }
+  /// Its name in a log, and the canonical text of everything that decides a row besides design and workload.
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual std::string definition() const = 0;
+  /// What it was set to, as (name, value) for the record of a run: {"technology", "22nm"}.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const = 0;
+  /// Metrics that every feasible row has.
+  [[nodiscard]] virtual const std::vector<std::string>& metrics() const = 0;
+  /// Those of them that the design alone decides and that are cheap enough to be asked for every candidate of a search;
+  /// empty for an evaluator that knows none. Every row has them, infeasible ones too.
+  [[nodiscard]] virtual const std::vector<std::string>& fact_names() const = 0;
+  /// Codes of violations that it is known to give, for summaries that list those which did not occur. Others may come.
+  [[nodiscard]] virtual const std::vector<std::string>& reasons() const = 0;
+
+  /// Rows of all designs (`levels`: n x p, row by row) on all workloads: n x w, the workloads of a design side by side.
+  /// Infeasible is data, never an error. At most `threads` designs at a time (0 = all that this process may use); the
+  /// rows do not depend on it.
+  [[nodiscard]] std::vector<Row> evaluate(std::span<const std::uint16_t> levels,
+                                          std::span<const workload::Network> workloads, unsigned threads = 1) const;
+  /// Facts of all designs (n x p): n x f in the order of `names`, each one of fact_names(). No evaluation.
+  [[nodiscard]] std::vector<double> facts(std::span<const std::uint16_t> levels, std::span<const std::string> names,
+                                          unsigned threads = 1) const;
+
+ private:
+  [[nodiscard]] virtual std::vector<Row> answer(std::span<const std::uint16_t> levels,
+                                                std::span<const workload::Network> workloads,
+                                                unsigned threads) const = 0;
+  [[nodiscard]] virtual std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
+                                                         std::span<const std::string> names,
+                                                         unsigned threads) const = 0;
+
+  space::DesignSpace space_;
+};
+
+}  // namespace hindsight::evaluator

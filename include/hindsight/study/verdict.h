@@ -1,0 +1,43 @@
+/// The truth about proposals: an evaluator asked for a design's objective on several networks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/evaluator/evaluator.h"
+
+namespace hindsight::study {
+
+/// Truth about one design on one network.
+struct NetworkVerdict {
+  std::optional<double> objective;   ///< nothing when infeasible
+  std::vector<std::string> reasons;  ///< codes, when infeasible
+};
+/// Truth about one design on all networks that were asked for.
+struct Verdict {
+  std::vector<NetworkVerdict> networks;
+  std::optional<double> area_mm2;  ///< nothing when the evaluator gives none
+  [[nodiscard]] bool feasible() const;
+};
+
+/// Gives verdicts on designs of one space. May be used by several threads.
+class Verifier {
+ public:
+  /// Error{usage} when the objective has a metric that the evaluator does not give.
+  Verifier(std::shared_ptr<const evaluator::Evaluator> evaluator, std::vector<workload::Network> networks,
+           dataset::Objective objective);
+  /// One per design. Costs designs x networks evaluations.
+  [[nodiscard]] std::vector<Verdict> verify(std::span<const space::Design> designs) const;
+  [[nodiscard]] Verdict verify(const space::Design& design) const;
+
+ private:
+  std::shared_ptr<const evaluator::Evaluator> evaluator_;
+  std::vector<workload::Network> networks_;
+  dataset::Objective objective_;
+};
+
+}  // namespace hindsight::study

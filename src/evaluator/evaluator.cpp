@@ -1,0 +1,51 @@
+/// The entry points of every evaluator: they count, and hold each answer to its shape.
+#include "hindsight/evaluator/evaluator.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/thread_pool.h"
+
+namespace hindsight::evaluator {
+namespace {
+
+std::atomic<std::uint64_t> evaluations_so_far = 0;
+std::atomic<std::uint64_t> facts_so_far = 0;
+
+/// Designs in `levels`.
+std::size_t design_count(const space::DesignSpace& space, std::span<const std::uint16_t> levels) {
+  const std::size_t parameters = space.parameters().size();
+  HINDSIGHT_EXPECT(levels.size() % parameters == 0);
+  return levels.size() / parameters;
+}
+
+}  // namespace
+
+Count count_so_far() { return {.evaluations = evaluations_so_far, .facts = facts_so_far}; }
+
+std::optional<double> metric_of(const Row& row, const std::string& name) {
+  const auto found =
+      std::find_if(row.metrics.begin(), row.metrics.end(), [&](const auto& metric) { return metric.first == name; });
+  return found == row.metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<Row> Evaluator::evaluate(std::span<const std::uint16_t> levels,
+                                     std::span<const workload::Network> workloads, unsigned threads) const {
+  const std::size_t asked = design_count(space_, levels) * workloads.size();
+  evaluations_so_far += asked;
+  std::vector<Row> rows = answer(levels, workloads, resolve_threads(threads));
+  HINDSIGHT_EXPECT(rows.size() == asked);
+  return rows;
+}
+
+std::vector<double> Evaluator::facts(std::span<const std::uint16_t> levels, std::span<const std::string> names,
+                                     unsigned threads) const {
+  const std::size_t designs = design_count(space_, levels);
+  facts_so_far += designs;
+  std::vector<double> values = answer_facts(levels, names, resolve_threads(threads));
+  HINDSIGHT_EXPECT(values.size() == designs * names.size());
+  return values;
+}
+
+}  // namespace hindsight::evaluator

@@ -1,0 +1,154 @@
+/// Do evaluators say what the model says, and is every question counted, facts apart from evaluations?
+#include "hindsight/evaluator/evaluator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/core/error.h"
+#include "hindsight/evaluator/built_in.h"
+
+namespace hindsight::evaluator {
+namespace {
+
+using ::testing::ElementsAre;
+
+const std::vector<workload::Network>& networks() {
+  static const std::vector<workload::Network> both{workload::load_network("mobilenet_v2"),
+                                                   workload::load_network("unet")};
+  return both;
+}
+
+std::shared_ptr<const Evaluator> tiny() { return built_in(space::load_space("tiny"), accel::load_technology("22nm")); }
+
+space::Parameter unroll(const std::vector<double>& values) {
+  return {.name = "unroll", .unit = "count", .description = "", .values = values, .labels = {}};
+}
+
+/// Levels of designs `first`, `first` + 1, ... of the space, row by row.
+std::vector<std::uint16_t> levels_of(const space::DesignSpace& space, std::uint64_t first, std::uint64_t count) {
+  std::vector<std::uint16_t> levels;
+  for (std::uint64_t i = first; i < first + count; ++i) {
+    const space::Design design = space.design(i);
+    levels.insert(levels.end(), design.levels.begin(), design.levels.end());
+  }
+  return levels;
+}
+
+TEST(BuiltIn, SaysWhatTheModelSaysOfEveryDesignOnEveryWorkload) {
+  const auto evaluator = tiny();
+  const space::DesignSpace& space = evaluator->space();
+  const accel::ConfigBinding binding(space);
+  const accel::Technology technology = accel::load_technology("22nm");
+  const std::vector<Row> rows = evaluator->evaluate(levels_of(space, 0, *space.size()), networks());
+  ASSERT_EQ(rows.size(), 2 * *space.size());
+  std::size_t feasible = 0, infeasible = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const accel::ChipFacts chip = accel::chip_facts(binding.bind(space, space.design(i / 2)), technology);
+    const accel::Evaluation expected = accel::evaluate(chip, networks()[i % 2].gemms(), accel::Depth::as_a_flow);
+    const Row& row = rows[i];
+    ASSERT_EQ(row.feasible, expected.feasible);
+    ++(row.feasible ? feasible : infeasible);
+    EXPECT_EQ(metric_of(row, "area_mm2"), chip.area.total_mm2());
+    EXPECT_EQ(metric_of(row, "peak_power_w"), chip.peak_power_w);
+    EXPECT_EQ(row.violations.size(), expected.violations.count);
+    for (const std::string& metric : evaluator->metrics()) {
+      const auto& facts = evaluator->fact_names();
+      const bool fact = std::find(facts.begin(), facts.end(), metric) != facts.end();
+      EXPECT_EQ(metric_of(row, metric).has_value(), row.feasible || fact) << metric;
+    }
+  }
+  EXPECT_GT(feasible, 0U);
+  EXPECT_GT(infeasible, 0U);
+}
+
+TEST(BuiltIn, GivesTheSameRowsForAnyNumberOfThreads) {
+  const auto evaluator = tiny();
+  const std::vector<std::uint16_t> levels = levels_of(evaluator->space(), 0, 100);
+  const std::vector<Row> one = evaluator->evaluate(levels, networks(), 1);
+  const std::vector<Row> three = evaluator->evaluate(levels, networks(), 3);
+  for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].metrics, three[i].metrics);
+}
+
+TEST(BuiltIn, KnowsTheFactsOfADesignThatItsRowsHave) {
+  const auto evaluator = tiny();
+  const std::vector<std::uint16_t> levels = levels_of(evaluator->space(), 40, 3);
+  const std::vector<Row> rows = evaluator->evaluate(levels, std::span(networks()).first(1));
+  const std::vector<std::string> area{"area_mm2"};
+  const std::vector<std::string> both{"peak_power_w", "area_mm2"};
+  const std::vector<double> areas = evaluator->facts(levels, area);
+  const std::vector<double> pairs = evaluator->facts(levels, both, 2);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(areas[i], metric_of(rows[i], "area_mm2"));
+    EXPECT_EQ(pairs[2 * i], metric_of(rows[i], "peak_power_w"));
+    EXPECT_EQ(pairs[2 * i + 1], areas[i]);
+  }
+}
+
+TEST(BuiltIn, RefusesASpaceThatDescribesNoAccelerator) {
+  const space::DesignSpace other("other", "", {unroll({1, 2})});
+  EXPECT_FALSE(describes_accelerator(other));
+  EXPECT_TRUE(describes_accelerator(space::load_space("edge")));
+  EXPECT_THROW((void)built_in(other, accel::load_technology("22nm")), Error);
+}
+
+TEST(Count, RisesByDesignsTimesWorkloadsAndByFactsApart) {
+  const auto evaluator = tiny();
+  const std::vector<std::uint16_t> levels = levels_of(evaluator->space(), 0, 5);
+  const Count before = count_so_far();
+  (void)evaluator->facts(levels, evaluator->fact_names());
+  const Count checked = count_so_far();
+  EXPECT_EQ(checked.evaluations, before.evaluations) << "a fact is no evaluation";
+  EXPECT_EQ(checked.facts, before.facts + 5);
+  (void)evaluator->evaluate(levels, networks());
+  EXPECT_EQ(count_so_far().evaluations, before.evaluations + 10);
+  EXPECT_EQ(count_so_far().facts, checked.facts);
+}
+
+/// A second maker, which knows no facts and rejects what is odd: nothing in the interface is the built-in model's.
+class Table final : public Evaluator {
+ public:
+  using Evaluator::Evaluator;
+  [[nodiscard]] std::string name() const override { return "table"; }
+  [[nodiscard]] std::string definition() const override { return "table 1"; }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings() const override { return {}; }
+  [[nodiscard]] const std::vector<std::string>& metrics() const override { return metrics_; }
+  [[nodiscard]] const std::vector<std::string>& fact_names() const override { return none_; }
+  [[nodiscard]] const std::vector<std::string>& reasons() const override { return none_; }
+
+ private:
+  [[nodiscard]] std::vector<Row> answer(std::span<const std::uint16_t> levels,
+                                        std::span<const workload::Network> workloads,
+                                        unsigned /*threads*/) const override {
+    std::vector<Row> rows(levels.size() * workloads.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::uint16_t level = levels[i / workloads.size()];
+      rows[i].feasible = level % 2 == 0;
+      if (rows[i].feasible) rows[i].metrics = {{"seconds", level}};
+      if (!rows[i].feasible) rows[i].violations = {{.code = "odd"}};
+    }
+    return rows;
+  }
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> /*levels*/,
+                                                 std::span<const std::string> /*names*/,
+                                                 unsigned /*threads*/) const override {
+    return {};
+  }
+
+  std::vector<std::string> metrics_{"seconds"}, none_;
+};
+
+TEST(Evaluator, CountsWhoeverAnswers) {
+  const Table table(space::DesignSpace("other", "", {unroll({1, 2, 4})}));
+  const std::vector<std::uint16_t> levels{0, 1, 2};
+  const Count before = count_so_far();
+  const std::vector<Row> rows = table.evaluate(levels, std::span(networks()).first(1));
+  EXPECT_EQ(count_so_far().evaluations, before.evaluations + 3);
+  EXPECT_THAT(rows[2].metrics, ElementsAre(std::pair<std::string, double>("seconds", 2)));
+  EXPECT_EQ(metric_of(rows[1], "seconds"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace hindsight::evaluator
