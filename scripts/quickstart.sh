@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/quickstart.sh [--no-install]
+usage: scripts/quickstart.sh [--no-install | --installed]
 
 From a fresh Debian 12 to a first designed accelerator, in six steps:
   1. installs the missing Debian packages with apt-get (through sudo when not root);
@@ -20,6 +20,7 @@ Safe to run again: built files, finished designs and the trained surrogate are k
 interrupted sweep goes on.
 
   --no-install   skip step 1 (packages come from elsewhere)
+  --installed    skip steps 1 and 2: use the `hindsight` that is on the PATH
   --help         this text
 
 Environment:
@@ -29,9 +30,11 @@ TEXT
 }
 
 install=yes
+build=yes
 for argument in "$@"; do
   case $argument in
     --no-install) install=no ;;
+    --installed) install=no build=no ;;
     -h | --help) usage; exit 0 ;;
     *) echo "quickstart.sh: unknown argument '$argument'. See --help" >&2; exit 2 ;;
   esac
@@ -50,18 +53,23 @@ echo "== 1/6 Packages"
 if [ "$install" = yes ]; then
   install_packages "${build_packages[@]}" "${training_packages[@]}"
 else
-  echo "Skipped (--no-install)."
+  echo "Skipped."
 fi
 
 echo "== 2/6 Build in $build_dir"
-# A folder that is configured already keeps its options.
-options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=OFF)
-[ ! -e "$build_dir/CMakeCache.txt" ] || options=()
-cmake -S . -B "$build_dir" "${options[@]}"
-cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}" --target hindsight
+if [ "$build" = yes ]; then
+  # A folder that is configured already keeps its options.
+  options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=OFF)
+  [ ! -e "$build_dir/CMakeCache.txt" ] || options=()
+  cmake -S . -B "$build_dir" "${options[@]}"
+  cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}" --target hindsight
+  hindsight=$build_dir/apps/hindsight/hindsight
+else
+  hindsight=$(command -v hindsight) || fail "no hindsight is on the PATH. Install it (docs/install.md), or leave --installed out"
+  echo "Skipped: $hindsight serves."
+fi
 
 echo "== 3/6 Sweep: 20,000 designs on nine networks"
-hindsight=$build_dir/apps/hindsight/hindsight
 "$hindsight" sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 --seed 1 --log "$log"
 "$hindsight" log stats "$log"
 
@@ -86,12 +94,15 @@ searched the 452,760,000 designs of the space for fast ones of at most $area_mm2
 the simulator. The columns of the truth are what the simulator said about the proposals
 afterwards; the line below the table compares them with the best such design of the log.
 
-Log and surrogate are in $PWD. Next, with the program on the PATH of this shell:
+Log and surrogate are in $PWD. Next:
   cd $PWD
-  export PATH="$(cd "$(dirname "$hindsight")" && pwd):\$PATH"
+TEXT
+[ "$build" = no ] || echo "  export PATH=\"$(cd "$(dirname "$hindsight")" && pwd):\$PATH\""
+cat <<TEXT
   hindsight --help
   hindsight log show $log
   hindsight model show $model
   hindsight propose --workload resnet50 --max area_mm2=$area_mm2 --simulate
-For every shell: sudo cmake --install $build_dir (docs/install.md). The guide: docs/learning.md
 TEXT
+[ "$build" = no ] || echo "For every shell: sudo cmake --install $build_dir (docs/install.md)."
+echo "The guide: docs/learning.md"
