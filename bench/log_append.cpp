@@ -42,7 +42,7 @@ struct Ids {
 
 Ids register_all(Log& log) {
   Ids ids;
-  ids.run = log.begin_run("bench", {}, "{}");
+  ids.run = log.begin_run(log::RunKind::bench, {}, "{}");
   ids.space = log.add_space("edge", "definition", "hash");
   ids.evaluator = log.add_evaluator("pe_array", "hash", "definition");
   for (std::size_t w = 0; w < kWorkloads; ++w) {

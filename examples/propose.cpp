@@ -22,7 +22,6 @@ int main(int argc, char** argv) {
   const dataset::Dataset data = dataset::load_dataset("study.sqlite", {.objective = latency});
   const surrogate::TrainResult trained = surrogate::train(data, {.steps = 250}, {});
   const auto found = optimize::propose(trained.model, {.contexts = data.contexts, .logged = &data});
-
   std::vector<log::ProposalRow> rows;
   for (const optimize::Proposal& proposal : found.proposals) {
     rows.push_back({.design_text_id = space.text_id(proposal.design),
@@ -34,7 +33,8 @@ int main(int argc, char** argv) {
     std::printf("%.2f ms expected of %s\n", 1e3 * proposal.objective[0], rows.back().design_text_id.c_str());
   }
   log::Log log = log::Log::open("study.sqlite", log::OpenMode::read_write_create);
-  const auto run = log.begin_run("propose", provenance, "{}");
-  log.add_proposals(run, log.add_space(space.name(), space.canonical_definition(), space.definition_hash()), {}, rows);
-  log.end_run(run, "finished");
+  log::Run run(log, log::RunKind::propose, provenance);
+  log.add_proposals(run.id(), log.add_space(space.name(), space.canonical_definition(), space.definition_hash()), {},
+                    rows);
+  run.finish();
 }

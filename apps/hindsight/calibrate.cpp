@@ -188,7 +188,7 @@ int calibrate(const Options& options, const Provenance& provenance) {
       .reads("--measurements", options.measurements)
       .reads("--calibration", options.calibrations)
       .writes("--out", options.out)
-      .require_separate();
+      .require_usable();
   return options.power ? calibrate_power(options, provenance) : calibrate_runtimes(options, provenance);
 }
 

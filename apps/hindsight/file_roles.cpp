@@ -75,7 +75,20 @@ FileRoles& FileRoles::writes_model(const std::string& option, const std::string&
   return writes(option + " (model card)", fs::path(file).replace_extension(".md").string());
 }
 
-void FileRoles::require_separate() const {
+void FileRoles::require_folders() const {
+  for (const NamedFile& output : outputs_) {
+    const fs::path file = output.file;
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    std::error_code ignored;
+    if (fs::is_directory(folder, ignored)) continue;
+    const std::string name = printable(folder.string(), 200);
+    throw Error(ErrorKind::usage, fmt::format("{} {}: there is no folder {}. Create it: mkdir -p '{}'", output.option,
+                                              printable(output.file, 200), name, name));
+  }
+}
+
+void FileRoles::require_usable() const {
+  require_folders();
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const NamedFile& output = outputs_[i];
     if (!can_be_replaced(output.file)) continue;

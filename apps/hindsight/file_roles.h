@@ -1,4 +1,5 @@
-/// Which files a command reads and which it writes: no output may replace an input or another output.
+/// Which files a command reads and which it writes: no output may replace an input or another output, or lie in a
+/// folder that is not there.
 #pragma once
 
 #include <string>
@@ -17,16 +18,20 @@ class FileRoles {
   /// Those of a list a,b,c that are files rather than names; "-" is standard input.
   FileRoles& reads(const std::string& option, const std::string& list);
   FileRoles& reads(const std::string& option, const std::vector<std::string>& lists);
-  /// A log with the files that SQLite keeps beside it. A log that is also appended to counts as read.
+  /// A log with the files that SQLite keeps beside it. A log that is also appended to counts as read,
+  /// and must be there.
   FileRoles& reads_log(const std::string& option, const std::string& file);
   /// Empty and "-" are no files.
   FileRoles& writes(const std::string& option, const std::string& file);
   /// A model file with its card.
   FileRoles& writes_model(const std::string& option, const std::string& file);
-  /// Error{usage} that names both options. Links and other spellings of a path count; devices and pipes may be shared.
-  void require_separate() const;
+  /// Error{usage} for an output in a missing folder, and for files that clash, naming both options. Links and other
+  /// spellings of a path count; devices and pipes may be shared. Nothing is opened: long work has not begun.
+  void require_usable() const;
 
  private:
+  void require_folders() const;
+
   std::vector<NamedFile> inputs_, outputs_;
 };
 

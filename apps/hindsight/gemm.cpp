@@ -278,7 +278,7 @@ int gemm(const Options& options) {
       .reads("--gpu", options.gpus)
       .reads("--calibration", options.calibrations)
       .writes("--out", options.out)
-      .require_separate();
+      .require_usable();
   const gpu::RunMode mode = run_mode(options, task);
   switch (task) {
     case Task::product:

@@ -33,7 +33,8 @@ constexpr std::int64_t kMostLines = 1'000'000;
 
 report::LogQuery make_query(const Options& options, const log::Log& log) {
   const std::vector<std::string> known = log::metric_names(log);
-  report::LogQuery query{.metric = options.metric.empty() ? own_objective(log) : known_name(options.metric, known),
+  report::LogQuery query{.metric = known_name(options.metric, known),
+                         .own_metrics = own_objectives(log),
                          .top = static_cast<std::size_t>(options.top),
                          .runs = static_cast<std::size_t>(options.runs)};
   if (!options.workload.empty()) query.filter.workload = options.workload;
@@ -85,11 +86,7 @@ struct ImportOptions {
 
 int import(const ImportOptions& options, const Provenance& provenance) {
   const dataset::Duplicates duplicates = dataset::parse_duplicates(options.duplicates);
-  FileRoles()
-      .reads("--csv", options.csv)
-      .reads("--space", options.space)
-      .writes("--log", options.log)
-      .require_separate();
+  FileRoles().reads("--csv", options.csv).reads("--space", options.space).writes("--log", options.log).require_usable();
   const dataset::CsvTable table = dataset::read_csv(options.csv);
   const dataset::CsvRoles roles = options.roles.resolve(table);
   const space::DesignSpace space =
@@ -108,7 +105,7 @@ void add_import(CLI::App& group, Session& session) {
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
   verb->add_option("--space", options->space, "Space name or YAML file [inferred]");
   add_csv_roles(*verb, options->roles)->required();
-  verb->add_option("--duplicates", options->duplicates, "Contradictory rows: error, first, last, best [error]");
+  verb->add_option("--duplicates", options->duplicates, "Contradictory rows: error, first, last, best, keep [error]");
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer(
       "An objective that is empty, nan or a word makes a row infeasible.\n"

@@ -2,6 +2,7 @@
 /// their columns.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,14 @@
 
 namespace hindsight::app {
 
-/// The metric that designs of this log are compared by when the user names none: latency_s where it was logged, else
-/// the objective of the imports when all have the same, else latency_s.
+/// By workload, the metric that its designs are compared by when the user names none: latency_s where it was logged,
+/// else the objective of its imports when all have the same, else latency_s.
+[[nodiscard]] std::map<std::string, std::string> own_objectives(const log::Log& log);
+/// The one that all workloads have, else latency_s.
 [[nodiscard]] std::string own_objective(const log::Log& log);
 
-/// `word`, or its snake_case where only that is known: "util_BRAM" is util_bram.
+/// `word`, or what is known of it: its snake_case ("util_BRAM" is util_bram), or the metric that it is the short name
+/// of ("latency" is latency_s).
 [[nodiscard]] std::string known_name(const std::string& word, const std::vector<std::string>& known);
 
 /// The same for every metric in a product of powers of metrics.

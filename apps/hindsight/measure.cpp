@@ -103,7 +103,7 @@ void require_separate_files(const MeasureOptions& options) {
       .writes("--log", options.log)
       .writes("--csv", options.csv)
       .writes("--sheet", options.sheet)
-      .require_separate();
+      .require_usable();
 }
 
 /// Prints what was measured, and writes the CSV, as the options say.
@@ -158,12 +158,12 @@ int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Pr
     result = measure::run(plan, options.run, sink);
   } catch (const Error&) {  // a device that stopped working keeps what it gave before
     if (!records.gemms.empty() || !records.quantities.empty()) {
-      sink.finish("failed");
+      sink.finish(log::RunStatus::failed);
       show(records, options);
     }
     throw;
   }
-  sink.finish(interrupt_requested() ? "interrupted" : "finished");
+  sink.finish(interrupt_requested() ? log::RunStatus::interrupted : log::RunStatus::finished);
   show(records, options);  // before the sheet: what may still be refused must not cost the results
   remark(measure::summary(result));
   if (interrupt_requested()) return exit_code(ErrorKind::interrupted);
@@ -194,14 +194,14 @@ int import(const MeasureOptions& options, const Provenance& provenance) {
       options.sheet.empty() ? "" : measure::sheet_yaml(measure::merged(sessions), sheet_name(options.sheet));
   if (!options.log.empty()) {
     log::Log log = log::Log::open(options.log, log::OpenMode::read_write_create);
-    const std::int64_t run_id = log.begin_run("measure import", provenance, "{}");
+    log::Run run(log, log::RunKind::measure_import, provenance);
     log::MeasurementCounts all;
     for (const measure::SessionRecords& records : sessions) {
-      const log::MeasurementCounts counts = log::append_measurements(log, run_id, records);
+      const log::MeasurementCounts counts = log::append_measurements(log, run.id(), records);
       all.inserted += counts.inserted;
       all.already_present += counts.already_present;
     }
-    log.end_run(run_id, "finished");
+    run.finish();
     remark(fmt::format("{} measurements of {} sessions stored, {} were there", all.inserted, sessions.size(),
                        all.already_present));
   }

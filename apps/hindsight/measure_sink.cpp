@@ -15,12 +15,12 @@ void MeasureSink::session(const measure::Session& session) {
   if (log_file_.empty()) return;
   log_ = log::Log::open(log_file_, log::OpenMode::read_write_create);
   for (const std::string& warning : log_->warnings()) remark(warning);
-  run_id_ = log_->begin_run("measure", provenance_, "{}");
+  run_.emplace(*log_, log::RunKind::measure, provenance_);
 }
 
 void MeasureSink::results(const std::vector<measure::GemmRow>& gemms,
                           const std::vector<measure::Quantity>& quantities) {
-  if (log_) log::append_measurements(*log_, run_id_, {records_.session, gemms, quantities});
+  if (log_) log::append_measurements(*log_, run_->id(), {records_.session, gemms, quantities});
   records_.gemms.insert(records_.gemms.end(), gemms.begin(), gemms.end());
   records_.quantities.insert(records_.quantities.end(), quantities.begin(), quantities.end());
 }
@@ -35,9 +35,9 @@ bool MeasureSink::next(const std::string& task, std::size_t position, std::size_
   return !interrupt_requested();
 }
 
-void MeasureSink::finish(const std::string& status) {
+void MeasureSink::finish(log::RunStatus status) {
   if (progress_) progress_->finish();
-  if (log_) log_->end_run(run_id_, status);
+  if (run_) run_->finish(status);
 }
 
 }  // namespace hindsight::app

@@ -26,7 +26,7 @@ class MeasureSink final : public measure::Sink {
   void failed(const std::string& task, const std::string& reason) override;
   bool next(const std::string& task, std::size_t position, std::size_t total) override;
   /// Closes the run in the log.
-  void finish(const std::string& status);
+  void finish(log::RunStatus status);
   [[nodiscard]] const measure::SessionRecords& records() const { return records_; }
 
  private:
@@ -35,7 +35,7 @@ class MeasureSink final : public measure::Sink {
   bool quiet_;
   std::unique_ptr<Progress> progress_;
   std::optional<log::Log> log_;
-  std::int64_t run_id_ = 0;
+  std::optional<log::Run> run_;
   measure::SessionRecords records_;
 };
 

@@ -158,7 +158,7 @@ void require_separate_files(const Options& options) {
       .reads("--technology", options.technology)
       .reads_log("--log", options.log)
       .writes("--csv", options.csv)
-      .require_separate();
+      .require_usable();
 }
 
 optimize::Aggregate aggregate_of(const Options& options) {
@@ -208,27 +208,30 @@ std::unique_ptr<study::Verifier> make_verifier(const surrogate::Model& model, co
       dataset::parse_objective(model.parts().objective_text, dataset::Direction::minimise));
 }
 
-void store(const Options& options, const Provenance& provenance, const report::ProposalReport& report) {
-  log::Log log = log::Log::open(options.log, log::OpenMode::read_write_create);
+/// What the log keeps of the command's options.
+std::string options_json(const Options& options, optimize::Aggregate aggregate) {
+  return nlohmann::ordered_json{{"model", options.model},
+                                {"workloads", options.workloads},
+                                {"set", options.limits.set},
+                                {"min", options.limits.min},
+                                {"max", options.limits.max},
+                                {"search", options.search},
+                                {"evaluations", options.evaluations},
+                                {"seed", options.seed},
+                                {"pessimism", options.pessimism},
+                                {"min_feasible", options.min_feasible},
+                                {"new", options.only_new},
+                                {"aggregate", optimize::to_string(aggregate)}}
+      .dump();
+}
+
+void store(const Options& options, log::Log& log, log::Run& run, const report::ProposalReport& report) {
   const surrogate::Model::Parts& parts = report.model->parts();
   const std::string sha256 = sha256_hex(read_file(options.model, kLargestModelBytes));
-  const nlohmann::ordered_json settings{{"model", options.model},
-                                        {"workloads", options.workloads},
-                                        {"set", options.limits.set},
-                                        {"min", options.limits.min},
-                                        {"max", options.limits.max},
-                                        {"search", options.search},
-                                        {"evaluations", options.evaluations},
-                                        {"seed", options.seed},
-                                        {"pessimism", options.pessimism},
-                                        {"min_feasible", options.min_feasible},
-                                        {"new", options.only_new},
-                                        {"aggregate", optimize::to_string(report.options->aggregate)}};
-  const std::int64_t run = log.begin_run("propose", provenance, settings.dump());
   const std::int64_t space =
       log.add_space(parts.space.name(), parts.space.canonical_definition(), parts.space.definition_hash());
   const auto kind = parts.provenance.find("method");
-  const std::int64_t model = log.add_model(run, space,
+  const std::int64_t model = log.add_model(run.id(), space,
                                            {.name = std::filesystem::path(options.model).stem().string(),
                                             .kind = kind == parts.provenance.end() ? "unknown" : kind->second,
                                             .file = options.model,
@@ -252,8 +255,9 @@ void store(const Options& options, const Provenance& provenance, const report::P
                     .predicted_json = report::prediction_json(report, i),
                     .verdict_json = report::verdict_json(report, i)});
   }
-  log.add_proposals(run, space, model, rows);
-  log.end_run(run, "finished");
+  log.add_proposals(run.id(), space, model, rows);
+  const bool interrupted = report.result->solution.termination == optimize::Termination::interrupted;
+  run.finish(interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
 }
 
 void show(const Options& options, const report::ProposalReport& report) {
@@ -284,9 +288,16 @@ int run(const Options& options, const Provenance& provenance) {
   optimize::ProposeOptions propose_options = make_options(options, model, wanted, technology);
   std::unique_ptr<study::Verifier> verifier;
   if (options.simulate) verifier = make_verifier(model, wanted, technology);
+  std::optional<log::Log> log;
+  std::optional<log::Run> run;
   std::optional<dataset::Dataset> logged;
-  if (!options.log.empty()) logged = load_logged(options, model, wanted);
-  if (logged) propose_options.logged = &*logged;
+  if (!options.log.empty()) {
+    // Opened for writing before the search: a log that cannot keep the proposals is refused before it costs time.
+    log = log::Log::open(options.log, log::OpenMode::read_write);
+    logged = load_logged(options, model, wanted);
+    propose_options.logged = &*logged;
+    run.emplace(*log, log::RunKind::propose, provenance, options_json(options, propose_options.aggregate));
+  }
 
   install_interrupt_handlers();
   const optimize::ProposeResult result = optimize::propose(model, propose_options);
@@ -305,7 +316,7 @@ int run(const Options& options, const Provenance& provenance) {
   }
   report.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   show(options, report);
-  if (!options.log.empty()) store(options, provenance, report);
+  if (run) store(options, *log, *run, report);
   return result.solution.termination == optimize::Termination::interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 

@@ -63,7 +63,7 @@ struct InferOptions {
 };
 
 int infer(const InferOptions& options) {
-  FileRoles().reads("--csv", options.csv).writes("--out", options.out).require_separate();
+  FileRoles().reads("--csv", options.csv).writes("--out", options.out).require_usable();
   const dataset::CsvTable table = dataset::read_csv(options.csv);
   const space::DesignSpace space = infer_csv_space(table, options.roles.resolve(table), options.name);
   const std::string yaml = dataset::to_yaml(space);

@@ -56,7 +56,7 @@ int run(const Options& options, const Provenance& provenance) {
       .reads("--workloads", options.workloads)
       .reads("--technology", options.technology)
       .writes("--log", options.log)
-      .require_separate();
+      .require_usable();
   const sweep::SweepOptions resolved = resolve(options, provenance);
   install_interrupt_handlers();
   const sweep::SweepSummary summary = sweep::run_sweep(resolved);

@@ -125,8 +125,8 @@ surrogate::Device parse_device(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("unknown device '{}'.{}", printable(name), did_you_mean(name, names)));
 }
 
-/// A long training must not end at a folder that is missing.
-void require_writable_place(const std::filesystem::path& file) {
+/// A long training must not end at a name that is taken.
+void require_model_name(const std::filesystem::path& file) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
     throw Error(ErrorKind::usage, fmt::format("{}: is a folder. Name a file in it?", file.string()));
@@ -135,10 +135,6 @@ void require_writable_place(const std::filesystem::path& file) {
     throw Error(ErrorKind::usage, fmt::format("{}: this ending is taken (the model card is written beside the model as "
                                               ".md, unfinished trainings as .checkpoint). End it in .safetensors?",
                                               file.string()));
-  }
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  if (!std::filesystem::is_directory(folder, ignored)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it?", file.string(), folder.string()));
   }
 }
 
@@ -151,7 +147,7 @@ void require_separate_files(const Options& options) {
       .reads("--space", options.space)
       .writes_model("--out", options.out)
       .writes("--out (checkpoint)", checkpoint_of(options))
-      .require_separate();
+      .require_usable();
 }
 
 /// One progress line over all members, which train side by side.
@@ -206,26 +202,26 @@ std::string options_json(const Options& options, const surrogate::Recipe& recipe
   return json.dump();
 }
 
-/// Notes the model in the log it came from. A log that cannot be written keeps nobody from using the model.
-std::optional<std::int64_t> register_model(const Options& options, const Provenance& provenance,
-                                           const report::TrainingSummary& summary) {
+/// Notes the model in the log it came from. Error when that fails, which says that the model is there.
+std::int64_t register_model(const Options& options, const Provenance& provenance,
+                            const report::TrainingSummary& summary) {
   try {
-    log::Log log = log::Log::open(options.log, log::OpenMode::read_write_create);
+    log::Log log = log::Log::open(options.log, log::OpenMode::read_write);
     const space::DesignSpace& space = summary.data->space;
-    const std::int64_t run = log.begin_run("train", provenance, options_json(options, *summary.recipe));
+    log::Run run(log, log::RunKind::train, provenance, options_json(options, *summary.recipe));
     const std::int64_t space_id = log.add_space(space.name(), space.canonical_definition(), space.definition_hash());
     const std::int64_t id =
-        log.add_model(run, space_id,
+        log.add_model(run.id(), space_id,
                       {.name = summary.file.stem().string(),
                        .kind = surrogate::to_string(summary.recipe->method),
                        .file = summary.file.string(),
                        .file_sha256 = summary.file_sha256,
                        .card_json = report::model_json(summary.result->model, summary.file, summary.file_sha256)});
-    log.end_run(run, summary.result->interrupted ? "interrupted" : "finished");
+    run.finish(summary.result->interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
     return id;
   } catch (const Error& error) {
-    remark(fmt::format("the model is written, but not noted in the log: {}", error.what()));
-    return std::nullopt;
+    throw Error(error.kind(), fmt::format("{} is written, but not noted in the log: {}",
+                                          printable(summary.file.string(), 200), error.what()));
   }
 }
 
@@ -258,10 +254,12 @@ void warn_of_few_rows(const dataset::Dataset& data, const dataset::Split& split)
 int run(const Options& given, const Provenance& provenance) {
   surrogate::Recipe recipe = make_recipe(given);
   const surrogate::Device device = parse_device(given.device);
-  require_writable_place(given.out);
+  require_model_name(given.out);
   require_separate_files(given);
   const Options options = with_log_names(given);
   const dataset::Selection selection = make_selection(options);
+  // The model is noted in the log at the end: a log that cannot be written is refused before the training.
+  static_cast<void>(log::Log::open(options.log, log::OpenMode::read_write));
   install_interrupt_handlers();
   const dataset::Dataset data = dataset::load_dataset(options.log, selection);
 

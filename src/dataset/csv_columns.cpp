@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -18,6 +20,55 @@ constexpr std::size_t kMaxName = 58;
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Units whose capitals begin no word.
+constexpr std::array<std::string_view, 18> kUnits = {"KiB", "MiB", "GiB", "TiB", "kB", "kHz", "nW", "uW", "mW",
+                                                     "kW",  "fJ",  "pJ",  "nJ",  "uJ", "mJ",  "kJ", "mV", "mA"};
+/// What a rate is counted per: "GB/s", "GFLOP/W".
+constexpr std::array<std::string_view, 9> kDenominators = {"s", "ms", "us", "ns", "cycle", "W", "J", "mm2", "B"};
+
+template <std::size_t count>
+bool is_one_of(const std::array<std::string_view, count>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_word(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
+
+std::size_t word_length(std::string_view text) {
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_word) - text.begin());
+}
+
+/// The text with micro signs as u and raised digits as digits: "µs" is us, "mm²" is mm2.
+std::string with_plain_units(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, char>, 4> kSigns = {
+      {{"\xC2\xB5", 'u'}, {"\xCE\xBC", 'u'}, {"\xC2\xB2", '2'}, {"\xC2\xB3", '3'}}};
+  std::string plain;
+  while (!text.empty()) {
+    const auto sign =
+        std::find_if(kSigns.begin(), kSigns.end(), [&](const auto& s) { return text.starts_with(s.first); });
+    plain += sign == kSigns.end() ? text.front() : sign->second;
+    text.remove_prefix(sign == kSigns.end() ? 1 : sign->first.size());
+  }
+  return plain;
+}
+
+/// Where the unit begins that a word is, or ends in as in bufferKiB; its length when there is none.
+std::size_t unit_of(std::string_view word) {
+  for (const std::string_view unit : kUnits) {
+    const bool begins = word.size() == unit.size() || is_upper(unit.front());
+    if (begins && word.ends_with(unit)) return word.size() - unit.size();
+  }
+  return word.size();
+}
+
+/// Adds a word in small letters, cut where a capital follows a small letter or a digit; a unit stays whole.
+void add_word(std::string_view word, std::string& result) {
+  const std::size_t unit = unit_of(word);
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (i > 0 && i <= unit && is_upper(word[i]) && !is_upper(word[i - 1])) result += '_';
+    result += is_upper(word[i]) ? static_cast<char>(word[i] - 'A' + 'a') : word[i];
+  }
+}
 
 /// snake_case names, made unique by a number where columns differ only in case or punctuation.
 std::vector<NamedColumn> named(const CsvTable& table, const std::vector<std::size_t>& columns) {
@@ -89,18 +140,25 @@ void require_distinct_metrics(const CsvTable& table, const ColumnRoles& roles) {
 }  // namespace
 
 std::string snake_case(std::string_view text) {
+  const std::string plain = with_plain_units(text);
   std::string result;
-  char previous = ' ';
-  for (const char c : text) {
-    const bool camel = is_upper(c) && (is_lower(previous) || is_digit(previous));
-    const bool word = is_lower(c) || is_upper(c) || is_digit(c);
-    if ((!word || camel) && !result.empty() && result.back() != '_') {
-      result += '_';
+  const auto end_word = [&] {
+    if (!result.empty() && result.back() != '_') result += '_';
+  };
+  std::string_view rest = plain;
+  std::string_view before;  // the word in front of the one at hand, when only a '/' stands between them
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, word_length(rest));
+    if (word.empty()) {
+      before = rest.front() == '/' ? before : std::string_view();
+      end_word();
+      rest.remove_prefix(1);
+      continue;
     }
-    if (word) {
-      result += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    previous = c;
+    if (!before.empty() && is_one_of(kDenominators, word)) result += "per_";
+    add_word(word, result);
+    before = word;
+    rest.remove_prefix(word.size());
   }
   result.resize(std::min(result.size(), kMaxName));
   while (!result.empty() && result.back() == '_') result.pop_back();

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kListedRefusals = 20;  // [chosen] what a person reads
 
-const std::array<std::string, 4>& duplicates_names() {  // in the order of Duplicates
-  static const std::array<std::string, 4> names = {"error", "first", "last", "best"};
+const std::array<std::string, 5>& duplicates_names() {  // in the order of Duplicates
+  static const std::array<std::string, 5> names = {"error", "first", "last", "best", "keep"};
   return names;
 }
 
@@ -27,17 +27,29 @@ bool replaces(const TableRow& given, const TableRow& kept, const std::string& ob
   return given.evaluation.feasible && outcome_of(given).metrics.at(objective) < outcome_of(kept).metrics.at(objective);
 }
 
+std::set<std::string> codes_of(const std::vector<log::ViolationRow>& violations) {
+  std::set<std::string> codes;
+  for (const log::ViolationRow& violation : violations) codes.insert(violation.code);
+  return codes;
+}
+
+std::string listed(const std::set<std::string>& codes) {
+  return printable(join(std::vector<std::string>(codes.begin(), codes.end()), " "));
+}
+
 }  // namespace
 
 Outcome outcome_of(const TableRow& row) {
   return {.feasible = row.evaluation.feasible,
           .metrics = {row.evaluation.metrics.begin(), row.evaluation.metrics.end()},
+          .reasons = codes_of(row.evaluation.violations),
           .source = fmt::format("line {}", row.line)};
 }
 
 Outcome outcome_of(const log::EvaluationRecord& record) {
   Outcome outcome{.feasible = record.feasible,
                   .metrics = {record.other_metrics.begin(), record.other_metrics.end()},
+                  .reasons = codes_of(record.violations),
                   .source = fmt::format("evaluation {} of the log", record.evaluation_id)};
   for (std::size_t i = 0; i < record.standard.size(); ++i) {
     if (!std::isnan(record.standard[i])) {
@@ -56,6 +68,7 @@ std::string contradiction(const Outcome& other, const Outcome& given) {
     const auto word = [](const Outcome& outcome) { return outcome.feasible ? "feasible" : "infeasible"; };
     return differs("the design", word(other), word(given));
   }
+  if (other.reasons != given.reasons) return differs("the reason", listed(other.reasons), listed(given.reasons));
   const auto text = [](const Outcome& outcome, const std::string& name) {
     const auto found = outcome.metrics.find(name);
     return found == outcome.metrics.end() ? std::string("missing") : shortest(found->second);
@@ -93,7 +106,7 @@ void Refusals::require_no_contradiction() const {
                               : fmt::format("the first of {} such rows", with_commas(result_.contradictions));
   throw Error(ErrorKind::usage,
               fmt::format("{} ({}; nothing was imported). Keep one row of each design with --duplicates first, last or "
-                          "best?",
+                          "best, or every measurement with keep?",
                           first_contradiction_, all));
 }
 
@@ -102,8 +115,29 @@ void Refusals::add_text(std::string text) {
   if (result_.rejected.size() < kListedRefusals) result_.rejected.push_back(std::move(text));
 }
 
+void LoggedRepeats::add(std::int64_t repeat, Outcome outcome) {
+  known_.push_back({.repeat = repeat, .outcome = std::move(outcome), .taken = false});
+  next_ = std::max(next_, repeat + 1);
+}
+
+std::optional<std::int64_t> LoggedRepeats::take(const Outcome& given) {
+  for (One& one : known_) {
+    if (one.taken || !contradiction(one.outcome, given).empty()) continue;
+    one.taken = true;
+    return one.repeat;
+  }
+  return std::nullopt;
+}
+
+std::int64_t LoggedRepeats::next() { return next_++; }
+
+std::string LoggedRepeats::contradiction_of(const Outcome& given) const {
+  return known_.empty() ? "" : contradiction(known_.front().outcome, given);
+}
+
 std::vector<TableRow> distinct_rows(std::vector<TableRow> rows, const std::string& objective, Duplicates duplicates,
                                     ImportResult& result, Refusals& refusals) {
+  if (duplicates == Duplicates::keep) return rows;
   std::vector<TableRow> kept;
   std::unordered_map<std::string, std::size_t> position;
   for (TableRow& row : rows) {

@@ -2,7 +2,10 @@
 /// layer.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,7 +20,8 @@ namespace hindsight::dataset {
 struct Outcome {
   bool feasible = false;
   std::map<std::string, double> metrics;
-  std::string source;  ///< "line 7", "evaluation 12 of the log"
+  std::set<std::string> reasons;  ///< codes
+  std::string source;             ///< "line 7", "evaluation 12 of the log"
 };
 [[nodiscard]] Outcome outcome_of(const TableRow& row);
 [[nodiscard]] Outcome outcome_of(const log::EvaluationRecord& record);
@@ -41,7 +45,29 @@ class Refusals {
   ImportResult& result_;
 };
 
-/// One row per design and context, in the order of the table; counts what repeats and what contradicts.
+/// The evaluations of one design and context that the log has.
+class LoggedRepeats {
+ public:
+  void add(std::int64_t repeat, Outcome outcome);
+  /// The number of an evaluation that says the same as `given` and no row has been before; nothing when none does.
+  [[nodiscard]] std::optional<std::int64_t> take(const Outcome& given);
+  /// A number that no evaluation has.
+  [[nodiscard]] std::int64_t next();
+  /// How `given` contradicts the first of them; an empty text when there is none.
+  [[nodiscard]] std::string contradiction_of(const Outcome& given) const;
+
+ private:
+  struct One {
+    std::int64_t repeat = 0;
+    Outcome outcome;
+    bool taken = false;
+  };
+  std::vector<One> known_;
+  std::int64_t next_ = 0;
+};
+
+/// One row per design and context, in the order of the table; counts what repeats and what contradicts. All rows when
+/// each is a measurement of its own (keep).
 [[nodiscard]] std::vector<TableRow> distinct_rows(std::vector<TableRow> rows, const std::string& objective,
                                                   Duplicates duplicates, ImportResult& result, Refusals& refusals);
 

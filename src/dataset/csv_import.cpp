@@ -45,47 +45,23 @@ std::string evaluator_definition(const CsvTable& table, const ColumnRoles& roles
 }
 
 /// The evaluations that the log has already, by workload and design.
-std::unordered_map<std::string, Outcome> logged_outcomes(const log::Log& log, std::int64_t space_id,
-                                                         std::int64_t evaluator_id) {
-  std::unordered_map<std::string, Outcome> known;
+using LoggedRows = std::unordered_map<std::string, LoggedRepeats>;
+
+std::string key_of(std::int64_t workload_id, const std::string& text_id) {
+  return fmt::format("{}|{}", workload_id, text_id);
+}
+
+LoggedRows logged_rows(const log::Log& log, std::int64_t space_id, std::int64_t evaluator_id) {
+  LoggedRows known;
   log::for_each_evaluation(
       log, {.evaluator = kEvaluatorName}, log::Detail::all, [&](const log::EvaluationRecord& record) {
         if (record.space_id == space_id && record.evaluator_id == evaluator_id) {
-          known.try_emplace(fmt::format("{}|{}", record.workload_id, record.design_text_id), outcome_of(record));
+          known[key_of(record.workload_id, record.design_text_id)].add(record.repeat, outcome_of(record));
         }
         return true;
       });
   return known;
 }
-
-/// A run of the log that is closed whatever happens.
-class Run {
- public:
-  Run(log::Log& log, const Provenance& provenance, const std::string& options_json)
-      : log_(log), id_(log.begin_run("import", provenance, options_json)) {}
-  ~Run() {
-    if (!ended_) {
-      try {
-        log_.end_run(id_, "failed");
-      } catch (const Error&) {
-        // The error on its way says why; the run stays "running", like one that was killed.
-      }
-    }
-  }
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-
-  [[nodiscard]] std::int64_t id() const { return id_; }
-  void end(const std::string& status) {
-    log_.end_run(id_, status);
-    ended_ = true;
-  }
-
- private:
-  log::Log& log_;
-  std::int64_t id_;
-  bool ended_ = false;
-};
 
 /// Ids of what an import registers.
 struct Registered {
@@ -108,19 +84,24 @@ Registered register_all(log::Log& log, const CsvTable& table, const ColumnRoles&
   return ids;
 }
 
-/// Rows that do not contradict the log, with the ids of their workloads.
-std::vector<TableRow> consistent_rows(std::vector<TableRow> rows, const Registered& ids,
-                                      const std::unordered_map<std::string, Outcome>& logged, Refusals& refusals) {
+/// Rows with the ids of their workloads and the numbers of their measurements. A row that says what the log says is
+/// that measurement; another is the next one, or contradicts the log when only one is kept.
+std::vector<TableRow> numbered_rows(std::vector<TableRow> rows, const Registered& ids, LoggedRows logged,
+                                    Duplicates duplicates, Refusals& refusals) {
   std::vector<TableRow> kept;
   for (TableRow& row : rows) {
     row.evaluation.workload_id = ids.workloads[row.context];
-    const auto known = logged.find(fmt::format("{}|{}", row.evaluation.workload_id, row.evaluation.design_text_id));
-    const std::string problem = known == logged.end() ? "" : contradiction(known->second, outcome_of(row));
-    if (problem.empty()) {
-      kept.push_back(std::move(row));
-    } else {
+    LoggedRepeats& known = logged[key_of(row.evaluation.workload_id, row.evaluation.design_text_id)];
+    const Outcome outcome = outcome_of(row);
+    if (const auto repeat = known.take(outcome)) {
+      row.evaluation.repeat = *repeat;
+    } else if (duplicates == Duplicates::keep) {
+      row.evaluation.repeat = known.next();
+    } else if (const std::string problem = known.contradiction_of(outcome); !problem.empty()) {
       refusals.add_contradiction(row.line, problem + " (the log's is kept)");
+      continue;
     }
+    kept.push_back(std::move(row));
   }
   return kept;
 }
@@ -144,14 +125,14 @@ std::vector<std::pair<std::string, std::string>> renamed_columns(const CsvTable&
   return renamed;
 }
 
-void append_rows(log::Log& log, Run& run, const Registered& ids, const std::vector<TableRow>& rows,
+void append_rows(log::Log& log, log::Run& run, const Registered& ids, const std::vector<TableRow>& rows,
                  ImportResult& result, Refusals& refusals) {
   for (std::size_t begin = 0; begin < rows.size(); begin += kBatchRows) {
     if (interrupt_requested()) {
-      run.end("interrupted");
+      run.finish(log::RunStatus::interrupted);
       throw Error(ErrorKind::interrupted,
                   fmt::format("{}: interrupted after {} of {} rows. Run the import again to add the rest",
-                              log.path().string(), with_commas(begin), with_commas(rows.size())));
+                              printable(log.path().string(), 200), with_commas(begin), with_commas(rows.size())));
     }
     const std::size_t end = std::min(rows.size(), begin + kBatchRows);
     std::vector<log::EvaluationRow> batch;
@@ -206,12 +187,12 @@ ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const spac
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();
   log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
   const Registered ids = register_all(opened, table, resolved, space, read.contexts);
-  rows = consistent_rows(std::move(rows), ids, logged_outcomes(opened, ids.space, ids.evaluator), refusals);
+  rows = numbered_rows(std::move(rows), ids, logged_rows(opened, ids.space, ids.evaluator), duplicates, refusals);
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();
   result.renamed = renamed_columns(table, resolved, space);
-  Run run(opened, provenance, run_options(table, roles, resolved, duplicates));
+  log::Run run(opened, log::RunKind::import, provenance, run_options(table, roles, resolved, duplicates));
   append_rows(opened, run, ids, rows, result, refusals);
-  run.end("finished");
+  run.finish();
   return result;
 }
 

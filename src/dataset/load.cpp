@@ -7,6 +7,9 @@
 #include <set>
 #include <unordered_map>
 
+#include "dataset/level_reader.h"
+#include "dataset/reasons.h"
+#include "dataset/repeats.h"
 #include "dataset/stored_space.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -53,109 +56,6 @@ bool holds(double value, const std::string& comparison, double limit) {
   return (value == limit) == (comparison == "==");
 }
 
-/// Reads text ids as the log writes them, without the allocations of DesignSpace::parse_design.
-class LevelReader {
- public:
-  explicit LevelReader(const space::DesignSpace& space) : space_(space), level_of_label_(space.parameters().size()) {
-    for (std::size_t p = 0; p < level_of_label_.size(); ++p) {
-      const std::vector<std::string>& labels = space.parameters()[p].labels;
-      for (std::size_t level = 0; level < labels.size(); ++level) {
-        level_of_label_[p].emplace(labels[level], static_cast<std::uint16_t>(level));
-      }
-    }
-  }
-  /// Appends one level per parameter. Error{usage} for a text id that is no design of the space.
-  void append(const std::string& text_id, std::vector<std::uint16_t>& levels) const {
-    const std::size_t begin = levels.size();
-    if (!append_canonical(text_id, levels)) {
-      levels.resize(begin);
-      const space::Design design = space_.parse_design(text_id);
-      levels.insert(levels.end(), design.levels.begin(), design.levels.end());
-    }
-  }
-
- private:
-  bool append_canonical(std::string_view rest, std::vector<std::uint16_t>& levels) const {
-    for (std::size_t p = 0; p < level_of_label_.size(); ++p) {
-      const std::string& name = space_.parameters()[p].name;
-      if (!rest.starts_with(name) || rest.size() <= name.size() || rest[name.size()] != '=') {
-        return false;
-      }
-      rest.remove_prefix(name.size() + 1);
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      const auto found = level_of_label_[p].find(rest.substr(0, comma));
-      const bool last = p + 1 == level_of_label_.size();
-      if (found == level_of_label_[p].end() || last != (comma == rest.size())) {
-        return false;
-      }
-      levels.push_back(found->second);
-      rest.remove_prefix(last ? comma : comma + 1);
-    }
-    return true;
-  }
-
-  const space::DesignSpace& space_;
-  std::vector<std::unordered_map<std::string_view, std::uint16_t>> level_of_label_;  // p
-};
-
-/// Reasons of the rows while the codes are still being discovered.
-class ReasonCollector {
- public:
-  void add_row(const std::vector<log::ViolationRow>& violations) {
-    for (const log::ViolationRow& violation : violations) {
-      const auto [entry, fresh] = ids_.try_emplace(violation.code, codes_.size());
-      if (fresh) {
-        codes_.push_back({.name = violation.code, .rows = 0, .last_row = 0});
-      }
-      Code& code = codes_[entry->second];
-      if (code.last_row != row_ends_.size() + 1) {
-        code.last_row = row_ends_.size() + 1;
-        ++code.rows;
-        row_codes_.push_back(entry->second);
-      }
-    }
-    row_ends_.push_back(row_codes_.size());
-  }
-
-  /// Sets names (sorted; "other" last for the rarest beyond kMaxReasons) and the bits of every row.
-  void finish(Dataset& data) const {
-    std::vector<std::size_t> order(codes_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return codes_[a].rows != codes_[b].rows ? codes_[a].rows > codes_[b].rows : codes_[a].name < codes_[b].name;
-    });
-    const bool too_many = order.size() > kMaxReasons;
-    order.resize(too_many ? kMaxReasons - 1 : order.size());
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return codes_[a].name < codes_[b].name; });
-    std::vector<std::size_t> bit_of(codes_.size(), kMaxReasons - 1);
-    for (std::size_t bit = 0; bit < order.size(); ++bit) {
-      bit_of[order[bit]] = bit;
-      data.reason_names.push_back(codes_[order[bit]].name);
-    }
-    if (too_many) {
-      data.reason_names.emplace_back("other");
-    }
-    std::size_t next = 0;
-    for (const std::size_t end : row_ends_) {
-      std::uint64_t bits = 0;
-      for (; next < end; ++next) bits |= std::uint64_t{1} << bit_of[row_codes_[next]];
-      data.reasons.push_back(bits);
-    }
-  }
-
- private:
-  struct Code {
-    std::string name;
-    std::uint64_t rows = 0;
-    std::size_t last_row = 0;  ///< last row that had it, from 1
-  };
-  std::vector<Code> codes_;
-  std::unordered_map<std::string, std::size_t> ids_;
-  std::vector<std::size_t> row_codes_;
-  std::vector<std::size_t> row_ends_;  ///< per row: end of its codes in row_codes_
-};
-
 /// One pass over a log.
 class Loader {
  public:
@@ -191,10 +91,10 @@ class Loader {
   };
 
   [[noreturn]] void refuse(const std::string& problem) const {
-    throw Error(ErrorKind::usage, fmt::format("{}: {}", log_.path().string(), problem));
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", printable(log_.path().string(), 200), problem));
   }
   [[noreturn]] void refuse_row(const log::EvaluationRecord& record, const std::string& problem) const {
-    throw Error(ErrorKind::incompatible, fmt::format("{}: evaluation {} ({}): {}", log_.path().string(),
+    throw Error(ErrorKind::incompatible, fmt::format("{}: evaluation {} ({}): {}", printable(log_.path().string(), 200),
                                                      record.evaluation_id, record.design_text_id, problem));
   }
 
@@ -362,6 +262,8 @@ class Loader {
     rows_.feasible.push_back(record.feasible);
     rows_.objective.push_back(record.feasible ? objective_of(record) : kUnknown);
     rows_.evaluation_id.push_back(record.evaluation_id);
+    rows_.design.push_back(record.design_id);
+    has_repeats_ = has_repeats_ || record.repeat > 0;
     for (const Quantity& constraint : constraints_) {
       double value = metric_of(record, constraint);
       if (value <= 0.0 && record.feasible) {
@@ -404,8 +306,8 @@ class Loader {
             ErrorKind::incompatible,
             fmt::format("{}: workloads '{}' and '{}' have different context features (versions {} and {}, {} and "
                         "{} features). Select workloads of one kind, or run the sweep again with this version",
-                        log_.path().string(), first->name, record.name, first->context_version, record.context_version,
-                        first->context.size(), record.context.size()));
+                        printable(log_.path().string(), 200), first->name, record.name, first->context_version,
+                        record.context_version, first->context.size(), record.context.size()));
       }
     }
     for (const std::int32_t position : rows_.context)
@@ -444,7 +346,7 @@ class Loader {
     if (data.objective_text.empty()) data.objective_text = to_string(selection_.objective);
     set_contexts(data);
     reasons_.finish(data);
-    return data;
+    return has_repeats_ ? mean_of_repeats(data, rows_.design) : data;
   }
 
   const log::Log& log_;
@@ -472,7 +374,9 @@ class Loader {
     std::vector<double> objective;
     std::vector<double> constraints;  ///< n x k, row after row
     std::vector<std::int64_t> evaluation_id;
+    std::vector<std::int64_t> design;  ///< id in the log
   } rows_;
+  bool has_repeats_ = false;
   ReasonCollector reasons_;
 };
 

@@ -90,6 +90,13 @@ void add_factor(Objective& objective, const std::string& name, double exponent) 
 
 }  // namespace
 
+std::optional<std::string> metric_of_short_name(const std::string& name) {
+  for (const ShortName& one : kShortNames) {
+    if (one.name == name && one.metrics[1].empty()) return std::string(one.metrics[0]);
+  }
+  return std::nullopt;
+}
+
 Objective parse_objective(const std::string& text, Direction direction) {
   Objective objective;
   double sign = direction == Direction::minimise ? 1 : -1;

@@ -43,10 +43,10 @@ log::SpaceSummary named_space(const log::Log& log, const std::vector<log::SpaceS
     throw Error(ErrorKind::usage,
                 fmt::format("{}: has no design space with the definition of {} (the parameters or values differ). Its "
                             "spaces: {}",
-                            log.path().string(), wanted, names_of(spaces)));
+                            printable(log.path().string(), 200), wanted, names_of(spaces)));
   }
-  throw Error(ErrorKind::usage, fmt::format("{}: has no design space '{}'.{}", log.path().string(), printable(wanted),
-                                            did_you_mean(wanted, names)));
+  throw Error(ErrorKind::usage, fmt::format("{}: has no design space '{}'.{}", printable(log.path().string(), 200),
+                                            printable(wanted), did_you_mean(wanted, names)));
 }
 
 log::SpaceSummary only_space(const log::Log& log, std::vector<log::SpaceSummary> spaces) {
@@ -54,12 +54,12 @@ log::SpaceSummary only_space(const log::Log& log, std::vector<log::SpaceSummary>
   if (spaces.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: has no designs yet. Run `hindsight sweep` or `hindsight log import` "
                                               "first",
-                                              log.path().string()));
+                                              printable(log.path().string(), 200)));
   }
   if (spaces.size() > 1) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: has designs of {} spaces (a dataset has one): {}. Choose one with --space",
-                            log.path().string(), spaces.size(), names_of(spaces)));
+                            printable(log.path().string(), 200), spaces.size(), names_of(spaces)));
   }
   return spaces.front();
 }
@@ -75,7 +75,7 @@ space::DesignSpace stored_space(const log::Log& log, const std::optional<std::st
         ErrorKind::incompatible,
         fmt::format("{}: the definition of design space '{}' does not have the hash it is stored with (the log is "
                     "damaged). Run `hindsight log verify`",
-                    log.path().string(), chosen.name));
+                    printable(log.path().string(), 200), chosen.name));
   }
   return space;
 }

@@ -4,99 +4,24 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
-#include "hindsight/core/hash.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
+#include "log/append_row.h"
+#include "log/filter.h"
 #include "log/impl.h"
 
 namespace hindsight::log {
 namespace {
 
-/// [chosen] far above anything a person or a simulator writes, far below SQLite's limit of 10^9 bytes.
-constexpr std::size_t kMaxTextBytes = 65536;
-/// Position of the first standard metric among the parameters of the INSERT.
-constexpr int kFirstMetricParameter = 6;
-
-using Reason = std::optional<std::string>;
-
-bool has_control_character(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
-
-/// Why `text` cannot be a name in the log, or nothing.
-Reason bad_name(std::string_view what, std::string_view text) {
-  if (text.empty()) {
-    return fmt::format("{} is empty", what);
-  }
-  if (text.size() > kMaxTextBytes) {
-    return fmt::format("{} is longer than {} bytes", what, kMaxTextBytes);
-  }
-  if (has_control_character(text)) {
-    return fmt::format("{} contains a control character", what);
-  }
-  return std::nullopt;
-}
-
-/// Names of 'a=1,b=2', or the reason why the text is not of that form.
-Reason parse_parameter_names(std::string_view text_id, std::vector<std::string>& names) {
-  names.clear();
-  while (true) {
-    const std::size_t comma = text_id.find(',');
-    const std::string_view piece = text_id.substr(0, comma);
-    const std::size_t equals = piece.find('=');
-    if (equals == std::string_view::npos || equals == 0 || piece.find('=', equals + 1) != std::string_view::npos) {
-      return fmt::format("text id: '{}' is not of the form name=value", piece);
-    }
-    names.emplace_back(piece.substr(0, equals));
-    if (comma == std::string_view::npos) {
-      break;
-    }
-    text_id.remove_prefix(comma + 1);
-  }
-  std::vector<std::string> sorted = names;
-  std::sort(sorted.begin(), sorted.end());
-  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
-    return fmt::format("text id: parameter '{}' is named twice", *twice);
-  }
-  return std::nullopt;
-}
-
-/// True when the text id assigns exactly these parameters in this order.
-bool has_parameters(std::string_view text_id, const std::vector<std::string>& names) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string& name = names[i];
-    if (text_id.size() <= name.size() || !text_id.starts_with(name) || text_id[name.size()] != '=') {
-      return false;
-    }
-    const std::size_t comma = text_id.find(',', name.size());
-    if (text_id.substr(0, comma).find('=', name.size() + 1) != std::string_view::npos) {
-      return false;
-    }
-    const bool last = i + 1 == names.size();
-    if (last != (comma == std::string_view::npos)) {
-      return false;
-    }
-    text_id.remove_prefix(last ? text_id.size() : comma + 1);
-  }
-  return true;
-}
-
-/// Index into standard_metrics(), or -1.
-int standard_index(std::string_view name) {
-  const std::vector<std::string>& names = standard_metrics();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) {
-      return static_cast<int>(i);
-    }
-  }
-  return -1;
-}
+/// Position of the first standard metric among the parameters of the INSERT, and among the columns of the SELECT.
+constexpr int kFirstMetricParameter = 7;
+constexpr int kFirstMetricColumn = 2;
 
 /// A double or NULL for NaN.
 void bind_known(SQLite::Statement& statement, int index, double value) {
@@ -117,13 +42,25 @@ void bind_text_or_null(SQLite::Statement& statement, int index, const std::strin
 
 std::string insert_evaluation_sql() {
   std::string places;
-  for (std::size_t i = 0; i < standard_metrics().size(); ++i) {
-    places += ", ?";
-  }
+  for (std::size_t i = 0; i < standard_metrics().size(); ++i) places += ", ?";
   return fmt::format(
-      "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, feasible, {}) VALUES (?, ?, ?, ?, ?{}) "
-      "ON CONFLICT (design_id, workload_id, evaluator_id) DO NOTHING",
+      "INSERT INTO evaluations (design_id, workload_id, evaluator_id, repeat, run_id, feasible, {}) "
+      "VALUES (?, ?, ?, ?, ?, ?{}) ON CONFLICT (design_id, workload_id, evaluator_id, repeat) DO NOTHING",
       join(standard_metrics(), ", "), places);
+}
+
+std::string known_text(double value) { return std::isnan(value) ? "missing" : shortest(value); }
+
+std::string difference(std::string_view what, std::string_view stored, std::string_view given) {
+  return fmt::format("{} is {} there, {} here", what, stored, given);
+}
+
+/// What a violation says of the design. Its message and the nearest value that passes are advice, which may be put
+/// differently by a later version.
+std::string said_by(std::string_view code, std::string_view quantity, double value, double limit,
+                    std::string_view layer) {
+  return fmt::format("{} ({} {}, limit {}{}{})", code, quantity, known_text(value), known_text(limit),
+                     layer.empty() ? "" : ", layer ", layer);
 }
 
 /// Appends the rows of one batch inside the caller's transaction.
@@ -146,123 +83,39 @@ class BatchWriter {
     const std::string* text_id;
   };
 
-  Reason bad_row(const EvaluationRow& row);
-  Reason bad_metrics(const EvaluationRow& row);
-  static Reason bad_violations(const EvaluationRow& row);
+  Reason append(const EvaluationRow& row, AppendResult& result);
   Reason resolve_design(const EvaluationRow& row, std::int64_t& design_id);
   Reason accept_new_design(const EvaluationRow& row);
-  bool insert_evaluation(const EvaluationRow& row, std::int64_t design_id);
-  Reason contradiction(const EvaluationRow& row, std::int64_t design_id);
-  void insert_details(const EvaluationRow& row, std::int64_t evaluation_id);
+  bool insert_evaluation(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id);
+  void insert_details(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t evaluation_id);
+  Reason contradiction(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id);
+  Reason differing_metric(const ParsedRow& parsed, std::int64_t evaluation_id);
+  Reason differing_violation(const EvaluationRow& row, std::int64_t evaluation_id);
 
   Log::Impl& log_;
   AppendStatements& statements_;
   std::int64_t run_id_, space_id_, evaluator_id_;
   std::unordered_map<std::uint64_t, KnownDesign> designs_;
   bool described_parameters_ = false;
-  /// Index into standard_metrics() of each metric of the row at hand, or -1; set by bad_metrics().
-  std::vector<int> metric_index_;
-  std::vector<std::string> other_names_;
 };
 
-Reason BatchWriter::bad_metrics(const EvaluationRow& row) {
-  metric_index_.clear();
-  other_names_.clear();
-  unsigned seen = 0;
-  for (const auto& [name, value] : row.metrics) {
-    if (!std::isfinite(value)) {
-      return fmt::format("metric {} is {}", name, value);
-    }
-    const int index = standard_index(name);
-    metric_index_.push_back(index);
-    if (index >= 0) {
-      const unsigned bit = 1U << static_cast<unsigned>(index);
-      if ((seen & bit) != 0) {
-        return fmt::format("metric {} is given twice", name);
-      }
-      seen |= bit;
-    } else {
-      if (auto reason = bad_name("the name of a metric", name)) {
-        return reason;
-      }
-      other_names_.push_back(name);
-    }
-    if (!row.feasible && (name == "latency_s" || name == "energy_j")) {
-      return fmt::format("an infeasible row has {} (an infeasible design has no cost)", name);
-    }
-  }
-  std::sort(other_names_.begin(), other_names_.end());
-  if (const auto twice = std::adjacent_find(other_names_.begin(), other_names_.end()); twice != other_names_.end()) {
-    return fmt::format("metric {} is given twice", *twice);
-  }
-  return std::nullopt;
-}
-
-Reason BatchWriter::bad_violations(const EvaluationRow& row) {
-  for (const ViolationRow& violation : row.violations) {
-    if (auto reason = bad_name("the code of a violation", violation.code)) {
-      return reason;
-    }
-    if (std::isinf(violation.value) || std::isinf(violation.limit) ||
-        (violation.nearest_passing && !std::isfinite(*violation.nearest_passing))) {
-      return fmt::format("violation {}: value, limit or nearest_passing is not finite", violation.code);
-    }
-    if (violation.quantity.size() > kMaxTextBytes || violation.layer.size() > kMaxTextBytes ||
-        violation.message.size() > kMaxTextBytes) {
-      return fmt::format("violation {}: a text is longer than {} bytes", violation.code, kMaxTextBytes);
-    }
-  }
-  return std::nullopt;
-}
-
-Reason BatchWriter::bad_row(const EvaluationRow& row) {
-  if (!log_.has_row("workloads", "workload_id", row.workload_id, log_.known_workloads)) {
-    return fmt::format("workload id {} is not in the log", row.workload_id);
-  }
-  if (auto reason = bad_metrics(row)) {
-    return reason;
-  }
-  if (row.feasible && row.metrics.empty()) {
-    return "a feasible row has no metric";
-  }
-  if (row.feasible && !row.violations.empty()) {
-    return fmt::format("a feasible row has a violation ({})", row.violations.front().code);
-  }
-  if (!row.feasible && row.violations.empty()) {
-    return "an infeasible row has no violation (the reason is missing)";
-  }
-  return bad_violations(row);
-}
-
 Reason BatchWriter::accept_new_design(const EvaluationRow& row) {
-  if (auto reason = bad_name("the text id", row.design_text_id)) {
-    return reason;
-  }
-  if (row.design_text_id.find_first_of("\"\\") != std::string::npos) {
-    return "the text id contains a quote or a backslash";
-  }
-  if (const std::uint64_t hash = hindsight::content_hash(row.design_text_id); hash != row.design_hash) {
-    return fmt::format("the design hash {} is not that of the text id ({})", hex64(row.design_hash), hex64(hash));
-  }
+  if (auto reason = bad_design(row)) return reason;
   std::vector<std::string>& names = log_.parameter_names[space_id_];
   if (names.empty()) {
     SQLite::Statement query(log_.database, "SELECT name FROM space_parameters WHERE space_id = ? ORDER BY position");
     query.bind(1, space_id_);
-    while (query.executeStep()) {
-      names.push_back(query.getColumn(0).getString());
-    }
+    while (query.executeStep()) names.push_back(query.getColumn(0).getString());
   }
   if (names.empty()) {
-    std::vector<std::string> parsed;
-    if (auto reason = parse_parameter_names(row.design_text_id, parsed)) {
-      return reason;
-    }
-    describe_parameters(log_.database, space_id_, parsed);
-    names = std::move(parsed);
+    auto parsed = parse_parameter_names(row.design_text_id);
+    if (auto* reason = std::get_if<std::string>(&parsed)) return std::move(*reason);
+    names = std::get<std::vector<std::string>>(std::move(parsed));
+    describe_parameters(log_.database, space_id_, names);
     described_parameters_ = true;
   } else if (!has_parameters(row.design_text_id, names)) {
-    return fmt::format("the text id does not name the space's parameters in order ({}): {}", join(names, ", "),
-                       row.design_text_id);
+    return fmt::format("the text id does not name the space's parameters in order ({}): {}",
+                       printable(join(names, ", "), 200), printable(row.design_text_id));
   }
   return std::nullopt;
 }
@@ -307,68 +160,98 @@ Reason BatchWriter::resolve_design(const EvaluationRow& row, std::int64_t& desig
   return std::nullopt;
 }
 
-bool BatchWriter::insert_evaluation(const EvaluationRow& row, std::int64_t design_id) {
+bool BatchWriter::insert_evaluation(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id) {
   SQLite::Statement& insert = statements_.insert_evaluation;
   const ResetAtEnd reset(insert);
-  insert.clearBindings();
   insert.bind(1, design_id);
   insert.bind(2, row.workload_id);
   insert.bind(3, evaluator_id_);
-  insert.bind(4, run_id_);
-  insert.bind(5, row.feasible ? 1 : 0);
-  for (std::size_t i = 0; i < row.metrics.size(); ++i) {
-    if (metric_index_[i] >= 0) {
-      insert.bind(kFirstMetricParameter + metric_index_[i], row.metrics[i].second);
-    }
+  insert.bind(4, row.repeat);
+  insert.bind(5, run_id_);
+  insert.bind(6, row.feasible ? 1 : 0);
+  for (std::size_t i = 0; i < parsed.standard.size(); ++i) {
+    bind_known(insert, kFirstMetricParameter + static_cast<int>(i), parsed.standard[i]);
   }
   return insert.exec() == 1;
 }
 
+/// How a metric outside the columns differs from the stored ones.
+Reason BatchWriter::differing_metric(const ParsedRow& parsed, std::int64_t evaluation_id) {
+  constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+  std::map<std::string, std::pair<double, double>> values;  // stored, given
+  SQLite::Statement& find = statements_.find_metrics;
+  const ResetAtEnd reset(find);
+  find.bind(1, evaluation_id);
+  while (find.executeStep()) values[text_of(find, 0)] = {find.getColumn(1).getDouble(), kMissing};
+  for (const auto& [name, value] : parsed.others) {
+    values.try_emplace(std::string(name), kMissing, kMissing).first->second.second = value;
+  }
+  for (const auto& [name, both] : values) {
+    if (both.first != both.second) return difference(printable(name), known_text(both.first), known_text(both.second));
+  }
+  return std::nullopt;
+}
+
+/// How the reasons differ from the stored ones, in whatever order they are given.
+Reason BatchWriter::differing_violation(const EvaluationRow& row, std::int64_t evaluation_id) {
+  const auto number = [](const SQLite::Column& column) { return column.isNull() ? std::nan("") : column.getDouble(); };
+  std::vector<std::string> stored, given;
+  SQLite::Statement& find = statements_.find_violations;
+  const ResetAtEnd reset(find);
+  find.bind(1, evaluation_id);
+  while (find.executeStep()) {
+    stored.push_back(said_by(text_of(find, 0), text_of(find, 1), number(find.getColumn(2)), number(find.getColumn(3)),
+                             text_of(find, 4)));
+  }
+  for (const ViolationRow& one : row.violations) {
+    given.push_back(said_by(one.code, one.quantity, one.value, one.limit, one.layer));
+  }
+  std::sort(stored.begin(), stored.end());
+  std::sort(given.begin(), given.end());
+  const auto [there, here] = std::mismatch(stored.begin(), stored.end(), given.begin(), given.end());
+  if (there == stored.end() && here == given.end()) return std::nullopt;
+  return difference("a reason", there == stored.end() ? "missing" : printable(*there),
+                    here == given.end() ? "missing" : printable(*here));
+}
+
 /// How the row differs from the evaluation that the log already has, or nothing when they agree.
-Reason BatchWriter::contradiction(const EvaluationRow& row, std::int64_t design_id) {
+Reason BatchWriter::contradiction(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id) {
   SQLite::Statement& find = statements_.find_evaluation;
   const ResetAtEnd reset(find);
   find.bind(1, design_id);
   find.bind(2, row.workload_id);
   find.bind(3, evaluator_id_);
+  find.bind(4, row.repeat);
   HINDSIGHT_ENSURE(find.executeStep());
   const std::int64_t id = find.getColumn(0).getInt64();
-  const auto differs = [id](std::string_view what, const std::string& stored, const std::string& given) {
-    return fmt::format(
-        "contradicts evaluation {} of the same design, workload and evaluator: {} is {} there, {} here "
-        "(the first is kept)",
-        id, what, stored, given);
-  };
+  Reason differs;
   if ((find.getColumn(1).getInt() != 0) != row.feasible) {
-    return differs("feasible", find.getColumn(1).getString(), row.feasible ? "1" : "0");
+    differs = difference("feasible", find.getColumn(1).getString(), row.feasible ? "1" : "0");
   }
-  std::vector<std::optional<double>> given(standard_metrics().size());
-  for (std::size_t i = 0; i < row.metrics.size(); ++i) {
-    if (metric_index_[i] >= 0) {
-      given[static_cast<std::size_t>(metric_index_[i])] = row.metrics[i].second;
-    }
+  for (std::size_t i = 0; i < parsed.standard.size() && !differs; ++i) {
+    const SQLite::Column column = find.getColumn(kFirstMetricColumn + static_cast<int>(i));
+    const double stored = column.isNull() ? std::nan("") : column.getDouble();
+    const double given = parsed.standard[i];
+    const bool same = std::isnan(stored) ? std::isnan(given) : stored == given;
+    if (!same) differs = difference(standard_metrics()[i], known_text(stored), known_text(given));
   }
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const SQLite::Column column = find.getColumn(2 + static_cast<int>(i));
-    const std::optional<double> stored = column.isNull() ? std::nullopt : std::optional(column.getDouble());
-    if (stored != given[i]) {
-      return differs(standard_metrics()[i], stored ? shortest(*stored) : "missing",
-                     given[i] ? shortest(*given[i]) : "missing");
-    }
-  }
-  return std::nullopt;
+  if (!differs) differs = differing_metric(parsed, id);
+  if (!differs) differs = differing_violation(row, id);
+  if (!differs) return std::nullopt;
+  return fmt::format(
+      "contradicts evaluation {} of the same design, workload, evaluator and repeat {}: {} (the first is kept; a "
+      "measurement that was repeated has a number of its own)",
+      id, row.repeat, *differs);
 }
 
-void BatchWriter::insert_details(const EvaluationRow& row, std::int64_t evaluation_id) {
-  for (std::size_t i = 0; i < row.metrics.size(); ++i) {
-    if (metric_index_[i] < 0) {
-      SQLite::Statement& insert = statements_.insert_metric;
-      const ResetAtEnd reset(insert);
-      insert.bind(1, evaluation_id);
-      insert.bindNoCopy(2, row.metrics[i].first);
-      insert.bind(3, row.metrics[i].second);
-      insert.exec();
-    }
+void BatchWriter::insert_details(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t evaluation_id) {
+  for (const auto& [name, value] : parsed.others) {
+    SQLite::Statement& insert = statements_.insert_metric;
+    const ResetAtEnd reset(insert);
+    insert.bind(1, evaluation_id);
+    insert.bind(2, std::string(name));
+    insert.bind(3, value);
+    insert.exec();
   }
   std::int64_t position = 0;
   for (const ViolationRow& violation : row.violations) {
@@ -387,26 +270,28 @@ void BatchWriter::insert_details(const EvaluationRow& row, std::int64_t evaluati
   }
 }
 
-void BatchWriter::add(std::size_t index, const EvaluationRow& row, AppendResult& result) {
+/// Appends one row and counts it, or says why it is refused.
+Reason BatchWriter::append(const EvaluationRow& row, AppendResult& result) {
+  if (!log_.has_row("workloads", "workload_id", row.workload_id, log_.known_workloads)) {
+    return fmt::format("workload id {} is not in the log", row.workload_id);
+  }
+  auto parsed = parse(row);
+  if (auto* reason = std::get_if<std::string>(&parsed)) return std::move(*reason);
+  const ParsedRow& sound = std::get<ParsedRow>(parsed);
   std::int64_t design_id = 0;
-  Reason reason = bad_row(row);
-  if (!reason) {
-    reason = resolve_design(row, design_id);
-  }
-  if (reason) {
-    result.rejected.push_back({.index = index, .reason = std::move(*reason)});
-    return;
-  }
-  if (insert_evaluation(row, design_id)) {
-    insert_details(row, log_.database.getLastInsertRowid());
+  if (auto reason = resolve_design(row, design_id)) return reason;
+  if (insert_evaluation(row, sound, design_id)) {
+    insert_details(row, sound, log_.database.getLastInsertRowid());
     ++result.inserted;
-    return;
+    return std::nullopt;
   }
-  if ((reason = contradiction(row, design_id))) {
-    result.rejected.push_back({.index = index, .reason = std::move(*reason)});
-  } else {
-    ++result.already_present;
-  }
+  if (auto reason = contradiction(row, sound, design_id)) return reason;
+  ++result.already_present;
+  return std::nullopt;
+}
+
+void BatchWriter::add(std::size_t index, const EvaluationRow& row, AppendResult& result) {
+  if (auto reason = append(row, result)) result.rejected.push_back({.index = index, .reason = std::move(*reason)});
 }
 
 void put_checkpoint(SQLite::Statement& put, const Checkpoint& checkpoint) {
@@ -443,9 +328,14 @@ AppendStatements::AppendStatements(SQLite::Database& database)
                     "ON CONFLICT (space_id, content_hash) DO NOTHING"),
       find_design(database, "SELECT design_id, text_id FROM designs WHERE space_id = ? AND content_hash = ?"),
       insert_evaluation(database, insert_evaluation_sql()),
-      find_evaluation(database, fmt::format("SELECT evaluation_id, feasible, {} FROM evaluations "
-                                            "WHERE design_id = ? AND workload_id = ? AND evaluator_id = ?",
-                                            join(standard_metrics(), ", "))),
+      find_evaluation(database,
+                      fmt::format("SELECT evaluation_id, feasible, {} FROM evaluations "
+                                  "WHERE design_id = ? AND workload_id = ? AND evaluator_id = ? AND repeat = ?",
+                                  join(standard_metrics(), ", "))),
+      find_metrics(database, "SELECT name, value FROM evaluation_metrics WHERE evaluation_id = ?"),
+      find_violations(database,
+                      "SELECT code, quantity, value, limit_value, layer FROM evaluation_violations "
+                      "WHERE evaluation_id = ?"),
       insert_metric(database, "INSERT INTO evaluation_metrics VALUES (?, ?, ?)"),
       insert_violation(database, "INSERT INTO evaluation_violations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       put_checkpoint(database,

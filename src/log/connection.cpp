@@ -6,11 +6,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <thread>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "log/schema.h"
 
 namespace hindsight::log {
@@ -82,28 +84,28 @@ bool check_path(const fs::path& file, OpenMode mode) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (status.type() == fs::file_type::not_found) {
-    if (mode == OpenMode::read_only) {
+    if (mode != OpenMode::read_write_create) {
       throw Error(ErrorKind::usage,
-                  fmt::format("{}: no such log. Check the path, or create one with `hindsight sweep`.", file.string()));
+                  fmt::format("{}: no such log. Check the path, or create one with `hindsight sweep`.", shown(file)));
     }
     const fs::path folder = folder_of(file);
     if (!fs::is_directory(folder, error)) {
-      throw Error(ErrorKind::failure, fmt::format("{}: the folder {} does not exist. Create it: mkdir -p '{}'.",
-                                                  file.string(), folder.string(), folder.string()));
+      throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p '{}'.", shown(file),
+                                                shown(folder), shown(folder)));
     }
     return false;
   }
   if (error) {
     throw Error(ErrorKind::failure, fmt::format("{}: cannot be opened: {}. Check the permissions of the path.",
-                                                file.string(), error.message()));
+                                                shown(file), error.message()));
   }
   if (status.type() == fs::file_type::directory) {
-    throw Error(ErrorKind::usage, fmt::format("{}: is a folder, not a log. Name a file in it, e.g. {}.", file.string(),
-                                              (file / "study.db").string()));
+    throw Error(ErrorKind::usage, fmt::format("{}: is a folder, not a log. Name a file in it, e.g. {}.", shown(file),
+                                              shown(file / "study.db")));
   }
   if (status.type() != fs::file_type::regular) {
     throw Error(ErrorKind::usage,
-                fmt::format("{}: is not a regular file (a log is one). Name another file.", file.string()));
+                fmt::format("{}: is not a regular file (a log is one). Name another file.", shown(file)));
   }
   const std::uintmax_t size = fs::file_size(file, error);
   if (!error && size > 0 && size < kSmallestDatabaseBytes && !exists_beside(file, "-journal")) {
@@ -111,12 +113,12 @@ bool check_path(const fs::path& file, OpenMode mode) {
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}: not a Hindsight log ({} bytes are too few for a SQLite file). "
                             "Name another file; this one is unchanged.",
-                            file.string(), size));
+                            shown(file), size));
   }
   const bool has_content = error || size > 0 || size_beside(file, "-wal") > 0;
   if (!has_content && mode == OpenMode::read_only) {
     throw Error(ErrorKind::incompatible,
-                fmt::format("{}: an empty file: nothing was logged yet. Run `hindsight sweep` first.", file.string()));
+                fmt::format("{}: an empty file: nothing was logged yet. Run `hindsight sweep` first.", shown(file)));
   }
   return error || size > 0;
 }
@@ -162,7 +164,7 @@ void enable_wal(SQLite::Database& database, std::chrono::milliseconds busy_timeo
     warnings.push_back(
         fmt::format("{}: this file system has no shared memory for a write-ahead log; journal mode is "
                     "'{}' (slower, and readers wait for writers).",
-                    file.string(), journal_mode));
+                    shown(file), journal_mode));
   }
   database.exec(
       fmt::format("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {}; "
@@ -178,8 +180,8 @@ void warn_about_network(const fs::path& file, std::vector<std::string>& warnings
   if (const char* name = network_file_system_name(static_cast<long>(facts.f_type)); name != nullptr) {
     warnings.push_back(
         fmt::format("{}: on a {} file system, where a log is safe only while one host uses it. Use a "
-                    "local disk, or one log per host and `hindsight log merge`.",
-                    file.string(), name));
+                    "local disk, or one log per host.",
+                    shown(file), name));
   }
 }
 
@@ -219,17 +221,18 @@ Connection open_for_reading(const fs::path& file, std::chrono::milliseconds busy
     if (identity.blank()) {
       throw Error(
           ErrorKind::incompatible,
-          fmt::format("{}: an empty database: nothing was logged yet. Run `hindsight sweep` first.", file.string()));
+          fmt::format("{}: an empty database: nothing was logged yet. Run `hindsight sweep` first.", shown(file)));
     }
     require_log_or_blank(database, file, kSchemaVersion);
-    if (identity.schema_version < kSchemaVersion) {
-      throw Error(ErrorKind::incompatible,
-                  fmt::format("{}: schema version {} is older than {}, and this command only reads. Run a command that "
-                              "writes to it once: it migrates the log.",
-                              file.string(), identity.schema_version, kSchemaVersion));
-    }
     trust(database);
     require_expected_columns(database, file);
+    database.exec("PRAGMA temp_store = MEMORY");
+    if (!read_as_newest(database, identity.schema_version)) {
+      throw Error(ErrorKind::incompatible,
+                  fmt::format("{}: schema version {} is older than {} and must be migrated, but this command only "
+                              "reads. A command that writes to it does that: run its sweep again.",
+                              shown(file), identity.schema_version, kSchemaVersion));
+    }
     database.exec(fmt::format("PRAGMA query_only = ON; PRAGMA cache_size = -{}", kCacheKib));
   } catch (const SQLite::Exception& error) {
     const int code = error.getErrorCode() & 0xff;
@@ -237,14 +240,53 @@ Connection open_for_reading(const fs::path& file, std::chrono::milliseconds busy
       throw Error(ErrorKind::failure,
                   fmt::format("{}: the newest commits are still in {}-wal, which can be merged only in a writable "
                               "folder. Copy both files to one and read the copy.",
-                              file.string(), file.filename().string()));
+                              shown(file), shown(file.filename())));
     }
     throw_translated(error, system_error_of(database.getHandle(), errno), file, "opening it");
   }
   return connection;
 }
 
+/// A file that goes away with its journal.
+struct Draft {
+  explicit Draft(fs::path file) : path(std::move(file)) {}
+  ~Draft() {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    fs::remove(path.string() + "-journal", ignored);
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  fs::path path;
+};
+
+/// Gives the name to a log that is whole: a full disk or a kill leaves no empty file of that name. When another process
+/// is faster, its log is the one.
+void create(const fs::path& file, std::chrono::milliseconds busy_timeout) {
+  static std::atomic<unsigned> count{0};
+  const Draft draft(fmt::format("{}.{}-{}.new", file.string(), getpid(), ++count));
+  {
+    SQLite::Database database = translating(nullptr, file, "creating it", [&] {
+      return SQLite::Database(uri_of(draft.path, ""), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_URI,
+                              static_cast<int>(busy_timeout.count()));
+    });
+    translating(database.getHandle(), file, "creating it", [&] {
+      distrust(database);
+      migrate(database, file, migrations());
+    });
+  }
+  if (::link(draft.path.c_str(), file.c_str()) == 0 || errno == EEXIST) return;
+  std::error_code error;  // a file system without hard links
+  if (!fs::exists(file, error)) fs::rename(draft.path, file, error);
+  if (error) {
+    throw Error(ErrorKind::failure, fmt::format("{}: cannot be created: {}. Check the permissions of its folder.",
+                                                shown(file), error.message()));
+  }
+}
+
 Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy_timeout) {
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(file, ignored))) create(file, busy_timeout);
   Connection connection{
       open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_URI, "", busy_timeout), {}};
   SQLite::Database& database = connection.database;
@@ -254,7 +296,7 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
       throw Error(ErrorKind::failure,
                   fmt::format("{}: read-only, and this command writes to it. Change its permissions (chmod u+w), or "
                               "work on a copy.",
-                              file.string()));
+                              shown(file)));
     }
     // The schema goes in before WAL is switched on, so that the application_id is in the main file from the start.
     migrate(database, file, migrations());
@@ -266,6 +308,11 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
 }
 
 }  // namespace
+
+std::string shown(const fs::path& file) {
+  constexpr std::size_t kWidth = 150;  // [chosen] leaves room for the problem and its remedy
+  return printable(file.string(), kWidth);
+}
 
 const char* network_file_system_name(long file_system_type) {
   // [spec: linux-statfs] statfs(2), linux/magic.h, and the kernel modules of Lustre, GPFS and BeeGFS.
@@ -311,7 +358,7 @@ int system_error_of(sqlite3* handle, int thread_errno) {
 }
 
 void throw_translated(const SQLite::Exception& error, int system_error, const fs::path& file, std::string_view doing) {
-  const std::string name = file.string();
+  const std::string name = shown(file);
   const std::string reason = system_error != 0 ? std::string(": ") + std::strerror(system_error) : std::string();
   const auto fail = [](ErrorKind kind, const std::string& message) { throw Error(kind, message); };
   switch (error.getErrorCode() & 0xff) {

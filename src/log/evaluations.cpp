@@ -87,10 +87,11 @@ void for_each_evaluation(const Log& log, const EvaluationFilter& filter, Detail 
     const SQLite::Transaction snapshot(impl.database);
     SQLite::Statement query(
         impl.database,
-        fmt::format("SELECT e.evaluation_id, e.design_id, e.workload_id, e.evaluator_id, e.run_id, d.space_id, "
-                    "d.text_id, e.feasible, e.{} FROM evaluations e JOIN designs d ON d.design_id = e.design_id "
-                    "WHERE {} ORDER BY e.evaluation_id",
-                    join(standard_metrics(), ", e."), condition_sql(impl, filter)));
+        fmt::format(
+            "SELECT e.evaluation_id, e.design_id, e.workload_id, e.evaluator_id, e.run_id, d.space_id, e.repeat, "
+            "d.text_id, e.feasible, e.{} FROM evaluations e JOIN designs d ON d.design_id = e.design_id "
+            "WHERE {} ORDER BY e.evaluation_id",
+            join(standard_metrics(), ", e."), condition_sql(impl, filter)));
     std::optional<Details> details;
     if (detail == Detail::all) {
       details.emplace(impl.database);
@@ -100,7 +101,7 @@ void for_each_evaluation(const Log& log, const EvaluationFilter& filter, Detail 
     while (query.executeStep()) {
       int column = 0;
       for (std::int64_t* id : {&record.evaluation_id, &record.design_id, &record.workload_id, &record.evaluator_id,
-                               &record.run_id, &record.space_id}) {
+                               &record.run_id, &record.space_id, &record.repeat}) {
         *id = query.getColumn(column++).getInt64();
       }
       record.design_text_id = text_of(query, column++);

@@ -23,9 +23,9 @@ std::string named_condition(Log::Impl& log, const std::string& table, const std:
   }
   if (ids.empty()) {
     throw Error(ErrorKind::usage,
-                names.empty()
-                    ? fmt::format("{}: has no {} yet. Run `hindsight sweep` first.", log.path.string(), what)
-                    : fmt::format("{}: has no {} '{}'.{}", log.path.string(), what, name, did_you_mean(name, names)));
+                names.empty() ? fmt::format("{}: has no {} yet. Run `hindsight sweep` first.", shown(log.path), what)
+                              : fmt::format("{}: has no {} '{}'.{}", shown(log.path), what, printable(name),
+                                            did_you_mean(name, names)));
   }
   return fmt::format(" AND {}.{} IN ({})", table == "spaces" ? "d" : "e", id_column, join(ids, ", "));
 }
@@ -47,7 +47,7 @@ std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter) {
     std::unordered_set<std::int64_t> known;
     if (!log.has_row("runs", "run_id", *filter.run_id, known)) {
       throw Error(ErrorKind::usage, fmt::format("{}: has no run {}. `hindsight log show` lists the runs.",
-                                                log.path.string(), *filter.run_id));
+                                                shown(log.path), *filter.run_id));
     }
     sql += fmt::format(" AND e.run_id = {}", *filter.run_id);
   }

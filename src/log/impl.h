@@ -22,6 +22,8 @@ struct AppendStatements {
   SQLite::Statement find_design;
   SQLite::Statement insert_evaluation;
   SQLite::Statement find_evaluation;
+  SQLite::Statement find_metrics;
+  SQLite::Statement find_violations;
   SQLite::Statement insert_metric;
   SQLite::Statement insert_violation;
   SQLite::Statement put_checkpoint;

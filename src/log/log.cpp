@@ -4,6 +4,8 @@
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 
+#include <array>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
@@ -73,7 +75,7 @@ Log::Impl::Impl(std::filesystem::path path_, OpenMode mode_, Connection connecti
 
 void Log::Impl::require_writable() const {
   if (mode == OpenMode::read_only) {
-    throw Error(ErrorKind::usage, fmt::format("{}: opened for reading only. Open it for writing.", path.string()));
+    throw Error(ErrorKind::usage, fmt::format("{}: opened for reading only. Open it for writing.", shown(path)));
   }
 }
 
@@ -103,7 +105,36 @@ Log Log::open(const std::filesystem::path& file, OpenMode mode, std::chrono::mil
 const std::filesystem::path& Log::path() const { return impl_->path; }
 const std::vector<std::string>& Log::warnings() const { return impl_->warnings; }
 
-std::int64_t Log::begin_run(const std::string& kind, const Provenance& provenance, const std::string& options_json) {
+const std::string& to_string(RunKind kind) {
+  static const std::array<std::string, 7> names = {"sweep",   "import",         "train", "propose",
+                                                   "measure", "measure import", "bench"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+const std::string& to_string(RunStatus status) {
+  static const std::array<std::string, 4> names = {"running", "finished", "interrupted", "failed"};
+  return names.at(static_cast<std::size_t>(status));
+}
+
+Run::Run(Log& log, RunKind kind, const Provenance& provenance, const std::string& options_json)
+    : log_(log), id_(log.begin_run(kind, provenance, options_json)) {}
+
+Run::~Run() {
+  if (ended_) return;
+  try {
+    log_.end_run(id_, RunStatus::failed);
+  } catch (const std::exception&) {
+    // The error on its way says why; the run stays "running", like one that was killed.
+  }
+}
+
+void Run::finish(RunStatus status) {
+  HINDSIGHT_EXPECT(!ended_);
+  log_.end_run(id_, status);
+  ended_ = true;
+}
+
+std::int64_t Log::begin_run(RunKind kind, const Provenance& provenance, const std::string& options_json) {
   impl_->require_writable();
   const std::string& options = checked_json(options_json);
   return impl_->guarded("starting a run", [&] {
@@ -112,8 +143,8 @@ std::int64_t Log::begin_run(const std::string& kind, const Provenance& provenanc
                              "options_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     int column = 0;
     for (const std::string* text :
-         {&kind, &provenance.command_line, &provenance.version, &provenance.commit, &provenance.host, &provenance.user,
-          &provenance.cwd, &provenance.started_at, &options}) {
+         {&to_string(kind), &provenance.command_line, &provenance.version, &provenance.commit, &provenance.host,
+          &provenance.user, &provenance.cwd, &provenance.started_at, &options}) {
       insert.bind(++column, *text);
     }
     insert.exec();
@@ -121,12 +152,12 @@ std::int64_t Log::begin_run(const std::string& kind, const Provenance& provenanc
   });
 }
 
-void Log::end_run(std::int64_t run_id, const std::string& status) {
+void Log::end_run(std::int64_t run_id, RunStatus status) {
   impl_->require_writable();
-  HINDSIGHT_EXPECT(status == "finished" || status == "interrupted" || status == "failed");
+  HINDSIGHT_EXPECT(status != RunStatus::running);
   impl_->guarded("ending a run", [&] {
     SQLite::Statement update(impl_->database, "UPDATE runs SET status = ?, ended_at = ? WHERE run_id = ?");
-    update.bind(1, status);
+    update.bind(1, to_string(status));
     update.bind(2, utc_now());
     update.bind(3, run_id);
     HINDSIGHT_EXPECT(update.exec() == 1);
@@ -144,7 +175,7 @@ std::int64_t Log::add_space(const std::string& name, const std::string& canonica
         throw Error(ErrorKind::usage,
                     fmt::format("{}: already holds a design space named '{}' with another definition (rows of both "
                                 "would mix). Give the new space another name, or use another log.",
-                                impl_->path.string(), name));
+                                shown(impl_->path), name));
       }
       return found->id;
     }
@@ -175,7 +206,7 @@ std::int64_t Log::add_workload(const std::string& name, const std::string& canon
         throw Error(ErrorKind::usage,
                     fmt::format("{}: already holds a workload named '{}' with other layers or another batch size (rows "
                                 "of both would mix). Give the new one another name, or use another log.",
-                                impl_->path.string(), name));
+                                shown(impl_->path), name));
       }
       SQLite::Statement version(database, "SELECT context_version FROM workloads WHERE workload_id = ?");
       version.bind(1, found->id);

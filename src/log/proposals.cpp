@@ -35,7 +35,7 @@ std::int64_t design_id(SQLite::Database& database, const std::filesystem::path& 
     throw Error(ErrorKind::failure,
                 fmt::format("{}: the designs {} and {} have the same 64-bit hash (the log cannot tell them apart). "
                             "Store the proposals in another log?",
-                            file.string(), stored, proposal.design_text_id));
+                            shown(file), stored, proposal.design_text_id));
   }
   return find.getColumn(0).getInt64();
 }
@@ -128,11 +128,11 @@ std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t
     SQLite::Statement with_proposals(impl.database, "SELECT DISTINCT run_id FROM proposals ORDER BY run_id DESC");
     while (with_proposals.executeStep()) runs.push_back(text_of(with_proposals, 0));
     if (run_id && std::find(runs.begin(), runs.end(), std::to_string(*run_id)) == runs.end()) {
-      const std::vector<std::string> shown(runs.begin(), runs.begin() + std::min<std::ptrdiff_t>(5, std::ssize(runs)));
+      const std::vector<std::string> listed(runs.begin(), runs.begin() + std::min<std::ptrdiff_t>(5, std::ssize(runs)));
       throw Error(ErrorKind::usage,
-                  fmt::format("{}: run {} proposed nothing. {}", impl.path.string(), *run_id,
+                  fmt::format("{}: run {} proposed nothing. {}", shown(impl.path), *run_id,
                               runs.empty() ? "No run did. Run 'hindsight propose --log' first"
-                                           : "Runs with proposals, newest first: " + join(shown, ", ")));
+                                           : "Runs with proposals, newest first: " + join(listed, ", ")));
     }
     std::vector<ProposalRecord> records;
     if (runs.empty()) return records;

@@ -49,14 +49,17 @@ std::vector<EvaluatorSummary> evaluator_summaries(SQLite::Database& database) {
   std::vector<EvaluatorSummary> evaluators;
   SQLite::Statement query(
       database,
-      "WITH counted AS (SELECT evaluator_id, count(*) AS rows FROM evaluations GROUP BY 1) "
-      "SELECT evaluator_id, name, definition_hash, coalesce(rows, 0) FROM evaluators LEFT JOIN counted "
+      "WITH counted AS (SELECT evaluator_id, count(*) AS rows, sum(repeat > 0) AS repeats "
+      "FROM evaluations GROUP BY 1) "
+      "SELECT evaluator_id, name, definition_hash, coalesce(rows, 0), coalesce(repeats, 0) FROM evaluators "
+      "LEFT JOIN counted "
       "USING (evaluator_id) ORDER BY evaluator_id");
   while (query.executeStep()) {
     evaluators.push_back({.evaluator_id = query.getColumn(0).getInt64(),
                           .name = text_of(query, 1),
                           .definition_hash = text_of(query, 2),
-                          .evaluations = static_cast<std::uint64_t>(query.getColumn(3).getInt64())});
+                          .evaluations = static_cast<std::uint64_t>(query.getColumn(3).getInt64()),
+                          .repeats = static_cast<std::uint64_t>(query.getColumn(4).getInt64())});
   }
   return evaluators;
 }
@@ -178,6 +181,24 @@ std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter
     std::sort(result.begin(), result.end(),
               [](const WorkloadStats& a, const WorkloadStats& b) { return a.workload < b.workload; });
     return result;
+  });
+}
+
+std::vector<WorkloadOrigin> workload_origins(const Log& log) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("reading where its rows come from", [&] {
+    SQLite::Statement query(impl.database,
+                            "WITH origins AS (SELECT workload_id, run_id, max(latency_s IS NOT NULL) AS has_latency "
+                            "FROM evaluations GROUP BY workload_id, run_id) "
+                            "SELECT name, run_id, has_latency FROM origins JOIN workloads USING (workload_id) "
+                            "ORDER BY name, run_id");
+    std::vector<WorkloadOrigin> origins;
+    while (query.executeStep()) {
+      origins.push_back({.workload = text_of(query, 0),
+                         .run_id = query.getColumn(1).getInt64(),
+                         .has_latency = query.getColumn(2).getInt() != 0});
+    }
+    return origins;
   });
 }
 

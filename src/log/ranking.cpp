@@ -36,7 +36,7 @@ void require_metric(Log::Impl& log, const std::string& metric) {
   SQLite::Statement query(log.database, "SELECT 1 FROM evaluation_metrics WHERE name = ? LIMIT 1");
   query.bind(1, metric);
   if (!query.executeStep()) {
-    throw Error(ErrorKind::usage, fmt::format("{}: has no metric '{}'.{}", log.path.string(), metric,
+    throw Error(ErrorKind::usage, fmt::format("{}: has no metric '{}'.{}", shown(log.path), printable(metric),
                                               did_you_mean(metric, all_metric_names(log.database))));
   }
 }
@@ -56,11 +56,12 @@ std::vector<RankedEvaluation> ranked(Log::Impl& log, const EvaluationFilter& fil
     columns += fmt::format(", {} AS v{}", value, i);
     conditions += fmt::format(" AND {} IS NOT NULL", value);
   }
-  SQLite::Statement query(log.database,
-                          fmt::format("SELECT e.evaluation_id, e.design_id, d.text_id, ev.name{} FROM evaluations e "
-                                      "JOIN designs d ON d.design_id = e.design_id "
-                                      "JOIN evaluators ev ON ev.evaluator_id = e.evaluator_id{} WHERE {} {}",
-                                      columns, joins, conditions, order_and_limit));
+  SQLite::Statement query(
+      log.database,
+      fmt::format("SELECT e.evaluation_id, e.design_id, e.repeat, d.text_id, ev.name{} FROM evaluations e "
+                  "JOIN designs d ON d.design_id = e.design_id "
+                  "JOIN evaluators ev ON ev.evaluator_id = e.evaluator_id{} WHERE {} {}",
+                  columns, joins, conditions, order_and_limit));
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     if (!is_standard(metrics[i])) {
       query.bind(static_cast<int>(i + 1), metrics[i]);
@@ -71,10 +72,11 @@ std::vector<RankedEvaluation> ranked(Log::Impl& log, const EvaluationFilter& fil
     RankedEvaluation& row = rows.emplace_back();
     row.evaluation_id = query.getColumn(0).getInt64();
     row.design_id = query.getColumn(1).getInt64();
-    row.design_text_id = text_of(query, 2);
-    row.evaluator = text_of(query, 3);
+    row.repeat = query.getColumn(2).getInt64();
+    row.design_text_id = text_of(query, 3);
+    row.evaluator = text_of(query, 4);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-      row.values.push_back(query.getColumn(static_cast<int>(4 + i)).getDouble());
+      row.values.push_back(query.getColumn(static_cast<int>(5 + i)).getDouble());
     }
   }
   return rows;

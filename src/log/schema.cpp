@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/log/log.h"
+#include "log/connection.h"
 #include "log/schema_gpu_sql.h"
 #include "log/schema_sql.h"
 
@@ -52,21 +54,23 @@ std::set<std::string> tables_and_columns(SQLite::Database& database) {
   return names;
 }
 
-const std::set<std::string>& expected_tables_and_columns() {
-  static const std::set<std::string> expected = [] {
-    SQLite::Database reference(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    for (const Migration& step : migrations()) reference.exec(step.sql);
-    return tables_and_columns(reference);
-  }();
-  return expected;
+/// Those of a log of this version.
+std::set<std::string> expected_tables_and_columns(int version) {
+  SQLite::Database reference(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  for (const Migration& step : migrations()) {
+    if (step.to_version <= version) reference.exec(step.sql);
+  }
+  return tables_and_columns(reference);
 }
 
 }  // namespace
 
 std::span<const Migration> migrations() {
-  static const std::array<Migration, 2> steps = {
-      {{.to_version = 1, .sql = creation_sql().c_str()}, {.to_version = 2, .sql = kGpuTablesSql}}};
-  static_assert(kSchemaVersion == 2, "a new schema version needs its migration here");
+  static const std::array<Migration, 3> steps = {
+      {{.to_version = 1, .sql = creation_sql().c_str()},
+       {.to_version = 2, .sql = kGpuTablesSql},
+       {.to_version = 3, .sql = kRepeatsSql, .read_sql = kReadWithoutRepeatsSql}}};
+  static_assert(kSchemaVersion == 3, "a new schema version needs its migration here");
   return steps;
 }
 
@@ -87,19 +91,19 @@ void require_log_or_blank(SQLite::Database& database, const std::filesystem::pat
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}: not a Hindsight log (a SQLite file of another program, application_id 0x{:08x}, "
                             "{} tables and indexes). Name another file; this one is unchanged.",
-                            file.string(), static_cast<std::uint32_t>(identity.application_id), identity.objects));
+                            shown(file), static_cast<std::uint32_t>(identity.application_id), identity.objects));
   }
   if (identity.schema_version > newest_version) {
     throw Error(
         ErrorKind::incompatible,
         fmt::format("{}: schema version {}, written by {} (this is Hindsight {}, which reads schema versions up "
                     "to {}). Use that version or a newer one; the file is unchanged.",
-                    file.string(), identity.schema_version, writer_version(database), build_info().version,
+                    shown(file), identity.schema_version, writer_version(database), build_info().version,
                     newest_version));
   }
   if (identity.schema_version < 1) {
     throw Error(ErrorKind::incompatible,
-                fmt::format("{}: damaged log: schema version {} does not exist. Restore it from a copy.", file.string(),
+                fmt::format("{}: damaged log: schema version {} does not exist. Restore it from a copy.", shown(file),
                             identity.schema_version));
   }
 }
@@ -134,7 +138,7 @@ void migrate(SQLite::Database& database, const std::filesystem::path& file, std:
       throw Error(ErrorKind::incompatible,
                   fmt::format("{}: the migration from schema version {} to {} found a broken reference in table {}; "
                               "nothing was changed. Run `hindsight log verify`.",
-                              file.string(), from, newest, broken.getColumn(0).getString()));
+                              shown(file), from, newest, broken.getColumn(0).getString()));
     }
     database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, newest));
     transaction.commit();
@@ -142,12 +146,22 @@ void migrate(SQLite::Database& database, const std::filesystem::path& file, std:
   database.exec("PRAGMA foreign_keys = ON");
 }
 
+bool read_as_newest(SQLite::Database& database, int version) {
+  const auto older = [&](const Migration& step) { return step.to_version > version; };
+  const auto readable = [](const Migration& step) { return step.read_sql != nullptr; };
+  std::vector<Migration> missing;
+  std::copy_if(migrations().begin(), migrations().end(), std::back_inserter(missing), older);
+  if (!std::all_of(missing.begin(), missing.end(), readable)) return false;
+  for (const Migration& step : missing) database.exec(step.read_sql);
+  return true;
+}
+
 void require_expected_columns(SQLite::Database& database, const std::filesystem::path& file) {
   const std::set<std::string> present = tables_and_columns(database);
-  for (const std::string& name : expected_tables_and_columns()) {
+  for (const std::string& name : expected_tables_and_columns(identify(database).schema_version)) {
     if (!present.contains(name)) {
       throw Error(ErrorKind::incompatible,
-                  fmt::format("{}: damaged log: '{}' is missing. Restore it from a copy.", file.string(), name));
+                  fmt::format("{}: damaged log: '{}' is missing. Restore it from a copy.", shown(file), name));
     }
   }
 }

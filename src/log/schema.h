@@ -14,6 +14,7 @@ namespace hindsight::log {
 struct Migration {
   int to_version;
   const char* sql;
+  const char* read_sql = nullptr;  ///< temporary views that make the older log readable as it is, where that is enough
 };
 
 /// All steps, ascending, without gaps, ending at kSchemaVersion.
@@ -38,7 +39,12 @@ void require_log_or_blank(SQLite::Database& database, const std::filesystem::pat
 /// Errors: Error{incompatible} when the file is refused, or a step leaves broken references.
 void migrate(SQLite::Database& database, const std::filesystem::path& file, std::span<const Migration> steps);
 
-/// Refuses a log that lacks a table or column of the schema. Errors: Error{incompatible} naming the missing part.
+/// Lets this connection read an older log as one of the newest version: the file does not change. False when that
+/// version can only be migrated.
+[[nodiscard]] bool read_as_newest(SQLite::Database& database, int version);
+
+/// Refuses a log that lacks a table or column of its schema version. Errors: Error{incompatible} naming the missing
+/// part.
 void require_expected_columns(SQLite::Database& database, const std::filesystem::path& file);
 
 /// Names of the tables of the schema, in order of creation.

@@ -1,4 +1,4 @@
-/// SQL of schema version 1. The comments inside stay in the file: `.schema` of the sqlite3 shell shows them.
+/// SQL of schema versions 1 and 3. The comments inside stay in the file: `.schema` of the sqlite3 shell shows them.
 /// Private to the log layer; documented for people in docs/log-schema.md.
 #pragma once
 
@@ -209,5 +209,61 @@ CREATE VIEW v_runs AS
          evaluations_inserted, evaluations_present, rows_rejected, user, host, version, commit_hash, command_line
     FROM runs ORDER BY run_id DESC;
 )sql";
+
+/// Version 3: an evaluation may be repeated. The table is rebuilt because its UNIQUE constraint changes; views on it,
+/// also those that a user made, are not looked at while it has another name (legacy_alter_table).
+inline constexpr const char* kRepeatsSql = R"sql(
+PRAGMA legacy_alter_table = ON;
+
+CREATE TABLE repeated_evaluations (
+  evaluation_id INTEGER PRIMARY KEY,
+  design_id INTEGER NOT NULL REFERENCES designs,
+  workload_id INTEGER NOT NULL REFERENCES workloads,
+  evaluator_id INTEGER NOT NULL REFERENCES evaluators,
+  repeat INTEGER NOT NULL DEFAULT 0 CHECK (repeat >= 0),  -- number of the measurement, from 0
+  run_id INTEGER NOT NULL REFERENCES runs,
+  feasible INTEGER NOT NULL CHECK (feasible IN (0, 1)),
+  latency_s REAL,                    -- one inference of the whole batch
+  latency_cycles REAL,
+  energy_j REAL,                     -- one inference of the whole batch
+  average_power_w REAL,
+  area_mm2 REAL,
+  utilisation_frac REAL,             -- useful MACs per MAC slot, 0..1
+  dram_read_bytes REAL,
+  dram_write_bytes REAL,
+  weights_cached_frac REAL,          -- share of the weights that stays on chip, 0..1
+  instructions REAL,
+  peak_power_w REAL,
+  UNIQUE (design_id, workload_id, evaluator_id, repeat),
+  CHECK (feasible = 1 OR (latency_s IS NULL AND energy_j IS NULL))
+) STRICT;
+
+INSERT INTO repeated_evaluations
+  SELECT evaluation_id, design_id, workload_id, evaluator_id, 0, run_id, feasible, latency_s, latency_cycles, energy_j,
+         average_power_w, area_mm2, utilisation_frac, dram_read_bytes, dram_write_bytes, weights_cached_frac,
+         instructions, peak_power_w
+    FROM evaluations;
+DROP TABLE evaluations;
+ALTER TABLE repeated_evaluations RENAME TO evaluations;
+PRAGMA legacy_alter_table = OFF;
+
+DROP VIEW v_evaluations;
+CREATE VIEW v_evaluations AS
+  SELECT e.evaluation_id, s.name AS space, w.name AS workload, ev.name AS evaluator, e.run_id, e.repeat, e.feasible,
+         (SELECT group_concat(v.code, ' ') FROM evaluation_violations v
+           WHERE v.evaluation_id = e.evaluation_id) AS reasons,
+         e.latency_s, e.latency_cycles, e.energy_j, e.average_power_w, e.area_mm2, e.utilisation_frac,
+         e.dram_read_bytes, e.dram_write_bytes, e.weights_cached_frac, e.instructions, e.peak_power_w,
+         d.text_id AS design, e.design_id
+    FROM evaluations e
+    JOIN designs d ON d.design_id = e.design_id
+    JOIN spaces s ON s.space_id = d.space_id
+    JOIN workloads w ON w.workload_id = e.workload_id
+    JOIN evaluators ev ON ev.evaluator_id = e.evaluator_id;
+)sql";
+
+/// A log of version 2 read as one of version 3, without a change to the file.
+inline constexpr const char* kReadWithoutRepeatsSql =
+    "CREATE TEMP VIEW evaluations AS SELECT *, 0 AS repeat FROM main.evaluations";
 
 }  // namespace hindsight::log

@@ -14,7 +14,7 @@ std::string import_text(const dataset::ImportResult& result, const std::string& 
   std::string out =
       wrapped("",
               fmt::format("{}: {} written to {}, {} were there before, {} repeated, {} refused; {}",
-                          counted(result.rows, "row"), with_commas(result.inserted), log,
+                          counted(result.rows, "row"), with_commas(result.inserted), printable(log, 400),
                           with_commas(result.already_present), with_commas(result.repeated),
                           with_commas(result.rejected_count), counted(result.feasible, "feasible design")),
               columns, 2);

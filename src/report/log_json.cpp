@@ -9,6 +9,7 @@ Json ranked_json(const std::vector<log::RankedEvaluation>& ranked, const std::ve
   for (const log::RankedEvaluation& evaluation : ranked) {
     Json entry{{"evaluation_id", evaluation.evaluation_id},
                {"evaluator", evaluation.evaluator},
+               {"repeat", evaluation.repeat},
                {"design", evaluation.design_text_id}};
     for (std::size_t i = 0; i < metrics.size(); ++i) entry[metrics[i]] = evaluation.values[i];
     json.push_back(entry);
@@ -25,16 +26,16 @@ Json workloads_json(const log::Log& log, const LogQuery& query) {
                          {"evaluations", reason.evaluations},
                          {"share_of_infeasible_frac", reason.share_of_infeasible_frac}});
     }
-    const auto best =
-        log::best_designs(log, stats.workload, query.metric, query.top, direction_of(query.metric), query.filter);
+    const std::string metric = metric_of(query, stats.workload);
+    const auto best = log::best_designs(log, stats.workload, metric, query.top, direction_of(metric), query.filter);
     Json entry{{"workload", stats.workload},
                {"batch", stats.batch},
                {"evaluations", stats.evaluations},
                {"feasible", stats.feasible},
                {"feasible_frac", stats.feasible_frac()},
                {"reasons", reasons},
-               {"best_by", query.metric},
-               {"best", ranked_json(best, {query.metric})}};
+               {"best_by", metric},
+               {"best", ranked_json(best, {metric})}};
     if (!query.pareto.empty()) {
       entry["pareto_metrics"] = query.pareto;
       entry["pareto"] = ranked_json(log::pareto_front(log, stats.workload, query.pareto, query.filter), query.pareto);
@@ -87,7 +88,8 @@ std::string log_contents_json(const log::Log& log, const LogQuery& query) {
   for (const log::EvaluatorSummary& evaluator : summary.evaluators) {
     json["evaluators"].push_back({{"name", evaluator.name},
                                   {"definition_hash", evaluator.definition_hash},
-                                  {"evaluations", evaluator.evaluations}});
+                                  {"evaluations", evaluator.evaluations},
+                                  {"repeats", evaluator.repeats}});
   }
   json["runs"] = Json::array();
   for (const log::RunInfo& run : log::recent_runs(log, query.runs)) json["runs"].push_back(run_json(run));

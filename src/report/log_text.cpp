@@ -44,6 +44,7 @@ std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const 
     }
     std::string line = join(values, ", ");
     if (name_evaluator) line += fmt::format(" ({})", ranked[i].evaluator);
+    if (ranked[i].repeat > 0) line += fmt::format(", repeat {}", ranked[i].repeat);
     out += wrapped(fmt::format("{:>4}  ", i + 1), line, columns, 6);
     out += wrapped_design("      ", ranked[i].design_text_id, columns, 6);
   }
@@ -57,10 +58,11 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
   std::string out;
   const bool name_evaluator = several_evaluators(log);
   for (const log::WorkloadStats& workload : stats) {
+    const std::string metric = metric_of(query, workload.workload);
     const auto ranked =
-        log::best_designs(log, workload.workload, query.metric, query.top, direction_of(query.metric), query.filter);
-    out += fmt::format("\n{}: best by {}\n", workload.workload, query.metric);
-    out += ranked.empty() ? "      no feasible design\n" : ranked_text(ranked, {query.metric}, name_evaluator, columns);
+        log::best_designs(log, workload.workload, metric, query.top, direction_of(metric), query.filter);
+    out += fmt::format("\n{}: best by {}\n", workload.workload, metric);
+    out += ranked.empty() ? "      no feasible design\n" : ranked_text(ranked, {metric}, name_evaluator, columns);
   }
   return out;
 }
@@ -97,6 +99,12 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
 
 }  // namespace
 
+std::string metric_of(const LogQuery& query, const std::string& workload) {
+  if (!query.metric.empty()) return query.metric;
+  const auto own = query.own_metrics.find(workload);
+  return own == query.own_metrics.end() ? "latency_s" : own->second;
+}
+
 log::Direction direction_of(const std::string& metric) {
   static constexpr std::array<std::string_view, 2> kMoreIsBetter{"utilisation_frac", "weights_cached_frac"};
   const bool maximise = std::find(kMoreIsBetter.begin(), kMoreIsBetter.end(), metric) != kMoreIsBetter.end();
@@ -105,11 +113,12 @@ log::Direction direction_of(const std::string& metric) {
 
 std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns) {
   const log::Summary summary = log::summary(log);
-  std::string out = wrapped("",
-                            fmt::format("log {}: {}, schema {}, created {} by hindsight {}", log.path().string(),
-                                        binary_bytes(static_cast<double>(summary.file_bytes)), summary.schema_version,
-                                        summary.created_at, summary.created_by_version),
-                            columns, 2);
+  std::string out =
+      wrapped("",
+              fmt::format("log {}: {}, schema {}, created {} by hindsight {}", printable(log.path().string(), 400),
+                          binary_bytes(static_cast<double>(summary.file_bytes)), summary.schema_version,
+                          summary.created_at, summary.created_by_version),
+              columns, 2);
   std::vector<std::string> counts;
   for (const log::TableCount& table : summary.tables) {
     if (table.rows > 0) counts.push_back(fmt::format("{} {}", table.table, with_commas(table.rows)));
@@ -119,8 +128,11 @@ std::string log_contents_text(const log::Log& log, const LogQuery& query, int co
     out += wrapped("space: ", fmt::format("{}, {} designs", space.name, with_commas(space.designs)), columns, 2);
   }
   for (const log::EvaluatorSummary& evaluator : summary.evaluators) {
-    out += wrapped("evaluator: ", fmt::format("{}, {} evaluations", evaluator.name, with_commas(evaluator.evaluations)),
-                   columns, 2);
+    const std::string repeats =
+        evaluator.repeats == 0 ? "" : fmt::format(", {} of them repeats", with_commas(evaluator.repeats));
+    out += wrapped(
+        "evaluator: ", fmt::format("{}, {} evaluations{}", evaluator.name, with_commas(evaluator.evaluations), repeats),
+        columns, 2);
   }
   out += "\n" + runs_text(log::recent_runs(log, query.runs), columns);
   return out + best_text(log, query, log::workload_stats(log, query.filter), columns);
@@ -153,10 +165,11 @@ std::string log_statistics_text(const log::Log& log, const LogQuery& query, int 
 }
 
 std::string verification_text(const log::Log& log, const log::Verification& verification, int columns) {
-  if (verification.sound()) return wrapped("", log.path().string() + ": sound", columns, 2);
+  const std::string file = printable(log.path().string(), 400);
+  if (verification.sound()) return wrapped("", file + ": sound", columns, 2);
   std::string out;
   for (const std::string& problem : verification.problems) {
-    out += wrapped("", fmt::format("{}: {}", log.path().string(), problem), columns, 2);
+    out += wrapped("", fmt::format("{}: {}", file, problem), columns, 2);
   }
   return out;
 }

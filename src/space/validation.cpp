@@ -51,6 +51,9 @@ Found problem(ParameterPart part, std::string text, std::size_t level = 0) {
   return ParameterProblem{.parameter = 0, .part = part, .level = level, .text = std::move(text)};
 }
 
+/// 2^53: every whole number up to it is a double of its own.
+constexpr double kLargestCount = 9007199254740992.0;
+
 Found ordinal_problem(const Parameter& parameter) {
   const bool counts = parameter.unit == "count" || parameter.unit == "entries";
   for (std::size_t i = 0; i < parameter.values.size(); ++i) {
@@ -58,9 +61,10 @@ Found ordinal_problem(const Parameter& parameter) {
     if (!std::isfinite(value)) {
       return problem(ParameterPart::levels, "a value is not a finite number. Remove it", i);
     }
-    if (counts && (value < 0.0 || value != std::floor(value))) {
+    if (counts && (value < 0.0 || value > kLargestCount || value != std::floor(value))) {
       return problem(ParameterPart::levels,
-                     fmt::format("value {} is not a whole number >= 0 (its unit is {}). Change the value or the unit",
+                     fmt::format("value {} is not a whole number from 0 to 2^53 (its unit is {}). Change the value or "
+                                 "the unit",
                                  shortest(value), parameter.unit),
                      i);
     }

@@ -151,9 +151,9 @@ class Writer {
   void append(const Batch& batch) {
     wait();
     if (!log_) log_ = log::Log::open(options_.log, log::OpenMode::read_write_create);
-    if (!run_id_) {
+    if (!run_) {
       ids_ = register_definitions(*log_, options_);
-      run_id_ = log_->begin_run("sweep", options_.provenance, options_json(options_, definition_hash_));
+      run_.emplace(*log_, log::RunKind::sweep, options_.provenance, options_json(options_, definition_hash_));
     }
     pending_ = std::async(std::launch::async, [this, &batch] { return write(batch); });
   }
@@ -167,24 +167,13 @@ class Writer {
     if (first_rejection_.empty() && !result.rejected.empty()) first_rejection_ = result.rejected.front().reason;
   }
 
-  void end(const std::string& status) {
+  void end(log::RunStatus status) {
     wait();
-    if (run_id_) log_->end_run(*run_id_, status);
-  }
-
-  /// After an error: the batch under way may finish or fail, the run is marked failed if that still works.
-  void abandon() noexcept {
-    try {
-      if (pending_.valid()) pending_.wait();
-      pending_ = {};
-      if (run_id_) log_->end_run(*run_id_, "failed");
-    } catch (const std::exception&) {
-      // The first error is the one to report; a run without an end reads as unfinished.
-    }
+    if (run_) run_->finish(status);
   }
 
   void report(SweepSummary& summary) const {
-    summary.run_id = run_id_;
+    if (run_) summary.run_id = run_->id();
     summary.rows_inserted = inserted_;
     summary.rows_already_present = already_present_;
     summary.rows_rejected = rejected_;
@@ -212,16 +201,16 @@ class Writer {
         rows.push_back(std::move(row));
       }
     }
-    return log_->append(*run_id_, ids_.space_id, ids_.evaluator_id, rows,
+    return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, rows,
                         log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
   }
 
   const SweepOptions& options_;
   std::string definition_hash_;
   std::optional<log::Log> log_;
-  std::optional<std::int64_t> run_id_;
+  std::optional<log::Run> run_;
   Registration ids_;
-  std::future<log::AppendResult> pending_;
+  std::future<log::AppendResult> pending_;  // after what it uses: it ends before the run and the log do
   std::uint64_t inserted_ = 0, already_present_ = 0, rejected_ = 0;
   std::string first_rejection_;
 };
@@ -259,12 +248,7 @@ class Sweep {
     const auto start = std::chrono::steady_clock::now();
     SweepSummary summary;
     summary.samples = samples_;
-    try {
-      summary.status = run_batches(summary);
-    } catch (...) {
-      writer_.abandon();
-      throw;
-    }
+    summary.status = run_batches(summary);
     summary.candidates = progressed_.candidates;
     summary.constrained = progressed_.constrained;
     summary.repeated = progressed_.repeated;
@@ -316,7 +300,7 @@ class Sweep {
         break;
       }
     }
-    writer_.end(status == SweepStatus::interrupted ? "interrupted" : "finished");
+    writer_.end(status == SweepStatus::interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
     progress.finish(note(progressed_));
     summary.designs_this_run = progressed_.designs - designs_before;
     return status;

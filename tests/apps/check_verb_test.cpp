@@ -34,7 +34,7 @@ class Check : public AppTest {
                                 .user = "",
                                 .started_at = "2026-01-01T00:00:00Z",
                                 .cwd = ""};
-    const std::int64_t run = log.begin_run("propose", provenance, "{}");
+    const std::int64_t run = log.begin_run(log::RunKind::propose, provenance, "{}");
     const std::int64_t space = log.add_space(tiny.name(), tiny.canonical_definition(), tiny.definition_hash());
     std::vector<log::ProposalRow> rows;
     for (std::int64_t rank = 1; rank <= 2; ++rank) {
@@ -49,7 +49,7 @@ class Check : public AppTest {
                       .verdict_json = R"({"feasible":true})"});
     }
     log.add_proposals(run, space, std::nullopt, rows);
-    log.end_run(run, "finished");
+    log.end_run(run, log::RunStatus::finished);
   }
 };
 

@@ -77,6 +77,28 @@ TEST_F(FileRolesTest, SweepKeepsItsSpace) {
                  "--space");
 }
 
+TEST_F(FileRolesTest, AMissingFolderIsAUsageErrorOfEveryVerbThatWrites) {
+  const std::string out = file("no folder/out");
+  const std::string gemms = write("gemms.csv", "m,n,k\n64,64,64\n");
+  const std::vector<std::vector<std::string>> commands{
+      {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "2", "--log", out},
+      {"log", "import", "--csv", table_, "--objective", "cost_ms", "--log", out},
+      {"space", "infer", table_, "--out", out},
+      {"train", "--log", log_, "--out", out + ".safetensors"},
+      {"propose", "--workload", "unet", "--csv", out},
+      {"gemm", "--gpu", "l4", "--csv", gemms, "--out", out},
+      {"calibrate", "--gpu", "l4", "--measurements", gemms, "--out", out},
+      {"measure", "gemm", "--shapes", gemms, "--log", out},
+      {"measure", "gemm", "--shapes", gemms, "--csv", out},
+      {"measure", "import", gemms, "--sheet", out + ".yaml"}};
+  for (const std::vector<std::string>& command : commands) {
+    SCOPED_TRACE(command[0] + " " + command[1]);
+    const Outcome outcome = hindsight(command);
+    expect_one_line_error(outcome, 2, "no folder. Create it: mkdir -p '" + file("no folder") + "'");
+    EXPECT_FALSE(std::filesystem::exists(file("no folder")));
+  }
+}
+
 TEST_F(FileRolesTest, DevicesAreNotReplaced) {
   EXPECT_EQ(hindsight({"space", "infer", table_, "--out", "/dev/null"}).exit_code, 0);
 }

@@ -58,7 +58,8 @@ TEST_F(ImportedLog, ContradictoryRowsAreRefusedUnlessOneIsChosen) {
   expect_one_line_error(import(table), 2, "twice.csv:3: contradicts line 2");
   EXPECT_FALSE(std::filesystem::exists(log())) << "nothing half-written";
   const Outcome refused = import(table);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("the first of 2 such rows"), HasSubstr("--duplicates first, last or best")));
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("the first of 2 such rows"),
+                                 HasSubstr("--duplicates first, last or best, or every measurement with keep")));
   const auto stored = [&](const std::string& policy) {
     std::filesystem::remove(log());
     const Outcome outcome = import(table, {"--duplicates", policy});
@@ -72,7 +73,31 @@ TEST_F(ImportedLog, ContradictoryRowsAreRefusedUnlessOneIsChosen) {
   EXPECT_EQ(stored("first"), 0) << "design 1 was infeasible first";
   EXPECT_EQ(stored("last"), 4);
   EXPECT_EQ(stored("best"), 4);
+  std::filesystem::remove(log());
+  const Outcome kept = import(table, {"--duplicates", "keep"});
+  EXPECT_EQ(kept.exit_code, 0) << kept.err;
+  EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr("5 evaluations, 3 of them repeats"));
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, AllOf(HasSubstr(", repeat 1"), HasSubstr(", repeat 2")));
   expect_one_line_error(import(table, {"--duplicates", "frist"}), 2, "Did you mean 'first'?");
+}
+
+TEST_F(ImportedLog, EveryApplicationIsShownByItsOwnObjective) {
+  ASSERT_EQ(import(write("tuning.csv", tuning_table()), {"--infeasible", "failed"}).exit_code, 0);
+  const std::string other = write("fpga.csv", "unroll,cycles\n1,90\n2,40\n4,70\n");
+  ASSERT_EQ(hindsight({"log", "import", "--csv", other, "--log", log(), "--objective", "cycles"}).exit_code, 0);
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "100", "--quiet", "--log", log()})
+                .exit_code,
+            0);
+  for (const char* verb : {"show", "stats"}) {
+    const std::string text = hindsight({"log", verb, log()}).out;
+    EXPECT_THAT(text, AllOf(HasSubstr("tuning: best by cost_ms"), HasSubstr("fpga: best by cycles"),
+                            HasSubstr("m6: best by latency_s")));
+    EXPECT_THAT(text, Not(HasSubstr("no feasible design")));
+  }
+  for (const Json& workload : Json::parse(hindsight({"log", "stats", log(), "--json"}).out).at("workloads")) {
+    EXPECT_FALSE(workload.at("best").empty()) << workload.at("workload");
+  }
+  EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "cycles"}).out, HasSubstr("tuning: best by cycles"));
 }
 
 TEST_F(ImportedLog, CountsAddUpToTheRows) {

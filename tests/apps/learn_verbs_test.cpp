@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "apps/app_fixture.h"
+#include "hindsight/log/query.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -200,6 +201,35 @@ TEST_F(Learn, CtrlCKeepsTheBestSoFar) {
   }
   EXPECT_EQ(propose({"--workload", "m6"}).exit_code, 0);
   EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr("interrupted"));
+}
+
+TEST_F(Learn, AnInterruptedProposalIsStoredAsOne) {
+  make_model();
+  Process process({"propose", "--model", model(), "--evaluations", "1000000000", "--workload", "m6", "--log", log()});
+  const auto newest = [&] { return log::recent_runs(log::Log::open(log(), log::OpenMode::read_only), 1).front(); };
+  for (int wait = 0; newest().kind != "propose" && wait < 600; ++wait) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 130);
+  EXPECT_EQ(newest().kind, "propose");
+  EXPECT_EQ(newest().status, "interrupted");
+}
+
+TEST_F(Learn, ALogThatMayNotBeWrittenIsRefusedBeforeTheWork) {
+  make_model();
+  std::filesystem::permissions(folder_, std::filesystem::perms::all);
+  std::filesystem::permissions(log(), std::filesystem::perms(0444));
+  const std::string before = hash_of(log());
+  const std::vector<std::vector<std::string>> commands{
+      {"propose", "--model", model(), "--workload", "m6", "--log", log()},
+      {"train", "--log", log(), "--out", file("late.safetensors"), "--set", "steps=100000000"}};
+  for (const auto& command : commands) {
+    SCOPED_TRACE(command.front());
+    expect_one_line_error(hindsight(command, {.ordinary_user = true}), 1, "read-only, and this command writes to it");
+  }
+  EXPECT_FALSE(std::filesystem::exists(file("late.safetensors")));
+  EXPECT_EQ(hash_of(log()), before);
 }
 
 TEST_F(Learn, TuneReplacesValuesThatLearnNothing) {

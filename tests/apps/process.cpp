@@ -32,6 +32,10 @@ constexpr int kCannotStart = 127;
     const rlimit limit{.rlim_cur = *surroundings.largest_file_bytes, .rlim_max = *surroundings.largest_file_bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
+  constexpr uid_t kNobody = 65534;
+  if (surroundings.ordinary_user && ::geteuid() == 0 && ::setresuid(kNobody, kNobody, kNobody) != 0) {
+    ::_exit(kCannotStart);
+  }
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
   ::execv(argv[0], argv.data());

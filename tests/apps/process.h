@@ -29,6 +29,7 @@ struct Surroundings {
   std::optional<rlim_t> largest_file_bytes = {};        ///< RLIMIT_FSIZE
   bool close_output_early = false;                      ///< the reader of standard output goes at once
   bool terminal = false;                                ///< standard output is a terminal
+  bool ordinary_user = false;                           ///< permissions hold, also when root runs the tests
 };
 
 /// A running program; killed at the end if still running.

@@ -135,7 +135,9 @@ TEST_F(Verbs, LogShowAndStatsAgreeWithEachOther) {
   EXPECT_THAT(hindsight({"log", "show", "--log", log, "--metric", "utilisation_frac"}).out,
               HasSubstr("best by utilisation_frac"));
   expect_one_line_error(hindsight({"log", "stats", log, "--workload", "m66"}), 2, "m6");
-  expect_one_line_error(hindsight({"log", "stats", log, "--metric", "latency"}), 2, "latency_s");
+  EXPECT_EQ(hindsight({"log", "stats", log, "--metric", "latency", "--pareto", "latency,area_mm2"}).out,
+            hindsight({"log", "stats", log, "--metric", "latency_s", "--pareto", "latency_s,area_mm2"}).out);
+  expect_one_line_error(hindsight({"log", "stats", log, "--metric", "latencyy_s"}), 2, "latency_s");
   EXPECT_EQ(hindsight({"log", "verify", log}).exit_code, 0);
   EXPECT_EQ(json_of(hindsight({"log", "verify", log, "--json"})).at("sound"), true);
 }

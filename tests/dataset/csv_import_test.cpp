@@ -5,6 +5,7 @@
 
 #include "dataset/dataset_fixture.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
@@ -170,6 +171,55 @@ TEST_F(ImportCsv, TheBestOrTheLastOfContradictoryRowsIsKept) {
   EXPECT_THAT(objectives(Duplicates::first), ElementsAre(0, 1));
   EXPECT_THAT(objectives(Duplicates::last), ElementsAre(6, 0));
   EXPECT_THAT(objectives(Duplicates::best), ElementsAre(4, 1));
+}
+
+TEST_F(ImportCsv, EveryMeasurementIsKeptUnderItsNumber) {
+  const auto rows = [&] {
+    std::vector<std::string> texts;
+    log::for_each_evaluation(log::Log::open(file_, log::OpenMode::read_only), {}, log::Detail::all,
+                             [&](const log::EvaluationRecord& record) {
+                               texts.push_back(record.design_text_id + " " + std::to_string(record.repeat) + " " +
+                                               (record.feasible ? shortest(record.other_metrics.front().second)
+                                                                : record.violations.front().code));
+                               return true;
+                             });
+    return texts;
+  };
+  const std::string text = "a,y\n1,5\n1,4\n2,1\n1,5\n1,oom\n";
+  const ImportResult result = import_into(text, text, {.objective = "y"}, Duplicates::keep);
+  EXPECT_EQ(result.inserted, 5U);
+  EXPECT_EQ(result.contradictions, 0U);
+  const std::vector<std::string> expected{"a=1 0 5", "a=1 1 4", "a=2 0 1", "a=1 2 5", "a=1 3 oom"};
+  EXPECT_EQ(rows(), expected);
+  // The same table again is there already; another measurement takes the next number.
+  EXPECT_EQ(import_into(text, text, {.objective = "y"}, Duplicates::keep).already_present, 5U);
+  const ImportResult more = import_into(text, "a,y\n1,4\n1,7\n", {.objective = "y"}, Duplicates::keep);
+  EXPECT_EQ(more.already_present, 1U);
+  EXPECT_EQ(more.inserted, 1U);
+  EXPECT_EQ(rows().back(), "a=1 4 7");
+  // One measurement per design again: what the log has is there, what it has not contradicts it.
+  const auto [kind, message] =
+      error_of([&] { import_into(text, "a,y\n1,4\n2,3\n", {.objective = "y"}, Duplicates::error); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  EXPECT_THAT(message, HasSubstr("t.csv:3: contradicts evaluation 3 of the log"));
+  const Dataset data = load_dataset(file_, selection("y"));
+  ASSERT_EQ(data.size(), 2U);
+  EXPECT_EQ(data.objective[0], 5.25);  // mean of 5, 4, 5 and 7
+}
+
+TEST_F(ImportCsv, AnIgnoredColumnContradictsNothing) {
+  const ImportResult result =
+      import("a,host,y\n1,x,5\n1,z,5\n2,x,4\n",
+             {.objective = "y", .infeasible = {}, .reason = {}, .context = {}, .constraints = {}, .ignored = {"host"}});
+  EXPECT_EQ(result.inserted, 2U);
+  EXPECT_EQ(result.repeated, 1U);
+  EXPECT_EQ(result.contradictions, 0U);
+}
+
+TEST_F(ImportCsv, AnotherReasonContradicts) {
+  const auto [kind, message] = error_of([&] { import("a,y\n1,oom\n1,timeout\n2,3\n", {.objective = "y"}); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  EXPECT_THAT(message, HasSubstr("the reason is oom there, timeout here"));
 }
 
 TEST_F(ImportCsv, SaysWhichNamesItMade) {

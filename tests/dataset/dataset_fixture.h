@@ -67,7 +67,7 @@ std::pair<ErrorKind, std::string> error_of(Body&& body) {
 struct SmallLog {
   explicit SmallLog(const std::filesystem::path& file)
       : space(space::load_space("tiny")), log(log::Log::open(file, log::OpenMode::read_write_create)) {
-    run = log.begin_run("sweep", provenance(), "{}");
+    run = log.begin_run(log::RunKind::sweep, provenance(), "{}");
     space_id = log.add_space(space.name(), space.canonical_definition(), space.definition_hash());
     workload = log.add_workload("net_a", "layers of a", "hash-a", 1, "[]", 1, {{"macs", 1e6}, {"layers", 4}});
     other_workload = log.add_workload("net_b", "layers of b", "hash-b", 1, "[]", 1, {{"macs", 4e6}, {"layers", 9}});

@@ -34,6 +34,15 @@ TEST(SnakeCase, StableWords) {
   EXPECT_EQ(snake_case("__PARA__L0"), "para_l0");
   EXPECT_EQ(snake_case("tileSizeX"), "tile_size_x");
   EXPECT_EQ(snake_case("Run time (ms)"), "run_time_ms");
+  EXPECT_EQ(snake_case("Buffer (KiB)"), "buffer_kib");
+  EXPECT_EQ(snake_case("bufferMiB, L2Size"), "buffer_mib_l2_size");
+  EXPECT_EQ(snake_case("Power mW"), "power_mw");
+  EXPECT_EQ(snake_case("clock_kHz"), "clock_khz");
+  EXPECT_EQ(snake_case("bandwidth [GB/s]"), "bandwidth_gb_per_s");
+  EXPECT_EQ(snake_case("GFLOP/W"), "gflop_per_w");
+  EXPECT_EQ(snake_case("read/write"), "read_write");
+  EXPECT_EQ(snake_case("time (\xC2\xB5s)"), "time_us");
+  EXPECT_EQ(snake_case("area mm\xC2\xB2"), "area_mm2");
   EXPECT_EQ(snake_case("Compile failed: out of memory!"), "compile_failed_out_of_memory");
   EXPECT_EQ(snake_case("  \xc3\xa4  "), "");
   EXPECT_EQ(snake_case(std::string(200, 'x')).size(), 58U);

@@ -33,6 +33,42 @@ class LoadDataset : public test::DatasetTest {
   }
 };
 
+TEST_F(LoadDataset, RepeatedMeasurementsAreOneRowWithTheirMeans) {
+  {
+    SmallLog log(file_);
+    const auto measure = [&](std::uint64_t design, std::int64_t repeat, std::optional<double> latency_s, double area) {
+      log::EvaluationRow row = log.row(design, log.workload);
+      row.repeat = repeat;
+      row.feasible = latency_s.has_value();
+      row.metrics = {{"area_mm2", area}};
+      if (latency_s) row.metrics.emplace_back("latency_s", *latency_s);
+      if (!latency_s) row.violations.push_back({.code = repeat == 0 ? "crash" : "timeout"});
+      log.append(row);
+    };
+    measure(0, 0, 0.5, 20);  // feasible twice of three times
+    measure(1, 0, std::nullopt, 30);
+    measure(0, 1, std::nullopt, 99);
+    measure(0, 2, 0.75, 24);
+    measure(1, 1, 2.0, 30);  // as often infeasible as feasible
+    measure(2, 0, 4.0, 40);  // once
+    measure(3, 0, std::nullopt, 50);
+    measure(3, 1, std::nullopt, 60);
+  }
+  Selection wanted = selection();
+  wanted.constraints = {"area_mm2"};
+  const Dataset data = load_dataset(file_, wanted);
+  ASSERT_EQ(data.size(), 4U);
+  EXPECT_THAT(data.evaluation_id, ElementsAre(1, 2, 6, 7));
+  EXPECT_THAT(data.feasible, ElementsAre(true, false, true, false));
+  EXPECT_EQ(data.objective[0], 0.625);
+  EXPECT_TRUE(std::isnan(data.objective[1]));
+  EXPECT_EQ(data.objective[2], 4.0);
+  EXPECT_EQ(data.constraints(0, 0), 22);
+  EXPECT_EQ(data.constraints(3, 0), 55);
+  EXPECT_THAT(data.reason_names, ElementsAre("crash", "timeout"));
+  EXPECT_THAT(data.reasons, ElementsAre(0, 0b01, 0, 0b11));
+}
+
 TEST_F(LoadDataset, RowsInOrderOfTheirEvaluationId) {
   fill();
   Selection wanted = selection("edp");

@@ -39,7 +39,7 @@ TEST_F(AppendTest, StoresEveryColumnOfARow) {
         log.append(ids.run, ids.space, ids.evaluator, {row, infeasible_row(ids.workload, text_id(5), {"noc_timing"})});
     EXPECT_EQ(result.inserted, 2U);
     EXPECT_TRUE(result.rejected.empty());
-    log.end_run(ids.run, "finished");
+    log.end_run(ids.run, RunStatus::finished);
     EXPECT_TRUE(log.verify().sound());
   }
   double value = 1.5;
@@ -61,7 +61,7 @@ TEST_F(AppendTest, ViewsShowNamesReasonsAndParameters) {
     Log log = Log::open(file_, OpenMode::read_write_create);
     const Ids ids = register_all(log);
     log.append(ids.run, ids.space, ids.evaluator, batch_of(ids, 0, 4));
-    log.end_run(ids.run, "finished");
+    log.end_run(ids.run, RunStatus::finished);
   }
   EXPECT_EQ(text("SELECT group_concat(sum, ' ') FROM (SELECT pes_x + pes_y AS sum FROM designs_edge ORDER BY sum)"),
             "1 2 3 4");
@@ -106,6 +106,70 @@ TEST_F(AppendTest, ContradictingEvaluationIsRejectedAndTheFirstKept) {
   EXPECT_EQ(text("SELECT latency_s FROM evaluations"), "1.0");
 }
 
+TEST_F(AppendTest, AMetricOutsideTheColumnsOrAReasonContradictsToo) {
+  Log log = Log::open(file_, OpenMode::read_write_create);
+  const Ids ids = register_all(log);
+  EvaluationRow feasible = feasible_row(ids.workload, text_id(1), 1.0, 2.0);
+  feasible.metrics.emplace_back("mac_j", 0.25);
+  const EvaluationRow infeasible = infeasible_row(ids.workload, text_id(2), {"noc_timing", "reticle"});
+  ASSERT_EQ(log.append(ids.run, ids.space, ids.evaluator, {feasible, infeasible}).inserted, 2U);
+
+  EvaluationRow other_value = feasible, without_value = feasible, more = feasible;
+  other_value.metrics.back().second = 0.5;
+  without_value.metrics.pop_back();
+  more.metrics.emplace_back("sram_j", 0.125);
+  EvaluationRow other_reason = infeasible, other_limit = infeasible, fewer = infeasible;
+  other_reason.violations[1].code = "no_mapping";
+  other_limit.violations[0].limit = 1.5;
+  fewer.violations.pop_back();
+  const std::vector<EvaluationRow> rows = {other_value, without_value, more, other_reason, other_limit, fewer};
+  const AppendResult result = log.append(ids.run, ids.space, ids.evaluator, rows);
+  EXPECT_EQ(result.already_present, 0U);
+  ASSERT_EQ(result.rejected.size(), rows.size());
+  EXPECT_THAT(result.rejected[0].reason, HasSubstr("mac_j is 0.25 there, 0.5 here"));
+  EXPECT_THAT(result.rejected[1].reason, HasSubstr("mac_j is 0.25 there, missing here"));
+  EXPECT_THAT(result.rejected[2].reason, HasSubstr("sram_j is missing there, 0.125 here"));
+  EXPECT_THAT(result.rejected[3].reason, HasSubstr("no_mapping"));
+  EXPECT_THAT(result.rejected[4].reason, HasSubstr("limit 1.5"));
+  EXPECT_THAT(result.rejected[5].reason, HasSubstr("reticle"));
+
+  // The order of reasons and the advice in them may change.
+  EvaluationRow advised = infeasible;
+  std::swap(advised.violations[0], advised.violations[1]);
+  advised.violations[0].message = "too slow by far";
+  advised.violations[0].nearest_passing = std::nullopt;
+  EXPECT_EQ(log.append(ids.run, ids.space, ids.evaluator, {feasible, advised}).already_present, 2U);
+}
+
+TEST_F(AppendTest, RepeatedMeasurementsStandSideBySide) {
+  Log log = Log::open(file_, OpenMode::read_write_create);
+  const Ids ids = register_all(log);
+  EvaluationRow first = feasible_row(ids.workload, text_id(1), 1.0, 2.0);
+  EvaluationRow second = feasible_row(ids.workload, text_id(1), 1.5, 2.0);
+  second.repeat = 1;
+  EXPECT_EQ(log.append(ids.run, ids.space, ids.evaluator, {first, second}).inserted, 2U);
+  EXPECT_EQ(log.append(ids.run, ids.space, ids.evaluator, {first, second}).already_present, 2U);
+  second.metrics[0].second = 1.75;
+  const AppendResult result = log.append(ids.run, ids.space, ids.evaluator, {second});
+  ASSERT_EQ(result.rejected.size(), 1U);
+  EXPECT_THAT(result.rejected[0].reason, HasSubstr("repeat 1: latency_s is 1.5 there, 1.75 here"));
+  EXPECT_EQ(text("SELECT group_concat(repeat || ':' || latency_s, ' ') FROM v_evaluations"), "0:1.0 1:1.5");
+  EXPECT_TRUE(log.verify().sound());
+}
+
+TEST_F(AppendTest, ARunThatGoesAwayWithoutItsEndHasFailed) {
+  Log log = Log::open(file_, OpenMode::read_write_create);
+  {
+    log::Run finished(log, RunKind::import, provenance());
+    finished.finish();
+    log::Run interrupted(log, RunKind::propose, provenance());
+    interrupted.finish(RunStatus::interrupted);
+    const log::Run failed(log, RunKind::measure_import, provenance());
+  }
+  EXPECT_EQ(text("SELECT group_concat(kind || ' ' || status, ', ') FROM runs WHERE ended_at IS NOT NULL"),
+            "import finished, propose interrupted, measure import failed");
+}
+
 /// One way to spoil a row, and a word of the reason that must be given for it.
 struct BadRow {
   const char* word;
@@ -126,6 +190,7 @@ const BadRow kBadRows[] = {
     {"control character", [](EvaluationRow& f, EvaluationRow&) { set_text(f, "pes_x=1\n,pes_y=1"); }},
     {"quote", [](EvaluationRow& f, EvaluationRow&) { set_text(f, "pes_x=\"1\",pes_y=1"); }},
     {"is not that of the text id", [](EvaluationRow& f, EvaluationRow&) { f.design_hash ^= 1U; }},
+    {"repeat is -1", [](EvaluationRow& f, EvaluationRow&) { f.repeat = -1; }},
     {"no metric", [](EvaluationRow& f, EvaluationRow&) { f.metrics.clear(); }},
     {"given twice", [](EvaluationRow& f, EvaluationRow&) { f.metrics.push_back(f.metrics[0]); }},
     {"mac_j is given twice",

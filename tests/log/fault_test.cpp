@@ -72,7 +72,7 @@ TEST_F(FaultTest, MissingFileAndFolder) {
   EXPECT_FALSE(fs::exists(file_));
   const auto [kind, message] =
       error_of([&] { (void)Log::open(folder_ / "missing" / "a.db", OpenMode::read_write_create); });
-  EXPECT_EQ(kind, ErrorKind::failure);
+  EXPECT_EQ(kind, ErrorKind::usage);
   EXPECT_THAT(message, HasSubstr("mkdir -p"));
   EXPECT_EQ(error_of([] { (void)Log::open("", OpenMode::read_write_create); }).first, ErrorKind::usage);
 }
@@ -191,18 +191,18 @@ TEST_F(FaultTest, LockIsAwaitedThenReported) {
   SQLite::Database holder(file_.string(), SQLite::OPEN_READWRITE);
   holder.exec("BEGIN IMMEDIATE");
   Log log = Log::open(file_, OpenMode::read_write_create, std::chrono::milliseconds(50));
-  const auto [kind, message] = error_of([&] { log.begin_run("sweep", provenance(), "{}"); });
+  const auto [kind, message] = error_of([&] { log.begin_run(RunKind::sweep, provenance(), "{}"); });
   EXPECT_EQ(kind, ErrorKind::failure);
   EXPECT_THAT(message, HasSubstr("locked by another process"));
   EXPECT_EQ(log.checkpoint("sweep"), "1");  // readers do not wait
   holder.exec("ROLLBACK");
-  EXPECT_GT(log.begin_run("sweep", provenance(), "{}"), 0);
+  EXPECT_GT(log.begin_run(RunKind::sweep, provenance(), "{}"), 0);
 }
 
 TEST_F(FaultTest, ReadOnlyLogCannotBeWritten) {
   make_log();
   Log log = Log::open(file_, OpenMode::read_only);
-  EXPECT_EQ(error_of([&] { log.begin_run("sweep", provenance(), "{}"); }).first, ErrorKind::usage);
+  EXPECT_EQ(error_of([&] { log.begin_run(RunKind::sweep, provenance(), "{}"); }).first, ErrorKind::usage);
 }
 
 /// Runs `body` without root's right to write everywhere.
@@ -338,8 +338,25 @@ TEST_F(FaultTest, FullDiskWhileCreatingOrReadingIsAFailure) {
               }
             })),
             0);
+  EXPECT_TRUE(fs::is_empty(folder_)) << "a log that could not be made left something behind";
   make_log();  // with room, the same name works
   EXPECT_TRUE(Log::open(file_, OpenMode::read_only).verify().sound());
+}
+
+TEST_F(FaultTest, ALogHasItsNameOnlyWhenItIsWhole) {
+  const pid_t watcher = fork_child([&] {
+    // Sees the name from the moment it is there: what it names can be read.
+    while (!fs::exists(file_)) continue;
+    static_cast<void>(Log::open(file_, OpenMode::read_only));
+  });
+  make_log();
+  EXPECT_EQ(wait_for(watcher), 0);
+}
+
+TEST_F(FaultTest, MessagesShowNamesWithoutTheirControlCharacters) {
+  const auto [kind, message] = error_of([&] { (void)Log::open(folder_ / "a\x1b[31m.db", OpenMode::read_only); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
 }
 
 TEST_F(FaultTest, NamesWithSpecialCharactersAreFiles) {

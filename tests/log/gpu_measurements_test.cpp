@@ -62,7 +62,7 @@ class GpuMeasurementsTest : public LogTest {};
 
 TEST_F(GpuMeasurementsTest, ComeBackAsTheyWentIn) {
   Log log = Log::open(file_, OpenMode::read_write_create);
-  const std::int64_t run = log.begin_run("measure", provenance(), "{}");
+  const std::int64_t run = log.begin_run(RunKind::measure, provenance(), "{}");
   const MeasurementCounts counts = append_measurements(log, run, records());
   EXPECT_EQ(counts.inserted, 5U);
   const auto stored = gpu_measurements(log);
@@ -81,7 +81,7 @@ TEST_F(GpuMeasurementsTest, ComeBackAsTheyWentIn) {
 
 TEST_F(GpuMeasurementsTest, AppendingTwiceChangesNothing) {
   Log log = Log::open(file_, OpenMode::read_write_create);
-  const std::int64_t run = log.begin_run("measure", provenance(), "{}");
+  const std::int64_t run = log.begin_run(RunKind::measure, provenance(), "{}");
   append_measurements(log, run, records());
   const MeasurementCounts again = append_measurements(log, run, records());
   EXPECT_EQ(again.inserted, 0U);
@@ -94,7 +94,7 @@ TEST_F(GpuMeasurementsTest, AppendingTwiceChangesNothing) {
 
 TEST_F(GpuMeasurementsTest, UnsoundRowsAreRefusedWhole) {
   Log log = Log::open(file_, OpenMode::read_write_create);
-  const std::int64_t run = log.begin_run("measure", provenance(), "{}");
+  const std::int64_t run = log.begin_run(RunKind::measure, provenance(), "{}");
   measure::SessionRecords bad = records();
   bad.gemms[1].latency_s = 1;
   const auto [kind, message] = error_of([&] { append_measurements(log, run, bad); });
@@ -105,7 +105,7 @@ TEST_F(GpuMeasurementsTest, UnsoundRowsAreRefusedWhole) {
 
 TEST_F(GpuMeasurementsTest, ViewSaysRatesAndUnits) {
   Log log = Log::open(file_, OpenMode::read_write_create);
-  append_measurements(log, log.begin_run("measure", provenance(), "{}"), records());
+  append_measurements(log, log.begin_run(RunKind::measure, provenance(), "{}"), records());
   SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
   SQLite::Statement row(database, "SELECT latency_us, tera_ops_per_s, energy_mj FROM v_gpu_gemms WHERE rank = 0");
   ASSERT_TRUE(row.executeStep());
@@ -124,7 +124,7 @@ TEST_F(GpuMeasurementsTest, LogOfVersionOneGainsTheTables) {
   }
   Log log = Log::open(file_, OpenMode::read_write_create);
   EXPECT_EQ(log.checkpoint("kept"), "{}");
-  const std::int64_t run = log.begin_run("measure", provenance(), "{}");
+  const std::int64_t run = log.begin_run(RunKind::measure, provenance(), "{}");
   EXPECT_EQ(append_measurements(log, run, records()).inserted, 5U);
 }
 

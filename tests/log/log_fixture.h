@@ -51,7 +51,7 @@ inline Provenance provenance() {
 
 inline Ids register_all(Log& log) {
   Ids ids;
-  ids.run = log.begin_run("sweep", provenance(), R"({"samples":10})");
+  ids.run = log.begin_run(RunKind::sweep, provenance(), R"({"samples":10})");
   ids.space = log.add_space("edge", "definition of edge", "hash-edge");
   ids.workload = log.add_workload("net_a", "layers of a", "hash-a", 1, R"([{"name":"conv1"},{"name":"fc"}])", 1,
                                   {{"macs", 1e6}, {"parameters", 2e5}});

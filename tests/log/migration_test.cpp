@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "../../src/log/schema.h"
+#include "hindsight/core/files.h"
+#include "hindsight/log/query.h"
 #include "log/log_fixture.h"
 #include "log/process.h"
 
@@ -55,6 +57,76 @@ TEST_F(MigrationTest, OlderLogRunsTheMissingSteps) {
   EXPECT_EQ(database.execAndGet("SELECT host || note FROM runs JOIN notes USING (run_id)").getString(),
             "old hostmoved");
   EXPECT_EQ(database.execAndGet("SELECT group_concat(schema_version) FROM schema_migrations").getString(), "1,2,3");
+}
+
+/// A log as version 2 wrote it: one feasible and one infeasible evaluation, and a view of the user.
+class Version2Test : public MigrationTest {
+ protected:
+  void SetUp() override {
+    MigrationTest::SetUp();
+    migrate_to({migrations().begin(), migrations().begin() + 2});
+    open().exec(R"sql(
+      INSERT INTO runs (kind, status, command_line, version, commit_hash, host, user, cwd, started_at)
+        VALUES ('sweep', 'finished', 'hindsight sweep', '0.1.0', 'abc', 'host', 'user', '/tmp', '2026-01-31T12:00:00Z');
+      INSERT INTO spaces VALUES (1, 'edge', 'definition of edge', 'hash-edge', NULL);
+      INSERT INTO workloads VALUES (1, 'net_a', 1, 'layers of a', 'hash-a', '[]', 1);
+      INSERT INTO evaluators VALUES (1, 'pe_array', 'hash-constants', 'model 1');
+      INSERT INTO designs (design_id, space_id, content_hash, text_id) VALUES (1, 1, 11, 'x=1'), (2, 1, 12, 'x=2');
+      INSERT INTO evaluations (evaluation_id, design_id, workload_id, evaluator_id, run_id, feasible, latency_s)
+        VALUES (1, 1, 1, 1, 1, 1, 0.5), (2, 2, 1, 1, 1, 0, NULL);
+      INSERT INTO evaluation_metrics VALUES (1, 'mac_j', 0.25);
+      INSERT INTO evaluation_violations VALUES (2, 0, 'reticle', '', NULL, NULL, NULL, NULL, NULL);
+      CREATE VIEW mine AS SELECT count(*) AS rows, max(latency_s) AS slowest FROM evaluations;
+    )sql");
+  }
+  static std::vector<std::string> evaluations(const Log& log) {
+    std::vector<std::string> rows;
+    for_each_evaluation(log, {}, Detail::all, [&](const EvaluationRecord& record) {
+      rows.push_back(record.design_text_id + (record.feasible ? " feasible " : " infeasible ") +
+                     std::to_string(record.repeat) + " " + std::to_string(record.other_metrics.size()) +
+                     std::to_string(record.violations.size()));
+      return true;
+    });
+    return rows;
+  }
+  const std::vector<std::string> rows_{"x=1 feasible 0 10", "x=2 infeasible 0 01"};
+};
+
+TEST_F(Version2Test, IsReadAsItIs) {
+  const std::string before = read_file(file_);
+  {
+    const Log log = Log::open(file_, OpenMode::read_only);
+    EXPECT_EQ(evaluations(log), rows_);
+    EXPECT_EQ(summary(log).schema_version, 2);
+    EXPECT_EQ(summary(log).rows("evaluations"), 2U);
+    EXPECT_EQ(workload_stats(log).at(0).feasible, 1U);
+    EXPECT_EQ(best_designs(log, "net_a", "latency_s", 5).size(), 1U);
+  }
+  EXPECT_TRUE(read_file(file_) == before);
+}
+
+TEST_F(Version2Test, BecomesVersion3WithItsRowsAndTheViewsOfItsUser) {
+  {
+    Log log = Log::open(file_, OpenMode::read_write);
+    EXPECT_EQ(evaluations(log), rows_);
+    EXPECT_EQ(summary(log).schema_version, 3);
+  }
+  SQLite::Database database = open();
+  EXPECT_EQ(database.execAndGet("SELECT rows || ' ' || slowest FROM mine").getString(), "2 0.5");
+  EXPECT_EQ(database.execAndGet("SELECT group_concat(repeat || coalesce(reasons, '')) FROM v_evaluations").getString(),
+            "0,0reticle");
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM pragma_foreign_key_check").getInt(), 0);
+  EXPECT_EQ(database.execAndGet("PRAGMA integrity_check").getString(), "ok");
+}
+
+TEST_F(Version2Test, AnEarlierVersionNamesWhatMigratesIt) {
+  std::filesystem::remove(file_);
+  migrate_to({migrations().begin(), migrations().begin() + 1});
+  const auto [kind, message] = error_of([&] { (void)Log::open(file_, OpenMode::read_only); });
+  EXPECT_EQ(kind, ErrorKind::incompatible);
+  EXPECT_THAT(message, HasSubstr("schema version 1 is older than 3"));
+  static_cast<void>(Log::open(file_, OpenMode::read_write));  // what the message says helps
+  static_cast<void>(Log::open(file_, OpenMode::read_only));
 }
 
 TEST_F(MigrationTest, FailingStepLeavesTheOldLog) {

@@ -59,7 +59,7 @@ TEST_F(Proposals, AreReadBackByRunAndTakeVerdicts) {
   const Ids ids = register_all(log);
   EXPECT_THAT(proposals(log, std::nullopt), ::testing::IsEmpty());
   log.add_proposals(ids.run, ids.space, std::nullopt, {proposal("a=2,b=2", 2), proposal("a=1,b=2", 1)});
-  const std::int64_t later = log.begin_run("propose", provenance(), "{}");
+  const std::int64_t later = log.begin_run(RunKind::propose, provenance(), "{}");
   log.add_proposals(later, ids.space, std::nullopt, {proposal("a=1,b=1", 1)});
 
   EXPECT_EQ(proposals(log, std::nullopt).at(0).run_id, later);

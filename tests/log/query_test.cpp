@@ -34,9 +34,9 @@ class QueryTest : public LogTest {
                   infeasible_row(ids_.workload, text_id(4), {"noc_timing", "reticle"}),
                   infeasible_row(ids_.other_workload, text_id(1), {"noc_timing"})});
     other_evaluator_ = log_->add_evaluator("external", "hash", "a user's simulator");
-    other_run_ = log_->begin_run("import", provenance(), "{}");
+    other_run_ = log_->begin_run(RunKind::import, provenance(), "{}");
     log_->append(other_run_, ids_.space, other_evaluator_, {feasible_row(ids_.workload, text_id(4), 0.5, 20.0)});
-    log_->end_run(other_run_, "failed");
+    log_->end_run(other_run_, RunStatus::failed);
   }
   void TearDown() override {
     log_.reset();

@@ -174,6 +174,8 @@ TEST(SpaceFileValues, ErrorsPointAtTheOffendingValue) {
   EXPECT_THAT(error_of(yaml("    kind: categorical\n    values: [a, b, a]\n")),
               AllOf(StartsWith("mine.yaml:5:20: "), HasSubstr("'a' appears twice")));
   EXPECT_THAT(error_of(yaml("    unit: count\n    values: [1, 2.5]\n")), StartsWith("mine.yaml:5:17: "));
+  EXPECT_THAT(error_of(yaml("    unit: count\n    values: [1, 1e308]\n")),
+              AllOf(StartsWith("mine.yaml:5:17: "), HasSubstr("from 0 to 2^53")));
 }
 
 TEST(SpaceFileKeys, UnknownAndMissingKeysAreRefused) {

@@ -51,6 +51,7 @@ struct CsvRoles {
 };
 
 /// `text` as a stable word: a-z, 0-9 and '_', camel case cut apart, at most 58 characters; "" when nothing is left.
+/// Units stay whole: "Buffer (KiB)" is buffer_kib, "GB/s" is gb_per_s, "time (µs)" is time_us.
 /// Metrics are logged under the snake_case names of their columns.
 [[nodiscard]] std::string snake_case(std::string_view text);
 
@@ -79,6 +80,7 @@ enum class Duplicates {
   first,  ///< the first row is kept
   last,   ///< the last row is kept
   best,   ///< a feasible row before an infeasible one, then the smallest objective, then the first
+  keep,   ///< every row is a measurement, also one that repeats another; they are numbered in the order of the table
 };
 /// Names as above. Error{usage} with the nearest name.
 [[nodiscard]] Duplicates parse_duplicates(const std::string& name);

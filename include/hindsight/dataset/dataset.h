@@ -28,6 +28,8 @@ struct Objective {
   std::string text;  ///< as the user wrote it; with `maximise` its reciprocal, which is what is minimised
   std::vector<Factor> factors;
 };
+/// The one metric that a short name stands for: "latency" is latency_s. Nothing for other words, and for edp.
+[[nodiscard]] std::optional<std::string> metric_of_short_name(const std::string& name);
 enum class Direction { minimise, maximise };
 /// Error{usage} naming the offending factor.
 [[nodiscard]] Objective parse_objective(const std::string& text, Direction direction);
@@ -97,7 +99,8 @@ struct Dataset {
 
 /// Reads a log. Errors: Error{usage} for unknown workloads, metrics (nearest offered), several spaces or evaluators
 /// without a choice; Error{incompatible} when an objective is not positive and finite (row named).
-/// Contradictory duplicates cannot occur in a log. Every feasible row needs every metric of the objective. Rows come in
+/// Repeated measurements of a design on a workload are one row: feasible when more than half of them are, with the mean
+/// of the objective and labels of those. Every feasible row needs every metric of the objective. Rows come in
 /// the order of their evaluation id, contexts in the order of `workloads` or else of the log. Labels are learned on a
 /// logarithmic scale: one that is not positive is an error in a feasible row and unknown (NaN) in an infeasible one.
 [[nodiscard]] Dataset load_dataset(const std::filesystem::path& log, const Selection& selection);

@@ -24,9 +24,21 @@ namespace hindsight::log {
 /// "HSLG" as SQLite application_id.
 inline constexpr std::int32_t kApplicationId = 0x48534C47;
 /// Schema version written to user_version.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
-enum class OpenMode { read_only, read_write_create };
+enum class OpenMode {
+  read_only,
+  read_write,         ///< the file must exist
+  read_write_create,  ///< a missing file is created
+};
+
+/// Which command writes. The names (to_string) are the words in the log.
+enum class RunKind { sweep, import, train, propose, measure, measure_import, bench };
+[[nodiscard]] const std::string& to_string(RunKind kind);
+
+/// How a run ended. A run that was killed stays `running`.
+enum class RunStatus { running, finished, interrupted, failed };
+[[nodiscard]] const std::string& to_string(RunStatus status);
 
 /// Why a design is infeasible. Codes are stable words, e.g. "noc_timing".
 struct ViolationRow {
@@ -48,6 +60,7 @@ struct EvaluationRow {
   bool feasible = false;
   std::vector<std::pair<std::string, double>> metrics = {};  ///< no latency_s, energy_j when infeasible
   std::vector<ViolationRow> violations = {};
+  std::int64_t repeat = 0;  ///< number of the measurement, from 0: a noisy evaluator counts its repeats
 };
 
 /// Columns of `evaluations` for the built-in accelerator model, in schema order.
@@ -106,18 +119,17 @@ class Log {
 
   /// Opens, creates or migrates. Errors: Error{incompatible} for a file that is not a Hindsight log, a log of
   /// a newer schema (says which version wrote it) or a corrupt one; Error{failure} for a read-only or full
-  /// disk, a missing folder, a lock that is not released in 30 s; Error{usage} when read_only and missing.
-  /// Error{usage} for a folder or another thing that is no regular file. A refused file keeps its bytes.
+  /// disk, a lock that is not released in 30 s; Error{usage} for a missing file that is not to be created, for a
+  /// missing folder, and for a folder or another thing that is no regular file. A refused file keeps its bytes.
   static Log open(const std::filesystem::path& file, OpenMode mode,
                   std::chrono::milliseconds busy_timeout = kBusyTimeout);
   Log(Log&&) noexcept;
   Log& operator=(Log&&) noexcept;
   ~Log();
 
-  /// Starts a run. `kind`: "sweep", "import" ...; `options_json` is stored as it is.
-  std::int64_t begin_run(const std::string& kind, const Provenance& provenance, const std::string& options_json);
-  /// `status`: "finished", "interrupted", "failed".
-  void end_run(std::int64_t run_id, const std::string& status);
+  /// The two halves of log::Run, which commands use instead. `options_json` is stored as it is.
+  std::int64_t begin_run(RunKind kind, const Provenance& provenance, const std::string& options_json);
+  void end_run(std::int64_t run_id, RunStatus status);
 
   /// Registers a space; the same definition gives the same id. Error{usage} when `name` exists with another
   /// definition (the message says how to keep both).
@@ -135,7 +147,8 @@ class Log {
                              const std::string& definition);
 
   /// Appends a batch in one transaction, with the checkpoint when given. A bad row is rejected with its reason and the
-  /// rest is kept; the log keeps the first of two evaluations that contradict each other.
+  /// rest is kept. Design, workload, evaluator and repeat are an evaluation's identity: one that is there already is
+  /// counted, one that contradicts it (feasibility, a metric, a violation but for its advice) is rejected.
   AppendResult append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
                       const std::vector<EvaluationRow>& rows,
                       const std::optional<Checkpoint>& checkpoint = std::nullopt);
@@ -165,6 +178,25 @@ class Log {
  private:
   explicit Log(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+/// A run of the log: begun when made, and ended whatever happens. One that goes away without finish(), because an error
+/// ends the command, is stored as failed. The log must outlive it and stay where it is.
+class Run {
+ public:
+  Run(Log& log, RunKind kind, const Provenance& provenance, const std::string& options_json = "{}");
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  [[nodiscard]] std::int64_t id() const { return id_; }
+  /// Stores how it ended; once.
+  void finish(RunStatus status = RunStatus::finished);
+
+ private:
+  Log& log_;
+  std::int64_t id_;
+  bool ended_ = false;
 };
 
 }  // namespace hindsight::log

@@ -43,6 +43,7 @@ struct EvaluatorSummary {
   std::string name;
   std::string definition_hash;
   std::uint64_t evaluations = 0;
+  std::uint64_t repeats = 0;  ///< of those, measurements beyond the first of a design and workload
 };
 
 /// What a log holds.
@@ -84,6 +85,15 @@ struct WorkloadStats {
 /// Workloads that have matching evaluations, by name.
 [[nodiscard]] std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter& filter = {});
 
+/// A run that wrote evaluations of a workload.
+struct WorkloadOrigin {
+  std::string workload;
+  std::int64_t run_id = 0;
+  bool has_latency = false;  ///< some of them have latency_s
+};
+/// By workload and run.
+[[nodiscard]] std::vector<WorkloadOrigin> workload_origins(const Log& log);
+
 /// Names that best_designs() and pareto_front() accept: the standard metrics, then the others of this log by name.
 [[nodiscard]] std::vector<std::string> metric_names(const Log& log);
 
@@ -95,6 +105,7 @@ struct RankedEvaluation {
   std::int64_t design_id = 0;
   std::string design_text_id;
   std::string evaluator;
+  std::int64_t repeat = 0;
   std::vector<double> values;  ///< in the order of the metrics asked for
 };
 
@@ -143,6 +154,7 @@ struct EvaluationRecord {
   std::int64_t evaluator_id = 0;
   std::int64_t run_id = 0;
   std::int64_t space_id = 0;
+  std::int64_t repeat = 0;  ///< number of the measurement, from 0
   std::string design_text_id;
   bool feasible = false;
   std::vector<double> standard;  ///< in the order of standard_metrics(); NaN = not recorded

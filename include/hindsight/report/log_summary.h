@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,15 @@ namespace hindsight::report {
 /// What to tell of a log.
 struct LogQuery {
   log::EvaluationFilter filter = {};
-  std::string metric = "latency_s";      ///< by which designs are best
-  std::size_t top = 3;                   ///< best designs per workload
-  std::size_t runs = 5;                  ///< newest runs
-  std::vector<std::string> pareto = {};  ///< metrics of the front; empty = none
+  std::string metric = "";                              ///< by which designs are best; empty = each workload's own
+  std::map<std::string, std::string> own_metrics = {};  ///< by workload; latency_s where one is missing
+  std::size_t top = 3;                                  ///< best designs per workload
+  std::size_t runs = 5;                                 ///< newest runs
+  std::vector<std::string> pareto = {};                 ///< metrics of the front; empty = none
 };
+
+/// The metric by which designs of this workload are best.
+[[nodiscard]] std::string metric_of(const LogQuery& query, const std::string& workload);
 
 /// More utilisation or caching is better; of every other metric less.
 [[nodiscard]] log::Direction direction_of(const std::string& metric);

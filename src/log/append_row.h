@@ -1,0 +1,34 @@
+/// What a row must be before it may enter the log, read once. Private to the log layer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hindsight/log/log.h"
+
+namespace hindsight::log {
+
+/// Why a row is refused; nothing when it is not.
+using Reason = std::optional<std::string>;
+
+/// A row without faults of its own: its metrics by where they are stored.
+struct ParsedRow {
+  std::vector<double> standard;                             ///< in the order of standard_metrics(); NaN = not given
+  std::vector<std::pair<std::string_view, double>> others;  ///< by name; the names are those of the row
+};
+/// Errors are data: the text says why the row is refused.
+[[nodiscard]] std::variant<ParsedRow, std::string> parse(const EvaluationRow& row);
+
+/// Why the design of the row cannot be one, looked at alone.
+[[nodiscard]] Reason bad_design(const EvaluationRow& row);
+/// Names of 'a=1,b=2', or why the text is not of that form.
+[[nodiscard]] std::variant<std::vector<std::string>, std::string> parse_parameter_names(std::string_view text_id);
+/// True when the text id assigns exactly these parameters in this order.
+[[nodiscard]] bool has_parameters(std::string_view text_id, const std::vector<std::string>& names);
+
+}  // namespace hindsight::log
