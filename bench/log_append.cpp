@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using hindsight::log::EvaluationRow;
 using hindsight::log::Log;
 using hindsight::log::OpenMode;
+using hindsight::log::RunKind;
 
 constexpr std::size_t kWorkloads = 9;
 
@@ -42,7 +43,7 @@ struct Ids {
 
 Ids register_all(Log& log) {
   Ids ids;
-  ids.run = log.begin_run(log::RunKind::bench, {}, "{}");
+  ids.run = log.begin_run(RunKind::bench, {}, "{}");
   ids.space = log.add_space("edge", "definition", "hash");
   ids.evaluator = log.add_evaluator("pe_array", "hash", "definition");
   for (std::size_t w = 0; w < kWorkloads; ++w) {
