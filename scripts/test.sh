@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything with warnings as errors, and runs all tests.
+# Installs what is missing, builds everything with warnings as errors, and runs all tests, or runs them under sanitizers.
 set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/test.sh [--no-install]
+usage: scripts/test.sh [--no-install] [--sanitize]
 
 Runs every test from a fresh Debian 12 on, in three steps:
   1. installs the missing Debian packages with apt-get (through sudo when not root);
@@ -14,19 +14,23 @@ Runs every test from a fresh Debian 12 on, in three steps:
 
 Safe to run again: only what changed is built.
 
+  --sanitize     instead: every test under AddressSanitizer and UndefinedBehaviorSanitizer in build/asan, then those
+                 of what runs in several threads under ThreadSanitizer in build/tsan
   --no-install   skip step 1 (packages come from elsewhere)
   --help         this text
 
 Environment:
   JOBS           parallel compile jobs and tests (default: number of processors; 2 tests)
-  BUILD_DIR      build folder, absolute or relative to the repository (default: build/test)
+  BUILD_DIR      build folder without --sanitize, absolute or relative to the repository (default: build/test)
 TEXT
 }
 
 install=yes
+sanitize=no
 for argument in "$@"; do
   case $argument in
     --no-install) install=no ;;
+    --sanitize) sanitize=yes ;;
     -h | --help) usage; exit 0 ;;
     *) echo "test.sh: unknown argument '$argument'. See --help" >&2; exit 2 ;;
   esac
@@ -42,6 +46,21 @@ if [ "$install" = yes ]; then
   install_packages "${build_packages[@]}" "${training_packages[@]}" "${test_packages[@]}"
 else
   echo "Skipped (--no-install)."
+fi
+
+if [ "$sanitize" = yes ]; then
+  jobs=(--parallel "${JOBS:-$(nproc)}")
+  echo "== 2/3 Every test under AddressSanitizer and UndefinedBehaviorSanitizer in build/asan"
+  cmake --preset asan
+  cmake --build --preset asan "${jobs[@]}"
+  status=0
+  ctest --preset asan --parallel "${JOBS:-2}" || status=$?
+
+  echo "== 3/3 Tests of what runs in several threads under ThreadSanitizer in build/tsan"
+  cmake --preset tsan
+  cmake --build --preset tsan "${jobs[@]}" --target core_tests log_tests sweep_tests optimize_tests
+  ctest --preset tsan --parallel "${JOBS:-2}" -R '^(core|log|sweep)\.|^optimize\..*Threads' || status=$?
+  exit "$status"
 fi
 
 echo "== 2/3 Build in $build_dir"
