@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/network_cost.h"
 #include "hindsight/accel/template_constants.h"
 #include "hindsight/core/table.h"
 #include "hindsight/space/sampling.h"
@@ -141,8 +142,8 @@ int main(int argc, char** argv) {
     for (std::size_t a = 0; a < networks.size(); ++a) {
       const accel::Evaluation evaluation = accel::evaluate(chip, networks[a].gemms(), depth);
       ApplicationStudy& study = studies[a];
-      if (evaluation.feasible) ++study.feasible;
-      study.latency_s.push_back(evaluation.feasible ? evaluation.metrics.latency_s : INFINITY);
+      if (evaluation.feasible()) ++study.feasible;
+      study.latency_s.push_back(evaluation.feasible() ? evaluation.metrics->latency_s : INFINITY);
       for (const auto& violation : evaluation.violations.view()) {
         ++study.reason_counts[static_cast<std::size_t>(violation.reason)];
         reason_seen[static_cast<std::size_t>(violation.reason)].back() = true;
@@ -225,7 +226,7 @@ int main(int argc, char** argv) {
   for (const auto& application : hindsight::workload::prime_applications()) {
     for (const auto& network : networks) {
       if (network.name() != application.name) continue;
-      const double estimated = accel::evaluate(chip, network.gemms(), accel::Depth::all_checks).metrics.instructions;
+      const double estimated = accel::network_cost(chip, network.gemms(), {}).totals.instructions;
       const double published = application.instructions_bytes / accel::kInstructionBytes;
       programs.add_row({network.name(), fmt::format("{:.0f}", estimated), fmt::format("{:.0f}", published),
                         fmt::format("{:.2f}", estimated / published)});

@@ -328,7 +328,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--model", options->model, "File, or shipped model [edge-prime9]");
   repeatable(verb->add_option("--workload,--workloads", options->workloads, "Names a,b,c; prime9; or a file"))
       ->required();
-  repeatable(verb->add_option("--max", options->limits.max, "Limit NAME=NUMBER: area_mm2, learned, parameter"));
+  repeatable(verb->add_option("--max", options->limits.max, "Limit NAME=NUMBER: metric or parameter"));
   repeatable(verb->add_option("--min", options->limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", options->limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean]");

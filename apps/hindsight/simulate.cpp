@@ -33,7 +33,7 @@ report::EvaluatedDesign evaluate(const Options& options, const accel::Technology
     const space::DesignSpace space = space::load_space(options.space);
     const space::Design design = space.parse_design(options.design);
     return report::evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology,
-                                   networks);
+                                   networks, &space);
   }
   const accel::ReferenceChip chip = accel::load_reference_chip(options.design);
   report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);

@@ -6,6 +6,7 @@
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
 #include "hindsight/report/sweep_summary.h"
 #include "output.h"
 #include "verbs.h"
@@ -82,7 +83,7 @@ void add_sweep(CLI::App& app, Session& session) {
       ->check(between(1, kLargestCount));
   verb->add_option("--space", options->space, "Design space [edge]");
   verb->add_option("--sampler", options->sampler, "uniform, lhs, sobol or grid [uniform]");
-  verb->add_option("--max", options->limits, "Limit METRIC=NUMBER: area_mm2, peak_power_w")
+  verb->add_option("--max", options->limits, "Limit METRIC=NUMBER: " + join(sweep::constraint_metrics(), ", "))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestCount));

@@ -16,37 +16,31 @@
 namespace hindsight::accel {
 namespace {
 
-enum class Required { yes, no };
-
-struct Field {
-  const char* name;
-  double AcceleratorConfig::*member;
-  Required required;  ///< yes: the template has no default
-};
-constexpr std::array<Field, 12> kFields{{
-    {"pes_x", &AcceleratorConfig::pes_x, Required::no},
-    {"pes_y", &AcceleratorConfig::pes_y, Required::no},
-    {"pe_memory_bytes", &AcceleratorConfig::pe_memory_bytes, Required::yes},
-    {"cores_per_pe", &AcceleratorConfig::cores_per_pe, Required::no},
-    {"core_memory_bytes", &AcceleratorConfig::core_memory_bytes, Required::yes},
-    {"compute_lanes", &AcceleratorConfig::compute_lanes, Required::no},
-    {"instruction_memory_entries", &AcceleratorConfig::instruction_memory_entries, Required::yes},
-    {"parameter_memory_entries", &AcceleratorConfig::parameter_memory_entries, Required::yes},
-    {"activation_memory_entries", &AcceleratorConfig::activation_memory_entries, Required::yes},
-    {"dram_bandwidth_gb_per_s", &AcceleratorConfig::dram_bandwidth_gb_per_s, Required::yes},
-    {"clock_mhz", &AcceleratorConfig::clock_mhz, Required::no},
-    {"macs_per_lane", &AcceleratorConfig::macs_per_lane, Required::no},
+constexpr std::array<ConfigField, 12> kFields{{
+    {"pes_x", &AcceleratorConfig::pes_x, false},
+    {"pes_y", &AcceleratorConfig::pes_y, false},
+    {"pe_memory_bytes", &AcceleratorConfig::pe_memory_bytes, true},
+    {"cores_per_pe", &AcceleratorConfig::cores_per_pe, false},
+    {"core_memory_bytes", &AcceleratorConfig::core_memory_bytes, true},
+    {"compute_lanes", &AcceleratorConfig::compute_lanes, false},
+    {"instruction_memory_entries", &AcceleratorConfig::instruction_memory_entries, true},
+    {"parameter_memory_entries", &AcceleratorConfig::parameter_memory_entries, true},
+    {"activation_memory_entries", &AcceleratorConfig::activation_memory_entries, true},
+    {"dram_bandwidth_gb_per_s", &AcceleratorConfig::dram_bandwidth_gb_per_s, true},
+    {"clock_mhz", &AcceleratorConfig::clock_mhz, false},
+    {"macs_per_lane", &AcceleratorConfig::macs_per_lane, false},
 }};
 
 std::vector<std::string> field_names() {
   std::vector<std::string> names;
   names.reserve(kFields.size() + 1);
-  for (const Field& field : kFields) names.emplace_back(field.name);
+  for (const ConfigField& field : kFields) names.emplace_back(field.name);
   return names;
 }
 
-const Field* find_field(std::string_view name) {
-  const auto* found = std::find_if(kFields.begin(), kFields.end(), [&](const Field& f) { return f.name == name; });
+const ConfigField* find_field(std::string_view name) {
+  const auto* found =
+      std::find_if(kFields.begin(), kFields.end(), [&](const ConfigField& f) { return f.name == name; });
   return found == kFields.end() ? nullptr : found;
 }
 
@@ -90,11 +84,13 @@ std::optional<DramType> parse_dram_type(std::string_view name) {
   return std::nullopt;
 }
 
+std::span<const ConfigField> config_fields() { return kFields; }
+
 ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
   const std::vector<std::string> names = field_names();
   fields_.reserve(space.parameters().size());
   for (const space::Parameter& parameter : space.parameters()) {
-    const Field* field = find_field(parameter.name);
+    const ConfigField* field = find_field(parameter.name);
     if (field == nullptr) {
       throw Error{ErrorKind::usage,
                   fmt::format("design space '{}': parameter '{}' is not a parameter of the accelerator template "
@@ -104,8 +100,8 @@ ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
     check_parameter(space, parameter);
     fields_.push_back(field->member);
   }
-  for (const Field& field : kFields) {
-    if (field.required == Required::yes && !space.find(field.name)) {
+  for (const ConfigField& field : kFields) {
+    if (field.required && !space.find(field.name)) {
       throw Error{ErrorKind::usage,
                   fmt::format("design space '{}': parameter '{}' is missing (the accelerator template has no default "
                               "for it). Add it, with one value to keep it fixed.",
@@ -143,8 +139,8 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   std::vector<std::string> keys = field_names();
   keys.emplace_back("dram_type");
   node.require_only_keys(keys);
-  for (const Field& field : kFields) {
-    if (field.required == Required::yes || node.has(field.name)) {
+  for (const ConfigField& field : kFields) {
+    if (field.required || node.has(field.name)) {
       chip.config.*field.member = node.at(field.name).as_double(kPositive);
     }
   }

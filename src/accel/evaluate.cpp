@@ -1,12 +1,17 @@
+/// Facts of a chip, and the identity of the evaluator.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/feasibility.h"
 #include "hindsight/accel/network_cost.h"
+#include "hindsight/accel/technology_fields.h"
 #include "hindsight/accel/template_constants.h"
 #include "hindsight/core/error.h"
 
@@ -46,32 +51,55 @@ std::string evaluator_name(const Technology& technology) {
   return fmt::format("{} {} {}", kModelName, kModelVersion, technology.name);
 }
 
+namespace {
+
+/// Constants of the template and the mapper that decide results.
+constexpr std::pair<std::string_view, double> kTemplateConstants[] = {
+    {"working_fraction", kWorkingFraction},
+    {"dram_efficiency", kDramEfficiency},
+    {"dram_latency_ns", kDramLatencyNs},
+    {"dma_granule_bytes", kDmaGranuleBytes},
+    {"layer_overhead_cycles", kLayerOverheadCycles},
+    {"noc_link_bytes_per_cycle", kNocLinkBytesPerCycle},
+    {"core_memory_port_bytes", kCoreMemoryPortBytes},
+    {"pe_memory_bank_bytes", kPeMemoryBankBytes},
+    {"pe_memory_bank_port_bytes", kPeMemoryBankPortBytes},
+    {"pe_memory_max_banks", kPeMemoryMaxBanks},
+    {"instruction_bytes", kInstructionBytes},
+    {"setup_instructions", kSetupInstructions},
+    {"setup_instructions_per_row_and_column", kSetupInstructionsPerRowAndColumn},
+    {"instructions_per_tile", kInstructionsPerTile},
+    {"accumulator_bytes", kAccumulatorBytes},
+    {"parameter_entry_bytes", kParameterEntryBytes},
+    {"requantisation_reuse", kRequantisationReuse},
+    {"noc_buses_per_pe", kNocBusesPerPe},
+    {"operand_bits", kOperandBits},
+    {"accumulator_bits", kAccumulatorBits},
+};
+
+/// Appends " name=value" for every field that a visitor hands over.
+struct Definition {
+  std::string& text;
+  void operator()(const char* name, double number, const NumberRule&) const {
+    text += fmt::format(" {}={}", name, number);
+  }
+  void operator()(const char* name, const PowerLaw& law) const {
+    text += fmt::format(" {}={}*KiB^{}", name, law.coefficient, law.exponent);
+  }
+  void operator()(const char*, const SramModel& sram) const { for_each_sram_field(sram, *this); }
+  void operator()(const char* name, const double (&per_dram_type)[kDramTypeCount]) const {
+    text += fmt::format(" {}={}", name, fmt::join(per_dram_type, ","));
+  }
+};
+
+}  // namespace
+
 std::string evaluator_definition(const Technology& technology) {
-  const SramModel& sram = technology.sram;
-  const auto law = [](const PowerLaw& p) { return fmt::format("{}*KiB^{}", p.coefficient, p.exponent); };
-  return fmt::format(
-      "model={} version={} working_fraction={} dram_efficiency={} dram_latency_ns={} dma_granule_bytes={} "
-      "layer_overhead_cycles={} noc_link_bytes_per_cycle={} core_memory_port_bytes={} pe_memory_bank_bytes={} "
-      "pe_memory_bank_port_bytes={} pe_memory_max_banks={} instruction_bytes={} setup_instructions={} "
-      "setup_instructions_per_row_and_column={} instructions_per_tile={} accumulator_bytes={} parameter_entry_bytes={} "
-      "requantisation_reuse={} noc_buses_per_pe={} operand_bits={} accumulator_bits={}\n"
-      "technology={} node_nm={} supply_v={} port_bits={} read_pj={} write_pj={} area_mm2={} leakage_mw={} "
-      "largest_macro_kib={} mac_int8_pj={} mac_int8_um2={} register_bit_pj={} register_bit_um2={} "
-      "logic_leakage_mw_per_mm2={} noc_pj_per_byte_mm={} noc_router_pj_per_byte={} noc_router_um2_per_bit={} "
-      "wire_delay_ps_per_mm={} tap_delay_ps={} flop_overhead_ps={} control_area_fraction={} dram_pj_per_bit={} "
-      "dram_phy_mm2_per_gb_per_s={} power_density_limit_w_per_mm2={} reticle_limit_mm2={}\n",
-      kModelName, kModelVersion, kWorkingFraction, kDramEfficiency, kDramLatencyNs, kDmaGranuleBytes,
-      kLayerOverheadCycles, kNocLinkBytesPerCycle, kCoreMemoryPortBytes, kPeMemoryBankBytes, kPeMemoryBankPortBytes,
-      kPeMemoryMaxBanks, kInstructionBytes, kSetupInstructions, kSetupInstructionsPerRowAndColumn, kInstructionsPerTile,
-      kAccumulatorBytes, kParameterEntryBytes, kRequantisationReuse, kNocBusesPerPe, kOperandBits, kAccumulatorBits,
-      technology.name, technology.node_nm, technology.supply_v, sram.port_bits, law(sram.read_pj), law(sram.write_pj),
-      law(sram.area_mm2), law(sram.leakage_mw), sram.largest_macro_kib, technology.mac_int8_pj, technology.mac_int8_um2,
-      technology.register_bit_pj, technology.register_bit_um2, technology.logic_leakage_mw_per_mm2,
-      technology.noc_pj_per_byte_mm, technology.noc_router_pj_per_byte, technology.noc_router_um2_per_bit,
-      technology.wire_delay_ps_per_mm, technology.tap_delay_ps, technology.flop_overhead_ps,
-      technology.control_area_fraction, fmt::join(technology.dram_pj_per_bit, ","),
-      fmt::join(technology.dram_phy_mm2_per_gb_per_s, ","), technology.power_density_limit_w_per_mm2,
-      technology.reticle_limit_mm2);
+  std::string text = fmt::format("model={} version={}", kModelName, kModelVersion);
+  for (const auto& [name, value] : kTemplateConstants) text += fmt::format(" {}={}", name, value);
+  text += fmt::format("\ntechnology={}", technology.name);
+  for_each_technology_field(technology, Definition{text});
+  return text + "\n";
 }
 
 Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,

@@ -1,8 +1,11 @@
+/// Names and sentences of an evaluation's parts, and hints in the values of a space.
 #include "hindsight/accel/evaluation.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "hindsight/core/text.h"
 
@@ -10,26 +13,31 @@ namespace hindsight::accel {
 
 namespace {
 
+/// Where the values of a violation's parameter that pass lie.
+enum class Passing : std::uint8_t { at_least, at_most };
+
 struct ReasonText {
   std::string_view code;
   std::string_view quantity;
+  Passing passing;            ///< relative to Violation::nearest_passing
   std::string_view sentence;  ///< {value}, {limit}: the quantity and its limit with units
 };
 
 constexpr std::array<ReasonText, kReasonCount> kReasons{{
-    {"accumulators", "accumulators_needed_per_pe", "the lanes of one PE need {value} accumulators, there are {limit}"},
-    {"sram_bandwidth", "weight_bytes_per_cycle",
+    {"accumulators", "accumulators_needed_per_pe", Passing::at_least,
+     "the lanes of one PE need {value} accumulators, there are {limit}"},
+    {"sram_bandwidth", "weight_bytes_per_cycle", Passing::at_least,
      "a core's lanes need {value} weight bytes per cycle, its memory port gives {limit}"},
-    {"noc_timing", "multicast_delay_ns",
+    {"noc_timing", "multicast_delay_ns", Passing::at_most,
      "a multicast takes {value} ns to the far corner of the grid, the clock period is {limit} ns"},
-    {"power_density", "peak_power_density_w_per_mm2",
+    {"power_density", "peak_power_density_w_per_mm2", Passing::at_most,
      "the PE array's peak power density is {value} W/mm2, passive cooling removes {limit} W/mm2"},
-    {"reticle", "area_mm2", "the die is {value} mm2, one exposure field {limit} mm2"},
-    {"no_mapping", "smallest_tile_bytes",
+    {"reticle", "area_mm2", Passing::at_most, "the die is {value} mm2, one exposure field {limit} mm2"},
+    {"no_mapping", "smallest_tile_bytes", Passing::at_least,
      "no mapping fits: the smallest tile needs {value} bytes, the buffer has {limit}"},
-    {"parameter_memory", "channel_constants_per_pe",
+    {"parameter_memory", "channel_constants_per_pe", Passing::at_least,
      "two consecutive layers keep {value} channel constants per PE, there is room for {limit}"},
-    {"instruction_memory", "program_instructions",
+    {"instruction_memory", "program_instructions", Passing::at_least,
      "the program has {value} instructions, the instruction memory holds {limit}"},
 }};
 
@@ -45,10 +53,32 @@ std::string message(const Violation& violation, std::string_view layer_name) {
                                      fmt::arg("value", fmt::format("{:.6g}", violation.value)),
                                      fmt::arg("limit", fmt::format("{:.6g}", violation.limit)));
   if (!layer_name.empty()) sentence = fmt::format("layer {}: {}", layer_name, sentence);
-  if (violation.nearest_passing > 0) {
-    return fmt::format("{}; {} = {:.6g} would pass", sentence, violation.parameter, violation.nearest_passing);
+  if (violation.nearest_passing) {
+    return fmt::format("{}; {} = {} would pass{}", sentence, violation.parameter, shortest(*violation.nearest_passing),
+                       violation.of_space ? "" : " (a number: the design is of no space with values to choose from)");
   }
-  return fmt::format("{}; no value of {} alone would pass", sentence, violation.parameter);
+  return fmt::format("{}; no value of {}{} alone would pass", sentence, violation.parameter,
+                     violation.of_space ? " in the design space" : "");
+}
+
+void name_levels(ViolationList& violations, const space::DesignSpace& space) {
+  for (std::size_t i = 0; i < violations.count; ++i) {
+    Violation& violation = violations.items[i];
+    violation.of_space = true;
+    if (!violation.nearest_passing) continue;
+    const double threshold = *violation.nearest_passing;
+    violation.nearest_passing = std::nullopt;
+    const std::optional<std::size_t> parameter = space.find(violation.parameter);
+    if (!parameter) continue;
+    const std::vector<double>& values = space.parameters()[*parameter].values;  // ascending
+    if (text(violation.reason).passing == Passing::at_least) {
+      const auto level = std::lower_bound(values.begin(), values.end(), threshold);
+      if (level != values.end()) violation.nearest_passing = *level;
+    } else {
+      const auto above = std::upper_bound(values.begin(), values.end(), threshold);
+      if (above != values.begin()) violation.nearest_passing = *std::prev(above);
+    }
+  }
 }
 
 std::string_view to_string(Bound bound) {

@@ -1,3 +1,4 @@
+/// The checks that need no network.
 #include "hindsight/accel/feasibility.h"
 
 #include <algorithm>
@@ -7,6 +8,12 @@
 #include "hindsight/accel/template_constants.h"
 
 namespace hindsight::accel {
+namespace {
+
+/// A number of PEs that passes, or nothing: a grid without PEs is no design.
+std::optional<double> at_least_one(double pes) { return pes >= 1 ? std::optional(pes) : std::nullopt; }
+
+}  // namespace
 
 std::optional<Violation> check_accumulators(const AcceleratorConfig& config) {
   const double needed = 2.0 * config.cores_per_pe * config.compute_lanes;
@@ -47,7 +54,7 @@ std::optional<Violation> check_noc_timing(const ChipFacts& chip, const Technolog
   return Violation{.reason = Reason::noc_timing,
                    .value = chip.multicast_delay_ns,
                    .limit = period_ns,
-                   .nearest_passing = std::clamp(most_taps - shorter, 0.0, longer),
+                   .nearest_passing = at_least_one(std::min(most_taps - shorter, longer)),
                    .parameter = chip.config.pes_x >= chip.config.pes_y ? "pes_x" : "pes_y"};
 }
 
@@ -82,7 +89,7 @@ std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& 
   return Violation{.reason = Reason::reticle,
                    .value = total_mm2,
                    .limit = technology.reticle_limit_mm2,
-                   .nearest_passing = std::max(0.0, most),
+                   .nearest_passing = at_least_one(most),
                    .parameter = "pes_y"};
 }
 

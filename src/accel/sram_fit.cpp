@@ -19,10 +19,12 @@ namespace {
 constexpr std::string_view kHeader = "tech_nm,width_bits,size_kB,read_pJ,write_pJ,leak_mW,area_mm2,access_ns";
 /// Columns before the quantities: node, port width, capacity.
 constexpr std::size_t kKeyColumns = 3;
+/// Columns after the quantities: the access time, which the model does not use.
+constexpr std::size_t kUnusedColumns = 1;
 
 SramSample parse_row(const std::string& line, const std::string& where) {
   const std::vector<std::string> cells = split(line, ',');
-  constexpr std::size_t kColumns = kKeyColumns + kSramQuantityCount;
+  constexpr std::size_t kColumns = kKeyColumns + kSramQuantityCount + kUnusedColumns;
   if (cells.size() != kColumns) {
     throw Error{ErrorKind::usage,
                 fmt::format("{}: {} cells, expected {} ({}).", where, cells.size(), kColumns, kHeader)};
@@ -38,7 +40,7 @@ SramSample parse_row(const std::string& line, const std::string& where) {
     numbers[i] = *number;
   }
   SramSample sample{.node_nm = numbers[0], .port_bits = numbers[1], .capacity_kib = numbers[2]};
-  std::copy(numbers.begin() + kKeyColumns, numbers.end(), sample.values.begin());
+  std::copy_n(numbers.begin() + kKeyColumns, kSramQuantityCount, sample.values.begin());
   return sample;
 }
 
@@ -60,8 +62,6 @@ std::string_view to_string(SramQuantity quantity) {
       return "leakage_mw";
     case SramQuantity::area_mm2:
       return "area_mm2";
-    case SramQuantity::access_ns:
-      return "access_ns";
   }
   HINDSIGHT_EXPECT(false);
   return {};

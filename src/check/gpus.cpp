@@ -52,15 +52,16 @@ BatchRun run_batch(const GpuContender& contender, const workload::Network& netwo
 /// was measured, so that nothing of it lies in a validated range.
 AcceleratorRun accelerator_run(const accel::Evaluation& evaluation, const accel::Technology& technology) {
   const NodeScaling scaling = node_scaling(technology.node_nm, kCommonNodeNm);
-  const double dram_j = evaluation.metrics.energy.dram_j, phy_mm2 = evaluation.area.dram_phy_mm2;
+  const accel::Metrics& metrics = evaluation.metrics.value();
+  const double dram_j = metrics.energy.dram_j, phy_mm2 = evaluation.area.dram_phy_mm2;
   AcceleratorRun run;
   run.single = {.batch = 1,
-                .latency_s = evaluation.metrics.latency_s,
-                .energy_j = evaluation.metrics.energy_j,
+                .latency_s = metrics.latency_s,
+                .energy_j = metrics.energy_j,
                 .validated = false,
                 .energy_validated = false};
   run.area_mm2 = evaluation.area.total_mm2();
-  run.scaled_energy_j = dram_j + (evaluation.metrics.energy_j - dram_j) * scaling.energy;
+  run.scaled_energy_j = dram_j + (metrics.energy_j - dram_j) * scaling.energy;
   run.scaled_area_mm2 = phy_mm2 + (run.area_mm2 - phy_mm2) * scaling.area;
   return run;
 }
@@ -131,7 +132,7 @@ NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::T
   const workload::Network one = network.with_batch(1);
   const accel::Evaluation evaluation =
       accel::evaluate(accel::chip_facts(config, technology), one.gemms(), accel::Depth::as_a_flow);
-  if (evaluation.feasible) comparison.accelerator = accelerator_run(evaluation, technology);
+  if (evaluation.feasible()) comparison.accelerator = accelerator_run(evaluation, technology);
   for (const accel::Violation& violation : evaluation.violations.view()) {
     comparison.reasons.emplace_back(accel::code(violation.reason));
   }

@@ -3,43 +3,32 @@
 #include <algorithm>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/thread_pool.h"
 
 namespace hindsight::evaluator {
 namespace {
 
-constexpr const char* kArea = "area_mm2";
-constexpr const char* kPeakPower = "peak_power_w";
 constexpr std::size_t kDesignsPerChunk = 8;  ///< [chosen] about a millisecond of work between hand-outs
 constexpr std::size_t kFactsPerChunk = 64;   ///< [chosen] about 0.1 ms of work between hand-outs
 
 Row make_row(const accel::Evaluation& evaluation, const workload::Network& network) {
   Row row;
-  row.feasible = evaluation.feasible;
-  row.metrics = {{kArea, evaluation.area.total_mm2()}, {kPeakPower, evaluation.peak_power_w}};
-  if (evaluation.feasible) {
-    const accel::Metrics& metrics = evaluation.metrics;
-    row.metrics.insert(row.metrics.end(), {{"latency_s", metrics.latency_s},
-                                           {"latency_cycles", metrics.latency_cycles},
-                                           {"energy_j", metrics.energy_j},
-                                           {"average_power_w", metrics.average_power_w},
-                                           {"utilisation_frac", metrics.utilisation_frac},
-                                           {"dram_read_bytes", metrics.traffic.dram_read_weight_bytes +
-                                                                   metrics.traffic.dram_read_input_bytes},
-                                           {"dram_write_bytes", metrics.traffic.dram_write_output_bytes},
-                                           {"weights_cached_frac", metrics.weights_cached_frac},
-                                           {"instructions", metrics.instructions}});
+  row.feasible = evaluation.feasible();
+  for (const accel::Metric& metric : accel::metrics()) {
+    if (row.feasible || metric.known_before_evaluation()) {
+      row.metrics.emplace_back(metric.name, metric.value(evaluation));
+    }
   }
   for (const accel::Violation& violation : evaluation.violations.view()) {
     log::ViolationRow out{.code = std::string(accel::code(violation.reason)),
                           .quantity = std::string(accel::quantity(violation.reason)),
                           .value = violation.value,
                           .limit = violation.limit,
-                          .nearest_passing = std::nullopt,
+                          .nearest_passing = violation.nearest_passing,
                           .layer = "",
                           .message = ""};
-    if (violation.nearest_passing > 0) out.nearest_passing = violation.nearest_passing;
     if (violation.layer >= 0) out.layer = network.layers()[static_cast<std::size_t>(violation.layer)].name;
     row.violations.push_back(std::move(out));
   }
@@ -56,9 +45,12 @@ class BuiltIn final : public Evaluator {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings() const override {
     return {{"technology", technology_.name}};
   }
-  [[nodiscard]] const std::vector<std::string>& metrics() const override { return log::standard_metrics(); }
+  [[nodiscard]] const std::vector<std::string>& metrics() const override {
+    static const std::vector<std::string> names = accel::metric_names();
+    return names;
+  }
   [[nodiscard]] const std::vector<std::string>& fact_names() const override {
-    static const std::vector<std::string> names{kArea, kPeakPower};
+    static const std::vector<std::string> names = accel::metric_names_known_before_evaluation();
     return names;
   }
   [[nodiscard]] const std::vector<std::string>& reasons() const override {
@@ -92,8 +84,9 @@ class BuiltIn final : public Evaluator {
     for_each_config(levels, kDesignsPerChunk, threads, [&](std::size_t i, const accel::AcceleratorConfig& config) {
       const accel::ChipFacts chip = accel::chip_facts(config, technology_);
       for (std::size_t j = 0; j < count; ++j) {
-        rows[i * count + j] =
-            make_row(accel::evaluate(chip, workloads[j].gemms(), accel::Depth::as_a_flow), workloads[j]);
+        accel::Evaluation evaluation = accel::evaluate(chip, workloads[j].gemms(), accel::Depth::as_a_flow);
+        accel::name_levels(evaluation.violations, space());
+        rows[i * count + j] = make_row(evaluation, workloads[j]);
       }
     });
     return rows;
@@ -102,20 +95,14 @@ class BuiltIn final : public Evaluator {
   [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
                                                  std::span<const std::string> names, unsigned threads) const override {
     const std::size_t count = names.size();
-    const bool area_alone =
-        std::all_of(names.begin(), names.end(), [](const std::string& name) { return name == kArea; });
+    std::vector<const accel::Metric*> metrics;
+    for (const std::string& name : names) {
+      metrics.push_back(accel::find_metric(name));
+      HINDSIGHT_EXPECT(metrics.back() != nullptr && metrics.back()->known_before_evaluation());
+    }
     std::vector<double> values(levels.size() / space().parameters().size() * count);
     for_each_config(levels, kFactsPerChunk, threads, [&](std::size_t i, const accel::AcceleratorConfig& config) {
-      double* out = values.data() + i * count;
-      if (area_alone) {  // a tenth of the work of all facts of a chip
-        std::fill_n(out, count, accel::area(config, technology_).total_mm2());
-        return;
-      }
-      const accel::ChipFacts chip = accel::chip_facts(config, technology_);
-      for (std::size_t j = 0; j < count; ++j) {
-        HINDSIGHT_EXPECT(names[j] == kArea || names[j] == kPeakPower);
-        out[j] = names[j] == kArea ? chip.area.total_mm2() : chip.peak_power_w;
-      }
+      for (std::size_t j = 0; j < count; ++j) values[i * count + j] = metrics[j]->of_design(config, technology_);
     });
     return values;
   }

@@ -1,3 +1,4 @@
+/// One design evaluated on networks, with the details that reports show.
 #include "hindsight/report/evaluation.h"
 
 #include <algorithm>
@@ -5,11 +6,12 @@
 namespace hindsight::report {
 
 bool EvaluatedDesign::feasible() const {
-  return std::all_of(networks.begin(), networks.end(), [](const auto& result) { return result.evaluation.feasible; });
+  return std::all_of(networks.begin(), networks.end(), [](const auto& result) { return result.evaluation.feasible(); });
 }
 
 EvaluatedDesign evaluate_design(const std::string& name, const accel::AcceleratorConfig& config,
-                                const accel::Technology& technology, std::span<const workload::Network> networks) {
+                                const accel::Technology& technology, std::span<const workload::Network> networks,
+                                const space::DesignSpace* space) {
   EvaluatedDesign design{.name = name,
                          .description = "",
                          .chip = accel::chip_facts(config, technology),
@@ -19,6 +21,7 @@ EvaluatedDesign evaluate_design(const std::string& name, const accel::Accelerato
     EvaluatedNetwork result{.network = &network, .evaluation = {}, .layers = {}};
     result.layers.resize(network.layers().size());
     result.evaluation = accel::evaluate(design.chip, network.gemms(), accel::Depth::all_checks, result.layers);
+    if (space != nullptr) accel::name_levels(result.evaluation.violations, *space);
     design.networks.push_back(std::move(result));
   }
   return design;

@@ -1,5 +1,7 @@
+/// Evaluations as JSON.
 #include <nlohmann/json.hpp>
 
+#include "hindsight/accel/metrics.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/report/evaluation.h"
 #include "report/fields.h"
@@ -9,19 +11,21 @@ namespace hindsight::report {
 namespace {
 
 Json config_json(const accel::AcceleratorConfig& config) {
-  return {{"pes_x", config.pes_x},
-          {"pes_y", config.pes_y},
-          {"pe_memory_bytes", config.pe_memory_bytes},
-          {"cores_per_pe", config.cores_per_pe},
-          {"core_memory_bytes", config.core_memory_bytes},
-          {"compute_lanes", config.compute_lanes},
-          {"instruction_memory_entries", config.instruction_memory_entries},
-          {"parameter_memory_entries", config.parameter_memory_entries},
-          {"activation_memory_entries", config.activation_memory_entries},
-          {"dram_bandwidth_gb_per_s", config.dram_bandwidth_gb_per_s},
-          {"clock_mhz", config.clock_mhz},
-          {"macs_per_lane", config.macs_per_lane},
-          {"dram_type", dram_name(config.dram_type)}};
+  Json json;
+  for (const accel::ConfigField& field : accel::config_fields()) json[field.name] = config.*field.member;
+  json["dram_type"] = accel::to_string(config.dram_type);
+  return json;
+}
+
+/// Of a feasible evaluation: what only a network decides. What the design alone decides stands once, above.
+Json metrics_json(const accel::Evaluation& evaluation) {
+  Json json;
+  for (const accel::Metric& metric : accel::metrics()) {
+    if (!metric.known_before_evaluation()) json[std::string(metric.name)] = metric.value(evaluation);
+  }
+  json["traffic"] = object(fields(evaluation.metrics->traffic));
+  json["energy"] = object(fields(evaluation.metrics->energy));
+  return json;
 }
 
 Json violation_json(const accel::Violation& violation, const workload::Network& network) {
@@ -34,7 +38,7 @@ Json violation_json(const accel::Violation& violation, const workload::Network& 
             {"nearest_passing", nullptr},
             {"layer", nullptr},
             {"message", accel::message(violation, layer)}};
-  if (violation.nearest_passing > 0) json["nearest_passing"] = violation.nearest_passing;
+  if (violation.nearest_passing) json["nearest_passing"] = *violation.nearest_passing;
   if (!layer.empty()) json["layer"] = layer;
   return json;
 }
@@ -79,19 +83,8 @@ Json layer_json(const accel::LayerResult& layer, const workload::Network& networ
 Json network_json(const EvaluatedNetwork& result) {
   const workload::Network& network = *result.network;
   const accel::Evaluation& evaluation = result.evaluation;
-  Json json{{"workload", network.name()}, {"batch", network.batch()}, {"feasible", evaluation.feasible}};
-  if (evaluation.feasible) {
-    const accel::Metrics& metrics = evaluation.metrics;
-    json["metrics"] = {{"latency_s", metrics.latency_s},
-                       {"latency_cycles", metrics.latency_cycles},
-                       {"energy_j", metrics.energy_j},
-                       {"average_power_w", metrics.average_power_w},
-                       {"utilisation_frac", metrics.utilisation_frac},
-                       {"instructions", metrics.instructions},
-                       {"weights_cached_frac", metrics.weights_cached_frac},
-                       {"traffic", object(fields(metrics.traffic))},
-                       {"energy", object(fields(metrics.energy))}};
-  }
+  Json json{{"workload", network.name()}, {"batch", network.batch()}, {"feasible", evaluation.feasible()}};
+  if (evaluation.feasible()) json["metrics"] = metrics_json(evaluation);
   json["violations"] = Json::array();
   for (const accel::Violation& violation : evaluation.violations.view()) {
     json["violations"].push_back(violation_json(violation, network));
@@ -114,11 +107,12 @@ std::string evaluation_json(const EvaluatedDesign& design) {
             {"technology", design.technology->name},
             {"design", design.name},
             {"config", config_json(config)},
-            {"peak_tera_ops_per_s", config.peak().in(units::tera_ops_per_s(1))},
-            {"peak_power_w", design.chip.peak_power_w},
-            {"area_mm2", design.chip.area.total_mm2()},
-            {"area", object(fields(design.chip.area))},
-            {"feasible", design.feasible()}};
+            {"peak_tera_ops_per_s", config.peak().in(units::tera_ops_per_s(1))}};
+  for (const accel::Metric& metric : accel::metrics()) {
+    if (metric.known_before_evaluation()) json[std::string(metric.name)] = metric.of_design(config, *design.technology);
+  }
+  json["area"] = object(fields(design.chip.area));
+  json["feasible"] = design.feasible();
   json["workloads"] = Json::array();
   for (const EvaluatedNetwork& result : design.networks) json["workloads"].push_back(network_json(result));
   return to_text(json);

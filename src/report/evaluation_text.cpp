@@ -1,3 +1,4 @@
+/// Evaluations as text: the short table and the full explanation.
 #include <fmt/format.h>
 
 #include "hindsight/core/table.h"
@@ -21,7 +22,7 @@ std::string header_text(const EvaluatedDesign& design, int columns) {
   out += wrapped("       ",
                  fmt::format("peak {:.4g} TOPS at {} MHz, {} {} GB/s; {}: area {:.4g} mm2, peak power {:.4g} W",
                              config.peak().in(units::tera_ops_per_s(1)), shortest(config.clock_mhz),
-                             dram_name(config.dram_type), shortest(config.dram_bandwidth_gb_per_s),
+                             accel::to_string(config.dram_type), shortest(config.dram_bandwidth_gb_per_s),
                              design.technology->name, design.chip.area.total_mm2(), design.chip.peak_power_w),
                  columns, 7);
   return out;
@@ -30,7 +31,7 @@ std::string header_text(const EvaluatedDesign& design, int columns) {
 std::string violations_text(const EvaluatedDesign& design, int columns) {
   std::string out;
   for (const EvaluatedNetwork& result : design.networks) {
-    if (result.evaluation.feasible) continue;
+    if (result.evaluation.feasible()) continue;
     out += fmt::format("\n{} cannot run on this design:\n", result.network->name());
     for (const accel::Violation& violation : result.evaluation.violations.view()) {
       out += wrapped("- ",
@@ -55,11 +56,11 @@ std::string networks_text(const EvaluatedDesign& design, int columns) {
   table.add_column("weights cached", Align::right, 6);
   table.add_column("instructions", Align::right, 7);
   for (const EvaluatedNetwork& result : design.networks) {
-    if (!result.evaluation.feasible) {
+    if (!result.evaluation.feasible()) {
       table.add_row({result.network->name(), "no", "", "", "", "", "", "", "", ""});
       continue;
     }
-    const accel::Metrics& metrics = result.evaluation.metrics;
+    const accel::Metrics& metrics = *result.evaluation.metrics;
     table.add_row({result.network->name(), "yes", si(metrics.latency_s, "s"), si(metrics.energy_j, "J"),
                    si(metrics.average_power_w, "W"), percent(metrics.utilisation_frac),
                    fmt::format("{:.0f}", metrics.latency_cycles), binary_bytes(metrics.traffic.dram_bytes()),
@@ -155,8 +156,8 @@ std::string network_explanation(const EvaluatedNetwork& result, int columns) {
                                                binary_bytes(network.totals().weight_bytes), network.totals().layers),
                                    columns, kIndent);
   out += layers_text(result, columns);
-  if (!result.evaluation.feasible) return out;
-  const accel::Metrics& metrics = result.evaluation.metrics;
+  if (!result.evaluation.feasible()) return out;
+  const accel::Metrics& metrics = *result.evaluation.metrics;
   out +=
       "\n" + shares_text("energy by component", "energy_j", fields(metrics.energy), metrics.energy.total_j(), columns);
   out += "\n" + traffic_text(metrics.traffic, columns);

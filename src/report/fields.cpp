@@ -62,20 +62,6 @@ std::string label(std::string_view field) {
   return text;
 }
 
-std::string_view dram_name(accel::DramType type) {
-  switch (type) {
-    case accel::DramType::lpddr4:
-      return "lpddr4";
-    case accel::DramType::ddr4:
-      return "ddr4";
-    case accel::DramType::gddr6:
-      return "gddr6";
-    case accel::DramType::hbm2:
-      return "hbm2";
-  }
-  return "";
-}
-
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100.0 * fraction); }
 
 namespace {

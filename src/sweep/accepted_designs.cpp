@@ -16,10 +16,6 @@ namespace {
 /// designs: a given one stays unseen with probability (1 - 1/size)^(64 size) < e^-64.
 constexpr std::uint64_t kDrawsPerDesign = 64;
 
-double metric_value(const std::string& metric, const accel::ChipFacts& chip) {
-  return metric == "area_mm2" ? chip.area.total_mm2() : chip.peak_power_w;
-}
-
 std::uint64_t fruitless_limit(const SweepOptions& options) {
   const auto size = options.space.size();
   const std::uint64_t limit = options.max_fruitless_candidates;
@@ -43,6 +39,10 @@ AcceptedDesigns::AcceptedDesigns(const SweepOptions& options, std::uint64_t samp
       block_keys_(kBlock),
       smallest_(options.constraints.size(), std::numeric_limits<double>::infinity()),
       scratch_(threads) {
+  for (const Constraint& constraint : options.constraints) {
+    limited_.push_back(accel::find_metric(constraint.metric));
+    HINDSIGHT_EXPECT(limited_.back() != nullptr && limited_.back()->known_before_evaluation());
+  }
   for (Scratch& scratch : scratch_) {
     scratch.values.resize(dimensions_);
     scratch.design.levels.resize(dimensions_);
@@ -62,9 +62,9 @@ void AcceptedDesigns::refill() {
       candidates_.sample(block_begin_ + i, levels);
       if (metrics > 0) {
         options_.space.values(levels, scratch.values);
-        const accel::ChipFacts chip = accel::chip_facts(binding_.bind(scratch.values), options_.technology);
+        const accel::AcceleratorConfig config = binding_.bind(scratch.values);
         for (std::size_t j = 0; j < metrics; ++j) {
-          block_metrics_[i * metrics + j] = metric_value(options_.constraints[j].metric, chip);
+          block_metrics_[i * metrics + j] = limited_[j]->of_design(config, options_.technology);
         }
       }
       if (may_repeat_) {
@@ -146,6 +146,17 @@ bool AcceptedDesigns::replay(const Position& position) {
                             with_commas(position_.accepted), with_commas(position_.candidates)));
   }
   return true;
+}
+
+void AcceptedDesigns::refuse_impossible_limits() const {
+  for (std::size_t j = 0; j < limited_.size(); ++j) {
+    const Constraint& constraint = options_.constraints[j];
+    const double smallest = accel::smallest_value(*limited_[j], options_.space, options_.technology);
+    if (smallest <= constraint.limit) continue;
+    throw Error(ErrorKind::no_feasible,
+                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
+                            options_.space.name(), constraint.metric, shortest(constraint.limit), shortest(smallest)));
+  }
 }
 
 std::string AcceptedDesigns::nothing_accepted() const {

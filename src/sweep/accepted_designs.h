@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/metrics.h"
 #include "hindsight/sweep/sweep.h"
 #include "sweep/candidates.h"
 #include "sweep/seen_set.h"
@@ -41,6 +42,8 @@ class AcceptedDesigns {
   bool replay(const Position& position);
 
   [[nodiscard]] const Position& position() const { return position_; }
+  /// Error{no_feasible}, with the smallest value, when not even the smallest design is within a limit.
+  void refuse_impossible_limits() const;
   /// Number of candidates, when the sequence is finite.
   [[nodiscard]] std::uint64_t length() const { return candidates_.length(); }
   /// "no design within area_mm2 <= 10 among 1,000 candidates (smallest area_mm2 seen: 12.3 ...)".
@@ -71,11 +74,12 @@ class AcceptedDesigns {
   Position position_;
   SeenSet seen_;
   std::uint64_t block_begin_ = 0, block_end_ = 0;
-  std::vector<std::uint16_t> block_levels_;  // kBlock x dimensions
-  std::vector<double> block_metrics_;        // kBlock x constraints
-  std::vector<std::uint64_t> block_keys_;    // kBlock
-  std::vector<double> smallest_;             // per constraint
-  std::vector<Scratch> scratch_;             // per worker
+  std::vector<std::uint16_t> block_levels_;    // kBlock x dimensions
+  std::vector<double> block_metrics_;          // kBlock x constraints
+  std::vector<std::uint64_t> block_keys_;      // kBlock
+  std::vector<const accel::Metric*> limited_;  // per constraint
+  std::vector<double> smallest_;               // per constraint
+  std::vector<Scratch> scratch_;               // per worker
 };
 
 }  // namespace hindsight::sweep

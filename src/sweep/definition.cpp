@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
@@ -16,7 +17,7 @@ constexpr int kSequenceVersion = 1;
 }  // namespace
 
 const std::vector<std::string>& constraint_metrics() {
-  static const std::vector<std::string> metrics{"area_mm2", "peak_power_w"};
+  static const std::vector<std::string> metrics = accel::metric_names_known_before_evaluation();
   return metrics;
 }
 

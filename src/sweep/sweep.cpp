@@ -7,6 +7,7 @@
 #include <future>
 #include <set>
 
+#include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/progress.h"
@@ -72,8 +73,9 @@ class Evaluator {
         options_.space.values(std::span(batch.levels).subspan(i * dimensions, dimensions), values);
         const accel::ChipFacts chip = accel::chip_facts(binding_.bind(values), options_.technology);
         for (std::size_t j = 0; j < networks; ++j) {
-          batch.evaluations[i * networks + j] =
-              accel::evaluate(chip, options_.networks[j].gemms(), accel::Depth::as_a_flow);
+          accel::Evaluation& evaluation = batch.evaluations[i * networks + j];
+          evaluation = accel::evaluate(chip, options_.networks[j].gemms(), accel::Depth::as_a_flow);
+          accel::name_levels(evaluation.violations, options_.space);
         }
       }
     });
@@ -90,7 +92,7 @@ void count(const Batch& batch, std::vector<WorkloadCounts>& workloads) {
   for (std::size_t i = 0; i < batch.designs; ++i) {
     for (std::size_t j = 0; j < workloads.size(); ++j) {
       const accel::Evaluation& evaluation = batch.evaluations[i * workloads.size() + j];
-      ++(evaluation.feasible ? workloads[j].feasible : workloads[j].infeasible);
+      ++(evaluation.feasible() ? workloads[j].feasible : workloads[j].infeasible);
       for (const accel::Violation& violation : evaluation.violations.view()) {
         ++workloads[j].reasons[static_cast<std::size_t>(violation.reason)];
       }
@@ -100,30 +102,20 @@ void count(const Batch& batch, std::vector<WorkloadCounts>& workloads) {
 
 log::EvaluationRow make_row(const accel::Evaluation& evaluation, const workload::Network& network) {
   log::EvaluationRow row;
-  row.feasible = evaluation.feasible;
-  row.metrics = {{"area_mm2", evaluation.area.total_mm2()}, {"peak_power_w", evaluation.peak_power_w}};
-  if (evaluation.feasible) {
-    const accel::Metrics& metrics = evaluation.metrics;
-    row.metrics.insert(row.metrics.end(), {{"latency_s", metrics.latency_s},
-                                           {"latency_cycles", metrics.latency_cycles},
-                                           {"energy_j", metrics.energy_j},
-                                           {"average_power_w", metrics.average_power_w},
-                                           {"utilisation_frac", metrics.utilisation_frac},
-                                           {"dram_read_bytes", metrics.traffic.dram_read_weight_bytes +
-                                                                   metrics.traffic.dram_read_input_bytes},
-                                           {"dram_write_bytes", metrics.traffic.dram_write_output_bytes},
-                                           {"weights_cached_frac", metrics.weights_cached_frac},
-                                           {"instructions", metrics.instructions}});
+  row.feasible = evaluation.feasible();
+  for (const accel::Metric& metric : accel::metrics()) {
+    if (row.feasible || metric.known_before_evaluation()) {
+      row.metrics.emplace_back(metric.name, metric.value(evaluation));
+    }
   }
   for (const accel::Violation& violation : evaluation.violations.view()) {
     log::ViolationRow out{.code = std::string(accel::code(violation.reason)),
                           .quantity = std::string(accel::quantity(violation.reason)),
                           .value = violation.value,
                           .limit = violation.limit,
-                          .nearest_passing = std::nullopt,
+                          .nearest_passing = violation.nearest_passing,
                           .layer = "",
                           .message = ""};
-    if (violation.nearest_passing > 0) out.nearest_passing = violation.nearest_passing;
     if (violation.layer >= 0) out.layer = network.layers()[static_cast<std::size_t>(violation.layer)].name;
     row.violations.push_back(std::move(out));
   }
@@ -235,6 +227,7 @@ class Sweep {
         designs_(options, options.samples, threads_),
         evaluator_(options, threads_),
         writer_(options, definition_hash(options)) {
+    designs_.refuse_impossible_limits();
     samples_ = options.samples;
     if (wants_all()) samples_ = designs_.length();
     for (const workload::Network& network : options.networks) progressed_.workloads.push_back({.name = network.name()});

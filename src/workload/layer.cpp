@@ -219,15 +219,6 @@ std::string to_string(LayerType type) {
   return {};
 }
 
-LayerType parse_layer_type(std::string_view name) {
-  std::vector<std::string> names;
-  for (const auto& [value, type_name] : kTypeNames) {
-    if (type_name == name) return value;
-    names.emplace_back(type_name);
-  }
-  throw Error(ErrorKind::usage, fmt::format("unknown layer type '{}'.{}", name, did_you_mean(name, names)));
-}
-
 std::int64_t Layer::out_height() const {
   return output_size(type, in_height, kernel_height, stride_height, dilation_height, pad_top + pad_bottom);
 }

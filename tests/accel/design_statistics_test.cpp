@@ -64,7 +64,7 @@ Sample draw() {
     for (std::size_t a = 0; a < networks.size(); ++a) {
       Application& application = sample.applications[a];
       const Evaluation flow = evaluate(chip, networks[a].gemms(), Depth::as_a_flow);
-      application.latency_s.push_back(flow.feasible ? flow.metrics.latency_s : INFINITY);
+      application.latency_s.push_back(flow.feasible() ? flow.metrics->latency_s : INFINITY);
       application.occurs.push_back(reasons(flow));
       if (application.occurs_all.size() < kCheckedSamples) {
         application.occurs_all.push_back(reasons(evaluate(chip, networks[a].gemms(), Depth::all_checks)));

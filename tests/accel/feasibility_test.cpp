@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "hindsight/core/random.h"
+#include "hindsight/core/text.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/workload/network.h"
 #include "tolerances.h"
@@ -66,7 +68,7 @@ TEST(SramBandwidthCheck, NearestValueIsTheThresholdForEveryWidth) {
     const auto violation = check_sram_bandwidth(config);
     EXPECT_EQ(violation.has_value(), lanes > 8) << lanes;  // 4 bytes per lane, 32 from the port
     if (!violation) continue;
-    config.activation_memory_entries = violation->nearest_passing;
+    config.activation_memory_entries = violation->nearest_passing.value();
     EXPECT_FALSE(check_sram_bandwidth(config).has_value()) << lanes;
     config.activation_memory_entries -= 1;
     EXPECT_TRUE(check_sram_bandwidth(config).has_value()) << lanes;
@@ -105,7 +107,7 @@ TEST(NocTimingCheck, PassesAtThePeriodAndNamesTheLongerAxis) {
   EXPECT_EQ(check_noc_timing(chip, round)->nearest_passing, 2);
   chip.config.pes_y = 16;  // now rows are more: none beside eight columns
   EXPECT_STREQ(check_noc_timing(chip, round)->parameter, "pes_y");
-  EXPECT_EQ(check_noc_timing(chip, round)->nearest_passing, 0);
+  EXPECT_EQ(check_noc_timing(chip, round)->nearest_passing, std::nullopt);
 }
 
 TEST(PowerDensityCheck, PassesAtTheLimit) {
@@ -141,24 +143,33 @@ TEST(ReticleCheck, PassesAtTheLimitAndNamesTheRowsThatFit) {
 }
 
 TEST(Messages, SayQuantityLimitAndRemedy) {
-  const Violation violation{.reason = Reason::accumulators,
-                            .value = 320,
-                            .limit = 256,
-                            .nearest_passing = 320,
-                            .parameter = "activation_memory_entries"};
+  Violation violation{.reason = Reason::accumulators,
+                      .value = 320,
+                      .limit = 256,
+                      .nearest_passing = 320,
+                      .parameter = "activation_memory_entries"};
   EXPECT_EQ(message(violation, ""),
-            "the lanes of one PE need 320 accumulators, there are 256; activation_memory_entries = 320 would pass");
-  const Violation hopeless{
-      .reason = Reason::noc_timing, .value = 2.5, .limit = 1.25, .nearest_passing = 0, .parameter = "pes_x"};
+            "the lanes of one PE need 320 accumulators, there are 256; activation_memory_entries = 320 would pass (a "
+            "number: the design is of no space with values to choose from)");
+  violation.of_space = true;
+  violation.nearest_passing = 1048576;  // every digit, so that it can be copied
+  EXPECT_EQ(message(violation, ""),
+            "the lanes of one PE need 320 accumulators, there are 256; activation_memory_entries = 1048576 would pass");
+  Violation hopeless{.reason = Reason::noc_timing, .value = 2.5, .limit = 1.25, .parameter = "pes_x"};
   EXPECT_EQ(message(hopeless, ""),
             "a multicast takes 2.5 ns to the far corner of the grid, the clock period is 1.25 ns; no value of pes_x "
             "alone would pass");
+  hopeless.of_space = true;
+  EXPECT_EQ(message(hopeless, ""),
+            "a multicast takes 2.5 ns to the far corner of the grid, the clock period is 1.25 ns; no value of pes_x in "
+            "the design space alone would pass");
   const Violation layer{.reason = Reason::no_mapping,
                         .layer = 3,
                         .value = 288,
                         .limit = 256,
                         .nearest_passing = 4608,
-                        .parameter = "pe_memory_bytes"};
+                        .parameter = "pe_memory_bytes",
+                        .of_space = true};
   EXPECT_EQ(message(layer, "stem"),
             "layer stem: no mapping fits: the smallest tile needs 288 bytes, the buffer has 256; pe_memory_bytes = "
             "4608 would pass");
@@ -196,15 +207,9 @@ std::optional<Violation> find(const Evaluation& evaluation, Reason reason) {
   return std::nullopt;
 }
 double& field(AcceleratorConfig& config, const std::string& parameter) {
-  if (parameter == "pes_x") return config.pes_x;
-  if (parameter == "pes_y") return config.pes_y;
-  if (parameter == "compute_lanes") return config.compute_lanes;
-  if (parameter == "activation_memory_entries") return config.activation_memory_entries;
-  if (parameter == "parameter_memory_entries") return config.parameter_memory_entries;
-  if (parameter == "instruction_memory_entries") return config.instruction_memory_entries;
-  if (parameter == "core_memory_bytes") return config.core_memory_bytes;
-  EXPECT_EQ(parameter, "pe_memory_bytes");
-  return config.pe_memory_bytes;
+  const auto fields = config_fields();
+  return config.*
+         std::find_if(fields.begin(), fields.end(), [&](const ConfigField& f) { return f.name == parameter; })->member;
 }
 
 /// The smallest change of a parameter away from what passes: one more PE or lane, one entry or byte fewer.
@@ -232,7 +237,7 @@ TEST(NearestPassing, ReallyPassesAndOneStepWorseFails) {
       const auto r = static_cast<std::size_t>(violation.reason);
       AcceleratorConfig changed = config;
       double& value = field(changed, violation.parameter);
-      if (violation.nearest_passing <= 0) {
+      if (!violation.nearest_passing) {
         ++hopeless[r];
         value = 1;
         EXPECT_TRUE(find(evaluated(changed), violation.reason).has_value())
@@ -240,7 +245,7 @@ TEST(NearestPassing, ReallyPassesAndOneStepWorseFails) {
         continue;
       }
       ++seen[r];
-      value = violation.nearest_passing;
+      value = *violation.nearest_passing;
       EXPECT_FALSE(find(evaluated(changed), violation.reason).has_value())
           << network.name() << " on " << space.text_id(design) << ": " << message(violation, "");
       value += one_step_worse(violation.parameter);
@@ -251,6 +256,92 @@ TEST(NearestPassing, ReallyPassesAndOneStepWorseFails) {
   for (std::size_t r = 0; r < kReasonCount; ++r) {
     EXPECT_GE(seen[r], 5U) << code(static_cast<Reason>(r)) << ", hopeless " << hopeless[r];
   }
+}
+
+/// The designs that differ from `design` in the value of one parameter only, this one left out.
+std::vector<space::Design> with_other_values(const space::DesignSpace& space, const space::Design& design,
+                                             const char* parameter) {
+  const std::size_t axis = space.index_of(parameter);
+  std::vector<space::Design> others;
+  for (std::size_t level = 0; level < space.parameters()[axis].level_count(); ++level) {
+    if (level == design.levels[axis]) continue;
+    others.push_back(design);
+    others.back().levels[axis] = static_cast<std::uint16_t>(level);
+  }
+  return others;
+}
+
+TEST(NamedLevels, FollowedLiterallyTheyPass) {
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  const space::DesignSpace space = space::load_space("edge");
+  const ConfigBinding binding(space);
+  const std::vector<workload::Network> networks = workload::load_networks("all");
+  const RandomStream stream(kSeed, "named levels");
+  std::vector<std::size_t> named(kReasonCount, 0), hopeless(kReasonCount, 0);
+  for (std::uint64_t i = 0; i < 600; ++i) {
+    const space::Design design = space.design(stream.below(2 * i, *space.size()));
+    const workload::Network& network = networks[stream.below(2 * i + 1, networks.size())];
+    const auto violations = [&](const space::Design& of) {
+      Evaluation evaluation =
+          evaluate(chip_facts(binding.bind(space, of), technology()), network.gemms(), Depth::all_checks);
+      name_levels(evaluation.violations, space);
+      return evaluation;
+    };
+    const Evaluation evaluation = violations(design);
+    for (const Violation& violation : evaluation.violations.view()) {
+      const std::string text = network.name() + " on " + space.text_id(design) + ": " + message(violation, "");
+      const std::size_t axis = space.index_of(violation.parameter);
+      const auto& parameter = space.parameters()[axis];
+      const auto r = static_cast<std::size_t>(violation.reason);
+      const double own = space.value(design, axis);
+      if (violation.nearest_passing) {
+        ++named[r];
+        // As a user follows it: the text's value in the design's id.
+        const std::string hint = parameter.name + "=" + parameter.labels[design.levels[axis]];
+        std::string id = space.text_id(design) + ",";
+        const std::string followed = parameter.name + "=" + shortest(*violation.nearest_passing);
+        id.replace(id.find(hint + ","), hint.size(), followed);
+        id.pop_back();
+        EXPECT_FALSE(find(violations(space.parse_design(id)), violation.reason)) << text;
+      } else {
+        ++hopeless[r];
+      }
+      // No other value passes when none is named, and none nearer than the named one.
+      for (const space::Design& other : with_other_values(space, design, violation.parameter)) {
+        const double distance = std::abs(space.value(other, axis) - own);
+        if (violation.nearest_passing && distance >= std::abs(*violation.nearest_passing - own)) continue;
+        EXPECT_TRUE(find(violations(other), violation.reason)) << text << ", but " << space.text_id(other);
+      }
+    }
+  }
+  for (const Reason reason : {Reason::accumulators, Reason::sram_bandwidth, Reason::noc_timing, Reason::power_density,
+                              Reason::parameter_memory, Reason::instruction_memory}) {
+    EXPECT_GE(named[static_cast<std::size_t>(reason)], 5U) << code(reason);
+  }
+  for (const Reason reason : {Reason::noc_timing, Reason::instruction_memory}) {
+    EXPECT_GE(hopeless[static_cast<std::size_t>(reason)], 5U) << code(reason);
+  }
+}
+
+TEST(NamedLevels, AreTheNearestValuesThatPassOrNothing) {
+  space::Parameter pes{.name = "pes_x", .unit = "count", .description = "", .values = {1, 2, 4, 8}, .labels = {}};
+  space::Parameter entries{
+      .name = "activation_memory_entries", .unit = "entries", .description = "", .values = {64, 256}, .labels = {}};
+  const space::DesignSpace space("small", "", {pes, entries});
+  const auto named = [&](Reason reason, const char* parameter, double threshold) {
+    ViolationList list;
+    list.add({.reason = reason, .nearest_passing = threshold, .parameter = parameter});
+    name_levels(list, space);
+    EXPECT_TRUE(list.items[0].of_space);
+    return list.items[0].nearest_passing;
+  };
+  EXPECT_EQ(named(Reason::noc_timing, "pes_x", 3), 2);  // at most three: the largest of them
+  EXPECT_EQ(named(Reason::noc_timing, "pes_x", 4), 4);
+  EXPECT_EQ(named(Reason::noc_timing, "pes_x", 0.5), std::nullopt);
+  EXPECT_EQ(named(Reason::accumulators, "activation_memory_entries", 65), 256);  // at least 65
+  EXPECT_EQ(named(Reason::accumulators, "activation_memory_entries", 256), 256);
+  EXPECT_EQ(named(Reason::accumulators, "activation_memory_entries", 257), std::nullopt);
+  EXPECT_EQ(named(Reason::reticle, "pes_y", 4), std::nullopt);  // no parameter of this space
 }
 
 TEST(HardwareChecks, ReferenceChipsCanBeBuilt) {

@@ -27,7 +27,6 @@ SramModel hand_model() {
   model.write_pj = {.coefficient = 3.2, .exponent = 0.5};
   model.area_mm2 = {.coefficient = 0.001, .exponent = 1};
   model.leakage_mw = {.coefficient = 0.01, .exponent = 0.5};
-  model.access_ns = {.coefficient = 0.3, .exponent = 0.25};
   return model;
 }
 
@@ -125,8 +124,8 @@ TEST(SramFitTest, ErrorsArePerNodeAndPort) {
   // y = x at 128 bits but for one value 10 % low; a second group is fitted on its own.
   std::vector<SramSample> samples;
   for (const double kib : {1.0, 2.0, 4.0}) {
-    samples.push_back({.node_nm = 22, .port_bits = 128, .capacity_kib = kib, .values = {kib, kib, kib, kib, kib}});
-    samples.push_back({.node_nm = 22, .port_bits = 64, .capacity_kib = kib, .values = {2, 2, 2, 2, 2}});
+    samples.push_back({.node_nm = 22, .port_bits = 128, .capacity_kib = kib, .values = {kib, kib, kib, kib}});
+    samples.push_back({.node_nm = 22, .port_bits = 64, .capacity_kib = kib, .values = {2, 2, 2, 2}});
   }
   const std::vector<SramFit> fits = fit_sram(samples);
   ASSERT_EQ(fits.size(), 2U);

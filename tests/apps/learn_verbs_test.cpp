@@ -1,10 +1,12 @@
 /// Does the way from a log to proposals work as a user walks it, and do wrong turns get a useful answer?
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "apps/app_fixture.h"
+#include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::app::test {
@@ -115,6 +117,30 @@ TEST_F(Learn, BoundsParameters) {
   expect_one_line_error(propose({"--workload", "m6", "--set", "pes_z=3"}), 2, "pes_");
   expect_one_line_error(propose({"--workload", "m6", "--max", "aera_mm2=3"}), 2, "Did you mean 'area_mm2'?");
   expect_one_line_error(propose({"--workload", "m6", "--min", "pes_x=1e9"}), 3, "leaves no value of pes_x");
+}
+
+TEST_F(Learn, LimitsEveryMetricThatIsKnownBeforeAnEvaluation) {
+  make_model();
+  const Outcome free = propose({"--workload", "m6", "--json"});
+  ASSERT_EQ(free.exit_code, 0) << free.err;
+  for (const char* metric : {"area_mm2", "peak_power_w"}) {
+    SCOPED_TRACE(metric);
+    const Outcome bounded = propose({"--workload", "m6", "--max", std::string(metric) + "=1e6", "--json"});
+    ASSERT_EQ(bounded.exit_code, 0) << bounded.err;
+    std::vector<double> values;
+    for (const Json& one : Json::parse(bounded.out).at("proposals")) {
+      values.push_back(one.at("predicted").at("constraints").at(metric).get<double>());
+    }
+    std::sort(values.begin(), values.end());
+    const double middle = values.at(values.size() / 2);  // excludes some of these proposals
+    ASSERT_LT(middle, values.back());
+    const Outcome tighter =
+        propose({"--workload", "m6", "--max", std::string(metric) + "=" + shortest(middle), "--json"});
+    ASSERT_EQ(tighter.exit_code, 0) << tighter.err;
+    for (const Json& one : Json::parse(tighter.out).at("proposals")) {
+      EXPECT_LE(one.at("predicted").at("constraints").at(metric).get<double>(), middle);
+    }
+  }
 }
 
 TEST_F(Learn, SaysWhatWouldBeSatisfiable) {

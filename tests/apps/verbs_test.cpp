@@ -1,5 +1,7 @@
 /// Does every verb do its job from end to end, for people and for scripts?
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "apps/app_fixture.h"
@@ -9,6 +11,7 @@ namespace hindsight::app::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class Verbs : public AppTest {
@@ -61,6 +64,43 @@ TEST_F(Verbs, ListAndShowWorkloads) {
   const Json batched = json_of(hindsight({"workload", "show", "mobilenet_v2", "--batch", "2", "--json"}));
   EXPECT_EQ(batched.at("macs").get<double>(), 2 * macs);
   EXPECT_THAT(hindsight({"workload", "show", "unet"}).out, HasSubstr("context feature"));
+}
+
+TEST_F(Verbs, SimulateNamesValuesThatPassWhenFollowedLiterally) {
+  std::string design =
+      "pes_x=8,pes_y=8,pe_memory_bytes=262144,cores_per_pe=16,core_memory_bytes=4096,compute_lanes=64,"
+      "instruction_memory_entries=8192,parameter_memory_entries=512,activation_memory_entries=256,"
+      "dram_bandwidth_gb_per_s=10";
+  std::size_t followed = 0;
+  while (followed < 20) {
+    const Outcome outcome = hindsight({"simulate", "--workload", "resnet50", "--design", design});
+    ASSERT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 3) << outcome.err;
+    std::smatch hint;
+    const std::string text = std::regex_replace(outcome.out, std::regex("\\s+"), " ");
+    const std::regex pattern("- ([a-z_]+): [^-]*?; ([a-z_]+) = ([0-9.e+]+) would pass");
+    if (!std::regex_search(text, hint, pattern)) break;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("a number")));
+    const std::string reason = hint[1], parameter = hint[2], value = hint[3];
+    design = std::regex_replace(design, std::regex(parameter + "=[^,]*"), parameter + "=" + value);
+    const Outcome after = hindsight({"simulate", "--workload", "resnet50", "--design", design});
+    ASSERT_TRUE(after.exit_code == 0 || after.exit_code == 3) << after.err;
+    EXPECT_THAT(after.out, Not(HasSubstr("- " + reason + ":"))) << parameter << " = " << value;
+    ++followed;
+  }
+  EXPECT_GT(followed, 1U);
+}
+
+TEST_F(Verbs, SimulateSaysThatAChipOfNoSpaceHasNoValuesToChooseFrom) {
+  const std::string chip = file("chip.yaml");
+  std::ofstream(chip) << "name: narrow\ndescription: too few accumulators\nsource: test\nconfig:\n"
+                         "  pe_memory_bytes: 262144\n  core_memory_bytes: 32768\n  cores_per_pe: 16\n"
+                         "  compute_lanes: 10\n  instruction_memory_entries: 65536\n"
+                         "  parameter_memory_entries: 4096\n  activation_memory_entries: 64\n"
+                         "  dram_bandwidth_gb_per_s: 10\n";
+  const Outcome outcome = hindsight({"simulate", "--workload", "m6", "--design", chip});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  const std::string text = std::regex_replace(outcome.out, std::regex("\\s+"), " ");
+  EXPECT_THAT(text, HasSubstr("activation_memory_entries = 320 would pass (a number: the design is of no space"));
 }
 
 TEST_F(Verbs, SimulateAgreesWithTheLog) {

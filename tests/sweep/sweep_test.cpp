@@ -11,10 +11,12 @@
 #include <set>
 #include <thread>
 
+#include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
 #include "sweep/sweep_fixture.h"
 
 namespace hindsight::sweep {
@@ -74,22 +76,30 @@ TEST(Sweep, LogsWhatTheModelSays) {
   };
   const log::Log log = log::Log::open(sweep.log, log::OpenMode::read_only);
   const auto workloads = log::workloads(log);
+  std::size_t renamed = 0;  // hints that are a level of the space and not the plain number
   log::for_each_evaluation(log, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
     const accel::AcceleratorConfig config = binding.bind(sweep.space, sweep.space.parse_design(record.design_text_id));
     const accel::ChipFacts chip = accel::chip_facts(config, sweep.technology);
     const std::size_t which = record.workload_id == workloads[0].workload_id ? 0 : 1;
-    const accel::Evaluation expected = accel::evaluate(chip, sweep.networks[which].gemms(), accel::Depth::as_a_flow);
-    EXPECT_EQ(record.feasible, expected.feasible);
+    accel::Evaluation expected = accel::evaluate(chip, sweep.networks[which].gemms(), accel::Depth::as_a_flow);
+    const accel::ViolationList numbers = expected.violations;
+    accel::name_levels(expected.violations, sweep.space);
+    EXPECT_EQ(record.feasible, expected.feasible());
     EXPECT_EQ(record.violations.size(), expected.violations.count);
+    for (std::size_t i = 0; i < std::min(record.violations.size(), expected.violations.count); ++i) {
+      EXPECT_EQ(record.violations[i].nearest_passing, expected.violations.items[i].nearest_passing);
+      if (numbers.items[i].nearest_passing != expected.violations.items[i].nearest_passing) ++renamed;
+    }
     EXPECT_EQ(record.standard[column("area_mm2")], expected.area.total_mm2());
-    if (expected.feasible) {
-      EXPECT_EQ(record.standard[column("latency_s")], expected.metrics.latency_s);
-      EXPECT_EQ(record.standard[column("energy_j")], expected.metrics.energy_j);
+    if (expected.feasible()) {
+      EXPECT_EQ(record.standard[column("latency_s")], expected.metrics->latency_s);
+      EXPECT_EQ(record.standard[column("energy_j")], expected.metrics->energy_j);
       EXPECT_EQ(record.standard[column("dram_read_bytes")] + record.standard[column("dram_write_bytes")],
-                expected.metrics.traffic.dram_bytes());
+                expected.metrics->traffic.dram_bytes());
     }
     return !::testing::Test::HasFailure();
   });
+  EXPECT_GT(renamed, 0U);
 }
 
 TEST(Sweep, GivesTheSameRowsForAnyNumberOfThreads) {
@@ -194,8 +204,44 @@ TEST(Sweep, SaysWhyNoDesignIsWithinTheLimitAndMakesNoLog) {
   const Error error = error_of([&] { (void)run_sweep(sweep); });
   EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
   EXPECT_THAT(error.what(), HasSubstr("area_mm2 <= 0.001"));
-  EXPECT_THAT(error.what(), HasSubstr("smallest seen: area_mm2"));
+  EXPECT_THAT(error.what(), HasSubstr("the smallest has"));
   EXPECT_FALSE(std::filesystem::exists(sweep.log));
+}
+
+TEST(Sweep, NamesTheSmallestValueAtOnceAndThatValueIsReached) {
+  const TemporaryFolder folder;
+  for (const std::string& metric : constraint_metrics()) {
+    SweepOptions sweep = options(folder / (metric + ".sqlite"), 0);
+    sweep.sampler = space::SamplerKind::grid;
+    sweep.constraints = {{.metric = metric, .limit = 0.001}};
+    const std::string text = error_of([&] { (void)run_sweep(sweep); }).what();
+    const std::string before = "the smallest has ";
+    const auto begin = text.find(before) + before.size();
+    const auto smallest = parse_double(text.substr(begin, text.find(". Raise", begin) - begin));
+    ASSERT_TRUE(smallest) << text;
+    sweep.constraints[0].limit = *smallest;  // the remedy, followed as little as possible
+    EXPECT_EQ(run_sweep(sweep).designs, 1U) << text;
+    // Not found by drawing: the space has 452,760,000 designs, and this sampler would draw without end.
+    SweepOptions large = options(folder / "large.sqlite", 5);
+    large.space = space::load_space("edge");
+    large.constraints = {{.metric = metric, .limit = 0.001}};
+    large.max_fruitless_candidates = 1'000'000'000'000;
+    EXPECT_THAT(error_of([&] { (void)run_sweep(large); }).what(), HasSubstr("the smallest has"));
+  }
+}
+
+TEST(Sweep, SaysWhatIsSmallestAmongTheDrawnWhenLimitsExcludeThemTogether) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "a.sqlite", 10);
+  sweep.space = space::load_space("edge");
+  const accel::Metric& area = *accel::find_metric("area_mm2");
+  const double smallest = accel::smallest_value(area, sweep.space, sweep.technology);
+  sweep.constraints = {{.metric = "area_mm2", .limit = smallest * (1 + 1e-9)}};  // one design in 452,760,000
+  sweep.max_fruitless_candidates = 10'000;
+  const Error error = error_of([&] { (void)run_sweep(sweep); });
+  EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
+  EXPECT_THAT(error.what(), HasSubstr("among 10,"));
+  EXPECT_THAT(error.what(), HasSubstr("smallest seen: area_mm2"));
 }
 
 TEST(Sweep, EndsWhenTheSpaceHasNoMoreDesigns) {

@@ -358,18 +358,5 @@ TEST(ValidateLayer, ExtremeFieldsNeverOverflow) {
   }
 }
 
-TEST(LayerTypeName, RoundTripsAndSuggestsTheNearest) {
-  for (const LayerType type : {LayerType::convolution, LayerType::depthwise_convolution,
-                               LayerType::transposed_convolution, LayerType::fully_connected, LayerType::matmul}) {
-    EXPECT_EQ(parse_layer_type(to_string(type)), type);
-  }
-  try {
-    (void)parse_layer_type("convolutoin");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("Did you mean 'convolution'?"));
-  }
-}
-
 }  // namespace
 }  // namespace hindsight::workload

@@ -6,7 +6,7 @@
 
 namespace hindsight::accel {
 
-/// Areas in mm2. The total is the sum of all fields.
+/// Areas in mm2. The total is the sum of all components.
 struct AreaBreakdown {
   double mac_mm2 = 0;
   double register_mm2 = 0;
@@ -18,13 +18,29 @@ struct AreaBreakdown {
   double noc_mm2 = 0;
   double control_mm2 = 0;
   double dram_phy_mm2 = 0;
-  [[nodiscard]] double total_mm2() const {
-    return mac_mm2 + register_mm2 + pe_memory_mm2 + core_memory_mm2 + activation_memory_mm2 + parameter_memory_mm2 +
-           instruction_memory_mm2 + noc_mm2 + control_mm2 + dram_phy_mm2;
-  }
+  [[nodiscard]] constexpr double total_mm2() const;
   /// Area of one PE (a tile of the grid): everything that is replicated per PE.
   double pe_mm2 = 0;
 };
+/// Calls visit(name, field) for every component of the total; `area` may be const.
+template <class Visit, class Area>
+constexpr void for_each_area_field(Visit&& visit, Area& area) {
+  visit("mac_mm2", area.mac_mm2);
+  visit("register_mm2", area.register_mm2);
+  visit("pe_memory_mm2", area.pe_memory_mm2);
+  visit("core_memory_mm2", area.core_memory_mm2);
+  visit("activation_memory_mm2", area.activation_memory_mm2);
+  visit("parameter_memory_mm2", area.parameter_memory_mm2);
+  visit("instruction_memory_mm2", area.instruction_memory_mm2);
+  visit("noc_mm2", area.noc_mm2);
+  visit("control_mm2", area.control_mm2);
+  visit("dram_phy_mm2", area.dram_phy_mm2);
+}
+constexpr double AreaBreakdown::total_mm2() const {
+  double total = 0;
+  for_each_area_field([&](const char*, double component) { total += component; }, *this);
+  return total;
+}
 
 /// Model: sum of macros and logic; no floorplan white space beyond `control_area_fraction`.
 /// Valid for: the template's ranges. Ignores: pads other than the DRAM PHY, analog, host interface.

@@ -53,6 +53,14 @@ struct AcceleratorConfig {
   }
 };
 
+/// A numeric field of AcceleratorConfig under the name that spaces, reference chips and reports use.
+struct ConfigField {
+  const char* name;
+  double AcceleratorConfig::*member;
+  bool required;  ///< the template has no default
+};
+[[nodiscard]] std::span<const ConfigField> config_fields();
+
 /// Maps the parameters of a space to fields by name; bound once, applied without allocation.
 /// Every numeric field of AcceleratorConfig, `clock_mhz` and `macs_per_lane` included, may be a parameter.
 /// Error{usage} naming the parameter when it is not a field (nearest field in the message), is categorical,

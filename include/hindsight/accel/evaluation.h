@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,9 +40,10 @@ struct Violation {
   std::int32_t layer = -1;  ///< index into the network's layers, or -1 for the chip
   double value = 0;         ///< of quantity(reason)
   double limit = 0;
-  /// Nearest value of one design parameter that would pass with all others kept, and that parameter.
-  double nearest_passing = 0;  ///< 0 = no value of that parameter passes
+  /// Nearest value of `parameter` that would pass with all others kept; nothing: none of its values passes alone.
+  std::optional<double> nearest_passing = std::nullopt;
   const char* parameter = "";  ///< static storage
+  bool of_space = false;       ///< nearest_passing is one of the values that the design's space has: see name_levels()
 };
 /// One sentence: offending quantity, limit, and the nearest value that would pass.
 [[nodiscard]] std::string message(const Violation& violation, std::string_view layer_name);
@@ -80,24 +82,32 @@ struct EnergyBreakdown {
   double noc_j = 0;
   double dram_j = 0;
   double leakage_j = 0;
-  [[nodiscard]] constexpr double total_j() const {
-    return mac_j + register_j + pe_memory_j + core_memory_j + activation_memory_j + parameter_memory_j +
-           instruction_memory_j + noc_j + dram_j + leakage_j;
-  }
+  [[nodiscard]] constexpr double total_j() const;
   /// Adds `factor` times every component.
-  constexpr void add_scaled(const EnergyBreakdown& other, double factor) {
-    mac_j += factor * other.mac_j;
-    register_j += factor * other.register_j;
-    pe_memory_j += factor * other.pe_memory_j;
-    core_memory_j += factor * other.core_memory_j;
-    activation_memory_j += factor * other.activation_memory_j;
-    parameter_memory_j += factor * other.parameter_memory_j;
-    instruction_memory_j += factor * other.instruction_memory_j;
-    noc_j += factor * other.noc_j;
-    dram_j += factor * other.dram_j;
-    leakage_j += factor * other.leakage_j;
-  }
+  constexpr void add_scaled(const EnergyBreakdown& other, double factor);
 };
+/// Calls visit(name, field...) for every component: the field of each of `energies`, which may be const.
+template <class Visit, class... Energy>
+constexpr void for_each_energy_field(Visit&& visit, Energy&... energies) {
+  visit("mac_j", energies.mac_j...);
+  visit("register_j", energies.register_j...);
+  visit("pe_memory_j", energies.pe_memory_j...);
+  visit("core_memory_j", energies.core_memory_j...);
+  visit("activation_memory_j", energies.activation_memory_j...);
+  visit("parameter_memory_j", energies.parameter_memory_j...);
+  visit("instruction_memory_j", energies.instruction_memory_j...);
+  visit("noc_j", energies.noc_j...);
+  visit("dram_j", energies.dram_j...);
+  visit("leakage_j", energies.leakage_j...);
+}
+constexpr double EnergyBreakdown::total_j() const {
+  double total = 0;
+  for_each_energy_field([&](const char*, double component) { total += component; }, *this);
+  return total;
+}
+constexpr void EnergyBreakdown::add_scaled(const EnergyBreakdown& other, double factor) {
+  for_each_energy_field([&](const char*, double& mine, double theirs) { mine += factor * theirs; }, *this, other);
+}
 
 /// Bytes moved per inference, by place and operand.
 struct Traffic {
@@ -114,26 +124,31 @@ struct Traffic {
   double pe_memory_write_bytes = 0;
   double accumulator_read_bytes = 0;
   double accumulator_write_bytes = 0;
-  [[nodiscard]] constexpr double dram_bytes() const {
-    return dram_read_weight_bytes + dram_read_input_bytes + dram_write_output_bytes;
-  }
+  [[nodiscard]] constexpr double dram_read_bytes() const { return dram_read_weight_bytes + dram_read_input_bytes; }
+  [[nodiscard]] constexpr double dram_bytes() const { return dram_read_bytes() + dram_write_output_bytes; }
   /// Adds `factor` times every field.
-  constexpr void add_scaled(const Traffic& other, double factor) {
-    dram_read_weight_bytes += factor * other.dram_read_weight_bytes;
-    dram_read_input_bytes += factor * other.dram_read_input_bytes;
-    dram_write_output_bytes += factor * other.dram_write_output_bytes;
-    noc_weight_bytes += factor * other.noc_weight_bytes;
-    noc_input_bytes += factor * other.noc_input_bytes;
-    noc_output_bytes += factor * other.noc_output_bytes;
-    noc_hop_bytes += factor * other.noc_hop_bytes;
-    core_memory_read_bytes += factor * other.core_memory_read_bytes;
-    core_memory_write_bytes += factor * other.core_memory_write_bytes;
-    pe_memory_read_bytes += factor * other.pe_memory_read_bytes;
-    pe_memory_write_bytes += factor * other.pe_memory_write_bytes;
-    accumulator_read_bytes += factor * other.accumulator_read_bytes;
-    accumulator_write_bytes += factor * other.accumulator_write_bytes;
-  }
+  constexpr void add_scaled(const Traffic& other, double factor);
 };
+/// Calls visit(name, field...) for every field: that of each of `traffics`, which may be const.
+template <class Visit, class... Bytes>
+constexpr void for_each_traffic_field(Visit&& visit, Bytes&... traffics) {
+  visit("dram_read_weight_bytes", traffics.dram_read_weight_bytes...);
+  visit("dram_read_input_bytes", traffics.dram_read_input_bytes...);
+  visit("dram_write_output_bytes", traffics.dram_write_output_bytes...);
+  visit("noc_weight_bytes", traffics.noc_weight_bytes...);
+  visit("noc_input_bytes", traffics.noc_input_bytes...);
+  visit("noc_output_bytes", traffics.noc_output_bytes...);
+  visit("noc_hop_bytes", traffics.noc_hop_bytes...);
+  visit("core_memory_read_bytes", traffics.core_memory_read_bytes...);
+  visit("core_memory_write_bytes", traffics.core_memory_write_bytes...);
+  visit("pe_memory_read_bytes", traffics.pe_memory_read_bytes...);
+  visit("pe_memory_write_bytes", traffics.pe_memory_write_bytes...);
+  visit("accumulator_read_bytes", traffics.accumulator_read_bytes...);
+  visit("accumulator_write_bytes", traffics.accumulator_write_bytes...);
+}
+constexpr void Traffic::add_scaled(const Traffic& other, double factor) {
+  for_each_traffic_field([&](const char*, double& mine, double theirs) { mine += factor * theirs; }, *this, other);
+}
 
 /// How one layer runs, for `--explain`. All figures are for one repeat of the layer.
 struct LayerResult {
@@ -158,7 +173,7 @@ struct LayerResult {
   EnergyBreakdown energy;
 };
 
-/// Totals of a feasible evaluation (repeats included).
+/// What a network costs, repeats included.
 struct Metrics {
   double latency_s = 0;
   double latency_cycles = 0;
@@ -172,11 +187,11 @@ struct Metrics {
 };
 
 struct Evaluation {
-  bool feasible = false;
-  Metrics metrics;  ///< meaningful only when feasible
+  std::optional<Metrics> metrics = std::nullopt;  ///< nothing: infeasible, and `violations` says why
   AreaBreakdown area;
   double peak_power_w = 0;
   ViolationList violations;
+  [[nodiscard]] constexpr bool feasible() const { return metrics.has_value(); }
 };
 
 /// Name and version of this model; part of the evaluator's identity in logs. Bumped whenever a result changes.
@@ -212,6 +227,10 @@ struct ChipFacts {
 };
 [[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology);
 
+/// Turns what would pass from plain numbers into values of the space that the design comes from: the level nearest to
+/// the design's own that passes, or nothing where none of the space's levels does.
+void name_levels(ViolationList& violations, const space::DesignSpace& space);
+
 /// How far to go with a design that the hardware checks refuse.
 enum class Depth : std::uint8_t {
   as_a_flow,   ///< stop there: a chip that cannot be built is never compiled for (what a sweep logs)
@@ -219,8 +238,8 @@ enum class Depth : std::uint8_t {
 };
 
 /// Evaluates a network. Pure, no allocation. `layers` in execution order; `details`, when not empty, must have
-/// as many elements as `layers` and receives every layer's mapping and costs (a layer without a mapping keeps its
-/// initial value). Metrics of an infeasible design cover the layers that have a mapping.
+/// as many elements as `layers` and receives every layer's mapping and costs, of an infeasible design too (a layer
+/// without a mapping keeps its initial value).
 [[nodiscard]] Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,
                                   std::span<LayerResult> details = {});
 

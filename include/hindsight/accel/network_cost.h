@@ -179,73 +179,117 @@ constexpr void add_repeats(Metrics& metrics, const LayerResult& layer, double re
   metrics.energy.add_scaled(layer.energy, repeat);
 }
 
-/// The loop behind `evaluate`, without its contract check.
-[[nodiscard]] constexpr Evaluation evaluate_layers(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                                   Depth depth, std::span<LayerResult> details) {
+/// What a chip makes of a network, layer by layer.
+struct NetworkCost {
+  Metrics totals;             ///< over the layers that have a mapping
+  ViolationList violations;   ///< the compiler's: layers without a mapping, memories that are too small
+  double macs = 0;            ///< of the layers that have a mapping
+  double weight_bytes = 0;    ///< parameters of all layers
+  double cached_bytes = 0;    ///< those of them that stay on chip
+  double last_constants = 0;  ///< channel constants per PE of the layer before
+};
+
+/// Where a layer's operands live; `earlier_weight_bytes` are those of the layers before.
+[[nodiscard]] constexpr Residency residency_of(const LayerShape& layer, bool previous_on_chip, bool is_last,
+                                               double earlier_weight_bytes, const ResidentMemory& memory) {
+  Residency residency;
+  residency.weights_cached_frac = cached_frac(layer, earlier_weight_bytes, memory);
+  residency.input_on_chip = previous_on_chip && layer.input_bytes <= memory.activation_half_bytes;
+  residency.output_on_chip = !is_last && layer.output_bytes <= memory.activation_half_bytes;
+  return residency;
+}
+
+/// Adds a layer's costs, or why it cannot be compiled, to those of the layers before.
+[[nodiscard]] constexpr LayerResult add_layer(NetworkCost& cost, const LayerShape& layer, std::int32_t index,
+                                              const Residency& residency, const ChipFacts& chip,
+                                              const ChipRates& rates) {
   const AcceleratorConfig& config = chip.config;
+  const Traffic dram_traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
+                                                 residency.weights_cached_frac, rates.resident);
+  const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_bytes_per_cycle);
+  const Mapping mapping =
+      best_mapping(layer, config, rates.working, residency, dram_beyond_granules(dram_cycles, dram_traffic, rates));
+  if (!mapping.found) {
+    cost.violations.add(no_mapping_violation(mapping, index, config));
+    return {};
+  }
+  const double constants = mapping.pe.n;
+  // A repeated layer follows itself.
+  const double consecutive_constants =
+      constants + (layer.repeat > 1.0 ? std::max(cost.last_constants, constants) : cost.last_constants);
+  if (consecutive_constants > config.parameter_memory_entries) {
+    cost.violations.add({.reason = Reason::parameter_memory,
+                         .layer = index,
+                         .value = consecutive_constants,
+                         .limit = config.parameter_memory_entries,
+                         .nearest_passing = consecutive_constants,
+                         .parameter = "parameter_memory_entries"});
+  }
+  cost.last_constants = constants;
+  const LayerResult result = layer_result(layer, mapping, residency, dram_traffic, dram_cycles, chip, rates);
+  add_repeats(cost.totals, result, layer.repeat);
+  cost.macs += layer.macs * layer.repeat;
+  return result;
+}
+
+/// Totals that follow from the sums over the layers.
+constexpr void finish(NetworkCost& cost, const AcceleratorConfig& config) {
+  Metrics& totals = cost.totals;
+  if (totals.instructions > config.instruction_memory_entries) {
+    cost.violations.add({.reason = Reason::instruction_memory,
+                         .value = totals.instructions,
+                         .limit = config.instruction_memory_entries,
+                         .nearest_passing = totals.instructions,
+                         .parameter = "instruction_memory_entries"});
+  }
+  totals.latency_s = totals.latency_cycles / config.clock().value();
+  totals.energy_j = totals.energy.total_j();
+  totals.average_power_w = totals.latency_s > 0 ? totals.energy_j / totals.latency_s : 0.0;
+  totals.utilisation_frac =
+      totals.latency_cycles > 0 ? cost.macs / (config.macs_per_cycle() * totals.latency_cycles) : 0.0;
+  totals.weights_cached_frac = cost.weight_bytes > 0 ? cost.cached_bytes / cost.weight_bytes : 1.0;
+}
+
+/// `details` as in evaluate().
+[[nodiscard]] constexpr NetworkCost network_cost(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
+                                                 std::span<LayerResult> details) {
+  const ChipRates rates = chip_rates(chip.config);
+  NetworkCost cost;
+  bool previous_on_chip = false;  // the network's input comes from DRAM
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerShape layer = layer_shape(layers[i]);
+    const Residency residency =
+        residency_of(layer, previous_on_chip, i + 1 == layers.size(), cost.weight_bytes, rates.resident);
+    previous_on_chip = residency.output_on_chip;
+    if (!layer.weights_are_activations) {
+      cost.weight_bytes += layer.weight_bytes * layer.repeat;
+      cost.cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_cached_frac;
+    }
+    const LayerResult result = add_layer(cost, layer, static_cast<std::int32_t>(i), residency, chip, rates);
+    if (!details.empty() && result.total_cycles > 0) details[i] = result;
+  }
+  finish(cost, chip.config);
+  return cost;
+}
+
+/// What is known of a chip before any network: area, peak power, and the hardware's violations.
+[[nodiscard]] constexpr Evaluation hardware_evaluation(const ChipFacts& chip) {
   Evaluation evaluation;
   evaluation.area = chip.area;
   evaluation.peak_power_w = chip.peak_power_w;
   evaluation.violations = chip.violations;
+  return evaluation;
+}
+
+/// The loop behind `evaluate`, without its contract check.
+[[nodiscard]] constexpr Evaluation evaluate_layers(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
+                                                   Depth depth, std::span<LayerResult> details) {
+  Evaluation evaluation = hardware_evaluation(chip);
   if (depth == Depth::as_a_flow && chip.violations.count > 0) return evaluation;
-
-  const ChipRates rates = chip_rates(config);
-  Metrics& metrics = evaluation.metrics;
-  double earlier_weight_bytes = 0, cached_bytes = 0, macs = 0, previous_constants = 0;
-  bool previous_on_chip = false;  // the network's input comes from DRAM
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const LayerShape layer = layer_shape(layers[i]);
-    Residency residency;
-    residency.weights_cached_frac = cached_frac(layer, earlier_weight_bytes, rates.resident);
-    residency.input_on_chip = previous_on_chip && layer.input_bytes <= rates.resident.activation_half_bytes;
-    residency.output_on_chip = i + 1 < layers.size() && layer.output_bytes <= rates.resident.activation_half_bytes;
-    previous_on_chip = residency.output_on_chip;
-    if (!layer.weights_are_activations) {
-      earlier_weight_bytes += layer.weight_bytes * layer.repeat;
-      cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_cached_frac;
-    }
-    const Traffic dram_traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
-                                                   residency.weights_cached_frac, rates.resident);
-    const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_bytes_per_cycle);
-
-    const Mapping mapping =
-        best_mapping(layer, config, rates.working, residency, dram_beyond_granules(dram_cycles, dram_traffic, rates));
-    if (!mapping.found) {
-      evaluation.violations.add(no_mapping_violation(mapping, static_cast<std::int32_t>(i), config));
-      continue;
-    }
-    const double constants = mapping.pe.n;
-    // A repeated layer follows itself.
-    const double consecutive_constants =
-        constants + (layer.repeat > 1.0 ? std::max(previous_constants, constants) : previous_constants);
-    if (consecutive_constants > config.parameter_memory_entries) {
-      evaluation.violations.add({.reason = Reason::parameter_memory,
-                                 .layer = static_cast<std::int32_t>(i),
-                                 .value = consecutive_constants,
-                                 .limit = config.parameter_memory_entries,
-                                 .nearest_passing = consecutive_constants,
-                                 .parameter = "parameter_memory_entries"});
-    }
-    previous_constants = constants;
-    const LayerResult result = layer_result(layer, mapping, residency, dram_traffic, dram_cycles, chip, rates);
-    add_repeats(metrics, result, layer.repeat);
-    macs += layer.macs * layer.repeat;
-    if (!details.empty()) details[i] = result;
-  }
-  if (metrics.instructions > config.instruction_memory_entries) {
-    evaluation.violations.add({.reason = Reason::instruction_memory,
-                               .value = metrics.instructions,
-                               .limit = config.instruction_memory_entries,
-                               .nearest_passing = metrics.instructions,
-                               .parameter = "instruction_memory_entries"});
-  }
-  metrics.latency_s = metrics.latency_cycles / config.clock().value();
-  metrics.energy_j = metrics.energy.total_j();
-  metrics.average_power_w = metrics.latency_s > 0 ? metrics.energy_j / metrics.latency_s : 0.0;
-  metrics.utilisation_frac =
-      metrics.latency_cycles > 0 ? macs / (config.macs_per_cycle() * metrics.latency_cycles) : 0.0;
-  metrics.weights_cached_frac = earlier_weight_bytes > 0 ? cached_bytes / earlier_weight_bytes : 1.0;
-  evaluation.feasible = evaluation.violations.count == 0;
+  const NetworkCost cost = network_cost(chip, layers, details);
+  const ViolationList& compiler = cost.violations;
+  for (std::size_t i = 0; i < compiler.count; ++i) evaluation.violations.add(compiler.items[i]);
+  if (evaluation.violations.count == 0) evaluation.metrics = cost.totals;
   return evaluation;
 }
 

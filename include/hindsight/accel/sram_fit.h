@@ -12,10 +12,10 @@
 
 namespace hindsight::accel {
 
-/// The five fitted quantities, in the order of the CSV's columns.
-enum class SramQuantity { read_pj, write_pj, leakage_mw, area_mm2, access_ns };
-inline constexpr std::size_t kSramQuantityCount = 5;
-/// "read_pj", "write_pj", "leakage_mw", "area_mm2", "access_ns": the keys of `data/technology/*.yaml`.
+/// The fitted quantities, in the order of the CSV's columns; the last column, access_ns, is not used.
+enum class SramQuantity { read_pj, write_pj, leakage_mw, area_mm2 };
+inline constexpr std::size_t kSramQuantityCount = 4;
+/// "read_pj", "write_pj", "leakage_mw", "area_mm2": the keys of `data/technology/*.yaml`.
 [[nodiscard]] std::string_view to_string(SramQuantity quantity);
 
 /// One CACTI run: a RAM with one read-write port.

@@ -18,7 +18,7 @@ struct PowerLaw {
 
 /// SRAM cost model of one node.
 /// Model: read/write energy per access of a 128-bit port, area and leakage as power laws of the capacity
-/// in KiB; access time likewise. Coefficients: least squares in log space on CACTI 7 data
+/// in KiB. Coefficients: least squares in log space on CACTI 7 data
 /// (`bench/cacti_fit`). Valid for: 1 KiB to 4 MiB per macro; larger memories are built from macros.
 struct SramModel {
   double port_bits = 128;
@@ -26,7 +26,6 @@ struct SramModel {
   PowerLaw write_pj;  ///< pJ per access of `port_bits`
   PowerLaw area_mm2;
   PowerLaw leakage_mw;
-  PowerLaw access_ns;
   double largest_macro_kib = 4096;
 };
 

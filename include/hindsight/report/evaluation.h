@@ -7,6 +7,7 @@
 
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/technology.h"
+#include "hindsight/space/design_space.h"
 #include "hindsight/workload/network.h"
 
 namespace hindsight::report {
@@ -28,10 +29,12 @@ struct EvaluatedDesign {
   [[nodiscard]] bool feasible() const;
 };
 
-/// Evaluates one design on every network, with layer details.
+/// Evaluates one design on every network, with layer details. `space`: where the design comes from, so that hints name
+/// values that it has; null for a chip of no space.
 [[nodiscard]] EvaluatedDesign evaluate_design(const std::string& name, const accel::AcceleratorConfig& config,
                                               const accel::Technology& technology,
-                                              std::span<const workload::Network> networks);
+                                              std::span<const workload::Network> networks,
+                                              const space::DesignSpace* space = nullptr);
 
 /// Design, peak, area; one row per network; every violation as a sentence. Lines at most `columns` wide where
 /// that is positive.

@@ -28,7 +28,7 @@ struct Constraint {
   std::string metric;  ///< one of constraint_metrics()
   double limit = 0;
 };
-/// Metrics that depend on the design alone: area_mm2, peak_power_w.
+/// Metrics that depend on the design alone: those that accel::metrics() knows before an evaluation.
 [[nodiscard]] const std::vector<std::string>& constraint_metrics();
 /// Parses "area_mm2=100". Error{usage}: nearest metric, or the number that is wrong.
 [[nodiscard]] Constraint parse_constraint(std::string_view text);
@@ -104,8 +104,9 @@ struct SweepSummary {
 
 /// Runs, or continues, a sweep.
 /// Errors: Error{usage} for options that make no sense or names that the log holds with another definition;
-/// Error{no_feasible} when no candidate satisfies the constraints (says the smallest value seen; a log that
-/// did not exist is not created); and those of log::Log.
+/// Error{no_feasible} when a limit is below the smallest value in the space (says that value, at once) or no candidate
+/// satisfies the constraints together (says the smallest values seen; a log that did not exist is not created); and
+/// those of log::Log.
 [[nodiscard]] SweepSummary run_sweep(const SweepOptions& options);
 
 }  // namespace hindsight::sweep

@@ -18,8 +18,6 @@ enum class LayerType {
   matmul,                  ///< batched product of two activations (attention scores, attention values)
 };
 [[nodiscard]] std::string to_string(LayerType type);
-/// Error{usage} with the nearest name.
-[[nodiscard]] LayerType parse_layer_type(std::string_view name);
 
 /// A layer as people write it. For convolutions the spatial fields are used; for fully_connected and
 /// matmul `rows` x `reduction` times `reduction` x `columns`, `heads` independent products (matmul only).

@@ -8,7 +8,7 @@ __global__ void evaluate_designs(const ChipFacts* chips, std::size_t chip_count,
                                  std::size_t layer_count, double* latency_s) {
   const std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
   if (i >= chip_count) return;
-  latency_s[i] =
-      hindsight::accel::evaluate_layers(chips[i], {layers, layer_count}, hindsight::accel::Depth::as_a_flow, {})
-          .metrics.latency_s;
+  const auto evaluation =
+      hindsight::accel::evaluate_layers(chips[i], {layers, layer_count}, hindsight::accel::Depth::as_a_flow, {});
+  latency_s[i] = evaluation.feasible() ? evaluation.metrics->latency_s : 0;
 }

@@ -1,0 +1,90 @@
+/// Does the table of metrics say of every number what it is and when it is known?
+#include "hindsight/accel/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hindsight/core/random.h"
+#include "hindsight/workload/network.h"
+
+namespace hindsight::accel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+
+constexpr std::uint64_t kSeed = 31;
+
+TEST(Metrics, NamesAreUniqueAndEndInTheirUnits) {
+  std::set<std::string_view> names;
+  for (const Metric& metric : metrics()) {
+    EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+    const std::string suffix = metric.unit.empty() ? "" : "_" + std::string(metric.unit);
+    EXPECT_THAT(std::string(metric.name), EndsWith(suffix));
+    EXPECT_EQ(find_metric(metric.name), &metric);
+  }
+  EXPECT_EQ(find_metric("latency"), nullptr);
+  EXPECT_THAT(metric_names_known_before_evaluation(), ElementsAre("area_mm2", "peak_power_w"));
+}
+
+TEST(Metrics, OfTheDesignAreThoseOfItsEvaluation) {
+  const space::DesignSpace space = space::load_space("edge");
+  const ConfigBinding binding(space);
+  const Technology technology = load_technology("22nm");
+  const workload::Network network = workload::load_networks("m4").front();
+  const RandomStream stream(kSeed, "metrics");
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const AcceleratorConfig config = binding.bind(space, space.design(stream.below(i, *space.size())));
+    const Evaluation evaluation = evaluate(chip_facts(config, technology), network.gemms(), Depth::as_a_flow);
+    for (const Metric& metric : metrics()) {
+      if (!metric.known_before_evaluation()) continue;
+      EXPECT_EQ(metric.of_design(config, technology), metric.value(evaluation)) << metric.name;
+    }
+  }
+}
+
+TEST(Metrics, KnownBeforeEvaluationNeverFallWhenAParameterGrows) {
+  // What smallest_value() rests on.
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  const RandomStream stream(kSeed, "growth");
+  for (const char* node : {"22nm", "7nm"}) {
+    const Technology technology = load_technology(node);
+    const space::DesignSpace space = space::load_space("edge");
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      AcceleratorConfig less = ConfigBinding(space).bind(space, space.design(stream.below(2 * i, *space.size())));
+      less.clock_mhz = 100 + 1000 * stream.uniform(2 * i + 1);
+      for (const ConfigField& field : config_fields()) {
+        AcceleratorConfig more = less;
+        more.*field.member *= i % 2 == 0 ? 2 : 1.0 + 1e-3;
+        for (const Metric& metric : metrics()) {
+          if (!metric.known_before_evaluation()) continue;
+          EXPECT_LE(metric.of_design(less, technology), metric.of_design(more, technology) * (1 + 1e-12))
+              << metric.name << " and " << field.name << " of " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(Metrics, SmallestValueIsThatOfTheWholeSpace) {
+  const space::DesignSpace space = space::load_space("tiny");
+  const ConfigBinding binding(space);
+  const Technology technology = load_technology("22nm");
+  for (const Metric& metric : metrics()) {
+    if (!metric.known_before_evaluation()) continue;
+    double smallest = INFINITY;
+    for (std::uint64_t i = 0; i < *space.size(); ++i) {
+      smallest = std::min(smallest, metric.of_design(binding.bind(space, space.design(i)), technology));
+    }
+    EXPECT_EQ(smallest_value(metric, space, technology), smallest) << metric.name;
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::accel
