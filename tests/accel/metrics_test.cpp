@@ -86,5 +86,18 @@ TEST(Metrics, SmallestValueIsThatOfTheWholeSpace) {
   }
 }
 
+TEST(FieldLists, NameEveryField) {
+  const auto expect_all = [](std::size_t listed, std::size_t bytes) { EXPECT_EQ(listed * sizeof(double), bytes); };
+  const Metrics metrics;
+  std::set<std::string> energies, bytes, areas;
+  for_each_energy_field([&](const char* name, double) { energies.insert(name); }, metrics.energy);
+  for_each_traffic_field([&](const char* name, double) { bytes.insert(name); }, metrics.traffic);
+  const AreaBreakdown area;
+  for_each_area_field([&](const char* name, double) { areas.insert(name); }, area);
+  expect_all(energies.size(), sizeof(EnergyBreakdown));
+  expect_all(bytes.size(), sizeof(Traffic));
+  expect_all(areas.size() + 1, sizeof(AreaBreakdown));  // pe_mm2 is a part of the others
+}
+
 }  // namespace
 }  // namespace hindsight::accel
