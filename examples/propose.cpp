@@ -1,4 +1,5 @@
 // Sweeps a small space into a log, learns from the log, proposes without the simulator, and records the proposals.
+#include <hindsight/dataset/load.h>
 #include <hindsight/log/log.h>
 #include <hindsight/optimize/propose.h>
 #include <hindsight/surrogate/train.h>
@@ -7,7 +8,6 @@
 #include <cstdio>
 
 using namespace hindsight;
-
 int main(int argc, char** argv) {
   const Provenance provenance = make_provenance(argc, argv);
   const space::DesignSpace space = space::load_space("tiny");

@@ -11,6 +11,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/load.h"
 #include "hindsight/report/w50.h"
 #include "output.h"
 #include "recipe_settings.h"

@@ -10,7 +10,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/study/analytic_constraint.h"
-#include "log_names.h"
+#include "hindsight/study/log_names.h"
 
 namespace hindsight::app {
 namespace {
@@ -109,7 +109,7 @@ std::string label_of(const space::Parameter& parameter, const std::string& text)
 
 void apply_set(const std::string& text, const space::DesignSpace& space, ParameterBounds& bounds) {
   const Assignment assignment = parse_assignment("--set", text);
-  const std::size_t p = space.index_of(known_name(assignment.name, parameter_names(space)));
+  const std::size_t p = space.index_of(study::known_name(assignment.name, parameter_names(space)));
   const space::Parameter& parameter = space.parameters()[p];
   const auto dots = assignment.value.find("..");
   if (dots == std::string::npos) {
@@ -163,13 +163,13 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
   for (const std::string& text : words.set) apply_set(text, space, bounds);
   for (const std::string& text : words.min) {
     const Assignment assignment = parse_assignment("--min", text);
-    const std::size_t p = space.index_of(known_name(assignment.name, parameter_names(space)));
+    const std::size_t p = space.index_of(study::known_name(assignment.name, parameter_names(space)));
     require_ordinal(space.parameters()[p], "--min");
     bounds.bound(p, number_of("--min", assignment, assignment.value), kUnbounded, "--min " + printable(text));
   }
   for (const std::string& text : words.max) {
     Assignment assignment = parse_assignment("--max", text);
-    assignment.name = known_name(assignment.name, limitable(model, evaluator));
+    assignment.name = study::known_name(assignment.name, limitable(model, evaluator));
     const double limit = number_of("--max", assignment, assignment.value);
     if (evaluator) {
       if (auto analytic = study::analytic_constraint(evaluator, assignment.name, limit)) {

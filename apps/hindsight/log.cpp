@@ -11,7 +11,7 @@
 #include "hindsight/log/query.h"
 #include "hindsight/report/import.h"
 #include "hindsight/report/log_summary.h"
-#include "log_names.h"
+#include "hindsight/study/log_names.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -33,8 +33,8 @@ constexpr std::int64_t kMostLines = 1'000'000;
 
 report::LogQuery make_query(const Options& options, const log::Log& log) {
   const std::vector<std::string> known = log::metric_names(log);
-  report::LogQuery query{.metric = known_name(options.metric, known),
-                         .own_metrics = own_objectives(log),
+  report::LogQuery query{.metric = study::known_name(options.metric, known),
+                         .own_metrics = study::own_objectives(log),
                          .top = static_cast<std::size_t>(options.top),
                          .runs = static_cast<std::size_t>(options.runs)};
   if (!options.workload.empty()) query.filter.workload = options.workload;
@@ -42,7 +42,7 @@ report::LogQuery make_query(const Options& options, const log::Log& log) {
   if (!options.evaluator.empty()) query.filter.evaluator = options.evaluator;
   if (options.run_id > 0) query.filter.run_id = options.run_id;
   if (!options.pareto.empty()) query.pareto = split(options.pareto, ',');
-  for (std::string& metric : query.pareto) metric = known_name(metric, known);
+  for (std::string& metric : query.pareto) metric = study::known_name(metric, known);
   return query;
 }
 

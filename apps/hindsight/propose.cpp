@@ -15,6 +15,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/load.h"
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/log.h"
@@ -161,9 +162,11 @@ void require_separate_files(const Options& options) {
       .require_usable();
 }
 
-optimize::Aggregate aggregate_of(const Options& options) {
+optimize::Aggregate aggregate_of(const Options& options, const surrogate::Model& model) {
   const bool weighted = !options.weights.empty();
-  if (options.aggregate.empty()) return weighted ? optimize::Aggregate::weighted : optimize::Aggregate::geomean;
+  const bool linear = model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
+  if (options.aggregate.empty() && weighted) return optimize::Aggregate::weighted;
+  if (options.aggregate.empty()) return linear ? optimize::Aggregate::mean : optimize::Aggregate::geomean;
   const optimize::Aggregate aggregate = optimize::parse_aggregate(options.aggregate);
   if (weighted && aggregate != optimize::Aggregate::weighted) {
     throw Error(ErrorKind::usage, fmt::format("--weights are those of a weighted mean; --aggregate {} has none. Leave "
@@ -179,7 +182,7 @@ optimize::ProposeOptions make_options(const Options& options, const surrogate::M
   optimize::ProposeOptions result;
   for (const Application& application : wanted) result.contexts.push_back(application.context);
   result.weights = options.weights;
-  result.aggregate = aggregate_of(options);
+  result.aggregate = aggregate_of(options, model);
   result.pessimism = options.pessimism;
   result.min_p_feasible = options.min_feasible;
   result.search.kind = optimize::parse_search(options.search);
@@ -331,7 +334,7 @@ void add_propose(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--max", options->limits.max, "Limit NAME=NUMBER: metric or parameter"));
   repeatable(verb->add_option("--min", options->limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", options->limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
-  verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean]");
+  verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean, or mean]");
   verb->add_option("--weights", options->weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration");
   verb->add_option("--evaluations", options->evaluations, "Designs to judge [200000]")

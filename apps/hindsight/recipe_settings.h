@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "hindsight/surrogate/train.h"
+#include "hindsight/surrogate/recipe.h"
 
 namespace hindsight::app {
 

@@ -14,13 +14,13 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
-#include "hindsight/dataset/dataset.h"
+#include "hindsight/dataset/load.h"
 #include "hindsight/log/log.h"
-#include "hindsight/log/query.h"
 #include "hindsight/report/model.h"
+#include "hindsight/study/log_names.h"
+#include "hindsight/study/training_record.h"
 #include "hindsight/surrogate/tune.h"
 #include "hindsight/workload/prime_applications.h"
-#include "log_names.h"
 #include "output.h"
 #include "recipe_settings.h"
 #include "verbs.h"
@@ -74,19 +74,14 @@ std::vector<std::string> workload_names(const std::string& list) {
 /// The options with metrics by the names that the log has, and the log's own objective where none was named.
 Options with_log_names(Options options) {
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
-  const std::vector<std::string> known = log::metric_names(log);
-  if (options.objective.empty()) {
-    const std::string own = own_objective(log);
-    options.objective = own == "latency_s" ? "latency" : own;
-    if (own != "latency_s" && !options.quiet) remark(fmt::format("objective: {}, that of the import", own));
+  const study::LearningWords words = study::with_log_names(
+      log, {.objective = options.objective, .constraints = options.constraints, .where = options.where});
+  if (options.objective.empty() && words.objective != "latency" && !options.quiet) {
+    remark(fmt::format("objective: {}, that of the import", words.objective));
   }
-  options.objective = known_objective(options.objective, known);
-  for (std::string& name : options.constraints) name = known_name(name, known);
-  for (std::string& condition : options.where) {
-    const auto end = condition.find_first_of("<>=! ");
-    condition = known_name(condition.substr(0, end), known) +
-                (end == std::string::npos ? std::string() : condition.substr(end));
-  }
+  options.objective = words.objective;
+  options.constraints = words.constraints;
+  options.where = words.where;
   return options;
 }
 
@@ -202,26 +197,26 @@ std::string options_json(const Options& options, const surrogate::Recipe& recipe
   return json.dump();
 }
 
-/// Notes the model in the log it came from. Error when that fails, which says that the model is there.
-std::int64_t register_model(const Options& options, const Provenance& provenance,
-                            const report::TrainingSummary& summary) {
+/// Notes the training, and its model where it was finished, in the log it came from. Error when that fails, which says
+/// that the model is there.
+std::optional<std::int64_t> record(const Options& options, const Provenance& provenance,
+                                   const report::TrainingSummary& summary) {
+  const surrogate::Recipe& recipe = summary.plan->recipe;
+  std::optional<log::ModelRow> model;
+  if (!summary.file.empty()) {
+    model = {.name = summary.file.stem().string(),
+             .kind = surrogate::to_string(recipe.method),
+             .file = summary.file.string(),
+             .file_sha256 = summary.file_sha256,
+             .card_json = report::model_json(summary.result->model, summary.file, summary.file_sha256)};
+  }
   try {
-    log::Log log = log::Log::open(options.log, log::OpenMode::read_write);
-    const space::DesignSpace& space = summary.data->space;
-    log::Run run(log, log::RunKind::train, provenance, options_json(options, *summary.recipe));
-    const std::int64_t space_id = log.add_space(space.name(), space.canonical_definition(), space.definition_hash());
-    const std::int64_t id =
-        log.add_model(run.id(), space_id,
-                      {.name = summary.file.stem().string(),
-                       .kind = surrogate::to_string(summary.recipe->method),
-                       .file = summary.file.string(),
-                       .file_sha256 = summary.file_sha256,
-                       .card_json = report::model_json(summary.result->model, summary.file, summary.file_sha256)});
-    run.finish(summary.result->interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
-    return id;
+    return study::record_training(options.log, provenance, options_json(options, recipe), summary.data->space, model);
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{} is written, but not noted in the log: {}",
-                                          printable(summary.file.string(), 200), error.what()));
+    throw Error(error.kind(), fmt::format("{}, but not noted in the log: {}",
+                                          model ? printable(summary.file.string(), 200) + " is written"
+                                                : "the training is interrupted",
+                                          error.what()));
   }
 }
 
@@ -241,9 +236,9 @@ surrogate::Recipe tuned(const dataset::Dataset& data, const surrogate::Recipe& r
 }
 
 /// Says when quality is judged on so few rows that it means little.
-void warn_of_few_rows(const dataset::Dataset& data, const dataset::Split& split) {
+void warn_of_few_rows(const dataset::Dataset& data, const surrogate::TrainingPlan& plan) {
   constexpr std::size_t kFewRows = 10;  // [chosen] Kendall's tau of 10 rows has a standard error of 0.25
-  const std::size_t held_out = data.subset(split.validation).feasible_count();
+  const std::size_t held_out = data.subset(plan.split.validation).feasible_count();
   if (held_out >= kFewRows) return;
   remark(
       fmt::format("only {} held out: the figures of quality below say little (a log of 50 or more feasible rows "
@@ -251,8 +246,25 @@ void warn_of_few_rows(const dataset::Dataset& data, const dataset::Split& split)
                   counted(held_out, "feasible row")));
 }
 
+/// After Ctrl-C: what there was stays, the complete members wait in the checkpoint, and the way on is said.
+int end_interrupted(const Options& options, const Provenance& provenance, const report::TrainingSummary& summary) {
+  static_cast<void>(record(options, provenance, summary));
+  if (options.json) print(report::training_json(summary));
+  const std::int64_t complete = summary.result->complete_members;
+  const bool has_model = std::filesystem::exists(options.out);
+  const bool resumes = complete > 0 && !options.resume;
+  remark(fmt::format(
+      "interrupted after {}: {}, {}", counted(static_cast<std::uint64_t>(summary.result->steps_done), "step"),
+      has_model ? options.out + " is as it was" : "no model was written",
+      complete == 0
+          ? std::string("no member was complete, so the next training starts again")
+          : fmt::format("{} has {} of {} members", checkpoint_of(options), complete, summary.plan->recipe.ensemble)));
+  remark(fmt::format("go on with: {}{}", provenance.command_line, resumes ? " --resume" : ""));
+  return exit_code(ErrorKind::interrupted);
+}
+
 int run(const Options& given, const Provenance& provenance) {
-  surrogate::Recipe recipe = make_recipe(given);
+  const surrogate::Recipe recipe = make_recipe(given);
   const surrogate::Device device = parse_device(given.device);
   require_model_name(given.out);
   require_separate_files(given);
@@ -276,36 +288,27 @@ int run(const Options& given, const Provenance& provenance) {
                                               .checkpoint = checkpoint,
                                               .resume = options.resume,
                                               .progress = std::ref(progress)};
-  dataset::require_trainable(data, recipe.method == surrogate::Method::prime);
-  const dataset::Split split = dataset::split(data, recipe.split);
-  if (!options.quiet) warn_of_few_rows(data, split);
-  if (options.tune) recipe = tuned(data, recipe, train_options, options.quiet);
-  surrogate::TrainResult result = surrogate::train(data, recipe, train_options);
+  surrogate::TrainingPlan plan = surrogate::plan_training(data, recipe);
+  if (!options.quiet) warn_of_few_rows(data, plan);
+  if (options.tune) plan = surrogate::plan_training(data, tuned(data, recipe, train_options, options.quiet));
+  surrogate::TrainResult result = surrogate::train(data, plan, train_options);
   progress.finish();
   result.model = with_provenance(result.model, options, provenance, data);
+  report::TrainingSummary summary{
+      .data = &data, .plan = &plan, .result = &result, .file = {}, .file_sha256 = {}, .model_id = std::nullopt};
+  if (result.interrupted) return end_interrupted(options, provenance, summary);
   surrogate::save_model(result.model, options.out);
   std::error_code ignored;
-  if (!result.interrupted) std::filesystem::remove(checkpoint, ignored);
-
-  report::TrainingSummary summary{.data = &data,
-                                  .split = &split,
-                                  .recipe = &recipe,
-                                  .result = &result,
-                                  .file = options.out,
-                                  .file_sha256 = sha256_hex(read_file(options.out, kLargestModelBytes)),
-                                  .model_id = std::nullopt};
-  summary.model_id = register_model(options, provenance, summary);
+  std::filesystem::remove(checkpoint, ignored);
+  summary.file = options.out;
+  summary.file_sha256 = sha256_hex(read_file(options.out, kLargestModelBytes));
+  summary.model_id = record(options, provenance, summary);
   if (options.json) {
     print(report::training_json(summary));
   } else if (!options.quiet) {
     print(report::training_text(summary, output_columns()));
   }
-  if (!result.interrupted) return 0;
-  remark(
-      fmt::format("interrupted; the best weights so far are in {}. The same command with --resume keeps the members "
-                  "that were complete",
-                  options.out));
-  return exit_code(ErrorKind::interrupted);
+  return 0;
 }
 
 }  // namespace
@@ -335,12 +338,12 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_option("--hold-out", options->hold_out, "Workloads a,b that only validate");
   verb->add_option("--device", options->device, "auto, cpu or cuda [auto]");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
-  verb->add_flag("--resume", options->resume, "Keep the complete members of an interrupted run");
+  verb->add_flag("--resume", options->resume, "Go on after Ctrl-C: complete members are kept");
   verb->add_flag("--tune", options->tune, "Search the recipe's ranges first");
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer(
-      "Ctrl-C keeps the best so far. No simulator is called.\n"
+      "Ctrl-C writes no model: complete members wait in OUT.checkpoint.\n"
       "Example: hindsight train --log study.sqlite --workloads prime9 \\\n"
       "           --out study.safetensors");
   verb->callback(

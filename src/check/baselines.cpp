@@ -1,3 +1,4 @@
+/// What a person without a model would take: the best logged design that meets the limits.
 #include "hindsight/check/baselines.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// Proposals of two random forests, one for the objective and one for feasibility.
 #include "check/forest_proposer.h"
 
 #include <cmath>

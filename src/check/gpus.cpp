@@ -1,3 +1,4 @@
+/// Accelerators against GPUs: the best GPU batch, energy and what the GEMMs leave out.
 #include "hindsight/check/gpus.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Factors of energy and area between process nodes, interpolated between published ones.
 #include "hindsight/check/node_scaling.h"
 
 #include <algorithm>

@@ -13,6 +13,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/load.h"
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/optimize/propose.h"

@@ -1,3 +1,4 @@
+/// A random forest of regression trees on dense features.
 #include "check/random_forest.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// W50: hides the better half of a table, lets a method learn from the rest, and scores what it proposes.
 #include "hindsight/check/w50.h"
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/scaling.h"
 #include "hindsight/optimize/propose.h"
 
 namespace hindsight::check {
@@ -182,6 +184,12 @@ std::string to_string(W50Method method) { return method_names()[static_cast<std:
 
 W50Rows choose_rows(const dataset::Dataset& truth, const W50Options& options) {
   require_valid(options);
+  if (dataset::value_scales(truth).objective == dataset::ValueScale::linear) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the objective {} has values of 0 or below (proposals are scored by their "
+                            "ratio to the optimum). Choose an objective that is always above 0",
+                            printable(truth.objective_text)));
+  }
   const std::vector<bool> held = held_out(truth, options.holdout_contexts);
   const std::vector<double> threshold = thresholds(truth, options.hide_frac);
   W50Rows rows;

@@ -1,3 +1,4 @@
+/// Roles and names of a table's columns, and what their cells may be.
 #include "dataset/csv_columns.h"
 
 #include <fmt/format.h>

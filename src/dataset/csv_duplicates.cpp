@@ -1,3 +1,4 @@
+/// Rows of one design and context: repetitions, contradictions, and which of them is kept.
 #include "dataset/csv_duplicates.h"
 
 #include <fmt/format.h>

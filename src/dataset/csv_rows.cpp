@@ -1,3 +1,4 @@
+/// Reads the rows of a table as evaluations: levels, context, outcome and labels, or why a row does not fit.
 #include "dataset/csv_rows.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/context.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -145,17 +147,6 @@ std::vector<LevelLookup> match_columns(const CsvTable& table, const ColumnRoles&
   return lookups;
 }
 
-/// A text as part of a workload's name, which people type on a command line.
-std::string name_part(std::string_view text) {
-  std::string result;
-  for (const char c : printable(text, 200)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-                       c == '.' || c == '+' || c == '-';
-    result += plain ? c : '_';
-  }
-  return result;
-}
-
 /// The applications that the context columns tell apart.
 class ContextBook {
  public:
@@ -166,6 +157,7 @@ class ContextBook {
   /// Index of the row's context, or the refusal of one of its cells.
   std::variant<std::size_t, Refusal> of(const std::vector<std::string>& row) {
     TableContext context;
+    std::vector<std::pair<std::string, std::string>> values;
     context.definition = "hindsight table context, format 1\n";
     if (columns_.empty()) {
       context.name = table_name(table_);
@@ -184,10 +176,10 @@ class ContextBook {
         text = shortest(value);
         context.features.emplace_back(columns_[i].name, value);
       }
-      context.name +=
-          fmt::format("{}{}={}", i == 0 ? "" : ":", name_part(table_.header[columns_[i].column]), name_part(text));
+      values.emplace_back(table_.header[columns_[i].column], text);
       context.definition += fmt::format("{}|{}\n", columns_[i].name, printable(text, kUnlimited));
     }
+    if (!columns_.empty()) context.name = context_name(values);
     const auto [entry, fresh] = index_.try_emplace(context.name, contexts_.size());
     if (fresh) {
       contexts_.push_back(std::move(context));
@@ -253,12 +245,6 @@ class RowReader {
     const std::string& cell = cells[roles_.objective.column];
     const auto value = parse_double(cell);
     if (!flagged && value) {
-      if (*value <= 0.0) {
-        return Refusal{roles_.objective.column,
-                       fmt::format("{} is {}, but the row is feasible (objectives are learned on a logarithmic scale, "
-                                   "so they are above 0)",
-                                   roles_.objective.name, shortest(*value))};
-      }
       evaluation.feasible = true;
       evaluation.metrics.emplace_back(roles_.objective.name, *value);
       return std::nullopt;

@@ -16,9 +16,6 @@
 namespace hindsight::dataset {
 namespace {
 
-/// [chosen] Relative difference of features that rounding in a file may leave.
-constexpr double kSameFeatures = 1e-9;
-
 /// Collects values as little-endian bytes with lengths, so that two datasets give the same bytes only when equal.
 class ByteText {
  public:
@@ -74,12 +71,11 @@ std::vector<ObjectiveRange> objective_ranges(const Dataset& data) {
       continue;
     }
     const double value = data.objective[static_cast<Eigen::Index>(i)];
-    if (!std::isfinite(value) || value <= 0.0) {
+    if (!std::isfinite(value)) {
       throw Error(
           ErrorKind::usage,
-          fmt::format("row {} (evaluation {}) is feasible, but its objective {} is {} (objectives are learned on "
-                      "a logarithmic scale). Choose an objective that is positive and finite for every feasible "
-                      "design",
+          fmt::format("row {} (evaluation {}) is feasible, but its objective {} is {}. Choose an objective that "
+                      "is finite for every feasible design",
                       i, data.evaluation_id[i], data.objective_text, value));
     }
     ObjectiveRange& range = ranges[static_cast<std::size_t>(data.context[i])];
@@ -91,13 +87,6 @@ std::vector<ObjectiveRange> objective_ranges(const Dataset& data) {
 }
 
 }  // namespace
-
-bool contradict(const Context& a, const Context& b) {
-  if (a.name != b.name) return false;
-  if (a.feature_names != b.feature_names) return true;
-  const Eigen::ArrayXd size = a.features.cwiseAbs().cwiseMax(b.features.cwiseAbs());
-  return ((a.features - b.features).array().abs() > kSameFeatures * size).any();
-}
 
 std::size_t Dataset::feasible_count() const {
   return static_cast<std::size_t>(std::count(feasible.begin(), feasible.end(), true));
@@ -173,7 +162,7 @@ std::string Dataset::content_hash() const {
   return sha256_hex(text.bytes());
 }
 
-void require_trainable(const Dataset& data, bool needs_infeasible) {
+void require_trainable(const Dataset& data) {
   if (data.size() == 0) {
     throw Error(ErrorKind::usage, "the data has no rows (there is nothing to learn from). Widen the selection");
   }
@@ -197,12 +186,6 @@ void require_trainable(const Dataset& data, bool needs_infeasible) {
     throw Error(ErrorKind::usage, fmt::format("the objective {} is the same for all feasible rows (there is no better "
                                               "or worse to learn). Choose another objective",
                                               data.objective_text));
-  }
-  if (needs_infeasible && data.feasible_count() == data.size()) {
-    throw Error(
-        ErrorKind::usage,
-        "no row is infeasible (the method learns from infeasible designs too). Log infeasible designs, choose a "
-        "method without that term (coms), or set beta and feasibility_weight to 0");
   }
 }
 

@@ -1,3 +1,4 @@
+/// Measured GEMMs from a CSV table: finds the columns and checks the rows.
 #include "hindsight/dataset/gemm_rows.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,6 @@
 /// From the rows of a log to the arrays of a dataset.
+#include "hindsight/dataset/load.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 #include "dataset/stored_space.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
-#include "hindsight/dataset/dataset.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
@@ -216,6 +217,7 @@ class Loader {
   }
 
   [[nodiscard]] double objective_of(const log::EvaluationRecord& record) const {
+    const bool plain = factors_.size() == 1 && factors_.front().second == 1.0;
     double product = 1;
     for (const auto& [quantity, exponent] : factors_) {
       const double value = metric_of(record, quantity);
@@ -225,14 +227,15 @@ class Loader {
                         "objective). Choose other runs, or another objective",
                         record.evaluation_id, record.design_text_id, quantity.name));
       }
-      if (value <= 0.0) {
+      if (value <= 0.0 && !plain) {
         refuse_row(record,
-                   fmt::format("{} is {} (objectives are learned on a logarithmic scale, so it must be above 0)",
-                               quantity.name, shortest(value)));
+                   fmt::format("{} is {} (the objective {} is a product of powers, or the reciprocal of what is "
+                               "maximised: it needs values above 0). Choose a single metric to be minimised?",
+                               quantity.name, shortest(value), selection_.objective.text));
       }
       product *= exponent == 1.0 ? value : std::pow(value, exponent);
     }
-    if (!std::isfinite(product) || product <= 0.0) {
+    if (!std::isfinite(product) || (product <= 0.0 && !plain)) {
       refuse_row(record, fmt::format("the objective {} is {} (beyond the range of numbers). Use smaller exponents",
                                      selection_.objective.text, product));
     }
@@ -265,13 +268,8 @@ class Loader {
     rows_.design.push_back(record.design_id);
     has_repeats_ = has_repeats_ || record.repeat > 0;
     for (const Quantity& constraint : constraints_) {
-      double value = metric_of(record, constraint);
-      if (value <= 0.0 && record.feasible) {
-        refuse_row(record, fmt::format("the constraint {} is {} (labels are learned on a logarithmic scale, so it must "
-                                       "be above 0). Leave this constraint out",
-                                       constraint.name, shortest(value)));
-      }
-      rows_.constraints.push_back(value > 0.0 ? value : kUnknown);
+      const double value = metric_of(record, constraint);
+      rows_.constraints.push_back(record.feasible || value > 0.0 ? value : kUnknown);
     }
     reasons_.add_row(record.violations);
   }

@@ -9,7 +9,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
-#include "hindsight/dataset/dataset.h"
+#include "hindsight/dataset/selection.h"
 
 namespace hindsight::dataset {
 namespace {

@@ -1,10 +1,12 @@
-/// Scalers: logarithms, means and deviations of training data, and guesses for contexts that were not trained on.
+/// Scalers: scales, means and deviations of training data, and guesses for contexts that were not trained on.
 #include "hindsight/dataset/scaling.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -15,17 +17,40 @@ namespace {
 /// Weight of the squared coefficients in the ridge regression over contexts [chosen: with standardised features it
 /// halves what a single context can say, and keeps few contexts from being interpolated].
 constexpr double kRidgePenalty = 1.0;
-/// Deviations of logarithms below this are rounding: the values are constant [chosen].
+/// Deviations of values below this share of their mean are rounding: the values are constant [chosen].
 constexpr double kConstantDeviation = 1e-9;
+
+/// [chosen] A factor of ten: below it a logarithm straightens nothing, above it small values would vanish.
+constexpr double kDecade = 10;
+
+/// In the order of ValueScale.
+const std::array<std::string, 3>& scale_names() {
+  static const std::array<std::string, 3> names = {"logarithmic", "log1p", "linear"};
+  return names;
+}
+
+ValueScale label_scale(const Eigen::VectorXd& values) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  bool whole = true;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+    whole = whole && value == std::floor(value);
+  }
+  if (low > 0) return high > kDecade * low ? ValueScale::logarithmic : ValueScale::linear;
+  return whole && low == 0 && 1 + high > kDecade ? ValueScale::log1p : ValueScale::linear;
+}
 
 double signed_log1p(double x) { return std::copysign(std::log1p(std::abs(x)), x); }
 
-/// Mean and population deviation, exact for equal values.
+/// Mean and population deviation, exact for equal values. `unit`: what rounding is relative to beside the values; 1 for
+/// logarithms, whose rounding is absolute.
 struct Moments {
   double mean = 0;
   double deviation = 0;
 };
-Moments moments_of(const std::vector<double>& values) {
+Moments moments_of(const std::vector<double>& values, double unit) {
   Moments result;
   if (values.empty()) {
     return result;
@@ -35,11 +60,13 @@ Moments moments_of(const std::vector<double>& values) {
   double variance = 0;
   for (const double value : values) variance += (value - result.mean) * (value - result.mean) / count;
   result.deviation = std::sqrt(variance);
-  if (result.deviation < kConstantDeviation * std::max(1.0, std::abs(result.mean))) {
+  if (result.deviation <= kConstantDeviation * std::max(unit, std::abs(result.mean))) {
     result.deviation = 0;
   }
   return result;
 }
+
+double rounding_unit(ValueScale scale) { return scale == ValueScale::linear ? 0 : 1; }
 
 [[noreturn]] void refuse_features(const std::string& context, const std::vector<std::string>& wanted,
                                   const std::vector<std::string>& got) {
@@ -89,14 +116,14 @@ Eigen::VectorXd ridge(const Eigen::MatrixXd& X, const Eigen::VectorXd& targets) 
   return result;
 }
 
-/// Log objectives of the feasible rows, per context.
-std::vector<std::vector<double>> log_objectives(const Dataset& data) {
+/// Objectives of the feasible rows on their scale, per context.
+std::vector<std::vector<double>> scaled_objectives(const Dataset& data, ValueScale value_scale) {
   std::vector<std::vector<double>> result(data.contexts.size());
   for (std::size_t i = 0; i < data.size(); ++i) {
     if (data.feasible[i]) {
-      const double value = data.objective[static_cast<Eigen::Index>(i)];
-      HINDSIGHT_EXPECT(value > 0.0 && std::isfinite(value));
-      result[static_cast<std::size_t>(data.context[i])].push_back(std::log(value));
+      const double value = scaled_value(value_scale, data.objective[static_cast<Eigen::Index>(i)]);
+      HINDSIGHT_EXPECT(std::isfinite(value));
+      result[static_cast<std::size_t>(data.context[i])].push_back(value);
     }
   }
   return result;
@@ -120,6 +147,54 @@ double usual_deviation(const std::vector<Moments>& moments) {
 double position(double x, double low, double high) { return high > low ? 2.0 * ((x - low) / (high - low)) - 1.0 : 0.0; }
 
 }  // namespace
+
+ValueScale parse_value_scale(const std::string& name) {
+  const auto& names = scale_names();
+  const auto* found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("unknown scale '{}'. Known: {}", printable(name), join(names, ", ")));
+  }
+  return static_cast<ValueScale>(found - names.begin());
+}
+
+std::string to_string(ValueScale scale) { return scale_names()[static_cast<std::size_t>(scale)]; }
+
+double scaled_value(ValueScale scale, double value) {
+  switch (scale) {
+    case ValueScale::logarithmic:
+      return std::log(value);
+    case ValueScale::log1p:
+      return std::log1p(value);
+    case ValueScale::linear:
+      break;
+  }
+  return value;
+}
+
+double unscaled_value(ValueScale scale, double scaled) {
+  switch (scale) {
+    case ValueScale::logarithmic:
+      return std::exp(scaled);
+    case ValueScale::log1p:
+      return std::expm1(scaled);
+    case ValueScale::linear:
+      break;
+  }
+  return scaled;
+}
+
+ValueScales value_scales(const Dataset& data) {
+  ValueScales scales;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const bool positive = data.objective[static_cast<Eigen::Index>(i)] > 0;
+    if (data.feasible[i] && !positive) scales.objective = ValueScale::linear;
+  }
+  for (Eigen::Index k = 0; k < data.constraints.cols(); ++k) {
+    scales.constraints.push_back(label_scale(data.constraints.col(k)));
+  }
+  return scales;
+}
 
 Eigen::VectorXd ContextScaler::apply(const Context& context) const {
   HINDSIGHT_EXPECT(context.feature_names.size() == static_cast<std::size_t>(context.features.size()));
@@ -153,7 +228,7 @@ ContextScaler fit_context_scaler(const std::vector<Context>& contexts) {
   for (Eigen::Index i = 0; i < features; ++i) {
     std::vector<double> column;
     for (const Eigen::VectorXd& row : rows) column.push_back(row[i]);
-    const Moments moments = moments_of(column);
+    const Moments moments = moments_of(column, 1);
     scaler.mean[i] = moments.mean;
     scaler.deviation[i] = moments.deviation;
   }
@@ -177,15 +252,16 @@ ObjectiveScaler::Scale ObjectiveScaler::scale(const std::string& context_name,
           .extrapolated = true};
 }
 
-ObjectiveScaler fit_objective_scaler(const Dataset& train, const ContextScaler& contexts) {
-  const std::vector<std::vector<double>> logs = log_objectives(train);
+ObjectiveScaler fit_objective_scaler(const Dataset& train, const ContextScaler& contexts, ValueScale value_scale) {
+  const std::vector<std::vector<double>> values = scaled_objectives(train, value_scale);
   ObjectiveScaler scaler;
+  scaler.value_scale = value_scale;
   std::vector<Moments> moments;
   std::vector<Eigen::VectorXd> features;
-  for (std::size_t c = 0; c < logs.size(); ++c) {
-    if (!logs[c].empty()) {
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    if (!values[c].empty()) {
       scaler.context_names.push_back(train.contexts[c].name);
-      moments.push_back(moments_of(logs[c]));
+      moments.push_back(moments_of(values[c], rounding_unit(value_scale)));
       features.push_back(contexts.apply(train.contexts[c]));
     }
   }
@@ -208,21 +284,20 @@ ObjectiveScaler fit_objective_scaler(const Dataset& train, const ContextScaler& 
   return scaler;
 }
 
-ConstraintScaler fit_constraint_scaler(const Dataset& train) {
+ConstraintScaler fit_constraint_scaler(const Dataset& train, const std::vector<ValueScale>& value_scales) {
+  const Eigen::Index count = train.constraints.cols();
+  HINDSIGHT_EXPECT(value_scales.size() == static_cast<std::size_t>(count));
   ConstraintScaler scaler;
   scaler.names = train.constraint_names;
-  const Eigen::Index count = train.constraints.cols();
+  scaler.value_scales = value_scales;
   scaler.mean.resize(count);
   scaler.deviation.resize(count);
   for (Eigen::Index k = 0; k < count; ++k) {
-    std::vector<double> logs;
-    for (Eigen::Index row = 0; row < train.constraints.rows(); ++row) {
-      const double value = train.constraints(row, k);
-      if (std::isfinite(value) && value > 0.0) {
-        logs.push_back(std::log(value));
-      }
+    std::vector<double> values;
+    for (const double value : train.constraints.col(k)) {
+      if (std::isfinite(value)) values.push_back(scaled_value(value_scales[static_cast<std::size_t>(k)], value));
     }
-    const Moments moments = moments_of(logs);
+    const Moments moments = moments_of(values, rounding_unit(value_scales[static_cast<std::size_t>(k)]));
     scaler.mean[k] = moments.mean;
     scaler.deviation[k] = moments.deviation > 0.0 ? moments.deviation : 1.0;
   }

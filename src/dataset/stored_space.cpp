@@ -1,3 +1,4 @@
+/// The design space of a log, rebuilt from its stored definition.
 #include "dataset/stored_space.h"
 
 #include <fmt/format.h>

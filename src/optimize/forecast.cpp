@@ -67,24 +67,30 @@ std::shared_ptr<const ForecastBatch> Forecast::predict(const LevelMatrix& levels
 Eigen::VectorXd Forecast::score(const ForecastBatch& batch) const {
   const Eigen::Index n = batch.levels.rows();
   const auto contexts = static_cast<Eigen::Index>(batch.by_context.size());
-  Eigen::MatrixXd log_ratio(n, contexts);
+  Eigen::MatrixXd above_typical(n, contexts);
   for (Eigen::Index c = 0; c < contexts; ++c) {
     const auto& prediction = batch.by_context[static_cast<std::size_t>(c)];
-    log_ratio.col(c) = deviation_[c] * (prediction.score + options_.pessimism * prediction.spread);
+    above_typical.col(c) = deviation_[c] * (prediction.score + options_.pessimism * prediction.spread);
   }
   switch (options_.aggregate) {
     case Aggregate::geomean:
-      return log_ratio.rowwise().mean();
+      return above_typical.rowwise().mean();
     case Aggregate::worst:
-      return log_ratio.rowwise().maxCoeff();
+      return above_typical.rowwise().maxCoeff();
     case Aggregate::mean:
     case Aggregate::weighted:
       break;
   }
-  const Eigen::MatrixXd logs = log_ratio.rowwise() + mean_.transpose();
-  const Eigen::VectorXd largest = logs.rowwise().maxCoeff();  // taken out so that exp() cannot overflow
-  const Eigen::MatrixXd scaled = (logs.colwise() - largest).array().exp().matrix();
+  const Eigen::MatrixXd values = above_typical.rowwise() + mean_.transpose();
+  if (model_.parts().objective_scaler.value_scale == dataset::ValueScale::linear)
+    return values * weight_ / weight_.sum();
+  const Eigen::VectorXd largest = values.rowwise().maxCoeff();  // taken out so that exp() cannot overflow
+  const Eigen::MatrixXd scaled = (values.colwise() - largest).array().exp().matrix();
   return largest.array() + ((scaled * weight_).array() / weight_.sum()).log();
+}
+
+double Forecast::unit() const {
+  return model_.parts().objective_scaler.value_scale == dataset::ValueScale::linear ? deviation_.mean() : 1;
 }
 
 Eigen::VectorXd Forecast::least_p_feasible(const ForecastBatch& batch) const {

@@ -26,13 +26,17 @@ class Forecast {
 
   [[nodiscard]] std::shared_ptr<const ForecastBatch> predict(const LevelMatrix& levels) const;
 
-  /// The aggregated pessimistic objective in log units, smaller is better.
+  /// The aggregated pessimistic objective in log units (linear objectives: in their own unit), smaller is better.
   ///
   /// Equation, with l_c = d_c (z_c + pessimism * s_c) for application c:
   ///   geomean: mean_c l_c;  worst: max_c l_c;  mean and weighted: log(sum_c w_c exp(m_c + l_c) / sum_c w_c)
+  /// and for a linear objective, which has no other aggregates: sum_c w_c (m_c + l_c) / sum_c w_c
   /// Symbols: z_c, s_c mean and spread of the ensemble's z-scores; m_c, d_c mean and deviation of the application's
   /// log objective, so that exp(l_c) is the ratio to its typical logged design; w_c weights, 1 for mean.
   [[nodiscard]] Eigen::VectorXd score(const ForecastBatch& batch) const;
+  /// What a step of 1 in the score is for a logarithmic objective; for a linear one, mean deviation of the
+  /// applications.
+  [[nodiscard]] double unit() const;
   /// Smallest pessimistic probability of feasibility over the applications: max(0, mean - pessimism * spread) of the
   /// members' probabilities. A search is drawn to where one member errs; the others' disagreement shows it.
   [[nodiscard]] Eigen::VectorXd least_p_feasible(const ForecastBatch& batch) const;

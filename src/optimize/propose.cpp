@@ -58,6 +58,13 @@ void require_valid(const surrogate::Model& model, const ProposeOptions& options)
                          options.contexts.size()));
     }
   }
+  const bool linear = model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
+  if (linear && (options.aggregate == Aggregate::geomean || options.aggregate == Aggregate::worst)) {
+    refuse(
+        fmt::format("aggregate {}: the objective {} has values of 0 or below (a geometric mean, and ratios to typical "
+                    "designs, need values above 0). Use mean or weighted",
+                    to_string(options.aggregate), model.parts().objective_text));
+  }
   if (options.logged != nullptr) surrogate::require_space(model, options.logged->space);
   if (options.only_new && options.logged == nullptr)
     refuse("new designs are those that a log does not have: name a log");
@@ -225,8 +232,9 @@ class Proposer {
     const Eigen::VectorXd p_feasible = forecast_->least_p_feasible(*batch);
     std::vector<std::size_t> order(feasible.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const double tie = kScoreTie * forecast_->unit();
     const auto rank = [&](std::size_t i) {
-      return std::tuple(std::round(feasible[i].score / kScoreTie), -p_feasible[static_cast<Eigen::Index>(i)],
+      return std::tuple(std::round(feasible[i].score / tie), -p_feasible[static_cast<Eigen::Index>(i)],
                         feasible[i].score, std::cref(feasible[i].design.levels));
     };
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

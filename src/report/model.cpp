@@ -1,3 +1,4 @@
+/// Renders trained surrogates as text and JSON.
 #include "hindsight/report/model.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ struct ContextCount {
 
 /// Final steps train on held-out rows too, unless whole workloads were held out.
 bool all_rows_train(const TrainingSummary& summary) {
-  return summary.recipe->final_steps > 0 && summary.recipe->split.kind != dataset::SplitKind::leave_workloads_out;
+  return summary.plan->recipe.final_steps > 0 &&
+         summary.plan->recipe.split.kind != dataset::SplitKind::leave_workloads_out;
 }
 
 std::vector<ContextCount> count_contexts(const TrainingSummary& summary) {
@@ -34,7 +36,7 @@ std::vector<ContextCount> count_contexts(const TrainingSummary& summary) {
     if (all_rows_train(summary)) ++of(row).trained;
   }
   if (all_rows_train(summary)) return counts;
-  for (const std::size_t row : summary.split->train) ++of(row).trained;
+  for (const std::size_t row : summary.plan->split.train) ++of(row).trained;
   return counts;
 }
 
@@ -44,7 +46,7 @@ std::string trained_rows_text(const TrainingSummary& summary) {
   if (all_rows_train(summary)) {
     return fmt::format("{} ({} feasible)", counted(data.size(), "row"), with_commas(data.feasible_count()));
   }
-  const dataset::Dataset training = data.subset(summary.split->train);
+  const dataset::Dataset training = data.subset(summary.plan->split.train);
   return fmt::format("{} ({} feasible)", counted(training.size(), "row"), with_commas(training.feasible_count()));
 }
 
@@ -69,6 +71,24 @@ Json metrics_object(const surrogate::ModelMetrics& metrics) {
           {"calibration_error", number(metrics.calibration_error)}};
 }
 
+Json constraint_scales(const surrogate::Model::Parts& parts) {
+  Json scales = Json::object();
+  for (std::size_t k = 0; k < parts.constraint_names.size(); ++k) {
+    scales[parts.constraint_names[k]] = dataset::to_string(parts.constraint_scaler.value_scales[k]);
+  }
+  return scales;
+}
+
+/// The terms of the loss: their weights, and why some do not apply.
+Json terms_object(const surrogate::TrainingPlan& plan) {
+  Json terms = Json::object();
+  for (const surrogate::TermPlan& term : plan.terms) {
+    terms[surrogate::to_string(term.term)] = {{"weight", term.weight},
+                                              {"off", term.off.empty() ? Json(nullptr) : Json(term.off)}};
+  }
+  return terms;
+}
+
 Json model_object(const surrogate::Model& model) {
   const surrogate::Model::Parts& parts = model.parts();
   Json contexts = Json::array();
@@ -84,6 +104,9 @@ Json model_object(const surrogate::Model& model) {
           {"context_features", parts.context_scaler.feature_names},
           {"constraints", parts.constraint_names},
           {"reasons", parts.reason_names},
+          {"objective_scale", dataset::to_string(parts.objective_scaler.value_scale)},
+          {"constraint_scales", constraint_scales(parts)},
+          {"feasibility_learned", parts.feasibility_learned},
           {"members", parts.members.size()},
           {"feasibility_temperature", parts.feasibility_temperature},
           {"metrics", metrics_object(parts.metrics)},
@@ -98,9 +121,9 @@ std::string training_text(const TrainingSummary& summary, int columns) {
   const dataset::Dataset& data = *summary.data;
   std::string out =
       wrapped("",
-              fmt::format("{} {} on {} in {}: {}, {}", result.interrupted ? "interrupted: trained" : "trained",
-                          surrogate::to_string(summary.recipe->method), trained_rows_text(summary),
-                          duration_text(result.seconds), counted(result.model.parts().members.size(), "member"),
+              fmt::format("trained {} on {} in {}: {}, {}", surrogate::to_string(summary.plan->recipe.method),
+                          trained_rows_text(summary), duration_text(result.seconds),
+                          counted(result.model.parts().members.size(), "member"),
                           counted(static_cast<std::uint64_t>(result.steps_done), "step")),
               columns, 2);
   Table table;
@@ -114,8 +137,9 @@ std::string training_text(const TrainingSummary& summary, int columns) {
                    counts[i].trained == 0 ? "held out" : with_commas(counts[i].trained)});
   }
   out += "\n" + table.render(columns) + "\n";
-  out += wrapped(fmt::format("on {} held out: ", counted(summary.split->validation.size(), "row")),
+  out += wrapped(fmt::format("on {} held out: ", counted(summary.plan->split.validation.size(), "row")),
                  quality_text(result.model.parts().metrics), columns, 2);
+  for (const std::string& remark : summary.plan->remarks) out += wrapped("note: ", remark, columns, 2);
   const std::string known = summary.model_id ? fmt::format(", model {} of the log", *summary.model_id) : std::string();
   return out + wrapped("model: ", fmt::format("{}{}", summary.file.string(), known), columns, 2);
 }
@@ -126,15 +150,22 @@ std::string training_json(const TrainingSummary& summary) {
   Json json{{"hindsight_version", build_info().version},
             {"commit", build_info().commit},
             {"status", result.interrupted ? "interrupted" : "finished"},
-            {"file", summary.file.string()},
-            {"file_sha256", summary.file_sha256},
+            {"file", nullptr},
+            {"file_sha256", nullptr},
             {"model_id", nullptr},
             {"rows", data.size()},
             {"feasible", data.feasible_count()},
-            {"training_rows", summary.split->train.size()},
-            {"held_out_rows", summary.split->validation.size()},
+            {"training_rows", summary.plan->split.train.size()},
+            {"held_out_rows", summary.plan->split.validation.size()},
             {"seconds", result.seconds},
-            {"steps", result.steps_done}};
+            {"steps", result.steps_done},
+            {"complete_members", result.complete_members},
+            {"terms", terms_object(*summary.plan)},
+            {"remarks", summary.plan->remarks}};
+  if (!summary.file.empty()) {
+    json["file"] = summary.file.string();
+    json["file_sha256"] = summary.file_sha256;
+  }
   if (summary.model_id) json["model_id"] = *summary.model_id;
   json["workloads"] = Json::array();
   const std::vector<ContextCount> counts = count_contexts(summary);

@@ -10,6 +10,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
 #include "report/fields.h"
 #include "report/json.h"
 
@@ -51,10 +52,17 @@ double least_p_feasible(const optimize::Proposal& proposal) {
   return *std::min_element(proposal.p_feasible.begin(), proposal.p_feasible.end());
 }
 
-/// exp(spread) as a factor: "x/1.08"; one member has no spread, except between the views of an unseen workload.
+/// Whether the objective has values of 0 or below, so that ratios of it mean nothing.
+bool is_linear(const ProposalReport& report) {
+  return report.model->parts().objective_scaler.value_scale == dataset::ValueScale::linear;
+}
+
+/// exp(spread) as a factor: "x/1.08", or "+-0.3" in the unit of a linear objective; one member has no spread, except
+/// between the views of an unseen workload.
 std::string spread_text(const ProposalReport& report, const optimize::Proposal& proposal) {
   if (report.model->parts().members.size() == 1 && proposal.spread == 0) return "-";
-  return fmt::format("x/{:.3g}", std::exp(proposal.spread));
+  return is_linear(report) ? fmt::format("+-{:.3g}", proposal.spread)
+                           : fmt::format("x/{:.3g}", std::exp(proposal.spread));
 }
 
 bool is_logged(const optimize::Proposal& proposal) { return proposal.nearest_logged_distance == std::size_t{0}; }
@@ -113,7 +121,7 @@ Table proposal_table(const ProposalReport& report) {
   const bool simulated = !report.verdicts.empty();
   if (simulated) {
     table.add_column("true", Align::right);
-    table.add_column("true / predicted", Align::right, 2);
+    table.add_column(is_linear(report) ? "true - predicted" : "true / predicted", Align::right, 2);
   }
   for (std::size_t i = 0; i < report.result->proposals.size(); ++i) {
     const optimize::Proposal& proposal = report.result->proposals[i];
@@ -127,7 +135,9 @@ Table proposal_table(const ProposalReport& report) {
     if (simulated) {
       const std::optional<double> truth = true_value(report, report.verdicts[i]);
       cells.push_back(truth ? value_text(metric, *truth) : "infeasible: " + reasons_of(report.verdicts[i]));
-      cells.push_back(truth ? fmt::format("{:.3f}", *truth / predicted) : "-");
+      cells.push_back(!truth              ? "-"
+                      : is_linear(report) ? fmt::format("{:+.3g}", *truth - predicted)
+                                          : fmt::format("{:.3f}", *truth / predicted));
     }
     table.add_row(std::move(cells));
   }
@@ -143,7 +153,10 @@ std::string comparison(const ProposalReport& report, const check::LoggedBest& lo
     const std::optional<double> truth = true_value(report, verdict);
     if (truth && (!best || *truth < *best)) best = truth;
   }
-  if (best) {
+  if (best && is_linear(report)) {
+    out += fmt::format("; best proposal: {}, {:.4g} {}", value_text(metric, *best), std::abs(logged.value - *best),
+                       *best <= logged.value ? "better" : "worse");
+  } else if (best) {
     out +=
         *best <= logged.value
             ? fmt::format("; best proposal: {}, {:.2f} times better", value_text(metric, *best), logged.value / *best)
@@ -223,6 +236,11 @@ std::string proposals_text(const ProposalReport& report, int columns) {
                                shortest(report.options->min_p_feasible), shortest(report.result->min_p_feasible_used)),
                    columns, 2);
   }
+  if (!report.model->parts().feasibility_learned) {
+    out +=
+        wrapped("note: ", "the model never saw an infeasible design: p feasible is 1 for every design and says nothing",
+                columns, 2);
+  }
   const auto& proposals = report.result->proposals;
   if (std::any_of(proposals.begin(), proposals.end(), [](const auto& one) { return one.extrapolated; })) {
     out += wrapped(
@@ -256,6 +274,8 @@ std::string proposals_json(const ProposalReport& report) {
             {"pessimism", report.options->pessimism},
             {"min_p_feasible", report.options->min_p_feasible},
             {"min_p_feasible_used", report.result->min_p_feasible_used},
+            {"feasibility_learned", report.model->parts().feasibility_learned},
+            {"objective_scale", dataset::to_string(report.model->parts().objective_scaler.value_scale)},
             {"model_evaluations", report.result->solution.evaluations},
             {"simulator_queries", report.simulator_queries},
             {"seconds", report.seconds},

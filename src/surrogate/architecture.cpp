@@ -1,3 +1,4 @@
+/// Which sizes a network may have, and the names and shapes of its weights.
 #include "hindsight/surrogate/architecture.h"
 
 #include <fmt/format.h>

@@ -11,7 +11,7 @@ namespace hindsight::surrogate {
 namespace {
 
 /// Raised whenever the same recipe and data give other weights.
-constexpr int kTrainingVersion = 2;
+constexpr int kTrainingVersion = 3;
 constexpr const char* kIdentityKey = "checkpoint_identity";
 
 std::string member_key(std::size_t index) { return fmt::format("checkpoint_member_{}", index); }

@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/surrogate/metrics.h"
 #include "surrogate/initial_weights.h"
 #include "surrogate/negatives.h"
 
@@ -26,36 +27,29 @@ constexpr double kWarmUpFrac = 0.1;
 
 bool finite(const LossTerms& terms) { return std::isfinite(terms.total); }
 
-LossWeights loss_weights(const Recipe& recipe) {
-  LossWeights weights{.alpha = recipe.alpha,
-                      .beta = recipe.beta,
-                      .rank = recipe.rank_weight,
-                      .feasibility = recipe.feasibility_weight,
-                      .doubt = recipe.doubt_weight,
-                      .constraint = recipe.constraint_weight,
-                      .push_limit = recipe.push_limit,
-                      .heads_shape_trunk = true};
-  // Only PRIME learns its objective from infeasible rows; the heads of the others watch without touching it.
-  if (recipe.method != Method::prime) {
-    weights.beta = 0;
-    weights.doubt = 0;
-    weights.heads_shape_trunk = false;
-  }
-  if (recipe.method == Method::supervised) weights.alpha = 0;
-  return weights;
+LossWeights loss_weights(const TrainingPlan& plan) {
+  return {.alpha = plan.weight(Term::negatives),
+          .beta = plan.weight(Term::infeasible),
+          .rank = plan.weight(Term::rank),
+          .feasibility = plan.weight(Term::feasibility),
+          .doubt = plan.weight(Term::doubt),
+          .constraint = plan.weight(Term::constraint),
+          .push_limit = plan.recipe.push_limit,
+          // Only PRIME learns its objective from infeasible rows; the heads of the others watch without touching it.
+          .heads_shape_trunk = plan.recipe.method == Method::prime};
 }
 
 /// One pass of steps over one set of rows.
 class Pass {
  public:
-  Pass(const TrainingPlan& plan, const TrainingRows& rows, std::int64_t steps, std::uint64_t seed, Learner& learner)
-      : recipe_(plan.recipe),
-        architecture_(plan.architecture),
+  Pass(const MemberInputs& inputs, const TrainingRows& rows, std::int64_t steps, std::uint64_t seed, Learner& learner)
+      : recipe_(inputs.plan.recipe),
+        architecture_(inputs.architecture),
         steps_(steps),
         learner_(learner),
-        weights_(loss_weights(plan.recipe)),
+        weights_(loss_weights(inputs.plan)),
         sampler_(rows, seed),
-        negatives_(rows, plan.recipe, seed) {}
+        negatives_(rows, inputs.plan.recipe, seed) {}
 
   LossTerms step(std::int64_t i) {
     const bool pairs = weights_.rank != 0;
@@ -111,11 +105,6 @@ std::uint64_t member_seed(const Recipe& recipe, std::int64_t index) {
   return mix64(recipe.seed ^ mix64(static_cast<std::uint64_t>(index)));
 }
 
-bool has_infeasible(const TrainingRows& rows) {
-  return std::any_of(rows.by_context.begin(), rows.by_context.end(),
-                     [](const auto& context) { return !context.infeasible.empty(); });
-}
-
 }  // namespace
 
 void ProgressRelay::report(const TrainProgress& progress) {
@@ -150,19 +139,19 @@ std::optional<double> validation_tau(const Network& network, const TrainingRows&
   return sum / static_cast<double>(contexts);
 }
 
-std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t index, LearnerFactory& factory,
+std::optional<TrainedMember> train_member(const MemberInputs& inputs, std::int64_t index, LearnerFactory& factory,
                                           ProgressRelay& relay) {
-  const Recipe& recipe = plan.recipe;
+  const Recipe& recipe = inputs.plan.recipe;
   const std::uint64_t seed = member_seed(recipe, index);
-  const auto start = has_infeasible(plan.train) ? FeasibilityStart::undecided : FeasibilityStart::feasible;
-  const auto learner = factory.create({.architecture = plan.architecture,
-                                       .initial = initial_weights(plan.architecture, plan.space, seed, start),
-                                       .loss = loss_weights(recipe),
+  const auto start = inputs.plan.learns_feasibility ? FeasibilityStart::undecided : FeasibilityStart::feasible;
+  const auto learner = factory.create({.architecture = inputs.architecture,
+                                       .initial = initial_weights(inputs.architecture, inputs.space, seed, start),
+                                       .loss = loss_weights(inputs.plan),
                                        .weight_decay = recipe.weight_decay,
                                        .dropout = recipe.dropout,
                                        .seed = seed,
-                                       .cuda = plan.cuda});
-  const std::int64_t final_steps = plan.all.context.empty() ? 0 : recipe.final_steps;
+                                       .cuda = inputs.cuda});
+  const std::int64_t final_steps = inputs.all.context.empty() ? 0 : recipe.final_steps;
   std::optional<Network> best;
   std::optional<double> best_tau;
   TrainProgress progress{.member = index, .members = recipe.ensemble, .steps = recipe.steps + final_steps};
@@ -182,8 +171,8 @@ std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t
   /// Compares the current weights with the best; false when they are not finite.
   const auto select = [&] {
     try {
-      Network network(plan.architecture, learner->weights());
-      const auto tau = validation_tau(network, plan.validation);
+      Network network(inputs.architecture, learner->weights());
+      const auto tau = validation_tau(network, inputs.validation);
       ++evaluations_since_best;
       if (!best || !tau || *tau > best_tau.value_or(-1)) {
         best.emplace(std::move(network));
@@ -200,7 +189,7 @@ std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t
     }
   };
 
-  Pass selection(plan, plan.train, recipe.steps, seed, *learner);
+  Pass selection(inputs, inputs.train, recipe.steps, seed, *learner);
   const auto warm_up = static_cast<std::int64_t>(kWarmUpFrac * static_cast<double>(recipe.steps));
   while (done < recipe.steps) {
     interrupted = interrupt_requested();
@@ -226,7 +215,7 @@ std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t
                        .interrupted = interrupted};
   if (final_steps == 0 || interrupted || diverged) return result;
   learner->restart(best->weights());
-  Pass final_pass(plan, plan.all, final_steps, mix64(seed), *learner);
+  Pass final_pass(inputs, inputs.all, final_steps, mix64(seed), *learner);
   progress.steps = done + final_steps;  // an early stop shortened the first pass
   for (std::int64_t i = 0; i < final_steps; ++i) {
     result.interrupted = interrupt_requested();
@@ -239,7 +228,7 @@ std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t
     report(terms);
   }
   try {
-    result.final = Network(plan.architecture, learner->weights());
+    result.final = Network(inputs.architecture, learner->weights());
   } catch (const Error&) {
     result.diverged = true;
   }

@@ -12,8 +12,8 @@
 namespace hindsight::surrogate {
 
 /// What all members share; outlives their training.
-struct TrainingPlan {
-  const Recipe& recipe;
+struct MemberInputs {
+  const TrainingPlan& plan;
   const space::DesignSpace& space;
   Architecture architecture;
   TrainingRows train;       ///< rows of the split's training part
@@ -48,7 +48,7 @@ class ProgressRelay {
 [[nodiscard]] std::optional<double> validation_tau(const Network& network, const TrainingRows& rows);
 
 /// Trains member `index`. Nothing when it diverged or was interrupted before its first useful weights.
-[[nodiscard]] std::optional<TrainedMember> train_member(const TrainingPlan& plan, std::int64_t index,
+[[nodiscard]] std::optional<TrainedMember> train_member(const MemberInputs& inputs, std::int64_t index,
                                                         LearnerFactory& factory, ProgressRelay& relay);
 
 }  // namespace hindsight::surrogate

@@ -1,4 +1,6 @@
 /// Rank correlations, precision and calibration: what a model is chosen by.
+#include "hindsight/surrogate/metrics.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7,7 +9,7 @@
 #include <vector>
 
 #include "hindsight/core/error.h"
-#include "hindsight/surrogate/train.h"
+#include "hindsight/surrogate/model.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -195,6 +197,7 @@ ModelMetrics evaluate_model(const Model& model, const dataset::Dataset& validati
   for (std::size_t row = 0; row < validation.size(); ++row) {
     rows_of.at(static_cast<std::size_t>(validation.context[row])).push_back(row);
   }
+  const bool judges_feasibility = model.parts().feasibility_learned;
   Mean tau, rho, precision, area;
   Calibration calibration;
   for (std::size_t c = 0; c < rows_of.size(); ++c) {
@@ -209,8 +212,8 @@ ModelMetrics evaluate_model(const Model& model, const dataset::Dataset& validati
       if (feasible.back()) ranked.push_back(static_cast<Eigen::Index>(i));
     }
     const EnsemblePrediction prediction = model.predict(levels, validation.contexts[c]);
-    area.add(area_under_curve(prediction.p_feasible, feasible));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (judges_feasibility) area.add(area_under_curve(prediction.p_feasible, feasible));
+    for (std::size_t i = 0; i < rows.size() && judges_feasibility; ++i) {
       calibration.add(prediction.p_feasible(static_cast<Eigen::Index>(i)), feasible[i]);
     }
     if (ranked.size() < 2) continue;

@@ -1,3 +1,4 @@
+/// Predictions of an ensemble in usable units, and the checks that a model does not contradict itself.
 #include "hindsight/surrogate/model.h"
 
 #include <fmt/format.h>
@@ -42,6 +43,8 @@ void require_consistent(const Model::Parts& parts) {
                 context.feature_names.size() + 1);
   require_count("means of constraints", constraint.mean.size(), parts.constraint_names.size());
   require_count("deviations of constraints", constraint.deviation.size(), parts.constraint_names.size());
+  require_count("scales of constraints", static_cast<Eigen::Index>(constraint.value_scales.size()),
+                parts.constraint_names.size());
   require_deviations("the context", context.mean, context.deviation);
   require_deviations("the objective", objective.mean, objective.deviation);
   require_deviations("constraints", constraint.mean, constraint.deviation);
@@ -134,7 +137,9 @@ bool Model::seen_alike(const dataset::Context& a, const dataset::Context& b) con
 
 EnsemblePrediction Model::rescaled(EnsemblePrediction prediction, const dataset::Context& context) const {
   const dataset::ObjectiveScaler::Scale scale = scale_of(context);
-  prediction.objective = (scale.mean + scale.deviation * prediction.score.array()).exp();
+  const dataset::ValueScale value_scale = parts_.objective_scaler.value_scale;
+  prediction.objective = prediction.score.unaryExpr(
+      [&](double score) { return dataset::unscaled_value(value_scale, scale.mean + scale.deviation * score); });
   prediction.extrapolated = scale.extrapolated;
   return prediction;
 }
@@ -174,10 +179,16 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, const dataset::Cont
     result.p_spread.segment(first, count) = p_feasible.spread();
     for (Eigen::Index j = 0; j < k; ++j) {
       const double mean = parts_.constraint_scaler.mean(j), deviation = parts_.constraint_scaler.deviation(j);
-      result.constraints.col(j).segment(first, count) = (mean + deviation * constraints.col(j).array()).exp();
+      const dataset::ValueScale scale = parts_.constraint_scaler.value_scales[static_cast<std::size_t>(j)];
+      result.constraints.col(j).segment(first, count) =
+          constraints.col(j).unaryExpr([&](double z) { return dataset::unscaled_value(scale, mean + deviation * z); });
     }
   };
   parallel_for(static_cast<std::size_t>(n), kRowsPerChunk, resolve_threads(threads), predict_rows);
+  if (!parts_.feasibility_learned) {
+    result.p_feasible.setOnes();
+    result.p_spread.setZero();
+  }
   return rescaled(std::move(result), context);
 }
 

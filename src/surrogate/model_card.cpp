@@ -58,15 +58,27 @@ std::string metrics_table(const ModelMetrics& metrics) {
 std::string contexts_table(const Model::Parts& parts) {
   Table table;
   table.add_column("Application", Align::left);
-  table.add_column("Geometric mean of the objective", Align::right);
-  table.add_column("Spread (factor)", Align::right);
   const auto& scaler = parts.objective_scaler;
+  const bool linear = scaler.value_scale == dataset::ValueScale::linear;
+  table.add_column(linear ? "Mean of the objective" : "Geometric mean of the objective", Align::right);
+  table.add_column(linear ? "Standard deviation" : "Spread (factor)", Align::right);
   for (std::size_t c = 0; c < scaler.context_names.size(); ++c) {
     const auto i = static_cast<Eigen::Index>(c);
-    table.add_row({cell(scaler.context_names[c]), fmt::format("{:.4g}", std::exp(scaler.mean(i))),
-                   fmt::format("{:.3g}", std::exp(scaler.deviation(i)))});
+    const auto shown_on_scale = [&](double value) { return dataset::unscaled_value(scaler.value_scale, value); };
+    table.add_row({cell(scaler.context_names[c]), fmt::format("{:.4g}", shown_on_scale(scaler.mean(i))),
+                   fmt::format("{:.3g}", shown_on_scale(scaler.deviation(i)))});
   }
   return table.markdown();
+}
+
+/// How objective and labels were learned.
+std::string scales_sentence(const Model::Parts& parts) {
+  std::string text = fmt::format("\nScales: objective {}", dataset::to_string(parts.objective_scaler.value_scale));
+  for (std::size_t k = 0; k < parts.constraint_names.size(); ++k) {
+    text += fmt::format(", {} {}", cell(parts.constraint_names[k]),
+                        dataset::to_string(parts.constraint_scaler.value_scales[k]));
+  }
+  return text + ".\n";
 }
 
 std::string provenance_table(const std::map<std::string, std::string>& provenance) {
@@ -99,7 +111,12 @@ std::string model_card(const Model& model) {
       network.transformer_layers, network.transformer_layers == 1 ? "" : "s");
   card += fmt::format("\nSpace: {} parameters, definition `{}`.\n", parts.space.parameters().size(),
                       parts.space.definition_hash());
-  card += fmt::format("\nReasons of infeasibility it tells apart: {}.\n", cell(join(parts.reason_names, ", ")));
+  card +=
+      parts.feasibility_learned
+          ? fmt::format("\nReasons of infeasibility it tells apart: {}.\n", cell(join(parts.reason_names, ", ")))
+          : "\n**Feasibility was not learned**: no row to train on was infeasible. `p_feasible` is 1 for every design "
+            "and says nothing.\n";
+  card += scales_sentence(parts);
   card += "\n## Trained on\n\n" + contexts_table(parts);
   card += "\n" + provenance_table(parts.provenance);
   card +=

@@ -90,15 +90,16 @@ Model parse_model(std::string_view bytes) {
   const std::string_view text = checked_header(bytes);
   const std::string_view data = bytes.substr(kLengthBytes + text.size());
   const SafetensorsHeader header = parse_header_text(text, data.size());
-  if (header.format_version != std::to_string(kModelFormatVersion)) {
+  const auto version = parse_int(header.format_version);
+  if (!version || *version < kOldestModelFormat || *version > kModelFormatVersion) {
     refuse(
-        fmt::format("model format version {}, this program reads version {}. Train the model again, or use the "
+        fmt::format("model format version {}, this program reads versions {} to {}. Train the model again, or use the "
                     "program that wrote it",
-                    printable(header.format_version), kModelFormatVersion));
+                    printable(header.format_version), kOldestModelFormat, kModelFormatVersion));
   }
   if (header.data_sha256 != sha256_hex(data)) refuse("the checksum of the weights is wrong (the file is damaged)");
 
-  ModelText description = parse_model_text(header.model);
+  ModelText description = parse_model_text(header.model, static_cast<int>(*version));
   std::vector<Weights> weights(description.architectures.size());
   for (const TensorEntry& entry : header.tensors) {
     const auto pieces = split(entry.name, '.');

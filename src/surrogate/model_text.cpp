@@ -1,3 +1,4 @@
+/// A model without its weights as JSON text, and back: what is written, and what is refused on the way in.
 #include "surrogate/model_text.h"
 
 #include <fmt/format.h>
@@ -140,6 +141,20 @@ space::DesignSpace space_of(const Json& json) {
   return space;
 }
 
+/// What version 3 of the format added; before it every scale was logarithmic and feasibility always learned.
+void read_scales(Model::Parts& parts, const Json& json, int format_version) {
+  parts.constraint_scaler.value_scales.assign(parts.constraint_names.size(), dataset::ValueScale::logarithmic);
+  if (format_version < 3) return;
+  parts.objective_scaler.value_scale = dataset::parse_value_scale(text_of(entry(json, "objective_scaler"), "scale"));
+  parts.constraint_scaler.value_scales.clear();
+  for (const std::string& name : texts_of(entry(json, "constraint_scaler"), "scales")) {
+    parts.constraint_scaler.value_scales.push_back(dataset::parse_value_scale(name));
+  }
+  const Json& learned = entry(json, "feasibility_learned");
+  if (!learned.is_boolean()) refuse("the model's 'feasibility_learned' is not true or false");
+  parts.feasibility_learned = learned.get<bool>();
+}
+
 }  // namespace
 
 std::string model_text(const Model& model) {
@@ -153,6 +168,8 @@ std::string model_text(const Model& model) {
   const auto& context = parts.context_scaler;
   const auto& objective = parts.objective_scaler;
   const auto& constraint = parts.constraint_scaler;
+  std::vector<std::string> scale_names;
+  for (const dataset::ValueScale scale : constraint.value_scales) scale_names.push_back(dataset::to_string(scale));
   const Json json = {
       {"encoding_version", kEncodingVersion},
       {"space",
@@ -172,9 +189,14 @@ std::string model_text(const Model& model) {
         {"mean", numbers(objective.mean)},
         {"deviation", numbers(objective.deviation)},
         {"mean_weights", numbers(objective.mean_weights)},
-        {"deviation_weights", numbers(objective.deviation_weights)}}},
+        {"deviation_weights", numbers(objective.deviation_weights)},
+        {"scale", dataset::to_string(objective.value_scale)}}},
       {"constraint_scaler",
-       {{"names", constraint.names}, {"mean", numbers(constraint.mean)}, {"deviation", numbers(constraint.deviation)}}},
+       {{"names", constraint.names},
+        {"mean", numbers(constraint.mean)},
+        {"deviation", numbers(constraint.deviation)},
+        {"scales", scale_names}}},
+      {"feasibility_learned", parts.feasibility_learned},
       {"feasibility_temperature", parts.feasibility_temperature},
       {"members", members},
       {"metrics",
@@ -189,7 +211,7 @@ std::string model_text(const Model& model) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-ModelText parse_model_text(std::string_view text) {
+ModelText parse_model_text(std::string_view text, int format_version) {
   const Json json = parse_bounded_json(text, "the model's description");
   if (const std::int64_t version = integer_of(json, "encoding_version"); version != kEncodingVersion) {
     refuse(fmt::format("the model encodes designs by version {}, this program by version {}. Train it again", version,
@@ -227,7 +249,9 @@ ModelText parse_model_text(std::string_view text) {
   const Json& constraint = entry(json, "constraint_scaler");
   parts.constraint_scaler = {.names = texts_of(constraint, "names"),
                              .mean = numbers_of(constraint, "mean"),
-                             .deviation = numbers_of(constraint, "deviation")};
+                             .deviation = numbers_of(constraint, "deviation"),
+                             .value_scales = {}};
+  read_scales(parts, json, format_version);
   parts.feasibility_temperature = number(entry(json, "feasibility_temperature"), "feasibility_temperature");
   const Json& metrics = entry(json, "metrics");
   parts.metrics = {.kendall_tau = metric_of(metrics, "kendall_tau"),

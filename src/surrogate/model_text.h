@@ -11,6 +11,8 @@ namespace hindsight::surrogate {
 
 /// Version of how designs become network inputs: level l of parameter i selects row l of embed.{i}.
 inline constexpr int kEncodingVersion = 1;
+/// The oldest version of the file format that is read.
+inline constexpr int kOldestModelFormat = 2;
 
 /// Everything of a model but the weights.
 [[nodiscard]] std::string model_text(const Model& model);
@@ -19,8 +21,9 @@ struct ModelText {
   Model::Parts parts;                       ///< without members
   std::vector<Architecture> architectures;  ///< of the members
 };
-/// Error{incompatible} naming the entry that is missing, of the wrong type or version. Bounded: see parse_bounded_json.
-[[nodiscard]] ModelText parse_model_text(std::string_view text);
+/// `format_version`: of the file, kOldestModelFormat or later. Error{incompatible} naming the entry that is missing, of
+/// the wrong type or version. Bounded: see parse_bounded_json.
+[[nodiscard]] ModelText parse_model_text(std::string_view text, int format_version);
 
 /// The description of weights in a safetensors header: name, shape and place in the data section.
 struct TensorEntry {

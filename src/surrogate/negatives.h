@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "hindsight/surrogate/train.h"
+#include "hindsight/surrogate/recipe.h"
 #include "surrogate/training_rows.h"
 
 namespace hindsight::surrogate {

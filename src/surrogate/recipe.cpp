@@ -1,4 +1,6 @@
 /// Recipes: one table of keys drives reading, bounds, single-key overrides and writing.
+#include "hindsight/surrogate/recipe.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +13,6 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
-#include "hindsight/surrogate/train.h"
 
 namespace hindsight::surrogate {
 namespace {

@@ -86,48 +86,13 @@ std::map<std::string, std::string> provenance(const Recipe& recipe, const std::s
   return facts;
 }
 
-}  // namespace
-
-TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  validate(recipe);
-  const bool learns_infeasible = recipe.beta > 0 || recipe.feasibility_weight > 0;
-  dataset::require_trainable(data, recipe.method == Method::prime && learns_infeasible);
-  const dataset::Split split = dataset::split(data, recipe.split);
-  const dataset::Dataset training = data.subset(split.train);
-  const dataset::Dataset validation = data.subset(split.validation);
-  const Scalers scalers = fit_scalers(training);
-  const std::vector<dataset::Context> training_contexts = contexts_with_rows(training);
-  const ReasonHeads heads = reason_heads(data);
-  LearnerFactory& factory = learner_factory();
-  const bool cuda = choose_cuda(options.device, factory);
-  const Architecture architecture =
-      architecture_for(recipe, data, scalers, heads.names.size(), training_contexts.size());
-  const TrainingPlan plan{.recipe = recipe,
-                          .space = data.space,
-                          .architecture = architecture,
-                          .train = scale_rows(training, scalers, heads, architecture.context_size),
-                          .validation = scale_rows(validation, scalers, heads, architecture.context_size),
-                          .all = final_rows(data, recipe, scalers, heads, architecture.context_size),
-                          .cuda = cuda};
-  const Model::Parts frame{.space = data.space,
-                           .objective_text = data.objective_text,
-                           .constraint_names = data.constraint_names,
-                           .reason_names = heads.names,
-                           .training_contexts = training_contexts,
-                           .context_scaler = scalers.context,
-                           .objective_scaler = scalers.objective,
-                           .constraint_scaler = scalers.constraint,
-                           .feasibility_temperature = 1,
-                           .recipe_text = to_yaml(recipe),
-                           .provenance = {},
-                           .metrics = {},
-                           .members = {}};
-  const std::string data_hash = data.content_hash();
-
-  const auto count = static_cast<std::size_t>(recipe.ensemble);
+/// Trains the members that the checkpoint does not have, side by side, and keeps each there as it completes.
+std::vector<std::optional<TrainedMember>> train_members(const MemberInputs& inputs, const Model::Parts& frame,
+                                                        const std::string& data_hash, LearnerFactory& factory,
+                                                        const TrainOptions& options) {
+  const auto count = static_cast<std::size_t>(inputs.plan.recipe.ensemble);
   std::vector<std::optional<TrainedMember>> members(count);
-  const std::string identity = training_identity(recipe, data_hash);
+  const std::string identity = training_identity(inputs.plan.recipe, data_hash);
   if (options.resume && options.checkpoint) members = load_checkpoint(*options.checkpoint, identity, count);
   std::mutex finished;
   ProgressRelay relay(options.progress);
@@ -136,7 +101,7 @@ TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const Trai
     if (members[begin] || interrupt_requested()) return;
     std::optional<TrainedMember> member;
     try {
-      member = train_member(plan, static_cast<std::int64_t>(begin), factory, relay);
+      member = train_member(inputs, static_cast<std::int64_t>(begin), factory, relay);
     } catch (const Error&) {
       throw;
     } catch (const std::runtime_error& error) {
@@ -147,29 +112,75 @@ TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const Trai
     const bool complete = members[begin] && !members[begin]->interrupted;
     if (options.checkpoint && complete) save_checkpoint(*options.checkpoint, frame, identity, members);
   });
+  return members;
+}
+
+[[noreturn]] void refuse_without_members(const Recipe& recipe, bool interrupted) {
+  if (interrupted) {
+    throw Error(ErrorKind::interrupted, "interrupted before the first training step; nothing was kept");
+  }
+  throw Error(ErrorKind::failure,
+              fmt::format("the loss of every member stopped being finite before anything useful was learnt (recipe "
+                          "{}). Lower learning_rate (now {})?",
+                          printable(recipe.name), shortest(recipe.learning_rate)));
+}
+
+}  // namespace
+
+TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options) {
+  return train(data, plan_training(data, recipe), options);
+}
+
+TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const TrainOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Recipe& recipe = plan.recipe;
+  const dataset::Dataset training = data.subset(plan.split.train);
+  const dataset::Dataset validation = data.subset(plan.split.validation);
+  const Scalers scalers = fit_scalers(training, plan.scales);
+  const std::vector<dataset::Context> training_contexts = contexts_with_rows(training);
+  const ReasonHeads heads = reason_heads(data);
+  LearnerFactory& factory = learner_factory();
+  const bool cuda = choose_cuda(options.device, factory);
+  const Architecture architecture =
+      architecture_for(recipe, data, scalers, heads.names.size(), training_contexts.size());
+  const MemberInputs inputs{.plan = plan,
+                            .space = data.space,
+                            .architecture = architecture,
+                            .train = scale_rows(training, scalers, heads, architecture.context_size),
+                            .validation = scale_rows(validation, scalers, heads, architecture.context_size),
+                            .all = final_rows(data, recipe, scalers, heads, architecture.context_size),
+                            .cuda = cuda};
+  const Model::Parts frame{.space = data.space,
+                           .objective_text = data.objective_text,
+                           .constraint_names = data.constraint_names,
+                           .reason_names = heads.names,
+                           .training_contexts = training_contexts,
+                           .context_scaler = scalers.context,
+                           .objective_scaler = scalers.objective,
+                           .constraint_scaler = scalers.constraint,
+                           .feasibility_learned = plan.learns_feasibility,
+                           .feasibility_temperature = 1,
+                           .recipe_text = to_yaml(recipe),
+                           .provenance = {},
+                           .metrics = {},
+                           .members = {}};
+  const std::string data_hash = data.content_hash();
+  const std::vector<std::optional<TrainedMember>> members = train_members(inputs, frame, data_hash, factory, options);
 
   Model::Parts parts = frame;
   std::vector<Network> selected;
-  bool interrupted = false;
-  std::int64_t steps_done = 0;
+  std::int64_t steps_done = 0, complete = 0;
   for (const auto& member : members) {
     if (!member) continue;
     selected.push_back(member->selected);
     parts.members.push_back(member->final);
-    interrupted = interrupted || member->interrupted;
     steps_done += member->steps_done;
+    complete += member->interrupted ? 0 : 1;
   }
-  interrupted = interrupted || interrupt_requested();
-  if (parts.members.empty()) {
-    if (interrupted)
-      throw Error(ErrorKind::interrupted, "interrupted before the first training step; nothing was kept");
-    throw Error(ErrorKind::failure,
-                fmt::format("the loss of every member stopped being finite before anything useful was learnt (recipe "
-                            "{}). Lower learning_rate (now {})?",
-                            recipe.name, shortest(recipe.learning_rate)));
-  }
-  parts.feasibility_temperature = fit_temperature(selected, plan.validation);
-  parts.provenance = provenance(recipe, data_hash, split.description, factory, cuda, members);
+  const bool interrupted = interrupt_requested() && complete < recipe.ensemble;
+  if (parts.members.empty()) refuse_without_members(recipe, interrupted);
+  if (plan.learns_feasibility) parts.feasibility_temperature = fit_temperature(selected, inputs.validation);
+  parts.provenance = provenance(recipe, data_hash, plan.split.description, factory, cuda, members);
   Model::Parts judged = parts;
   judged.members = selected;
   parts.metrics = evaluate_model(Model(std::move(judged)), validation);
@@ -177,7 +188,8 @@ TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const Trai
   return {.model = Model(std::move(parts)),
           .interrupted = interrupted,
           .seconds = elapsed.count(),
-          .steps_done = steps_done};
+          .steps_done = steps_done,
+          .complete_members = complete};
 }
 
 }  // namespace hindsight::surrogate

@@ -23,11 +23,11 @@ std::vector<dataset::Context> contexts_with_rows(const dataset::Dataset& data) {
   return contexts;
 }
 
-Scalers fit_scalers(const dataset::Dataset& train) {
+Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales) {
   Scalers scalers;
   scalers.context = dataset::fit_context_scaler(contexts_with_rows(train));
-  scalers.objective = dataset::fit_objective_scaler(train, scalers.context);
-  scalers.constraint = dataset::fit_constraint_scaler(train);
+  scalers.objective = dataset::fit_objective_scaler(train, scalers.context, scales.objective);
+  scalers.constraint = dataset::fit_constraint_scaler(train, scales.constraints);
   return scalers;
 }
 
@@ -96,7 +96,8 @@ TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, co
     auto& group = rows.by_context[context];
     if (data.feasible[row]) {
       const dataset::ObjectiveScaler::Scale& scale = scales[context];
-      rows.objective[i] = static_cast<float>((std::log(data.objective[i]) - scale.mean) / scale.deviation);
+      const double value = dataset::scaled_value(scalers.objective.value_scale, data.objective[i]);
+      rows.objective[i] = static_cast<float>((value - scale.mean) / scale.deviation);
       group.feasible.push_back(row);
       group.feasible_keys.insert(design_key(rows.levels.row(i).data(), rows.levels.cols()));
     } else {
@@ -106,9 +107,11 @@ TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, co
   const auto k = static_cast<Eigen::Index>(scalers.constraint.names.size());
   rows.constraints.resize(n, k);
   for (Eigen::Index j = 0; j < k; ++j) {
+    const dataset::ValueScale scale = scalers.constraint.value_scales[static_cast<std::size_t>(j)];
     for (Eigen::Index i = 0; i < n; ++i) {
-      rows.constraints(i, j) = static_cast<float>((std::log(data.constraints(i, j)) - scalers.constraint.mean[j]) /
-                                                  scalers.constraint.deviation[j]);
+      const double value = dataset::scaled_value(scale, data.constraints(i, j));
+      rows.constraints(i, j) =
+          static_cast<float>((value - scalers.constraint.mean[j]) / scalers.constraint.deviation[j]);
     }
   }
   return rows;

@@ -34,7 +34,7 @@ struct Scalers {
   dataset::ConstraintScaler constraint;
 };
 /// `train`: the training rows. Contexts without a row there do not count.
-[[nodiscard]] Scalers fit_scalers(const dataset::Dataset& train);
+[[nodiscard]] Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales);
 
 /// What the heads of feasibility learn from a log: one reason each.
 struct ReasonHeads {

@@ -106,6 +106,18 @@ TEST(W50Rows, HoldsContextsOut) {
   }
 }
 
+TEST(W50Rows, RefusesObjectivesThatHaveNoRatios) {
+  dataset::Dataset data = truth();
+  data.objective[0] = 0;
+  try {
+    static_cast<void>(choose_rows(data, {}));
+    FAIL() << "an optimum of 0 was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("values of 0 or below"));
+  }
+}
+
 TEST(W50Rows, RefusesSharesThatMakeNoSense) {
   const dataset::Dataset data = truth();
   EXPECT_THROW(static_cast<void>(choose_rows(data, {.hide_frac = 1})), Error);

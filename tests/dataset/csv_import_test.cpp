@@ -6,6 +6,7 @@
 #include "dataset/dataset_fixture.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/load.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
@@ -89,6 +90,10 @@ TEST_F(ImportCsv, FlagsInTheirSpellings) {
   EXPECT_THAT(reasons_of("a,y,bad\n1,3,0\n2,3,1\n3,3,false\n4,3,TRUE\n5,3,no\n6,3,Yes\n7,3,1.0\n",
                          {.objective = "y", .infeasible = "bad"}),
               ElementsAre("ok", "infeasible", "ok", "infeasible", "ok", "infeasible", "infeasible"));
+}
+
+TEST_F(ImportCsv, AnObjectiveMayBeZeroOrBelow) {
+  EXPECT_THAT(reasons_of("a,y\n1,0\n2,-3.5\n3,1\n", {.objective = "y"}), ElementsAre("ok", "ok", "ok"));
 }
 
 TEST_F(ImportCsv, AFlagThatMeansTheOpposite) {
@@ -260,20 +265,19 @@ TEST_F(ImportCsv, RowsThatDoNotFitAreRejectedByLine) {
   const ImportResult result =
       import_into(known,
                   "block,mode,y,area,bad\n1,fast,1,1,0\n3,fast,1,1,0\n1,fsat,1,1,0\n,fast,1,1,0\n"
-                  "x,fast,1,1,0\n1,slow,12 ms,1,0\n1,slow,0,1,0\n1,slow,1,big,0\n1,slow,1,1,maybe\n"
+                  "x,fast,1,1,0\n1,slow,12 ms,1,0\n1,slow,1,big,0\n1,slow,1,1,maybe\n"
                   "1,,1,1,0\n4,slow,2,,0\n4,fast,,big,1\n",
                   wanted);
   EXPECT_EQ(result.inserted, 3U);
-  EXPECT_EQ(result.rejected_count, 9U);
+  EXPECT_EQ(result.rejected_count, 8U);
   EXPECT_THAT(
       result.rejected,
       ElementsAre(HasSubstr("t.csv:3:1: block is '3', which the space does not have. Nearest: 4"),
                   HasSubstr("t.csv:4:3: mode is 'fsat', which the space does not have. Did you mean 'fast'?"),
                   HasSubstr("t.csv:5:1: block is empty"), HasSubstr("t.csv:6:1: block is 'x'"),
                   HasSubstr("t.csv:7:8: y is '12 ms', which is not a number"),
-                  HasSubstr("t.csv:8:8: y is 0, but the row is feasible"),
-                  HasSubstr("t.csv:9:10: area is 'big', which is not a number"),
-                  HasSubstr("t.csv:10:12: the infeasible flag is 'maybe'"), HasSubstr("t.csv:11:3: mode is empty")));
+                  HasSubstr("t.csv:8:10: area is 'big', which is not a number"),
+                  HasSubstr("t.csv:9:12: the infeasible flag is 'maybe'"), HasSubstr("t.csv:10:3: mode is empty")));
 }
 
 TEST_F(ImportCsv, ManyRejectionsAreCountedAndTwentyListed) {

@@ -14,7 +14,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
-#include "hindsight/dataset/dataset.h"
+#include "hindsight/dataset/load.h"
 #include "hindsight/log/log.h"
 
 namespace hindsight::dataset::test {

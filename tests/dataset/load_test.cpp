@@ -12,6 +12,7 @@ namespace {
 using test::error_of;
 using test::selection;
 using test::SmallLog;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -224,16 +225,28 @@ TEST_F(LoadDataset, RowsThatCannotBeLearnedAreNamed) {
   log.infeasible(1, log.workload, {"area"}, {{"use", 0.0}});
   EXPECT_THAT(refusal(selection("energy")), HasSubstr("evaluation 1 (pes_x="));
   EXPECT_THAT(refusal(selection("energy")), HasSubstr("is feasible but has no energy_j"));
-  EXPECT_THAT(refusal(selection("balance"), ErrorKind::incompatible), HasSubstr("balance is -2"));
+  for (const char* product : {"balance * latency", "balance^2", "1 / balance"}) {
+    EXPECT_THAT(refusal(selection(product), ErrorKind::incompatible),
+                AllOf(HasSubstr("balance is -2"), HasSubstr("product of powers")));
+  }
   Selection wanted = selection();
-  wanted.constraints = {"use"};
-  EXPECT_THAT(refusal(wanted, ErrorKind::incompatible), HasSubstr("the constraint use is 0"));
   wanted.workloads = {"net_a"};
   wanted.where = {parse_condition("latency_s!=1")};
   EXPECT_THAT(refusal(wanted), HasSubstr("no evaluation"));
   wanted.where = {};
   log.feasible(2, log.workload, {{"latency_s", 1e-200}, {"balance", 1.0}});
   EXPECT_THAT(refusal(selection("latency^2"), ErrorKind::incompatible), HasSubstr("beyond the range of numbers"));
+}
+
+TEST_F(LoadDataset, ASingleMetricAndLabelsMayBeZeroOrBelow) {
+  SmallLog log(file_);
+  log.feasible(0, log.workload, {{"latency_s", 1.0}, {"balance", -2.0}, {"use", 0.0}});
+  log.feasible(1, log.workload, {{"latency_s", 2.0}, {"balance", 0.0}, {"use", -1.0}});
+  Selection wanted = selection("balance");
+  wanted.constraints = {"use"};
+  const Dataset data = load_dataset(file_, wanted);
+  EXPECT_EQ(data.objective, Eigen::Vector2d(-2, 0));
+  EXPECT_EQ(data.constraints.col(0), Eigen::Vector2d(0, -1));
 }
 
 TEST_F(LoadDataset, ALabelOfAnInfeasibleRowThatIsNotPositiveIsUnknown) {

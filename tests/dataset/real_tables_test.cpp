@@ -5,6 +5,7 @@
 
 #include "dataset/dataset_fixture.h"
 #include "hindsight/dataset/csv_import.h"
+#include "hindsight/dataset/load.h"
 #include "hindsight/dataset/scaling.h"
 #include "hindsight/dataset/split.h"
 #include "repository.h"
@@ -58,7 +59,7 @@ TEST_F(RealTables, TunedConvolutionsAreFullCartesian) {
   const Dataset data = load_dataset(file_, selection("time_ms"));  // one space, four applications
   EXPECT_EQ(data.contexts.size(), 4U);
   EXPECT_EQ(data.size(), 40'960U);
-  EXPECT_NO_THROW(require_trainable(data, true));
+  EXPECT_NO_THROW(require_trainable(data));
 }
 
 TEST_F(RealTables, FailuresKeepTheirReasons) {
@@ -91,7 +92,7 @@ TEST_F(RealTables, FortyLayersOfOneAccelerator) {
   EXPECT_EQ(parts.validation.size(), 40U * 461U);  // 2304 - floor(0.8 * 2304)
   const Dataset train = data.subset(parts.train);
   const ContextScaler contexts = fit_context_scaler(train.contexts);
-  const ObjectiveScaler scaler = fit_objective_scaler(train, contexts);
+  const ObjectiveScaler scaler = fit_objective_scaler(train, contexts, value_scales(data).objective);
   EXPECT_TRUE(scaler.deviation.array().isFinite().all());
   EXPECT_TRUE((scaler.deviation.array() > 0).all());
   // A layer that is left out: the guess lies within the widened range of the others.
@@ -108,6 +109,7 @@ TEST_F(RealTables, PragmasOfHighLevelSynthesis) {
                        .constraints = {"util_BRAM", "util_DSP", "util_LUT", "util_FF"},
                        .ignored = {}};
   std::size_t tables = 0;
+  Eigen::Index zeros = 0;
   for (const auto& entry : std::filesystem::directory_iterator(logs_folder() / "hlsyn")) {
     if (entry.path().extension() != ".csv") continue;
     ++tables;
@@ -120,11 +122,20 @@ TEST_F(RealTables, PragmasOfHighLevelSynthesis) {
     EXPECT_THAT(result.rejected, ::testing::Each(::testing::HasSubstr("contradicts line"))) << entry.path();
     Selection wanted = selection("perf");
     wanted.space = imported.space.name();
+    wanted.constraints = {"util_bram", "util_dsp", "util_lut", "util_ff"};  // zeros among them
     const Dataset data = load_dataset(file_, wanted);
     EXPECT_EQ(data.size(), result.inserted) << entry.path();
     EXPECT_EQ(data.feasible_count(), result.feasible) << entry.path();
+    const ValueScales scales = value_scales(data);
+    EXPECT_EQ(scales.objective, ValueScale::logarithmic) << entry.path();
+    for (Eigen::Index k = 0; k < 4; ++k) {
+      const bool zero = (data.constraints.col(k).array() == 0).any();
+      if (zero) EXPECT_EQ(scales.constraints[static_cast<std::size_t>(k)], ValueScale::linear) << entry.path();
+    }
+    zeros += (data.constraints.array() == 0).count();
   }
   EXPECT_GT(tables, 10U);
+  EXPECT_GT(zeros, 300) << "feasible rows that use none of a resource are kept";
 }
 
 }  // namespace

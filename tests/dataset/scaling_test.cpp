@@ -79,7 +79,7 @@ Dataset two_contexts() {
 TEST(ObjectiveScaler, MeanAndDeviationOfTheLogarithmPerContext) {
   const Dataset data = two_contexts();
   const ContextScaler contexts = fit_context_scaler(data.contexts);
-  const ObjectiveScaler scaler = fit_objective_scaler(data, contexts);
+  const ObjectiveScaler scaler = fit_objective_scaler(data, contexts, ValueScale::logarithmic);
   const auto scale = scaler.scale("net_1", contexts.apply(data.contexts[1]));
   EXPECT_LT(relative_error(scale.mean, 12.0), kRounding);
   EXPECT_LT(relative_error(scale.deviation, 2.0), kRounding);
@@ -89,7 +89,7 @@ TEST(ObjectiveScaler, MeanAndDeviationOfTheLogarithmPerContext) {
 TEST(ObjectiveScaler, RidgeOverTheTrainingContexts) {
   const Dataset data = two_contexts();
   const ContextScaler contexts = fit_context_scaler(data.contexts);
-  const ObjectiveScaler scaler = fit_objective_scaler(data, contexts);
+  const ObjectiveScaler scaler = fit_objective_scaler(data, contexts, ValueScale::logarithmic);
   // Scaled features of the two contexts are (-1, -1) and (1, 1), targets 2 and 12. Centred: X'X + I = [[3, 2], [2, 3]],
   // X't = (10, 10), so w = (2, 2), intercept 7.
   EXPECT_LT(relative_error(scaler.mean_weights[0], 2.0), kRounding);
@@ -104,7 +104,7 @@ TEST(ObjectiveScaler, RidgeOverTheTrainingContexts) {
 
 TEST(ObjectiveScaler, GuessesAreBounded) {
   const Dataset data = two_contexts();
-  const ObjectiveScaler scaler = fit_objective_scaler(data, fit_context_scaler(data.contexts));
+  const ObjectiveScaler scaler = fit_objective_scaler(data, fit_context_scaler(data.contexts), ValueScale::logarithmic);
   const auto far = scaler.scale("far", Eigen::Vector2d(1e6, 1e6));
   EXPECT_LT(relative_error(far.mean, 22.0), kRounding);  // 12 + (12 - 2)
   EXPECT_LT(relative_error(far.deviation, 2.0), kRounding);
@@ -112,7 +112,7 @@ TEST(ObjectiveScaler, GuessesAreBounded) {
 
 TEST(ObjectiveScaler, WithOneContextAGuessIsItsOwn) {
   const Dataset data = hand_made({{0, std::exp(1.0)}, {0, std::exp(3.0)}});
-  const ObjectiveScaler scaler = fit_objective_scaler(data, fit_context_scaler(data.contexts));
+  const ObjectiveScaler scaler = fit_objective_scaler(data, fit_context_scaler(data.contexts), ValueScale::logarithmic);
   const auto guess = scaler.scale("new", Eigen::Vector2d(4, -2));
   EXPECT_TRUE(guess.extrapolated);
   EXPECT_LT(relative_error(guess.mean, 2.0), kRounding);
@@ -122,18 +122,20 @@ TEST(ObjectiveScaler, WithOneContextAGuessIsItsOwn) {
 TEST(ObjectiveScaler, AConstantContextTakesTheUsualDeviation) {
   const Dataset data = hand_made({{0, 5.0}, {0, 5.0}, {1, std::exp(1.0)}, {1, std::exp(3.0)}, {2, kNaN}}, 3);
   const ContextScaler contexts = fit_context_scaler(data.contexts);
-  const ObjectiveScaler scaler = fit_objective_scaler(data, contexts);
+  const ObjectiveScaler scaler = fit_objective_scaler(data, contexts, ValueScale::logarithmic);
   EXPECT_EQ(scaler.context_names.size(), 2U);  // net_2 has no feasible row
   EXPECT_LT(relative_error(scaler.deviation[0], 1.0), kRounding);
   EXPECT_TRUE(scaler.scale("net_2", contexts.apply(data.contexts[2])).extrapolated);
-  const ObjectiveScaler lone = fit_objective_scaler(hand_made({{0, 5.0}}), fit_context_scaler({data.contexts[0]}));
+  const ObjectiveScaler lone =
+      fit_objective_scaler(hand_made({{0, 5.0}}), fit_context_scaler({data.contexts[0]}), ValueScale::logarithmic);
   EXPECT_EQ(lone.deviation[0], 1.0);
 }
 
 TEST(ObjectiveScaler, NoFeasibleRowIsRefused) {
   const Dataset data = hand_made({{0, kNaN}});
-  const auto [kind, message] =
-      error_of([&] { static_cast<void>(fit_objective_scaler(data, fit_context_scaler(data.contexts))); });
+  const auto [kind, message] = error_of([&] {
+    static_cast<void>(fit_objective_scaler(data, fit_context_scaler(data.contexts), ValueScale::logarithmic));
+  });
   EXPECT_EQ(kind, ErrorKind::usage);
   EXPECT_THAT(message, HasSubstr("no training row is feasible"));
 }
@@ -143,13 +145,76 @@ TEST(ConstraintScaler, LogarithmsWhereLogged) {
   data.constraint_names = {"area_mm2", "never", "constant"};
   data.constraints.resize(4, 3);
   data.constraints << std::exp(1.0), kNaN, 4.0, std::exp(3.0), kNaN, 4.0, kNaN, kNaN, 4.0, kNaN, kNaN, 4.0;
-  const ConstraintScaler scaler = fit_constraint_scaler(data);
+  const ConstraintScaler scaler = fit_constraint_scaler(data, std::vector<ValueScale>(3, ValueScale::logarithmic));
   EXPECT_LT(relative_error(scaler.mean[0], 2.0), kRounding);
   EXPECT_LT(relative_error(scaler.deviation[0], 1.0), kRounding);
   EXPECT_EQ(scaler.mean[1], 0.0);
   EXPECT_EQ(scaler.deviation[1], 1.0);
   EXPECT_LT(relative_error(scaler.mean[2], std::log(4.0)), kRounding);
   EXPECT_EQ(scaler.deviation[2], 1.0);
+}
+
+TEST(ValueScale, ThereAndBack) {
+  for (const double value : {0.5, 3.0, 1e9}) {
+    for (const ValueScale scale : {ValueScale::logarithmic, ValueScale::log1p, ValueScale::linear}) {
+      EXPECT_LT(relative_error(unscaled_value(scale, scaled_value(scale, value)), value), 1e-12) << to_string(scale);
+      EXPECT_EQ(parse_value_scale(to_string(scale)), scale);
+    }
+  }
+  EXPECT_EQ(scaled_value(ValueScale::log1p, 0), 0);
+  EXPECT_EQ(scaled_value(ValueScale::linear, -3), -3);
+  EXPECT_EQ(error_of([] { static_cast<void>(parse_value_scale("log")); }).first, ErrorKind::incompatible);
+}
+
+ValueScale scale_of_objective(const std::vector<HandRow>& rows) { return value_scales(hand_made(rows)).objective; }
+
+TEST(ValueScale, AnObjectiveIsLogarithmicWhereAllValuesArePositive) {
+  EXPECT_EQ(scale_of_objective({{0, 1}, {0, 1.1}, {0, kNaN}}), ValueScale::logarithmic);
+  EXPECT_EQ(scale_of_objective({{0, 1}, {0, 0}}), ValueScale::linear);
+  EXPECT_EQ(scale_of_objective({{0, -1}, {0, 100}}), ValueScale::linear);
+}
+
+ValueScale scale_of_label(const std::vector<double>& values) {
+  Dataset data = hand_made(std::vector<HandRow>(values.size(), HandRow{0, 1}));
+  data.constraint_names = {"label"};
+  data.constraints = Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+  return value_scales(data).constraints.front();
+}
+
+TEST(ValueScale, ALabelIsLogarithmicOverMoreThanADecade) {
+  EXPECT_EQ(scale_of_label({1, 10.5, kNaN}), ValueScale::logarithmic);
+  EXPECT_EQ(scale_of_label({1, 10}), ValueScale::linear);
+  EXPECT_EQ(scale_of_label({0.0, 0.02, 0.5}), ValueScale::linear) << "shares with a zero";
+  EXPECT_EQ(scale_of_label({-1, 1000}), ValueScale::linear);
+  EXPECT_EQ(scale_of_label({0, 1, 10}), ValueScale::log1p) << "counts: 1 + 10 is more than ten times 1 + 0";
+  EXPECT_EQ(scale_of_label({0, 1, 9}), ValueScale::linear);
+  EXPECT_EQ(scale_of_label({0, 0.5, 100}), ValueScale::linear) << "no counts";
+  EXPECT_EQ(scale_of_label({kNaN, kNaN}), ValueScale::linear);
+}
+
+TEST(ObjectiveScaler, ALinearObjectiveIsStandardisedAsItIs) {
+  const Dataset data = hand_made({{0, -4}, {0, 0}, {0, kNaN}});
+  const ObjectiveScaler scaler = fit_objective_scaler(data, fit_context_scaler(data.contexts), ValueScale::linear);
+  EXPECT_EQ(scaler.value_scale, ValueScale::linear);
+  EXPECT_EQ(scaler.mean[0], -2);
+  EXPECT_EQ(scaler.deviation[0], 2);
+  const Dataset tiny = hand_made({{0, -4e-12}, {0, 0}});
+  EXPECT_LT(relative_error(
+                fit_objective_scaler(tiny, fit_context_scaler(tiny.contexts), ValueScale::linear).deviation[0], 2e-12),
+            kRounding)
+      << "small values are not rounding";
+}
+
+TEST(ConstraintScaler, EveryLabelOnItsScale) {
+  Dataset data = hand_made({{0, 1}, {0, 2}});
+  data.constraint_names = {"share", "count"};
+  data.constraints.resize(2, 2);
+  data.constraints << 0.0, 0.0, 0.5, std::exp(2.0) - 1;
+  const ConstraintScaler scaler = fit_constraint_scaler(data, {ValueScale::linear, ValueScale::log1p});
+  EXPECT_EQ(scaler.mean[0], 0.25);
+  EXPECT_EQ(scaler.deviation[0], 0.25);
+  EXPECT_LT(relative_error(scaler.mean[1], 1.0), kRounding);
+  EXPECT_THAT(scaler.value_scales, ::testing::ElementsAre(ValueScale::linear, ValueScale::log1p));
 }
 
 TEST(Scalers, ValidationRowsChangeNothing) {
@@ -159,7 +224,7 @@ TEST(Scalers, ValidationRowsChangeNothing) {
   const Split parts = split(data, {});
   const auto fitted = [&] {
     const Dataset train = data.subset(parts.train);
-    return fit_objective_scaler(train, fit_context_scaler(train.contexts));
+    return fit_objective_scaler(train, fit_context_scaler(train.contexts), ValueScale::logarithmic);
   };
   const ObjectiveScaler before = fitted();
   for (const std::size_t row : parts.validation) data.objective[static_cast<Eigen::Index>(row)] *= 1e-6;

@@ -111,6 +111,45 @@ TEST(Propose, AggregatesApplicationsByTheDocumentedFormulas) {
   EXPECT_NEAR(proposal.objective[1], second, 1e-3);
 }
 
+/// The bowl in units of its own: values m + d z, with m = 0 and log 10, d = 1 and 0.5.
+surrogate::Model linear_bowl_model() {
+  surrogate::Model::Parts parts = bowl_model().parts();
+  parts.objective_scaler.value_scale = dataset::ValueScale::linear;
+  return surrogate::Model(std::move(parts));
+}
+
+TEST(Propose, ALinearObjectiveIsAveragedInItsOwnUnit) {
+  const surrogate::Model model = linear_bowl_model();
+  ProposeOptions options = options_for({"one", "two"});
+  options.allowed = {{4}, {2}, {5}, {4}, {3}, {5}};  // one design: z = 0.1 x 2^2 = 0.4
+  options.count = 1;
+  const double first = 0.4, second = std::log(10) + 0.2;
+  options.aggregate = Aggregate::mean;
+  const Proposal proposal = propose(model, options).proposals.front();
+  EXPECT_NEAR(proposal.score, (first + second) / 2, 1e-4);
+  EXPECT_NEAR(proposal.objective[0], first, 1e-4);
+  EXPECT_NEAR(proposal.objective[1], second, 1e-4);
+  options.aggregate = Aggregate::weighted;
+  options.weights = {3, 1};
+  EXPECT_NEAR(propose(model, options).proposals.front().score, (3 * first + second) / 4, 1e-4);
+}
+
+TEST(Propose, ALinearObjectiveHasNoGeometricMeanAndNoRatios) {
+  const surrogate::Model model = linear_bowl_model();
+  for (const Aggregate aggregate : {Aggregate::geomean, Aggregate::worst}) {
+    ProposeOptions options = options_for({"one"});
+    options.aggregate = aggregate;
+    try {
+      static_cast<void>(propose(model, options));
+      FAIL() << to_string(aggregate);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_THAT(error.what(), HasSubstr("values of 0 or below"));
+      EXPECT_THAT(error.what(), HasSubstr("Use mean or weighted"));
+    }
+  }
+}
+
 TEST(Propose, PessimismAvoidsWhereTheEnsembleDisagrees) {
   // The members agree except on level 6 of a: -3 and +1.4 (mean -0.8, standard deviation 3.11).
   const auto member = [](double at_six) {

@@ -85,8 +85,10 @@ inline surrogate::Model make_model(const space::DesignSpace& space, std::vector<
                             .deviation = Eigen::VectorXd{{1.0, 0.5}},
                             .mean_weights = Eigen::VectorXd::Zero(2),
                             .deviation_weights = Eigen::VectorXd{{0.0, 1.0}}};
-  parts.constraint_scaler = {
-      .names = {"power_w"}, .mean = Eigen::VectorXd::Zero(1), .deviation = Eigen::VectorXd::Ones(1)};
+  parts.constraint_scaler = {.names = {"power_w"},
+                             .mean = Eigen::VectorXd::Zero(1),
+                             .deviation = Eigen::VectorXd::Ones(1),
+                             .value_scales = {dataset::ValueScale::logarithmic}};
   return surrogate::Model(std::move(parts));
 }
 

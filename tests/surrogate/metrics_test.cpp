@@ -1,4 +1,6 @@
 /// Unit: are the figures that models are chosen by right?
+#include "hindsight/surrogate/metrics.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <limits>
 
 #include "hindsight/core/random.h"
-#include "hindsight/surrogate/train.h"
 #include "surrogate/small_model.h"
 #include "tolerances.h"
 

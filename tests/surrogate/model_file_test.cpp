@@ -16,6 +16,7 @@
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/random.h"
+#include "repository.h"
 #include "surrogate/small_model.h"
 
 namespace hindsight::surrogate {
@@ -171,6 +172,47 @@ TEST_F(ModelFile, IsSafetensorsByThePublishedLayout) {
   EXPECT_EQ(first, small_parts(2).members[1].weights().at("position").values[0]);
 }
 
+TEST_F(ModelFile, ScalesAndUntaughtFeasibilitySurvive) {
+  Model::Parts parts = small_parts(1);
+  parts.objective_scaler.value_scale = dataset::ValueScale::linear;
+  parts.constraint_scaler.value_scales = {dataset::ValueScale::log1p};
+  parts.feasibility_learned = false;
+  save_model(Model(parts), file_);
+  const Model loaded = load_model(file_);
+  EXPECT_EQ(loaded.parts().objective_scaler.value_scale, dataset::ValueScale::linear);
+  EXPECT_EQ(loaded.parts().constraint_scaler.value_scales, parts.constraint_scaler.value_scales);
+  EXPECT_FALSE(loaded.parts().feasibility_learned);
+  EXPECT_THAT(refusal(with_description(read_file(file_), [](auto& m) { m["objective_scaler"]["scale"] = "log"; })),
+              HasSubstr("unknown scale 'log'"));
+  save_model(Model(parts), file_);
+  EXPECT_THAT(refusal(with_description(read_file(file_), [](auto& m) { m["feasibility_learned"] = 1; })),
+              HasSubstr("'feasibility_learned'"));
+}
+
+TEST_F(ModelFile, VersionTwoIsReadAsLogarithmic) {
+  // A file of version 2 is one of version 3 without what that version added.
+  Pieces pieces = take_apart(with_description(saved(), [](auto& model) {
+    model["objective_scaler"].erase("scale");
+    model["constraint_scaler"].erase("scales");
+    model.erase("feasibility_learned");
+  }));
+  EXPECT_THAT(refusal(sealed(pieces)), HasSubstr("'scale' is missing")) << "version 3 needs them";
+  pieces.header["__metadata__"]["format_version"] = "2";
+  ASSERT_EQ(refusal(sealed(pieces)), "accepted");
+  expect_same(load_model(file_).parts(), small_parts(2));
+  EXPECT_EQ(load_model(file_).parts().objective_scaler.value_scale, dataset::ValueScale::logarithmic);
+  EXPECT_EQ(load_model(file_).parts().constraint_scaler.value_scales, std::vector{dataset::ValueScale::logarithmic});
+  EXPECT_TRUE(load_model(file_).parts().feasibility_learned);
+}
+
+TEST_F(ModelFile, TheShippedModelOfVersionTwoLoads) {
+  const Model model = load_model(hindsight::test::repository() / "models" / "edge-prime9.safetensors");
+  EXPECT_EQ(model.parts().objective_scaler.value_scale, dataset::ValueScale::logarithmic);
+  EXPECT_TRUE(model.parts().feasibility_learned);
+  const LevelMatrix levels = LevelMatrix::Zero(1, static_cast<Eigen::Index>(model.parts().space.parameters().size()));
+  EXPECT_GT(model.predict(levels, model.parts().training_contexts.front()).objective(0), 0);
+}
+
 TEST_F(ModelFile, UndefinedMetricsSurvive) {
   Model::Parts parts = small_parts(1);
   parts.metrics.feasibility_auc = std::nan("");
@@ -238,8 +280,11 @@ TEST_F(ModelFile, SurvivesArbitraryChangesUnderValidChecksums) {
 TEST_F(ModelFile, SaysWhichVersionItNeeds) {
   const std::string bytes = saved();
   Pieces pieces = take_apart(bytes);
-  pieces.header["__metadata__"]["format_version"] = "3";
-  EXPECT_THAT(refusal(sealed(pieces)), AllOf(HasSubstr("format version 3"), HasSubstr("reads version 2")));
+  for (const char* other : {"1", "4", "x"}) {
+    pieces.header["__metadata__"]["format_version"] = other;
+    EXPECT_THAT(refusal(sealed(pieces)),
+                AllOf(HasSubstr(std::string("format version ") + other), HasSubstr("reads versions 2 to 3")));
+  }
   EXPECT_THAT(refusal(with_description(bytes, [](auto& model) { model["encoding_version"] = 7; })),
               HasSubstr("encodes designs by version 7"));
 }

@@ -134,6 +134,32 @@ TEST(Model, WithoutContextStillScalesByTheApplication) {
   EXPECT_NEAR(beta.objective(0), std::exp(-2 + 0.75 * beta.score(0)), kRounding);
 }
 
+TEST(Model, PredictsOnTheScalesItWasTrainedOn) {
+  Model::Parts parts = small_parts(1);
+  const LevelMatrix levels{{1, 2, 0}};
+  const dataset::Context& alpha = parts.training_contexts[0];
+  const EnsemblePrediction logarithmic = Model(parts).predict(levels, alpha);
+  parts.objective_scaler.value_scale = dataset::ValueScale::linear;
+  parts.constraint_scaler.value_scales = {dataset::ValueScale::log1p};
+  const EnsemblePrediction linear = Model(parts).predict(levels, alpha);
+  EXPECT_EQ(linear.score, logarithmic.score);
+  EXPECT_NEAR(linear.objective(0), -6 + 0.5 * linear.score(0), kRounding) << "mean -6, deviation 0.5";
+  EXPECT_NEAR(linear.constraints(0, 0), logarithmic.constraints(0, 0) - 1, 1e-12 * logarithmic.constraints(0, 0));
+  parts.constraint_scaler.value_scales = {dataset::ValueScale::linear};
+  EXPECT_NEAR(Model(parts).predict(levels, alpha).constraints(0, 0), std::log(logarithmic.constraints(0, 0)), 1e-12);
+}
+
+TEST(Model, FeasibilityThatNothingTaughtIsOne) {
+  Model::Parts parts = small_parts(2);
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 50, 1);
+  EXPECT_LT(Model(parts).predict(levels, parts.training_contexts[0]).p_feasible.maxCoeff(), 1);
+  parts.feasibility_learned = false;
+  const EnsemblePrediction prediction = Model(parts).predict(levels, parts.training_contexts[0]);
+  EXPECT_EQ(prediction.p_feasible, Eigen::VectorXd::Ones(50));
+  EXPECT_EQ(prediction.p_spread, Eigen::VectorXd::Zero(50));
+  EXPECT_THAT(model_card(Model(parts)), HasSubstr("`p_feasible` is 1 for every design and says nothing"));
+}
+
 TEST(Model, ExtremeLogitsGiveProbabilitiesNotNan) {
   Model::Parts parts = small_parts(1);
   for (const float logit : {1e30F, -1e30F}) {
@@ -162,6 +188,7 @@ TEST(Model, RefusesPartsThatContradictEachOther) {
   EXPECT_THAT(refusal([](auto& p) { p.constraint_names = {"power_w"}; }), HasSubstr("constraint names differ"));
   EXPECT_THAT(refusal([](auto& p) { p.constraint_scaler.deviation = vector_of({-1}); }), HasSubstr("negative"));
   EXPECT_THAT(refusal([](auto& p) { p.objective_scaler.mean_weights = vector_of({1}); }), HasSubstr("weights of the"));
+  EXPECT_THAT(refusal([](auto& p) { p.constraint_scaler.value_scales.clear(); }), HasSubstr("scales of constraints"));
   EXPECT_THAT(refusal([](auto& p) { p.feasibility_temperature = 0; }), HasSubstr("temperature 0"));
   EXPECT_THAT(refusal([](auto& p) { p.training_contexts[0].features = vector_of({1}); }), HasSubstr("'alpha'"));
   EXPECT_THAT(refusal([](auto& p) {
@@ -212,6 +239,9 @@ TEST(ModelCard, SaysWhatAPersonNeeds) {
   Model::Parts parts = small_parts(1);
   parts.metrics.feasibility_auc = std::nan("");
   EXPECT_THAT(model_card(Model(parts)), HasSubstr("not defined"));
+  EXPECT_THAT(model_card(Model(parts)), HasSubstr("Scales: objective logarithmic, area_mm2 logarithmic."));
+  parts.objective_scaler.value_scale = dataset::ValueScale::linear;
+  EXPECT_THAT(model_card(Model(parts)), AllOf(HasSubstr("Mean of the objective"), HasSubstr("| -6 |")));
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 /// Are recipes read as written, refused with a remedy, and the same after writing and reading?
+#include "hindsight/surrogate/recipe.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "hindsight/core/error.h"
-#include "hindsight/surrogate/train.h"
 
 namespace hindsight::surrogate {
 namespace {

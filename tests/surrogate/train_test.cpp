@@ -1,4 +1,6 @@
 /// Does training learn, repeat itself exactly, stop cleanly, resume, and refuse what it cannot learn from?
+#include "hindsight/surrogate/train.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,19 +118,109 @@ TEST(Train, EveryMethodAndMiningRuns) {
   }
 }
 
-TEST(Train, WorksWithoutInfeasibleRowsWhereTheMethodNeedsNone) {
-  const dataset::Dataset all = small_table(1, 200);
+/// The feasible rows of a small table.
+dataset::Dataset feasible_table(std::size_t count) {
+  const dataset::Dataset all = small_table(1, count);
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all.feasible[i]) rows.push_back(i);
   }
-  const dataset::Dataset data = all.subset(rows);
+  return all.subset(rows);
+}
+
+TEST(Train, EveryMethodLearnsWithoutInfeasibleRowsAndSaysThatFeasibilityWasNotTaught) {
+  const dataset::Dataset data = feasible_table(200);
+  Recipe recipe = small_recipe();
+  recipe.split.kind = dataset::SplitKind::random;
+  for (const Method method : {Method::prime, Method::coms, Method::supervised}) {
+    recipe.method = method;
+    const Model model = train(data, recipe, quiet()).model;
+    const EnsemblePrediction prediction = model.predict(data.levels, data.contexts[0]);
+    EXPECT_EQ(prediction.p_feasible.minCoeff(), 1) << to_string(method);
+    EXPECT_EQ(prediction.p_spread.maxCoeff(), 0) << to_string(method);
+    EXPECT_FALSE(model.parts().feasibility_learned);
+    EXPECT_TRUE(std::isnan(model.parts().metrics.feasibility_auc));
+    EXPECT_TRUE(std::isnan(model.parts().metrics.calibration_error)) << "nothing was learnt that could be calibrated";
+    EXPECT_GT(model.parts().metrics.kendall_tau, 0.5) << to_string(method);
+    EXPECT_THAT(model_card(model), HasSubstr("Feasibility was not learned"));
+  }
+}
+
+TEST(Train, AnObjectiveWithZeroAndBelowIsLearnedOnALinearScale) {
+  dataset::Dataset data = small_table(2, 200);
+  for (double& value : data.objective) value = std::log(value) - 1;  // from about -2.5 on
+  ASSERT_LT(data.objective.array().isNaN().select(0, data.objective).minCoeff(), 0);
   Recipe recipe = small_recipe();
   recipe.method = Method::supervised;
-  const TrainResult result = train(data, recipe, quiet());
-  EXPECT_GT(result.model.predict(data.levels, data.contexts[0]).p_feasible.minCoeff(), 0.99);
-  recipe.method = Method::prime;
-  EXPECT_THROW(static_cast<void>(train(data, recipe, quiet())), Error);
+  recipe.steps = 300;
+  recipe.patience = 0;
+  recipe.split.kind = dataset::SplitKind::random;
+  const Model model = train(data, recipe, quiet()).model;
+  EXPECT_EQ(model.parts().objective_scaler.value_scale, dataset::ValueScale::linear);
+  EXPECT_GT(model.parts().metrics.kendall_tau, 0.8);
+  const EnsemblePrediction prediction = model.predict(data.levels.topRows(200), data.contexts[0]);
+  double error = 0, count = 0;
+  for (Eigen::Index i = 0; i < 200; ++i) {
+    if (!data.feasible[static_cast<std::size_t>(i)]) continue;
+    error += std::abs(prediction.objective[i] - data.objective[i]);
+    ++count;
+  }
+  EXPECT_LT(error / count, 0.3) << "in the objective's own unit; its deviation is about 1";
+}
+
+std::string off(const TrainingPlan& plan, Term term) { return plan.terms.at(static_cast<std::size_t>(term)).off; }
+
+TEST(PlanTraining, TermsWithoutDataSwitchThemselvesOff) {
+  const TrainingPlan whole = plan_training(small_table(1, 100), small_recipe());
+  for (const TermPlan& term : whole.terms) EXPECT_EQ(term.off, "") << to_string(term.term);
+  EXPECT_TRUE(whole.learns_feasibility);
+  EXPECT_TRUE(whole.remarks.empty());
+  EXPECT_EQ(whole.split.train, dataset::split(small_table(1, 100), small_recipe().split).train);
+
+  const TrainingPlan plan = plan_training(feasible_table(100), small_recipe());
+  for (const Term term : {Term::infeasible, Term::feasibility, Term::doubt}) {
+    EXPECT_EQ(off(plan, term), "no row to train on is infeasible") << to_string(term);
+    EXPECT_EQ(plan.weight(term), 0);
+  }
+  EXPECT_EQ(off(plan, Term::negatives), "");
+  EXPECT_EQ(plan.weight(Term::negatives), small_recipe().alpha);
+  EXPECT_FALSE(plan.learns_feasibility);
+  ASSERT_EQ(plan.remarks.size(), 1U);
+  EXPECT_THAT(plan.remarks[0], HasSubstr("(terms off: infeasible, feasibility, doubt)"));
+}
+
+TEST(PlanTraining, SaysWhichTermsAMethodOrARecipeLeavesOut) {
+  Recipe recipe = small_recipe();
+  recipe.method = Method::supervised;
+  recipe.rank_weight = 0;
+  const TrainingPlan plan = plan_training(small_table(1, 100), recipe);
+  EXPECT_EQ(off(plan, Term::negatives), "supervised has no such term");
+  EXPECT_EQ(off(plan, Term::infeasible), "supervised has no such term");
+  EXPECT_EQ(off(plan, Term::rank), "its weight is 0");
+  EXPECT_EQ(off(plan, Term::feasibility), "");
+}
+
+TEST(PlanTraining, HeldOutRowsTeachNothing) {
+  dataset::Dataset data = small_table(2, 60);
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.feasible[i] || data.context[i] == 1) rows.push_back(i);
+  }
+  data = data.subset(rows);
+  Recipe recipe = small_recipe();
+  EXPECT_TRUE(plan_training(data, recipe).learns_feasibility);
+  recipe.split.kind = dataset::SplitKind::leave_workloads_out;
+  recipe.split.held_out = {"app_1"};
+  EXPECT_FALSE(plan_training(data, recipe).learns_feasibility) << "only the held-out application has infeasible rows";
+}
+
+TEST(PlanTraining, ALabelThatNoRowHasIsSaid) {
+  dataset::Dataset data = small_table(1, 60);
+  data.constraints.setConstant(std::nan(""));
+  const TrainingPlan plan = plan_training(data, small_recipe());
+  EXPECT_EQ(off(plan, Term::constraint), "no row to train on has a label");
+  ASSERT_EQ(plan.remarks.size(), 1U);
+  EXPECT_THAT(plan.remarks[0], HasSubstr("no row has area_mm2"));
 }
 
 TEST(Train, HeldOutWorkloadsStayUnseen) {
@@ -155,6 +247,35 @@ TEST(Train, InterruptKeepsTheBestSoFar) {
   EXPECT_TRUE(result.interrupted);
   EXPECT_LT(result.steps_done, recipe.steps);
   EXPECT_EQ(result.model.parts().members.size(), 1U);
+  EXPECT_EQ(result.complete_members, 0);
+}
+
+TEST(Train, ACtrlCAfterTheLastStepInterruptsNothing) {
+  Recipe recipe = small_recipe();
+  recipe.ensemble = 1;
+  TrainOptions options = quiet();
+  options.progress = [](const TrainProgress& progress) {
+    if (progress.step == progress.steps) set_interrupt_requested(true);
+  };
+  const TrainResult result = train(small_table(1, 100), recipe, options);
+  set_interrupt_requested(false);
+  EXPECT_FALSE(result.interrupted);
+  EXPECT_EQ(result.complete_members, 1);
+}
+
+TEST(Train, AnInterruptedTrainingWritesNothingWithoutACompleteMember) {
+  const Folder folder;
+  Recipe recipe = small_recipe();
+  recipe.steps = 100000;
+  TrainOptions options = quiet();
+  options.checkpoint = folder / "checkpoint";
+  options.progress = [](const TrainProgress& progress) {
+    if (progress.step >= 30) set_interrupt_requested(true);
+  };
+  const TrainResult result = train(small_table(1, 100), recipe, options);
+  set_interrupt_requested(false);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_FALSE(fs::exists(folder / "checkpoint"));
 }
 
 TEST(Train, DivergenceOfEveryMemberIsAFailureWithARemedy) {
@@ -183,6 +304,7 @@ TEST(Train, ResumesAfterTheFinishedMembers) {
   const TrainResult part = train(data, recipe, options);
   set_interrupt_requested(false);
   EXPECT_TRUE(part.interrupted);
+  EXPECT_EQ(part.complete_members, 1);
   EXPECT_TRUE(std::filesystem::exists(folder / "checkpoint"));
   EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.md")) << "a checkpoint has no card";
   options.resume = true;
@@ -216,7 +338,7 @@ dataset::Dataset table_of_reasons(const std::vector<std::uint64_t>& infeasible) 
 }
 
 Eigen::MatrixXf passes_of(const dataset::Dataset& data) {
-  return scale_rows(data, fit_scalers(data), reason_heads(data), 0).passes;
+  return scale_rows(data, fit_scalers(data, dataset::value_scales(data)), reason_heads(data), 0).passes;
 }
 
 TEST(ReasonHeads, ALogThatListsSeveralReasonsSaysWhichDoNotApply) {
@@ -258,7 +380,7 @@ TEST(Negatives, AreAttractiveToTheModelAndNeverFeasibleRows) {
   const Recipe recipe = small_recipe();
   const TrainResult result = train(data, recipe, quiet());
   const Network& network = result.model.parts().members[0];
-  const Scalers scalers = fit_scalers(data);
+  const Scalers scalers = fit_scalers(data, dataset::value_scales(data));
   const TrainingRows rows = scale_rows(data, scalers, reason_heads(data), 0);
   NegativePool pool(rows, recipe, 1);
   EXPECT_TRUE(pool.empty());

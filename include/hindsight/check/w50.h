@@ -42,7 +42,8 @@ struct W50Rows {
 };
 /// Hidden are the feasible rows whose objective is below the value at rank floor(hide_frac * n) of the n feasible rows
 /// of their context; for 0.5 the (upper) median. Training rows are a seeded uniform sample of all others, infeasible
-/// ones included, of contexts that are not held out. Error{usage} for shares outside their range or unknown contexts.
+/// ones included, of contexts that are not held out. Error{usage} for shares outside their range, unknown contexts, or
+/// an objective with values of 0 or below.
 [[nodiscard]] W50Rows choose_rows(const dataset::Dataset& truth, const W50Options& options);
 
 /// The score of the first k proposals.

@@ -1,7 +1,7 @@
 /// A network as a context: what a sweep logs of it, without a log.
 #pragma once
 
-#include "hindsight/dataset/dataset.h"
+#include "hindsight/dataset/context.h"
 #include "hindsight/workload/network.h"
 
 namespace hindsight::dataset {

@@ -13,7 +13,8 @@ namespace hindsight::optimize {
 
 /// How several applications become one score, in log units. geomean: mean of z * deviation over applications; worst:
 /// the largest z * deviation, that is the ratio to the application's typical logged design; mean, weighted: the
-/// logarithm of the (weighted) arithmetic mean of the objectives in physical units.
+/// logarithm of the (weighted) arithmetic mean of the objectives in physical units. A model whose objective is on a
+/// linear scale (values of 0 or below) has mean and weighted only, and their scores are in the objective's unit.
 enum class Aggregate { mean, weighted, worst, geomean };
 [[nodiscard]] Aggregate parse_aggregate(const std::string& name);
 [[nodiscard]] std::string to_string(Aggregate aggregate);
@@ -52,8 +53,9 @@ struct ProposeResult {
 };
 /// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
 /// are that far apart. A constraint without `value` is read from the model's head of its name.
-/// Never calls a simulator. Error{usage} for `only_new` without a log. Error{no_feasible} when no design meets the
-/// constraints: says which one and the nearest satisfiable value.
+/// Never calls a simulator. Error{usage} for `only_new` without a log, and for an aggregate that a linear objective
+/// does not have. Error{no_feasible} when no design meets the constraints: says which one and the nearest satisfiable
+/// value.
 [[nodiscard]] ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options);
 
 }  // namespace hindsight::optimize

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "hindsight/dataset/dataset.h"
-#include "hindsight/dataset/split.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/surrogate/train.h"
 #include "hindsight/surrogate/tune.h"
@@ -18,13 +17,13 @@ namespace hindsight::report {
 /// What a training did.
 struct TrainingSummary {
   const dataset::Dataset* data = nullptr;
-  const dataset::Split* split = nullptr;  ///< of the rows of `data`
-  const surrogate::Recipe* recipe = nullptr;
+  const surrogate::TrainingPlan* plan = nullptr;  ///< of `data`
   const surrogate::TrainResult* result = nullptr;
-  std::filesystem::path file;
+  std::filesystem::path file;  ///< empty when interrupted: no model was written
   std::string file_sha256;
   std::optional<std::int64_t> model_id;  ///< in the log
 };
+/// Of a finished training.
 [[nodiscard]] std::string training_text(const TrainingSummary& summary, int columns);
 [[nodiscard]] std::string training_json(const TrainingSummary& summary);
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hindsight/dataset/dataset.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/evaluator.h"
 
 namespace hindsight::study {

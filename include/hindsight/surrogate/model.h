@@ -15,32 +15,25 @@
 
 #include "hindsight/dataset/scaling.h"
 #include "hindsight/surrogate/architecture.h"
+#include "hindsight/surrogate/metrics.h"
 
 namespace hindsight::surrogate {
 
-inline constexpr int kModelFormatVersion = 2;
+/// What is written. Version 2, in which every scale is logarithmic and feasibility always learned, is read too.
+inline constexpr int kModelFormatVersion = 3;
 
 using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  // n x p
 
 /// Predictions of an ensemble in usable units.
 struct EnsemblePrediction {
-  Eigen::VectorXd score;        // n, mean z-score of the log objective, smaller is better
+  Eigen::VectorXd score;        // n, mean z-score of the objective on its scale, smaller is better
   Eigen::VectorXd spread;       // n, standard deviation (m - 1) of the m members' z-scores (0 for one); for an unseen
                                 // context, with that of the views
-  Eigen::VectorXd objective;    // n, exp(mean_c + score * deviation_c), in the objective's unit
-  Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities, calibrated
+  Eigen::VectorXd objective;    // n, mean_c + score * deviation_c taken back from its scale (exp), in its unit
+  Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities, calibrated; 1 where nothing taught it
   Eigen::VectorXd p_spread;     // n, spread of the members' probabilities, as above
   Eigen::MatrixXd constraints;  // n x k, physical units
   bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not
-};
-
-/// Of validation rows; NaN where undefined (no infeasible row: no AUC), which a model file stores as null.
-struct ModelMetrics {
-  double kendall_tau = 0;  ///< objective, validation rows, mean over contexts
-  double spearman = 0;
-  double top_k_precision = 0;  ///< share of the predicted best 5 % that are truly among the best 5 %
-  double feasibility_auc = 0;
-  double calibration_error = 0;  ///< expected calibration error of p_feasible
 };
 
 class Model {
@@ -54,6 +47,8 @@ class Model {
     dataset::ContextScaler context_scaler;
     dataset::ObjectiveScaler objective_scaler;
     dataset::ConstraintScaler constraint_scaler;
+    /// Whether a row of the log could teach feasibility. False: none was infeasible; p_feasible is 1 and says nothing.
+    bool feasibility_learned = true;
     double feasibility_temperature = 1;  ///< logits are divided by it (fitted on validation rows)
     std::string recipe_text;             ///< the YAML it was trained with
     std::map<std::string, std::string> provenance;

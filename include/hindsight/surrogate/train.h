@@ -1,6 +1,6 @@
 /// Training of conservative surrogates. LibTorch is used behind this header and nowhere else.
 ///
-/// Loss (minimisation, z = scaled log objective), Kumar et al. 2022 equation 3 and 4, per context, averaged:
+/// Loss (minimisation, z = scaled objective), Kumar et al. 2022 equation 3 and 4, per context, averaged:
 ///   L = E_feasible[(f - z)^2] - alpha * E_negatives[f] - beta * E_infeasible[f]
 ///       + rank * E_pairs[log(1 + exp(-(f_i - f_j) sign(z_i - z_j)))]
 ///       + feasibility * sum_j BCE(p_j) + doubt * E_negatives[-log(1 - p_feasible)] + constraint * E[(g - c)^2]
@@ -10,71 +10,43 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "hindsight/dataset/split.h"
+#include "hindsight/dataset/scaling.h"
 #include "hindsight/surrogate/model.h"
+#include "hindsight/surrogate/recipe.h"
 
 namespace hindsight::surrogate {
 
-enum class Method { prime, coms, supervised };
-[[nodiscard]] Method parse_method(const std::string& name);
-[[nodiscard]] std::string to_string(Method method);
-enum class NegativeMining { search, gradient };  ///< discrete search (paper) or gradient steps from data (released)
-
-/// A range of one recipe key that `tune()` searches.
-struct TuneRange {
-  std::string key;
-  double from = 0, to = 0;
-  bool logarithmic = false;
-  bool operator==(const TuneRange&) const = default;
+/// The terms of the loss, in the order of the equation.
+enum class Term { fit, negatives, infeasible, rank, feasibility, doubt, constraint };
+[[nodiscard]] std::string to_string(Term term);
+struct TermPlan {
+  Term term = Term::fit;
+  double weight = 0;  ///< as the recipe has it
+  std::string off;    ///< why it does not apply; empty where it does
 };
-
-/// Everything that decides a training run. The values here are those of `configs/training/default.yaml`; read from
-/// `configs/training/NAME.yaml`, flags override single keys.
-struct Recipe {
-  std::string name = "default";
-  Method method = Method::prime;
-  // Network
-  std::int64_t d_model = 16, transformer_layers = 0, attention_heads = 8, feed_forward = 64, experts = 3;
-  std::int64_t context_bias = 1;  ///< architecture.h
-  std::int64_t use_context = 1;   ///< 0 = the networks do not see the application (an ablation)
-  std::vector<std::int64_t> hidden = {64, 64};
-  double dropout = 0;
-  // Losses
-  double alpha = 0.0003, beta = 0.01, rank_weight = 0.1, feasibility_weight = 1, constraint_weight = 0.1;
-  double doubt_weight = 0.03;
-  double push_limit = -1;
-  // Negatives
-  NegativeMining mining = NegativeMining::search;
-  std::int64_t mining_interval = 50, mining_population = 64, mining_generations = 10;
-  std::int64_t gradient_steps = 5;
-  double gradient_rate = 4e-3;
-  // Optimisation
-  std::int64_t steps = 2500, batch_feasible = 64, batch_infeasible = 64, batch_negatives = 24, evaluate_interval = 250;
-  double learning_rate = 1e-3, weight_decay = 0;
-  double final_learning_rate_frac = 0.05;  ///< the rate falls to this share along a half cosine; 1 = constant
-  std::int64_t patience = 8;               ///< evaluations without a better validation score before stopping; 0 = never
-  std::int64_t ensemble = 2;
-  std::uint64_t seed = 1;
-  dataset::SplitOptions split{.kind = dataset::SplitKind::random};
-  /// After selection: steps on all rows, validation rows included, from the selected weights; 0 = none. Metrics and
-  /// the feasibility temperature are taken before. Not for leave_workloads_out, whose point is unseen contexts.
-  std::int64_t final_steps = 500;
-  std::vector<TuneRange> tune;  ///< what `tune()` may change
+/// What a training will do, decided in one place from data and recipe.
+struct TrainingPlan {
+  Recipe recipe;
+  dataset::Split split;         ///< rows that train and that validate
+  dataset::ValueScales scales;  ///< of the objective and of the constraint labels
+  std::vector<TermPlan> terms;  ///< every Term once, in order
+  bool learns_feasibility = true;
+  /// Sentences on what the data cannot teach although the recipe would learn it.
+  std::vector<std::string> remarks;
+  /// The weight of a term; 0 where it does not apply.
+  [[nodiscard]] double weight(Term term) const;
 };
-[[nodiscard]] Recipe load_recipe(const std::string& name_or_path);
-/// Reads the same format from text; `name` stands for the file in messages.
-[[nodiscard]] Recipe parse_recipe(const std::string& yaml, const std::string& name);
-[[nodiscard]] std::string to_yaml(const Recipe& recipe);
-/// Error{usage} when keys contradict each other; `train` checks this first.
-void validate(const Recipe& recipe);
-/// Sets one key ("alpha", "0.5") as the YAML would. Error{usage} with the nearest key.
-void set_recipe_value(Recipe& recipe, const std::string& key, const std::string& value);
+/// Checks that the recipe is valid and the data trainable, and switches off the terms that have no data: without an
+/// infeasible row to train on there are no terms of infeasible rows, feasibility and doubt. Error{usage} says what is
+/// missing.
+[[nodiscard]] TrainingPlan plan_training(const dataset::Dataset& data, const Recipe& recipe);
 
 /// State of a running training, for progress lines.
 struct TrainProgress {
@@ -94,21 +66,17 @@ struct TrainOptions {
 };
 struct TrainResult {
   Model model;
-  bool interrupted = false;  ///< Ctrl-C: the best so far
+  /// Ctrl-C: some members were stopped or never started. `model` has the best weights so far of those that started; it
+  /// is no finished model and should replace none.
+  bool interrupted = false;
   double seconds = 0;
   std::int64_t steps_done = 0;
+  std::int64_t complete_members = 0;  ///< those that the checkpoint keeps
 };
-/// Deterministic for a given (data, recipe, thread count). Errors: Error{usage} for unfit data, Error{failure} when the
-/// loss diverges before anything useful was learnt.
+/// Deterministic for a given (data, plan, thread count). `plan`: of these data. Errors: Error{failure} when the loss
+/// diverges before anything useful was learnt, Error{interrupted} when nothing was learnt before Ctrl-C.
+[[nodiscard]] TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const TrainOptions& options);
+/// The same after plan_training().
 [[nodiscard]] TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options);
-
-/// Rank correlations, precision and calibration used for model selection; own code, no LibTorch.
-/// Kendall's tau-b in O(n log n) and Spearman's rho with mean ranks. 0 when a side is constant or has fewer than two
-/// values (nothing is ranked), NaN when a value is NaN.
-[[nodiscard]] double kendall_tau(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
-[[nodiscard]] double spearman(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
-/// Means over the contexts of `validation` (rank metrics: feasible rows, contexts with at least two; AUC: contexts with
-/// both kinds); the calibration error pools all rows into ten bins. Undefined metrics are NaN.
-[[nodiscard]] ModelMetrics evaluate_model(const Model& model, const dataset::Dataset& validation);
 
 }  // namespace hindsight::surrogate

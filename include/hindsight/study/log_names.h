@@ -8,7 +8,7 @@
 
 #include "hindsight/log/log.h"
 
-namespace hindsight::app {
+namespace hindsight::study {
 
 /// By workload, the metric that its designs are compared by when the user names none: latency_s where it was logged,
 /// else the objective of its imports when all have the same, else latency_s.
@@ -23,4 +23,13 @@ namespace hindsight::app {
 /// The same for every metric in a product of powers of metrics.
 [[nodiscard]] std::string known_objective(const std::string& text, const std::vector<std::string>& known);
 
-}  // namespace hindsight::app
+/// What a person says is to be learned.
+struct LearningWords {
+  std::string objective;  ///< empty: the log's own
+  std::vector<std::string> constraints;
+  std::vector<std::string> where;  ///< conditions such as "area_mm2<=50"
+};
+/// The same by the names that the log has, with its own objective where none was named ("latency" for latency_s).
+[[nodiscard]] LearningWords with_log_names(const log::Log& log, const LearningWords& words);
+
+}  // namespace hindsight::study

@@ -1,4 +1,5 @@
-#include "log_names.h"
+/// Names of a log for what a person wrote: metrics by their snake_case, the objective of an import.
+#include "hindsight/study/log_names.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,10 +9,10 @@
 
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
-#include "hindsight/dataset/dataset.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/log/query.h"
 
-namespace hindsight::app {
+namespace hindsight::study {
 namespace {
 
 const std::string kLatency = "latency_s";
@@ -91,4 +92,20 @@ std::string known_objective(const std::string& text, const std::vector<std::stri
   return result;
 }
 
-}  // namespace hindsight::app
+LearningWords with_log_names(const log::Log& log, const LearningWords& words) {
+  const std::vector<std::string> known = log::metric_names(log);
+  LearningWords result = words;
+  if (result.objective.empty()) {
+    const std::string own = own_objective(log);
+    result.objective = own == kLatency ? "latency" : own;
+  }
+  result.objective = known_objective(result.objective, known);
+  for (std::string& name : result.constraints) name = known_name(name, known);
+  for (std::string& condition : result.where) {
+    const std::size_t end = std::min(condition.find_first_of("<>=! "), condition.size());
+    condition = known_name(condition.substr(0, end), known) + condition.substr(end);
+  }
+  return result;
+}
+
+}  // namespace hindsight::study

@@ -1,0 +1,31 @@
+/// Objectives as a user writes them: products of powers of logged metrics.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hindsight::dataset {
+
+/// A product of powers of logged metrics, minimised: "latency_s", "energy_j * latency_s", "latency_s^2 * area_mm2",
+/// "1 / tera_ops". The short names latency, energy, edp, power stand for latency_s, energy_j, their product,
+/// average_power_w; in a log that has a metric of exactly that name they stand for it. `maximise` turns the sign of
+/// every exponent.
+struct Objective {
+  struct Factor {
+    std::string metric;
+    double exponent = 1;
+    std::string short_name = {};  ///< what the user wrote, when `metric` comes from a short name
+  };
+  std::string text;  ///< as the user wrote it; with `maximise` its reciprocal, which is what is minimised
+  std::vector<Factor> factors;
+};
+/// The one metric that a short name stands for: "latency" is latency_s. Nothing for other words, and for edp.
+[[nodiscard]] std::optional<std::string> metric_of_short_name(const std::string& name);
+enum class Direction { minimise, maximise };
+/// Error{usage} naming the offending factor.
+[[nodiscard]] Objective parse_objective(const std::string& text, Direction direction);
+/// "latency_s^2 * energy_j^-1": reads back as the same product when minimised.
+[[nodiscard]] std::string to_string(const Objective& objective);
+
+}  // namespace hindsight::dataset

@@ -1,0 +1,29 @@
+/// Rank correlations, precision and calibration: what a model is chosen and judged by. Own code, no LibTorch.
+#pragma once
+
+#include <Eigen/Dense>
+
+#include "hindsight/dataset/dataset.h"
+
+namespace hindsight::surrogate {
+
+class Model;
+
+/// Of validation rows; NaN where undefined (no infeasible row: no AUC), which a model file stores as null.
+struct ModelMetrics {
+  double kendall_tau = 0;  ///< objective, validation rows, mean over contexts
+  double spearman = 0;
+  double top_k_precision = 0;  ///< share of the predicted best 5 % that are truly among the best 5 %
+  double feasibility_auc = 0;
+  double calibration_error = 0;  ///< expected calibration error of p_feasible
+};
+
+/// Kendall's tau-b in O(n log n) and Spearman's rho with mean ranks. 0 when a side is constant or has fewer than two
+/// values (nothing is ranked), NaN when a value is NaN.
+[[nodiscard]] double kendall_tau(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
+[[nodiscard]] double spearman(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
+/// Means over the contexts of `validation` (rank metrics: feasible rows, contexts with at least two; AUC: contexts with
+/// both kinds); the calibration error pools all rows into ten bins. Undefined metrics are NaN.
+[[nodiscard]] ModelMetrics evaluate_model(const Model& model, const dataset::Dataset& validation);
+
+}  // namespace hindsight::surrogate

@@ -1,0 +1,120 @@
+/// What a training will do: which rows, which terms of the loss, on which scales.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/surrogate/train.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+/// In the order of Term.
+constexpr std::array<const char*, 7> kTermNames = {"fit",         "negatives", "infeasible", "rank",
+                                                   "feasibility", "doubt",     "constraint"};
+
+/// Whether a method has a term at all.
+bool has_term(Method method, Term term) {
+  if (term == Term::infeasible || term == Term::doubt) return method == Method::prime;
+  if (term == Term::negatives) return method != Method::supervised;
+  return true;
+}
+
+double recipe_weight(const Recipe& recipe, Term term) {
+  switch (term) {
+    case Term::fit:
+      return 1;
+    case Term::negatives:
+      return recipe.alpha;
+    case Term::infeasible:
+      return recipe.beta;
+    case Term::rank:
+      return recipe.rank_weight;
+    case Term::feasibility:
+      return recipe.feasibility_weight;
+    case Term::doubt:
+      return recipe.doubt_weight;
+    case Term::constraint:
+      return recipe.constraint_weight;
+  }
+  return 0;
+}
+
+/// What the training rows have to learn from.
+struct Taught {
+  bool infeasible = false, labels = false;
+};
+
+Taught taught_by(const dataset::Dataset& data, const dataset::Split& split) {
+  Taught taught;
+  for (const std::size_t row : split.train) {
+    taught.infeasible = taught.infeasible || !data.feasible[row];
+    taught.labels = taught.labels || data.constraints.row(static_cast<Eigen::Index>(row)).array().isFinite().any();
+  }
+  return taught;
+}
+
+/// Why a term with this weight does not apply; empty where it does.
+std::string reason_off(const Recipe& recipe, Term term, const Taught& taught) {
+  const bool of_infeasible = term == Term::infeasible || term == Term::feasibility || term == Term::doubt;
+  if (!has_term(recipe.method, term)) return fmt::format("{} has no such term", to_string(recipe.method));
+  if (recipe_weight(recipe, term) == 0) return "its weight is 0";
+  if (of_infeasible && !taught.infeasible) return "no row to train on is infeasible";
+  if (term == Term::constraint && !taught.labels) return "no row to train on has a label";
+  return "";
+}
+
+/// Labels that no row has.
+std::vector<std::string> missing_labels(const dataset::Dataset& data) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < data.constraint_names.size(); ++k) {
+    if (!data.constraints.col(static_cast<Eigen::Index>(k)).array().isFinite().any()) {
+      names.push_back(data.constraint_names[k]);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string to_string(Term term) { return kTermNames.at(static_cast<std::size_t>(term)); }
+
+double TrainingPlan::weight(Term term) const {
+  const TermPlan& found = terms.at(static_cast<std::size_t>(term));
+  return found.off.empty() ? found.weight : 0;
+}
+
+TrainingPlan plan_training(const dataset::Dataset& data, const Recipe& recipe) {
+  validate(recipe);
+  dataset::require_trainable(data);
+  TrainingPlan plan{.recipe = recipe,
+                    .split = dataset::split(data, recipe.split),
+                    .scales = dataset::value_scales(data),
+                    .terms = {},
+                    .remarks = {}};
+  const Taught taught = taught_by(data, plan.split);
+  std::vector<std::string> without_data;
+  for (std::size_t i = 0; i < kTermNames.size(); ++i) {
+    const auto term = static_cast<Term>(i);
+    plan.terms.push_back(
+        {.term = term, .weight = recipe_weight(recipe, term), .off = reason_off(recipe, term, taught)});
+    const bool of_infeasible = term == Term::infeasible || term == Term::feasibility || term == Term::doubt;
+    const bool wanted = has_term(recipe.method, term) && recipe_weight(recipe, term) != 0;
+    if (of_infeasible && wanted && !taught.infeasible) without_data.push_back(to_string(term));
+  }
+  plan.learns_feasibility = taught.infeasible;
+  if (!taught.infeasible) {
+    plan.remarks.push_back(
+        fmt::format("no row to train on is infeasible: nothing teaches feasibility, p_feasible is 1 "
+                    "for every design{}",
+                    without_data.empty() ? std::string() : " (terms off: " + join(without_data, ", ") + ")"));
+  }
+  if (const auto missing = missing_labels(data); !missing.empty()) {
+    plan.remarks.push_back(fmt::format("no row has {}: predictions of it mean nothing", join(missing, ", ")));
+  }
+  return plan;
+}
+
+}  // namespace hindsight::surrogate

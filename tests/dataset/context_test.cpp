@@ -1,0 +1,76 @@
+/// Is an application that no table had described by the columns of those it had, and named as an import would?
+#include "hindsight/dataset/context.h"
+
+#include <gmock/gmock.h>
+
+#include "dataset/dataset_fixture.h"
+
+namespace hindsight::dataset {
+namespace {
+
+using test::error_of;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Tables with the context columns K, kind and n; kind is a word, so the features are k and n.
+std::vector<Context> table_contexts() {
+  return {{.name = "K=64:kind=conv:n=1.5", .feature_names = {"k", "n"}, .features = Eigen::Vector2d(64, 1.5)},
+          {.name = "K=128:kind=7:n=0", .feature_names = {"k", "n"}, .features = Eigen::Vector2d(128, 0)}};
+}
+
+std::string refusal(const std::string& text) {
+  const auto [kind, message] = error_of([&] { static_cast<void>(context_from_columns(table_contexts(), text)); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  return message;
+}
+
+TEST(ContextName, JoinsColumnsAndKeepsSeparatorsOut) {
+  EXPECT_EQ(context_name({{"K", "64"}, {"kind", "a=b:c,d"}}), "K=64:kind=a_b_c_d");
+}
+
+TEST(ContextColumns, AreReadFromTheNamesWithTheirFeatures) {
+  const std::vector<ContextColumn> columns = context_columns({table_contexts().front()});
+  ASSERT_EQ(columns.size(), 3U);
+  EXPECT_EQ(columns[0].name, "K");
+  EXPECT_TRUE(columns[0].numeric);
+  EXPECT_FALSE(columns[1].numeric) << "a word is no feature";
+  EXPECT_TRUE(columns[2].numeric);
+  EXPECT_EQ(context_columns(table_contexts()).size(), 3U) << "a word that looks like a number is none";
+}
+
+TEST(ContextColumns, NetworksAndSingleTablesHaveNone) {
+  EXPECT_TRUE(context_columns({{"m6", {"macs"}, Eigen::VectorXd::Ones(1)}}).empty());
+  EXPECT_TRUE(context_columns({{"tuning", {}, Eigen::VectorXd(0)}}).empty());
+  EXPECT_TRUE(context_columns({}).empty());
+}
+
+TEST(ContextFromColumns, DescribesAnApplicationThatNobodyLogged) {
+  const Context context = context_from_columns(table_contexts(), "n=2e0,kind=pool,k=4096");
+  EXPECT_EQ(context.name, "K=4096:kind=pool:n=2");
+  EXPECT_EQ(context.feature_names, (std::vector<std::string>{"k", "n"}));
+  EXPECT_EQ(context.features, Eigen::Vector2d(4096, 2));
+}
+
+TEST(ContextFromColumns, GivesAKnownOneBackAsItIs) {
+  const Context known = table_contexts().front();
+  const Context context = context_from_columns(table_contexts(), "K=64.0,kind=conv,n=1.5");
+  EXPECT_EQ(context.name, known.name);
+  EXPECT_FALSE(contradict(context, known));
+}
+
+TEST(ContextFromColumns, NamesWhatIsMissingUnknownRepeatedOrNoNumber) {
+  EXPECT_THAT(refusal("K=1,n=2"), AllOf(HasSubstr("column kind is missing"), HasSubstr("K, kind, n")));
+  EXPECT_THAT(refusal("K=1,n=2,knd=x"), AllOf(HasSubstr("no column 'knd'"), HasSubstr("'kind'")));
+  EXPECT_THAT(refusal("K=1,n=2,kind=x,k=3"), HasSubstr("K is given twice"));
+  EXPECT_THAT(refusal("K=many,n=2,kind=x"), HasSubstr("K is 'many', which is no number"));
+  EXPECT_THAT(refusal("K,n=2,kind=x"), HasSubstr("'K' is not COLUMN=VALUE"));
+  EXPECT_THAT(refusal("K=1,n=,kind=x"), HasSubstr("n has no value"));
+  const auto [kind, message] = error_of([&] {
+    static_cast<void>(context_from_columns({{"m6", {"macs"}, Eigen::VectorXd::Ones(1)}}, "macs=3"));
+  });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  EXPECT_THAT(message, HasSubstr("not told apart by columns"));
+}
+
+}  // namespace
+}  // namespace hindsight::dataset

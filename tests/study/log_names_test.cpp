@@ -1,0 +1,77 @@
+/// Do words of a person become the names that a log has, and is an import's objective that of its log?
+#include "hindsight/study/log_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "hindsight/dataset/csv_import.h"
+
+namespace hindsight::study {
+namespace {
+
+using ::testing::ElementsAre;
+
+Provenance provenance() {
+  return {.command_line = "hindsight test",
+          .version = "0.1.0",
+          .commit = "abc",
+          .host = "host",
+          .user = "user",
+          .started_at = "2026-01-31T12:00:00Z",
+          .cwd = "."};
+}
+
+class LogNames : public ::testing::Test {
+ protected:
+  LogNames() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-names-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~LogNames() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  [[nodiscard]] log::Log import(const std::string& csv, const std::string& objective) const {
+    const dataset::CsvTable table = dataset::parse_csv(csv, "t.csv");
+    const dataset::CsvRoles roles{.objective = objective, .constraints = {"util_BRAM"}};
+    const std::filesystem::path file = folder_ / "study.sqlite";
+    dataset::import_csv(table, roles, dataset::infer_space(table, roles, ""), file, dataset::Duplicates::error,
+                        provenance());
+    return log::Log::open(file, log::OpenMode::read_only);
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(LogNames, AnImportsObjectiveIsTheLogsOwn) {
+  EXPECT_EQ(own_objective(import("a,Cost (ms),util_BRAM\n1,5,1\n2,6,2\n", "Cost (ms)")), "cost_ms");
+}
+
+TEST_F(LogNames, LatencyIsTheOwnObjectiveWhereItWasLogged) {
+  EXPECT_EQ(own_objective(import("a,latency_s,util_BRAM\n1,5,1\n2,6,2\n", "latency_s")), "latency_s");
+}
+
+TEST_F(LogNames, WordsBecomeTheNamesOfTheLog) {
+  const log::Log log = import("a,Cost (ms),util_BRAM\n1,5,1\n2,6,2\n", "Cost (ms)");
+  const LearningWords named = with_log_names(
+      log, {.objective = "util_BRAM^2 * cost_ms", .constraints = {"util_BRAM"}, .where = {"util_BRAM<=50", "a==1"}});
+  EXPECT_EQ(named.objective, "util_bram^2 * cost_ms");
+  EXPECT_THAT(named.constraints, ElementsAre("util_bram"));
+  EXPECT_THAT(named.where, ElementsAre("util_bram<=50", "a==1"));
+  EXPECT_EQ(with_log_names(log, {}).objective, "cost_ms");
+  EXPECT_THAT(with_log_names(log, {.objective = "", .constraints = {}, .where = {"nonsense"}}).where,
+              ElementsAre("nonsense"));
+}
+
+TEST(KnownName, IsTheWordItselfWhereTheLogHasIt) {
+  EXPECT_EQ(known_name("util_BRAM", {"util_bram", "util_BRAM"}), "util_BRAM");
+  EXPECT_EQ(known_name("util_BRAM", {"util_bram"}), "util_bram");
+  EXPECT_EQ(known_name("missing", {"util_bram"}), "missing");
+}
+
+}  // namespace
+}  // namespace hindsight::study
