@@ -103,7 +103,7 @@ int calibrate_runtimes(const Options& options, const Provenance& provenance) {
     write_file_atomically(options.out, yaml);
     print(errors_text("fitted on all rows", report.fitted) +
           errors_text("held out, five folds grouped by (n, k)", report.held_out) +
-          fmt::format("wrote {}\n", options.out));
+          fmt::format("wrote {}\n", printable(options.out, 200)));
   }
   return 0;
 }
@@ -178,7 +178,8 @@ int calibrate_power(const Options& options, const Provenance& provenance) {
   if (is_standard_output(options.out)) return 0;
   print(power_errors_text("fitted on all rows", fit.fitted) +
         power_errors_text("held out, five folds grouped by (n, k)", fit.held_out) +
-        power_errors_text("of these below the cap", fit.held_out_below_cap) + fmt::format("wrote {}\n", options.out));
+        power_errors_text("of these below the cap", fit.held_out_below_cap) +
+        fmt::format("wrote {}\n", printable(options.out, 200)));
   return 0;
 }
 

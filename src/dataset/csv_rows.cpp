@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <unordered_map>
 #include <variant>
 
+#include "dataset/csv_levels.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
@@ -61,90 +61,6 @@ struct Refusal {
 
 std::string not_a_number(const std::string& name, const std::string& cell) {
   return fmt::format("{} is '{}', which is not a number", name, printable(cell));
-}
-
-/// Cells of one column to levels of its parameter, each distinct cell looked up once.
-class LevelLookup {
- public:
-  LevelLookup(const space::Parameter& parameter, std::size_t column) : parameter_(&parameter), column_(column) {}
-  [[nodiscard]] std::size_t column() const { return column_; }
-
-  /// The level of `cell`, or nothing.
-  std::optional<std::uint16_t> level(const std::string& cell) {
-    const auto [entry, fresh] = known_.try_emplace(cell);
-    if (fresh) {
-      entry->second = find(cell);
-    }
-    return entry->second;
-  }
-
-  /// Why a cell has no level.
-  [[nodiscard]] std::string refusal(const std::string& cell) const {
-    if (cell.empty()) {
-      return fmt::format("{} is empty", parameter_->name);
-    }
-    std::string nearest;
-    if (parameter_->kind == space::ParameterKind::categorical) {
-      nearest = did_you_mean(cell, parameter_->labels);
-    } else if (const auto value = parse_double(cell)) {
-      const auto closest =
-          std::min_element(parameter_->values.begin(), parameter_->values.end(),
-                           [&](double a, double b) { return std::abs(a - *value) < std::abs(b - *value); });
-      nearest = fmt::format(" Nearest: {}", shortest(*closest));
-    } else {
-      nearest = " Write a number";
-    }
-    return fmt::format("{} is '{}', which the space does not have.{}", parameter_->name, printable(cell), nearest);
-  }
-
- private:
-  [[nodiscard]] std::optional<std::uint16_t> find(const std::string& cell) const {
-    if (parameter_->kind == space::ParameterKind::ordinal) {
-      const auto value = parse_double(cell);
-      const auto found = value ? std::lower_bound(parameter_->values.begin(), parameter_->values.end(), *value)
-                               : parameter_->values.end();
-      if (found == parameter_->values.end() || *found != *value) return std::nullopt;
-      return static_cast<std::uint16_t>(found - parameter_->values.begin());
-    }
-    const std::vector<std::string>& labels = parameter_->labels;
-    auto found = std::find(labels.begin(), labels.end(), cell);
-    if (found == labels.end()) found = std::find(labels.begin(), labels.end(), label_of(cell));
-    if (found == labels.end() || cell.empty()) return std::nullopt;
-    return static_cast<std::uint16_t>(found - labels.begin());
-  }
-
-  const space::Parameter* parameter_;
-  std::size_t column_;
-  std::unordered_map<std::string, std::optional<std::uint16_t>> known_;
-};
-
-std::vector<LevelLookup> match_columns(const CsvTable& table, const ColumnRoles& roles,
-                                       const space::DesignSpace& space) {
-  const std::string file = printable(table.file.string(), 400);
-  std::vector<bool> used(roles.design.size(), false);
-  std::vector<LevelLookup> lookups;
-  for (const space::Parameter& parameter : space.parameters()) {
-    std::size_t i = 0;
-    while (i < used.size() && (used[i] || !names_column(parameter.name, roles.design[i]))) ++i;
-    if (i == used.size()) {
-      std::vector<std::string> names;
-      for (const NamedColumn& column : roles.design) names.push_back(column.name);
-      throw Error(ErrorKind::usage, fmt::format("{}: no column for parameter '{}' of space '{}'.{}", file,
-                                                parameter.name, space.name(), did_you_mean(parameter.name, names)));
-    }
-    used[i] = true;
-    lookups.emplace_back(parameter, roles.design[i].column);
-  }
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    if (!used[i]) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("{}: column '{}' is no parameter of space '{}' and has no other role (designs that differ "
-                      "in it would be mixed up). Name it as ignored, context or constraint",
-                      file, printable(table.header[roles.design[i].column]), space.name()));
-    }
-  }
-  return lookups;
 }
 
 /// The applications that the context columns tell apart.
@@ -208,8 +124,10 @@ class RowReader {
   RowReader(const CsvTable& table, const ColumnRoles& roles, const space::DesignSpace& space)
       : roles_(roles), space_(space), lookups_(match_columns(table, roles, space)), contexts_(table, roles) {}
 
-  /// Fills `row`, or says why it does not fit.
-  std::optional<Refusal> read(const std::vector<std::string>& cells, TableRow& row) {
+  /// The row, or why it does not fit.
+  std::variant<TableRow, Refusal> parse(const std::vector<std::string>& cells, std::size_t line) {
+    TableRow row;
+    row.line = line;
     space::Design design;
     for (LevelLookup& lookup : lookups_) {
       const std::string& cell = cells[lookup.column()];
@@ -217,14 +135,14 @@ class RowReader {
       if (!level) return Refusal{lookup.column(), lookup.refusal(cell)};
       design.levels.push_back(*level);
     }
-    if (auto problem = read_outcome(cells, row.evaluation)) return problem;
-    if (auto problem = read_constraints(cells, row.evaluation)) return problem;
+    if (auto problem = read_outcome(cells, row.evaluation)) return std::move(*problem);
+    if (auto problem = read_constraints(cells, row.evaluation)) return std::move(*problem);
     std::variant<std::size_t, Refusal> context = contexts_.of(cells);
     if (auto* problem = std::get_if<Refusal>(&context)) return std::move(*problem);
     row.context = std::get<std::size_t>(context);
     row.evaluation.design_text_id = space_.text_id(design);
     row.evaluation.design_hash = content_hash(row.evaluation.design_text_id);
-    return std::nullopt;
+    return row;
   }
   std::vector<TableContext> take_contexts() { return contexts_.take(); }
 
@@ -295,12 +213,11 @@ TableRows read_rows(const CsvTable& table, const ColumnRoles& roles, const space
   RowReader reader(table, roles, space);
   TableRows result;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    TableRow row;
-    row.line = table.line[i];
-    if (auto refusal = reader.read(table.rows[i], row)) {
+    auto parsed = reader.parse(table.rows[i], table.line[i]);
+    if (auto* refusal = std::get_if<Refusal>(&parsed)) {
       result.refused.push_back({.place = table.place[i][refusal->column], .reason = std::move(refusal->reason)});
     } else {
-      result.rows.push_back(std::move(row));
+      result.rows.push_back(std::get<TableRow>(std::move(parsed)));
     }
   }
   result.contexts = reader.take_contexts();

@@ -1,3 +1,4 @@
+/// Measurements of GPUs as rows of a log, and back.
 #include "hindsight/log/gpu_measurements.h"
 
 #include <SQLiteCpp/Transaction.h>

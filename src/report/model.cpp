@@ -141,7 +141,7 @@ std::string training_text(const TrainingSummary& summary, int columns) {
                  quality_text(result.model.parts().metrics), columns, 2);
   for (const std::string& remark : summary.plan->remarks) out += wrapped("note: ", remark, columns, 2);
   const std::string known = summary.model_id ? fmt::format(", model {} of the log", *summary.model_id) : std::string();
-  return out + wrapped("model: ", fmt::format("{}{}", summary.file.string(), known), columns, 2);
+  return out + wrapped("model: ", fmt::format("{}{}", printable(summary.file.string(), 200), known), columns, 2);
 }
 
 std::string training_json(const TrainingSummary& summary) {

@@ -18,7 +18,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string headline(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
-  const std::string log = options.log.string();
+  const std::string log = printable(options.log.string(), 200);
   switch (summary.status) {
     case sweep::SweepStatus::finished:
       return fmt::format("finished: {} designs x {} workloads are in {}", with_commas(summary.designs),

@@ -142,8 +142,9 @@ bool AcceptedDesigns::replay(const Position& position) {
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}: the sweep's checkpoint ({} of {} candidates accepted) does not come out again ({} of "
                             "{}), so this version cannot continue it. Use a new log?",
-                            options_.log.string(), with_commas(position.accepted), with_commas(position.candidates),
-                            with_commas(position_.accepted), with_commas(position_.candidates)));
+                            printable(options_.log.string(), 200), with_commas(position.accepted),
+                            with_commas(position.candidates), with_commas(position_.accepted),
+                            with_commas(position_.candidates)));
   }
   return true;
 }

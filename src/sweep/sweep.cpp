@@ -136,7 +136,7 @@ class Writer {
   [[nodiscard]] std::optional<Progressed> checkpoint() const {
     const auto text = log_ ? log_->checkpoint(key()) : std::nullopt;
     if (!text) return std::nullopt;
-    return parse_progressed(*text, options_.networks, options_.log.string());
+    return parse_progressed(*text, options_.networks, printable(options_.log.string(), 200));
   }
 
   /// Waits for the batch before and starts to append this one.

@@ -182,6 +182,23 @@ TEST_F(Verbs, LogShowAndStatsAgreeWithEachOther) {
   EXPECT_EQ(json_of(hindsight({"log", "verify", log, "--json"})).at("sound"), true);
 }
 
+TEST_F(Verbs, TheNameOfALogNeverReachesTheTerminalRaw) {
+  const std::string log = file("a\x1b[31mb.sqlite");
+  std::filesystem::copy_file(small_log(), log);
+  const std::vector<std::vector<std::string>> commands{
+      {"log", "show", log},
+      {"log", "stats", log},
+      {"log", "verify", log},
+      {"log", "show", log + "x"},
+      {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "2", "--log", log}};
+  for (const std::vector<std::string>& command : commands) {
+    SCOPED_TRACE(command[1]);
+    const Outcome outcome = hindsight(command);
+    EXPECT_EQ((outcome.out + outcome.err).find('\x1b'), std::string::npos) << outcome.out << outcome.err;
+  }
+  EXPECT_THAT(hindsight({"log", "verify", log}).out, HasSubstr("a\\x1b[31mb.sqlite: sound"));
+}
+
 TEST_F(Verbs, TablesFitTheTerminal) {
   const std::string log = small_log();
   const std::vector<std::vector<std::string>> commands{

@@ -1,0 +1,39 @@
+/// Cells of a table as levels of a design space. Private to the dataset layer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dataset/csv_columns.h"
+#include "hindsight/dataset/csv_import.h"
+
+namespace hindsight::dataset {
+
+/// Cells of one column to levels of its parameter, each distinct cell looked up once. The parameter must outlive it.
+class LevelLookup {
+ public:
+  LevelLookup(const space::Parameter& parameter, std::size_t column) : parameter_(&parameter), column_(column) {}
+  [[nodiscard]] std::size_t column() const { return column_; }
+  /// The level of `cell`, or nothing.
+  [[nodiscard]] std::optional<std::uint16_t> level(const std::string& cell);
+  /// Why a cell has no level.
+  [[nodiscard]] std::string refusal(const std::string& cell) const;
+
+ private:
+  [[nodiscard]] std::optional<std::uint16_t> find(const std::string& cell) const;
+
+  const space::Parameter* parameter_;
+  std::size_t column_;
+  std::unordered_map<std::string, std::optional<std::uint16_t>> known_;
+};
+
+/// One lookup per parameter of the space. Errors: Error{usage} when a parameter has no column, or a design column no
+/// parameter.
+[[nodiscard]] std::vector<LevelLookup> match_columns(const CsvTable& table, const ColumnRoles& roles,
+                                                     const space::DesignSpace& space);
+
+}  // namespace hindsight::dataset
