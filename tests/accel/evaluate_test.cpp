@@ -21,7 +21,7 @@ constexpr double kPj = 1e-12;
 #define EXPECT_SAME(got, wanted) EXPECT_LT(relative_error(got, wanted), kRounding) << (got) << " is not " << (wanted)
 
 /// One PE, one core, one lane at 1 GHz; 10 GB/s of DRAM are 8 bytes per cycle at 80 %.
-AcceleratorConfig tiny_chip() {
+constexpr AcceleratorConfig tiny_chip() {
   AcceleratorConfig config;
   config.pe_memory_bytes = 65536;
   config.core_memory_bytes = 65536;
@@ -66,6 +66,19 @@ struct HandCase {
   std::vector<LayerResult> details{std::vector<LayerResult>(1)};
   Evaluation evaluation = evaluate(chip, layers, Depth::as_a_flow, details);
 };
+
+/// The hand case at compile time: what a compiler can evaluate as a constant, device code can too.
+constexpr Evaluation constant_evaluation() {
+  ChipFacts chip;
+  chip.config = tiny_chip();
+  workload::GemmLayer layer;
+  layer.m = 4, layer.n = 8, layer.k = 16;
+  layer.out_width = layer.m, layer.in_channels = layer.k;
+  layer.macs = 512, layer.weight_bytes = 128, layer.input_bytes = 64, layer.output_bytes = 32;
+  return evaluate_layers(chip, {&layer, 1}, Depth::all_checks, {});
+}
+static_assert(constant_evaluation().feasible());
+static_assert(constant_evaluation().metrics->instructions == 29);
 
 TEST(HandCase, Latency) {
   const HandCase c;
