@@ -67,10 +67,11 @@ TEST_F(Verbs, ListAndShowWorkloads) {
 }
 
 TEST_F(Verbs, SimulateNamesValuesThatPassWhenFollowedLiterally) {
+  // README's own example.
   std::string design =
-      "pes_x=8,pes_y=8,pe_memory_bytes=262144,cores_per_pe=16,core_memory_bytes=4096,compute_lanes=64,"
-      "instruction_memory_entries=8192,parameter_memory_entries=512,activation_memory_entries=256,"
-      "dram_bandwidth_gb_per_s=10";
+      "pes_x=4,pes_y=4,pe_memory_bytes=2097152,cores_per_pe=64,core_memory_bytes=32768,compute_lanes=32,"
+      "instruction_memory_entries=8192,parameter_memory_entries=2048,activation_memory_entries=1024,"
+      "dram_bandwidth_gb_per_s=16";
   std::size_t followed = 0;
   while (followed < 20) {
     const Outcome outcome = hindsight({"simulate", "--workload", "resnet50", "--design", design});
