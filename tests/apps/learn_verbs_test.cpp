@@ -264,10 +264,12 @@ TEST_F(Learn, CtrlCWithoutAModelLeavesNone) {
 TEST_F(Learn, ATableWithoutFailuresTrainsProposesAndSaysSo) {
   std::string csv = "a,b,cost\n";
   for (int a = 1; a <= 8; ++a) {
-    for (int b = 1; b <= 8; ++b) csv += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(40.0 / a + b) + "\n";
+    for (int b = 1; b <= 8; ++b)
+      csv += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(40.0 / a + b) + "\n";
   }
-  ASSERT_EQ(hindsight({"log", "import", "--csv", write("fine.csv", csv), "--objective", "cost", "--log", log()}).exit_code,
-            0);
+  ASSERT_EQ(
+      hindsight({"log", "import", "--csv", write("fine.csv", csv), "--objective", "cost", "--log", log()}).exit_code,
+      0);
   const Outcome trained = train({"--json"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const Json summary = Json::parse(trained.out);
@@ -428,10 +430,11 @@ TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimumAndOfflineRuns) {
     }
   }
   std::sort(costs.begin(), costs.end());
-  const Outcome w50 =
-      hindsight({"bench", "w50", "--csv", table, "--objective", "cost_ms", "--train", "1000", "--seeds", "1", "--top",
-                 "1,8", "--methods", "prime,forest,best_in_log", "--set", "steps=300", "--set", "ensemble=1", "--set",
-                 "final_steps=0", "--json", "--quiet"});
+  const Outcome w50 = hindsight(
+      {"bench",  "w50",       "--csv", table,        "--objective", "cost_ms",       "--train",
+       "1000",   "--seeds",   "1",     "--top",      "1,8",         "--methods",     "prime,forest,best_in_log",
+       "--set",  "steps=300", "--set", "ensemble=1", "--set",       "final_steps=0", "--json",
+       "--quiet"});
   ASSERT_EQ(w50.exit_code, 0) << w50.err;
   const Json runs = Json::parse(w50.out).at("runs");
   ASSERT_EQ(runs.size(), 3U);
