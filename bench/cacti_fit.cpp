@@ -68,8 +68,9 @@ Table per_size(const SramFit& fit) {
   }
   for (std::size_t i = 0; i < fit.capacities_kib.size(); ++i) {
     std::vector<std::string> row{fmt::format("{:g}", fit.capacities_kib[i])};
-    for (const std::vector<double>& errors : fit.relative_errors)
+    for (const std::vector<double>& errors : fit.relative_errors) {
       row.push_back(fmt::format("{:+.1f}", 100 * errors[i]));
+    }
     table.add_row(std::move(row));
   }
   return table;

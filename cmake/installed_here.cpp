@@ -1,4 +1,4 @@
-// Compiled into every program that links an installed Hindsight: tells the library where its data lie.
+/// Compiled into every program that links an installed Hindsight: tells the library where its data lie.
 #include "hindsight/core/installation.h"
 
 namespace {

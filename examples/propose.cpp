@@ -1,4 +1,4 @@
-// Sweeps a small space into a log, learns from the log, proposes without the simulator, and records the proposals.
+/// Sweeps a small space into a log, learns from the log, proposes without the simulator, and records the proposals.
 #include <hindsight/dataset/load.h>
 #include <hindsight/log/log.h>
 #include <hindsight/optimize/propose.h>

@@ -12,7 +12,8 @@ Runs the checks that are named, or all of them:
              last commit on it; with --all in every file of src/ and apps/
   layering   folders include only what is to their left
   headers    every public header compiles alone
-  sources    every constant has a source, every file says its job, nothing names one machine
+  sources    every constant has a source, nothing names one machine
+  openings   every file opens with its job
 
   --all      tidy: the whole tree (half an hour on two cores)
   --fix      format: rewrites the files instead of naming them
@@ -22,7 +23,7 @@ Exit codes: 0 clean, 1 findings, 2 usage, 77 clang-format 14 or clang-tidy 14 is
 
 Environment:
   JOBS       parallel jobs (default: number of processors)
-  BUILD_DIR  build folder of layering, headers and sources, absolute or relative to the repository (default: build/dev)
+  BUILD_DIR  build folder of the checks below tidy, absolute or relative to the repository (default: build/dev)
 TEXT
 }
 
@@ -34,11 +35,11 @@ for argument in "$@"; do
     --all) all=yes ;;
     --fix) fix=yes ;;
     -h | --help) usage; exit 0 ;;
-    format | tidy | layering | headers | sources) checks+=("$argument") ;;
+    format | tidy | layering | headers | sources | openings) checks+=("$argument") ;;
     *) echo "check.sh: unknown argument '$argument'. See --help" >&2; exit 2 ;;
   esac
 done
-[ ${#checks[@]} -gt 0 ] || checks=(format tidy layering headers sources)
+[ ${#checks[@]} -gt 0 ] || checks=(format tidy layering headers sources openings)
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=${JOBS:-$(nproc)}

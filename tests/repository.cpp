@@ -1,4 +1,4 @@
-// The one file that knows the folder it was built from, so that all other tests compile alike in every checkout.
+/// The one file that knows the folder it was built from, so that all other tests compile alike in every checkout.
 #include "repository.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Writes data/workloads/*.yaml from the generator: `generate_workloads FOLDER`, or `generate_workloads --tables`
-// for the tables of docs/workloads.md.
+/// Writes data/workloads/*.yaml from the generator: `generate_workloads FOLDER`, or `generate_workloads --tables`
+/// for the tables of docs/workloads.md.
 #include <cstdio>
 #include <exception>
 #include <filesystem>

@@ -1,3 +1,4 @@
+/// Finds the verb, parses its options, and says what was meant where a word is unknown.
 #include "command_line.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Turns options that name columns of a table into the roles of its columns.
 #include "csv_roles.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Compares what a command reads and writes before it starts.
 #include "file_roles.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Reads tables of matrix products and predicts each row on each GPU.
 #include "gemm_csv.h"
 
 #include <fmt/format.h>

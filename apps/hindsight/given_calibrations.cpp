@@ -1,3 +1,4 @@
+/// Reads calibration files that a user names, and finds the GPU of each.
 #include "given_calibrations.h"
 
 #include <fmt/format.h>

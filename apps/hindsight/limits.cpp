@@ -1,3 +1,4 @@
+/// Parses what bounds proposals: --set, --min, --max.
 #include "limits.h"
 
 #include <fmt/format.h>

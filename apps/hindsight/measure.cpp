@@ -135,8 +135,9 @@ void write_sheet(const measure::SessionRecords& records, const MeasureOptions& o
 int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Provenance& provenance) {
   require_separate_files(options);
   const measure::Availability here = measure::availability();
-  if (options.resume && options.log.empty())
+  if (options.resume && options.log.empty()) {
     throw Error(ErrorKind::usage, "--resume needs --log (what is done stands there)");
+  }
   if (options.sheet == "-") {
     throw Error(ErrorKind::usage, "--sheet -: standard output has the results. Name a file");
   }

@@ -1,3 +1,4 @@
+/// Makes the list of GEMMs to measure from the options of `hindsight measure`.
 #include "measure_plan.h"
 
 #include <fmt/format.h>

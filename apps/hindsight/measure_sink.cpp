@@ -1,3 +1,4 @@
+/// Writes measurements to where they are kept as soon as they are taken.
 #include "measure_sink.h"
 
 #include "hindsight/core/interrupt.h"

@@ -1,3 +1,4 @@
+/// Writes what the program says: whole files or nothing, errors as one safe line.
 #include "output.h"
 
 #include <fmt/format.h>

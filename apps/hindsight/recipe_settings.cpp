@@ -1,3 +1,4 @@
+/// Parses --set NAME=VALUE of verbs that train.
 #include "recipe_settings.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Lists the models that come along, and finds one by its name.
 #include "shipped_models.h"
 
 #include <fmt/format.h>

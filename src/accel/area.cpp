@@ -11,15 +11,15 @@ inline constexpr double kBitsPerByte = 8;
 
 }  // namespace
 
-// Per PE p and chip, with P = pes_x * pes_y PEs, C cores per PE, L lanes per core, W MACs per lane:
-//   mac       = P C L W * a_mac
-//   register  = P C * core_register_bits(L, W) * a_bit
-//   SRAMs     = P * pe_memory + P C * core_memory + P * activation_memory + P * parameter_memory
-//               + instruction_memory (one per chip)
-//   noc       = P * kNocBusesPerPe * bits(kNocLinkBytesPerCycle) * a_noc
-//   control   = control_area_fraction * (mac + register + noc)
-//   dram_phy  = dram_bandwidth * PHY area per GB/s
-// Wires run over the macros and take no area of their own.
+/// Per PE p and chip, with P = pes_x * pes_y PEs, C cores per PE, L lanes per core, W MACs per lane:
+///   mac       = P C L W * a_mac
+///   register  = P C * core_register_bits(L, W) * a_bit
+///   SRAMs     = P * pe_memory + P C * core_memory + P * activation_memory + P * parameter_memory
+///               + instruction_memory (one per chip)
+///   noc       = P * kNocBusesPerPe * bits(kNocLinkBytesPerCycle) * a_noc
+///   control   = control_area_fraction * (mac + register + noc)
+///   dram_phy  = dram_bandwidth * PHY area per GB/s
+/// Wires run over the macros and take no area of their own.
 AreaBreakdown area(const AcceleratorConfig& config, const Technology& technology) {
   const double pes = config.pes();
   const double cores = pes * config.cores_per_pe;

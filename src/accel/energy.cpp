@@ -1,3 +1,4 @@
+/// Energy per event, leakage and peak power from the technology data.
 #include "hindsight/accel/energy.h"
 
 #include <algorithm>

@@ -164,8 +164,9 @@ class Study {
     result.settings_hash = settings_hash(options_);
     const surrogate::TrainResult& learnt = trained(task, method.learned, seed);
     optimize::ProposeOptions propose;
-    for (const workload::Network& network : load_all(task.apply))
+    for (const workload::Network& network : load_all(task.apply)) {
       propose.contexts.push_back(dataset::context_of(network));
+    }
     propose.aggregate = kAggregate;
     propose.min_p_feasible = options_.min_p_feasible;
     propose.pessimism = options_.pessimism;

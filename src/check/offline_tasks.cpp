@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// The sets of the multi-application and zero-shot tables [paper: prime-2022].
+/// The sets of the multi-application and zero-shot tables [paper: prime-2022].
 const Names kImageNets = {"mobilenet_edgetpu", "mobilenet_v2", "mobilenet_v3_large", "m4", "m5", "m6"};
 
 Names with(Names names, const Names& more) {

@@ -1,3 +1,4 @@
+/// Context features of a network, as a sweep logs them.
 #include "hindsight/dataset/network_context.h"
 
 #include "hindsight/workload/context.h"

@@ -1,3 +1,4 @@
+/// Asks the built-in accelerator model, in parallel, and counts.
 #include "hindsight/evaluator/built_in.h"
 
 #include <algorithm>

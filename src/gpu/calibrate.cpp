@@ -1,3 +1,4 @@
+/// Fits the constants of the GEMM model to measured times: Levenberg-Marquardt, then compass search.
 #include <fmt/core.h>
 
 #include <Eigen/Dense>

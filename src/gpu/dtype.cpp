@@ -1,3 +1,4 @@
+/// Names, sizes and classes of number formats.
 #include "hindsight/gpu/dtype.h"
 
 #include <fmt/core.h>

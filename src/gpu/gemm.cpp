@@ -1,3 +1,4 @@
+/// Names of modes and layouts; work, bytes and limits of a matrix product.
 #include "hindsight/gpu/gemm.h"
 
 #include <fmt/core.h>

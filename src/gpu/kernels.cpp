@@ -1,3 +1,4 @@
+/// Tables of kernel families, and which kernels of them can run a product.
 #include "gpu/kernels.h"
 
 #include <fmt/format.h>

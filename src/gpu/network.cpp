@@ -1,3 +1,4 @@
+/// Sums the GEMMs of a network on one GPU.
 #include "hindsight/gpu/network.h"
 
 #include <fmt/format.h>

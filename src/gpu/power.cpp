@@ -1,3 +1,4 @@
+/// Equations of board power, and the clock that a power limit leaves.
 #include "hindsight/gpu/power.h"
 
 namespace hindsight::gpu {

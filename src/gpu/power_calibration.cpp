@@ -1,3 +1,4 @@
+/// Reads fitted power constants from YAML.
 #include "hindsight/gpu/power_calibration.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Least squares over the logarithms of the power constants, judged by folds of shapes.
 #include "hindsight/gpu/power_fit.h"
 
 #include <fmt/format.h>

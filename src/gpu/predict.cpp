@@ -1,3 +1,4 @@
+/// Picks the kernel that the library would, and computes time, traffic, power and energy of it.
 #include "hindsight/gpu/predict.h"
 
 #include <algorithm>

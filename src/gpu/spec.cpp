@@ -1,3 +1,4 @@
+/// Looks up spec sheets, and what follows from them.
 #include "hindsight/gpu/spec.h"
 
 #include <fmt/format.h>

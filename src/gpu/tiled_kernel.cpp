@@ -1,3 +1,4 @@
+/// Equations of the tiled kernel: loads, sectors, occupancy, time.
 #include "hindsight/gpu/tiled_kernel.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// Widens validated ranges by measurements, and says what of a prediction lies outside.
 #include "hindsight/gpu/validity.h"
 
 #include <fmt/format.h>

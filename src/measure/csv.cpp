@@ -1,3 +1,4 @@
+/// Writes one row of CSV per timed GEMM.
 #include "hindsight/measure/csv.h"
 
 #include <cmath>

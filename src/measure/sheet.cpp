@@ -1,3 +1,4 @@
+/// Writes a spec sheet from the measured quantities of one board.
 #include "hindsight/measure/sheet.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Text and JSON of spaces, samples, workloads and the installation.
 #include "hindsight/report/catalogue.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Names, units and lists of numbers as the tables show them.
 #include "report/fields.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Shapes, tiles, rates and notes as the GEMM reports show them.
 #include "report/gemm_fields.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// GEMM predictions as JSON.
 #include "hindsight/core/provenance.h"
 #include "hindsight/report/gemm.h"
 #include "report/gemm_fields.h"

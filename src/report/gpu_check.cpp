@@ -1,3 +1,4 @@
+/// Text and JSON of designs beside GPUs, each also at a common process node.
 #include "hindsight/report/gpu_check.h"
 
 #include <fmt/format.h>
@@ -155,11 +156,12 @@ std::string notes(const GpuCheckReport& report, int columns) {
     }
   }
   std::string out;
-  if (outside)
+  if (outside) {
     out += wrapped("* ",
                    "outside what measurements cover: designs were never made; GPUs were measured in other formats or "
                    "ways of running",
                    columns, 2);
+  }
   if (!uncalibrated.empty()) {
     out += wrapped("note: ",
                    "runtime constants carried over from another GPU: " +

@@ -1,3 +1,4 @@
+/// Text and JSON of what an import took, refused and guessed.
 #include "hindsight/report/import.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Contents and statistics of a log as JSON.
 #include "hindsight/report/log_summary.h"
 #include "report/json.h"
 

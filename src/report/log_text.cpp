@@ -1,3 +1,4 @@
+/// Contents and statistics of a log as tables.
 #include <fmt/format.h>
 
 #include <algorithm>

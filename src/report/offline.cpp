@@ -1,3 +1,4 @@
+/// Tables of the offline study: per task, ratios, and queries to match.
 #include "hindsight/report/offline.h"
 
 #include <fmt/format.h>

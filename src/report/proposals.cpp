@@ -1,3 +1,4 @@
+/// Text and JSON of proposals, and of the truth about them.
 #include "hindsight/report/proposals.h"
 
 #include <fmt/format.h>
@@ -305,8 +306,9 @@ std::string proposals_csv(const ProposalReport& report) {
   for (const char* name : {"predicted", "score", "spread", "p_feasible", "nearest_logged_distance", "logged"}) {
     header.emplace_back(name);
   }
-  for (const optimize::Constraint& constraint : report.options->constraints)
+  for (const optimize::Constraint& constraint : report.options->constraints) {
     header.push_back(csv_cell(constraint.name));
+  }
   if (!report.verdicts.empty()) header.insert(header.end(), {"simulated_feasible", "simulated", "reasons"});
   std::string out = join(header, ",") + "\n";
   for (std::size_t i = 0; i < report.result->proposals.size(); ++i) {

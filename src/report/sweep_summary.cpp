@@ -1,3 +1,4 @@
+/// Text and JSON of a finished sweep.
 #include "hindsight/report/sweep_summary.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Text and JSON of W50 runs: medians per table and method.
 #include "hindsight/report/w50.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Limits that need no evaluation, as constraints of a problem.
 #include "hindsight/study/analytic_constraint.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// Evaluates proposals and keeps their objective, metrics and violations.
 #include "hindsight/study/verdict.h"
 
 #include <fmt/format.h>

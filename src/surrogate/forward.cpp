@@ -146,8 +146,9 @@ struct Forward {
     constexpr std::ptrdiff_t kWide = std::ptrdiff_t{Isa::kLanes} * Isa::kRegisters;
     for (std::ptrdiff_t o = 0; o < linear.out; o += Isa::kOutputs) {
       std::ptrdiff_t lane = 0;
-      for (; lane + kWide <= lanes; lane += kWide)
+      for (; lane + kWide <= lanes; lane += kWide) {
         tile<Isa::kRegisters, kActivation>(linear, o, input + lane, output + lane);
+      }
       for (; lane < lanes; lane += Isa::kLanes) tile<1, kActivation>(linear, o, input + lane, output + lane);
     }
   }

@@ -162,8 +162,8 @@ class Mean {
 
 }  // namespace
 
-// Equation (Kendall 1945): tau_b = (concordant - discordant) / sqrt((n0 - ties_a) (n0 - ties_b)), n0 = n (n - 1) / 2.
-// Computed after Knight 1966: sort by (a, b), then the discordant pairs are the inversions of b.
+/// Equation (Kendall 1945): tau_b = (concordant - discordant) / sqrt((n0 - ties_a) (n0 - ties_b)), n0 = n (n - 1) / 2.
+/// Computed after Knight 1966: sort by (a, b), then the discordant pairs are the inversions of b.
 double kendall_tau(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   HINDSIGHT_EXPECT(a.size() == b.size());
   if (a.hasNaN() || b.hasNaN()) return kUndefined;

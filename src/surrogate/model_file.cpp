@@ -108,8 +108,9 @@ Model parse_model(std::string_view bytes) {
       refuse(fmt::format("tensor '{}' belongs to no member of the model", printable(entry.name)));
     }
     const auto number = static_cast<std::size_t>(*member);
-    if (!entry.name.starts_with(member_prefix(number)))
+    if (!entry.name.starts_with(member_prefix(number))) {
       refuse(fmt::format("odd tensor name '{}'", printable(entry.name)));
+    }
     Tensor tensor{.shape = entry.shape, .values = std::vector<float>((entry.end - entry.begin) / sizeof(float))};
     if (!tensor.values.empty()) std::memcpy(tensor.values.data(), data.data() + entry.begin, entry.end - entry.begin);
     weights[number].emplace(entry.name.substr(member_prefix(number).size()), std::move(tensor));

@@ -297,8 +297,9 @@ SafetensorsHeader parse_header_text(std::string_view text, std::uint64_t data_by
     if (offsets.size() != 2 || offsets[0] < 0 || offsets[1] < offsets[0]) fail("has malformed data_offsets");
     std::uint64_t bytes = sizeof(float);
     for (const std::int64_t size : shape) {
-      if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes))
+      if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes)) {
         fail("has no sane shape");
+      }
     }
     TensorEntry found{name, shape, static_cast<std::uint64_t>(offsets[0]), static_cast<std::uint64_t>(offsets[1])};
     if (found.end - found.begin != bytes) fail("has data_offsets that do not fit its shape");

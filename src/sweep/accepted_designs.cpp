@@ -1,3 +1,4 @@
+/// Filters candidates by constraints and by what occurred before; goes on where a position says.
 #include "sweep/accepted_designs.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+/// Prepares rounds of a sampler and hands out candidates by index.
 #include "sweep/candidates.h"
 
 #include <algorithm>

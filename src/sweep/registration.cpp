@@ -1,3 +1,4 @@
+/// Registers spaces, workloads, evaluator and options of a sweep, and refuses a log of other ones.
 #include "sweep/registration.h"
 
 #include <fmt/format.h>

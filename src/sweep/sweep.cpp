@@ -1,3 +1,4 @@
+/// Runs a sweep: batches are evaluated by all threads while the batch before is written.
 #include "hindsight/sweep/sweep.h"
 
 #include <fmt/format.h>

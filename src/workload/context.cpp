@@ -1,4 +1,4 @@
-// The context features: one table of name, meaning and computation.
+/// The context features: one table of name, meaning and computation.
 #include "hindsight/workload/context.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace hindsight::workload {
 namespace {
 
-// [chosen] A layer with fewer terms or columns than this cannot fill a wide array on its own; 64 sets the first
-// layers of image networks and all depthwise layers apart from the rest.
+/// [chosen] A layer with fewer terms or columns than this cannot fill a wide array on its own; 64 sets the first
+/// layers of image networks and all depthwise layers apart from the rest.
 constexpr std::int64_t kNarrow = 64;
 
 double repeats(const GemmLayer& gemm) { return static_cast<double>(gemm.repeat); }
@@ -30,14 +30,14 @@ double largest(const Network& network, Value value) {
   return result;
 }
 
-// exp(sum(w * log(value)) / sum(w)) with the MACs of a layer as its weight w.
+/// exp(sum(w * log(value)) / sum(w)) with the MACs of a layer as its weight w.
 double geometric_mean_by_macs(const Network& network, Value value) {
   double sum = 0.0;
   for (const GemmLayer& gemm : network.gemms()) sum += macs(gemm) * std::log(value(gemm));
   return std::exp(sum / network.totals().macs);
 }
 
-// The part of `quantity` that lies in layers of which `holds` is true.
+/// The part of `quantity` that lies in layers of which `holds` is true.
 double share(const Network& network, Value quantity, Predicate holds) {
   double part = 0.0;
   double whole = 0.0;

@@ -1,8 +1,8 @@
-// Checks of a layer and its lowering to a GEMM.
-//
-// Model: im2col [paper: chellapilla-2006]: every output pixel is a row, every output channel a column.
-// Valid for: dense, grouped, dilated, depthwise and transposed 2-d convolutions, fully connected layers,
-// batched products of activations. Ignores: pooling, activation functions, residual additions (no MACs).
+/// Checks of a layer and its lowering to a GEMM.
+///
+/// Model: im2col [paper: chellapilla-2006]: every output pixel is a row, every output channel a column.
+/// Valid for: dense, grouped, dilated, depthwise and transposed 2-d convolutions, fully connected layers,
+/// batched products of activations. Ignores: pooling, activation functions, residual additions (no MACs).
 #include "hindsight/workload/layer.h"
 
 #include <fmt/format.h>
@@ -18,9 +18,9 @@
 namespace hindsight::workload {
 namespace {
 
-// Doubles are exact up to here; every count of this layer must be.
+/// Doubles are exact up to here; every count of this layer must be.
 constexpr double kExactLimit = 9007199254740992.0;  // 2^53
-// [chosen] Keeps sums and differences of sizes far inside 64 bits; the largest real dimension is a vocabulary.
+/// [chosen] Keeps sums and differences of sizes far inside 64 bits; the largest real dimension is a vocabulary.
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 
 constexpr std::array<std::pair<LayerType, std::string_view>, 5> kTypeNames{{
@@ -33,14 +33,14 @@ constexpr std::array<std::pair<LayerType, std::string_view>, 5> kTypeNames{{
 
 bool is_convolution(LayerType type) { return type != LayerType::fully_connected && type != LayerType::matmul; }
 
-// Exact while every partial product is at most 2^53, which holds when the result is (all factors >= 1).
+/// Exact while every partial product is at most 2^53, which holds when the result is (all factors >= 1).
 double product(std::initializer_list<std::int64_t> factors) {
   double result = 1.0;
   for (const std::int64_t factor : factors) result *= static_cast<double>(factor);
   return result;
 }
 
-// Extent of a dilated kernel along one axis.
+/// Extent of a dilated kernel along one axis.
 std::int64_t extent(std::int64_t kernel, std::int64_t dilation) { return (kernel - 1) * dilation + 1; }
 
 std::int64_t output_size(LayerType type, std::int64_t in, std::int64_t kernel, std::int64_t stride,
@@ -49,8 +49,8 @@ std::int64_t output_size(LayerType type, std::int64_t in, std::int64_t kernel, s
   return (in + pads - extent(kernel, dilation)) / stride + 1;
 }
 
-// Input positions along one axis that lie in some window. Windows that overlap or touch cover an interval;
-// windows that do not (stride > extent) leave gaps. Ignores: holes inside a dilated kernel.
+/// Input positions along one axis that lie in some window. Windows that overlap or touch cover an interval;
+/// windows that do not (stride > extent) leave gaps. Ignores: holes inside a dilated kernel.
 std::int64_t touched(std::int64_t in, std::int64_t out, std::int64_t window, std::int64_t stride,
                      std::int64_t pad_before) {
   const auto covered_below = [&](std::int64_t limit) {
@@ -145,8 +145,8 @@ std::string find_product_problem(const Layer& layer) {
   return {};
 }
 
-// m, n, k and count at `batch`, and the extents that a GEMM does not show. The layer is known to be well formed,
-// but the products below may still be beyond 2^53.
+/// m, n, k and count at `batch`, and the extents that a GEMM does not show. The layer is known to be well formed,
+/// but the products below may still be beyond 2^53.
 struct Shape {
   double m = 1, n = 1, k = 1, count = 1;
   double input_elements = 0, output_elements = 0;
@@ -201,7 +201,7 @@ Shape shape_of(const Layer& layer, std::int64_t batch) {
   return shape;
 }
 
-// Trained parameters of one repeat: weights, bias, batch normalisation.
+/// Trained parameters of one repeat: weights, bias, batch normalisation.
 double parameters_of(const Layer& layer, const Shape& shape) {
   if (layer.type == LayerType::matmul) return 0.0;
   const std::int64_t channels = is_convolution(layer.type) ? layer.out_channels : layer.columns;
@@ -249,8 +249,9 @@ std::string find_problem(const Layer& layer, std::int64_t batch) {
       {"parameters", parameters_of(layer, shape) * repeat},
   }};
   for (const auto& [what, count] : counts) {
-    if (!(count <= kExactLimit))
+    if (!(count <= kExactLimit)) {
       return fmt::format("{:.3g} {} are more than 2^53 and cannot be counted exactly", count, what);
+    }
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// A network: checked layers, their GEMMs and the sums over both.
+/// A network: checked layers, their GEMMs and the sums over both.
 #include "hindsight/workload/network.h"
 
 #include <fmt/format.h>
@@ -14,11 +14,11 @@
 namespace hindsight::workload {
 namespace {
 
-// Bumped when canonical_definition() changes its meaning: hashes in logs depend on it.
+/// Bumped when canonical_definition() changes its meaning: hashes in logs depend on it.
 constexpr int kDefinitionVersion = 1;
 constexpr double kExactLimit = 9007199254740992.0;  // 2^53: sums of doubles are exact below
 
-// One spelling for layers that mean the same, so that reading what was written gives an equal layer.
+/// One spelling for layers that mean the same, so that reading what was written gives an equal layer.
 Layer normalised(Layer layer) {
   if (layer.type == LayerType::matmul) {
     layer.has_bias = false;

@@ -1,7 +1,7 @@
-// Workload files: reading, writing, and finding them by name.
-//
-// One flow map per layer; the format is described in docs/workloads.md. Every value is bounded, unknown keys are
-// refused, and a problem of a layer is reported at the line of that layer.
+/// Workload files: reading, writing, and finding them by name.
+///
+/// One flow map per layer; the format is described in docs/workloads.md. Every value is bounded, unknown keys are
+/// refused, and a problem of a layer is reported at the line of that layer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kFolder = "data/workloads";
 constexpr std::int64_t kFormatVersion = 1;
-// [chosen] Bounds of what a file may ask for: far above any network, low enough to stay responsive.
+/// [chosen] Bounds of what a file may ask for: far above any network, low enough to stay responsive.
 constexpr std::int64_t kMostLayers = 100000;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 constexpr const char* kAttention = "attention";
@@ -38,7 +38,7 @@ std::int64_t size_or(const ConfigNode& node, const std::string& key, std::int64_
   return node.get_int(key, fallback, 1, kLargestSize);
 }
 
-// `key: 3` or `key: [3, 5]` (height, width).
+/// `key: 3` or `key: [3, 5]` (height, width).
 std::pair<std::int64_t, std::int64_t> read_pair(const ConfigNode& layer, const std::string& key) {
   const std::optional<ConfigNode> node = layer.find(key);
   if (!node) return {1, 1};
@@ -47,8 +47,9 @@ std::pair<std::int64_t, std::int64_t> read_pair(const ConfigNode& layer, const s
     return {value, value};
   }
   const std::vector<ConfigNode> items = node->items();
-  if (items.size() != 2)
+  if (items.size() != 2) {
     node->fail(fmt::format("{} has {} values, but takes one, or [height, width]", key, items.size()));
+  }
   return {items[0].as_int(1, kLargestSize), items[1].as_int(1, kLargestSize)};
 }
 
@@ -67,7 +68,7 @@ Padding same_padding_width(const Layer& layer) {
   return same_padding(layer.type, layer.in_width, layer.kernel_width, layer.stride_width, layer.dilation_width);
 }
 
-// `pad: same`, `pad: 1`, `pad: [height, width]` or `pad: [top, bottom, left, right]`; none when absent.
+/// `pad: same`, `pad: 1`, `pad: [height, width]` or `pad: [top, bottom, left, right]`; none when absent.
 void read_padding(const ConfigNode& node, Layer& layer) {
   const std::optional<ConfigNode> pad = node.find("pad");
   if (!pad) return;
@@ -132,7 +133,7 @@ Layer read_convolution(const ConfigNode& node, Layer layer) {
   return layer;
 }
 
-// Scores: queries (query_length x head_dim) times transposed keys; values: scores times values. Both per head.
+/// Scores: queries (query_length x head_dim) times transposed keys; values: scores times values. Both per head.
 std::array<Layer, 2> expand_attention(const ConfigNode& node, const Layer& common) {
   node.require_only_keys({"name", "type", "repeat", "heads", "kv_heads", "query_length", "key_length", "head_dim"});
   Layer scores = common;
@@ -237,7 +238,7 @@ Network read_network(const ConfigNode& root) {
   }
 }
 
-// A plain scalar where YAML reads it back as the same string, else double-quoted.
+/// A plain scalar where YAML reads it back as the same string, else double-quoted.
 std::string quoted(const std::string& text, bool always) {
   const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
@@ -316,7 +317,7 @@ std::string layer_text(const Layer& layer) {
   return text + parameters_text(layer) + "}\n";
 }
 
-// The attention layer that expands to exactly these two, if there is one.
+/// The attention layer that expands to exactly these two, if there is one.
 std::optional<std::string> attention_text(const Layer& scores, const Layer& values) {
   if (scores.type != LayerType::matmul || !scores.name.ends_with(kScores)) return std::nullopt;
   const std::string name = scores.name.substr(0, scores.name.size() - std::string_view(kScores).size());

@@ -1,4 +1,4 @@
-// The application table of PRIME's study [paper: prime-2022].
+/// The application table of PRIME's study [paper: prime-2022].
 #include "hindsight/workload/prime_applications.h"
 
 #include <array>
@@ -6,9 +6,9 @@
 namespace hindsight::workload {
 namespace {
 
-// Source: Kumar et al., "Data-driven offline optimization for architecting hardware accelerators", ICLR 2022,
-// table of applications [paper: prime-2022]: (convolutions, depthwise convolutions, fully connected layers),
-// parameters, instructions in bytes, compute operations.
+/// Source: Kumar et al., "Data-driven offline optimization for architecting hardware accelerators", ICLR 2022,
+/// table of applications [paper: prime-2022]: (convolutions, depthwise convolutions, fully connected layers),
+/// parameters, instructions in bytes, compute operations.
 constexpr std::array<PrimeApplication, 9> kApplications{{
     {"mobilenet_edgetpu", {.convolution = 45, .depthwise = 13, .fully_connected = 1}, 3.87, 476736, 1989811168},
     {"mobilenet_v2", {.convolution = 35, .depthwise = 17, .fully_connected = 1}, 3.31, 416032, 609353376},

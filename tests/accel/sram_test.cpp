@@ -72,8 +72,9 @@ TEST(SramCostTest, NoCapacityIsNoMemory) {
 
 TEST(SramCostTest, AreaAloneIsTheSameArea) {
   const SramModel model = load_technology("22nm").sram;
-  for (double bytes = 16; bytes < 1e9; bytes *= 1.7)
+  for (double bytes = 16; bytes < 1e9; bytes *= 1.7) {
     EXPECT_EQ(sram_area_mm2(model, bytes), sram_cost(model, bytes).area_mm2);
+  }
   EXPECT_EQ(sram_area_mm2(model, 0), 0);
 }
 

@@ -71,7 +71,7 @@ TEST(Terms, TileStaysWhenNothingItDependsOnMoves) {
   EXPECT_EQ(refetch(Stationary::output, {.m = 4, .n = 3, .k = 1}).weight_reads, 4);
 }
 
-// A loop nest that remembers which tile of an operand was used last counts the same transfers.
+/// A loop nest that remembers which tile of an operand was used last counts the same transfers.
 TEST(Terms, RefetchEqualsCountingInTheLoopNest) {
   for (const Stationary stationary : {Stationary::output, Stationary::weight, Stationary::input}) {
     const LoopOrder order = loop_order(stationary);

@@ -1,3 +1,4 @@
+/// Starts a program with its own output and signals, and waits for it.
 #include "apps/process.h"
 
 #include <fcntl.h>
@@ -26,8 +27,9 @@ constexpr int kCannotStart = 127;
   argv.push_back(nullptr);
   for (const auto& [name, value] : surroundings.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (!surroundings.folder.empty() && ::chdir(surroundings.folder.c_str()) != 0) ::_exit(kCannotStart);
-  if (!surroundings.standard_output.empty())
+  if (!surroundings.standard_output.empty()) {
     out = ::open(surroundings.standard_output.c_str(), O_WRONLY | O_CREAT, 0644);
+  }
   if (surroundings.largest_file_bytes) {
     const rlimit limit{.rlim_cur = *surroundings.largest_file_bytes, .rlim_max = *surroundings.largest_file_bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);

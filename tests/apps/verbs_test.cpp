@@ -57,8 +57,9 @@ TEST_F(Verbs, ListAndShowWorkloads) {
   const Json json = json_of(hindsight({"workload", "show", "mobilenet_v2", "--json"}));
   EXPECT_EQ(json.at("name"), "mobilenet_v2");
   double macs = 0;
-  for (const Json& layer : json.at("layer_table"))
+  for (const Json& layer : json.at("layer_table")) {
     macs += layer.at("macs").get<double>() * layer.at("repeat").get<double>();
+  }
   EXPECT_EQ(macs, json.at("macs").get<double>());
   EXPECT_FALSE(json.at("context").empty());
   const Json batched = json_of(hindsight({"workload", "show", "mobilenet_v2", "--batch", "2", "--json"}));

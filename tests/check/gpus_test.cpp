@@ -1,4 +1,4 @@
-// Do designs and GPUs meet on equal terms: same network, same batch, energy = power x time, best batch found?
+/// Do designs and GPUs meet on equal terms: same network, same batch, energy = power x time, best batch found?
 #include "hindsight/check/gpus.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Do the factors between nodes meet the published ones, and do they compose?
+/// Do the factors between nodes meet the published ones, and do they compose?
 #include "hindsight/check/node_scaling.h"
 
 #include <gtest/gtest.h>

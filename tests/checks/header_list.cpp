@@ -1,3 +1,4 @@
+/// Compares the headers of a tree with those that the build compiled.
 #include "checks/header_list.h"
 
 #include <set>

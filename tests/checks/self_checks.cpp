@@ -11,6 +11,7 @@
 
 #include "checks/header_list.h"
 #include "checks/layering.h"
+#include "checks/openings.h"
 #include "checks/source_text.h"
 #include "checks/sources.h"
 
@@ -212,6 +213,22 @@ TEST(Sources, BinaryFilesAndBuildFoldersAreSkipped) {
                                                   "rk/x\0",
                                                   8))
                   .empty());
+}
+
+TEST(Openings, ASourceThatDoesNotSayItsJobIsFound) {
+  const auto openings_of = [](const std::string& file, const std::string& text) {
+    const TemporaryTree tree;
+    tree.write(file, text);
+    return check_openings(tree.root());
+  };
+  EXPECT_TRUE(openings_of("src/a/a.cpp", "/// Reads version 1.2 of\n/// a file.\n#include <string>\n").empty());
+  EXPECT_TRUE(openings_of("tests/a/a.cu", "/// Does it hold? Model: by hand\n").empty());
+  EXPECT_TRUE(openings_of("scripts/a.sh", "true\n").empty());
+  for (const char* text : {"", "#include <string>\n", "// Reads a file.\n", "/// Reads a file\n",
+                           "/// Reads version 1.2\n", "\n/// Reads a file.\n", "/// Reads\n///\n/// a file.\n"}) {
+    SCOPED_TRACE(text);
+    expect_one(openings_of("include/hindsight/a/a.h", text), "include/hindsight/a/a.h", 1, "does not say its job");
+  }
 }
 
 TEST(Headers, AHeaderTheBuildLeftOutIsFound) {

@@ -1,3 +1,4 @@
+/// Splits sources into lines, includes and comments.
 #include "checks/source_text.h"
 
 #include <algorithm>

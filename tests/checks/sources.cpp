@@ -1,3 +1,4 @@
+/// Looks for tags without a source and for traces of one machine.
 #include "checks/sources.h"
 
 #include <algorithm>
@@ -98,8 +99,7 @@ void check_tags(const std::string& file, std::string_view text, const std::set<s
   for (const std::string_view line : lines_of(text)) {
     ++number;
     for (std::size_t open = line.find('['); open != std::string_view::npos; open = line.find('[', open + 1)) {
-      if (open > 0 && (is_name_character(line[open - 1]) || line[open - 1] == '['))
-        continue;  // an index, [[attribute]]
+      if (open > 0 && (is_name_character(line[open - 1]) || line[open - 1] == '[')) continue;  // index, [[attribute]]
       const std::string_view inside = line.substr(open + 1, line.find(']', open) - open - 1);
       const auto* end_of_word = std::find_if_not(inside.begin(), inside.end(), is_letter);
       const auto length = static_cast<std::size_t>(end_of_word - inside.begin());

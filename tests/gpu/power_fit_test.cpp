@@ -1,4 +1,4 @@
-// Does the power fit find constants that made the data, and are its errors what they say?
+/// Does the power fit find constants that made the data, and are its errors what they say?
 #include "hindsight/gpu/power_fit.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Is the power of a board what its terms add up to, and does a prediction settle where the limit says?
+/// Is the power of a board what its terms add up to, and does a prediction settle where the limit says?
 #include "hindsight/gpu/power.h"
 
 #include <gtest/gtest.h>
@@ -148,7 +148,7 @@ TEST(PowerCalibration, EveryGpuHasConstantsOfBothClasses) {
   }
 }
 
-// An L4 with 72 W reaches 8.7 TFLOP/s of its 30.3 in cuBLAS' fp32 GEMM (median of the measured linear layers).
+/// An L4 with 72 W reaches 8.7 TFLOP/s of its 30.3 in cuBLAS' fp32 GEMM (median of the measured linear layers).
 TEST(PowerLimit, ExplainsWhyAnL4ReachesAThirdOfItsFp32Peak) {
   const GpuSpec l4 = load_gpu("l4");
   const GemmPrediction result = settled(l4, {.m = 4096, .n = 4096, .k = 4096, .dtype = DType::fp32});

@@ -116,8 +116,9 @@ dataset::Dataset labelled(const Model& model, double feasible_above) {
     LevelMatrix all(24, 3);
     for (std::uint64_t i = 0; i < 24; ++i) {
       const space::Design design = parts.space.design(i);
-      for (Eigen::Index j = 0; j < 3; ++j)
+      for (Eigen::Index j = 0; j < 3; ++j) {
         all(static_cast<Eigen::Index>(i), j) = design.levels[static_cast<std::size_t>(j)];
+      }
     }
     return all;
   }();

@@ -1,4 +1,4 @@
-// Do the context features say what their descriptions say, and do they tell the applications apart?
+/// Do the context features say what their descriptions say, and do they tell the applications apart?
 #include "hindsight/workload/context.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::map<std::string, double> features_of(const Network& network) {
   return result;
 }
 
-// One layer of every type with round numbers.
+/// One layer of every type with round numbers.
 Network sample() {
   return parse_network(
       "name: sample\n"

@@ -1,4 +1,4 @@
-// Does the lowering give the GEMM that the convolution is, and are impossible layers refused with a reason?
+/// Does the lowering give the GEMM that the convolution is, and are impossible layers refused with a reason?
 #include "hindsight/workload/layer.h"
 
 #include <gmock/gmock.h>
@@ -131,7 +131,7 @@ TEST(Lower, BatchAddsRowsToFullyConnectedLayersAndProductsToMatmuls) {
   EXPECT_EQ(lower(layer, 3).count, 3);
 }
 
-// Counts MACs, touched input pixels and outputs by walking over every output pixel and kernel tap.
+/// Counts MACs, touched input pixels and outputs by walking over every output pixel and kernel tap.
 struct Walked {
   double macs = 0;
   double input_pixels = 0;

@@ -1,4 +1,4 @@
-// Do workload files say what they mean: read, refuse with a place and a reason, write, and hash?
+/// Do workload files say what they mean: read, refuse with a place and a reason, write, and hash?
 #include "hindsight/workload/network.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Random valid layers for property tests, and the stream they come from.
+/// Random valid layers for property tests, and the stream they come from.
 #pragma once
 
 #include <string>

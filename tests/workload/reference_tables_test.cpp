@@ -1,7 +1,7 @@
-// Does every generated layer equal the one of an independently made table of the same network?
-//
-// The tables (CSV, one row per distinct layer) lie outside the repository: folder data/workloads under
-// $HINDSIGHT_SHARED_DIR, else under ../shared beside the source tree. Without them the tests are skipped.
+/// Does every generated layer equal the one of an independently made table of the same network?
+///
+/// The tables (CSV, one row per distinct layer) lie outside the repository: folder data/workloads under
+/// $HINDSIGHT_SHARED_DIR, else under ../shared beside the source tree. Without them the tests are skipped.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -35,7 +35,7 @@ std::vector<std::string> cells(const std::string& line) {
   return result;
 }
 
-// What both sides can say of one layer: type, GEMM, MACs, parameters.
+/// What both sides can say of one layer: type, GEMM, MACs, parameters.
 struct Row {
   std::string type;
   std::int64_t m = 0, n = 0, k = 0;
@@ -72,8 +72,8 @@ Rows read_table(const std::filesystem::path& file) {
   return rows;
 }
 
-// The tables list one product per attention head, one filter per depthwise channel (N = 1), and no heads that share
-// keys.
+/// The tables list one product per attention head, one filter per depthwise channel (N = 1), and no heads that share
+/// keys.
 Rows rows_of(const Network& network) {
   Rows rows;
   for (std::size_t i = 0; i < network.layers().size(); ++i) {

@@ -1,4 +1,4 @@
-// Are the shipped networks the published ones, to the last parameter, and are the files what the generator writes?
+/// Are the shipped networks the published ones, to the last parameter, and are the files what the generator writes?
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,8 +44,8 @@ TEST(Documentation, HoldsTheGeneratedTables) {
   }
 }
 
-// Published totals: parameters as counted by torchvision [spec: torchvision], the TensorFlow slim zoo and the model
-// cards; MACs with attention products and without pooling, normalisation and activation functions.
+/// Published totals: parameters as counted by torchvision [spec: torchvision], the TensorFlow slim zoo and the model
+/// cards; MACs with attention products and without pooling, normalisation and activation functions.
 struct Published {
   const char* name;
   double macs;
@@ -84,8 +84,8 @@ TEST(PublishedNetworks, ParametersOutsideTheLayersByHand) {
 double deviation(double value, double published) { return std::abs(value / published - 1.0); }
 
 constexpr double kStandInTolerance = 0.03;  // the promise of docs/workloads.md
-// PRIME prints weights with two decimals, and two operations per MAC plus its pointwise operations, which are
-// 0.4 to 3.7 % on the three published networks.
+/// PRIME prints weights with two decimals, and two operations per MAC plus its pointwise operations, which are
+/// 0.4 to 3.7 % on the three published networks.
 constexpr double kPrintedWeights = 0.005;  // MiB
 constexpr double kPointwiseShare = 0.04;
 

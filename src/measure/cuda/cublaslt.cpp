@@ -1,3 +1,4 @@
+/// Loads cuBLASLt and calls it: descriptors, algorithms, products.
 #include "measure/cuda/cublaslt.h"
 
 #include <cublasLt.h>

@@ -1,3 +1,4 @@
+/// Runs the micro-benchmarks of a device and names their results.
 #include "measure/cuda/device_bench.h"
 
 #include <algorithm>

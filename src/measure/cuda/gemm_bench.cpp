@@ -1,3 +1,4 @@
+/// Allocates rotating operands, runs a GEMM task, and makes its row.
 #include "measure/cuda/gemm_bench.h"
 
 #include <algorithm>

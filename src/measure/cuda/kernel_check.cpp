@@ -1,3 +1,4 @@
+/// Multiplies small matrices on device and host, and compares.
 #include "measure/cuda/kernel_check.h"
 
 #include <cmath>

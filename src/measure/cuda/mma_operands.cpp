@@ -1,3 +1,4 @@
+/// Fills the operands of tensor-core kernels.
 #include "measure/cuda/mma_operands.h"
 
 #include <bit>
@@ -66,8 +67,9 @@ void MmaOperands::random(std::uint32_t* device, gpu::DType dtype, cudaStream_t s
   std::vector<std::uint32_t> words = random_words(kBytes, dtype, stream);
   constexpr std::size_t kPlus = 4, kMinus = 6;
   for (std::size_t lane = 0; lane < words.size(); lane += kWordsPerLane) {
-    for (std::size_t i = 0; i < kMinus - kPlus; ++i)
+    for (std::size_t i = 0; i < kMinus - kPlus; ++i) {
       words[lane + kMinus + i] = words[lane + kPlus + i] ^ sign_mask(dtype);
+    }
   }
   upload(device, words, stream);
 }

@@ -1,3 +1,4 @@
+/// Fills device memory with standard-normal numbers of a format.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>

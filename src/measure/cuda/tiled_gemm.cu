@@ -1,3 +1,4 @@
+/// The tiled kernel and its launch.
 #include "hindsight/gpu/tiled_kernel.h"
 #include "measure/cuda/support.h"
 #include "measure/cuda/tiled_gemm.h"

@@ -1,3 +1,4 @@
+/// Times batches of launches by events, cold or sustained.
 #include "measure/cuda/timing.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// Samples power, clocks and temperature of a board, and summarises them.
 #include "hindsight/measure/board.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// Average power from an energy counter that moves in steps.
 #include "hindsight/measure/energy.h"
 
 namespace hindsight::measure {

@@ -1,3 +1,4 @@
+/// The standard list of what to measure on a GPU, most wanted first.
 #include "hindsight/measure/plan.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+/// Medians, spreads, and when to stop measuring.
 #include "hindsight/measure/statistics.h"
 
 #include <algorithm>

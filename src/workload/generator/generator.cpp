@@ -1,4 +1,4 @@
-// The list of shipped networks, their files and their table.
+/// The list of shipped networks, their files and their table.
 #include "hindsight/workload/generator.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// Transformers for text: an encoder, and one decoder model in its two phases.
-//
-// Repeats stand for the blocks: one line is executed by every block, with weights of its own.
+/// Transformers for text: an encoder, and one decoder model in its two phases.
+///
+/// Repeats stand for the blocks: one line is executed by every block, with weights of its own.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace hindsight::workload {
 namespace {
 
-// Source: Devlin et al. 2019, "BERT", section 3 [paper: bert]: L = 12, H = 768, A = 12; WordPiece vocabulary 30,522.
+/// Source: Devlin et al. 2019, "BERT", section 3 [paper: bert]: L = 12, H = 768, A = 12; WordPiece vocabulary 30,522.
 Network bert_base() {
   constexpr std::int64_t kBlocks = 12, kWidth = 768, kFeedForward = 3072, kHeads = 12, kTokens = 128;
   constexpr std::int64_t kVocabulary = 30522, kPositions = 512, kSegments = 2;  // [paper: bert]
@@ -34,9 +34,9 @@ Network bert_base() {
           {.count = embeddings + norms, .what = "token, position and segment embeddings, layer norms"}};
 }
 
-// Source: Grattafiori et al. 2024, "The Llama 3 herd of models", table 3 [paper: llama3]. `queries` tokens are
-// processed against `context` keys; logits are computed for the last token. Causal masking is ignored: the full
-// score matrix is computed.
+/// Source: Grattafiori et al. 2024, "The Llama 3 herd of models", table 3 [paper: llama3]. `queries` tokens are
+/// processed against `context` keys; logits are computed for the last token. Causal masking is ignored: the full
+/// score matrix is computed.
 Network llama3_8b(const std::string& name, const std::string& description, std::int64_t queries, std::int64_t context) {
   constexpr std::int64_t kBlocks = 32, kWidth = 4096, kFeedForward = 14336, kHeads = 32, kKvHeads = 8, kHeadDim = 128;
   constexpr std::int64_t kVocabulary = 128256;  // [paper: llama3]

@@ -1,4 +1,4 @@
-// ResNet-50 and ViT-B/16.
+/// ResNet-50 and ViT-B/16.
 #include <fmt/format.h>
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace hindsight::workload {
 namespace {
 
-// Source: He et al. 2016, "Deep residual learning", table 1 [paper: resnet]. Differs: the stride of a stage is on its
-// 3x3 convolution, as in torchvision ("version 1.5").
+/// Source: He et al. 2016, "Deep residual learning", table 1 [paper: resnet]. Differs: the stride of a stage is on its
+/// 3x3 convolution, as in torchvision ("version 1.5").
 Network resnet50() {
   struct Stage {
     std::int64_t blocks, width, stride;
@@ -44,7 +44,7 @@ Network resnet50() {
           builder.take()};
 }
 
-// Source: Dosovitskiy et al. 2021, table 1 [paper: vit], patch size 16.
+/// Source: Dosovitskiy et al. 2021, table 1 [paper: vit], patch size 16.
 Network vit_b_16() {
   constexpr std::int64_t kBlocks = 12, kWidth = 768, kMlp = 3072, kHeads = 12, kPatch = 16;
   NetworkBuilder builder({224, 224, 3}, Border::none);

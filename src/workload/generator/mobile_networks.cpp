@@ -1,4 +1,4 @@
-// MobileNets and the detector on top of one: the networks whose architecture is published.
+/// MobileNets and the detector on top of one: the networks whose architecture is published.
 #include <fmt/format.h>
 
 #include <string>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr FeatureMap kImage{224, 224, 3};
 
-// Source: Sandler et al. 2018, "MobileNetV2", table 2 [paper: mobilenetv2]: t expansion, c channels, n repeats,
-// s stride of the first repeat. Differs: symmetric padding, as in torchvision.
+/// Source: Sandler et al. 2018, "MobileNetV2", table 2 [paper: mobilenetv2]: t expansion, c channels, n repeats,
+/// s stride of the first repeat. Differs: symmetric padding, as in torchvision.
 struct MobileNetV2Stage {
   std::int64_t expansion, channels, repeats, stride;
 };
@@ -41,7 +41,7 @@ Network mobilenet_v2() {
           builder.take()};
 }
 
-// Source: Howard et al. 2019, "Searching for MobileNetV3", table 1 [paper: mobilenetv3]: one row per block.
+/// Source: Howard et al. 2019, "Searching for MobileNetV3", table 1 [paper: mobilenetv3]: one row per block.
 struct MobileNetV3Block {
   std::int64_t kernel, expanded, out, stride;
   bool squeeze;
@@ -54,11 +54,11 @@ constexpr MobileNetV3Block kMobileNetV3Large[] = {
 };
 constexpr std::int64_t kLastStage = 12;  // index of the first block at stride 32
 
-// Squeeze-and-excitation bottleneck: a quarter of the expanded channels, rounded to a multiple of 8.
+/// Squeeze-and-excitation bottleneck: a quarter of the expanded channels, rounded to a multiple of 8.
 std::int64_t squeeze_channels(std::int64_t expanded) { return make_divisible(static_cast<double>(expanded) / 4.0); }
 
-// Adds the blocks; the channels of the last stage are divided by `tail_divisor` (torchvision's reduced tail of
-// detectors). Returns the expanded map at stride 16, which SSDLite taps.
+/// Adds the blocks; the channels of the last stage are divided by `tail_divisor` (torchvision's reduced tail of
+/// detectors). Returns the expanded map at stride 16, which SSDLite taps.
 FeatureMap add_mobilenet_v3_large(NetworkBuilder& builder, std::int64_t tail_divisor) {
   builder.convolution("stem", {.out = 16, .kernel = 3, .stride = 2});
   FeatureMap tap;
@@ -109,8 +109,8 @@ Network ssdlite() {
           builder.take()};
 }
 
-// Source: V3_EDGETPU of the TensorFlow slim model zoo, mobilenet_v3.py [spec: tf-slim]; blocks from Gupta and
-// Akin 2020 [paper: mobilenet-edgetpu]. `same` padding.
+/// Source: V3_EDGETPU of the TensorFlow slim model zoo, mobilenet_v3.py [spec: tf-slim]; blocks from Gupta and
+/// Akin 2020 [paper: mobilenet-edgetpu]. `same` padding.
 struct EdgeTpuBlock {
   bool fused;
   std::int64_t kernel, expansion, out, stride, repeats;

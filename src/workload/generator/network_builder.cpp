@@ -1,3 +1,4 @@
+/// Blocks of networks as lists of layers: convolutions, attention, inverted residuals.
 #include "workload/generator/network_builder.h"
 
 #include <fmt/format.h>

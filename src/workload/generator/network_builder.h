@@ -1,4 +1,4 @@
-// Builds a network layer by layer, carrying the shape of the activation from one layer to the next.
+/// Builds a network layer by layer, carrying the shape of the activation from one layer to the next.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ void add_ssdlite_heads(NetworkBuilder& builder, const std::vector<FeatureMap>& m
 [[nodiscard]] std::vector<FeatureMap> add_ssdlite_extras(NetworkBuilder& builder,
                                                          const std::vector<std::int64_t>& outs);
 
-// One function per family of networks; each appends to `networks`.
+/// One function per family of networks; each appends to `networks`.
 void generate_mobile_networks(std::vector<Network>& networks);
 void generate_stand_ins(std::vector<Network>& networks);
 void generate_large_vision_networks(std::vector<Network>& networks);

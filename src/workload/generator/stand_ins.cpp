@@ -1,8 +1,8 @@
-// Networks that imitate unpublished ones: the layer counts of PRIME's application table [paper: prime-2022] are met
-// exactly, its weights and multiply-accumulates within 3 % (asserted in tests/workload/shipped_networks_test.cpp).
-//
-// Every width, resolution and head below is [chosen]: searched over multiples of 8 so that both totals come close.
-// The individual layers are therefore plausible, not true.
+/// Networks that imitate unpublished ones: the layer counts of PRIME's application table [paper: prime-2022] are met
+/// exactly, its weights and multiply-accumulates within 3 % (asserted in tests/workload/shipped_networks_test.cpp).
+///
+/// Every width, resolution and head below is [chosen]: searched over multiples of 8 so that both totals come close.
+/// The individual layers are therefore plausible, not true.
 #include <fmt/format.h>
 
 #include <string>
@@ -19,7 +19,7 @@ Network stand_in(const std::string& name, const std::string& description, std::v
   return {name, description, kSource, true, 1, std::move(layers)};
 }
 
-// A classifier after MobileNetEdgeTPU: fused blocks at high resolution, depthwise blocks behind.
+/// A classifier after MobileNetEdgeTPU: fused blocks at high resolution, depthwise blocks behind.
 Network m4() {
   struct Stage {
     std::int64_t kernel, expansion, out, stride, repeats;
@@ -53,8 +53,8 @@ struct Stage {
   std::int64_t expansion, channels, repeats, stride;
 };
 
-// MobileNetV2's inverted residuals scaled by `width`. Returns, for the blocks named in `taps` (their index, from 0),
-// the expanded map before the depthwise convolution, where SSDLite attaches.
+/// MobileNetV2's inverted residuals scaled by `width`. Returns, for the blocks named in `taps` (their index, from 0),
+/// the expanded map before the depthwise convolution, where SSDLite attaches.
 std::vector<FeatureMap> add_scaled_backbone(NetworkBuilder& builder, const std::vector<Stage>& stages, double width,
                                             const std::vector<int>& taps) {
   const auto scaled = [width](std::int64_t channels) { return make_divisible(static_cast<double>(channels) * width); };
@@ -75,7 +75,7 @@ std::vector<FeatureMap> add_scaled_backbone(NetworkBuilder& builder, const std::
   return maps;
 }
 
-// A detector: SSDLite on MobileNetV2 0.7 with two backbone maps and two extra ones.
+/// A detector: SSDLite on MobileNetV2 0.7 with two backbone maps and two extra ones.
 Network m5() {
   NetworkBuilder builder({320, 320, 3}, Border::same);
   std::vector<FeatureMap> maps = add_scaled_backbone(
@@ -90,8 +90,8 @@ Network m5() {
                   builder.take());
 }
 
-// A small detector with an attribute classifier: SSDLite on MobileNetV2 0.5 with 15 blocks, three backbone maps and
-// four extra ones.
+/// A small detector with an attribute classifier: SSDLite on MobileNetV2 0.5 with 15 blocks, three backbone maps and
+/// four extra ones.
 Network m6() {
   NetworkBuilder builder({256, 256, 3}, Border::same);
   std::vector<FeatureMap> maps = add_scaled_backbone(
@@ -107,8 +107,8 @@ Network m6() {
                   builder.take());
 }
 
-// Encoder and decoder of five levels after U-Net [paper: unet], with `same` padding, four convolutions at the
-// bottom and three per decoder level.
+/// Encoder and decoder of five levels after U-Net [paper: unet], with `same` padding, four convolutions at the
+/// bottom and three per decoder level.
 Network unet() {
   constexpr std::int64_t kWidths[] = {24, 32, 64, 96, 128};
   constexpr std::int64_t kBottom = 256;
@@ -135,8 +135,8 @@ Network unet() {
   return stand_in("unet", "Imitates PRIME's U-Net (35 conv; 3.69 MiB; 6854 M MACs)", builder.take());
 }
 
-// One step of a stack of recurrent layers with projection (LSTMP), as in streaming transducers [paper: he-2019]: four
-// gates of `hidden` cells from the input and from the recurrent state of `projected` values, then the projection.
+/// One step of a stack of recurrent layers with projection (LSTMP), as in streaming transducers [paper: he-2019]: four
+/// gates of `hidden` cells from the input and from the recurrent state of `projected` values, then the projection.
 void add_projected_lstm_stack(NetworkBuilder& builder, int layers, std::int64_t hidden, std::int64_t projected) {
   constexpr std::int64_t kGates = 4;  // [paper: sak-2014] input, forget, cell, output
   for (int i = 1; i <= layers; ++i) {

@@ -1,3 +1,4 @@
+/// A CUDA graph that launches itself again from the device.
 #include "measure/cuda/device_graph.h"
 #include "measure/cuda/support.h"
 
