@@ -28,8 +28,8 @@ constexpr std::array<std::string_view, 18> kUnits = {"KiB", "MiB", "GiB", "TiB",
 /// What a rate is counted per: "GB/s", "GFLOP/W".
 constexpr std::array<std::string_view, 9> kDenominators = {"s", "ms", "us", "ns", "cycle", "W", "J", "mm2", "B"};
 
-template <std::size_t count>
-bool is_one_of(const std::array<std::string_view, count>& words, std::string_view word) {
+template <std::size_t kCount>
+bool is_one_of(const std::array<std::string_view, kCount>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 

@@ -114,7 +114,7 @@ struct Minimum {
 };
 
 /// Levenberg-Marquardt on rows weighted by 1 / |residual| (least absolute deviations), Jacobian by differences.
-Minimum levenberg_marquardt(const Objective& objective, Eigen::VectorXd x) {
+Minimum levenberg_marquardt(const Objective& objective, const Eigen::VectorXd& x) {
   constexpr int kIterations = 25;          // [chosen] the objective stops falling after 10 to 20
   constexpr double kDifference = 1e-2;     // [chosen] above the steps that rounding waves makes
   constexpr double kLeastResidual = 0.02;  // [chosen] noise of a measurement; avoids infinite weights

@@ -120,13 +120,13 @@ void measure_loaded_power(const DeviceContext& context, Quantities& out) {
       }
     }
   }
-  constexpr std::size_t bytes = std::size_t{1} << 30U;  // [chosen] several times the largest L2
-  const DeviceBuffer data(bytes), sink(sizeof(std::uint32_t));
-  fill_normal(data.as(), bytes, gpu::DType::fp32, static_cast<std::uint64_t>(context.facts.seed), context.stream);
+  constexpr std::size_t kBytes = std::size_t{1} << 30U;  // [chosen] several times the largest L2
+  const DeviceBuffer data(kBytes), sink(sizeof(std::uint32_t));
+  fill_normal(data.as(), kBytes, gpu::DType::fp32, static_cast<std::uint64_t>(context.facts.seed), context.stream);
   add_loaded(
       context, "dram_read_power_w", "ld.global.cg.v4 of 1 GiB of random data, sustained",
       [&](cudaStream_t stream, std::int64_t /*copy*/) {
-        launch_read(data.as(), bytes, sink.as<std::uint32_t>(), static_cast<int>(context.facts.sms), stream);
+        launch_read(data.as(), kBytes, sink.as<std::uint32_t>(), static_cast<int>(context.facts.sms), stream);
       },
       out);
 }
