@@ -217,7 +217,7 @@ TEST_F(Learn, CtrlCKeepsTheModelThatWasThereAndPrintsACommandThatGoesOn) {
   std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--threads", "1"};
   arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
   // Long enough to be hit, short enough that the command it prints ends.
-  arguments.insert(arguments.end(), {"--ensemble", "3", "--set", "steps=1500", "--set", "patience=0"});
+  arguments.insert(arguments.end(), {"--ensemble", "3", "--set", "steps=400", "--set", "patience=0"});
   const std::string checkpoint = model() + ".checkpoint";
   Process process(arguments);
   for (int i = 0; i < 1200 && !std::filesystem::exists(checkpoint); ++i) {

@@ -132,6 +132,7 @@ TEST(Train, EveryMethodLearnsWithoutInfeasibleRowsAndSaysThatFeasibilityWasNotTa
   const dataset::Dataset data = feasible_table(200);
   Recipe recipe = small_recipe();
   recipe.split.kind = dataset::SplitKind::random;
+  recipe.steps = 200;
   for (const Method method : {Method::prime, Method::coms, Method::supervised}) {
     recipe.method = method;
     const Model model = train(data, recipe, quiet()).model;
@@ -152,7 +153,7 @@ TEST(Train, AnObjectiveWithZeroAndBelowIsLearnedOnALinearScale) {
   ASSERT_LT(data.objective.array().isNaN().select(0, data.objective).minCoeff(), 0);
   Recipe recipe = small_recipe();
   recipe.method = Method::supervised;
-  recipe.steps = 300;
+  recipe.steps = 400;
   recipe.patience = 0;
   recipe.split.kind = dataset::SplitKind::random;
   const Model model = train(data, recipe, quiet()).model;
