@@ -180,7 +180,7 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
     }
     const auto& heads = model.parts().constraint_names;
     if (std::find(heads.begin(), heads.end(), assignment.name) != heads.end()) {
-      add_constraint(limits.constraints, {.name = assignment.name, .limit = limit, .learned = true, .value = {}});
+      add_constraint(limits.constraints, {.name = assignment.name, .limit = limit});
       continue;
     }
     const auto p = space.find(assignment.name);

@@ -92,15 +92,13 @@ Eigen::VectorXd ForestProposer::predict(const RandomForest& forest, const Eigen:
 
 std::vector<space::Design> ForestProposer::propose(const dataset::Context& context, std::size_t count,
                                                    const optimize::SearchOptions& search, double min_p_feasible) const {
-  optimize::Problem problem{.space = &space_, .allowed = {}, .constraints = {}, .score = {}};
+  optimize::Problem problem{.space = &space_, .allowed = {}, .constraints = {}, .model = {}};
   problem.allowed.resize(space_.parameters().size());
-  problem.score = [&](const optimize::LevelMatrix& levels) { return predict(*objective_, features(levels, context)); };
-  problem.constraints.push_back({.name = "1 - p_feasible",
-                                 .limit = 1 - min_p_feasible,
-                                 .learned = true,
-                                 .value = [&](const optimize::LevelMatrix& levels) -> Eigen::VectorXd {
-                                   return 1 - predict(*feasibility_, features(levels, context)).array();
-                                 }});
+  problem.constraints.push_back({.name = "1 - p_feasible", .limit = 1 - min_p_feasible});
+  problem.model = [&](const optimize::LevelMatrix& levels) {
+    const Eigen::MatrixXf rows = features(levels, context);
+    return optimize::Learned{.score = predict(*objective_, rows), .values = 1 - predict(*feasibility_, rows).array()};
+  };
   std::vector<space::Design> designs;
   for (const optimize::Candidate& candidate : optimize::search(problem, search).best) {
     if (designs.size() < count) designs.push_back(candidate.design);

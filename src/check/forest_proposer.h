@@ -6,7 +6,7 @@
 
 #include "check/random_forest.h"
 #include "hindsight/dataset/dataset.h"
-#include "hindsight/optimize/problem.h"
+#include "hindsight/optimize/search.h"
 
 namespace hindsight::check {
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 
-#include "hindsight/check/baselines.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
@@ -16,6 +15,7 @@
 #include "hindsight/dataset/load.h"
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/evaluator/built_in.h"
+#include "hindsight/optimize/baselines.h"
 #include "hindsight/optimize/propose.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/verdict.h"
@@ -41,7 +41,7 @@ std::optional<double> mean_objective(const study::Verdict& verdict) {
   if (!verdict.feasible()) return std::nullopt;
   std::vector<double> values;
   for (const study::NetworkVerdict& network : verdict.networks) values.push_back(*network.objective);
-  return aggregate_value(values, kAggregate, {});
+  return optimize::aggregate_value(values, kAggregate, {});
 }
 
 std::vector<workload::Network> load_all(const std::vector<std::string>& names) {
@@ -149,7 +149,7 @@ class Study {
   }
 
   void run_best_in_log(const OfflineTask& task, OfflineResult& result) {
-    const auto best = best_in_log(data(task.train), {.applications = task.train,
+    const auto best = optimize::best_in_log(data(task.train), {.applications = task.train,
                                                      .aggregate = kAggregate,
                                                      .weights = {},
                                                      .constraints = constraints(task),
@@ -186,14 +186,14 @@ class Study {
       if (value && (!result.best_value || *value < *result.best_value)) result.best_value = value;
       if (&proposal != &proposals.front()) continue;
       result.value = value;
-      result.predicted_value = aggregate_value(proposal.objective, kAggregate, {});
+      result.predicted_value = optimize::aggregate_value(proposal.objective, kAggregate, {});
       result.design = space_.text_id(proposal.design);
     }
     result.infeasible_frac = static_cast<double>(infeasible) / static_cast<double>(proposals.size());
   }
 
   void run_online(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
-    optimize::Problem problem{.space = &space_, .allowed = {}, .constraints = constraints(task), .score = {}};
+    optimize::Problem problem{.space = &space_, .allowed = {}, .constraints = constraints(task), .model = {}};
     problem.allowed.resize(space_.parameters().size());
     std::uint64_t queries = method.queries;
     if (queries == 0) {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "hindsight/core/error.h"
+#include "optimize/judge.h"
 #include "optimize/operators.h"
-#include "optimize/search_state.h"
 
 namespace hindsight::optimize {
 namespace {
@@ -23,7 +23,9 @@ constexpr std::size_t kMostKnown = 4096;            // [chosen] designs that the
 
 CheapDesigns::CheapDesigns(const Problem& problem, const LevelSpace& space, std::uint64_t seed)
     : problem_(problem), space_(space), random_(seed, "optimize/online/designs") {
-  problem_.score = [](const LevelMatrix& levels) { return Eigen::VectorXd::Zero(levels.rows()).eval(); };
+  problem_.model = [](const LevelMatrix& levels) {  // every constraint has a function: online.h
+    return Learned{.score = Eigen::VectorXd::Zero(levels.rows()), .values = {}};
+  };
   if (space_.size() && *space_.size() <= kMostListed) {
     list_all();
   } else if (const auto first = draw()) {
@@ -42,7 +44,7 @@ void CheapDesigns::list_all() {
     for (std::uint64_t i = begin; i < end; ++i) {
       space_.levels_of(i, levels.data() + (i - begin) * space_.dimensions());
     }
-    const std::vector<Fitness> fitness = judge(problem_, levels, smallest);
+    const std::vector<Fitness> fitness = Judge(problem_).fitness(levels, smallest);
     for (std::uint64_t i = begin; i < end; ++i) {
       if (fitness[i - begin].feasible()) list_.push_back(i);
     }
@@ -79,7 +81,7 @@ std::vector<Point> CheapDesigns::open(const std::vector<Point>& points) const {
   }
   if (problem_.constraints.empty() || fresh.empty()) return fresh;
   std::vector<double> smallest(problem_.constraints.size(), std::numeric_limits<double>::infinity());
-  const std::vector<Fitness> fitness = judge(problem_, space_.levels_of(fresh), smallest);
+  const std::vector<Fitness> fitness = Judge(problem_).fitness(space_.levels_of(fresh), smallest);
   std::vector<Point> within;
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     if (fitness[i].feasible()) within.push_back(std::move(fresh[i]));

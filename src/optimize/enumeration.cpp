@@ -38,6 +38,7 @@ Solution enumerate(const Problem& problem, const LevelSpace& space, const Search
   const unsigned threads = resolve_threads(options.threads);
   std::vector<Worker> workers(threads, Worker(options, problem.constraints.size()));
   std::atomic<bool> interrupted = false;
+  const Judge judge(problem);
   const auto dimensions = space.dimensions();
   parallel_for(*size, kBlockRows, threads, [&](std::size_t begin, std::size_t end, unsigned w) {
     if (interrupted || interrupt_requested()) {
@@ -46,7 +47,7 @@ Solution enumerate(const Problem& problem, const LevelSpace& space, const Search
     }
     LevelMatrix levels(static_cast<Eigen::Index>(end - begin), static_cast<Eigen::Index>(dimensions));
     for (std::size_t i = begin; i < end; ++i) space.levels_of(i, levels.data() + (i - begin) * dimensions);
-    const std::vector<Fitness> fitness = judge(problem, levels, workers[w].smallest);
+    const std::vector<Fitness> fitness = judge.fitness(levels, workers[w].smallest);
     for (std::size_t i = 0; i < fitness.size(); ++i) {
       workers[w].best.offer(levels.data() + i * dimensions, dimensions, fitness[i]);
     }

@@ -1,30 +1,36 @@
-/// What a model says about designs for all applications of a question, as functions of a search problem.
+/// What a model says about designs for all applications of a question, and how that becomes one score.
 #pragma once
 
 #include <Eigen/Dense>
-#include <memory>
-#include <mutex>
-#include <string>
 #include <vector>
 
 #include "hindsight/optimize/propose.h"
 
 namespace hindsight::optimize {
 
-/// Predictions of one batch, kept while score and learned constraints ask for the same rows.
-struct ForecastBatch {
-  LevelMatrix levels;                                     // n x p
-  std::vector<surrogate::EnsemblePrediction> by_context;  // one per context
-};
+/// Predictions of one batch, one per context.
+using ForecastBatch = std::vector<surrogate::EnsemblePrediction>;
 
-/// Batched questions to a model. Thread-safe; remembers the last few batches, so that the score and every learned
-/// constraint of one batch cost a single forward pass per application.
+/// Batched questions to a model. May be used by several threads.
 class Forecast {
  public:
   /// `threads` of every forward pass. Keeps references to both arguments.
   Forecast(const surrogate::Model& model, const ProposeOptions& options, unsigned threads);
 
-  [[nodiscard]] std::shared_ptr<const ForecastBatch> predict(const LevelMatrix& levels) const;
+  /// All that the model says, or some of it: an array that comes from other heads is empty.
+  [[nodiscard]] ForecastBatch predict(const LevelMatrix& levels, surrogate::Heads heads = {}) const;
+
+  /// What a search wants to know.
+  struct Question {
+    enum class Score { objective, infeasibility };
+    Score score = Score::objective;
+    std::vector<Eigen::Index> heads = {};  ///< of the model: one learned constraint each
+    std::vector<double> limits = {};       ///< of these, and last of 1 - p_feasible where it is a constraint
+    bool limits_infeasibility = false;     ///< 1 - p_feasible is the last learned constraint
+  };
+  /// Score and learned constraints of a batch. The objective is asked only for designs that meet every learned limit,
+  /// since no search compares the scores of others: they get infinity.
+  [[nodiscard]] Learned ask(const LevelMatrix& levels, const Question& question) const;
 
   /// The aggregated pessimistic objective in log units (linear objectives: in their own unit), smaller is better.
   ///
@@ -44,16 +50,19 @@ class Forecast {
   [[nodiscard]] Eigen::VectorXd constraint(const ForecastBatch& batch, Eigen::Index k) const;
   /// Spread in log units, mean over the applications.
   [[nodiscard]] Eigen::VectorXd spread(const ForecastBatch& batch) const;
+  /// Spread in deviations of the logged objectives, mean over the applications: 1 = the members disagree about a design
+  /// as much as logged designs differ from each other.
+  [[nodiscard]] Eigen::VectorXd relative_spread(const ForecastBatch& batch) const;
+  /// A score in the objective's unit; of `worst` over several applications it stays a ratio to a typical logged design.
+  [[nodiscard]] double in_units(double score) const;
 
  private:
   const surrogate::Model& model_;
   const ProposeOptions& options_;
   unsigned threads_;
+  std::vector<surrogate::PreparedContext> contexts_;
   Eigen::VectorXd mean_, deviation_, weight_;  // one per context
   std::vector<std::size_t> same_as_;           // per context: the first one that the model sees alike
-  mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<const ForecastBatch>> recent_;
-  mutable std::size_t oldest_ = 0;
 };
 
 }  // namespace hindsight::optimize

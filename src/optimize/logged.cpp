@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "optimize/search_state.h"
+#include "optimize/judge.h"
 
 namespace hindsight::optimize {
 namespace {
@@ -37,13 +37,15 @@ std::vector<space::Design> acceptable(const dataset::Dataset& logged, const Prob
   for (std::size_t i = 0; i < rows.size(); ++i) {
     levels.row(static_cast<Eigen::Index>(i)) = logged.levels.row(rows[i]);
   }
-  Problem cheap{.space = problem.space, .allowed = problem.allowed, .constraints = {}, .score = {}};
+  Problem cheap{.space = problem.space, .allowed = problem.allowed, .constraints = {}, .model = {}};
   for (const Constraint& constraint : problem.constraints) {
-    if (!constraint.learned) cheap.constraints.push_back(constraint);
+    if (!constraint.learned()) cheap.constraints.push_back(constraint);
   }
-  cheap.score = [](const LevelMatrix& matrix) { return Eigen::VectorXd::Zero(matrix.rows()).eval(); };
+  cheap.model = [](const LevelMatrix& matrix) {
+    return Learned{.score = Eigen::VectorXd::Zero(matrix.rows()), .values = {}};
+  };
   std::vector<double> smallest(cheap.constraints.size(), std::numeric_limits<double>::infinity());
-  const std::vector<Fitness> fitness = judge(cheap, levels, smallest);
+  const std::vector<Fitness> fitness = Judge(cheap).fitness(levels, smallest);
   std::vector<space::Design> designs;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::uint16_t* row = levels.data() + static_cast<Eigen::Index>(i) * levels.cols();

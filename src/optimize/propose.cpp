@@ -113,15 +113,13 @@ class Proposer {
     search_.threads = exact ? threads : 1;
     search_.keep = std::max<std::uint64_t>(search_.keep, kPoolPerProposal * options.count);
     forecast_ = std::make_unique<Forecast>(model, options, exact ? 1 : threads);
-    problem_.score = [this](const LevelMatrix& levels) { return forecast_->score(*forecast_->predict(levels)); };
     problem_.constraints = options.constraints;
-    for (Constraint& constraint : problem_.constraints) {
-      if (constraint.value) continue;
-      constraint.learned = true;
-      constraint.value = [this, k = head_of(model_, constraint.name)](const LevelMatrix& levels) {
-        return forecast_->constraint(*forecast_->predict(levels), k);
-      };
+    for (const Constraint& constraint : problem_.constraints) {
+      if (!constraint.learned()) continue;
+      question_.heads.push_back(head_of(model_, constraint.name));
+      question_.limits.push_back(constraint.limit);
     }
+    problem_.model = asking(question_);
     if (options.logged != nullptr) {
       const std::size_t count = std::max<std::uint64_t>(search_.population / kStartShare, 1);
       const auto starts = logged_starts(*options.logged, problem_, options.contexts, count);
@@ -143,19 +141,20 @@ class Proposer {
   }
 
  private:
+  [[nodiscard]] std::function<Learned(const LevelMatrix&)> asking(Forecast::Question question) const {
+    return
+        [this, question = std::move(question)](const LevelMatrix& levels) { return forecast_->ask(levels, question); };
+  }
   /// A design must be this likely to be feasible for every application.
   [[nodiscard]] Problem with_p_feasible(double threshold) const {
     Problem problem = problem_;
-    if (threshold > 0) {
-      problem.constraints.push_back(
-          {.name = kInfeasibility, .limit = 1 - threshold, .learned = true, .value = infeasibility()});
-    }
+    if (threshold <= 0) return problem;
+    problem.constraints.push_back({.name = kInfeasibility, .limit = 1 - threshold});
+    Forecast::Question question = question_;
+    question.limits.push_back(1 - threshold);
+    question.limits_infeasibility = true;
+    problem.model = asking(std::move(question));
     return problem;
-  }
-  [[nodiscard]] std::function<Eigen::VectorXd(const LevelMatrix&)> infeasibility() const {
-    return [this](const LevelMatrix& levels) -> Eigen::VectorXd {
-      return 1 - forecast_->least_p_feasible(*forecast_->predict(levels)).array();
-    };
   }
 
   static bool found(const Solution& solution) { return !solution.best.empty() && solution.best.front().violation <= 0; }
@@ -184,7 +183,9 @@ class Proposer {
     if (threshold <= 0) throw Error(ErrorKind::no_feasible, explain_infeasible(problem_used_, solution, search_));
 
     Problem likeliest = problem_;
-    likeliest.score = infeasibility();
+    Forecast::Question question = question_;
+    question.score = Forecast::Question::Score::infeasibility;
+    likeliest.model = asking(std::move(question));
     SearchOptions options = search_;
     for (const Candidate& candidate : solution.best) {
       if (options.start.size() < 2 * search_.population) options.start.push_back(candidate.design);
@@ -228,8 +229,8 @@ class Proposer {
     std::vector<Candidate> feasible;
     std::copy_if(pool.begin(), pool.end(), std::back_inserter(feasible),
                  [](const Candidate& candidate) { return candidate.violation <= 0; });
-    const auto batch = forecast_->predict(levels_of(feasible));
-    const Eigen::VectorXd p_feasible = forecast_->least_p_feasible(*batch);
+    const Eigen::VectorXd p_feasible = forecast_->least_p_feasible(
+        forecast_->predict(levels_of(feasible), {.objective = false, .constraints = false}));
     std::vector<std::size_t> order(feasible.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const double tie = kScoreTie * forecast_->unit();
@@ -292,11 +293,12 @@ class Proposer {
 
   [[nodiscard]] std::vector<Proposal> describe(const std::vector<Candidate>& candidates) const {
     const LevelMatrix levels = levels_of(candidates);
-    const auto batch = forecast_->predict(levels);
-    const Eigen::VectorXd spread = forecast_->spread(*batch);
+    const ForecastBatch batch = forecast_->predict(levels);
+    const Eigen::VectorXd spread = forecast_->spread(batch), relative_spread = forecast_->relative_spread(batch);
     std::vector<Eigen::VectorXd> values;
-    for (std::size_t k = 0; k < options_.constraints.size(); ++k) {
-      values.push_back(problem_.constraints[k].value(levels));
+    for (const Constraint& constraint : options_.constraints) {
+      values.push_back(constraint.learned() ? forecast_->constraint(batch, head_of(model_, constraint.name))
+                                            : constraint.value(levels));
     }
     std::vector<Proposal> proposals(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -304,8 +306,10 @@ class Proposer {
       const auto row = static_cast<Eigen::Index>(i);
       proposal.design = candidates[i].design;
       proposal.score = candidates[i].score;
+      proposal.cautious = forecast_->in_units(proposal.score);
       proposal.spread = spread[row];
-      for (const auto& prediction : batch->by_context) {
+      proposal.relative_spread = relative_spread[row];
+      for (const auto& prediction : batch) {
         proposal.objective.push_back(prediction.objective[row]);
         proposal.p_feasible.push_back(prediction.p_feasible[row]);
         proposal.extrapolated = proposal.extrapolated || prediction.extrapolated;
@@ -322,8 +326,9 @@ class Proposer {
   const ProposeOptions& options_;
   SearchOptions search_;
   std::unique_ptr<Forecast> forecast_;
-  Problem problem_;       ///< the question without the threshold of p_feasible
-  Problem problem_used_;  ///< with it
+  Forecast::Question question_;  ///< without the threshold of p_feasible
+  Problem problem_;              ///< the question without the threshold of p_feasible
+  Problem problem_used_;         ///< with it
 };
 
 }  // namespace

@@ -46,15 +46,40 @@ Solution run(const Problem& problem, const LevelSpace& space, const SearchOption
   return state.solution();
 }
 
-/// The smallest value of constraint `c`: alone, or while the others are met.
 enum class Others { ignored, kept };
+
+/// The value of constraint `c` as the score, and the other learned ones where they are kept.
+Learned only(const Problem& problem, std::size_t c, Others others, const LevelMatrix& levels) {
+  const Constraint& constraint = problem.constraints[c];
+  const auto is_learned = [](const Constraint& one) { return one.learned(); };
+  const auto begin = problem.constraints.begin();
+  const Eigen::Index before = std::count_if(begin, begin + static_cast<std::ptrdiff_t>(c), is_learned);
+  const Eigen::Index count = std::count_if(begin, problem.constraints.end(), is_learned);
+  const bool asked = constraint.learned() || (others == Others::kept && count > 0);
+  Learned all{.score = {}, .values = Eigen::MatrixXd(levels.rows(), 0)};
+  if (asked) all = problem.model(levels);
+  Learned result{.score = constraint.learned() ? all.values.col(before).eval() : constraint.value(levels),
+                 .values = Eigen::MatrixXd(levels.rows(), 0)};
+  if (others == Others::ignored) return result;
+  if (!constraint.learned()) {
+    result.values = std::move(all.values);
+    return result;
+  }
+  const Eigen::Index after = count - before - 1;
+  result.values.resize(levels.rows(), count - 1);
+  result.values.leftCols(before) = all.values.leftCols(before);
+  result.values.rightCols(after) = all.values.rightCols(after);
+  return result;
+}
+
+/// The smallest value of constraint `c`: alone, or while the others are met.
 Solution minimise_constraint(const Problem& problem, std::size_t c, Others others, const SearchOptions& options,
                              const std::vector<Candidate>& start) {
-  Problem smallest{.space = problem.space, .allowed = problem.allowed, .constraints = {}, .score = {}};
-  smallest.score = problem.constraints[c].value;
+  Problem smallest{.space = problem.space, .allowed = problem.allowed, .constraints = {}, .model = {}};
   for (std::size_t i = 0; others == Others::kept && i < problem.constraints.size(); ++i) {
     if (i != c) smallest.constraints.push_back(problem.constraints[i]);
   }
+  smallest.model = [&problem, c, others](const LevelMatrix& levels) { return only(problem, c, others, levels); };
   SearchOptions refine = options;
   refine.kind = options.kind == SearchKind::enumeration ? SearchKind::enumeration : SearchKind::evolutionary;
   refine.evaluations = std::max(kLeastRefinement, options.evaluations / kRefineShare);
@@ -108,8 +133,7 @@ std::optional<std::uint64_t> allowed_count(const Problem& problem) {
 }
 
 Solution search(const Problem& problem, const SearchOptions& options) {
-  HINDSIGHT_EXPECT(problem.space != nullptr && problem.score);
-  for (const Constraint& constraint : problem.constraints) HINDSIGHT_EXPECT(constraint.value);
+  HINDSIGHT_EXPECT(problem.space != nullptr && problem.model);
   if (options.evaluations == 0) throw Error(ErrorKind::usage, "a search needs at least one evaluation");
   const LevelSpace space(*problem.space, problem.allowed);
   Solution solution = run(problem, space, options);

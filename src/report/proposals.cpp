@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hindsight/check/baselines.h"
+#include "hindsight/optimize/baselines.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
@@ -36,7 +36,7 @@ std::optional<double> true_value(const ProposalReport& report, const study::Verd
   if (!verdict.feasible()) return std::nullopt;
   std::vector<double> objectives;
   for (const study::NetworkVerdict& network : verdict.networks) objectives.push_back(*network.objective);
-  return check::aggregate_value(objectives, report.options->aggregate, report.options->weights);
+  return optimize::aggregate_value(objectives, report.options->aggregate, report.options->weights);
 }
 
 std::string reasons_of(const study::Verdict& verdict) {
@@ -80,15 +80,15 @@ std::string applications(const ProposalReport& report) {
   return join(names, ", ");
 }
 
-std::optional<check::LoggedBest> best_of(const ProposalReport& report) {
+std::optional<optimize::LoggedBest> best_of(const ProposalReport& report) {
   if (report.logged == nullptr) return std::nullopt;
-  check::LoggedQuestion question{.applications = {},
+  optimize::LoggedQuestion question{.applications = {},
                                  .aggregate = report.options->aggregate,
                                  .weights = report.options->weights,
                                  .constraints = report.options->constraints,
                                  .allowed = report.options->allowed};
   for (const dataset::Context& context : report.options->contexts) question.applications.push_back(context.name);
-  return check::best_in_log(*report.logged, question);
+  return optimize::best_in_log(*report.logged, question);
 }
 
 std::string headline(const ProposalReport& report) {
@@ -96,7 +96,7 @@ std::string headline(const ProposalReport& report) {
   std::string out = fmt::format("{} for {}", counted(result.proposals.size(), "proposal"), applications(report));
   for (const optimize::Constraint& constraint : report.options->constraints) {
     out += fmt::format(", {} <= {}", constraint.name, shortest(constraint.limit));
-    if (constraint.learned || !constraint.value) out += " (learned)";
+    if (constraint.learned()) out += " (learned)";
   }
   const std::string several =
       report.options->contexts.size() > 1 ? optimize::to_string(report.options->aggregate) + " of " : std::string();
@@ -146,7 +146,7 @@ Table proposal_table(const ProposalReport& report) {
 }
 
 /// Best proposal against best logged design, in the words of a person.
-std::string comparison(const ProposalReport& report, const check::LoggedBest& logged, int columns) {
+std::string comparison(const ProposalReport& report, const optimize::LoggedBest& logged, int columns) {
   const std::string metric = metric_of(report);
   std::string out = fmt::format("best in log that meets the same limits: {}", value_text(metric, logged.value));
   std::optional<double> best;
@@ -221,7 +221,7 @@ std::string csv_cell(const std::string& text) {
 }  // namespace
 
 double predicted_value(const ProposalReport& report, const optimize::Proposal& proposal) {
-  return check::aggregate_value(proposal.objective, report.options->aggregate, report.options->weights);
+  return optimize::aggregate_value(proposal.objective, report.options->aggregate, report.options->weights);
 }
 
 std::optional<double> best_logged(const ProposalReport& report) {
@@ -285,7 +285,7 @@ std::string proposals_json(const ProposalReport& report) {
   json["limits"] = Json::object();
   for (const optimize::Constraint& constraint : report.options->constraints) {
     json["limits"][constraint.name] = {{"limit", constraint.limit},
-                                       {"learned", constraint.learned || !constraint.value}};
+                                       {"learned", constraint.learned()}};
   }
   json["proposals"] = Json::array();
   for (std::size_t i = 0; i < report.result->proposals.size(); ++i) {

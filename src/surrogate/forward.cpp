@@ -313,21 +313,31 @@ struct Forward {
     return output;
   }
 
-  HINDSIGHT_INLINE static void heads(const ForwardPlan& plan, const ContextTerms& context, std::ptrdiff_t lanes,
-                                     const Scratch& scratch) {
+  /// g of the experts, from the trunk before the context modulates it.
+  HINDSIGHT_INLINE static void gate(const ForwardPlan& plan, const ContextTerms& context, std::ptrdiff_t lanes,
+                                    const Scratch& scratch) {
     const std::ptrdiff_t experts = static_cast<std::ptrdiff_t>(plan.experts.size());
     apply<Activation::leaky_relu>(context.gate_in, scratch.tokens, scratch.narrow, lanes);
     apply<Activation::none>(plan.gate_out, scratch.narrow, scratch.gate, lanes);
     for (std::ptrdiff_t lane = 0; lane < lanes; lane += Isa::kLanes) softmax(scratch.gate, experts, kBlockRows, lane);
+  }
+
+  /// u <- v, the contextual trunk.
+  HINDSIGHT_INLINE static void modulate(const ContextTerms& context, std::ptrdiff_t lanes, const Scratch& scratch) {
     for (std::size_t i = 0; i < context.trunk_factors.size(); ++i) {
       float* feature = scratch.tokens + static_cast<std::ptrdiff_t>(i) * kBlockRows;
       for (std::ptrdiff_t lane = 0; lane < lanes; lane += Isa::kLanes) at(feature, lane) *= context.trunk_factors[i];
     }
+  }
+
+  /// sum_e g_e f_e into `sum`.
+  HINDSIGHT_INLINE static void vote(const ForwardPlan& plan, std::ptrdiff_t lanes, const Scratch& scratch) {
+    const std::ptrdiff_t experts = static_cast<std::ptrdiff_t>(plan.experts.size());
     for (std::ptrdiff_t lane = 0; lane < lanes; lane += Isa::kLanes) at(scratch.sum, lane) = Float{};
     for (std::ptrdiff_t e = 0; e < experts; ++e) {
-      const float* vote = run(plan.experts[static_cast<std::size_t>(e)], scratch.tokens, lanes, scratch);
+      const float* opinion = run(plan.experts[static_cast<std::size_t>(e)], scratch.tokens, lanes, scratch);
       for (std::ptrdiff_t lane = 0; lane < lanes; lane += Isa::kLanes) {
-        at(scratch.sum, lane) += at(scratch.gate + e * kBlockRows, lane) * at(vote, lane);
+        at(scratch.sum, lane) += at(scratch.gate + e * kBlockRows, lane) * at(opinion, lane);
       }
     }
   }
@@ -341,12 +351,20 @@ struct Forward {
       const std::ptrdiff_t lanes = (count + Isa::kLanes - 1) / Isa::kLanes * Isa::kLanes;
       gather(plan, levels + first * level_stride, level_stride, count, lanes, scratch);
       transform(plan, lanes, scratch);
-      heads(plan, context, lanes, scratch);
-      for (std::ptrdiff_t r = 0; r < count; ++r) result.objective[first + r] = scratch.sum[r];
-      const float* logits = run(plan.feasible, scratch.tokens, lanes, scratch);
-      const std::ptrdiff_t reasons = plan.feasible.back().out;
-      for (std::ptrdiff_t r = 0; r < count; ++r) result.feasible_logit[first + r] = all_pass_logit(logits + r, reasons);
-      if (plan.constraint.empty()) continue;
+      if (result.objective != nullptr) gate(plan, context, lanes, scratch);
+      modulate(context, lanes, scratch);
+      if (result.objective != nullptr) {
+        vote(plan, lanes, scratch);
+        for (std::ptrdiff_t r = 0; r < count; ++r) result.objective[first + r] = scratch.sum[r];
+      }
+      if (result.feasible_logit != nullptr) {
+        const float* logits = run(plan.feasible, scratch.tokens, lanes, scratch);
+        const std::ptrdiff_t reasons = plan.feasible.back().out;
+        for (std::ptrdiff_t r = 0; r < count; ++r) {
+          result.feasible_logit[first + r] = all_pass_logit(logits + r, reasons);
+        }
+      }
+      if (plan.constraint.empty() || result.constraints == nullptr) continue;
       const float* labels = run(plan.constraint, scratch.tokens, lanes, scratch);
       for (std::ptrdiff_t k = 0; k < plan.constraint.back().out; ++k) {
         for (std::ptrdiff_t r = 0; r < count; ++r) {

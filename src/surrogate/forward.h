@@ -58,18 +58,19 @@ struct ForwardPlan {
   std::ptrdiff_t widest = 0;  ///< largest output of any step that needs scratch space
 };
 
-/// What a context contributes, computed once per call.
+/// What a context contributes, computed once for all calls about it.
 struct ContextTerms {
   std::vector<float> trunk_factors;  ///< p*d, context.weight x; empty without context
   PackedLinear gate_in;              ///< gate.0 with the gate context folded in: gate.0 (u; u * g) = (U + W diag(g)) u
 };
 
-/// Where the results go: one entry per design; constraints target after target, `constraint_stride` apart.
+/// Where the results go: one entry per design; constraints target after target, `constraint_stride` apart. A head whose
+/// results go nowhere (null) is not run.
 struct ForwardResult {
-  float* objective;
-  float* feasible_logit;
-  float* constraints;
-  std::ptrdiff_t constraint_stride;
+  float* objective = nullptr;
+  float* feasible_logit = nullptr;
+  float* constraints = nullptr;
+  std::ptrdiff_t constraint_stride = 0;
 };
 
 /// Rows of levels, `level_stride` apart, each level checked by the caller, who also checks that this machine has the

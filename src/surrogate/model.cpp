@@ -110,6 +110,15 @@ class Moments {
   Eigen::VectorXd squares_;
 };
 
+/// The objective in its unit, of an application with this mean and deviation.
+EnsemblePrediction in_units(EnsemblePrediction prediction, const dataset::ObjectiveScaler::Scale& scale,
+                            dataset::ValueScale value_scale) {
+  prediction.objective = prediction.score.unaryExpr(
+      [&](double score) { return dataset::unscaled_value(value_scale, scale.mean + scale.deviation * score); });
+  prediction.extrapolated = scale.extrapolated;
+  return prediction;
+}
+
 }  // namespace
 
 Model::Model(Parts parts) : parts_(std::move(parts)) { require_consistent(parts_); }
@@ -136,47 +145,68 @@ bool Model::seen_alike(const dataset::Context& a, const dataset::Context& b) con
 }
 
 EnsemblePrediction Model::rescaled(EnsemblePrediction prediction, const dataset::Context& context) const {
-  const dataset::ObjectiveScaler::Scale scale = scale_of(context);
-  const dataset::ValueScale value_scale = parts_.objective_scaler.value_scale;
-  prediction.objective = prediction.score.unaryExpr(
-      [&](double score) { return dataset::unscaled_value(value_scale, scale.mean + scale.deviation * score); });
-  prediction.extrapolated = scale.extrapolated;
-  return prediction;
+  return in_units(std::move(prediction), scale_of(context), parts_.objective_scaler.value_scale);
+}
+
+PreparedContext Model::prepare(const dataset::Context& context) const {
+  PreparedContext prepared{.scale = scale_of(context)};
+  for (const Eigen::VectorXf& view : views_of(context)) {
+    auto& terms = prepared.views.emplace_back();
+    for (const Network& member : parts_.members) terms.push_back(member.prepare(view));
+  }
+  return prepared;
 }
 
 EnsemblePrediction Model::predict(const LevelMatrix& levels, const dataset::Context& context, unsigned threads) const {
-  const std::vector<Eigen::VectorXf> views = views_of(context);
-  const double share = 1 / static_cast<double>(views.size());
-  const auto members = static_cast<Eigen::Index>(parts_.members.size());
-  const Eigen::Index n = levels.rows(), k = parts_.constraint_scaler.mean.size();
+  return predict(levels, Heads{}, prepare(context), threads);
+}
 
-  EnsemblePrediction result{.score = Eigen::VectorXd(n),
-                            .spread = Eigen::VectorXd(n),
+EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const PreparedContext& context,
+                                  unsigned threads) const {
+  const double share = 1 / static_cast<double>(context.views.size());
+  const auto members = static_cast<Eigen::Index>(parts_.members.size());
+  const Eigen::Index n = levels.rows(), k = heads.constraints ? parts_.constraint_scaler.mean.size() : 0;
+  const Eigen::Index objectives = heads.objective ? n : 0, feasibilities = heads.feasibility ? n : 0;
+
+  EnsemblePrediction result{.score = Eigen::VectorXd(objectives),
+                            .spread = Eigen::VectorXd(objectives),
                             .objective = {},
-                            .p_feasible = Eigen::VectorXd(n),
-                            .p_spread = Eigen::VectorXd(n),
+                            .p_feasible = Eigen::VectorXd(feasibilities),
+                            .p_spread = Eigen::VectorXd(feasibilities),
                             .constraints = Eigen::MatrixXd(n, k)};
   const auto predict_rows = [&](std::size_t begin, std::size_t end, unsigned) {
     const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
     Moments score(count, members), p_feasible(count, members);
     Eigen::MatrixXd constraints = Eigen::MatrixXd::Zero(count, k);
-    for (const Eigen::VectorXf& view : views) {
+    // One network after the other, so that its weights stay in the cache for all views.
+    std::vector<std::vector<Prediction>> answers(context.views.size());
+    for (std::size_t m = 0; m < parts_.members.size(); ++m) {
+      for (std::size_t v = 0; v < context.views.size(); ++v) {
+        answers[v].push_back(parts_.members[m].predict(levels.middleRows(first, count), heads, *context.views[v][m]));
+      }
+    }
+    for (const std::vector<Prediction>& view : answers) {
       Eigen::MatrixXd scores(count, members), probabilities(count, members);
       for (Eigen::Index m = 0; m < members; ++m) {
-        const Prediction prediction =
-            parts_.members[static_cast<std::size_t>(m)].predict(levels.middleRows(first, count), view);
-        scores.col(m) = prediction.objective.cast<double>();
-        probabilities.col(m) = prediction.feasible_logit.cast<double>().unaryExpr(
-            [&](double logit) { return sigmoid(logit / parts_.feasibility_temperature); });
-        constraints += share / static_cast<double>(members) * prediction.constraints.cast<double>();
+        const Prediction& prediction = view[static_cast<std::size_t>(m)];
+        if (heads.objective) scores.col(m) = prediction.objective.cast<double>();
+        if (heads.feasibility) {
+          probabilities.col(m) = prediction.feasible_logit.cast<double>().unaryExpr(
+              [&](double logit) { return sigmoid(logit / parts_.feasibility_temperature); });
+        }
+        if (k > 0) constraints += share / static_cast<double>(members) * prediction.constraints.cast<double>();
       }
-      score.add(share, scores);
-      p_feasible.add(share, probabilities);
+      if (heads.objective) score.add(share, scores);
+      if (heads.feasibility) p_feasible.add(share, probabilities);
     }
-    result.score.segment(first, count) = score.mean();
-    result.spread.segment(first, count) = score.spread();
-    result.p_feasible.segment(first, count) = p_feasible.mean();
-    result.p_spread.segment(first, count) = p_feasible.spread();
+    if (heads.objective) {
+      result.score.segment(first, count) = score.mean();
+      result.spread.segment(first, count) = score.spread();
+    }
+    if (heads.feasibility) {
+      result.p_feasible.segment(first, count) = p_feasible.mean();
+      result.p_spread.segment(first, count) = p_feasible.spread();
+    }
     for (Eigen::Index j = 0; j < k; ++j) {
       const double mean = parts_.constraint_scaler.mean(j), deviation = parts_.constraint_scaler.deviation(j);
       const dataset::ValueScale scale = parts_.constraint_scaler.value_scales[static_cast<std::size_t>(j)];
@@ -185,11 +215,11 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, const dataset::Cont
     }
   };
   parallel_for(static_cast<std::size_t>(n), kRowsPerChunk, resolve_threads(threads), predict_rows);
-  if (!parts_.feasibility_learned) {
+  if (heads.feasibility && !parts_.feasibility_learned) {
     result.p_feasible.setOnes();
     result.p_spread.setZero();
   }
-  return rescaled(std::move(result), context);
+  return in_units(std::move(result), context.scale, parts_.objective_scaler.value_scale);
 }
 
 void require_space(const Model& model, const space::DesignSpace& space) {

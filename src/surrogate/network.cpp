@@ -186,15 +186,23 @@ Network::Network(Architecture architecture, Weights weights)
   plan_ = make_plan(architecture_, weights_);
 }
 
-Prediction Network::predict(
-    const Eigen::Ref<const Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>& levels,
-    const Eigen::VectorXf& context, Instructions instructions) const {
+std::shared_ptr<const ContextTerms> Network::prepare(const Eigen::VectorXf& context) const {
+  HINDSIGHT_EXPECT(context.size() == architecture_.context_size);
+  return std::make_shared<const ContextTerms>(context_terms(*plan_, weights_, context));
+}
+
+Prediction Network::predict(const Eigen::Ref<const Levels>& levels, const Eigen::VectorXf& context,
+                            Instructions instructions) const {
+  return predict(levels, Heads{}, *prepare(context), instructions);
+}
+
+Prediction Network::predict(const Eigen::Ref<const Levels>& levels, Heads heads, const ContextTerms& context,
+                            Instructions instructions) const {
   static const std::vector<Instructions> supported = supported_instructions();
   if (instructions == Instructions::automatic) instructions = supported.back();
   HINDSIGHT_EXPECT(std::ranges::find(supported, instructions) != supported.end());
   const auto& counts = architecture_.level_counts;
   HINDSIGHT_EXPECT(levels.cols() == static_cast<Eigen::Index>(counts.size()));
-  HINDSIGHT_EXPECT(context.size() == architecture_.context_size);
   const Eigen::Index n = levels.rows();
   bool legal = true;
   for (Eigen::Index row = 0; row < n; ++row) {
@@ -202,14 +210,21 @@ Prediction Network::predict(
   }
   HINDSIGHT_EXPECT(legal);
 
-  Prediction prediction{Eigen::VectorXf(n), Eigen::VectorXf(n), Eigen::MatrixXf(n, architecture_.constraint_count)};
-  if (n == 0) return prediction;
-  forward(*plan_, context_terms(*plan_, weights_, context), levels.data(), levels.outerStride(), n,
-          {.objective = prediction.objective.data(),
-           .feasible_logit = prediction.feasible_logit.data(),
-           .constraints = prediction.constraints.data(),
-           .constraint_stride = n},
-          instructions);
+  Prediction prediction{.objective = {}, .feasible_logit = {}, .constraints = {}};
+  ForwardResult result{.constraint_stride = n};
+  if (heads.objective) {
+    prediction.objective.resize(n);
+    result.objective = prediction.objective.data();
+  }
+  if (heads.feasibility) {
+    prediction.feasible_logit.resize(n);
+    result.feasible_logit = prediction.feasible_logit.data();
+  }
+  if (heads.constraints) {
+    prediction.constraints.resize(n, architecture_.constraint_count);
+    result.constraints = prediction.constraints.data();
+  }
+  if (n > 0) forward(*plan_, context, levels.data(), levels.outerStride(), n, result, instructions);
   return prediction;
 }
 

@@ -95,7 +95,7 @@ TEST(Online, FindsTheFewDesignsThatTightConstraintsLeave) {
   const auto sum = [](const std::uint16_t* x) { return static_cast<double>(std::accumulate(x, x + 12, 0)); };
   Problem problem;
   problem.space = &space;
-  problem.score = batched(sum);
+  problem.model = scoring(sum);
   problem.constraints.push_back({.name = "sum", .limit = 11, .value = batched(sum)});
   for (const OnlineMethod method : kMethods) {
     const OnlineTrace trace = optimize_online(

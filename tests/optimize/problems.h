@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "hindsight/optimize/problem.h"
+#include "hindsight/optimize/search.h"
 
 namespace hindsight::optimize {
 
@@ -76,10 +76,17 @@ inline double product_area(const std::uint16_t* x) {
   return 0.5 * (x[0] + 1.0) * (x[1] + 1.0) + 1.5 * (x[2] + 1.0) + 2.0 * (x[3] + 1.0) + 0.8 * (x[5] + 1.0);
 }
 
+/// A model that gives this score and no other quantity.
+inline std::function<Learned(const LevelMatrix&)> scoring(RowFunction function) {
+  return [score = batched(std::move(function))](const LevelMatrix& levels) {
+    return Learned{.score = score(levels), .values = {}};
+  };
+}
+
 inline Problem make_problem(RowFunction score) {
   Problem problem;
   problem.space = &mixed_space();
-  problem.score = batched(std::move(score));
+  problem.model = scoring(std::move(score));
   return problem;
 }
 inline Problem constrained_problem(double limit) {

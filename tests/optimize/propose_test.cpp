@@ -150,6 +150,38 @@ TEST(Propose, ALinearObjectiveHasNoGeometricMeanAndNoRatios) {
   }
 }
 
+TEST(Propose, SaysItsScoreInTheUnitOfTheObjective) {
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options = options_for({"one", "two"});
+  options.allowed = {{4}, {2}, {5}, {4}, {3}, {5}};  // one design: z = 0.4; objectives exp(0.4), 10 exp(0.2)
+  options.count = 1;
+  const auto cautious = [&](Aggregate aggregate) {
+    options.aggregate = aggregate;
+    return propose(model, options).proposals.front().cautious;
+  };
+  const double first = std::exp(0.4), second = 10 * std::exp(0.2);
+  EXPECT_NEAR(cautious(Aggregate::geomean), std::sqrt(first * second), 1e-3);
+  EXPECT_NEAR(cautious(Aggregate::mean), (first + second) / 2, 1e-3);
+  EXPECT_NEAR(cautious(Aggregate::worst), std::exp(0.4), 1e-3) << "ratio to the typical design of `one`";
+  options.contexts = {plain_context("two")};
+  EXPECT_NEAR(cautious(Aggregate::worst), second, 1e-3);
+}
+
+TEST(Propose, CautionIsTheSpreadOfTheEnsemble) {
+  // Two members 0.2 above and below the bowl everywhere: standard deviation 0.4 / sqrt(2) = 0.283 z-scores.
+  const auto shifted = [](double by) {
+    return [by](std::size_t p, std::size_t level) { return bowl(p, level) + (p == 0 ? by : 0); };
+  };
+  const surrogate::Model model =
+      make_model(mixed_space(), {additive_network(mixed_space(), shifted(-0.2), likely, zero),
+                                 additive_network(mixed_space(), shifted(0.2), likely, zero)});
+  const Proposal best = propose(model, options_for({"two"})).proposals.front();
+  EXPECT_NEAR(best.objective.front(), 10, 1e-3);
+  EXPECT_NEAR(best.relative_spread, 0.4 / std::sqrt(2.0), 1e-4) << "in deviations of the logged objectives";
+  EXPECT_NEAR(best.spread, 0.5 * best.relative_spread, 1e-4) << "in log units: d = 0.5";
+  EXPECT_NEAR(best.cautious, 10 * std::exp(best.spread), 1e-2);
+}
+
 TEST(Propose, PessimismAvoidsWhereTheEnsembleDisagrees) {
   // The members agree except on level 6 of a: -3 and +1.4 (mean -0.8, standard deviation 3.11).
   const auto member = [](double at_six) {
@@ -188,7 +220,7 @@ TEST(Propose, HonoursConstraintsAndFixedParameters) {
     options.search.kind = parse_search(search);
     options.allowed = {{}, {}, {}, {0, 1}, {2}, {}};
     options.constraints = {{.name = "area_mm2", .limit = 27, .value = batched(product_area)},
-                           {.name = "power_w", .limit = 6, .value = {}}};
+                           {.name = "power_w", .limit = 6}};
     const ProposeResult result = propose(model, options);
     ASSERT_FALSE(result.proposals.empty());
     for (const Proposal& proposal : result.proposals) {
@@ -243,7 +275,7 @@ TEST(Propose, NamesTheUnsatisfiableConstraintAndTheNearestValue) {
   options.constraints = {{.name = "area_mm2", .limit = 3, .value = batched(product_area)}};
   EXPECT_THAT(no_feasible_message(model, options), HasSubstr("no design meets area_mm2 <= 3"));
   EXPECT_THAT(no_feasible_message(model, options), HasSubstr("Allow area_mm2 <= 4.8?"));
-  options.constraints = {{.name = "power_w", .limit = 0.5, .value = {}}};
+  options.constraints = {{.name = "power_w", .limit = 0.5}};
   // exp(3 x 0.1) = 1.34986
   EXPECT_THAT(no_feasible_message(model, options), HasSubstr("Allow power_w <= 1.3498"));
   options.constraints = {{.name = "area_mm2", .limit = 6, .value = batched(product_area)},
@@ -394,7 +426,7 @@ TEST(Propose, RefusesBadQuestions) {
   refused([](ProposeOptions& o) { o.min_p_feasible = 1.5; });
   refused([](ProposeOptions& o) { o.pessimism = std::nan(""); });
   refused([](ProposeOptions& o) { o.aggregate = Aggregate::weighted; });
-  refused([](ProposeOptions& o) { o.constraints = {{.name = "powr_w", .limit = 1, .value = {}}}; });
+  refused([](ProposeOptions& o) { o.constraints = {{.name = "powr_w", .limit = 1}}; });
   EXPECT_THROW((void)parse_aggregate("median"), Error);
   EXPECT_EQ(parse_aggregate("worst"), Aggregate::worst);
 }

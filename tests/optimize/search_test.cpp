@@ -181,15 +181,17 @@ TEST(Search, EnumeratesASpaceWithinItsBudget) {
 
 TEST(Search, ScoresOnlyWhatMeetsTheCheapConstraints) {
   Problem problem = constrained_problem(27);
-  problem.score = batched([](const std::uint16_t* levels) {
-    EXPECT_LE(product_area(levels), 27);
-    return product_time(levels);
-  });
-  problem.constraints.push_back({.name = "power_w", .limit = 5, .learned = true, .value = batched([](const auto* x) {
-                                                                                   EXPECT_LE(product_area(x), 27);
-                                                                                   return x[0] + 1.0;
-                                                                                 })});
+  problem.constraints.push_back({.name = "power_w", .limit = 5});
+  std::uint64_t asked = 0;
+  problem.model = [&](const LevelMatrix& levels) {
+    asked += static_cast<std::uint64_t>(levels.rows());
+    for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+      EXPECT_LE(product_area(levels.data() + i * levels.cols()), 27);
+    }
+    return Learned{.score = batched(product_time)(levels), .values = levels.col(0).cast<double>().array() + 1};
+  };
   const Solution solution = search(problem, heuristic(SearchKind::evolutionary, 1));
+  EXPECT_LT(asked, solution.evaluations) << "one question for score and limit, of some designs";
   EXPECT_EQ(solution.best.front().violation, 0);
   EXPECT_LE(solution.best.front().design.levels[0], 4);
 }

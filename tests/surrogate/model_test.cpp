@@ -79,6 +79,26 @@ TEST(Model, TakesAnUnseenApplicationAsTheEvenMixtureOfTheTrainedOnes) {
   }
 }
 
+TEST(Model, APreparedApplicationIsAnsweredHeadByHead) {
+  const Model model(small_parts(2));
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 30, 4);
+  for (const dataset::Context& application : {model.parts().training_contexts[0], context("gamma", 1e8, 1e4)}) {
+    const EnsemblePrediction all = model.predict(levels, application);
+    const PreparedContext prepared = model.prepare(application);
+    const EnsemblePrediction objective = model.predict(levels, {.feasibility = false, .constraints = false}, prepared);
+    EXPECT_EQ(objective.score, all.score) << "the same bits";
+    EXPECT_EQ(objective.spread, all.spread);
+    EXPECT_EQ(objective.objective, all.objective);
+    EXPECT_EQ(objective.extrapolated, all.extrapolated);
+    EXPECT_EQ(objective.p_feasible.size() + objective.p_spread.size() + objective.constraints.size(), 0);
+    const EnsemblePrediction limits = model.predict(levels, {.objective = false}, prepared);
+    EXPECT_EQ(limits.p_feasible, all.p_feasible);
+    EXPECT_EQ(limits.p_spread, all.p_spread);
+    EXPECT_EQ(limits.constraints, all.constraints);
+    EXPECT_EQ(limits.score.size() + limits.spread.size() + limits.objective.size(), 0);
+  }
+}
+
 TEST(Model, RefusesNetworksThatDisagreeOnSeeingTheApplication) {
   Model::Parts mixed = small_parts(1);
   Architecture blind = small_architecture();

@@ -177,6 +177,26 @@ TEST(Network, EqualsTheReferenceForTheDefaultRecipeOnEveryInstructionSet) {
   }
 }
 
+TEST(Network, AHeadThatIsNotAskedChangesNoOther) {
+  for (const std::int64_t layers : {0, 1}) {
+    Architecture architecture = default_recipe();
+    architecture.transformer_layers = layers;
+    const Network network = random_network(architecture, 3);
+    const LevelMatrix levels = random_levels(architecture.level_counts, 53, 3);
+    const Eigen::VectorXf context = Eigen::VectorXf::LinSpaced(architecture.context_size, -1.5F, 0.75F);
+    const Prediction all = network.predict(levels, context);
+    const auto prepared = network.prepare(context);
+    const Prediction objective = network.predict(levels, {.feasibility = false, .constraints = false}, *prepared);
+    EXPECT_EQ(objective.objective, all.objective) << "the same bits";
+    EXPECT_EQ(objective.feasible_logit.size(), 0);
+    EXPECT_EQ(objective.constraints.size(), 0);
+    const Prediction limits = network.predict(levels, {.objective = false}, *prepared);
+    EXPECT_EQ(limits.objective.size(), 0);
+    EXPECT_EQ(limits.feasible_logit, all.feasible_logit);
+    EXPECT_EQ(limits.constraints, all.constraints);
+  }
+}
+
 TEST(Network, EqualsTheReferenceForOddSizes) {
   // No size is a multiple of a register or of the packed outputs.
   for (const Instructions instructions : supported_instructions()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hindsight/dataset/dataset.h"
-#include "hindsight/optimize/problem.h"
+#include "hindsight/optimize/search.h"
 #include "hindsight/surrogate/train.h"
 
 namespace hindsight::check {

@@ -24,9 +24,9 @@ struct OnlineTrace {
   std::vector<std::optional<double>> objective;  ///< in query order
   std::vector<double> best_so_far;               ///< infinity until the first feasible one
 };
-/// Exactly `queries` simulator calls on distinct designs that meet the problem's constraints (checked without a query;
-/// `score` is not used); fewer only when no more such designs are found, or after an interrupt. Error{no_feasible} when
-/// no design meets the constraints.
+/// Exactly `queries` simulator calls on distinct designs that meet the problem's constraints (checked without a query,
+/// so none may be learned; `model` is not used); fewer only when no more such designs are found, or after an interrupt.
+/// Error{no_feasible} when no design meets the constraints.
 /// bayesian: Gaussian process on standardised log objectives with a mixed kernel (Matern 5/2 on log-scaled ordinals,
 /// exponential Hamming on categoricals), hyper-parameters by marginal likelihood, expected improvement times the
 /// probability of feasibility (a second process on 0/1 labels), maximised by local search. Objectives that are not all

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hindsight/dataset/dataset.h"
-#include "hindsight/optimize/problem.h"
+#include "hindsight/optimize/search.h"
 #include "hindsight/surrogate/model.h"
 
 namespace hindsight::optimize {
@@ -27,7 +27,7 @@ struct ProposeOptions {
   /// Of the pessimistic p_feasible, for every application; relaxed, and said so, when nothing reaches it.
   double min_p_feasible = 0.5;
   SearchOptions search;
-  std::vector<Constraint> constraints;  ///< analytic, or by name from the model's heads (`value` left empty)
+  std::vector<Constraint> constraints;  ///< learned ones are read from the model's heads of their names
   AllowedLevels allowed;
   std::size_t count = 10;
   std::size_t diversity = 2;                 ///< smallest Hamming distance between proposals
@@ -38,11 +38,15 @@ struct ProposeOptions {
 
 struct Proposal {
   space::Design design;
-  double score = 0;                                    ///< aggregated pessimistic objective, log units
-  std::vector<double> objective;                       ///< per context, physical units, without pessimism
-  std::vector<double> p_feasible;                      ///< per context
-  double spread = 0;                                   ///< of the ensemble, log units, mean over contexts
-  std::vector<double> constraint_values;               ///< in the order of ProposeOptions::constraints
+  double score = 0;  ///< aggregated pessimistic objective, log units
+  /// What the score is in the objective's unit: the predicted value, `pessimism` spreads worse. For `worst` over
+  /// several applications: its ratio to the typical logged design of the application where it is largest.
+  double cautious = 0;
+  std::vector<double> objective;          ///< per context, physical units, without pessimism
+  std::vector<double> p_feasible;         ///< per context
+  double spread = 0;                      ///< of the ensemble, log units, mean over contexts
+  double relative_spread = 0;             ///< in standard deviations of the logged objectives, mean over contexts
+  std::vector<double> constraint_values;  ///< in the order of ProposeOptions::constraints
   std::optional<std::size_t> nearest_logged_distance;  ///< Hamming
   bool extrapolated = false;
 };
@@ -52,7 +56,7 @@ struct ProposeResult {
   double min_p_feasible_used = 0.5;
 };
 /// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
-/// are that far apart. A constraint without `value` is read from the model's head of its name.
+/// are that far apart.
 /// Never calls a simulator. Error{usage} for `only_new` without a log, and for an aggregate that a linear objective
 /// does not have. Error{no_feasible} when no design meets the constraints: says which one and the nearest satisfiable
 /// value.

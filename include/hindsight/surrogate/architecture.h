@@ -81,6 +81,11 @@ void require_valid(const Architecture& architecture);
 /// Most weights one network may have (256 MiB of float32).
 inline constexpr std::int64_t kMaxWeights = std::int64_t{1} << 26;
 
+/// The heads that a question needs: what is not asked for costs nothing and comes back empty.
+struct Heads {
+  bool objective = true, feasibility = true, constraints = true;
+};
+
 /// What one network says about designs, all in scaled units.
 struct Prediction {
   Eigen::VectorXf objective;       // n, z-score of the log objective
@@ -97,6 +102,8 @@ enum class Instructions { automatic, baseline, avx2, avx512 };
 
 /// Weights rearranged for the forward pass (src/surrogate/forward.h).
 struct ForwardPlan;
+/// What a context contributes to every forward pass about it.
+struct ContextTerms;
 
 /// Our own batched forward pass (no LibTorch), equal to the trained module up to float rounding. Immutable; copies
 /// share their tables; `predict` may run in any number of threads.
@@ -107,10 +114,15 @@ class Network {
  public:
   /// Error{incompatible} when a weight is missing, has another shape, or is not finite.
   Network(Architecture architecture, Weights weights);
-  /// `levels`: n x p, each below its parameter's level count; one context (scaled features, size c) for all rows.
-  [[nodiscard]] Prediction predict(
-      const Eigen::Ref<const Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>& levels,
-      const Eigen::VectorXf& context, Instructions instructions = Instructions::automatic) const;
+  using Levels = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  // n x p
+  /// A context (scaled features, size c), prepared for any number of predictions.
+  [[nodiscard]] std::shared_ptr<const ContextTerms> prepare(const Eigen::VectorXf& context) const;
+  /// Each of `levels` below its parameter's level count; one context, prepared by this network, for all rows.
+  [[nodiscard]] Prediction predict(const Eigen::Ref<const Levels>& levels, Heads heads, const ContextTerms& context,
+                                   Instructions instructions = Instructions::automatic) const;
+  /// All heads, for a context of which no more is asked.
+  [[nodiscard]] Prediction predict(const Eigen::Ref<const Levels>& levels, const Eigen::VectorXf& context,
+                                   Instructions instructions = Instructions::automatic) const;
   [[nodiscard]] const Architecture& architecture() const { return architecture_; }
   [[nodiscard]] const Weights& weights() const { return weights_; }
 

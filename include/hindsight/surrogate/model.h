@@ -36,6 +36,13 @@ struct EnsemblePrediction {
   bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not
 };
 
+/// An application as the networks of one model are asked about it, for any number of predictions by that model.
+struct PreparedContext {
+  dataset::ObjectiveScaler::Scale scale = {};
+  /// Per view of the application, per network; all views have equal weight.
+  std::vector<std::vector<std::shared_ptr<const ContextTerms>>> views = {};
+};
+
 class Model {
  public:
   struct Parts {
@@ -65,6 +72,11 @@ class Model {
   /// it errs in favour; where the trained applications disagree on a design, the spread says so. Weights that favour
   /// the nearest applications were measured to be worse (docs/offline-study.md).
   [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, const dataset::Context& context,
+                                           unsigned threads = 1) const;
+  /// The same in two steps, for many questions about one application, each of some heads only: an array of the
+  /// prediction that comes from other heads is empty.
+  [[nodiscard]] PreparedContext prepare(const dataset::Context& context) const;
+  [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, Heads heads, const PreparedContext& context,
                                            unsigned threads = 1) const;
   /// Whether predictions for both contexts agree in all but `objective` and `extrapolated`: two unseen ones do.
   [[nodiscard]] bool seen_alike(const dataset::Context& a, const dataset::Context& b) const;

@@ -1,5 +1,5 @@
-/// What a person without a model would take: the best logged design that meets the limits.
-#include "hindsight/check/baselines.h"
+/// The best logged design for a question, and the truth about designs that a log has.
+#include "hindsight/optimize/baselines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "hindsight/core/error.h"
 
-namespace hindsight::check {
+namespace hindsight::optimize {
 namespace {
 
 /// The designs of a dataset with their objectives for some applications; NaN where infeasible or not logged.
@@ -45,35 +45,47 @@ class DesignTable {
   std::vector<std::vector<double>> objectives_;
 };
 
+/// Positions of the applications among the contexts of `data`; none when one of them is not there.
+std::vector<std::int32_t> contexts_of(const dataset::Dataset& data, const std::vector<std::string>& applications) {
+  std::vector<std::int32_t> contexts;
+  for (const std::string& name : applications) {
+    const auto found = std::find_if(data.contexts.begin(), data.contexts.end(),
+                                    [&](const dataset::Context& context) { return context.name == name; });
+    if (found == data.contexts.end()) return {};
+    contexts.push_back(static_cast<std::int32_t>(found - data.contexts.begin()));
+  }
+  return contexts;
+}
+
 bool meets(const space::Design& design, const LoggedQuestion& question) {
   for (std::size_t p = 0; p < question.allowed.size(); ++p) {
     const auto& allowed = question.allowed[p];
     if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), design.levels[p]) == allowed.end()) return false;
   }
-  optimize::LevelMatrix levels(1, static_cast<Eigen::Index>(design.levels.size()));
+  LevelMatrix levels(1, static_cast<Eigen::Index>(design.levels.size()));
   std::copy(design.levels.begin(), design.levels.end(), levels.data());
   return std::all_of(question.constraints.begin(), question.constraints.end(),
-                     [&](const optimize::Constraint& constraint) {
+                     [&](const Constraint& constraint) {
                        return !constraint.value || constraint.value(levels)[0] <= constraint.limit;
                      });
 }
 
 }  // namespace
 
-double aggregate_value(const std::vector<double>& objectives, optimize::Aggregate aggregate,
+double aggregate_value(const std::vector<double>& objectives, Aggregate aggregate,
                        const std::vector<double>& weights) {
   HINDSIGHT_EXPECT(!objectives.empty());
-  HINDSIGHT_EXPECT(aggregate != optimize::Aggregate::weighted || weights.size() == objectives.size());
+  HINDSIGHT_EXPECT(aggregate != Aggregate::weighted || weights.size() == objectives.size());
   const auto count = static_cast<double>(objectives.size());
   switch (aggregate) {
-    case optimize::Aggregate::mean:
+    case Aggregate::mean:
       return std::accumulate(objectives.begin(), objectives.end(), 0.0) / count;
-    case optimize::Aggregate::weighted:
+    case Aggregate::weighted:
       return std::inner_product(objectives.begin(), objectives.end(), weights.begin(), 0.0) /
              std::accumulate(weights.begin(), weights.end(), 0.0);
-    case optimize::Aggregate::worst:
+    case Aggregate::worst:
       return *std::max_element(objectives.begin(), objectives.end());
-    case optimize::Aggregate::geomean:
+    case Aggregate::geomean:
       return std::exp(std::accumulate(objectives.begin(), objectives.end(), 0.0,
                                       [](double sum, double value) { return sum + std::log(value); }) /
                       count);
@@ -82,13 +94,7 @@ double aggregate_value(const std::vector<double>& objectives, optimize::Aggregat
 }
 
 std::optional<LoggedBest> best_in_log(const dataset::Dataset& data, const LoggedQuestion& question) {
-  std::vector<std::int32_t> contexts;
-  for (const std::string& name : question.applications) {
-    const auto found = std::find_if(data.contexts.begin(), data.contexts.end(),
-                                    [&](const dataset::Context& context) { return context.name == name; });
-    if (found == data.contexts.end()) return std::nullopt;
-    contexts.push_back(static_cast<std::int32_t>(found - data.contexts.begin()));
-  }
+  const std::vector<std::int32_t> contexts = contexts_of(data, question.applications);
   if (contexts.empty()) return std::nullopt;
   const DesignTable table(data, contexts);
   std::vector<std::pair<double, std::size_t>> ranked;
@@ -104,4 +110,35 @@ std::optional<LoggedBest> best_in_log(const dataset::Dataset& data, const Logged
   return std::nullopt;
 }
 
-}  // namespace hindsight::check
+std::vector<std::optional<LoggedTruth>> logged_truth(const dataset::Dataset& data, const LoggedQuestion& question,
+                                                     const std::vector<space::Design>& designs) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::optional<LoggedTruth>> truths(designs.size());
+  const std::vector<std::int32_t> contexts = contexts_of(data, question.applications);
+  if (contexts.empty()) return truths;
+  std::map<std::vector<std::uint16_t>, std::size_t> position;
+  for (std::size_t i = 0; i < designs.size(); ++i) position.try_emplace(designs[i].levels, i);
+  std::vector<std::vector<double>> objectives(designs.size(), std::vector<double>(contexts.size(), kUnknown));
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto context = std::find(contexts.begin(), contexts.end(), data.context[i]);
+    if (context == contexts.end()) continue;
+    const auto row = static_cast<Eigen::Index>(i);
+    const std::uint16_t* levels = data.levels.data() + row * data.levels.cols();
+    const auto found = position.find(std::vector<std::uint16_t>(levels, levels + data.levels.cols()));
+    if (found == position.end()) continue;
+    if (data.feasible[i]) {
+      objectives[found->second][static_cast<std::size_t>(context - contexts.begin())] = data.objective[row];
+    } else {
+      truths[found->second] = LoggedTruth{.feasible = false, .value = kUnknown};
+    }
+  }
+  for (std::size_t i = 0; i < designs.size(); ++i) {
+    const bool complete = std::none_of(objectives[i].begin(), objectives[i].end(),
+                                       [](double value) { return std::isnan(value); });
+    if (truths[i] || !complete) continue;
+    truths[i] = {.feasible = true, .value = aggregate_value(objectives[i], question.aggregate, question.weights)};
+  }
+  return truths;
+}
+
+}  // namespace hindsight::optimize

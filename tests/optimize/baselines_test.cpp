@@ -1,20 +1,22 @@
 /// Is "best in log" the best design that really stands in the log, for exactly the question asked?
-#include "hindsight/check/baselines.h"
+#include "hindsight/optimize/baselines.h"
 
 #include <gtest/gtest.h>
 
 #include "check/hand_table.h"
 #include "tolerances.h"
 
-namespace hindsight::check::test {
+namespace hindsight::optimize {
 namespace {
 
-using optimize::Aggregate;
+using check::test::kInfeasible;
+using check::test::TableRow;
 using Levels = std::vector<std::uint16_t>;
 
 /// Two parameters of four values.
 dataset::Dataset log_of(const std::vector<TableRow>& rows) {
-  return table_of({"table", "", {ordinal("a", {1, 2, 3, 4}), ordinal("b", {1, 2, 3, 4})}}, rows);
+  return check::test::table_of(
+      {"table", "", {check::test::ordinal("a", {1, 2, 3, 4}), check::test::ordinal("b", {1, 2, 3, 4})}}, rows);
 }
 
 /// (0, 0) is best for `first` and second best for `second`; (1, 1) the other way round and best on average; (2, 2)
@@ -85,6 +87,21 @@ TEST(BestInLog, MeetsConstraintsAndBounds) {
   EXPECT_FALSE(best_in_log(usual_log(), question).has_value());
 }
 
+TEST(LoggedTruth, IsWhatTheLogHasForAllApplications) {
+  const dataset::Dataset data = usual_log();
+  const auto truths = logged_truth(data, about({"second", "first"}), {{{1, 1}}, {{2, 2}}, {{3, 3}}, {{0, 1}}});
+  ASSERT_EQ(truths.size(), 4U);
+  ASSERT_TRUE(truths[0].has_value());
+  EXPECT_TRUE(truths[0]->feasible);
+  EXPECT_EQ(truths[0]->value, 9) << "mean of 10 and 8";
+  ASSERT_TRUE(truths[1].has_value());
+  EXPECT_FALSE(truths[1]->feasible) << "fails in `second`, whatever it reaches in `first`";
+  EXPECT_FALSE(truths[2].has_value()) << "evaluated for `first` only";
+  EXPECT_FALSE(truths[3].has_value()) << "not logged";
+  EXPECT_EQ(logged_truth(data, about({"first"}), {{{3, 3}}})[0]->value, 3);
+  EXPECT_FALSE(logged_truth(data, about({"third"}), {{{3, 3}}})[0].has_value());
+}
+
 TEST(BestInLog, OfTiesTheFirstRowWins) {
   const dataset::Dataset data = log_of({{0, {3, 0}, 5}, {0, {0, 3}, 5}});
   EXPECT_EQ(best_levels(data, about({"first"})), (Levels{3, 0}));
@@ -97,4 +114,4 @@ TEST(BestInLog, IsNothingForAnUnknownApplicationOrWithoutAFeasibleRow) {
 }
 
 }  // namespace
-}  // namespace hindsight::check::test
+}  // namespace hindsight::optimize

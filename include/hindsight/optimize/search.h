@@ -1,0 +1,64 @@
+/// Searches for the best designs of a problem, and what they found.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/optimize/problem.h"
+
+namespace hindsight::optimize {
+
+struct Candidate {
+  space::Design design;
+  double score = 0;      ///< infinity where a learned limit is missed: then the model may not have been asked for it
+  double violation = 0;  ///< sum of relative excesses over limits; 0 = all constraints met
+};
+
+enum class Termination { evaluations_used, enumerated, interrupted };
+struct Solution {
+  std::vector<Candidate> best;  ///< best first: feasible by score, then infeasible by violation
+  std::uint64_t evaluations = 0;
+  Termination termination = Termination::evaluations_used;
+  /// For every constraint: the smallest value met; tells a user what would be satisfiable. When nothing feasible was
+  /// found, a search of its own has minimised every violated one. Infinity when never evaluated.
+  std::vector<double> smallest_constraint_value;
+};
+
+enum class SearchKind { firefly, evolutionary, local, enumeration };
+[[nodiscard]] SearchKind parse_search(const std::string& name);
+[[nodiscard]] std::string to_string(SearchKind kind);
+struct SearchOptions {
+  SearchKind kind = SearchKind::evolutionary;
+  std::uint64_t evaluations = 200000;
+  std::uint64_t population = 64;
+  std::uint64_t keep = 256;  ///< distinct best designs to return
+  std::uint64_t seed = 1;
+  std::vector<space::Design> start;  ///< e.g. the best logged designs
+  std::uint64_t enumeration_limit = 10'000'000;
+  /// Enumeration judges blocks on this many threads (0 = all): with more than 1 the problem's model must allow
+  /// concurrent calls. The result does not depend on it.
+  unsigned threads = 1;
+};
+/// Deterministic for a given seed. At most `evaluations` distinct designs are judged; a space with no more allowed
+/// designs than that is enumerated, whatever the kind. Error{usage} when enumeration exceeds its limit (says the
+/// count).
+[[nodiscard]] Solution search(const Problem& problem, const SearchOptions& options);
+
+/// Number of designs within `problem.allowed`; nothing when it exceeds 2^63 - 1.
+[[nodiscard]] std::optional<std::uint64_t> allowed_count(const Problem& problem);
+
+/// Why `solution` has no feasible design, in one sentence for a person: the constraint that no design meets and the
+/// nearest satisfiable limit, or how far each one gets while the others are met (searched for here).
+[[nodiscard]] std::string explain_infeasible(const Problem& problem, const Solution& solution,
+                                             const SearchOptions& options);
+
+/// Number of parameters in which two designs differ.
+[[nodiscard]] std::size_t hamming(const space::Design& a, const space::Design& b);
+
+/// Greedy choice of `count` candidates from `pool` (best first) with pairwise Hamming distance >= `distance`.
+[[nodiscard]] std::vector<Candidate> diverse(const std::vector<Candidate>& pool, std::size_t count,
+                                             std::size_t distance);
+
+}  // namespace hindsight::optimize
