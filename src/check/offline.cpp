@@ -150,10 +150,10 @@ class Study {
 
   void run_best_in_log(const OfflineTask& task, OfflineResult& result) {
     const auto best = optimize::best_in_log(data(task.train), {.applications = task.train,
-                                                     .aggregate = kAggregate,
-                                                     .weights = {},
-                                                     .constraints = constraints(task),
-                                                     .allowed = {}});
+                                                               .aggregate = kAggregate,
+                                                               .weights = {},
+                                                               .constraints = constraints(task),
+                                                               .allowed = {}});
     if (!best) return;
     result.design = space_.text_id(best->design);
     const study::Verifier verifier = this->verifier(task);

@@ -1,4 +1,4 @@
-/// Text and JSON of proposals, and of the truth about them.
+/// Proposals as a table with remarks, as JSON and as CSV.
 #include "hindsight/report/proposals.h"
 
 #include <fmt/format.h>
@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hindsight/optimize/baselines.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
@@ -18,25 +17,19 @@
 namespace hindsight::report {
 namespace {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+using study::Knowledge;
+using study::Proposals;
 
 /// The metric behind an objective of one factor, for its unit; empty for a product, which has none.
-std::string metric_of(const ProposalReport& report) {
+std::string metric_of(const Proposals& proposals) {
   const dataset::Objective objective =
-      dataset::parse_objective(report.model->parts().objective_text, dataset::Direction::minimise);
+      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
   const bool plain = objective.factors.size() == 1 && objective.factors.front().exponent == 1.0;
   return plain ? objective.factors.front().metric : std::string();
 }
 
 std::string value_text(const std::string& metric, double value) {
   return std::isfinite(value) ? metric_text(metric, value) : "-";
-}
-
-std::optional<double> true_value(const ProposalReport& report, const study::Verdict& verdict) {
-  if (!verdict.feasible()) return std::nullopt;
-  std::vector<double> objectives;
-  for (const study::NetworkVerdict& network : verdict.networks) objectives.push_back(*network.objective);
-  return optimize::aggregate_value(objectives, report.options->aggregate, report.options->weights);
 }
 
 std::string reasons_of(const study::Verdict& verdict) {
@@ -54,16 +47,16 @@ double least_p_feasible(const optimize::Proposal& proposal) {
 }
 
 /// Whether the objective has values of 0 or below, so that ratios of it mean nothing.
-bool is_linear(const ProposalReport& report) {
-  return report.model->parts().objective_scaler.value_scale == dataset::ValueScale::linear;
+bool is_linear(const Proposals& proposals) {
+  return proposals.model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
 }
 
 /// exp(spread) as a factor: "x/1.08", or "+-0.3" in the unit of a linear objective; one member has no spread, except
 /// between the views of an unseen workload.
-std::string spread_text(const ProposalReport& report, const optimize::Proposal& proposal) {
-  if (report.model->parts().members.size() == 1 && proposal.spread == 0) return "-";
-  return is_linear(report) ? fmt::format("+-{:.3g}", proposal.spread)
-                           : fmt::format("x/{:.3g}", std::exp(proposal.spread));
+std::string spread_text(const Proposals& proposals, const optimize::Proposal& proposal) {
+  if (proposals.model.parts().members.size() == 1 && proposal.spread == 0) return "-";
+  return is_linear(proposals) ? fmt::format("+-{:.3g}", proposal.spread)
+                              : fmt::format("x/{:.3g}", std::exp(proposal.spread));
 }
 
 bool is_logged(const optimize::Proposal& proposal) { return proposal.nearest_logged_distance == std::size_t{0}; }
@@ -74,71 +67,92 @@ std::string changes_text(const optimize::Proposal& proposal) {
   return is_logged(proposal) ? "logged" : std::to_string(*proposal.nearest_logged_distance);
 }
 
-std::string applications(const ProposalReport& report) {
+std::string logged_text(const std::string& metric, const Knowledge& known) {
+  if (!known.logged) return "-";
+  return known.logged->feasible ? value_text(metric, known.logged->value) : "infeasible";
+}
+
+/// Whether `cautious` is a ratio, in the unit of nothing.
+bool ranks_by_ratio(const Proposals& proposals) {
+  return proposals.options.aggregate == optimize::Aggregate::worst && proposals.options.contexts.size() > 1;
+}
+
+std::string cautious_text(const Proposals& proposals, const std::string& metric, double value) {
+  return ranks_by_ratio(proposals) ? fmt::format("x{:.3g}", value) : value_text(metric, value);
+}
+
+/// What the order of the table means.
+std::string ranking_text(const Proposals& proposals) {
+  std::string text = "ranked by cautious: ";
+  if (ranks_by_ratio(proposals)) text += "the ratio to a typical logged design, where it is worst, of ";
+  text += proposals.options.pessimism == 0 ? "the predicted value"
+                                           : fmt::format("the predicted value, worse by {} {} of the ensemble",
+                                                         shortest(proposals.options.pessimism),
+                                                         proposals.options.pessimism == 1 ? "spread" : "spreads");
+  return text + "; equal ones (0.01 %) by p feasible";
+}
+
+std::string applications(const Proposals& proposals) {
   std::vector<std::string> names;
-  for (const dataset::Context& context : report.options->contexts) names.push_back(context.name);
+  for (const dataset::Context& context : proposals.options.contexts) names.push_back(context.name);
   return join(names, ", ");
 }
 
-std::optional<optimize::LoggedBest> best_of(const ProposalReport& report) {
-  if (report.logged == nullptr) return std::nullopt;
-  optimize::LoggedQuestion question{.applications = {},
-                                 .aggregate = report.options->aggregate,
-                                 .weights = report.options->weights,
-                                 .constraints = report.options->constraints,
-                                 .allowed = report.options->allowed};
-  for (const dataset::Context& context : report.options->contexts) question.applications.push_back(context.name);
-  return optimize::best_in_log(*report.logged, question);
-}
-
-std::string headline(const ProposalReport& report) {
-  const optimize::ProposeResult& result = *report.result;
-  std::string out = fmt::format("{} for {}", counted(result.proposals.size(), "proposal"), applications(report));
-  for (const optimize::Constraint& constraint : report.options->constraints) {
+std::string headline(const Proposals& proposals) {
+  const optimize::ProposeResult& result = proposals.result;
+  std::string out = fmt::format("{} for {}", counted(result.proposals.size(), "proposal"), applications(proposals));
+  for (const optimize::Constraint& constraint : proposals.options.constraints) {
     out += fmt::format(", {} <= {}", constraint.name, shortest(constraint.limit));
     if (constraint.learned()) out += " (learned)";
   }
   const std::string several =
-      report.options->contexts.size() > 1 ? optimize::to_string(report.options->aggregate) + " of " : std::string();
-  return out +
-         fmt::format("; smallest {}{}; {} judged by the model in {}, {}", several, report.model->parts().objective_text,
-                     counted(result.solution.evaluations, "design"), duration_text(report.seconds),
-                     report.simulator_queries == 1 ? "1 simulator query"
-                                                   : with_commas(report.simulator_queries) + " simulator queries");
+      proposals.options.contexts.size() > 1 ? optimize::to_string(proposals.options.aggregate) + " of " : std::string();
+  return out + fmt::format(
+                   "; smallest {}{}; {} judged by the model in {}, {}", several, proposals.model.parts().objective_text,
+                   counted(result.solution.evaluations, "design"), duration_text(proposals.seconds),
+                   proposals.simulator_queries == 1 ? "1 simulator query"
+                                                    : with_commas(proposals.simulator_queries) + " simulator queries");
 }
 
-Table proposal_table(const ProposalReport& report) {
-  const std::string metric = metric_of(report);
+bool simulated(const Proposals& proposals) { return !proposals.known.empty() && proposals.known.front().verdict; }
+
+bool any_in_log(const Proposals& proposals) {
+  return std::any_of(proposals.known.begin(), proposals.known.end(), [](const Knowledge& one) { return one.logged; });
+}
+
+Table proposal_table(const Proposals& proposals) {
+  const std::string metric = metric_of(proposals);
+  const bool in_log = any_in_log(proposals), with_truth = simulated(proposals);
   Table table;
   table.add_column("rank", Align::right);
   table.add_column("predicted", Align::right);
+  table.add_column("cautious", Align::right);
   table.add_column("spread", Align::right, 3);
   table.add_column("p feasible", Align::right, 1);
-  for (const optimize::Constraint& constraint : report.options->constraints) {
+  for (const optimize::Constraint& constraint : proposals.options.constraints) {
     table.add_column(constraint.name, Align::right, 1);
   }
-  const bool logged = report.logged != nullptr;
-  if (logged) table.add_column("changes", Align::right, 2);
-  const bool simulated = !report.verdicts.empty();
-  if (simulated) {
+  if (proposals.logged) table.add_column("changes", Align::right, 2);
+  if (in_log) table.add_column("in log", Align::right);
+  if (with_truth) {
     table.add_column("true", Align::right);
-    table.add_column(is_linear(report) ? "true - predicted" : "true / predicted", Align::right, 2);
+    table.add_column(is_linear(proposals) ? "true - predicted" : "true / predicted", Align::right, 2);
   }
-  for (std::size_t i = 0; i < report.result->proposals.size(); ++i) {
-    const optimize::Proposal& proposal = report.result->proposals[i];
-    const double predicted = predicted_value(report, proposal);
-    std::vector<std::string> cells{std::to_string(i + 1), value_text(metric, predicted), spread_text(report, proposal),
-                                   fmt::format("{:.3f}", least_p_feasible(proposal))};
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
+    const optimize::Proposal& proposal = proposals.result.proposals[i];
+    const Knowledge& known = proposals.known[i];
+    std::vector<std::string> cells{std::to_string(i + 1), value_text(metric, known.predicted),
+                                   cautious_text(proposals, metric, proposal.cautious),
+                                   spread_text(proposals, proposal), fmt::format("{:.3f}", least_p_feasible(proposal))};
     for (const double value : proposal.constraint_values) cells.push_back(fmt::format("{:.4g}", value));
-    if (logged) {
-      cells.push_back(changes_text(proposal));
-    }
-    if (simulated) {
-      const std::optional<double> truth = true_value(report, report.verdicts[i]);
-      cells.push_back(truth ? value_text(metric, *truth) : "infeasible: " + reasons_of(report.verdicts[i]));
-      cells.push_back(!truth              ? "-"
-                      : is_linear(report) ? fmt::format("{:+.3g}", *truth - predicted)
-                                          : fmt::format("{:.3f}", *truth / predicted));
+    if (proposals.logged) cells.push_back(changes_text(proposal));
+    if (in_log) cells.push_back(logged_text(metric, known));
+    if (with_truth) {
+      const auto& truth = known.simulated;
+      cells.push_back(truth ? value_text(metric, *truth) : "infeasible: " + reasons_of(*known.verdict));
+      cells.push_back(!truth                 ? "-"
+                      : is_linear(proposals) ? fmt::format("{:+.3g}", *truth - known.predicted)
+                                             : fmt::format("{:.3f}", *truth / known.predicted));
     }
     table.add_row(std::move(cells));
   }
@@ -146,65 +160,51 @@ Table proposal_table(const ProposalReport& report) {
 }
 
 /// Best proposal against best logged design, in the words of a person.
-std::string comparison(const ProposalReport& report, const optimize::LoggedBest& logged, int columns) {
-  const std::string metric = metric_of(report);
-  std::string out = fmt::format("best in log that meets the same limits: {}", value_text(metric, logged.value));
+std::string comparison(const Proposals& proposals, double best_in_log, int columns) {
+  const std::string metric = metric_of(proposals);
+  std::string out = fmt::format("best in log that meets the same limits: {}", value_text(metric, best_in_log));
   std::optional<double> best;
-  for (const study::Verdict& verdict : report.verdicts) {
-    const std::optional<double> truth = true_value(report, verdict);
-    if (truth && (!best || *truth < *best)) best = truth;
+  for (const Knowledge& known : proposals.known) {
+    if (known.simulated && (!best || *known.simulated < *best)) best = known.simulated;
   }
-  if (best && is_linear(report)) {
-    out += fmt::format("; best proposal: {}, {:.4g} {}", value_text(metric, *best), std::abs(logged.value - *best),
-                       *best <= logged.value ? "better" : "worse");
+  if (best && is_linear(proposals)) {
+    out += fmt::format("; best proposal: {}, {:.4g} {}", value_text(metric, *best), std::abs(best_in_log - *best),
+                       *best <= best_in_log ? "better" : "worse");
   } else if (best) {
-    out +=
-        *best <= logged.value
-            ? fmt::format("; best proposal: {}, {:.2f} times better", value_text(metric, *best), logged.value / *best)
-            : fmt::format("; best proposal: {}, {:.2f} times worse", value_text(metric, *best), *best / logged.value);
+    out += *best <= best_in_log
+               ? fmt::format("; best proposal: {}, {:.2f} times better", value_text(metric, *best), best_in_log / *best)
+               : fmt::format("; best proposal: {}, {:.2f} times worse", value_text(metric, *best), *best / best_in_log);
+  } else if (study::all_worse_than_log(proposals)) {
+    out += ". Every proposal is predicted to be worse: nothing here says that it can be beaten";
   }
   return wrapped("", out, columns, 2);
 }
 
-Json prediction_object(const ProposalReport& report, const optimize::Proposal& proposal) {
-  Json json{{"value", number(predicted_value(report, proposal))},
-            {"score", number(proposal.score)},
-            {"spread", number(proposal.spread)},
-            {"p_feasible", number(least_p_feasible(proposal))},
-            {"extrapolated", proposal.extrapolated},
-            {"nearest_logged_distance", nullptr},
-            {"logged", nullptr}};
-  if (proposal.nearest_logged_distance) {
-    json["nearest_logged_distance"] = *proposal.nearest_logged_distance;
-    json["logged"] = is_logged(proposal);
+/// What a reader must know before the table.
+std::string notes(const Proposals& proposals, int columns) {
+  const auto& list = proposals.result.proposals;
+  std::string out;
+  const auto note = [&](const std::string& text) { out += wrapped("note: ", text, columns, 2); };
+  for (const std::string& doubt : proposals.doubts) {
+    out += wrapped("warning: ", "this model must not be trusted here: " + doubt, columns, 2);
   }
-  json["constraints"] = Json::object();
-  for (std::size_t k = 0; k < proposal.constraint_values.size(); ++k) {
-    json["constraints"][report.options->constraints[k].name] = number(proposal.constraint_values[k]);
+  if (proposals.result.min_p_feasible_used < proposals.options.min_p_feasible) {
+    note(fmt::format("no design reaches p_feasible {}; lowered to {}", shortest(proposals.options.min_p_feasible),
+                     shortest(proposals.result.min_p_feasible_used)));
   }
-  json["workloads"] = Json::array();
-  for (std::size_t c = 0; c < proposal.objective.size(); ++c) {
-    json["workloads"].push_back({{"name", report.options->contexts[c].name},
-                                 {"objective", number(proposal.objective[c])},
-                                 {"p_feasible", number(proposal.p_feasible[c])}});
+  if (!proposals.model.parts().feasibility_learned) {
+    note("the model never saw an infeasible design: p feasible is 1 for every design and says nothing");
   }
-  return json;
-}
-
-Json verdict_object(const ProposalReport& report, const study::Verdict& verdict) {
-  Json json{{"feasible", verdict.feasible()},
-            {"value", nullptr},
-            {"area_mm2", verdict.area_mm2 ? Json(*verdict.area_mm2) : Json(nullptr)},
-            {"technology", report.technology}};
-  if (const auto truth = true_value(report, verdict)) json["value"] = *truth;
-  json["workloads"] = Json::array();
-  for (std::size_t c = 0; c < verdict.networks.size(); ++c) {
-    const study::NetworkVerdict& network = verdict.networks[c];
-    json["workloads"].push_back({{"name", report.options->contexts[c].name},
-                                 {"objective", network.objective ? Json(*network.objective) : Json(nullptr)},
-                                 {"reasons", network.reasons}});
+  if (std::any_of(list.begin(), list.end(), [](const auto& one) { return one.extrapolated; })) {
+    note("the model has not seen every one of these workloads: predicted values are guesses, the order counts");
   }
-  return json;
+  if (proposals.result.solution.termination == optimize::Termination::interrupted) {
+    note("the search was interrupted; these are the best so far");
+  }
+  if (!proposals.options.only_new && std::any_of(list.begin(), list.end(), is_logged)) {
+    note("the log has some of these designs already; --new proposes only others");
+  }
+  return out;
 }
 
 /// A cell of a CSV file (RFC 4180).
@@ -220,127 +220,93 @@ std::string csv_cell(const std::string& text) {
 
 }  // namespace
 
-double predicted_value(const ProposalReport& report, const optimize::Proposal& proposal) {
-  return optimize::aggregate_value(proposal.objective, report.options->aggregate, report.options->weights);
-}
-
-std::optional<double> best_logged(const ProposalReport& report) {
-  const auto best = best_of(report);
-  return best ? std::optional(best->value) : std::nullopt;
-}
-
-std::string proposals_text(const ProposalReport& report, int columns) {
-  std::string out = wrapped("", headline(report), columns, 2);
-  if (report.result->min_p_feasible_used < report.options->min_p_feasible) {
-    out += wrapped("note: ",
-                   fmt::format("no design reaches p_feasible {}; lowered to {}",
-                               shortest(report.options->min_p_feasible), shortest(report.result->min_p_feasible_used)),
-                   columns, 2);
-  }
-  if (!report.model->parts().feasibility_learned) {
-    out +=
-        wrapped("note: ", "the model never saw an infeasible design: p feasible is 1 for every design and says nothing",
-                columns, 2);
-  }
-  const auto& proposals = report.result->proposals;
-  if (std::any_of(proposals.begin(), proposals.end(), [](const auto& one) { return one.extrapolated; })) {
-    out += wrapped(
-        "note: ", "the model has not seen every one of these workloads: predicted values are guesses, the order counts",
-        columns, 2);
-  }
-  if (report.result->solution.termination == optimize::Termination::interrupted) {
-    out += "note: the search was interrupted; these are the best so far\n";
-  }
-  if (!report.options->only_new && std::any_of(proposals.begin(), proposals.end(), is_logged)) {
-    out += wrapped("note: ", "the log has some of these designs already; --new proposes only others", columns, 2);
-  }
-  out += "\n" + proposal_table(report).render(columns) + "\n";
-  if (const auto logged = best_of(report)) out += comparison(report, *logged, columns);
-  for (std::size_t i = 0; i < proposals.size(); ++i) {
-    out += wrapped_design(fmt::format("{:2}  ", i + 1), report.model->parts().space.text_id(proposals[i].design),
-                          columns, 4);
+std::string proposals_text(const Proposals& proposals, int columns) {
+  std::string out = wrapped("", headline(proposals), columns, 2) + notes(proposals, columns);
+  out += "\n" + proposal_table(proposals).render(columns) + "\n";
+  out += wrapped("", ranking_text(proposals), columns, 2);
+  if (proposals.best_in_log) out += comparison(proposals, *proposals.best_in_log, columns);
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
+    out += wrapped_design(fmt::format("{:2}  ", i + 1),
+                          proposals.model.parts().space.text_id(proposals.result.proposals[i].design), columns, 4);
   }
   return out;
 }
 
-std::string proposals_json(const ProposalReport& report) {
+std::string proposals_json(const Proposals& proposals) {
+  const optimize::ProposeOptions& options = proposals.options;
   Json json{{"hindsight_version", build_info().version},
             {"commit", build_info().commit},
-            {"model", report.model_file},
-            {"space", report.model->parts().space.name()},
-            {"objective", report.model->parts().objective_text},
-            {"aggregate", optimize::to_string(report.options->aggregate)},
-            {"search", optimize::to_string(report.options->search.kind)},
-            {"seed", report.options->search.seed},
-            {"pessimism", report.options->pessimism},
-            {"min_p_feasible", report.options->min_p_feasible},
-            {"min_p_feasible_used", report.result->min_p_feasible_used},
-            {"feasibility_learned", report.model->parts().feasibility_learned},
-            {"objective_scale", dataset::to_string(report.model->parts().objective_scaler.value_scale)},
-            {"model_evaluations", report.result->solution.evaluations},
-            {"simulator_queries", report.simulator_queries},
-            {"seconds", report.seconds},
-            {"best_in_log", nullptr}};
-  if (const auto logged = best_logged(report)) json["best_in_log"] = *logged;
+            {"model", proposals.model_file},
+            {"space", proposals.model.parts().space.name()},
+            {"objective", proposals.model.parts().objective_text},
+            {"aggregate", optimize::to_string(options.aggregate)},
+            {"search", optimize::to_string(options.search.kind)},
+            {"seed", options.search.seed},
+            {"pessimism", options.pessimism},
+            {"min_p_feasible", options.min_p_feasible},
+            {"min_p_feasible_used", proposals.result.min_p_feasible_used},
+            {"feasibility_learned", proposals.model.parts().feasibility_learned},
+            {"objective_scale", dataset::to_string(proposals.model.parts().objective_scaler.value_scale)},
+            {"model_evaluations", proposals.result.solution.evaluations},
+            {"simulator_queries", proposals.simulator_queries},
+            {"seconds", proposals.seconds},
+            {"ranked_by", ranking_text(proposals)},
+            {"best_in_log", nullptr},
+            {"all_worse_than_log", study::all_worse_than_log(proposals)},
+            {"doubts", proposals.doubts}};
+  if (proposals.best_in_log) json["best_in_log"] = *proposals.best_in_log;
   json["limits"] = Json::object();
-  for (const optimize::Constraint& constraint : report.options->constraints) {
-    json["limits"][constraint.name] = {{"limit", constraint.limit},
-                                       {"learned", constraint.learned()}};
+  for (const optimize::Constraint& constraint : options.constraints) {
+    json["limits"][constraint.name] = {{"limit", constraint.limit}, {"learned", constraint.learned()}};
   }
   json["proposals"] = Json::array();
-  for (std::size_t i = 0; i < report.result->proposals.size(); ++i) {
-    const optimize::Proposal& proposal = report.result->proposals[i];
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     Json entry{{"rank", i + 1},
-               {"design", report.model->parts().space.text_id(proposal.design)},
-               {"predicted", prediction_object(report, proposal)}};
-    if (!report.verdicts.empty()) entry["simulated"] = verdict_object(report, report.verdicts[i]);
+               {"design", proposals.model.parts().space.text_id(proposals.result.proposals[i].design)},
+               {"predicted", Json::parse(study::prediction_json(proposals, i))}};
+    if (const auto verdict = study::verdict_json(proposals, i)) entry["simulated"] = Json::parse(*verdict);
     json["proposals"].push_back(std::move(entry));
   }
   return to_text(json);
 }
 
-std::string proposals_csv(const ProposalReport& report) {
-  const space::DesignSpace& space = report.model->parts().space;
+std::string proposals_csv(const Proposals& proposals) {
+  const space::DesignSpace& space = proposals.model.parts().space;
+  const bool with_truth = simulated(proposals);
   std::vector<std::string> header{"rank"};
   for (const space::Parameter& parameter : space.parameters()) header.push_back(csv_cell(parameter.name));
-  for (const char* name : {"predicted", "score", "spread", "p_feasible", "nearest_logged_distance", "logged"}) {
+  for (const char* name : {"predicted", "score", "cautious", "spread", "p_feasible", "nearest_logged_distance",
+                           "logged", "logged_feasible", "logged_value"}) {
     header.emplace_back(name);
   }
-  for (const optimize::Constraint& constraint : report.options->constraints) {
+  for (const optimize::Constraint& constraint : proposals.options.constraints) {
     header.push_back(csv_cell(constraint.name));
   }
-  if (!report.verdicts.empty()) header.insert(header.end(), {"simulated_feasible", "simulated", "reasons"});
+  if (with_truth) header.insert(header.end(), {"simulated_feasible", "simulated", "reasons"});
   std::string out = join(header, ",") + "\n";
-  for (std::size_t i = 0; i < report.result->proposals.size(); ++i) {
-    const optimize::Proposal& proposal = report.result->proposals[i];
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
+    const optimize::Proposal& proposal = proposals.result.proposals[i];
+    const Knowledge& known = proposals.known[i];
     std::vector<std::string> cells{std::to_string(i + 1)};
     for (std::size_t p = 0; p < space.parameters().size(); ++p) {
       cells.push_back(csv_cell(space.parameters()[p].labels[proposal.design.levels[p]]));
     }
     for (const double value :
-         {predicted_value(report, proposal), proposal.score, proposal.spread, least_p_feasible(proposal)}) {
+         {known.predicted, proposal.score, proposal.cautious, proposal.spread, least_p_feasible(proposal)}) {
       cells.push_back(shortest(value));
     }
     cells.push_back(proposal.nearest_logged_distance ? std::to_string(*proposal.nearest_logged_distance) : "");
     cells.push_back(proposal.nearest_logged_distance ? (is_logged(proposal) ? "1" : "0") : "");
+    cells.push_back(known.logged ? (known.logged->feasible ? "1" : "0") : "");
+    cells.push_back(known.logged && known.logged->feasible ? shortest(known.logged->value) : "");
     for (const double value : proposal.constraint_values) cells.push_back(shortest(value));
-    if (!report.verdicts.empty()) {
-      const std::optional<double> truth = true_value(report, report.verdicts[i]);
-      cells.insert(cells.end(),
-                   {truth ? "1" : "0", truth ? shortest(*truth) : "", csv_cell(reasons_of(report.verdicts[i]))});
+    if (with_truth) {
+      cells.insert(cells.end(), {known.simulated ? "1" : "0", known.simulated ? shortest(*known.simulated) : "",
+                                 csv_cell(reasons_of(*known.verdict))});
     }
     out += join(cells, ",") + "\n";
   }
   return out;
-}
-
-std::string prediction_json(const ProposalReport& report, std::size_t index) {
-  return prediction_object(report, report.result->proposals[index]).dump();
-}
-
-std::optional<std::string> verdict_json(const ProposalReport& report, std::size_t index) {
-  if (report.verdicts.empty()) return std::nullopt;
-  return verdict_object(report, report.verdicts[index]).dump();
 }
 
 }  // namespace hindsight::report

@@ -70,6 +70,29 @@ TEST_F(LearnContexts, ContextsOfSeveralColumnsCanBeNamed) {
   EXPECT_EQ(Json::parse(proposed.out).at("proposals").at(0).at("predicted").at("workloads").size(), 2U);
 }
 
+TEST_F(LearnContexts, AnUnseenApplicationIsDescribedByTheColumnsOfTheLog) {
+  const std::string csv = table(), space = file("table.yaml");
+  ASSERT_EQ(
+      hindsight({"space", "infer", csv, "--objective", "cost", "--context", "app,size", "--out", space}).exit_code, 0);
+  ASSERT_EQ(hindsight({"log", "import", "--csv", csv, "--space", space, "--objective", "cost", "--context", "app,size",
+                       "--log", log()})
+                .exit_code,
+            0);
+  const Outcome trained = tiny({"train", "--log", log(), "--out", model(), "--objective", "cost"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Outcome proposed =
+      propose({"--context", "size=3,app=left", "--context", "app=left,size=1", "--log", log(), "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json workloads = Json::parse(proposed.out).at("proposals").at(0).at("predicted").at("workloads");
+  ASSERT_EQ(workloads.size(), 2U);
+  EXPECT_EQ(workloads.at(0).at("name"), "app=left:size=3") << "unseen, named as an import would";
+  EXPECT_EQ(workloads.at(1).at("name"), "app=left:size=1") << "the one of the log";
+  expect_one_line_error(propose({"--context", "app=left"}), 2, "size");
+  expect_one_line_error(propose({"--context", "app=left,size=3,width=2"}), 2, "width");
+  expect_one_line_error(propose({"--context", "app=left,size=wide"}), 2, "wide");
+  expect_one_line_error(propose({}), 2, "--workload");
+}
+
 TEST_F(LearnContexts, W50HoldsAContextOutOfTrainingAndScoresIt) {
   const Outcome w50 = tiny({"bench", "w50", "--csv", table(), "--objective", "cost", "--context", "app,size",
                             "--holdout-context", "app=left:size=2", "--train", "150", "--seeds", "1", "--top", "1",

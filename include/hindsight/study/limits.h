@@ -1,14 +1,15 @@
 /// What a user writes to bound proposals: fixed and bounded parameters, limits of metrics.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "hindsight/accel/technology.h"
-#include "hindsight/optimize/propose.h"
+#include "hindsight/evaluator/evaluator.h"
+#include "hindsight/optimize/problem.h"
 #include "hindsight/surrogate/model.h"
 
-namespace hindsight::app {
+namespace hindsight::study {
 
 /// The words of --set, --min and --max.
 struct LimitWords {
@@ -17,13 +18,16 @@ struct LimitWords {
   std::vector<std::string> max;  ///< "area_mm2=27", or the largest value of a parameter
 };
 
+using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
+
 struct Limits {
   optimize::AllowedLevels allowed;
   std::vector<optimize::Constraint> constraints;
 };
-/// A metric is limited by the analytical model where the space has one, else by the model's learned head.
+/// A metric is limited by a fact of the evaluator where it has one of that name, else by the model's learned head.
 /// Error{usage}: nearest name, or the values a parameter has; Error{no_feasible} when no value is left.
+/// `evaluator`: what knows facts of the model's designs; may be null.
 [[nodiscard]] Limits resolve_limits(const LimitWords& words, const surrogate::Model& model,
-                                    const accel::Technology& technology);
+                                    const KnownEvaluator& evaluator);
 
-}  // namespace hindsight::app
+}  // namespace hindsight::study

@@ -1,23 +1,18 @@
-/// Parses what bounds proposals: --set, --min, --max.
-#include "limits.h"
+/// Words of --set, --min and --max to allowed levels and constraints.
+#include "hindsight/study/limits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
-#include "hindsight/evaluator/built_in.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/log_names.h"
 
-namespace hindsight::app {
+namespace hindsight::study {
 namespace {
-
-/// What knows facts of the designs; null when nothing built in does.
-using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
 
 struct Assignment {
   std::string name, value;
@@ -154,13 +149,11 @@ void add_constraint(std::vector<optimize::Constraint>& constraints, optimize::Co
 
 }  // namespace
 
-Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, const accel::Technology& technology) {
+Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, const KnownEvaluator& evaluator) {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   const space::DesignSpace& space = model.parts().space;
   Limits limits;
   ParameterBounds bounds(space);
-  KnownEvaluator evaluator;
-  if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
   for (const std::string& text : words.set) apply_set(text, space, bounds);
   for (const std::string& text : words.min) {
     const Assignment assignment = parse_assignment("--min", text);
@@ -173,7 +166,7 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
     assignment.name = study::known_name(assignment.name, limitable(model, evaluator));
     const double limit = number_of("--max", assignment, assignment.value);
     if (evaluator) {
-      if (auto analytic = study::analytic_constraint(evaluator, assignment.name, limit)) {
+      if (auto analytic = analytic_constraint(evaluator, assignment.name, limit)) {
         add_constraint(limits.constraints, std::move(*analytic));
         continue;
       }
@@ -192,4 +185,4 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
   return limits;
 }
 
-}  // namespace hindsight::app
+}  // namespace hindsight::study

@@ -1,0 +1,31 @@
+/// The applications that a user names to a model, and the rows that a log has for them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/surrogate/model.h"
+
+namespace hindsight::study {
+
+/// An application to propose for, and what names its network for an evaluator.
+struct Application {
+  dataset::Context context;
+  std::string network;  ///< name or file
+};
+
+/// What a user names: each of `workloads` is a list a,b of names of training contexts, networks by name or file, and
+/// "prime9"; each of `columns` describes one application by the context columns of an imported log, "m=4096,n=512".
+/// Repeated ones count once. Error{usage} for a name that is neither, and see dataset::context_from_columns;
+/// Error{incompatible} when a network passes for another one of its name, which the model was trained on.
+[[nodiscard]] std::vector<Application> applications(const surrogate::Model& model,
+                                                    const std::vector<std::string>& workloads,
+                                                    const std::vector<std::string>& columns);
+
+/// Rows of the log for the model's space and objective, of the evaluator of that name (needed where it has several).
+/// Error{incompatible} when the log has another application under the name of one of `wanted`.
+[[nodiscard]] dataset::Dataset load_logged(const std::string& log, const std::string& evaluator,
+                                           const surrogate::Model& model, const std::vector<Application>& wanted);
+
+}  // namespace hindsight::study

@@ -1,0 +1,87 @@
+/// Proposals as a user asks for them: from a model file and names to designs, with everything known about each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/core/provenance.h"
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/log/log.h"
+#include "hindsight/optimize/baselines.h"
+#include "hindsight/optimize/propose.h"
+#include "hindsight/study/limits.h"
+#include "hindsight/study/verdict.h"
+#include "hindsight/surrogate/model.h"
+
+namespace hindsight::study {
+
+struct ProposalRequest {
+  std::string model;                   ///< file
+  std::vector<std::string> workloads;  ///< see applications()
+  std::vector<std::string> contexts;   ///< see applications()
+  LimitWords limits;
+  /// Nothing: weighted with weights, mean for a linear objective, else geomean.
+  std::optional<optimize::Aggregate> aggregate;
+  std::string log;        ///< empty: none. Start designs, distances, what it knows about the proposals
+  std::string evaluator;  ///< of the log's rows, where it has several
+  bool simulate = false;  ///< asks the built-in model about every proposal afterwards
+  std::string technology = "22nm";
+  /// How to search and rank. Contexts, aggregate, constraints, allowed levels and the log are filled in from the above.
+  optimize::ProposeOptions options;
+};
+
+/// What is known about one proposal besides what the model says in detail.
+struct Knowledge {
+  double predicted = 0;                              ///< the objective over all applications, in its unit
+  std::optional<optimize::LoggedTruth> logged = {};  ///< what the log has of this design
+  std::optional<Verdict> verdict = {};               ///< what the simulator said, if asked
+  std::optional<double> simulated = {};              ///< the objective over all applications; nothing when infeasible
+};
+
+struct Proposals {
+  std::string model_file;
+  surrogate::Model model;
+  std::unique_ptr<const dataset::Dataset> logged;  ///< null without a log
+  optimize::ProposeOptions options;
+  optimize::ProposeResult result;
+  std::vector<Knowledge> known;         ///< one per proposal
+  std::optional<double> best_in_log;    ///< of logged designs that meet the same limits
+  std::vector<std::string> doubts;      ///< why the model must not be trusted here, each a sentence
+  std::uint64_t simulator_queries = 0;  ///< evaluations that were asked for while this was made
+  std::string technology;
+  double seconds = 0;  ///< of loading and proposing, without simulating
+};
+
+/// Called once everything is loaded and found valid, before the search begins.
+using BeforeSearch = std::function<void(const optimize::ProposeOptions& options)>;
+/// Error{usage, incompatible, no_feasible}: see applications(), load_logged(), resolve_limits(), optimize::propose().
+/// Error{usage} when the space cannot be simulated, Error{incompatible} when the model learnt from another technology.
+[[nodiscard]] Proposals propose(const ProposalRequest& request, const BeforeSearch& before_search = {});
+
+/// Every predicted value is above that of the log's best design, which meets the same limits.
+[[nodiscard]] bool all_worse_than_log(const Proposals& proposals);
+
+/// Of proposal `index`, as JSON: what the model said, and what the simulator said, if asked.
+[[nodiscard]] std::string prediction_json(const Proposals& proposals, std::size_t index);
+[[nodiscard]] std::optional<std::string> verdict_json(const Proposals& proposals, std::size_t index);
+
+/// The run of a request in its log, begun before the search: a log that cannot keep proposals is refused before they
+/// cost time, and a search that fails leaves a run that says so.
+class ProposalRecord {
+ public:
+  /// `options`: as the search takes them. Error when the log cannot be written.
+  ProposalRecord(const ProposalRequest& request, const optimize::ProposeOptions& options, const Provenance& provenance);
+  /// Notes the model and the proposals; the run is finished or interrupted. `model_sha256`: of the model's file;
+  /// `card_json`: everything of it but its weights.
+  void finish(const Proposals& proposals, const std::string& model_sha256, const std::string& card_json);
+
+ private:
+  log::Log log_;
+  log::Run run_;
+};
+
+}  // namespace hindsight::study

@@ -1,0 +1,118 @@
+/// Names and columns to contexts, checked against what the model and the log know under these names.
+#include "hindsight/study/applications.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/context.h"
+#include "hindsight/dataset/load.h"
+#include "hindsight/dataset/network_context.h"
+#include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
+#include "hindsight/workload/context.h"
+
+namespace hindsight::study {
+namespace {
+
+/// Whether the contexts of the model are those that a workload file gives.
+bool takes_networks(const surrogate::Model& model) {
+  const auto& names = model.parts().context_scaler.feature_names;
+  const auto& features = workload::context_features();
+  return std::equal(
+      names.begin(), names.end(), features.begin(), features.end(),
+      [](const std::string& name, const workload::ContextFeature& feature) { return name == feature.name; });
+}
+
+/// An application must not pass for another one of its name, whose scale and logged designs would be taken for its own.
+void require_same(const dataset::Context& application, const std::vector<dataset::Context>& known,
+                  const std::string& where) {
+  for (const dataset::Context& context : known) {
+    if (!dataset::contradict(application, context)) continue;
+    throw Error(ErrorKind::incompatible,
+                fmt::format("the network '{}' is not the one of that name in {} (their features differ). Rename it in "
+                            "its file",
+                            printable(application.name), where));
+  }
+}
+
+[[noreturn]] void refuse_unknown(const std::string& name, const std::vector<dataset::Context>& known) {
+  std::vector<std::string> names;
+  for (const dataset::Context& context : known) names.push_back(context.name);
+  const std::string columns =
+      dataset::context_columns(known).empty() ? "" : " Describe an unseen one by its columns with --context";
+  throw Error(ErrorKind::usage, fmt::format("the model was not trained on '{}' (its contexts are no networks).{}{}",
+                                            printable(name), did_you_mean(name, names), columns));
+}
+
+/// Collects applications, each name once.
+class Collection {
+ public:
+  explicit Collection(const surrogate::Model& model) : model_(model), known_(model.parts().training_contexts) {}
+
+  void add_named(const std::string& name) {
+    const auto trained = std::find_if(known_.begin(), known_.end(),
+                                      [&](const dataset::Context& context) { return context.name == name; });
+    if (trained != known_.end()) {
+      add(*trained, name);
+      return;
+    }
+    if (!takes_networks(model_)) refuse_unknown(name, known_);
+    const bool alias = name == "prime9" || name == "all";
+    for (const workload::Network& network : workload::load_networks(name)) {
+      const dataset::Context context = dataset::context_of(network);
+      require_same(context, known_, "the model");
+      add(context, alias ? network.name() : name);
+    }
+  }
+  void add_described(const std::string& columns) {
+    const dataset::Context context = dataset::context_from_columns(known_, columns);
+    add(context, context.name);
+  }
+  [[nodiscard]] std::vector<Application> take() { return std::move(applications_); }
+
+ private:
+  void add(dataset::Context context, const std::string& network) {
+    const bool repeated = std::any_of(applications_.begin(), applications_.end(),
+                                      [&](const Application& one) { return one.context.name == context.name; });
+    if (!repeated) applications_.push_back({std::move(context), network});
+  }
+
+  const surrogate::Model& model_;
+  const std::vector<dataset::Context>& known_;
+  std::vector<Application> applications_;
+};
+
+}  // namespace
+
+std::vector<Application> applications(const surrogate::Model& model, const std::vector<std::string>& workloads,
+                                      const std::vector<std::string>& columns) {
+  Collection collection(model);
+  for (const std::string& list : workloads) {
+    for (const std::string& name : split(list, ',')) collection.add_named(name);
+  }
+  for (const std::string& text : columns) collection.add_described(text);
+  std::vector<Application> result = collection.take();
+  if (result.empty()) throw Error(ErrorKind::usage, "a proposal needs an application. Name it with --workload?");
+  return result;
+}
+
+dataset::Dataset load_logged(const std::string& log, const std::string& evaluator, const surrogate::Model& model,
+                             const std::vector<Application>& wanted) {
+  const surrogate::Model::Parts& parts = model.parts();
+  dataset::Selection selection;
+  const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+  for (const log::SpaceSummary& space : log::spaces(opened)) {
+    if (space.definition_hash == parts.space.definition_hash()) selection.space = space.name;
+  }
+  if (!evaluator.empty()) selection.evaluator = evaluator;
+  selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);
+  dataset::Dataset data = dataset::load_dataset(log, selection);
+  surrogate::require_space(model, data.space);
+  for (const Application& application : wanted) require_same(application.context, data.contexts, log);
+  return data;
+}
+
+}  // namespace hindsight::study

@@ -1,0 +1,65 @@
+/// Two signs of a model that guesses: its networks disagree, or it promises what no log came near.
+#include "study/doubts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hindsight/core/text.h"
+
+namespace hindsight::study {
+namespace {
+
+/// [chosen] Spread of the networks, in standard deviations of the logged objectives, at half of the proposals: as much
+/// as logged designs differ from each other, so that the ranking is no better than drawing one.
+constexpr double kMostSpread = 1;
+/// [chosen] Times that a predicted value may be below the best row of the log. The best that any search found beyond
+/// 20,000 rows is 1.4 times better (docs/offline-study.md); ten leaves room for logs of a few hundred rows.
+constexpr double kMostGain = 10;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The best row for these applications, whatever the limits.
+std::optional<double> best_row(const Proposals& proposals) {
+  if (proposals.logged == nullptr) return std::nullopt;
+  optimize::LoggedQuestion question{.applications = {},
+                                    .aggregate = proposals.options.aggregate,
+                                    .weights = proposals.options.weights,
+                                    .constraints = {},
+                                    .allowed = {}};
+  for (const dataset::Context& context : proposals.options.contexts) question.applications.push_back(context.name);
+  const auto best = optimize::best_in_log(*proposals.logged, question);
+  return best ? std::optional(best->value) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> doubts_about(const Proposals& proposals) {
+  std::vector<std::string> doubts;
+  if (proposals.known.empty()) return doubts;
+  std::vector<double> spreads;
+  for (const optimize::Proposal& proposal : proposals.result.proposals) spreads.push_back(proposal.relative_spread);
+  if (const double spread = median(spreads); spread >= kMostSpread) {
+    doubts.push_back(
+        fmt::format("its networks disagree about these designs {:.2g} times as much as logged designs differ "
+                    "from each other. Train on more rows, or longer",
+                    spread));
+  }
+  const auto best = best_row(proposals);
+  double least = proposals.known.front().predicted;
+  for (const Knowledge& one : proposals.known) least = std::min(least, one.predicted);
+  if (best && *best > 0 && least > 0 && *best / least >= kMostGain) {
+    doubts.push_back(
+        fmt::format("it predicts values {:.3g} times below the best row of the log, which no proposal has "
+                    "reached. Simulate them before anything else",
+                    *best / least));
+  }
+  return doubts;
+}
+
+}  // namespace hindsight::study

@@ -1,0 +1,80 @@
+/// Do proposals read as they are: order, the log's truth, remarks and doubts, within the width of a terminal?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "hindsight/core/terminal.h"
+#include "hindsight/report/proposals.h"
+#include "study/hand_proposals.h"
+
+namespace hindsight::report {
+namespace {
+
+using study::Proposals;
+using study::test::predicting;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+/// Three proposals of "one", the second of which the log has as 2.0, the third as infeasible.
+Proposals known_proposals() {
+  Proposals proposals = predicting({1.5, 1.4, 1.7}, 0.1);
+  proposals.known[1].logged = {.feasible = true, .value = 2.0};
+  proposals.known[2].logged = {.feasible = false, .value = 0};
+  for (const std::size_t i : {1U, 2U}) proposals.result.proposals[i].nearest_logged_distance = 0;
+  return proposals;
+}
+
+TEST(ProposalsText, SaysWhatTheOrderMeansAndWhatTheLogKnows) {
+  const std::string text = proposals_text(known_proposals(), 0);
+  EXPECT_THAT(text, HasSubstr("ranked by cautious: the predicted value, worse by 1 spread of the ensemble"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("rank +predicted +cautious"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("logged +2.00 s"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("logged +infeasible"));
+  EXPECT_THAT(text, Not(HasSubstr("must not be trusted")));
+  EXPECT_THAT(text, Not(HasSubstr("predicted to be worse")));
+}
+
+TEST(ProposalsText, RemarksThatEveryPredictionIsWorseThanTheLogsBest) {
+  EXPECT_THAT(proposals_text(predicting({2.1, 3}, 0), 0), HasSubstr("Every proposal is predicted to be worse"));
+}
+
+TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
+  Proposals proposals = known_proposals();
+  proposals.doubts = {"its networks disagree"};
+  EXPECT_THAT(proposals_text(proposals, 0),
+              HasSubstr("warning: this model must not be trusted here: its networks disagree"));
+  EXPECT_EQ(Json::parse(proposals_json(proposals)).at("doubts").size(), 1U);
+}
+
+TEST(ProposalsText, FitsTheTerminal) {
+  Proposals proposals = known_proposals();
+  proposals.doubts = {"its networks disagree about these designs 3 times as much as logged designs differ from others"};
+  for (study::Knowledge& known : proposals.known) {
+    known.verdict = study::Verdict{.networks = {{.objective = 1.6, .reasons = {}}}, .area_mm2 = 20};
+    known.simulated = 1.6;
+  }
+  for (const int columns : {80, 120}) {
+    std::istringstream lines(proposals_text(proposals, columns));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;
+    }
+  }
+  EXPECT_THAT(proposals_text(proposals, 80), ::testing::ContainsRegex("rank +predicted +cautious.*in log +true"));
+}
+
+TEST(ProposalsJson, HasTheScoreInUnitsAndTheTruthOfTheLog) {
+  const Json json = Json::parse(proposals_json(known_proposals()));
+  EXPECT_EQ(json.at("all_worse_than_log"), false);
+  EXPECT_THAT(json.at("ranked_by").get<std::string>(), HasSubstr("cautious"));
+  const Json& second = json.at("proposals").at(1).at("predicted");
+  EXPECT_EQ(second.at("logged_value"), 2.0);
+  EXPECT_EQ(second.at("logged_feasible"), true);
+  EXPECT_NEAR(second.at("cautious").get<double>(), 1.54, 1e-12);
+  EXPECT_TRUE(json.at("proposals").at(0).at("predicted").at("logged_value").is_null());
+}
+
+}  // namespace
+}  // namespace hindsight::report

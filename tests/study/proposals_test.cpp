@@ -1,0 +1,85 @@
+/// Do proposals come with what is known about them: the log's truth, a comparison, doubts about the model?
+#include "hindsight/study/proposals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hindsight/core/error.h"
+#include "hindsight/study/applications.h"
+#include "study/doubts.h"
+#include "study/hand_proposals.h"
+
+namespace hindsight::study {
+namespace {
+
+using test::flat_model;
+using test::predicting;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Doubts, NoneAboutAModelThatAgreesAndStaysNearTheLog) {
+  EXPECT_THAT(doubts_about(predicting({1.5, 1.6, 1.7}, 0.9)), IsEmpty());
+  EXPECT_THAT(doubts_about(predicting({0.21, 1.6}, 0.9)), IsEmpty()) << "9.5 times below 2";
+}
+
+TEST(Doubts, NetworksThatDisagreeAsMuchAsLoggedDesignsDiffer) {
+  EXPECT_THAT(doubts_about(predicting({1.5, 1.6, 1.7}, 1.1)), ElementsAre(HasSubstr("networks disagree")));
+  Proposals one = predicting({1.5, 1.6, 1.7}, 0.1);
+  one.result.proposals[0].relative_spread = 3;
+  EXPECT_THAT(doubts_about(one), IsEmpty()) << "at one of three proposals only";
+}
+
+TEST(Doubts, ValuesFarBelowTheBestRowOfTheLog) {
+  EXPECT_THAT(doubts_about(predicting({1.5, 0.01}, 0)), ElementsAre(HasSubstr("200 times below the best row")));
+}
+
+TEST(AllWorseThanLog, TakesTheTruthWhereTheLogHasIt) {
+  EXPECT_TRUE(all_worse_than_log(predicting({2.1, 3}, 0)));
+  EXPECT_FALSE(all_worse_than_log(predicting({2.1, 1.9}, 0)));
+  Proposals logged = predicting({2.1, 3}, 0);
+  logged.known[1].logged = {.feasible = true, .value = 2.0};
+  EXPECT_FALSE(all_worse_than_log(logged)) << "predicted 3, but it is the log's best";
+  Proposals without = predicting({2.1, 3}, 0);
+  without.best_in_log = std::nullopt;
+  EXPECT_FALSE(all_worse_than_log(without));
+}
+
+TEST(Applications, AreTrainedOnesByNameEachOnce) {
+  const std::vector<Application> found = applications(flat_model(), {"two,one", "two"}, {});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].context.name, "two");
+  EXPECT_EQ(found[1].context.name, "one");
+}
+
+TEST(Applications, AnUnknownNameIsRefusedWithTheNearest) {
+  try {
+    static_cast<void>(applications(flat_model(), {"onne"}, {}));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("one"));
+  }
+}
+
+TEST(Applications, UnseenOnesAreDescribedByTheColumnsOfTheLog) {
+  surrogate::Model::Parts parts = flat_model().parts();
+  parts.training_contexts = {{"size=1", {"size"}, Eigen::VectorXd{{1.0}}},
+                             {"size=2", {"size"}, Eigen::VectorXd{{2.0}}}};
+  parts.objective_scaler.context_names = {"size=1", "size=2"};
+  const surrogate::Model model(std::move(parts));
+  const std::vector<Application> found = applications(model, {"size=1"}, {"size=4096", "size=2"});
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[1].context.name, "size=4096");
+  EXPECT_EQ(found[1].context.features, (Eigen::VectorXd{{4096.0}}));
+  EXPECT_EQ(found[2].context.name, "size=2");
+  for (const char* wrong : {"width=4", "size=many", ""}) {
+    EXPECT_THROW(static_cast<void>(applications(model, {}, {wrong})), Error) << wrong;
+  }
+  EXPECT_THROW(static_cast<void>(applications(flat_model(), {}, {"size=4"})), Error) << "no table has named them";
+}
+
+}  // namespace
+}  // namespace hindsight::study
