@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/space/sampling.h"
 #include "hindsight/sweep/sweep.h"
 
@@ -83,13 +84,13 @@ void sweep_nine(benchmark::State& state) {
     state.SkipWithError("no temporary folder");
     return;
   }
+  const accel::Technology technology = accel::load_technology("22nm");
   std::uint64_t rows = 0, designs = 0;
   for (auto _ : state) {
     const std::filesystem::path log = std::filesystem::path(folder) / "study.sqlite";
     std::filesystem::remove(log);
-    const sweep::SweepOptions options{.space = space::load_space("edge"),
+    const sweep::SweepOptions options{.evaluator = evaluator::built_in(space::load_space("edge"), technology),
                                       .networks = workload::load_networks("prime9"),
-                                      .technology = accel::load_technology("22nm"),
                                       .sampler = space::SamplerKind::uniform,
                                       .samples = static_cast<std::uint64_t>(state.range(1)),
                                       .seed = 1,

@@ -1,5 +1,6 @@
 /// Sweeps a small space into a log, learns from the log, proposes without the simulator, and records the proposals.
 #include <hindsight/dataset/load.h>
+#include <hindsight/evaluator/built_in.h>
 #include <hindsight/log/log.h>
 #include <hindsight/optimize/propose.h>
 #include <hindsight/surrogate/train.h>
@@ -11,9 +12,8 @@ using namespace hindsight;
 int main(int argc, char** argv) {
   const Provenance provenance = make_provenance(argc, argv);
   const space::DesignSpace space = space::load_space("tiny");
-  (void)sweep::run_sweep({.space = space,
+  (void)sweep::run_sweep({.evaluator = evaluator::built_in(space, accel::load_technology("22nm")),
                           .networks = {workload::load_network("mobilenet_v2")},
-                          .technology = accel::load_technology("22nm"),
                           .samples = 200,
                           .log = "study.sqlite",
                           .provenance = provenance});

@@ -4,9 +4,11 @@
 #include <memory>
 
 #include "file_roles.h"
+#include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/report/sweep_summary.h"
 #include "output.h"
 #include "verbs.h"
@@ -34,11 +36,14 @@ constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers s
 constexpr int kMostThreads = 4096;
 
 sweep::SweepOptions resolve(const Options& options, const Provenance& provenance) {
+  const auto evaluator =
+      evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
   std::vector<sweep::Constraint> constraints;
-  for (const std::string& limit : options.limits) constraints.push_back(sweep::parse_constraint(limit));
-  return {.space = space::load_space(options.space),
+  for (const std::string& limit : options.limits) {
+    constraints.push_back(sweep::parse_constraint(limit, evaluator->fact_names()));
+  }
+  return {.evaluator = evaluator,
           .networks = workload::load_networks(options.workloads),
-          .technology = accel::load_technology(options.technology),
           .sampler = space::parse_sampler(options.sampler),
           .samples = static_cast<std::uint64_t>(options.samples),
           .seed = static_cast<std::uint64_t>(options.seed),
@@ -83,7 +88,8 @@ void add_sweep(CLI::App& app, Session& session) {
       ->check(between(1, kLargestCount));
   verb->add_option("--space", options->space, "Design space [edge]");
   verb->add_option("--sampler", options->sampler, "uniform, lhs, sobol or grid [uniform]");
-  verb->add_option("--max", options->limits, "Limit METRIC=NUMBER: " + join(sweep::constraint_metrics(), ", "))
+  verb->add_option("--max", options->limits,
+                   "Limit METRIC=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", "))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestCount));

@@ -15,6 +15,7 @@
 #include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
+#include "hindsight/evaluator/evaluator.h"
 #include "hindsight/log/log.h"
 #include "hindsight/report/model.h"
 #include "hindsight/study/log_names.h"
@@ -273,6 +274,7 @@ int run(const Options& given, const Provenance& provenance) {
   // The model is noted in the log at the end: a log that cannot be written is refused before the training.
   static_cast<void>(log::Log::open(options.log, log::OpenMode::read_write));
   install_interrupt_handlers();
+  const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
   const dataset::Dataset data = dataset::load_dataset(options.log, selection);
 
   const std::filesystem::path checkpoint = checkpoint_of(options);
@@ -296,6 +298,7 @@ int run(const Options& given, const Provenance& provenance) {
   result.model = with_provenance(result.model, options, provenance, data);
   report::TrainingSummary summary{
       .data = &data, .plan = &plan, .result = &result, .file = {}, .file_sha256 = {}, .model_id = std::nullopt};
+  summary.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   if (result.interrupted) return end_interrupted(options, provenance, summary);
   surrogate::save_model(result.model, options.out);
   std::error_code ignored;

@@ -61,9 +61,8 @@ class Study {
 
   /// Sweeps the log unless it is complete.
   void prepare_log() const {
-    const sweep::SweepOptions sweep{.space = space_,
+    const sweep::SweepOptions sweep{.evaluator = evaluator_,
                                     .networks = workload::load_networks("prime9"),
-                                    .technology = options_.technology,
                                     .sampler = space::SamplerKind::uniform,
                                     .samples = options_.samples,
                                     .seed = kLogSeed,
@@ -86,6 +85,7 @@ class Study {
     result.method = method.name;
     result.seed = seed;
     result.samples = options_.samples;
+    asked_before_ = evaluator::count_so_far().evaluations;
     switch (method.kind) {
       case OfflineMethod::Kind::best_in_log:
         run_best_in_log(task, result);
@@ -148,6 +148,11 @@ class Study {
     return {evaluator_, load_all(task.apply), objective()};
   }
 
+  /// Designs that were tried on the task's applications since the cell began.
+  [[nodiscard]] std::uint64_t queries(const OfflineTask& task) const {
+    return (evaluator::count_so_far().evaluations - asked_before_) / task.apply.size();
+  }
+
   void run_best_in_log(const OfflineTask& task, OfflineResult& result) {
     const auto best = optimize::best_in_log(data(task.train), {.applications = task.train,
                                                                .aggregate = kAggregate,
@@ -156,6 +161,7 @@ class Study {
                                                                .allowed = {}});
     if (!best) return;
     result.design = space_.text_id(best->design);
+    result.queries = queries(task);
     const study::Verifier verifier = this->verifier(task);
     result.value = result.best_value = mean_objective(verifier.verify(best->design));
   }
@@ -178,6 +184,7 @@ class Study {
     propose.logged = &data(task.train);
     propose.threads = options_.threads;
     const std::vector<optimize::Proposal> proposals = optimize::propose(learnt.model, propose).proposals;
+    result.queries = queries(task);
     const study::Verifier verifier = this->verifier(task);
     std::size_t infeasible = 0;
     for (const optimize::Proposal& proposal : proposals) {
@@ -195,19 +202,19 @@ class Study {
   void run_online(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
     optimize::Problem problem{.space = &space_, .allowed = {}, .constraints = constraints(task), .model = {}};
     problem.allowed.resize(space_.parameters().size());
-    std::uint64_t queries = method.queries;
-    if (queries == 0) {
-      queries = static_cast<std::uint64_t>(std::llround(method.log_sizes * static_cast<double>(options_.samples)));
+    std::uint64_t budget = method.queries;
+    if (budget == 0) {
+      budget = static_cast<std::uint64_t>(std::llround(method.log_sizes * static_cast<double>(options_.samples)));
     }
     if (method.online == optimize::OnlineMethod::bayesian && options_.bayesian_queries > 0) {
-      queries = std::min(queries, options_.bayesian_queries);
+      budget = std::min(budget, options_.bayesian_queries);
     }
     const study::Verifier verifier = this->verifier(task);
     const optimize::OnlineTrace trace = optimize::optimize_online(
         method.online, problem, [&](const space::Design& design) { return mean_objective(verifier.verify(design)); },
-        queries, seed);
+        budget, seed);
     if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted; the same command continues");
-    result.queries = trace.design.size();
+    result.queries = queries(task);
     for (std::size_t i = 0; i < trace.best_so_far.size(); ++i) {
       if (!std::isfinite(trace.best_so_far[i])) continue;
       if (i > 0 && !(trace.best_so_far[i] < trace.best_so_far[i - 1])) continue;
@@ -237,6 +244,7 @@ class Study {
   std::map<std::string, dataset::Dataset> data_;
   std::map<std::string, Trained> models_;
   double shared_seconds_ = 0;
+  std::uint64_t asked_before_ = 0;  ///< evaluations before the cell
 };
 
 /// Cells that differ in nothing that decides their result.

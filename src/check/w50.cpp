@@ -16,6 +16,7 @@
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/scaling.h"
+#include "hindsight/evaluator/evaluator.h"
 #include "hindsight/optimize/propose.h"
 
 namespace hindsight::check {
@@ -249,6 +250,7 @@ W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
 
 W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
   const auto start = std::chrono::steady_clock::now();
+  const evaluator::Count before = evaluator::count_so_far();
   const W50Rows rows = choose_rows(truth, options);
   for (const std::size_t row : rows.hidden) {
     HINDSIGHT_ENSURE(!std::binary_search(rows.train.begin(), rows.train.end(), row));
@@ -262,6 +264,7 @@ W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
                    .train_feasible = train.feasible_count(),
                    .scores = {},
                    .seconds = 0,
+                   .simulator_queries = 0,
                    .interrupted = proposer.interrupted()};
   const std::vector<bool> held = held_out(truth, options.holdout_contexts);
   for (std::size_t c = 0; c < truth.contexts.size(); ++c) {
@@ -273,6 +276,7 @@ W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
     result.scores.push_back(std::move(score));
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.simulator_queries = evaluator::count_so_far().evaluations - before.evaluations;
   return result;
 }
 

@@ -54,6 +54,11 @@ class BuiltIn final : public Evaluator {
     static const std::vector<std::string> names = accel::metric_names_known_before_evaluation();
     return names;
   }
+  [[nodiscard]] std::optional<double> smallest_fact(const std::string& name) const override {
+    const accel::Metric* metric = accel::find_metric(name);
+    if (metric == nullptr || !metric->known_before_evaluation()) return std::nullopt;
+    return accel::smallest_value(*metric, space(), technology_);
+  }
   [[nodiscard]] const std::vector<std::string>& reasons() const override {
     static const std::vector<std::string> codes = [] {
       std::vector<std::string> all;

@@ -106,10 +106,10 @@ std::string metric_of(const LogQuery& query, const std::string& workload) {
   return own == query.own_metrics.end() ? "latency_s" : own->second;
 }
 
-log::Direction direction_of(const std::string& metric) {
+Direction direction_of(const std::string& metric) {
   static constexpr std::array<std::string_view, 2> kMoreIsBetter{"utilisation_frac", "weights_cached_frac"};
   const bool maximise = std::find(kMoreIsBetter.begin(), kMoreIsBetter.end(), metric) != kMoreIsBetter.end();
-  return maximise ? log::Direction::maximise : log::Direction::minimise;
+  return maximise ? Direction::maximise : Direction::minimise;
 }
 
 std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns) {

@@ -158,6 +158,7 @@ std::string training_json(const TrainingSummary& summary) {
             {"training_rows", summary.plan->split.train.size()},
             {"held_out_rows", summary.plan->split.validation.size()},
             {"seconds", result.seconds},
+            {"simulator_queries", summary.simulator_queries},
             {"steps", result.steps_done},
             {"complete_members", result.complete_members},
             {"terms", terms_object(*summary.plan)},

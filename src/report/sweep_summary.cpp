@@ -39,10 +39,8 @@ std::string headline(const sweep::SweepSummary& summary, const sweep::SweepOptio
 
 WorkloadReasons reasons_of(const sweep::WorkloadCounts& counts) {
   WorkloadReasons reasons{counts.name, {}};
-  for (std::size_t i = 0; i < counts.reasons.size(); ++i) {
-    if (counts.reasons[i] == 0) continue;
-    reasons.shares.emplace_back(accel::code(static_cast<accel::Reason>(i)),
-                                share(counts.reasons[i], counts.feasible + counts.infeasible));
+  for (const auto& [code, count] : counts.reasons) {
+    if (count > 0) reasons.shares.emplace_back(code, share(count, counts.feasible + counts.infeasible));
   }
   return reasons;
 }
@@ -86,36 +84,31 @@ std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOpt
 }
 
 std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
-  Json json{{"hindsight_version", build_info().version},
-            {"commit", build_info().commit},
-            {"status", sweep::to_string(summary.status)},
-            {"log", options.log.string()},
-            {"definition_hash", summary.definition_hash},
-            {"space", options.space.name()},
-            {"technology", options.technology.name},
-            {"sampler", space::to_string(options.sampler)},
-            {"seed", options.seed},
-            {"shard", fmt::format("{}/{}", options.shard.index, options.shard.count)},
-            {"samples", summary.samples},
-            {"candidates", summary.candidates},
-            {"constrained", summary.constrained},
-            {"repeated", summary.repeated},
-            {"accepted", summary.accepted},
-            {"designs", summary.designs},
-            {"resumed", summary.resumed},
-            {"run_id", nullptr},
-            {"designs_this_run", summary.designs_this_run},
-            {"rows_inserted", summary.rows_inserted},
-            {"rows_already_present", summary.rows_already_present},
-            {"rows_rejected", summary.rows_rejected},
-            {"elapsed_s", summary.elapsed_s}};
+  Json json{{"hindsight_version", build_info().version},  {"commit", build_info().commit},
+            {"status", sweep::to_string(summary.status)}, {"log", options.log.string()},
+            {"definition_hash", summary.definition_hash}, {"space", options.space().name()}};
+  for (const auto& [name, value] : options.evaluator->settings()) json[name] = value;
+  json.update(Json{{"sampler", space::to_string(options.sampler)},
+                   {"seed", options.seed},
+                   {"shard", fmt::format("{}/{}", options.shard.index, options.shard.count)},
+                   {"samples", summary.samples},
+                   {"candidates", summary.candidates},
+                   {"constrained", summary.constrained},
+                   {"repeated", summary.repeated},
+                   {"accepted", summary.accepted},
+                   {"designs", summary.designs},
+                   {"resumed", summary.resumed},
+                   {"run_id", nullptr},
+                   {"designs_this_run", summary.designs_this_run},
+                   {"rows_inserted", summary.rows_inserted},
+                   {"rows_already_present", summary.rows_already_present},
+                   {"rows_rejected", summary.rows_rejected},
+                   {"elapsed_s", summary.elapsed_s}});
   if (summary.run_id) json["run_id"] = *summary.run_id;
   json["workloads"] = Json::array();
   for (const sweep::WorkloadCounts& counts : summary.workloads) {
     Json reasons = Json::object();
-    for (std::size_t i = 0; i < counts.reasons.size(); ++i) {
-      reasons[std::string(accel::code(static_cast<accel::Reason>(i)))] = counts.reasons[i];
-    }
+    for (const auto& [code, count] : counts.reasons) reasons[code] = count;
     json["workloads"].push_back({{"name", counts.name},
                                  {"feasible", counts.feasible},
                                  {"infeasible", counts.infeasible},

@@ -122,6 +122,7 @@ std::string w50_json(const std::vector<W50Run>& runs, const check::W50Options& o
                             {"train_rows", run.result.train_rows},
                             {"train_feasible", run.result.train_feasible},
                             {"seconds", run.result.seconds},
+                            {"simulator_queries", run.result.simulator_queries},
                             {"scores", std::move(scores)}});
   }
   return to_text(json);

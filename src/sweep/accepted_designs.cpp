@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "hindsight/core/error.h"
-#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 
@@ -18,7 +17,7 @@ namespace {
 constexpr std::uint64_t kDrawsPerDesign = 64;
 
 std::uint64_t fruitless_limit(const SweepOptions& options) {
-  const auto size = options.space.size();
+  const auto size = options.space().size();
   const std::uint64_t limit = options.max_fruitless_candidates;
   if (!size || *size > limit / kDrawsPerDesign) return limit;
   return std::min(limit, *size * kDrawsPerDesign);
@@ -28,59 +27,46 @@ std::uint64_t fruitless_limit(const SweepOptions& options) {
 
 AcceptedDesigns::AcceptedDesigns(const SweepOptions& options, std::uint64_t samples, unsigned threads)
     : options_(options),
-      binding_(options.space),
-      candidates_(options.sampler, options.space, options.seed, std::max<std::uint64_t>(samples, 1),
+      candidates_(options.sampler, options.space(), options.seed, std::max<std::uint64_t>(samples, 1),
                   options.grid_limit),
       threads_(threads),
-      dimensions_(options.space.parameters().size()),
+      dimensions_(options.space().parameters().size()),
       may_repeat_(options.sampler != space::SamplerKind::grid),
       fruitless_limit_(may_repeat_ ? fruitless_limit(options) : std::numeric_limits<std::uint64_t>::max()),
       block_levels_(kBlock * dimensions_),
-      block_metrics_(kBlock * options.constraints.size()),
       block_keys_(kBlock),
       smallest_(options.constraints.size(), std::numeric_limits<double>::infinity()),
       scratch_(threads) {
-  for (const Constraint& constraint : options.constraints) {
-    limited_.push_back(accel::find_metric(constraint.metric));
-    HINDSIGHT_EXPECT(limited_.back() != nullptr && limited_.back()->known_before_evaluation());
-  }
-  for (Scratch& scratch : scratch_) {
-    scratch.values.resize(dimensions_);
-    scratch.design.levels.resize(dimensions_);
-  }
+  for (const Constraint& constraint : options.constraints) fact_names_.push_back(constraint.metric);
+  for (space::Design& design : scratch_) design.levels.resize(dimensions_);
 }
 
 void AcceptedDesigns::refill() {
   block_begin_ = position_.candidates;
   block_end_ = block_begin_ + std::min<std::uint64_t>(kBlock, candidates_.length() - block_begin_);
   candidates_.prepare(block_begin_, block_end_);
-  const std::size_t metrics = options_.constraints.size();
-  const bool has_index = options_.space.size().has_value();
-  parallel_for(block_end_ - block_begin_, kChunk, threads_, [&](std::size_t begin, std::size_t end, unsigned worker) {
-    Scratch& scratch = scratch_[worker];
+  const auto count = static_cast<std::size_t>(block_end_ - block_begin_);
+  const space::DesignSpace& space = options_.space();
+  const bool has_index = space.size().has_value();
+  parallel_for(count, kChunk, threads_, [&](std::size_t begin, std::size_t end, unsigned worker) {
+    space::Design& design = scratch_[worker];
     for (std::size_t i = begin; i < end; ++i) {
       const std::span levels(block_levels_.data() + i * dimensions_, dimensions_);
       candidates_.sample(block_begin_ + i, levels);
-      if (metrics > 0) {
-        options_.space.values(levels, scratch.values);
-        const accel::AcceleratorConfig config = binding_.bind(scratch.values);
-        for (std::size_t j = 0; j < metrics; ++j) {
-          block_metrics_[i * metrics + j] = limited_[j]->of_design(config, options_.technology);
-        }
-      }
-      if (may_repeat_) {
-        std::copy(levels.begin(), levels.end(), scratch.design.levels.begin());
-        block_keys_[i] = has_index ? options_.space.index(scratch.design) : options_.space.content_hash(scratch.design);
-      }
+      if (!may_repeat_) continue;
+      std::copy(levels.begin(), levels.end(), design.levels.begin());
+      block_keys_[i] = has_index ? space.index(design) : space.content_hash(design);
     }
   });
+  if (fact_names_.empty()) return;
+  block_facts_ = options_.evaluator->facts(std::span(block_levels_).first(count * dimensions_), fact_names_, threads_);
 }
 
 AcceptedDesigns::Verdict AcceptedDesigns::decide(std::size_t offset) {
   const std::size_t metrics = options_.constraints.size();
   bool within = true;
   for (std::size_t j = 0; j < metrics; ++j) {
-    const double value = block_metrics_[offset * metrics + j];
+    const double value = block_facts_[offset * metrics + j];
     smallest_[j] = std::min(smallest_[j], value);
     within = within && value <= options_.constraints[j].limit;
   }
@@ -108,7 +94,7 @@ void AcceptedDesigns::count(Verdict verdict) {
 
 AcceptedDesigns::Next AcceptedDesigns::next(std::span<std::uint16_t> levels) {
   while (true) {
-    const bool complete = may_repeat_ && options_.space.size() == position_.accepted;
+    const bool complete = may_repeat_ && options_.space().size() == position_.accepted;
     if (complete || position_.candidates >= candidates_.length() || fruitless_ >= fruitless_limit_) {
       return Next::exhausted;
     }
@@ -127,16 +113,13 @@ AcceptedDesigns::Next AcceptedDesigns::next(std::span<std::uint16_t> levels) {
   }
 }
 
-bool AcceptedDesigns::replay(const Position& position) {
+void AcceptedDesigns::replay(const Position& position) {
   HINDSIGHT_EXPECT(position_.candidates == 0);
   if (!may_repeat_ && options_.constraints.empty()) {
     position_ = position;  // an unconstrained grid accepts everything: nothing to decide again
   }
   while (position_.candidates < position.candidates && position_.candidates < candidates_.length()) {
-    if (position_.candidates >= block_end_) {
-      if (interrupt_requested()) return false;
-      refill();
-    }
+    if (position_.candidates >= block_end_) refill();
     count(decide(static_cast<std::size_t>(position_.candidates - block_begin_)));
   }
   if (position_ != position) {
@@ -147,17 +130,16 @@ bool AcceptedDesigns::replay(const Position& position) {
                             with_commas(position.candidates), with_commas(position_.accepted),
                             with_commas(position_.candidates)));
   }
-  return true;
 }
 
 void AcceptedDesigns::refuse_impossible_limits() const {
-  for (std::size_t j = 0; j < limited_.size(); ++j) {
-    const Constraint& constraint = options_.constraints[j];
-    const double smallest = accel::smallest_value(*limited_[j], options_.space, options_.technology);
-    if (smallest <= constraint.limit) continue;
-    throw Error(ErrorKind::no_feasible,
-                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
-                            options_.space.name(), constraint.metric, shortest(constraint.limit), shortest(smallest)));
+  for (const Constraint& constraint : options_.constraints) {
+    const auto smallest = options_.evaluator->smallest_fact(constraint.metric);
+    if (!smallest || *smallest <= constraint.limit) continue;
+    throw Error(
+        ErrorKind::no_feasible,
+        fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
+                    options_.space().name(), constraint.metric, shortest(constraint.limit), shortest(*smallest)));
   }
 }
 
@@ -170,7 +152,7 @@ std::string AcceptedDesigns::nothing_accepted() const {
     seen.push_back(fmt::format("{} {:.4g}", constraint.metric, smallest_[j]));
   }
   return fmt::format("no design of space '{}' within {} among {} candidates (smallest seen: {}). Raise the limit?",
-                     options_.space.name(), join(limits, ", "), with_commas(position_.candidates), join(seen, ", "));
+                     options_.space().name(), join(limits, ", "), with_commas(position_.candidates), join(seen, ", "));
 }
 
 }  // namespace hindsight::sweep

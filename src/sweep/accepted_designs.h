@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "hindsight/accel/config.h"
-#include "hindsight/accel/metrics.h"
 #include "hindsight/sweep/sweep.h"
 #include "sweep/candidates.h"
 #include "sweep/seen_set.h"
@@ -38,8 +36,9 @@ class AcceptedDesigns {
   Next next(std::span<std::uint16_t> levels);
 
   /// Replays the decisions up to an earlier position, which a log's checkpoint recorded.
-  /// Error{incompatible} when they come out differently; false when interrupted.
-  bool replay(const Position& position);
+  /// Obeys no interrupt: a sweep that was stopped here would never get further. Error{incompatible} when they come out
+  /// differently.
+  void replay(const Position& position);
 
   [[nodiscard]] const Position& position() const { return position_; }
   /// Error{no_feasible}, with the smallest value, when not even the smallest design is within a limit.
@@ -58,13 +57,7 @@ class AcceptedDesigns {
   Verdict decide(std::size_t offset);
   void count(Verdict verdict);
 
-  struct Scratch {
-    std::vector<double> values;
-    space::Design design;
-  };
-
   const SweepOptions& options_;
-  accel::ConfigBinding binding_;
   Candidates candidates_;
   unsigned threads_;
   std::size_t dimensions_;
@@ -74,12 +67,12 @@ class AcceptedDesigns {
   Position position_;
   SeenSet seen_;
   std::uint64_t block_begin_ = 0, block_end_ = 0;
-  std::vector<std::uint16_t> block_levels_;    // kBlock x dimensions
-  std::vector<double> block_metrics_;          // kBlock x constraints
-  std::vector<std::uint64_t> block_keys_;      // kBlock
-  std::vector<const accel::Metric*> limited_;  // per constraint
-  std::vector<double> smallest_;               // per constraint
-  std::vector<Scratch> scratch_;               // per worker
+  std::vector<std::uint16_t> block_levels_;  // kBlock x dimensions
+  std::vector<double> block_facts_;          // kBlock x constraints
+  std::vector<std::uint64_t> block_keys_;    // kBlock
+  std::vector<std::string> fact_names_;      // per constraint
+  std::vector<double> smallest_;             // per constraint
+  std::vector<space::Design> scratch_;       // per worker
 };
 
 }  // namespace hindsight::sweep

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
@@ -16,20 +15,14 @@ namespace {
 constexpr int kSequenceVersion = 1;
 }  // namespace
 
-const std::vector<std::string>& constraint_metrics() {
-  static const std::vector<std::string> metrics = accel::metric_names_known_before_evaluation();
-  return metrics;
-}
-
-Constraint parse_constraint(std::string_view text) {
+Constraint parse_constraint(std::string_view text, const std::vector<std::string>& facts) {
   const std::vector<std::string> pieces = split(text, '=');
   if (pieces.size() != 2) {
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a limit. Write METRIC=NUMBER, e.g. area_mm2=100", text));
   }
-  const auto& metrics = constraint_metrics();
-  if (std::find(metrics.begin(), metrics.end(), pieces[0]) == metrics.end()) {
+  if (std::find(facts.begin(), facts.end(), pieces[0]) == facts.end()) {
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
-                                              pieces[0], did_you_mean(pieces[0], metrics)));
+                                              pieces[0], did_you_mean(pieces[0], facts)));
   }
   const auto limit = parse_double(pieces[1]);
   if (!limit || !(*limit > 0)) {
@@ -74,9 +67,9 @@ std::string definition_hash(const SweepOptions& options) {
   std::sort(constraints.begin(), constraints.end());
   std::string text =
       fmt::format("hindsight sweep {}\nspace {} {}\nsampler {}\nseed {}\nconstraints {}\nshard {}/{}\nevaluator {}\n",
-                  kSequenceVersion, options.space.name(), options.space.definition_hash(),
+                  kSequenceVersion, options.space().name(), options.space().definition_hash(),
                   space::to_string(options.sampler), options.seed, join(constraints, " "), options.shard.index,
-                  options.shard.count, sha256_hex(accel::evaluator_definition(options.technology)));
+                  options.shard.count, sha256_hex(options.evaluator->definition()));
   for (const workload::Network& network : options.networks) {
     text += fmt::format("workload {} {}\n", network.name(), network.definition_hash());
   }

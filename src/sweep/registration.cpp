@@ -61,8 +61,8 @@ void refuse_conflicts(log::Log& log, const SweepOptions& options) {
   // The log refuses a conflicting registration and changes nothing; so only those are tried here.
   for (const log::SpaceSummary& known : log::summary(log).spaces) {
     const bool conflicts =
-        known.name == options.space.name() && known.definition_hash != options.space.definition_hash();
-    if (conflicts) add_space(log, options.space);
+        known.name == options.space().name() && known.definition_hash != options.space().definition_hash();
+    if (conflicts) add_space(log, options.space());
   }
   for (const log::WorkloadRecord& known : log::workloads(log)) {
     for (const workload::Network& network : options.networks) {
@@ -74,10 +74,10 @@ void refuse_conflicts(log::Log& log, const SweepOptions& options) {
 
 Registration register_definitions(log::Log& log, const SweepOptions& options) {
   Registration ids;
-  ids.space_id = add_space(log, options.space);
+  ids.space_id = add_space(log, options.space());
   for (const workload::Network& network : options.networks) ids.workload_ids.push_back(add_workload(log, network));
-  const std::string definition = accel::evaluator_definition(options.technology);
-  ids.evaluator_id = log.add_evaluator(accel::evaluator_name(options.technology), sha256_hex(definition), definition);
+  const std::string definition = options.evaluator->definition();
+  ids.evaluator_id = log.add_evaluator(options.evaluator->name(), sha256_hex(definition), definition);
   return ids;
 }
 
@@ -86,15 +86,14 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   for (const Constraint& constraint : options.constraints) limits[constraint.metric] = constraint.limit;
   Json workloads = Json::array();
   for (const workload::Network& network : options.networks) workloads.push_back(network.name());
-  const Json json{{"space", options.space.name()},
-                  {"workloads", workloads},
-                  {"technology", options.technology.name},
-                  {"sampler", space::to_string(options.sampler)},
-                  {"samples", options.samples},
-                  {"seed", options.seed},
-                  {"max", limits},
-                  {"shard", fmt::format("{}/{}", options.shard.index, options.shard.count)},
-                  {"definition_hash", definition_hash}};
+  Json json{{"space", options.space().name()}, {"workloads", workloads}};
+  for (const auto& [name, value] : options.evaluator->settings()) json[name] = value;
+  json["sampler"] = space::to_string(options.sampler);
+  json["samples"] = options.samples;
+  json["seed"] = options.seed;
+  json["max"] = limits;
+  json["shard"] = fmt::format("{}/{}", options.shard.index, options.shard.count);
+  json["definition_hash"] = definition_hash;
   return json.dump();
 }
 
@@ -102,9 +101,7 @@ std::string to_json(const Progressed& progressed) {
   Json workloads = Json::array();
   for (const WorkloadCounts& counts : progressed.workloads) {
     Json reasons = Json::object();
-    for (std::size_t i = 0; i < counts.reasons.size(); ++i) {
-      reasons[std::string(accel::code(static_cast<accel::Reason>(i)))] = counts.reasons[i];
-    }
+    for (const auto& [code, count] : counts.reasons) reasons[code] = count;
     workloads.push_back({{"name", counts.name},
                          {"feasible", counts.feasible},
                          {"infeasible", counts.infeasible},
@@ -123,7 +120,7 @@ std::string to_json(const Progressed& progressed) {
 Progressed parse_progressed(const std::string& text, const std::vector<workload::Network>& networks,
                             const std::string& file) {
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = Json::parse(text);
     Progressed progressed{.candidates = json.at("candidates").get<std::uint64_t>(),
                           .constrained = json.at("constrained").get<std::uint64_t>(),
                           .repeated = json.at("repeated").get<std::uint64_t>(),
@@ -137,9 +134,8 @@ Progressed parse_progressed(const std::string& text, const std::vector<workload:
                             .feasible = entry.at("feasible").get<std::uint64_t>(),
                             .infeasible = entry.at("infeasible").get<std::uint64_t>(),
                             .reasons = {}};
-      for (std::size_t r = 0; r < accel::kReasonCount; ++r) {
-        counts.reasons[r] =
-            entry.at("reasons").at(std::string(accel::code(static_cast<accel::Reason>(r)))).get<std::uint64_t>();
+      for (const auto& [code, count] : entry.at("reasons").items()) {
+        counts.reasons.emplace_back(code, count.get<std::uint64_t>());
       }
       progressed.workloads.push_back(counts);
     }

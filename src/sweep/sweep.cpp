@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <future>
 #include <set>
+#include <span>
 
-#include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/progress.h"
@@ -21,12 +22,10 @@
 namespace hindsight::sweep {
 namespace {
 
-constexpr std::size_t kDesignsPerChunk = 8;  ///< [chosen] about a millisecond of work between hand-outs
-
-/// A batch of evaluated designs; allocated once and reused.
+/// A batch of evaluated designs.
 struct Batch {
-  std::vector<std::uint16_t> levels;           // designs x dimensions
-  std::vector<accel::Evaluation> evaluations;  // designs x networks
+  std::vector<std::uint16_t> levels;  // designs x dimensions
+  std::vector<evaluator::Row> rows;   // designs x networks
   std::size_t designs = 0;
   Progressed progressed;  ///< state of the sweep after this batch
 };
@@ -45,7 +44,7 @@ void validate(const SweepOptions& options) {
   }
   std::set<std::string> metrics;
   for (const Constraint& constraint : options.constraints) {
-    const auto& known = constraint_metrics();
+    const auto& known = options.evaluator->fact_names();
     if (std::find(known.begin(), known.end(), constraint.metric) == known.end()) {
       throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
                                                 constraint.metric, did_you_mean(constraint.metric, known)));
@@ -57,70 +56,20 @@ void validate(const SweepOptions& options) {
   HINDSIGHT_EXPECT(options.batch_designs > 0 && options.shard.index < options.shard.count);
 }
 
-/// Evaluates a batch on every network; the loop allocates nothing.
-class Evaluator {
- public:
-  Evaluator(const SweepOptions& options, unsigned threads)
-      : options_(options), binding_(options.space), threads_(threads), scratch_(threads) {
-    for (auto& values : scratch_) values.resize(options.space.parameters().size());
-  }
-
-  void evaluate(Batch& batch) {
-    const std::size_t dimensions = options_.space.parameters().size();
-    const std::size_t networks = options_.networks.size();
-    parallel_for(batch.designs, kDesignsPerChunk, threads_, [&](std::size_t begin, std::size_t end, unsigned worker) {
-      std::vector<double>& values = scratch_[worker];
-      for (std::size_t i = begin; i < end; ++i) {
-        options_.space.values(std::span(batch.levels).subspan(i * dimensions, dimensions), values);
-        const accel::ChipFacts chip = accel::chip_facts(binding_.bind(values), options_.technology);
-        for (std::size_t j = 0; j < networks; ++j) {
-          accel::Evaluation& evaluation = batch.evaluations[i * networks + j];
-          evaluation = accel::evaluate(chip, options_.networks[j].gemms(), accel::Depth::as_a_flow);
-          accel::name_levels(evaluation.violations, options_.space);
-        }
-      }
-    });
-  }
-
- private:
-  const SweepOptions& options_;
-  accel::ConfigBinding binding_;
-  unsigned threads_;
-  std::vector<std::vector<double>> scratch_;
-};
-
-void count(const Batch& batch, std::vector<WorkloadCounts>& workloads) {
-  for (std::size_t i = 0; i < batch.designs; ++i) {
-    for (std::size_t j = 0; j < workloads.size(); ++j) {
-      const accel::Evaluation& evaluation = batch.evaluations[i * workloads.size() + j];
-      ++(evaluation.feasible() ? workloads[j].feasible : workloads[j].infeasible);
-      for (const accel::Violation& violation : evaluation.violations.view()) {
-        ++workloads[j].reasons[static_cast<std::size_t>(violation.reason)];
-      }
-    }
-  }
+/// The counter of a code, added behind the others when it is new.
+std::uint64_t& reason_count(WorkloadCounts& counts, const std::string& code) {
+  const auto found = std::find_if(counts.reasons.begin(), counts.reasons.end(),
+                                  [&](const auto& reason) { return reason.first == code; });
+  return found == counts.reasons.end() ? counts.reasons.emplace_back(code, 0).second : found->second;
 }
 
-log::EvaluationRow make_row(const accel::Evaluation& evaluation, const workload::Network& network) {
-  log::EvaluationRow row;
-  row.feasible = evaluation.feasible();
-  for (const accel::Metric& metric : accel::metrics()) {
-    if (row.feasible || metric.known_before_evaluation()) {
-      row.metrics.emplace_back(metric.name, metric.value(evaluation));
-    }
+void count(const Batch& batch, std::vector<WorkloadCounts>& workloads) {
+  for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+    const evaluator::Row& row = batch.rows[i];
+    WorkloadCounts& counts = workloads[i % workloads.size()];
+    ++(row.feasible ? counts.feasible : counts.infeasible);
+    for (const log::ViolationRow& violation : row.violations) ++reason_count(counts, violation.code);
   }
-  for (const accel::Violation& violation : evaluation.violations.view()) {
-    log::ViolationRow out{.code = std::string(accel::code(violation.reason)),
-                          .quantity = std::string(accel::quantity(violation.reason)),
-                          .value = violation.value,
-                          .limit = violation.limit,
-                          .nearest_passing = violation.nearest_passing,
-                          .layer = "",
-                          .message = ""};
-    if (violation.layer >= 0) out.layer = network.layers()[static_cast<std::size_t>(violation.layer)].name;
-    row.violations.push_back(std::move(out));
-  }
-  return row;
 }
 
 /// The log of a sweep: opened and compared before the first batch when it exists, created with the first batch
@@ -141,7 +90,7 @@ class Writer {
   }
 
   /// Waits for the batch before and starts to append this one.
-  void append(const Batch& batch) {
+  void append(Batch& batch) {
     wait();
     if (!log_) log_ = log::Log::open(options_.log, log::OpenMode::read_write_create);
     if (!run_) {
@@ -176,25 +125,23 @@ class Writer {
  private:
   [[nodiscard]] std::string key() const { return "sweep/" + definition_hash_; }
 
-  log::AppendResult write(const Batch& batch) {
-    const std::size_t dimensions = options_.space.parameters().size();
+  log::AppendResult write(Batch& batch) {
+    const space::DesignSpace& space = options_.space();
+    const std::size_t dimensions = space.parameters().size();
     const std::size_t networks = options_.networks.size();
-    std::vector<log::EvaluationRow> rows;
-    rows.reserve(batch.designs * networks);
     for (std::size_t i = 0; i < batch.designs; ++i) {
       const auto* first = batch.levels.data() + i * dimensions;
       const space::Design design{.levels = {first, first + dimensions}};
-      const std::string text_id = options_.space.text_id(design);
-      const std::uint64_t hash = options_.space.content_hash(design);
+      const std::string text_id = space.text_id(design);
+      const std::uint64_t hash = space.content_hash(design);
       for (std::size_t j = 0; j < networks; ++j) {
-        log::EvaluationRow row = make_row(batch.evaluations[i * networks + j], options_.networks[j]);
+        evaluator::Row& row = batch.rows[i * networks + j];
         row.workload_id = ids_.workload_ids[j];
         row.design_text_id = text_id;
         row.design_hash = hash;
-        rows.push_back(std::move(row));
       }
     }
-    return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, rows,
+    return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
                         log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
   }
 
@@ -226,16 +173,16 @@ class Sweep {
       : options_(options),
         threads_(resolve_threads(options.threads)),
         designs_(options, options.samples, threads_),
-        evaluator_(options, threads_),
         writer_(options, definition_hash(options)) {
     designs_.refuse_impossible_limits();
     samples_ = options.samples;
     if (wants_all()) samples_ = designs_.length();
-    for (const workload::Network& network : options.networks) progressed_.workloads.push_back({.name = network.name()});
-    for (Batch& batch : batches_) {
-      batch.levels.resize(options.batch_designs * options.space.parameters().size());
-      batch.evaluations.resize(options.batch_designs * options.networks.size());
+    for (const workload::Network& network : options.networks) {
+      WorkloadCounts& counts = progressed_.workloads.emplace_back();
+      counts.name = network.name();
+      for (const std::string& code : options.evaluator->reasons()) counts.reasons.emplace_back(code, 0);
     }
+    for (Batch& batch : batches_) batch.levels.resize(options.batch_designs * options.space().parameters().size());
   }
 
   SweepSummary run() {
@@ -265,12 +212,13 @@ class Sweep {
     Progress progress("sweep", shard_designs(samples_), "designs", options_.quiet);
     progress.set_already_done(progressed_.designs);
     progress.update(progressed_.designs, summary.resumed ? "resumed" : "");
-    if (summary.resumed && !designs_.replay({.candidates = progressed_.candidates,
-                                             .constrained = progressed_.constrained,
-                                             .repeated = progressed_.repeated,
-                                             .accepted = progressed_.accepted})) {
-      return SweepStatus::interrupted;
+    if (summary.resumed) {
+      designs_.replay({.candidates = progressed_.candidates,
+                       .constrained = progressed_.constrained,
+                       .repeated = progressed_.repeated,
+                       .accepted = progressed_.accepted});
     }
+    candidates_before_ = progressed_.candidates;
     const std::uint64_t designs_before = progressed_.designs;
     SweepStatus status = SweepStatus::finished;
     for (std::size_t turn = 0;; turn = 1 - turn) {
@@ -279,7 +227,8 @@ class Sweep {
       if (progressed_.exhausted && progressed_.accepted == 0) {
         throw Error(ErrorKind::no_feasible, designs_.nothing_accepted());
       }
-      evaluator_.evaluate(batch);
+      const std::size_t levels = batch.designs * options_.space().parameters().size();
+      batch.rows = options_.evaluator->evaluate(std::span(batch.levels).first(levels), options_.networks, threads_);
       count(batch, progressed_.workloads);
       batch.progressed = progressed_;
       writer_.append(batch);
@@ -300,9 +249,10 @@ class Sweep {
     return status;
   }
 
-  /// Fills a batch with this shard's next designs and moves `progressed_` behind them; stops early at Ctrl-C.
+  /// Fills a batch with this shard's next designs and moves `progressed_` behind them. Stops early at Ctrl-C, but not
+  /// before a candidate was decided: a run that is interrupted at once, however often, still gets on.
   void fill(Batch& batch, Progress& progress) {
-    const std::size_t dimensions = options_.space.parameters().size();
+    const std::size_t dimensions = options_.space().parameters().size();
     batch.designs = 0;
     while (batch.designs < options_.batch_designs && designs_.position().accepted < samples_ &&
            !progressed_.exhausted) {
@@ -318,7 +268,7 @@ class Sweep {
           progress.update(progressed_.designs, with_commas(designs_.position().candidates) + " drawn");
           break;
       }
-      if (interrupt_requested()) break;
+      if (interrupt_requested() && designs_.position().candidates > candidates_before_) break;
     }
     const Position& position = designs_.position();
     progressed_.candidates = position.candidates;
@@ -340,11 +290,11 @@ class Sweep {
   const SweepOptions& options_;
   unsigned threads_;
   AcceptedDesigns designs_;
-  Evaluator evaluator_;
   std::array<Batch, 2> batches_;
   Progressed progressed_;
   std::uint64_t samples_ = 0;
-  Writer writer_;  // last: its pending append refers to the batches and must end before they do
+  std::uint64_t candidates_before_ = 0;  ///< decided by earlier runs
+  Writer writer_;                        // last: its pending append refers to the batches and must end before they do
 };
 
 }  // namespace

@@ -63,6 +63,7 @@ TEST_F(Learn, FromALogToProposalsAndTheTruth) {
   EXPECT_EQ(training.at("status"), "finished");
   EXPECT_EQ(training.at("rows"), 600);
   EXPECT_EQ(training.at("model_id"), 1);
+  EXPECT_EQ(training.at("simulator_queries"), 0);
   EXPECT_EQ(training.at("file_sha256"), hash_of(model()));
   EXPECT_TRUE(std::filesystem::exists(file("study.md")));
   EXPECT_FALSE(std::filesystem::exists(model() + ".checkpoint"));
@@ -99,6 +100,9 @@ TEST_F(Learn, ProposingAsksNoSimulator) {
   EXPECT_FALSE(json.at("proposals").at(0).contains("simulated"));
   const Outcome again = propose({"--workload", "m6,mobilenet_v2", "--aggregate", "worst", "--json"});
   EXPECT_EQ(json.at("proposals"), Json::parse(again.out).at("proposals")) << "the same seed gives the same proposals";
+  const Outcome simulated = propose({"--workload", "m6,mobilenet_v2", "--aggregate", "worst", "--json", "--simulate"});
+  EXPECT_EQ(Json::parse(simulated.out).at("simulator_queries"), 2 * json.at("proposals").size())
+      << "the counter that said 0";
 }
 
 TEST_F(Learn, SaysThatAWorkloadWasNeverSeen) {

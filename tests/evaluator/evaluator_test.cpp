@@ -120,6 +120,7 @@ class Table final : public Evaluator {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings() const override { return {}; }
   [[nodiscard]] const std::vector<std::string>& metrics() const override { return metrics_; }
   [[nodiscard]] const std::vector<std::string>& fact_names() const override { return none_; }
+  [[nodiscard]] std::optional<double> smallest_fact(const std::string& /*name*/) const override { return {}; }
   [[nodiscard]] const std::vector<std::string>& reasons() const override { return none_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "hindsight/core/terminal.h"
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/report/catalogue.h"
 #include "hindsight/report/evaluation.h"
 #include "hindsight/report/log_summary.h"
@@ -101,23 +102,23 @@ TEST(Catalogue, FactsAreAlignedAndWrapped) {
 }
 
 TEST(SweepSummary, SaysWhatWasDrawnAndWhy) {
-  const sweep::SweepOptions options{.space = space::load_space("tiny"),
-                                    .networks = workload::load_networks("m6"),
-                                    .technology = accel::load_technology("22nm"),
-                                    .sampler = space::SamplerKind::uniform,
-                                    .samples = 10,
-                                    .seed = 0,
-                                    .constraints = {},
-                                    .shard = {},
-                                    .log = "study.sqlite",
-                                    .provenance = {}};
+  const sweep::SweepOptions options{
+      .evaluator = evaluator::built_in(space::load_space("tiny"), accel::load_technology("22nm")),
+      .networks = workload::load_networks("m6"),
+      .sampler = space::SamplerKind::uniform,
+      .samples = 10,
+      .seed = 0,
+      .constraints = {},
+      .shard = {},
+      .log = "study.sqlite",
+      .provenance = {}};
   sweep::SweepSummary summary;
   summary.status = sweep::SweepStatus::interrupted;
   summary.samples = 10;
   summary.candidates = 1234;
   summary.designs = 4;
   summary.workloads = {{.name = "m6", .feasible = 1, .infeasible = 3}};
-  summary.workloads[0].reasons[static_cast<std::size_t>(accel::Reason::noc_timing)] = 3;
+  summary.workloads[0].reasons = {{"accumulators", 0}, {"noc_timing", 3}};
   const std::string text = sweep_text(summary, options, 0);
   EXPECT_THAT(text, HasSubstr("interrupted: 4 designs x 1 workloads are in study.sqlite; the same command continues"));
   EXPECT_THAT(text, HasSubstr("drawn 1,234 candidates"));
@@ -131,9 +132,9 @@ TEST(SweepSummary, SaysWhatWasDrawnAndWhy) {
 }
 
 TEST(LogSummary, MoreUtilisationIsBetter) {
-  EXPECT_EQ(direction_of("utilisation_frac"), log::Direction::maximise);
-  EXPECT_EQ(direction_of("weights_cached_frac"), log::Direction::maximise);
-  EXPECT_EQ(direction_of("latency_s"), log::Direction::minimise);
+  EXPECT_EQ(direction_of("utilisation_frac"), Direction::maximise);
+  EXPECT_EQ(direction_of("weights_cached_frac"), Direction::maximise);
+  EXPECT_EQ(direction_of("latency_s"), Direction::minimise);
 }
 
 }  // namespace

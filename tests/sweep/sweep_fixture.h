@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/sweep.h"
 
@@ -49,9 +50,8 @@ inline workload::Network network(const std::string& name, std::int64_t channels)
 }
 
 inline SweepOptions options(const std::filesystem::path& log, std::uint64_t samples) {
-  SweepOptions options{.space = space::load_space("tiny"),
+  SweepOptions options{.evaluator = evaluator::built_in(space::load_space("tiny"), accel::load_technology("22nm")),
                        .networks = {network("small", 16), network("large", 256)},
-                       .technology = accel::load_technology("22nm"),
                        .sampler = space::SamplerKind::uniform,
                        .samples = samples,
                        .seed = 7,

@@ -5,13 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <random>
 #include <set>
-#include <thread>
+#include <span>
 
-#include "hindsight/accel/metrics.h"
+#include "hindsight/accel/evaluation.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
@@ -68,8 +66,9 @@ TEST(Sweep, LogsWhatTheModelSays) {
   sweep.sampler = space::SamplerKind::grid;
   const SweepSummary summary = run_sweep(sweep);
   ASSERT_EQ(summary.status, SweepStatus::finished);
-  ASSERT_EQ(summary.designs, sweep.space.size());
-  const accel::ConfigBinding binding(sweep.space);
+  ASSERT_EQ(summary.designs, sweep.space().size());
+  const accel::Technology technology = accel::load_technology("22nm");
+  const accel::ConfigBinding binding(sweep.space());
   const auto& metrics = log::standard_metrics();
   const auto column = [&](const std::string& name) {
     return static_cast<std::size_t>(std::find(metrics.begin(), metrics.end(), name) - metrics.begin());
@@ -78,12 +77,13 @@ TEST(Sweep, LogsWhatTheModelSays) {
   const auto workloads = log::workloads(log);
   std::size_t renamed = 0;  // hints that are a level of the space and not the plain number
   log::for_each_evaluation(log, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
-    const accel::AcceleratorConfig config = binding.bind(sweep.space, sweep.space.parse_design(record.design_text_id));
-    const accel::ChipFacts chip = accel::chip_facts(config, sweep.technology);
+    const accel::AcceleratorConfig config =
+        binding.bind(sweep.space(), sweep.space().parse_design(record.design_text_id));
+    const accel::ChipFacts chip = accel::chip_facts(config, technology);
     const std::size_t which = record.workload_id == workloads[0].workload_id ? 0 : 1;
     accel::Evaluation expected = accel::evaluate(chip, sweep.networks[which].gemms(), accel::Depth::as_a_flow);
     const accel::ViolationList numbers = expected.violations;
-    accel::name_levels(expected.violations, sweep.space);
+    accel::name_levels(expected.violations, sweep.space());
     EXPECT_EQ(record.feasible, expected.feasible());
     EXPECT_EQ(record.violations.size(), expected.violations.count);
     for (std::size_t i = 0; i < std::min(record.violations.size(), expected.violations.count); ++i) {
@@ -115,10 +115,49 @@ TEST(Sweep, GivesTheSameRowsForAnyNumberOfThreads) {
   EXPECT_EQ(contents[0], contents[2]);
 }
 
+/// The built-in model, which presses Ctrl-C when it has been asked `patience` times, for rows or for facts.
+class Interrupter final : public evaluator::Evaluator {
+ public:
+  Interrupter(const std::shared_ptr<const evaluator::Evaluator>& model, std::uint64_t patience)
+      : Evaluator(model->space()), model_(model), patience_(patience) {}
+  [[nodiscard]] std::string name() const override { return model_->name(); }
+  [[nodiscard]] std::string definition() const override { return model_->definition(); }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings() const override {
+    return model_->settings();
+  }
+  [[nodiscard]] const std::vector<std::string>& metrics() const override { return model_->metrics(); }
+  [[nodiscard]] const std::vector<std::string>& fact_names() const override { return model_->fact_names(); }
+  [[nodiscard]] std::optional<double> smallest_fact(const std::string& name) const override {
+    return model_->smallest_fact(name);
+  }
+  [[nodiscard]] const std::vector<std::string>& reasons() const override { return model_->reasons(); }
+
+ private:
+  [[nodiscard]] std::vector<evaluator::Row> answer(std::span<const std::uint16_t> levels,
+                                                   std::span<const workload::Network> workloads,
+                                                   unsigned threads) const override {
+    was_asked();
+    return model_->evaluate(levels, workloads, threads);
+  }
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
+                                                 std::span<const std::string> names, unsigned threads) const override {
+    was_asked();
+    return model_->facts(levels, names, threads);
+  }
+  void was_asked() const {
+    if (++asked_ >= patience_) set_interrupt_requested(true);
+  }
+
+  std::shared_ptr<const evaluator::Evaluator> model_;
+  std::uint64_t patience_;
+  mutable std::uint64_t asked_ = 0;
+};
+
 TEST(Sweep, GivesTheSameRowsWhenInterruptedAtRandomPoints) {
   const TemporaryFolder folder;
   SweepOptions whole = options(folder / "whole.sqlite", 300);
   whole.batch_designs = 4;
+  whole.constraints = {{.metric = "area_mm2", .limit = 100}};
   (void)run_sweep(whole);
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -126,20 +165,13 @@ TEST(Sweep, GivesTheSameRowsWhenInterruptedAtRandomPoints) {
   SweepOptions parts = whole;
   parts.log = folder / "parts.sqlite";
   SweepStatus status = SweepStatus::interrupted;
-  int interruptions = -1;
   std::uint64_t designs = 0;
-  while (status == SweepStatus::interrupted && interruptions < 1000) {
-    ++interruptions;
+  int interruptions = -1;
+  for (; status == SweepStatus::interrupted && interruptions < 300; ++interruptions) {
     parts.threads = static_cast<unsigned>(1 + random() % 3);
-    // The first time at once, so that there is an interruption however fast the machine is.
-    const auto delay = std::chrono::microseconds(interruptions == 0 ? 0 : random() % 5000);
-    set_interrupt_requested(delay.count() == 0);
-    std::thread interrupter([&] {
-      std::this_thread::sleep_for(delay);
-      set_interrupt_requested(true);
-    });
+    parts.evaluator = std::make_shared<const Interrupter>(whole.evaluator, 1 + random() % 10);
+    set_interrupt_requested(false);
     const SweepSummary summary = run_sweep(parts);
-    interrupter.join();
     status = summary.status;
     designs += summary.designs_this_run;
   }
@@ -147,6 +179,24 @@ TEST(Sweep, GivesTheSameRowsWhenInterruptedAtRandomPoints) {
   EXPECT_NE(status, SweepStatus::interrupted);
   EXPECT_GT(interruptions, 0);
   EXPECT_EQ(designs, 300U) << "no design was evaluated twice";
+  EXPECT_EQ(rows(parts.log), rows(whole.log));
+}
+
+TEST(Sweep, GetsOnHoweverOftenItIsInterruptedAtOnce) {
+  const TemporaryFolder folder;
+  const SweepOptions whole = options(folder / "whole.sqlite", 20);
+  (void)run_sweep(whole);
+  SweepOptions parts = whole;
+  parts.log = folder / "parts.sqlite";
+  SweepStatus status = SweepStatus::interrupted;
+  int runs = 0;
+  for (; status == SweepStatus::interrupted && runs < 100; ++runs) {
+    set_interrupt_requested(true);
+    status = run_sweep(parts).status;
+  }
+  set_interrupt_requested(false);
+  EXPECT_EQ(status, SweepStatus::finished) << "after " << runs << " runs";
+  EXPECT_GT(runs, 1) << "an interrupted run stops before its end";
   EXPECT_EQ(rows(parts.log), rows(whole.log));
 }
 
@@ -181,10 +231,11 @@ TEST(Sweep, EvaluatesExactlyTheDesignsWithinTheLimit) {
   SweepOptions sweep = options(folder / "a.sqlite", 0);
   sweep.sampler = space::SamplerKind::grid;
   // The median area of the space as limit, found by brute force.
-  const accel::ConfigBinding binding(sweep.space);
+  const accel::Technology technology = accel::load_technology("22nm");
+  const accel::ConfigBinding binding(sweep.space());
   std::vector<double> areas;
-  for (std::uint64_t i = 0; i < *sweep.space.size(); ++i) {
-    areas.push_back(accel::area(binding.bind(sweep.space, sweep.space.design(i)), sweep.technology).total_mm2());
+  for (std::uint64_t i = 0; i < *sweep.space().size(); ++i) {
+    areas.push_back(accel::area(binding.bind(sweep.space(), sweep.space().design(i)), technology).total_mm2());
   }
   std::vector<double> sorted = areas;
   std::sort(sorted.begin(), sorted.end());
@@ -210,7 +261,8 @@ TEST(Sweep, SaysWhyNoDesignIsWithinTheLimitAndMakesNoLog) {
 
 TEST(Sweep, NamesTheSmallestValueAtOnceAndThatValueIsReached) {
   const TemporaryFolder folder;
-  for (const std::string& metric : constraint_metrics()) {
+  const auto model = options("", 0).evaluator;
+  for (const std::string& metric : model->fact_names()) {
     SweepOptions sweep = options(folder / (metric + ".sqlite"), 0);
     sweep.sampler = space::SamplerKind::grid;
     sweep.constraints = {{.metric = metric, .limit = 0.001}};
@@ -223,7 +275,7 @@ TEST(Sweep, NamesTheSmallestValueAtOnceAndThatValueIsReached) {
     EXPECT_EQ(run_sweep(sweep).designs, 1U) << text;
     // Not found by drawing: the space has 452,760,000 designs, and this sampler would draw without end.
     SweepOptions large = options(folder / "large.sqlite", 5);
-    large.space = space::load_space("edge");
+    large.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));
     large.constraints = {{.metric = metric, .limit = 0.001}};
     large.max_fruitless_candidates = 1'000'000'000'000;
     EXPECT_THAT(error_of([&] { (void)run_sweep(large); }).what(), HasSubstr("the smallest has"));
@@ -233,9 +285,8 @@ TEST(Sweep, NamesTheSmallestValueAtOnceAndThatValueIsReached) {
 TEST(Sweep, SaysWhatIsSmallestAmongTheDrawnWhenLimitsExcludeThemTogether) {
   const TemporaryFolder folder;
   SweepOptions sweep = options(folder / "a.sqlite", 10);
-  sweep.space = space::load_space("edge");
-  const accel::Metric& area = *accel::find_metric("area_mm2");
-  const double smallest = accel::smallest_value(area, sweep.space, sweep.technology);
+  sweep.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));
+  const double smallest = sweep.evaluator->smallest_fact("area_mm2").value();
   sweep.constraints = {{.metric = "area_mm2", .limit = smallest * (1 + 1e-9)}};  // one design in 452,760,000
   sweep.max_fruitless_candidates = 10'000;
   const Error error = error_of([&] { (void)run_sweep(sweep); });
@@ -249,9 +300,9 @@ TEST(Sweep, EndsWhenTheSpaceHasNoMoreDesigns) {
   SweepOptions sweep = options(folder / "a.sqlite", 5000);
   const SweepSummary summary = run_sweep(sweep);
   EXPECT_EQ(summary.status, SweepStatus::exhausted);
-  EXPECT_EQ(summary.accepted, sweep.space.size());
+  EXPECT_EQ(summary.accepted, sweep.space().size());
   EXPECT_GT(summary.repeated, 0U);
-  EXPECT_EQ(rows(sweep.log).size(), 2 * *sweep.space.size());
+  EXPECT_EQ(rows(sweep.log).size(), 2 * *sweep.space().size());
   EXPECT_EQ(run_sweep(sweep).status, SweepStatus::exhausted);
 }
 
@@ -283,7 +334,7 @@ TEST(Sweep, CountsEvaluationsThatAnotherSweepHadLogged) {
   const SweepSummary summary = run_sweep(other);
   EXPECT_EQ(summary.rows_inserted, 0U);
   EXPECT_EQ(summary.rows_already_present, 120U);
-  EXPECT_EQ(rows(sweep.log).size(), 2 * *sweep.space.size());
+  EXPECT_EQ(rows(sweep.log).size(), 2 * *sweep.space().size());
 }
 
 TEST(Sweep, RefusesConflictingDefinitionsAndLeavesTheLogAlone) {
@@ -296,10 +347,11 @@ TEST(Sweep, RefusesConflictingDefinitionsAndLeavesTheLogAlone) {
   EXPECT_EQ(error_of([&] { (void)run_sweep(other); }).kind(), ErrorKind::usage);
   EXPECT_EQ(file_hash(sweep.log), before);
   other = sweep;
-  std::vector<space::Parameter> parameters = sweep.space.parameters();
+  std::vector<space::Parameter> parameters = sweep.space().parameters();
   parameters[0].values.pop_back();
   parameters[0].labels.clear();
-  other.space = space::DesignSpace("tiny", "another", parameters);
+  other.evaluator =
+      evaluator::built_in(space::DesignSpace("tiny", "another", parameters), accel::load_technology("22nm"));
   EXPECT_EQ(error_of([&] { (void)run_sweep(other); }).kind(), ErrorKind::usage);
   EXPECT_EQ(file_hash(sweep.log), before);
 }

@@ -63,6 +63,7 @@ struct W50Result {
   std::size_t table_rows = 0, hidden_rows = 0, train_rows = 0, train_feasible = 0;
   std::vector<W50Score> scores;
   double seconds = 0;
+  std::uint64_t simulator_queries = 0;  ///< evaluations that were asked for meanwhile
   bool interrupted = false;
 };
 /// Scores `proposals`, best first, of one context.

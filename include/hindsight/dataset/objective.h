@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/core/direction.h"
+
 namespace hindsight::dataset {
 
 /// A product of powers of logged metrics, minimised: "latency_s", "energy_j * latency_s", "latency_s^2 * area_mm2",
@@ -22,7 +24,7 @@ struct Objective {
 };
 /// The one metric that a short name stands for: "latency" is latency_s. Nothing for other words, and for edp.
 [[nodiscard]] std::optional<std::string> metric_of_short_name(const std::string& name);
-enum class Direction { minimise, maximise };
+using hindsight::Direction;
 /// Error{usage} naming the offending factor.
 [[nodiscard]] Objective parse_objective(const std::string& text, Direction direction);
 /// "latency_s^2 * energy_j^-1": reads back as the same product when minimised.

@@ -50,6 +50,8 @@ class Evaluator {
   /// Those of them that the design alone decides and that are cheap enough to be asked for every candidate of a search;
   /// empty for an evaluator that knows none. Every row has them, infeasible ones too.
   [[nodiscard]] virtual const std::vector<std::string>& fact_names() const = 0;
+  /// The smallest value of a fact among all designs of the space, where that is known without trying them.
+  [[nodiscard]] virtual std::optional<double> smallest_fact(const std::string& name) const = 0;
   /// Codes of violations that it is known to give, for summaries that list those which did not occur. Others may come.
   [[nodiscard]] virtual const std::vector<std::string>& reasons() const = 0;
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hindsight/core/direction.h"
 #include "hindsight/log/log.h"
 
 namespace hindsight::log {
@@ -96,8 +97,6 @@ struct WorkloadOrigin {
 
 /// Names that best_designs() and pareto_front() accept: the standard metrics, then the others of this log by name.
 [[nodiscard]] std::vector<std::string> metric_names(const Log& log);
-
-enum class Direction { minimise, maximise };
 
 /// A feasible evaluation with the metrics that were asked for.
 struct RankedEvaluation {

@@ -25,7 +25,7 @@ struct LogQuery {
 [[nodiscard]] std::string metric_of(const LogQuery& query, const std::string& workload);
 
 /// More utilisation or caching is better; of every other metric less.
-[[nodiscard]] log::Direction direction_of(const std::string& metric);
+[[nodiscard]] Direction direction_of(const std::string& metric);
 
 /// Contents, newest runs, best designs per workload.
 [[nodiscard]] std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns);

@@ -22,6 +22,7 @@ struct TrainingSummary {
   std::filesystem::path file;  ///< empty when interrupted: no model was written
   std::string file_sha256;
   std::optional<std::int64_t> model_id;  ///< in the log
+  std::uint64_t simulator_queries = 0;   ///< evaluations that were asked for while it was trained
 };
 /// Of a finished training.
 [[nodiscard]] std::string training_text(const TrainingSummary& summary, int columns);

@@ -6,17 +6,17 @@
 /// those of them with number mod S == i. Neither the thread count nor interruptions change a row or its order.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "hindsight/accel/evaluation.h"
-#include "hindsight/accel/technology.h"
 #include "hindsight/core/provenance.h"
+#include "hindsight/evaluator/evaluator.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/space/sampling.h"
 #include "hindsight/workload/network.h"
@@ -25,13 +25,11 @@ namespace hindsight::sweep {
 
 /// `metric` <= `limit`, checked before any network is evaluated.
 struct Constraint {
-  std::string metric;  ///< one of constraint_metrics()
+  std::string metric;  ///< one of the evaluator's facts
   double limit = 0;
 };
-/// Metrics that depend on the design alone: those that accel::metrics() knows before an evaluation.
-[[nodiscard]] const std::vector<std::string>& constraint_metrics();
-/// Parses "area_mm2=100". Error{usage}: nearest metric, or the number that is wrong.
-[[nodiscard]] Constraint parse_constraint(std::string_view text);
+/// Parses "area_mm2=100" for an evaluator with these facts. Error{usage}: nearest fact, or the number that is wrong.
+[[nodiscard]] Constraint parse_constraint(std::string_view text, const std::vector<std::string>& facts);
 
 /// Shard `index` of `count`.
 struct Shard {
@@ -42,9 +40,8 @@ struct Shard {
 [[nodiscard]] Shard parse_shard(std::string_view text);
 
 struct SweepOptions {
-  space::DesignSpace space;
+  std::shared_ptr<const evaluator::Evaluator> evaluator;  ///< of the space that is swept
   std::vector<workload::Network> networks;
-  accel::Technology technology;
   space::SamplerKind sampler = space::SamplerKind::uniform;
   std::uint64_t samples = 0;  ///< new designs within the constraints, all shards together; grid: 0 = all
   std::uint64_t seed = 0;
@@ -58,6 +55,7 @@ struct SweepOptions {
   std::uint64_t max_fruitless_candidates = 10'000'000;
   bool quiet = false;
   Provenance provenance;
+  [[nodiscard]] const space::DesignSpace& space() const { return evaluator->space(); }
 };
 
 enum class SweepStatus {
@@ -70,10 +68,11 @@ enum class SweepStatus {
 
 /// Counts per network over the whole sweep (earlier runs of it included).
 struct WorkloadCounts {
-  std::string name;
+  std::string name = {};
   std::uint64_t feasible = 0;
   std::uint64_t infeasible = 0;
-  std::array<std::uint64_t, accel::kReasonCount> reasons{};  ///< designs with this reason; a design may have several
+  /// (code, designs with this reason); a design may have several. First those that the evaluator is known to give.
+  std::vector<std::pair<std::string, std::uint64_t>> reasons = {};
 };
 
 struct SweepSummary {
