@@ -64,16 +64,14 @@ bool meets(const space::Design& design, const LoggedQuestion& question) {
   }
   LevelMatrix levels(1, static_cast<Eigen::Index>(design.levels.size()));
   std::copy(design.levels.begin(), design.levels.end(), levels.data());
-  return std::all_of(question.constraints.begin(), question.constraints.end(),
-                     [&](const Constraint& constraint) {
-                       return !constraint.value || constraint.value(levels)[0] <= constraint.limit;
-                     });
+  return std::all_of(question.constraints.begin(), question.constraints.end(), [&](const Constraint& constraint) {
+    return !constraint.value || constraint.value(levels)[0] <= constraint.limit;
+  });
 }
 
 }  // namespace
 
-double aggregate_value(const std::vector<double>& objectives, Aggregate aggregate,
-                       const std::vector<double>& weights) {
+double aggregate_value(const std::vector<double>& objectives, Aggregate aggregate, const std::vector<double>& weights) {
   HINDSIGHT_EXPECT(!objectives.empty());
   HINDSIGHT_EXPECT(aggregate != Aggregate::weighted || weights.size() == objectives.size());
   const auto count = static_cast<double>(objectives.size());
@@ -133,8 +131,8 @@ std::vector<std::optional<LoggedTruth>> logged_truth(const dataset::Dataset& dat
     }
   }
   for (std::size_t i = 0; i < designs.size(); ++i) {
-    const bool complete = std::none_of(objectives[i].begin(), objectives[i].end(),
-                                       [](double value) { return std::isnan(value); });
+    const bool complete =
+        std::none_of(objectives[i].begin(), objectives[i].end(), [](double value) { return std::isnan(value); });
     if (truths[i] || !complete) continue;
     truths[i] = {.feasible = true, .value = aggregate_value(objectives[i], question.aggregate, question.weights)};
   }
