@@ -2,10 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <initializer_list>
 #include <stdexcept>
@@ -14,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "repository.h"
+#include "temporary_folder.h"
 
 namespace hindsight::test {
 
@@ -28,24 +26,12 @@ class EditedYaml {
     write(text.replace(at, from.size(), to));
   }
   explicit EditedYaml(const std::string& text) { write(text); }
-  ~EditedYaml() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  EditedYaml(const EditedYaml&) = delete;
-  EditedYaml& operator=(const EditedYaml&) = delete;
-
   [[nodiscard]] std::string path() const { return (folder_ / "edited.yaml").string(); }
 
  private:
-  void write(const std::string& text) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-edited-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    folder_ = pattern;
-    std::ofstream(path(), std::ios::binary) << text;
-  }
+  void write(const std::string& text) { folder_.write("edited.yaml", text); }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 /// Expects Error{usage} of one line from `action`, with every one of `words` in its message.

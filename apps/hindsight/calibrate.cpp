@@ -6,10 +6,12 @@
 
 #include "file_roles.h"
 #include "given_calibrations.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/dataset/gemm_rows.h"
 #include "hindsight/gpu/calibration.h"
 #include "hindsight/gpu/power_calibration.h"
@@ -115,21 +117,18 @@ std::string power_errors_text(const char* what, const gpu::PowerErrors& errors) 
 }
 
 double shortest_s(const Options& options) {
-  constexpr double kMicrosecond = 1e-6;
   if (options.shortest_us.empty()) return 0;  // `measure` runs kernels back to back: the power of short ones is theirs
   const std::optional<double> value = parse_double(options.shortest_us);
   if (!value || !(*value >= 0)) {
     throw Error(ErrorKind::usage, fmt::format("--shortest-us '{}' is no duration", printable(options.shortest_us)));
   }
-  return *value * kMicrosecond;
+  return *value * units::kMicro;
 }
 
 /// Whether the rows' weights are as `calibrate` finds them recorded of this GPU, or all real data.
 bool takes_recorded_operands(const std::string& text) {
-  const std::vector<std::string> names{"random", "recorded"};
-  if (text.empty() || text == names[0]) return false;
-  if (text == names[1]) return true;
-  throw Error(ErrorKind::usage, fmt::format("unknown --operands '{}'.{}", printable(text), did_you_mean(text, names)));
+  constexpr EnumNames<bool, 2> kTakesRecorded{{{false, "random"}, {true, "recorded"}}};
+  return !text.empty() && parse_enum("--operands", text, kTakesRecorded);
 }
 
 int calibrate_power(const Options& options, const Provenance& provenance) {

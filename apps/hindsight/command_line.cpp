@@ -55,10 +55,22 @@ void check_verbs(const CLI::App& app, const std::vector<std::string>& arguments,
   if (verbs.empty() || position >= arguments.size() || arguments[position].starts_with('-')) return;
   const auto found = std::find(verbs.begin(), verbs.end(), arguments[position]);
   if (found == verbs.end()) {
-    throw Error(ErrorKind::usage, fmt::format("'{}' is not a verb of {}.{}", arguments[position], full_name(app),
-                                              did_you_mean(arguments[position], verbs)));
+    throw Error(ErrorKind::usage, fmt::format("'{}' is not a verb of {}.{}", printable(arguments[position]),
+                                              full_name(app), did_you_mean(arguments[position], verbs)));
   }
   check_verbs(*app.get_subcommand(*found), arguments, position + 1);
+}
+
+/// "option --x is given twice" where an option that takes one value got more of them, else an empty text.
+std::string repeated_option(const CLI::App& verb) {
+  for (const CLI::Option* option : verb.get_options()) {
+    const auto given = option->count(), most = static_cast<std::size_t>(option->get_items_expected_max());
+    if (given > most && most > 0) {
+      return fmt::format("{} is given {}. Keep one.", option->get_name(),
+                         given == 2 ? "twice" : fmt::format("{} times", given));
+    }
+  }
+  return {};
 }
 
 [[noreturn]] void fail(const CLI::App& app, const CLI::ParseError& error) {
@@ -68,8 +80,11 @@ void check_verbs(const CLI::App& app, const std::vector<std::string>& arguments,
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unknown.empty()) {
     const std::string word = unknown.front().substr(0, unknown.front().find('='));
     problem = word.starts_with('-')
-                  ? fmt::format("unknown option '{}'.{}", word, did_you_mean(word, option_names(verb)))
-                  : fmt::format("unexpected argument '{}'.", word);
+                  ? fmt::format("unknown option '{}'.{}", printable(word), did_you_mean(word, option_names(verb)))
+                  : fmt::format("unexpected argument '{}'.", printable(word));
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    if (const std::string repeated = repeated_option(verb); !repeated.empty()) problem = repeated;
   }
   const char* separator = problem.ends_with('.') || problem.ends_with('?') ? "" : ".";
   throw Error(ErrorKind::usage,

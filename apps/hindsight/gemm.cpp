@@ -9,6 +9,7 @@
 #include "file_roles.h"
 #include "gemm_csv.h"
 #include "given_calibrations.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -50,17 +51,10 @@ std::int64_t whole_number(const std::string& option, const std::string& text, st
   return *value;
 }
 
-template <typename Value>
-Value one_of(const std::string& option, const std::string& text,
-             const std::vector<std::pair<std::string, Value>>& choices) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : choices) {
-    if (name == text) return value;
-    names.push_back(name);
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("hindsight gemm: {}: unknown '{}'.{}", option, printable(text), did_you_mean(text, names)));
-}
+constexpr EnumNames<OperandChoice, 2> kOperands{
+    {{OperandChoice::recorded, "recorded"}, {OperandChoice::random, "random"}}};
+constexpr EnumNames<LaunchChoice, 2> kLaunches{
+    {{LaunchChoice::recorded, "recorded"}, {LaunchChoice::kernel, "kernel"}}};
 
 gpu::RunMode run_mode(const Options& options, Task task) {
   // A network runs for long, a measured kernel is usually launched a few times.
@@ -140,12 +134,10 @@ RecordedChoice recorded_choice(const Options& options, Task task) {
   RecordedChoice choice;
   if (task == Task::networks) choice = {.operands = OperandChoice::random, .launch = LaunchChoice::kernel};
   if (!options.operands.empty()) {
-    choice.operands = one_of<OperandChoice>("--operands", options.operands,
-                                            {{"recorded", OperandChoice::recorded}, {"random", OperandChoice::random}});
+    choice.operands = parse_enum("--operands", options.operands, kOperands);
   }
   if (!options.launch.empty()) {
-    choice.launch = one_of<LaunchChoice>("--launch", options.launch,
-                                         {{"recorded", LaunchChoice::recorded}, {"kernel", LaunchChoice::kernel}});
+    choice.launch = parse_enum("--launch", options.launch, kLaunches);
   }
   return choice;
 }
@@ -205,8 +197,9 @@ int predict_product(const Options& options, gpu::RunMode mode) {
 
 int predict_table(const Options& options, gpu::RunMode mode) {
   enum class Format { csv, json };
+  constexpr EnumNames<Format, 2> kFormats{{{Format::csv, "csv"}, {Format::json, "json"}}};
   const std::string format = options.format.empty() ? (options.json ? "json" : "csv") : options.format;
-  const auto written = one_of<Format>("--format", format, {{"csv", Format::csv}, {"json", Format::json}});
+  const auto written = parse_enum("--format", format, kFormats);
   TableDefaults defaults{.batch = 1,
                          .dtype = dtype_of(options),
                          .layout = {},

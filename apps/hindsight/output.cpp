@@ -1,28 +1,43 @@
-/// Writes what the program says: whole files or nothing, errors as one safe line.
+/// Standard output and error of the program: complete writes, one-line complaints, nothing that a terminal obeys.
 #include "output.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/terminal.h"
+#include "hindsight/core/text.h"
 
 namespace hindsight::app {
 namespace {
 
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
-}
+/// Longest line that is an error, its beginning "hindsight: error: " included, without styles.
+constexpr std::size_t kMostErrorWidth = 400;
 
+/// Terminals obey control characters, now or when a file is shown, and names may hold them. A carriage return may be
+/// part of a cell of a CSV file.
 std::string without_control_characters(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
-    if (is_control(c)) c = '?';
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && c != '\n' && c != '\t' && c != '\r') c = '?';
+  }
+  return out;
+}
+
+/// What nobody sees, or what moves other characters, made visible; lines and tabs stay.
+std::string fit_for_terminal(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    out += printable(text.substr(0, end), text.size());
+    if (end < text.size()) out += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }
@@ -39,11 +54,21 @@ void write_error_line(const std::string& line) {
 }
 
 std::string one_line(std::string_view message) {
-  std::string line = without_control_characters(message);
+  std::string line(message);
   for (char& c : line) {
-    if (c == '\n' || c == '\t') c = ' ';
+    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
   }
-  return line;
+  return printable(line, line.size());
+}
+
+/// What is too long loses its middle: the place stands at the beginning, the remedy at the end.
+std::string without_middle(std::string_view line, std::size_t width) {
+  if (display_width(line) <= width) return std::string(line);
+  constexpr std::size_t kTail = 160;
+  const auto begins_character = [&](std::size_t i) { return (static_cast<unsigned char>(line[i]) & 0xc0U) != 0x80U; };
+  std::size_t tail = line.size();
+  for (std::size_t left = kTail; left > 0; left -= begins_character(tail) ? 1 : 0) --tail;
+  return shortened(line, width - kTail) + std::string(line.substr(tail));
 }
 
 }  // namespace
@@ -57,7 +82,7 @@ void print_or_write(const std::string& file, std::string_view text) {
 }
 
 void print(std::string_view text) {
-  const std::string safe = is_tty(Stream::out) ? without_control_characters(text) : std::string(text);
+  const std::string safe = is_tty(Stream::out) ? fit_for_terminal(text) : without_control_characters(text);
   std::string_view rest = safe;
   while (!rest.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, rest.data(), rest.size());
@@ -73,7 +98,10 @@ void print(std::string_view text) {
 }
 
 void complain(std::string_view message) {
-  write_error_line(fmt::format("hindsight: {} {}\n", styled("error:", Style::red, Stream::err), one_line(message)));
+  constexpr std::string_view kProgram = "hindsight: ", kWord = "error:";
+  const std::size_t width = kMostErrorWidth - kProgram.size() - kWord.size() - 1;
+  write_error_line(
+      fmt::format("{}{} {}\n", kProgram, in_red(kWord, Stream::err), without_middle(one_line(message), width)));
 }
 
 void remark(std::string_view message) { write_error_line(fmt::format("hindsight: {}\n", one_line(message))); }

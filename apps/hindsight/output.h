@@ -14,7 +14,8 @@ class OutputClosed : public std::exception {
 };
 
 /// Writes data to standard output, all of it or an exception: OutputClosed, or Error{failure} with the operating
-/// system's reason (a full disk). Control characters are replaced where a terminal would obey them.
+/// system's reason (a full disk). Control characters become '?', but for line ends and tabs; on a terminal whatever is
+/// not printable is shown by its number.
 void print(std::string_view text);
 
 /// Whether the FILE of an option like --out means standard output: empty, or "-".
@@ -22,7 +23,7 @@ void print(std::string_view text);
 /// Writes `text` to `file`, whole or not at all, or to standard output.
 void print_or_write(const std::string& file, std::string_view text);
 
-/// Writes one line "hindsight: error: ..." to standard error.
+/// Writes one line "hindsight: error: ..." of at most 400 characters to standard error.
 void complain(std::string_view message);
 /// Writes one line "hindsight: ..." to standard error.
 void remark(std::string_view message);

@@ -13,7 +13,11 @@ void apply_setting(surrogate::Recipe& recipe, const std::string& setting) {
   if (equals == std::string::npos || equals == 0) {
     throw Error(ErrorKind::usage, fmt::format("--set {}: is not KEY=VALUE, e.g. alpha=0.1", printable(setting)));
   }
-  surrogate::set_recipe_value(recipe, setting.substr(0, equals), setting.substr(equals + 1));
+  try {
+    surrogate::set_recipe_value(recipe, setting.substr(0, equals), setting.substr(equals + 1));
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("--set {}: {}", printable(setting), error.what()));
+  }
 }
 
 }  // namespace hindsight::app

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "file_roles.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
@@ -114,11 +115,9 @@ surrogate::Recipe make_recipe(const Options& options) {
 }
 
 surrogate::Device parse_device(const std::string& name) {
-  static const std::vector<std::string> names{"auto", "cpu", "cuda"};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return static_cast<surrogate::Device>(i);
-  }
-  throw Error(ErrorKind::usage, fmt::format("unknown device '{}'.{}", printable(name), did_you_mean(name, names)));
+  using surrogate::Device;
+  constexpr EnumNames<Device, 3> kDevices{{{Device::automatic, "auto"}, {Device::cpu, "cpu"}, {Device::cuda, "cuda"}}};
+  return parse_enum("device", name, kDevices);
 }
 
 /// A long training must not end at a name that is taken.

@@ -129,7 +129,7 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   root.require_only_keys({"name", "description", "source", "config", "published_area_mm2", "published_peak_tera_ops"});
 
   ReferenceChip chip;
-  chip.name = root.at("name").as_string();
+  chip.name = root.at("name").as_name();
   chip.description = root.at("description").as_string();
   chip.source = root.at("source").as_string();
   chip.published_area_mm2 = root.get_double("published_area_mm2", 0, kNonNegative);

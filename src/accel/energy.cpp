@@ -5,27 +5,23 @@
 #include <cmath>
 
 #include "hindsight/accel/template_constants.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 
-namespace {
-
-constexpr double kJoulesPerPicojoule = 1e-12;
-
-}  // namespace
+namespace {}  // namespace
 
 EventEnergy event_energy(const AcceleratorConfig& config, double pe_pitch_mm, const Technology& technology) {
   return {.mac_pj = technology.mac_int8_pj,
           .lane_register_pj = core_register_bits(config.compute_lanes, config.macs_per_lane) / config.compute_lanes *
                               technology.register_bit_pj,
           .noc_pj_per_hop_byte = technology.noc_router_pj_per_byte + technology.noc_pj_per_byte_mm * pe_pitch_mm,
-          .dram_pj_per_byte = technology.dram_energy(config.dram_type).value() / kJoulesPerPicojoule};
+          .dram_pj_per_byte = technology.dram_j_per_byte(config.dram_type) / units::kPico};
 }
 
 double logic_leakage_w(const AreaBreakdown& area, const Technology& technology) {
-  constexpr double kWattsPerMilliwatt = 1e-3;
   const double logic_mm2 = area.mac_mm2 + area.register_mm2 + area.noc_mm2 + area.control_mm2;
-  return kWattsPerMilliwatt * logic_mm2 * technology.logic_leakage_mw_per_mm2;
+  return units::kMilli * logic_mm2 * technology.logic_leakage_mw_per_mm2;
 }
 
 SramCost banked_sram_cost(const Technology& technology, double bytes) {
@@ -52,11 +48,11 @@ PeakPower peak_power(const ChipFacts& chip) {
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
   const double noc_pj =
       kNocLinkBytesPerCycle * config.pes_y * mean_hops(config) * chip.event.noc_pj_per_hop_byte;  // as noc_cycles()
-  const double dram_w = config.dram_bandwidth_gb_per_s * 1e9 * chip.event.dram_pj_per_byte * kJoulesPerPicojoule;
-  const double clock_hz = config.clock().value();
+  const double dram_w = config.dram_bandwidth_gb_per_s * units::kGiga * chip.event.dram_pj_per_byte * units::kPico;
+  const double clock_hz = config.clock_hz();
   PeakPower power;
-  power.pe_array_w = config.pes() * pe_pj * kJoulesPerPicojoule * clock_hz + chip.leakage_w;
-  power.chip_w = power.pe_array_w + noc_pj * kJoulesPerPicojoule * clock_hz + dram_w;
+  power.pe_array_w = config.pes() * pe_pj * units::kPico * clock_hz + chip.leakage_w;
+  power.chip_w = power.pe_array_w + noc_pj * units::kPico * clock_hz + dram_w;
   return power;
 }
 

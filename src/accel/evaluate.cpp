@@ -14,6 +14,7 @@
 #include "hindsight/accel/technology_fields.h"
 #include "hindsight/accel/template_constants.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 
@@ -27,12 +28,11 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
       sram_cost(technology.sram, config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
   chip.parameter_memory = sram_cost(technology.sram, config.parameter_memory_entries * kParameterEntryBytes);
   chip.instruction_memory = sram_cost(technology.sram, config.instruction_memory_entries * kInstructionBytes);
-  constexpr double kWattsPerMilliwatt = 1e-3;
   const double sram_leakage_mw =
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
       chip.instruction_memory.leakage_mw;
-  chip.leakage_w = kWattsPerMilliwatt * sram_leakage_mw + logic_leakage_w(chip.area, technology);
+  chip.leakage_w = units::kMilli * sram_leakage_mw + logic_leakage_w(chip.area, technology);
   chip.pe_pitch_mm = std::sqrt(chip.area.pe_mm2);
   chip.event = event_energy(config, chip.pe_pitch_mm, technology);
   chip.multicast_delay_ns = multicast_delay_ns(config.pes_x + config.pes_y, chip.pe_pitch_mm, technology);

@@ -3,11 +3,10 @@
 #include <cmath>
 
 #include "hindsight/accel/technology.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 namespace {
-
-inline constexpr double kBytesPerKib = 1024;
 inline constexpr double kBitsPerByte = 8;
 
 /// y = coefficient * KiB^exponent, from ln(KiB): one logarithm serves all laws of a memory.
@@ -27,7 +26,7 @@ MacroSplit split_into_macros(double kib, double largest_macro_kib) {
 
 SramCost sram_cost(const SramModel& model, double bytes) {
   if (bytes <= 0) return {};
-  const double kib = bytes / kBytesPerKib;
+  const double kib = bytes / units::kKib;
   const MacroSplit split = split_into_macros(kib, model.largest_macro_kib);
   const double log_access_kib = std::log(std::clamp(kib, kSmallestFittedKib, model.largest_macro_kib));
   const double port_bytes = model.port_bits / kBitsPerByte;
@@ -40,7 +39,7 @@ SramCost sram_cost(const SramModel& model, double bytes) {
 
 double sram_area_mm2(const SramModel& model, double bytes) {
   if (bytes <= 0) return 0;
-  const MacroSplit split = split_into_macros(bytes / kBytesPerKib, model.largest_macro_kib);
+  const MacroSplit split = split_into_macros(bytes / units::kKib, model.largest_macro_kib);
   return split.macros * evaluate_law(model.area_mm2, split.log_macro_kib);
 }
 

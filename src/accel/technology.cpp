@@ -52,8 +52,8 @@ class Reader {
 
 }  // namespace
 
-JoulesPerByte Technology::dram_energy(DramType type) const {
-  return units::picojoules(dram_pj_per_bit[static_cast<std::size_t>(type)] * kBitsPerByte) / units::bytes(1);
+double Technology::dram_j_per_byte(DramType type) const {
+  return dram_pj_per_bit[static_cast<std::size_t>(type)] * kBitsPerByte * units::kPico;
 }
 
 Technology load_technology(const std::string& name_or_path) {
@@ -62,7 +62,7 @@ Technology load_technology(const std::string& name_or_path) {
   std::vector<std::string> keys{"name", "description"};
   for_each_technology_field(technology, [&](const char* key, const auto&...) { keys.emplace_back(key); });
   root.require_only_keys(keys);
-  technology.name = root.at("name").as_string();
+  technology.name = root.at("name").as_name();
   for_each_technology_field(technology, Reader(root));
   return technology;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hindsight/check/offline.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/workload/prime_applications.h"
@@ -76,7 +77,7 @@ std::vector<OfflineTask> select_tasks(const std::vector<std::string>& names) {
     if (chosen.size() > before) continue;
     std::vector<std::string> known{"all", "single", "multi", "zero_shot"};
     for (const OfflineTask& task : offline_tasks()) known.push_back(task.name);
-    throw Error(ErrorKind::usage, fmt::format("unknown task '{}'.{}", printable(name), did_you_mean(name, known)));
+    fail_unknown_name("task", name, known);
   }
   return chosen;
 }
@@ -86,13 +87,10 @@ OfflineMethod parse_offline_method(const std::string& text) {
                                                  "random",      "evolutionary", "firefly", "bayesian"};
   const auto at = text.find('@');
   const std::string base = text.substr(0, at);
-  const auto found = std::find(known.begin(), known.end(), base);
-  if (found == known.end()) {
-    throw Error(ErrorKind::usage, fmt::format("unknown method '{}'.{}", printable(base), did_you_mean(base, known)));
-  }
+  const std::size_t position = index_of_name("method", base, known);
   OfflineMethod method;
   method.name = text;
-  if (found - known.begin() >= 4) {
+  if (position >= 4) {
     method.kind = OfflineMethod::Kind::online;
     method.online = optimize::parse_online_method(base);
   } else if (base != "best_in_log") {

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "check/forest_proposer.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
@@ -22,11 +23,11 @@
 namespace hindsight::check {
 namespace {
 
-/// In the order of W50Method.
-const std::vector<std::string>& method_names() {
-  static const std::vector<std::string> names = {"prime", "coms", "supervised", "forest", "best_in_log"};
-  return names;
-}
+constexpr EnumNames<W50Method, 5> kMethods{{{W50Method::prime, "prime"},
+                                            {W50Method::coms, "coms"},
+                                            {W50Method::supervised, "supervised"},
+                                            {W50Method::forest, "forest"},
+                                            {W50Method::best_in_log, "best_in_log"}}};
 
 void require_valid(const W50Options& options) {
   const auto refuse = [](const std::string& problem) { throw Error(ErrorKind::usage, problem); };
@@ -172,16 +173,9 @@ class Proposer {
 
 }  // namespace
 
-W50Method parse_w50_method(const std::string& name) {
-  const auto& names = method_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw Error(ErrorKind::usage, fmt::format("unknown method '{}'.{}", printable(name), did_you_mean(name, names)));
-  }
-  return static_cast<W50Method>(found - names.begin());
-}
+W50Method parse_w50_method(const std::string& name) { return parse_enum("method", name, kMethods); }
 
-std::string to_string(W50Method method) { return method_names()[static_cast<std::size_t>(method)]; }
+std::string to_string(W50Method method) { return std::string(name_in(kMethods, method)); }
 
 W50Rows choose_rows(const dataset::Dataset& truth, const W50Options& options) {
   require_valid(options);

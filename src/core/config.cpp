@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "utf8.h"
 
 namespace hindsight {
 namespace {
@@ -108,6 +109,10 @@ ConfigNode ConfigNode::load(const std::filesystem::path& file) {
   } catch (const Error& error) {
     throw Error(ErrorKind::usage, error.what());
   }
+  if (const std::string_view kind = binary_kind(text); !kind.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: is {}, not YAML. Is it the right file?", printable(file.string(), 400), kind));
+  }
   return parse(text, file.string());
 }
 
@@ -185,6 +190,15 @@ std::string ConfigNode::as_string() const {
   return impl_->element->text;
 }
 
+std::string ConfigNode::as_name() const {
+  const std::string text = as_string();
+  if (!is_printable(text)) {
+    impl_->fail(fmt::format("{} is {}, but a name has one line. Remove the line end or tab.", impl_->element->label,
+                            kind_text(*impl_->element)));
+  }
+  return text;
+}
+
 double ConfigNode::as_double(Bounds bounds) const {
   const auto value = parse_double(impl_->plain("a number"));
   if (!value) {
@@ -245,10 +259,12 @@ void ConfigNode::fail(const std::string& problem) const { impl_->fail(problem); 
 
 std::string yaml_quoted(std::string_view text) {
   std::string quoted = "'";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool control = byte < 0x20 || byte == 0x7f;
-    quoted += c == '\'' ? "''" : std::string(1, control ? '?' : c);
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint c = decode_utf8(text, i);
+    const std::string_view character = text.substr(i, c.length);
+    const bool refused = !c.valid || is_control(c.value) || is_deceptive(c.value);
+    quoted += refused ? "?" : character == "'" ? "''" : character;
+    i += c.length;
   }
   return quoted + '\'';
 }

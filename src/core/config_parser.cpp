@@ -22,10 +22,34 @@ namespace {
 
 constexpr std::size_t kMostDepth = 64;          // [chosen] the deepest file of the project has 6
 constexpr std::size_t kMostValues = 1'000'000;  // [chosen] keeps the memory for a hostile file below 1 GB
+constexpr std::size_t kMostItems = 65'535;      // [chosen] levels of one parameter; layers of 11 values each stay below
+                                                // kMostValues, so that the list is named and not the file
 constexpr std::size_t kMostUnclosed = 1'000;    // [chosen] far above kMostDepth, so that prose in texts passes
 
 TextPlace place_of(const YAML::Mark& mark) {
   return {.line = std::max(0, mark.line) + 1, .column = std::max(0, mark.column) + 1};
+}
+
+[[noreturn]] void fail_deceptive(const std::string& name, TextPlace place, char32_t c) {
+  config_fail(
+      name, place,
+      fmt::format("character U+{:04X}, which nobody sees and which can make text look like other text. Remove it.",
+                  static_cast<unsigned>(c)));
+}
+
+/// A text in double quotes may name characters ("\u202e") that its file does not hold.
+void check_scalar(const std::string& text, const std::string& name, TextPlace place) {
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint c = decode_utf8(text, i);
+    const bool layout = c.value == '\n' || c.value == '\t';
+    if (is_control(c.value) && !layout) {
+      config_fail(
+          name, place,
+          fmt::format("a text with the control character U+{:04X}. Remove it.", static_cast<unsigned>(c.value)));
+    }
+    if (is_deceptive(c.value)) fail_deceptive(name, place, c.value);
+    i += c.length;
+  }
 }
 
 /// Checks on the raw bytes. yaml-cpp keeps the tokens of a whole `[...]` before its first event, so what
@@ -50,6 +74,7 @@ void check_raw_text(const std::string& text, const std::string& name) {
       config_fail(name, place,
                   fmt::format("control character U+{:04X}. Is this a YAML file?", static_cast<unsigned>(c.value)));
     }
+    if (is_deceptive(c.value)) fail_deceptive(name, place, c.value);
     if (c.value == '[' || c.value == '{') {
       ++unclosed;
     } else if ((c.value == ']' || c.value == '}') && unclosed > 0) {
@@ -99,6 +124,7 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& value) override {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
+    check_scalar(value, name_, place_of(mark));
     add_leaf(ConfigElement{
         .kind = ConfigElement::Kind::scalar, .quoted = tag == "!", .place = place_of(mark), .text = value});
   }
@@ -145,6 +171,12 @@ class TreeBuilder : public YAML::EventHandler {
   void count_value(TextPlace place) {
     if (++values_ > kMostValues) {
       config_fail(name_, place, fmt::format("more than {} values.", with_commas(kMostValues)));
+    }
+    if (!open_.empty() && open_.back().kind == ConfigElement::Kind::list &&
+        open_.back().children.size() == kMostItems) {
+      config_fail(name_, place,
+                  fmt::format("{} has more than {} items, the most that a list may have.", open_.back().label,
+                              with_commas(kMostItems)));
     }
   }
 

@@ -15,7 +15,9 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/installation.h"
 #include "hindsight/core/text.h"
@@ -212,6 +214,8 @@ std::string read_file(const fs::path& file, std::uint64_t max_bytes) {
   if (S_ISDIR(facts.st_mode)) {
     throw Error(ErrorKind::usage, fmt::format("{}: is a folder. Give a file in it?", shown(file)));
   }
+  // /dev/null and the like end at once; /dev/zero never does.
+  const bool may_be_endless = S_ISBLK(facts.st_mode) || (S_ISCHR(facts.st_mode) && ::isatty(descriptor.number()) == 0);
   std::string content;
   std::array<char, 1U << 16U> buffer{};
   if (S_ISREG(facts.st_mode) && facts.st_size > 0) {
@@ -228,6 +232,9 @@ std::string read_file(const fs::path& file, std::uint64_t max_bytes) {
     if (got == 0) {
       return content;
     }
+    if (may_be_endless) {
+      throw Error(ErrorKind::usage, fmt::format("{}: is a device (it may never end). Give a file?", shown(file)));
+    }
     content.append(buffer.data(), static_cast<std::size_t>(got));
     if (content.size() > max_bytes) {
       throw Error(ErrorKind::failure,
@@ -235,6 +242,28 @@ std::string read_file(const fs::path& file, std::uint64_t max_bytes) {
                               binary_bytes(static_cast<double>(max_bytes))));
     }
   }
+}
+
+std::string_view binary_kind(std::string_view content) {
+  using namespace std::string_view_literals;
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kMagic{
+      {{"SQLite format 3\0"sv, "a SQLite database"},
+       {"\x1f\x8b"sv, "a gzip file"},
+       {"PK\x03\x04"sv, "a zip archive"},
+       {"\x89HDF\r\n"sv, "an HDF5 file"},
+       {"PAR1"sv, "a Parquet file"},
+       {"\x7f"
+        "ELF"sv,
+        "a program"},
+       {"%PDF-"sv, "a PDF file"}}};
+  for (const auto& [magic, kind] : kMagic) {
+    if (content.starts_with(magic)) return kind;
+  }
+  constexpr std::size_t kSafetensorsLength = 8;  // of the header, then its JSON
+  if (content.size() > kSafetensorsLength && content.substr(kSafetensorsLength).starts_with(R"({"__metadata__")")) {
+    return "a safetensors file";
+  }
+  return {};
 }
 
 void write_file_atomically(const fs::path& file, const std::string& content) {
@@ -281,30 +310,34 @@ std::vector<fs::path> data_roots() {
 
 fs::path find_data_file(const std::string& name, const std::string& folder, const std::string& what) {
   std::error_code error;
-  if (const fs::file_status status = fs::status(name, error); fs::exists(status) && !fs::is_directory(status)) {
+  const fs::file_status status = fs::status(name, error);
+  if (fs::exists(status) && !fs::is_directory(status)) {
     return name;
   }
-  const std::vector<std::string> known = list_data_files(folder);
   const bool is_path = name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml");
-  if (is_path) {
-    const std::string stem = fs::path(name).stem().string();
-    const bool shipped = std::find(known.begin(), known.end(), stem) != known.end();
-    throw Error(ErrorKind::usage, fmt::format("{}: no such file.{}", shown(name),
-                                              shipped ? fmt::format(" Did you mean the {} '{}'?", what, stem)
-                                                      : did_you_mean(stem, known)));
-  }
   for (const fs::path& root : data_roots()) {
     const fs::path file = root / folder / (name + ".yaml");
-    if (!name.empty() && fs::is_regular_file(file, error)) {
+    if (!is_path && !name.empty() && fs::is_regular_file(file, error)) {
       return file;
     }
+  }
+  const std::vector<std::string> known = list_data_files(folder);
+  const std::string stem = fs::path(name).stem().string();
+  const bool shipped = std::find(known.begin(), known.end(), stem) != known.end();
+  const std::string nearest = shipped ? fmt::format(" Did you mean the {} '{}'?", what, stem) : "";
+  if (fs::is_directory(status)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: is a folder. Give a file in it?{}", shown(name), nearest));
+  }
+  if (is_path) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: no such file.{}", shown(name), shipped ? nearest : did_you_mean(stem, known)));
   }
   if (known.empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("unknown {} '{}': no folder {} with data was found (searched: {}). Set HINDSIGHT_DATA_DIR?",
                             what, printable(name), folder, join(as_texts(data_roots()), ", ")));
   }
-  throw Error(ErrorKind::usage, fmt::format("unknown {} '{}'.{}", what, printable(name), did_you_mean(name, known)));
+  fail_unknown_name(what, name, known);
 }
 
 std::vector<std::string> list_data_files(const std::string& folder) {

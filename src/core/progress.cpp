@@ -58,6 +58,51 @@ double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::
   return std::chrono::duration<double>(to - from).count();
 }
 
+struct Line {
+  enum Part { label, bar, percent, count, rate, time, remark, part_count };
+  double share = 0;
+  std::array<std::string, part_count> parts;
+};
+
+std::string joined(const Line& line) {
+  std::string text;
+  for (const std::string& part : line.parts) {
+    if (!part.empty()) text += (text.empty() ? "" : "  ") + part;
+  }
+  return text;
+}
+
+/// The line in `width` characters: what a person misses least goes first.
+std::string fitted(Line line, const std::vector<std::string>& notes, std::size_t width, bool has_total) {
+  using enum Line::Part;
+  std::string text;
+  const auto fits = [&] {
+    text = joined(line);
+    return display_width(text) <= width;
+  };
+  auto& parts = line.parts;
+  if (fits()) return text;
+  if (!parts[bar].empty()) parts[bar] = bar_text(line.share, kShortBarCells);
+  if (fits()) return text;
+  for (const Line::Part part : {count, rate}) {
+    if (part == count && !has_total) continue;  // without a total the count is the progress
+    parts[part].clear();
+    if (fits()) return text;
+  }
+  for (std::size_t kept = notes.size(); kept > kNotesBeforeBar; --kept) {
+    parts[remark] = notes_text(notes, kept - 1);
+    if (fits()) return text;
+  }
+  parts[bar].clear();
+  if (fits()) return text;
+  for (std::size_t kept = std::min(notes.size(), kNotesBeforeBar); kept > 0; --kept) {
+    parts[remark] = notes_text(notes, kept - 1);
+    if (fits()) return text;
+  }
+  parts[time].clear();
+  return fits() ? text : shortened(text, width);
+}
+
 }  // namespace
 
 Progress::Progress(const std::string& label, std::uint64_t total, const std::string& item_name, bool quiet)
@@ -117,8 +162,10 @@ std::string Progress::line(std::uint64_t done, double elapsed_s, int columns,
   const double rate_per_s = elapsed_s > 0.0 ? static_cast<double>(done_here) / elapsed_s : 0.0;
   const bool complete = total_ > 0 && done >= total_;
 
-  enum Part { label, bar, percent, count, rate, time, remark, part_count };
-  std::array<std::string, part_count> parts;
+  using enum Line::Part;
+  Line all;
+  all.share = share;
+  auto& parts = all.parts;
   parts[label] = label_;
   if (total_ > 0) {
     parts[bar] = columns > 0 ? bar_text(share, kBarCells) : "";
@@ -137,46 +184,7 @@ std::string Progress::line(std::uint64_t done, double elapsed_s, int columns,
   }
   parts[remark] = notes_text(notes, notes.size());
 
-  const auto joined = [&] {
-    std::string text;
-    for (const std::string& part : parts) {
-      if (!part.empty()) {
-        text += (text.empty() ? "" : "  ") + part;
-      }
-    }
-    return text;
-  };
-  std::string text = joined();
-  if (columns <= 0) {
-    return text;
-  }
-  const auto width = static_cast<std::size_t>(columns);
-  const auto fits = [&] {
-    text = joined();
-    return display_width(text) <= width;
-  };
-  // What a person misses least goes first.
-  if (fits()) return text;
-  if (!parts[bar].empty()) parts[bar] = bar_text(share, kShortBarCells);
-  if (fits()) return text;
-  for (const Part part : {count, rate}) {
-    if (part == count && total_ == 0) continue;  // without a total the count is the progress
-    parts[part].clear();
-    if (fits()) return text;
-  }
-  for (std::size_t kept = notes.size(); kept > kNotesBeforeBar; --kept) {
-    parts[remark] = notes_text(notes, kept - 1);
-    if (fits()) return text;
-  }
-  parts[bar].clear();
-  if (fits()) return text;
-  for (std::size_t kept = std::min(notes.size(), kNotesBeforeBar); kept > 0; --kept) {
-    parts[remark] = notes_text(notes, kept - 1);
-    if (fits()) return text;
-  }
-  parts[time].clear();
-  if (fits()) return text;
-  return shortened(text, width);
+  return columns <= 0 ? joined(all) : fitted(std::move(all), notes, static_cast<std::size_t>(columns), total_ > 0);
 }
 
 }  // namespace hindsight

@@ -83,49 +83,48 @@ void Table::add_row(std::vector<std::string> cells) {
 
 void Table::add_rule() { pending_rule_ = true; }
 
-std::string Table::render(int columns) const {
-  std::vector<std::size_t> shown(columns_.size());
-  std::iota(shown.begin(), shown.end(), std::size_t{0});
-  std::vector<std::size_t> widths(columns_.size());
+Table::Fit Table::fit(std::size_t limit) const {
+  Fit fit{.shown = std::vector<std::size_t>(columns_.size()),
+          .widths = std::vector<std::size_t>(columns_.size()),
+          .dropped = {}};
+  std::iota(fit.shown.begin(), fit.shown.end(), std::size_t{0});
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    widths[c] = display_width(columns_[c].header);
-    for (const Row& row : rows_) {
-      widths[c] = std::max(widths[c], display_width(row.cells[c]));
-    }
+    fit.widths[c] = display_width(columns_[c].header);
+    for (const Row& row : rows_) fit.widths[c] = std::max(fit.widths[c], display_width(row.cells[c]));
   }
-
-  const bool unlimited = columns <= 0;
-  const std::size_t limit = unlimited ? 0 : static_cast<std::size_t>(columns);
-  const auto too_wide = [&] { return !unlimited && total_width(widths) > limit; };
-  std::vector<std::size_t> dropped;
+  const auto too_wide = [&] { return limit > 0 && total_width(fit.widths) > limit; };
   while (too_wide()) {
     // The rightmost of the least important columns.
     std::size_t victim = 0;
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      if (columns_[shown[i]].priority >= columns_[shown[victim]].priority) {
-        victim = i;
-      }
+    for (std::size_t i = 0; i < fit.shown.size(); ++i) {
+      if (columns_[fit.shown[i]].priority >= columns_[fit.shown[victim]].priority) victim = i;
     }
-    if (columns_[shown[victim]].priority <= 0) {
-      break;
-    }
-    dropped.push_back(shown[victim]);
-    shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(victim));
-    widths.erase(widths.begin() + static_cast<std::ptrdiff_t>(victim));
+    if (columns_[fit.shown[victim]].priority <= 0) break;
+    fit.dropped.push_back(fit.shown[victim]);
+    fit.shown.erase(fit.shown.begin() + static_cast<std::ptrdiff_t>(victim));
+    fit.widths.erase(fit.widths.begin() + static_cast<std::ptrdiff_t>(victim));
   }
+  std::sort(fit.dropped.begin(), fit.dropped.end());
   if (too_wide()) {
-    const auto first_left =
-        std::find_if(shown.begin(), shown.end(), [&](std::size_t c) { return columns_[c].align == Align::left; });
-    if (first_left != shown.end()) {
-      std::size_t& width = widths[static_cast<std::size_t>(first_left - shown.begin())];
-      const std::size_t excess = total_width(widths) - limit;
+    const auto first_left = std::find_if(fit.shown.begin(), fit.shown.end(),
+                                         [&](std::size_t c) { return columns_[c].align == Align::left; });
+    if (first_left != fit.shown.end()) {
+      std::size_t& width = fit.widths[static_cast<std::size_t>(first_left - fit.shown.begin())];
+      const std::size_t excess = total_width(fit.widths) - limit;
       width = std::max(std::min(width, kReadableCells), width - std::min(width, excess));
     }
   }
-  while (too_wide() && *std::max_element(widths.begin(), widths.end()) > 1) {
-    --*std::max_element(widths.begin(), widths.end());
+  while (too_wide() && *std::max_element(fit.widths.begin(), fit.widths.end()) > 1) {
+    --*std::max_element(fit.widths.begin(), fit.widths.end());
   }
+  return fit;
+}
 
+std::string Table::render(int columns) const {
+  const std::size_t limit = columns <= 0 ? 0 : static_cast<std::size_t>(columns);
+  const Fit fitted = fit(limit);
+  const auto& shown = fitted.shown;
+  const auto& widths = fitted.widths;
   std::string result;
   const auto add_line = [&](const auto& cell_of) {
     std::string line;
@@ -133,24 +132,19 @@ std::string Table::render(int columns) const {
       line +=
           (i == 0 ? "" : std::string(kGapCells, ' ')) + padded(cell_of(shown[i]), widths[i], columns_[shown[i]].align);
     }
-    result += without_trailing_space(unlimited ? line : shortened(line, limit)) + "\n";
+    result += without_trailing_space(limit == 0 ? line : shortened(line, limit)) + "\n";
   };
-  const std::size_t rule_width = unlimited ? total_width(widths) : std::min(total_width(widths), limit);
+  const std::size_t rule_width = limit == 0 ? total_width(widths) : std::min(total_width(widths), limit);
   const std::string rule = std::string(rule_width, '-') + "\n";
   add_line([&](std::size_t c) -> const std::string& { return columns_[c].header; });
   result += rule;
   for (const Row& row : rows_) {
-    if (row.rule_before) {
-      result += rule;
-    }
+    if (row.rule_before) result += rule;
     add_line([&](std::size_t c) -> const std::string& { return row.cells[c]; });
   }
-  if (!dropped.empty()) {
-    std::sort(dropped.begin(), dropped.end());
+  if (!fitted.dropped.empty()) {
     std::vector<std::string> names;
-    for (const std::size_t c : dropped) {
-      names.push_back(columns_[c].header);
-    }
+    for (const std::size_t c : fitted.dropped) names.push_back(columns_[c].header);
     result += wrapped("Not shown for lack of width: " + join(names, ", ") + ".", limit);
   }
   return result;

@@ -1,6 +1,7 @@
 /// Properties of the output streams and the width of text on them.
 #include "hindsight/core/terminal.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -22,26 +23,6 @@ int descriptor(Stream stream) { return stream == Stream::out ? STDOUT_FILENO : S
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view{} : std::string_view{value};
-}
-
-std::string_view escape_code(Style style) {
-  switch (style) {
-    case Style::plain:
-      return "";
-    case Style::bold:
-      return "\x1b[1m";
-    case Style::dim:
-      return "\x1b[2m";
-    case Style::red:
-      return "\x1b[31m";
-    case Style::green:
-      return "\x1b[32m";
-    case Style::yellow:
-      return "\x1b[33m";
-    case Style::cyan:
-      return "\x1b[36m";
-  }
-  return "";
 }
 
 /// Length of the escape sequence `ESC [ ... letter` at `position`, 0 when there is none.
@@ -75,11 +56,8 @@ bool use_colour(Stream stream) {
   return environment("NO_COLOR").empty() && environment("TERM") != "dumb" && is_tty(stream);
 }
 
-std::string styled(std::string_view text, Style style, Stream stream) {
-  if (style == Style::plain || !use_colour(stream)) {
-    return std::string(text);
-  }
-  return std::string(escape_code(style)).append(text).append("\x1b[0m");
+std::string in_red(std::string_view text, Stream stream) {
+  return use_colour(stream) ? fmt::format("\x1b[31m{}\x1b[0m", text) : std::string(text);
 }
 
 std::size_t display_width(std::string_view text) {

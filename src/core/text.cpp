@@ -10,21 +10,17 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/terminal.h"
 #include "utf8.h"
 
 namespace hindsight {
 namespace {
 
-constexpr std::size_t kMostListedNames = 12;  // [chosen] what still reads as one line
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), lower);
-  return result;
-}
+constexpr std::size_t kMostListedNames = 12;   // [chosen] what still reads as one line
+constexpr std::size_t kMostListedWidth = 200;  // [chosen] half of the longest error line
+constexpr std::size_t kLongestName = 200;      // [chosen] bytes; nobody mistypes more, and the distance costs n^2
+constexpr std::size_t kMostNameWidth = 60;     // [chosen] characters of a name that are shown
 
 /// Damerau-Levenshtein distance: insertions, deletions, substitutions and transpositions of neighbours, where
 /// further edits between transposed letters are allowed (Lowrance and Wagner 1975).
@@ -58,15 +54,6 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return cell(rows - 1, cols - 1);
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\v\f";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 /// One leading '+' is allowed, which from_chars does not take.
 std::string_view without_plus(std::string_view text) {
   const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
@@ -84,20 +71,49 @@ std::string without_trailing_zeros(std::string number) {
   return number;
 }
 
+/// What stands for a character that cannot be shown.
+std::string escaped(const CodePoint& c) {
+  const auto value = static_cast<std::uint32_t>(c.value);
+  return value < 0x100     ? fmt::format("\\x{:02x}", value)
+         : value < 0x10000 ? fmt::format("\\u{:04x}", value)
+                           : fmt::format("\\U{:08x}", value);
+}
+
+bool is_shown(const CodePoint& c) { return c.valid && !is_control(c.value) && !is_deceptive(c.value); }
+
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
 
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
   const std::size_t limit = std::max<std::size_t>(2, name.size() / 2);
-  const std::string wanted = lowered(name);
+  const std::string wanted = lower_case(name);
   const std::string* best = nullptr;
   std::size_t best_distance = limit + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t longer = std::max(name.size(), candidate.size());
     const std::size_t shorter = std::min(name.size(), candidate.size());
-    if (longer - shorter >= best_distance) {
+    if (longer > kLongestName || longer - shorter >= best_distance) {
       continue;
     }
-    const std::size_t distance = edit_distance(wanted, lowered(candidate));
+    const std::size_t distance = edit_distance(wanted, lower_case(candidate));
     if (distance < best_distance && distance < longer) {
       best_distance = distance;
       best = &candidate;
@@ -108,14 +124,20 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates) {
   if (const auto nearest = nearest_name(name, candidates)) {
-    return fmt::format(" Did you mean '{}'?", *nearest);
+    return fmt::format(" Did you mean '{}'?", printable(*nearest, kLongestName));
   }
   if (candidates.empty()) {
     return "";
   }
-  const bool too_many = candidates.size() > kMostListedNames;
-  const auto listed = candidates.first(std::min(candidates.size(), kMostListedNames));
-  return fmt::format(" Known: {}{}", join(listed, ", "), too_many ? ", ..." : ".");
+  std::string listed;
+  std::size_t count = 0;
+  while (count < std::min(candidates.size(), kMostListedNames)) {
+    const std::string next = (count == 0 ? "" : ", ") + printable(candidates[count], kMostNameWidth);
+    if (count > 0 && listed.size() + next.size() > kMostListedWidth) break;
+    listed += next;
+    ++count;
+  }
+  return fmt::format(" Known: {}{}", listed, count < candidates.size() ? ", ..." : ".");
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -248,16 +270,21 @@ std::string printable(std::string_view text, std::size_t max_width) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < text.size() && width <= max_width;) {
     const CodePoint c = decode_utf8(text, i);
-    if (!c.valid || is_control(c.value)) {
-      result += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(c.value));
-      width += 4;
-    } else {
-      result += text.substr(i, c.length);
-      ++width;
-    }
+    const std::string shown = is_shown(c) ? std::string(text.substr(i, c.length)) : escaped(c);
+    result += shown;
+    width += is_shown(c) ? 1 : shown.size();
     i += c.length;
   }
   return width <= max_width ? result : shortened(result, max_width);
+}
+
+bool is_printable(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint c = decode_utf8(text, i);
+    if (!is_shown(c)) return false;
+    i += c.length;
+  }
+  return true;
 }
 
 }  // namespace hindsight

@@ -20,4 +20,12 @@ struct CodePoint {
 /// True for C0 and C1 control characters and DEL.
 [[nodiscard]] constexpr bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
+/// True for characters without a glyph of their own that make text look like other text: marks of direction, of zero
+/// width, separators of lines, annotations and tags (Unicode 15, categories Cf, Zl and Zp; UTS 39, section 3).
+[[nodiscard]] constexpr bool is_deceptive(char32_t c) {
+  const auto in = [c](char32_t first, char32_t last) { return c >= first && c <= last; };
+  return c == 0x61c || in(0x200b, 0x200f) || in(0x2028, 0x202e) || in(0x2060, 0x206f) || c == 0xfeff ||
+         in(0xfff9, 0xfffb) || in(0xe0000, 0xe007f);
+}
+
 }  // namespace hindsight

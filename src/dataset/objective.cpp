@@ -26,14 +26,6 @@ constexpr std::array<ShortName, 4> kShortNames = {{
     {.name = "power", .metrics = {"average_power_w", ""}},
 }};
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 bool is_metric_name(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto inner = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == ':'; };

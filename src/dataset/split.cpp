@@ -125,28 +125,9 @@ std::string counted(const Dataset& data, const Rows& rows) {
 
 }  // namespace
 
-SplitKind parse_split_kind(const std::string& name) {
-  std::vector<std::string> known;
-  for (const SplitKind kind : {SplitKind::worst_for_training, SplitKind::random, SplitKind::leave_workloads_out}) {
-    known.push_back(to_string(kind));
-    if (known.back() == name) {
-      return kind;
-    }
-  }
-  throw Error(ErrorKind::usage, fmt::format("unknown split '{}'.{}", printable(name), did_you_mean(name, known)));
-}
+SplitKind parse_split_kind(const std::string& name) { return parse_enum("split", name, kSplitKinds); }
 
-std::string to_string(SplitKind kind) {
-  switch (kind) {
-    case SplitKind::worst_for_training:
-      return "worst_for_training";
-    case SplitKind::random:
-      return "random";
-    case SplitKind::leave_workloads_out:
-      return "leave_workloads_out";
-  }
-  return "";
-}
+std::string to_string(SplitKind kind) { return std::string(name_in(kSplitKinds, kind)); }
 
 Split split(const Dataset& data, const SplitOptions& options) {
   if (!(options.validation_frac >= 0.0 && options.validation_frac < 1.0)) {

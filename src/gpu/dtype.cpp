@@ -1,64 +1,38 @@
 /// Names, sizes and classes of number formats.
 #include "hindsight/gpu/dtype.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <cctype>
-#include <utility>
-#include <vector>
-
-#include "hindsight/core/error.h"
-#include "hindsight/core/text.h"
+#include "hindsight/core/ascii.h"
+#include "hindsight/core/enum_names.h"
 
 namespace hindsight::gpu {
+namespace {
 
-std::string_view to_string(DType dtype) {
-  switch (dtype) {
-    case DType::fp32:
-      return "fp32";
-    case DType::tf32:
-      return "tf32";
-    case DType::fp16:
-      return "fp16";
-    case DType::bf16:
-      return "bf16";
-    case DType::fp8:
-      return "fp8";
-    case DType::int8:
-      return "int8";
-  }
-  return "?";
-}
+constexpr EnumNames<DType, kDTypeCount> kNames{{{DType::fp32, "fp32"},
+                                                {DType::tf32, "tf32"},
+                                                {DType::fp16, "fp16"},
+                                                {DType::bf16, "bf16"},
+                                                {DType::fp8, "fp8"},
+                                                {DType::int8, "int8"}}};
+constexpr EnumNames<DType, 6> kOtherNames{{{DType::bf16, "bfloat16"},
+                                           {DType::fp16, "float16"},
+                                           {DType::fp16, "half"},
+                                           {DType::fp32, "float32"},
+                                           {DType::fp32, "float"},
+                                           {DType::fp8, "e4m3"}}};
+
+}  // namespace
+
+std::string_view to_string(DType dtype) { return name_in(kNames, dtype); }
 
 std::string_view to_string(DTypeClass dtype_class) {
   return dtype_class == DTypeClass::cuda_core ? "cuda_core" : "tensor_core";
 }
 
 DType parse_dtype(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, DType>, 6> kOtherNames{{{"bfloat16", DType::bf16},
-                                                                                  {"float16", DType::fp16},
-                                                                                  {"half", DType::fp16},
-                                                                                  {"float32", DType::fp32},
-                                                                                  {"float", DType::fp32},
-                                                                                  {"e4m3", DType::fp8}}};
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::vector<std::string> names;
-  for (const DType dtype : kAllDTypes) {
-    if (lower == to_string(dtype)) {
-      return dtype;
-    }
-    names.emplace_back(to_string(dtype));
-  }
-  for (const auto& [name, dtype] : kOtherNames) {
-    if (lower == name) {
-      return dtype;
-    }
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("unknown number format '{}'.{}", printable(text), did_you_mean(lower, names)));
+  const std::string lower = lower_case(text);
+  if (const auto dtype = find_enum(lower, kNames)) return *dtype;
+  if (const auto dtype = find_enum(lower, kOtherNames)) return *dtype;
+  fail_unknown_name("number format", text, names_in(kNames));
 }
 
 }  // namespace hindsight::gpu

@@ -7,45 +7,23 @@
 #include <utility>
 #include <vector>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::gpu {
-std::string_view to_string(RunMode mode) { return mode == RunMode::burst ? "burst" : "sustained"; }
+namespace {
 
-RunMode parse_mode(std::string_view text) {
-  std::vector<std::string> names;
-  for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
-    if (text == to_string(mode)) return mode;
-    names.emplace_back(to_string(mode));
-  }
-  throw Error(ErrorKind::usage, fmt::format("unknown mode '{}'.{}", printable(text), did_you_mean(text, names)));
-}
+constexpr EnumNames<RunMode, 2> kModes{{{RunMode::burst, "burst"}, {RunMode::sustained, "sustained"}}};
+constexpr EnumNames<Layout, 4> kLayouts{
+    {{Layout::nn, "nn"}, {Layout::nt, "nt"}, {Layout::tn, "tn"}, {Layout::tt, "tt"}}};
 
-std::string_view to_string(Layout layout) {
-  switch (layout) {
-    case Layout::nn:
-      return "nn";
-    case Layout::nt:
-      return "nt";
-    case Layout::tn:
-      return "tn";
-    case Layout::tt:
-      return "tt";
-  }
-  return "?";
-}
+}  // namespace
 
-Layout parse_layout(std::string_view text) {
-  std::vector<std::string> names;
-  for (const Layout layout : kAllLayouts) {
-    if (text == to_string(layout)) {
-      return layout;
-    }
-    names.emplace_back(to_string(layout));
-  }
-  throw Error(ErrorKind::usage, fmt::format("unknown layout '{}'.{}", printable(text), did_you_mean(text, names)));
-}
+std::string_view to_string(RunMode mode) { return name_in(kModes, mode); }
+RunMode parse_mode(std::string_view text) { return parse_enum("mode", text, kModes); }
+std::string_view to_string(Layout layout) { return name_in(kLayouts, layout); }
+Layout parse_layout(std::string_view text) { return parse_enum("layout", text, kLayouts); }
 
 std::string size_problem(const Gemm& gemm) {
   const std::array<std::pair<std::string_view, std::int64_t>, 4> sizes{

@@ -1,6 +1,8 @@
 /// Equations of board power, and the clock that a power limit leaves.
 #include "hindsight/gpu/power.h"
 
+#include "hindsight/core/units.h"
+
 namespace hindsight::gpu {
 namespace {
 
@@ -17,7 +19,6 @@ constexpr double kTf32Factor = 2.0;
 }  // namespace
 
 PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_class) {
-  constexpr double kPicojoule = 1e-12, kGigahertz = 1e9;
   // Busy SMs draw in proportion to their number and the clock. [chosen] Where no power was measured: a seventh of the
   // limit of the architecture's largest board.
   double active_w_per_sm_ghz = 0;
@@ -56,10 +57,10 @@ PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_cla
   // the 102 to 122 pJ of fp32 streams, which also pass L1 and registers [data: gpu-benches].
   constexpr double kL2BytePj = 40.0, kDramBytePj = 30.0;
   constexpr double kZeroWeightShare = 0.4;  // [measured: power fit, H200, as above]
-  return {.active_w = active_w_per_sm_ghz * spec.sms * spec.boost_hz / kGigahertz,
-          .op_j = kPicojoule * (dtype_class == DTypeClass::cuda_core ? fp32_pj : bf16_pj),
-          .l2_byte_j = kPicojoule * kL2BytePj,
-          .dram_byte_j = kPicojoule * kDramBytePj,
+  return {.active_w = active_w_per_sm_ghz * spec.sms * spec.boost_hz / units::kGiga,
+          .op_j = units::kPico * (dtype_class == DTypeClass::cuda_core ? fp32_pj : bf16_pj),
+          .l2_byte_j = units::kPico * kL2BytePj,
+          .dram_byte_j = units::kPico * kDramBytePj,
           .zero_weight_share = kZeroWeightShare};
 }
 

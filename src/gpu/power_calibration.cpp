@@ -7,14 +7,15 @@
 #include <filesystem>
 
 #include "hindsight/core/config.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::gpu {
 namespace {
 
 constexpr const char* kFolder = "data/gpus/calibration/power";
-constexpr double kPicojoule = 1e-12;
 
 /// Wide enough for any process node; refuses a wrong unit.
 constexpr Bounds kBytePj{.low = 0, .high = 1e4};
@@ -38,9 +39,8 @@ UnwrittenWeights read_unwritten(const ConfigNode& root) {
   const auto node = root.find("unwritten_weights");
   if (!node) return {};
   node->require_only_keys({"k_at_least", "weight_gb_at_least"});
-  constexpr double kGiga = 1e9;
   return {.k_at_least = node->get_double("k_at_least", 0, kNonNegative),
-          .weight_bytes_at_least = kGiga * node->get_double("weight_gb_at_least", 0, kNonNegative)};
+          .weight_bytes_at_least = units::kGiga * node->get_double("weight_gb_at_least", 0, kNonNegative)};
 }
 
 PowerFile read_power_file(const std::filesystem::path& path) {
@@ -57,8 +57,8 @@ PowerFile read_power_file(const std::filesystem::path& path) {
       .gpu = root.at("gpu").as_string(),
       .source = PowerSource::own,
       .constants = {.active_w = constants.at("active_w").as_double(kActiveW),
-                    .l2_byte_j = kPicojoule * constants.at("l2_pj_per_byte").as_double(kBytePj),
-                    .dram_byte_j = kPicojoule * constants.at("dram_pj_per_byte").as_double(kBytePj),
+                    .l2_byte_j = units::kPico * constants.at("l2_pj_per_byte").as_double(kBytePj),
+                    .dram_byte_j = units::kPico * constants.at("dram_pj_per_byte").as_double(kBytePj),
                     .zero_weight_share = constants.at("zero_weight_share").as_double(kShare)},
       .range = read_range(root.at("range")),
       .unwritten = read_unwritten(root),
@@ -71,19 +71,12 @@ PowerFile read_power_file(const std::filesystem::path& path) {
   return file;
 }
 
+constexpr EnumNames<PowerSource, 3> kSources{
+    {{PowerSource::own, "own"}, {PowerSource::transfer, "transfer"}, {PowerSource::defaults, "defaults"}}};
+
 }  // namespace
 
-std::string_view to_string(PowerSource source) {
-  switch (source) {
-    case PowerSource::own:
-      return "own";
-    case PowerSource::transfer:
-      return "transfer";
-    case PowerSource::defaults:
-      return "defaults";
-  }
-  return "";
-}
+std::string_view to_string(PowerSource source) { return name_in(kSources, source); }
 
 PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_class) {
   PowerCalibration found;
@@ -109,7 +102,6 @@ PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_cl
 std::string to_yaml(const PowerCalibration& calibration, DTypeClass dtype_class, const std::string& command,
                     const std::string& date) {
   HINDSIGHT_EXPECT(calibration.range.has_value());
-  constexpr double kGiga = 1e9;
   const PowerConstants& c = calibration.constants;
   std::string text = fmt::format(
       "# Power constants, fitted on measured power; docs/gpu-power.md says what the fields mean.\n"
@@ -121,13 +113,13 @@ std::string to_yaml(const PowerCalibration& calibration, DTypeClass dtype_class,
   text += fmt::format(
       "constants:\n  active_w: {:.4g}\n  l2_pj_per_byte: {:.4g}\n  dram_pj_per_byte: {:.4g}\n"
       "  zero_weight_share: {:.4g}\n",
-      c.active_w, c.l2_byte_j / kPicojoule, c.dram_byte_j / kPicojoule, c.zero_weight_share);
+      c.active_w, c.l2_byte_j / units::kPico, c.dram_byte_j / units::kPico, c.zero_weight_share);
   const UnwrittenWeights& unwritten = calibration.unwritten;
   if (unwritten.k_at_least > 0 || unwritten.weight_bytes_at_least > 0) {
     text += fmt::format(
         "# Weights of these shapes were never written by the collector; the rows draw as if they were zero.\n"
         "unwritten_weights: {{k_at_least: {}, weight_gb_at_least: {}}}\n",
-        unwritten.k_at_least, unwritten.weight_bytes_at_least / kGiga);
+        unwritten.k_at_least, unwritten.weight_bytes_at_least / units::kGiga);
   }
   return text;
 }

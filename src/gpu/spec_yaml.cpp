@@ -9,16 +9,17 @@
 
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/config.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/gpu/spec.h"
 
 namespace hindsight::gpu {
 namespace {
 
 constexpr const char* kFolder = "data/gpus";
-constexpr double kMega = 1e6, kGiga = 1e9, kTera = 1e12;
 constexpr double kKib = 1024.0, kMib = 1048576.0;
 
 // Ranges that refuse a wrong unit or a slipped decimal point, not a plausible GPU.
@@ -89,23 +90,17 @@ class Group {
   std::vector<SpecSource>* sources_;
 };
 
-Architecture parse_architecture(const ConfigNode& node) {
-  constexpr std::array kAll = {Architecture::volta, Architecture::turing, Architecture::ampere, Architecture::ada,
-                               Architecture::hopper};
-  std::vector<std::string> names;
-  for (const Architecture architecture : kAll) {
-    if (node.as_string() == to_string(architecture)) return architecture;
-    names.emplace_back(to_string(architecture));
-  }
-  node.fail(
-      fmt::format("unknown architecture '{}'.{}", printable(node.as_string()), did_you_mean(node.as_string(), names)));
-}
+constexpr EnumNames<Architecture, 5> kArchitectures{{{Architecture::volta, "volta"},
+                                                     {Architecture::turing, "turing"},
+                                                     {Architecture::ampere, "ampere"},
+                                                     {Architecture::ada, "ada"},
+                                                     {Architecture::hopper, "hopper"}}};
 
 void read_chip(const Group& group, GpuSpec& spec) {
   group.require_only({"compute_capability", "sms", "boost_mhz", "die_mm2", "node"});
   spec.compute_capability = static_cast<int>(std::lround(group.number("compute_capability", kCapability) * 10));
   spec.sms = group.number("sms", kSms);
-  spec.boost_hz = group.number("boost_mhz", kClockMhz) * kMega;
+  spec.boost_hz = group.number("boost_mhz", kClockMhz) * units::kMega;
   if (group.node().has("die_mm2")) spec.die_mm2 = group.number("die_mm2", kDieMm2);
   spec.node = group.node().get_string("node", "");
 }
@@ -113,8 +108,8 @@ void read_chip(const Group& group, GpuSpec& spec) {
 MathRate read_rate(const Group& group) {
   group.require_only({"fma_per_clock_per_sm", "peak_tera_ops_per_s", "clock_mhz"});
   return {.fma_per_clock_per_sm = group.number("fma_per_clock_per_sm", kFma),
-          .peak_ops_per_s = group.number("peak_tera_ops_per_s", kTeraOps) * kTera,
-          .clock_hz = group.number("clock_mhz", kClockMhz) * kMega};
+          .peak_ops_per_s = group.number("peak_tera_ops_per_s", kTeraOps) * units::kTera,
+          .clock_hz = group.number("clock_mhz", kClockMhz) * units::kMega};
 }
 
 void read_math(const ConfigNode& node, GpuSpec& spec, std::vector<SpecSource>& sources) {
@@ -142,11 +137,11 @@ SmLimits read_sm(const Group& group) {
 void read_memory(const Group& l2, const Group& dram, GpuSpec& spec) {
   l2.require_only({"size_mib", "gb_per_s", "clock_mhz"});
   spec.l2_bytes = l2.number("size_mib", kCacheMib) * kMib;
-  spec.l2_bytes_per_s = l2.number("gb_per_s", kGbPerS) * kGiga;
-  spec.l2_clock_hz = l2.number("clock_mhz", kClockMhz) * kMega;
+  spec.l2_bytes_per_s = l2.number("gb_per_s", kGbPerS) * units::kGiga;
+  spec.l2_clock_hz = l2.number("clock_mhz", kClockMhz) * units::kMega;
   dram.require_only({"size_gb", "gb_per_s"});
-  spec.dram_bytes = dram.number("size_gb", kSizeGb) * kGiga;
-  spec.dram_bytes_per_s = dram.number("gb_per_s", kGbPerS) * kGiga;
+  spec.dram_bytes = dram.number("size_gb", kSizeGb) * units::kGiga;
+  spec.dram_bytes_per_s = dram.number("gb_per_s", kGbPerS) * units::kGiga;
 }
 
 void read_power(const Group& power, GpuSpec& spec, std::vector<SpecSource>& sources) {
@@ -157,7 +152,7 @@ void read_power(const Group& power, GpuSpec& spec, std::vector<SpecSource>& sour
   Group(table, "power.idle", sources).cite("power.idle");
   for (const ConfigNode& point : table.at("points").items()) {
     point.require_only_keys({"clock_mhz", "power_w"});
-    const IdlePoint read{.clock_hz = point.at("clock_mhz").as_double(kClockMhz) * kMega,
+    const IdlePoint read{.clock_hz = point.at("clock_mhz").as_double(kClockMhz) * units::kMega,
                          .power_w = point.at("power_w").as_double(kIdleW)};
     if (!spec.idle.empty() && read.clock_hz <= spec.idle.back().clock_hz) {
       point.at("clock_mhz").fail("not above the clock of the point before. Sort the points by their clock");
@@ -201,9 +196,9 @@ std::filesystem::path sheet_file(const std::string& name_or_path) {
 GpuSpec read_sheet(const ConfigNode& root, std::vector<SpecSource>& sources) {
   root.require_only_keys({"name", "title", "architecture", "chip", "math", "sm", "l2", "dram", "power"});
   GpuSpec spec;
-  spec.name = root.at("name").as_string();
+  spec.name = root.at("name").as_name();
   spec.title = root.at("title").as_string();
-  spec.architecture = parse_architecture(root.at("architecture"));
+  spec.architecture = parse_enum("architecture", root.at("architecture"), kArchitectures);
   const auto group = [&](const char* key) { return Group(root.at(key), key, sources); };
   read_chip(group("chip"), spec);
   read_math(root.at("math"), spec, sources);
@@ -231,29 +226,15 @@ std::string math_yaml(const GpuSpec& spec, const std::string& source, const std:
     const MathRate& rate = spec.rate(dtype);
     out += fmt::format("  {}:\n", to_string(dtype)) + source_lines(source, note, "    ");
     out += number_line("fma_per_clock_per_sm", rate.fma_per_clock_per_sm, "    ");
-    out += number_line("peak_tera_ops_per_s", rate.peak_ops_per_s / kTera, "    ");
-    out += number_line("clock_mhz", rate.clock_hz / kMega, "    ");
+    out += number_line("peak_tera_ops_per_s", rate.peak_ops_per_s / units::kTera, "    ");
+    out += number_line("clock_mhz", rate.clock_hz / units::kMega, "    ");
   }
   return out;
 }
 
 }  // namespace
 
-std::string_view to_string(Architecture architecture) {
-  switch (architecture) {
-    case Architecture::volta:
-      return "volta";
-    case Architecture::turing:
-      return "turing";
-    case Architecture::ampere:
-      return "ampere";
-    case Architecture::ada:
-      return "ada";
-    case Architecture::hopper:
-      return "hopper";
-  }
-  return "";
-}
+std::string_view to_string(Architecture architecture) { return name_in(kArchitectures, architecture); }
 
 GpuSpec load_gpu(const std::string& name_or_path) {
   std::vector<SpecSource> sources;
@@ -287,7 +268,7 @@ std::string to_yaml(const GpuSpec& spec, const std::string& source, const std::s
                                 yaml_quoted(spec.title), to_string(spec.architecture));
   out += "chip:\n" + origin +
          fmt::format("  compute_capability: {}.{}\n", spec.compute_capability / 10, spec.compute_capability % 10);
-  out += number_line("sms", spec.sms) + number_line("boost_mhz", spec.boost_hz / kMega);
+  out += number_line("sms", spec.sms) + number_line("boost_mhz", spec.boost_hz / units::kMega);
   if (spec.die_mm2) out += number_line("die_mm2", *spec.die_mm2);
   if (!spec.node.empty()) out += fmt::format("  node: {}\n", yaml_quoted(spec.node));
   out += math_yaml(spec, source, note);
@@ -297,13 +278,14 @@ std::string to_yaml(const GpuSpec& spec, const std::string& source, const std::s
          number_line("shared_kib", spec.sm.shared_bytes / kKib) +
          number_line("shared_per_block_kib", spec.sm.shared_bytes_per_block / kKib);
   out += "l2:\n" + origin + number_line("size_mib", spec.l2_bytes / kMib) +
-         number_line("gb_per_s", spec.l2_bytes_per_s / kGiga) + number_line("clock_mhz", spec.l2_clock_hz / kMega);
-  out += "dram:\n" + origin + number_line("size_gb", spec.dram_bytes / kGiga) +
-         number_line("gb_per_s", spec.dram_bytes_per_s / kGiga);
+         number_line("gb_per_s", spec.l2_bytes_per_s / units::kGiga) +
+         number_line("clock_mhz", spec.l2_clock_hz / units::kMega);
+  out += "dram:\n" + origin + number_line("size_gb", spec.dram_bytes / units::kGiga) +
+         number_line("gb_per_s", spec.dram_bytes_per_s / units::kGiga);
   out += "power:\n" + origin + number_line("tdp_w", spec.tdp_w);
   out += "  idle:\n" + source_lines(source, note, "    ") + "    points:\n";
   for (const IdlePoint& point : spec.idle) {
-    out += fmt::format("      - {{clock_mhz: {}, power_w: {}}}\n", shortest(point.clock_hz / kMega),
+    out += fmt::format("      - {{clock_mhz: {}, power_w: {}}}\n", shortest(point.clock_hz / units::kMega),
                        shortest(point.power_w));
   }
   return out;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 
 namespace hindsight::gpu {
@@ -85,35 +86,19 @@ DramTraffic dram_traffic(const GpuSpec& spec, const Grid& grid, double blocks_in
   return {.bytes = grid.batch * (once + b_bytes * (1 + (passes - 1) * miss)), .miss_frac = miss};
 }
 
+constexpr EnumNames<OccupancyLimit, 4> kLimits{{{OccupancyLimit::threads, "threads"},
+                                                {OccupancyLimit::blocks, "blocks"},
+                                                {OccupancyLimit::registers, "registers"},
+                                                {OccupancyLimit::shared_memory, "shared_memory"}}};
+constexpr EnumNames<TiledBound, 4> kBounds{{{TiledBound::latency, "latency"},
+                                            {TiledBound::instruction, "instruction"},
+                                            {TiledBound::l2, "l2"},
+                                            {TiledBound::dram, "dram"}}};
+
 }  // namespace
 
-std::string_view to_string(OccupancyLimit limit) {
-  switch (limit) {
-    case OccupancyLimit::threads:
-      return "threads";
-    case OccupancyLimit::blocks:
-      return "blocks";
-    case OccupancyLimit::registers:
-      return "registers";
-    case OccupancyLimit::shared_memory:
-      return "shared_memory";
-  }
-  return "";
-}
-
-std::string_view to_string(TiledBound bound) {
-  switch (bound) {
-    case TiledBound::latency:
-      return "latency";
-    case TiledBound::instruction:
-      return "instruction";
-    case TiledBound::l2:
-      return "l2";
-    case TiledBound::dram:
-      return "dram";
-  }
-  return "";
-}
+std::string_view to_string(OccupancyLimit limit) { return name_in(kLimits, limit); }
+std::string_view to_string(TiledBound bound) { return name_in(kBounds, bound); }
 
 TiledOccupancy tiled_occupancy(const GpuSpec& spec, int tile) {
   HINDSIGHT_EXPECT(tile >= 1 && tile <= kLargestTile);
@@ -179,12 +164,6 @@ TiledPrediction predict_tiled(const GpuSpec& spec, const Gemm& gemm, int tile) {
 
 bool is_measured_tile(int tile) {
   return std::find(std::begin(kMeasuredTiles), std::end(kMeasuredTiles), tile) != std::end(kMeasuredTiles);
-}
-
-std::vector<TiledPrediction> predict_tiled_all(const GpuSpec& spec, const Gemm& gemm) {
-  std::vector<TiledPrediction> rows;
-  for (int tile = 1; tile <= kLargestTile; ++tile) rows.push_back(predict_tiled(spec, gemm, tile));
-  return rows;
 }
 
 TileStudy study_tiles(const GpuSpec& spec, const Gemm& gemm, std::span<const int> candidates) {

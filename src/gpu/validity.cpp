@@ -8,11 +8,10 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::gpu {
 namespace {
-
-constexpr double kMicro = 1e-6;
 
 template <typename Number>
 void widen(ValidatedRange::Span<Number>& span, Number value) {
@@ -81,7 +80,8 @@ std::string to_yaml(const ValidatedRange& range) {
   return fmt::format(
       "{{dtypes: [{}], layouts: [{}], mode: {},\n        {} {} {} {}\n        latency_us: [{:.6g}, {:.6g}]}}",
       join(dtypes, ", "), join(layouts, ", "), to_string(range.mode), sizes("m", range.m), sizes("n", range.n),
-      sizes("k", range.k), sizes("batch", range.batch), range.latency_s.low / kMicro, range.latency_s.high / kMicro);
+      sizes("k", range.k), sizes("batch", range.batch), range.latency_s.low / units::kMicro,
+      range.latency_s.high / units::kMicro);
 }
 
 ValidatedRange read_range(const ConfigNode& node) {
@@ -97,8 +97,8 @@ ValidatedRange read_range(const ConfigNode& node) {
   const ConfigNode latency = node.at("latency_us");
   const std::vector<ConfigNode> ends = latency.items();
   if (ends.size() != 2) latency.fail("not a pair (the least and the largest latency)");
-  range.latency_s.low = kMicro * ends[0].as_double(kPositive);
-  range.latency_s.high = kMicro * ends[1].as_double({.low = range.latency_s.low / kMicro});
+  range.latency_s.low = units::kMicro * ends[0].as_double(kPositive);
+  range.latency_s.high = units::kMicro * ends[1].as_double({.low = range.latency_s.low / units::kMicro});
   return range;
 }
 

@@ -9,21 +9,11 @@
 namespace hindsight::measure {
 namespace {
 
-constexpr double kMicro = 1e6, kMilli = 1e3, kTera = 1e12, kMega = 1e6;
-
 std::string cell(double value) { return std::isfinite(value) ? shortest(value) : ""; }
-
-/// A text cell as RFC 4180 has it.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
 
 std::string line_of(const Session& session, const GemmRow& row) {
   const std::vector<std::string> cells = {
-      cell(session.gpu_name),
+      csv_cell(session.gpu_name),
       row.kernel,
       row.dtype,
       row.layout,
@@ -35,17 +25,17 @@ std::string line_of(const Session& session, const GemmRow& row) {
       std::to_string(row.rank),
       row.mode,
       row.status,
-      cell(row.latency_s * kMicro),
+      cell(row.latency_s * units::kPerMicro),
       cell(row.board.power_w),
-      cell(row.energy_j * kMilli),
-      cell(ops_per_s(row) / kTera),
-      cell(row.board.sm_clock_hz / kMega),
+      cell(row.energy_j * units::kPerMilli),
+      cell(ops_per_s(row) / units::kTera),
+      cell(row.board.sm_clock_hz / units::kMega),
       cell(row.board.temperature_c),
       row.board.throttle_reasons < 0 ? "" : std::to_string(row.board.throttle_reasons),
       cell(row.spread_frac),
       std::to_string(row.samples),
-      cell(row.algorithm),
-      cell(row.message)};
+      csv_cell(row.algorithm),
+      csv_cell(row.message)};
   return join(cells, ",") + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
@@ -22,11 +23,10 @@ constexpr std::size_t kTournament = 3;   // [chosen] stronger than offline, as q
 constexpr int kTries = 8;                // [chosen] batches of moves before a random design is taken instead
 constexpr std::size_t kTriesPerBatch = 16;
 
-/// In the order of OnlineMethod.
-const std::array<std::string, 4>& method_names() {
-  static const std::array<std::string, 4> names = {"random", "evolutionary", "firefly", "bayesian"};
-  return names;
-}
+constexpr EnumNames<OnlineMethod, 4> kMethods{{{OnlineMethod::random, "random"},
+                                               {OnlineMethod::evolutionary, "evolutionary"},
+                                               {OnlineMethod::firefly, "firefly"},
+                                               {OnlineMethod::bayesian, "bayesian"}}};
 
 /// A simulator's infeasible design carries no degree of infeasibility: all are equally bad.
 Fitness fitness_of(std::optional<double> objective) {
@@ -154,17 +154,9 @@ std::unique_ptr<Strategy> make_firefly(CheapDesigns& designs, std::uint64_t seed
   return std::make_unique<FireflyStrategy>(designs, seed);
 }
 
-OnlineMethod parse_online_method(const std::string& name) {
-  const auto& names = method_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("unknown online method '{}'.{}", printable(name), did_you_mean(name, names)));
-  }
-  return static_cast<OnlineMethod>(found - names.begin());
-}
+OnlineMethod parse_online_method(const std::string& name) { return parse_enum("online method", name, kMethods); }
 
-std::string to_string(OnlineMethod method) { return method_names()[static_cast<std::size_t>(method)]; }
+std::string to_string(OnlineMethod method) { return std::string(name_in(kMethods, method)); }
 
 OnlineTrace optimize_online(OnlineMethod method, const Problem& problem, const Simulator& simulate,
                             std::uint64_t queries, std::uint64_t seed) {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
@@ -34,11 +35,10 @@ constexpr std::uint64_t kStartShare = 2;
 constexpr const char* kInfeasibility = "1 - p_feasible";
 constexpr const char* kLoggedBefore = "logged_before";
 
-/// In the order of Aggregate.
-const std::array<std::string, 4>& aggregate_names() {
-  static const std::array<std::string, 4> names = {"mean", "weighted", "worst", "geomean"};
-  return names;
-}
+constexpr EnumNames<Aggregate, 4> kAggregates{{{Aggregate::mean, "mean"},
+                                               {Aggregate::weighted, "weighted"},
+                                               {Aggregate::worst, "worst"},
+                                               {Aggregate::geomean, "geomean"}}};
 
 void require_valid(const surrogate::Model& model, const ProposeOptions& options) {
   const auto refuse = [](const std::string& problem) { throw Error(ErrorKind::usage, problem); };
@@ -333,16 +333,9 @@ class Proposer {
 
 }  // namespace
 
-Aggregate parse_aggregate(const std::string& name) {
-  const auto& names = aggregate_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw Error(ErrorKind::usage, fmt::format("unknown aggregate '{}'.{}", printable(name), did_you_mean(name, names)));
-  }
-  return static_cast<Aggregate>(found - names.begin());
-}
+Aggregate parse_aggregate(const std::string& name) { return parse_enum("aggregate", name, kAggregates); }
 
-std::string to_string(Aggregate aggregate) { return aggregate_names()[static_cast<std::size_t>(aggregate)]; }
+std::string to_string(Aggregate aggregate) { return std::string(name_in(kAggregates, aggregate)); }
 
 ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options) {
   require_valid(model, options);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "optimize/algorithms.h"
@@ -14,11 +15,10 @@
 namespace hindsight::optimize {
 namespace {
 
-/// In the order of SearchKind.
-const std::array<std::string, 4>& search_names() {
-  static const std::array<std::string, 4> names = {"firefly", "evolutionary", "local", "enumeration"};
-  return names;
-}
+constexpr EnumNames<SearchKind, 4> kSearches{{{SearchKind::firefly, "firefly"},
+                                              {SearchKind::evolutionary, "evolutionary"},
+                                              {SearchKind::local, "local"},
+                                              {SearchKind::enumeration, "enumeration"}}};
 
 /// [chosen] Share of the budget, and its least size, that a search for the smallest value of one constraint gets.
 constexpr std::uint64_t kRefineShare = 10;
@@ -106,16 +106,9 @@ std::string extent(const Solution& solution) {
 
 }  // namespace
 
-SearchKind parse_search(const std::string& name) {
-  const auto& names = search_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw Error(ErrorKind::usage, fmt::format("unknown search '{}'.{}", printable(name), did_you_mean(name, names)));
-  }
-  return static_cast<SearchKind>(found - names.begin());
-}
+SearchKind parse_search(const std::string& name) { return parse_enum("search", name, kSearches); }
 
-std::string to_string(SearchKind kind) { return search_names()[static_cast<std::size_t>(kind)]; }
+std::string to_string(SearchKind kind) { return std::string(name_in(kSearches, kind)); }
 
 std::vector<Point> first_points(const SearchOptions& options, const LevelSpace& space, std::size_t count,
                                 Random& random) {

@@ -3,6 +3,7 @@
 
 #include "hindsight/accel/metrics.h"
 #include "hindsight/core/provenance.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/evaluation.h"
 #include "report/fields.h"
 #include "report/json.h"
@@ -107,7 +108,7 @@ std::string evaluation_json(const EvaluatedDesign& design) {
             {"technology", design.technology->name},
             {"design", design.name},
             {"config", config_json(config)},
-            {"peak_tera_ops_per_s", config.peak().in(units::tera_ops_per_s(1))}};
+            {"peak_tera_ops_per_s", config.peak_ops_per_s() / units::kTera}};
   for (const accel::Metric& metric : accel::metrics()) {
     if (metric.known_before_evaluation()) json[std::string(metric.name)] = metric.of_design(config, *design.technology);
   }

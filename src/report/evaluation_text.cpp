@@ -3,6 +3,7 @@
 
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/evaluation.h"
 #include "report/fields.h"
 
@@ -21,7 +22,7 @@ std::string header_text(const EvaluatedDesign& design, int columns) {
   if (!design.description.empty()) out += wrapped("       ", design.description, columns, 7);
   out += wrapped("       ",
                  fmt::format("peak {:.4g} TOPS at {} MHz, {} {} GB/s; {}: area {:.4g} mm2, peak power {:.4g} W",
-                             config.peak().in(units::tera_ops_per_s(1)), shortest(config.clock_mhz),
+                             config.peak_ops_per_s() / units::kTera, shortest(config.clock_mhz),
                              accel::to_string(config.dram_type), shortest(config.dram_bandwidth_gb_per_s),
                              design.technology->name, design.chip.area.total_mm2(), design.chip.peak_power_w),
                  columns, 7);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "report/fields.h"
 
 namespace hindsight::report {
@@ -28,13 +29,13 @@ std::string tile_text(const gpu::Tile& tile) {
 }
 
 std::string tflops_text(double ops_per_s) {
-  const double tflops = ops_per_s / kTera;
+  const double tflops = ops_per_s / units::kTera;
   constexpr double kThreeDigits = 100;
   return tflops < kThreeDigits ? fmt::format("{:.3g}", tflops) : fmt::format("{:.0f}", tflops);
 }
 
 double energy_per_op_pj(const gpu::GemmPrediction& prediction, const gpu::Gemm& gemm) {
-  return prediction.energy_j / gpu::ops(gemm) / kPico;
+  return prediction.energy_j / gpu::ops(gemm) / units::kPico;
 }
 
 std::string_view bound_meaning(gpu::Bound bound) {
@@ -150,26 +151,26 @@ Json gemm_fields_json(const gpu::Gemm& gemm) {
 }
 
 Json prediction_json(const gpu::GemmPrediction& p) {
-  return {{"latency_us", p.latency_s / kMicro},
+  return {{"latency_us", p.latency_s / units::kMicro},
           {"power_w", p.average_power_w},
           {"power_of", operands_name(p.operands)},
-          {"energy_mj", p.energy_j / kMilli},
-          {"tflops", p.ops_per_s / kTera},
+          {"energy_mj", p.energy_j / units::kMilli},
+          {"tflops", p.ops_per_s / units::kTera},
           {"bound", gpu::to_string(p.bound)},
-          {"sm_clock_mhz", p.sm_clock_hz * kMicro},
+          {"sm_clock_mhz", p.sm_clock_hz * units::kMicro},
           {"dram_bytes", p.dram_bytes},
           {"l2_bytes", p.l2_bytes},
           {"tile", {{"m", p.tile.m}, {"n", p.tile.n}, {"k", p.tile.k}, {"split_k", p.tile.split_k}}},
           {"blocks", p.ctas},
           {"waves", p.waves},
           {"terms",
-           {{"launch_us", p.terms.launch_s / kMicro},
-            {"fill_us", p.terms.fill_s / kMicro},
-            {"chain_us", p.terms.chain_s / kMicro},
-            {"math_us", p.terms.math_s / kMicro},
-            {"l2_us", p.terms.l2_s / kMicro},
-            {"dram_us", p.terms.dram_s / kMicro},
-            {"reduction_us", p.terms.reduction_s / kMicro},
+           {{"launch_us", p.terms.launch_s / units::kMicro},
+            {"fill_us", p.terms.fill_s / units::kMicro},
+            {"chain_us", p.terms.chain_s / units::kMicro},
+            {"math_us", p.terms.math_s / units::kMicro},
+            {"l2_us", p.terms.l2_s / units::kMicro},
+            {"dram_us", p.terms.dram_s / units::kMicro},
+            {"reduction_us", p.terms.reduction_s / units::kMicro},
             {"slowdown", p.terms.slowdown}}},
           {"calibrated", p.calibrated},
           {"in_validated_range", p.in_validated_range},

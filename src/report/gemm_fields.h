@@ -10,11 +10,6 @@
 
 namespace hindsight::report {
 
-inline constexpr double kTera = 1e12;
-inline constexpr double kMicro = 1e-6;
-inline constexpr double kMilli = 1e-3;
-inline constexpr double kPico = 1e-12;
-
 /// "4096 x 4096 x 4096", with a batch "32 * 128 x 64 x 64".
 [[nodiscard]] std::string shape_text(const gpu::Gemm& gemm);
 /// "128 x 256 x 64", "128 x 64 x 64, split 4", "matrix times vector".

@@ -1,5 +1,6 @@
 /// GEMM predictions as JSON.
 #include "hindsight/core/provenance.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/gemm.h"
 #include "report/gemm_fields.h"
 
@@ -22,7 +23,7 @@ std::string gemm_json(const GemmReport& report) {
   for (const GemmOnGpu& on : report.gpus) {
     Json entry = gpu_json(on.gpu);
     entry.update(prediction_json(on.prediction));
-    entry["roofline_us"] = on.roofline_s / kMicro;
+    entry["roofline_us"] = on.roofline_s / units::kMicro;
     entry["calibration"] = calibration_json(on.gpu);
     for (const gpu::GemmPrediction& candidate : on.candidates) {
       entry["candidates"].push_back(prediction_json(candidate));
@@ -46,14 +47,14 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
     for (const NetworkOnGpu& on : report.gpus) {
       const gpu::NetworkPrediction& p = on.prediction;
       Json result = gpu_json(on.gpu);
-      result.update(Json{{"latency_us", p.latency_s / kMicro},
+      result.update(Json{{"latency_us", p.latency_s / units::kMicro},
                          {"power_w", p.average_power_w()},
-                         {"energy_mj", p.energy_j / kMilli},
-                         {"tflops", p.ops_per_s() / kTera},
+                         {"energy_mj", p.energy_j / units::kMilli},
+                         {"tflops", p.ops_per_s() / units::kTera},
                          {"dram_bytes", p.dram_bytes},
                          {"ignored_ops_frac", p.ignored_ops_frac},
                          {"ignored_bytes_frac", p.ignored_bytes_frac},
-                         {"ignored_least_us", p.ignored_least_s / kMicro},
+                         {"ignored_least_us", p.ignored_least_s / units::kMicro},
                          {"in_validated_range", p.in_validated_range},
                          {"power_in_validated_range", p.power_in_validated_range},
                          {"outside_latency_frac", outside_latency_frac(p)},

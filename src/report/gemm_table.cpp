@@ -7,6 +7,8 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/gemm.h"
 #include "report/gemm_fields.h"
 
@@ -26,14 +28,6 @@ std::vector<std::string> input_names(const GemmTable& table) {
     if (taken || (names_gpus(table) && name == kGpuColumn)) name = "input_" + name;
   }
   return names;
-}
-
-/// A cell in quotes where it needs them (RFC 4180).
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 /// True for the columns that the product itself prints, in upper case too.
@@ -62,8 +56,9 @@ std::string gemm_table_csv(const GemmTable& table) {
       const gpu::GemmPrediction& p = prediction(table, row, gpu);
       if (names_gpus(table)) out += csv_cell(table.gpus[gpu]) + ",";
       out += cells;
-      fmt::format_to(std::back_inserter(out), "{:.6g},{:.6g},{:.6g},{:.6g},{}\n", p.latency_s / kMicro,
-                     p.average_power_w, p.energy_j / kMilli, p.ops_per_s / kTera, gpu::to_string(p.bound));
+      fmt::format_to(std::back_inserter(out), "{:.6g},{:.6g},{:.6g},{:.6g},{}\n", p.latency_s / units::kMicro,
+                     p.average_power_w, p.energy_j / units::kMilli, p.ops_per_s / units::kTera,
+                     gpu::to_string(p.bound));
     }
   }
   return out;
@@ -83,11 +78,11 @@ std::string gemm_table_json(const GemmTable& table) {
       for (std::size_t i = 0; i < names.size(); ++i) {
         if (!is_product_column(names[i])) entry[names[i]] = table.input.rows[row][i];
       }
-      entry["latency_us"] = p.latency_s / kMicro;
+      entry["latency_us"] = p.latency_s / units::kMicro;
       entry["power_w"] = p.average_power_w;
       entry["power_of"] = operands_name(p.operands);
-      entry["energy_mj"] = p.energy_j / kMilli;
-      entry["tflops"] = p.ops_per_s / kTera;
+      entry["energy_mj"] = p.energy_j / units::kMilli;
+      entry["tflops"] = p.ops_per_s / units::kTera;
       entry["bound"] = gpu::to_string(p.bound);
       entry["calibrated"] = p.calibrated;
       entry["in_validated_range"] = p.in_validated_range;

@@ -5,6 +5,7 @@
 
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/gemm.h"
 #include "report/fields.h"
 #include "report/gemm_fields.h"
@@ -13,7 +14,6 @@ namespace hindsight::report {
 namespace {
 
 constexpr int kIndent = 2;
-constexpr double kMegahertz = 1e6;
 
 std::string title(const GemmReport& report) {
   return fmt::format("GEMM {}, {}, {}, {}\n", shape_text(report.gemm), gpu::to_string(report.gemm.dtype),
@@ -24,7 +24,7 @@ double peak_share(const GemmOnGpu& on, gpu::DType dtype) {
   return on.prediction.ops_per_s / on.gpu.spec.rate(dtype).peak_ops_per_s;
 }
 
-std::string clock_text(double clock_hz) { return fmt::format("{:.0f} MHz", clock_hz / kMegahertz); }
+std::string clock_text(double clock_hz) { return fmt::format("{:.0f} MHz", clock_hz / units::kMega); }
 
 std::string one_gpu_text(const GemmReport& report, int columns) {
   const GemmOnGpu& on = report.gpus.front();
@@ -33,7 +33,7 @@ std::string one_gpu_text(const GemmReport& report, int columns) {
   table.add_column(on.gpu.spec.name, Align::left);
   table.add_column("predicted", Align::right);
   table.add_column("note", Align::left, 1);
-  const auto peak_tflops = on.gpu.spec.rate(report.gemm.dtype).peak_ops_per_s / kTera;
+  const auto peak_tflops = on.gpu.spec.rate(report.gemm.dtype).peak_ops_per_s / units::kTera;
   table.add_row({"latency", si(p.latency_s, "s"), fmt::format("roofline {}", si(on.roofline_s, "s"))});
   table.add_row({"rate", tflops_text(p.ops_per_s) + " TFLOP/s",
                  fmt::format("{} of the published {:.4g}", percent(peak_share(on, report.gemm.dtype)), peak_tflops)});

@@ -9,6 +9,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/gpu/tiled_kernel.h"
 #include "report/fields.h"
 #include "report/gemm_fields.h"
@@ -80,7 +81,7 @@ std::string tiled_text(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& 
     table.add_column("bound by", Align::left);
     for (const gpu::TiledPrediction& p : tiles) {
       table.add_row({std::to_string(p.tile) + (gpu::is_measured_tile(p.tile) ? " " : "*"), si(p.latency_s, "s"),
-                     fmt::format("{:.3f}", p.ops_per_s / kTera),
+                     fmt::format("{:.3f}", p.ops_per_s / units::kTera),
                      fmt::format("{:.1f}", p.occupancy.occupancy_frac * kPercent),
                      fmt::format("{:.0f}", p.occupancy.blocks_per_sm), std::string(to_string(p.occupancy.limit)),
                      std::string(to_string(p.bound))});
@@ -105,8 +106,8 @@ std::string tiled_json(const std::vector<gpu::GpuSpec>& specs, const gpu::Gemm& 
     for (const gpu::TiledPrediction& p : tiles) {
       entry["tiles"].push_back({{"tile", p.tile},
                                 {"extrapolated", !gpu::is_measured_tile(p.tile) || spec.name != gpu::kTiledFittedOn},
-                                {"latency_us", p.latency_s / kMicro},
-                                {"tflops", p.ops_per_s / kTera},
+                                {"latency_us", p.latency_s / units::kMicro},
+                                {"tflops", p.ops_per_s / units::kTera},
                                 {"occupancy_frac", p.occupancy.occupancy_frac},
                                 {"blocks_per_sm", p.occupancy.blocks_per_sm},
                                 {"blocks_limited_by", to_string(p.occupancy.limit)},

@@ -207,17 +207,6 @@ std::string notes(const Proposals& proposals, int columns) {
   return out;
 }
 
-/// A cell of a CSV file (RFC 4180).
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
 }  // namespace
 
 std::string proposals_text(const Proposals& proposals, int columns) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
@@ -61,14 +62,6 @@ std::string level_list(const Parameter& parameter) {
     return join(labels, ", ") + unit;
   }
   return join(std::span(labels).first(kListed - 1), ", ") + ", ..., " + labels.back() + unit;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 /// Level of `parameter` that `text` names. Error{usage} with the nearest legal value or name.

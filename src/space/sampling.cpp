@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
@@ -21,11 +22,10 @@ constexpr std::uint64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 /// Most points of a Latin hypercube: levels times count stays below 2^56, so integer arithmetic is exact.
 constexpr std::uint64_t kMaxLhsCount = std::uint64_t{1} << 40U;
 
-/// In the order of SamplerKind.
-const std::array<std::string, 4>& sampler_names() {
-  static const std::array<std::string, 4> names = {"uniform", "lhs", "sobol", "grid"};
-  return names;
-}
+constexpr EnumNames<SamplerKind, 4> kSamplers{{{SamplerKind::uniform, "uniform"},
+                                               {SamplerKind::lhs, "lhs"},
+                                               {SamplerKind::sobol, "sobol"},
+                                               {SamplerKind::grid, "grid"}}};
 
 std::vector<std::uint64_t> level_counts(const DesignSpace& space) {
   std::vector<std::uint64_t> counts;
@@ -152,17 +152,9 @@ void require_lhs_count(std::uint64_t count) {
 
 }  // namespace
 
-SamplerKind parse_sampler(std::string_view name) {
-  for (std::size_t i = 0; i < sampler_names().size(); ++i) {
-    if (name == sampler_names()[i]) {
-      return static_cast<SamplerKind>(i);
-    }
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("unknown sampler {}.{}", in_quotes(name), did_you_mean(name, sampler_names())));
-}
+SamplerKind parse_sampler(std::string_view name) { return parse_enum("sampler", name, kSamplers); }
 
-std::string to_string(SamplerKind kind) { return sampler_names()[static_cast<std::size_t>(kind)]; }
+std::string to_string(SamplerKind kind) { return std::string(name_in(kSamplers, kind)); }
 
 std::unique_ptr<Sampler> make_sampler(SamplerKind kind, const DesignSpace& space, std::uint64_t seed,
                                       std::uint64_t count, std::uint64_t grid_limit) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hindsight/core/config.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/space/design_space.h"
@@ -118,12 +119,10 @@ void read_levels(const ConfigNode& node, Parameter& parameter) {
 }
 
 ParameterKind read_kind(const ConfigNode& node) {
-  static const std::array<std::string, 2> kinds = {"ordinal", "categorical"};
-  const std::string text = node.get_string("kind", kinds[0]);
-  if (text != kinds[0] && text != kinds[1]) {
-    node.at("kind").fail(fmt::format("unknown kind {}.{}", in_quotes(text), did_you_mean(text, kinds)));
-  }
-  return text == kinds[0] ? ParameterKind::ordinal : ParameterKind::categorical;
+  constexpr EnumNames<ParameterKind, 2> kKinds{
+      {{ParameterKind::ordinal, "ordinal"}, {ParameterKind::categorical, "categorical"}}};
+  const auto kind = node.find("kind");
+  return kind ? parse_enum("kind", *kind, kKinds) : ParameterKind::ordinal;
 }
 
 /// The unit that the suffix of `name` promises, if any: "bytes" for pe_memory_bytes. Suffixes of one letter are

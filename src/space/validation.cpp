@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <unordered_set>
 
@@ -16,8 +15,6 @@ namespace {
 
 /// Longest name or label: they become column names and text ids.
 constexpr std::size_t kMaxNameLength = 64;
-
-bool is_control(char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }
 
 bool is_snake_case(std::string_view name) {
   const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -36,10 +33,10 @@ std::string label_problem(std::string_view label) {
                        kMaxNameLength);
   }
   const bool edge_blank = label.front() == ' ' || label.back() == ' ';
-  const bool reserved = std::ranges::any_of(label, [](char c) { return c == ',' || c == '=' || is_control(c); });
-  if (edge_blank || reserved) {
+  if (edge_blank || label.find_first_of(",=") != std::string_view::npos || !is_printable(label)) {
     return fmt::format(
-        "level {} holds ',', '=', a control character or a blank at an end (text ids use them). Rename it",
+        "level {} holds ',', '=' or a blank at an end (text ids use them), or a control character or another one that "
+        "cannot be seen. Rename it",
         in_quotes(label));
   }
   return {};
@@ -163,8 +160,10 @@ std::string find_name_problem(std::string_view name) {
     return fmt::format("the name of the space has {} bytes (limit: {}). Shorten it", with_commas(name.size()),
                        kMaxSpaceName);
   }
-  if (std::ranges::any_of(name, is_control)) {
-    return fmt::format("the name of the space, {}, holds a control character. Remove it", in_quotes(name));
+  if (!is_printable(name)) {
+    return fmt::format(
+        "the name of the space, {}, holds a control character or another one that cannot be seen. Remove it",
+        in_quotes(name));
   }
   return {};
 }

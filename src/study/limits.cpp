@@ -113,8 +113,14 @@ void apply_set(const std::string& text, const space::DesignSpace& space, Paramet
     return;
   }
   require_ordinal(parameter, "--set");
-  bounds.bound(p, number_of("--set", assignment, assignment.value.substr(0, dots)),
-               number_of("--set", assignment, assignment.value.substr(dots + 2)), "--set " + printable(text));
+  const double low = number_of("--set", assignment, assignment.value.substr(0, dots));
+  const double high = number_of("--set", assignment, assignment.value.substr(dots + 2));
+  if (low > high) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--set {}: the range is empty, its ends are swapped. Use --set {}={}..{}?", printable(text),
+                            assignment.name, shortest(high), shortest(low)));
+  }
+  bounds.bound(p, low, high, "--set " + printable(text));
 }
 
 /// What --max may name, each once: analytic and learned metrics, parameters.

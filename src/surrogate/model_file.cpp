@@ -6,6 +6,7 @@
 /// length, and a wrong length gives a wrong checksum.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -60,16 +61,30 @@ std::string serialise(const Model& model) {
   return bytes + text + data;
 }
 
+/// What a file that cannot be a model is, as far as its beginning says: "a SQLite database", "text".
+std::string_view other_kind(std::string_view bytes) {
+  constexpr std::size_t kSample = 512;
+  const std::string_view kind = binary_kind(bytes);
+  if (!kind.empty()) return kind == "a safetensors file" ? std::string_view{} : kind;
+  const std::string_view sample = bytes.substr(0, kSample);
+  const bool text = std::all_of(sample.begin(), sample.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t';
+  });
+  return text && !sample.empty() ? "text" : std::string_view{};
+}
+
 /// The header text of a file whose checksum holds.
 std::string_view checked_header(std::string_view bytes) {
+  if (const std::string_view kind = other_kind(bytes); !kind.empty()) {
+    refuse(fmt::format("is {}, not a model. Give the .safetensors file that `hindsight train --out` wrote?", kind));
+  }
   if (bytes.size() < kLengthBytes + kHeaderStart.size() + kHashDigits) {
     refuse(fmt::format("{} bytes are too few for a model (truncated?)", bytes.size()));
   }
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeaderBytes) {
-    refuse(fmt::format("a header of {} bytes is refused (at most {}): no safetensors file, or a damaged one", length,
-                       kMaxHeaderBytes));
+    refuse("no safetensors file, or a damaged one. Give the file that `hindsight train --out` wrote?");
   }
   if (length > bytes.size() - kLengthBytes) {
     refuse(fmt::format("the header needs {} bytes, {} are left (truncated?)", length, bytes.size() - kLengthBytes));

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "hindsight/core/config.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -59,40 +60,10 @@ const std::array kNumberKeys = {
     NumberKey{"ensemble", &Recipe::ensemble, 1, 256},
 };
 
-template <typename Value>
-struct Choice {
-  const char* name;
-  Value value;
-};
-constexpr std::array kMethods = {Choice<Method>{"prime", Method::prime}, Choice<Method>{"coms", Method::coms},
-                                 Choice<Method>{"supervised", Method::supervised}};
-constexpr std::array kMinings = {Choice<NegativeMining>{"search", NegativeMining::search},
-                                 Choice<NegativeMining>{"gradient", NegativeMining::gradient}};
-constexpr std::array kSplits = {
-    Choice<dataset::SplitKind>{"worst_for_training", dataset::SplitKind::worst_for_training},
-    Choice<dataset::SplitKind>{"random", dataset::SplitKind::random},
-    Choice<dataset::SplitKind>{"leave_workloads_out", dataset::SplitKind::leave_workloads_out}};
-
-template <typename Choices>
-std::vector<std::string> names_of(const Choices& choices) {
-  std::vector<std::string> names;
-  for (const auto& choice : choices) names.emplace_back(choice.name);
-  return names;
-}
-template <typename Choices, typename Value>
-std::string name_of(const Choices& choices, Value value) {
-  const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& c) { return c.value == value; });
-  HINDSIGHT_EXPECT(found != choices.end());
-  return found->name;
-}
-template <typename Choices>
-auto choice_of(const ConfigNode& node, const Choices& choices, const char* what) {
-  const std::string text = node.as_string();
-  for (const auto& choice : choices) {
-    if (text == choice.name) return choice.value;
-  }
-  node.fail(fmt::format("unknown {} '{}'.{}", what, printable(text), did_you_mean(text, names_of(choices))));
-}
+constexpr EnumNames<Method, 3> kMethods{
+    {{Method::prime, "prime"}, {Method::coms, "coms"}, {Method::supervised, "supervised"}}};
+constexpr EnumNames<NegativeMining, 2> kMinings{
+    {{NegativeMining::search, "search"}, {NegativeMining::gradient, "gradient"}}};
 
 const std::vector<std::string>& all_keys() {
   static const std::vector<std::string> keys = [] {
@@ -147,9 +118,9 @@ void read_key(Recipe& recipe, const std::string& key, const ConfigNode& node) {
   } else if (key == "name") {
     recipe.name = node.as_string();
   } else if (key == "method") {
-    recipe.method = choice_of(node, kMethods, "method");
+    recipe.method = parse_enum("method", node, kMethods);
   } else if (key == "mining") {
-    recipe.mining = choice_of(node, kMinings, "way of mining negatives");
+    recipe.mining = parse_enum("way of mining negatives", node, kMinings);
   } else if (key == "hidden") {
     recipe.hidden.clear();
     for (const ConfigNode& width : node.items()) recipe.hidden.push_back(width.as_int(1, 65536));
@@ -159,7 +130,7 @@ void read_key(Recipe& recipe, const std::string& key, const ConfigNode& node) {
   } else if (key == "seed") {
     recipe.seed = static_cast<std::uint64_t>(node.as_int(0));
   } else if (key == "split") {
-    recipe.split.kind = choice_of(node, kSplits, "split");
+    recipe.split.kind = parse_enum("split", node, dataset::kSplitKinds);
   } else if (key == "validation_frac") {
     recipe.split.validation_frac = node.as_double({.low = 0.01, .high = 0.9});
   } else if (key == "split_seed") {
@@ -190,15 +161,9 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-Method parse_method(const std::string& name) {
-  for (const auto& choice : kMethods) {
-    if (name == choice.name) return choice.value;
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("unknown method '{}'.{}", printable(name), did_you_mean(name, names_of(kMethods))));
-}
+Method parse_method(const std::string& name) { return parse_enum("method", name, kMethods); }
 
-std::string to_string(Method method) { return name_of(kMethods, method); }
+std::string to_string(Method method) { return std::string(name_in(kMethods, method)); }
 
 void validate(const Recipe& recipe) {
   if (recipe.d_model % recipe.attention_heads != 0) {
@@ -232,7 +197,12 @@ void set_recipe_value(Recipe& recipe, const std::string& key, const std::string&
   }
   const bool is_list = key == "hidden" || key == "held_out";
   const std::string text = is_list && !value.starts_with('[') ? "[" + value + "]" : value;
-  recipe = read_recipe(ConfigNode::parse(key + ": " + text, "recipe value " + key), std::move(recipe));
+  try {
+    recipe = read_recipe(ConfigNode::parse(key + ": " + text, key), std::move(recipe));
+  } catch (const Error& error) {
+    const std::string message = error.what();  // without a place in a text that nobody wrote
+    throw Error(error.kind(), message.substr(message.find(": ") + 2));
+  }
 }
 
 std::string to_yaml(const Recipe& recipe) {
@@ -247,8 +217,8 @@ std::string to_yaml(const Recipe& recipe) {
   // Written where it differs: a recipe without the key means the same and is the same text as before it existed.
   if (recipe.use_context == 0) text += "use_context: 0\n";
   text += fmt::format("hidden: [{}]\n", fmt::join(recipe.hidden, ", "));
-  text += fmt::format("mining: {}\nseed: {}\n", name_of(kMinings, recipe.mining), recipe.seed);
-  text += fmt::format("split: {}\nvalidation_frac: {}\nsplit_seed: {}\n", name_of(kSplits, recipe.split.kind),
+  text += fmt::format("mining: {}\nseed: {}\n", name_in(kMinings, recipe.mining), recipe.seed);
+  text += fmt::format("split: {}\nvalidation_frac: {}\nsplit_seed: {}\n", dataset::to_string(recipe.split.kind),
                       shortest(recipe.split.validation_frac), recipe.split.seed);
   if (!recipe.split.held_out.empty()) {
     std::vector<std::string> names;

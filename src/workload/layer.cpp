@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
@@ -23,13 +24,11 @@ constexpr double kExactLimit = 9007199254740992.0;  // 2^53
 /// [chosen] Keeps sums and differences of sizes far inside 64 bits; the largest real dimension is a vocabulary.
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 
-constexpr std::array<std::pair<LayerType, std::string_view>, 5> kTypeNames{{
-    {LayerType::convolution, "convolution"},
-    {LayerType::depthwise_convolution, "depthwise_convolution"},
-    {LayerType::transposed_convolution, "transposed_convolution"},
-    {LayerType::fully_connected, "fully_connected"},
-    {LayerType::matmul, "matmul"},
-}};
+constexpr EnumNames<LayerType, 5> kTypeNames{{{LayerType::convolution, "convolution"},
+                                              {LayerType::depthwise_convolution, "depthwise_convolution"},
+                                              {LayerType::transposed_convolution, "transposed_convolution"},
+                                              {LayerType::fully_connected, "fully_connected"},
+                                              {LayerType::matmul, "matmul"}}};
 
 bool is_convolution(LayerType type) { return type != LayerType::fully_connected && type != LayerType::matmul; }
 
@@ -211,13 +210,7 @@ double parameters_of(const Layer& layer, const Shape& shape) {
 
 }  // namespace
 
-std::string to_string(LayerType type) {
-  for (const auto& [value, name] : kTypeNames) {
-    if (value == type) return std::string(name);
-  }
-  HINDSIGHT_EXPECT(false);
-  return {};
-}
+std::string to_string(LayerType type) { return std::string(name_in(kTypeNames, type)); }
 
 std::int64_t Layer::out_height() const {
   return output_size(type, in_height, kernel_height, stride_height, dilation_height, pad_top + pad_bottom);

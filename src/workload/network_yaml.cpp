@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "hindsight/core/config.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -25,8 +26,7 @@ namespace {
 
 constexpr const char* kFolder = "data/workloads";
 constexpr std::int64_t kFormatVersion = 1;
-/// [chosen] Bounds of what a file may ask for: far above any network, low enough to stay responsive.
-constexpr std::int64_t kMostLayers = 100000;
+/// [chosen] The bound of what a file may ask for: far above any network, low enough to stay responsive.
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 constexpr const char* kAttention = "attention";
 constexpr const char* kScores = ".scores";
@@ -159,12 +159,12 @@ LayerType read_type(const ConfigNode& node) {
     names.push_back(to_string(type));
     if (names.back() == name) return type;
   }
-  node.fail(fmt::format("unknown layer type '{}'.{}", name, did_you_mean(name, names)));
+  node.fail(unknown_name("layer type", name, names));
 }
 
 std::vector<Layer> read_layer(const ConfigNode& node) {
   Layer layer;
-  layer.name = node.at("name").as_string();
+  layer.name = node.at("name").as_name();
   layer.repeat = size_or(node, "repeat", 1);
   if (node.at("type").as_string() == kAttention) {
     const auto [scores, values] = expand_attention(node, layer);
@@ -191,9 +191,7 @@ std::vector<Layer> read_layer(const ConfigNode& node) {
 
 std::vector<Layer> read_layers(const ConfigNode& list, std::int64_t batch) {
   const std::vector<ConfigNode> items = list.items();
-  if (items.empty() || static_cast<std::int64_t>(items.size()) > kMostLayers) {
-    list.fail(fmt::format("layers has {} entries (a network has 1..{})", items.size(), kMostLayers));
-  }
+  if (items.empty()) list.fail("a network without layers. Add at least one");
   std::vector<Layer> layers;
   std::unordered_map<std::string, std::string> first_seen;
   for (const ConfigNode& item : items) {
@@ -226,7 +224,7 @@ Network read_network(const ConfigNode& root) {
   const std::optional<ConfigNode> stand_in = root.find("stand_in");
   std::vector<Layer> layers = read_layers(root.at("layers"), batch);
   try {
-    return {root.at("name").as_string(),
+    return {root.at("name").as_name(),
             root.get_string("description", ""),
             root.get_string("source", ""),
             stand_in && stand_in->as_bool(),

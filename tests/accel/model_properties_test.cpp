@@ -137,7 +137,7 @@ TEST(Bounds, LatencyIsAboveTheRoofline) {
     const AcceleratorConfig config = c.config();
     const Outcome result = outcome(config, *c.network);
     if (!result.mapped()) continue;
-    const double compute_s = c.network->totals().macs * kOpsPerMac / config.peak().value();
+    const double compute_s = c.network->totals().macs * kOpsPerMac / config.peak_ops_per_s();
     const double dram_s = result.totals.traffic.dram_bytes() / (config.dram_bandwidth_gb_per_s * 1e9);
     EXPECT_GE(result.totals.latency_s, compute_s) << c.text();
     EXPECT_GE(result.totals.latency_s, dram_s) << c.text();
@@ -213,7 +213,7 @@ TEST(Sums, MetricsAreSumsOverLayersAndRepeats) {
     }
     const Metrics& metrics = result.totals;
     EXPECT_LT(relative_error(metrics.latency_cycles, sum.latency_cycles), kRounding) << c.text();
-    EXPECT_LT(relative_error(metrics.latency_s * c.config().clock().value(), sum.latency_cycles), kRounding);
+    EXPECT_LT(relative_error(metrics.latency_s * c.config().clock_hz(), sum.latency_cycles), kRounding);
     EXPECT_EQ(metrics.instructions, sum.instructions) << c.text();
     EXPECT_LT(relative_error(metrics.energy_j, sum.energy_j), kRounding) << c.text();
     EXPECT_LT(relative_error(metrics.energy_j, metrics.energy.total_j()), kRounding) << c.text();

@@ -15,7 +15,7 @@ namespace {
 using test::EditedYaml;
 using test::expect_usage_error;
 
-double peak_tera_ops(const ReferenceChip& chip) { return chip.config.peak().in(units::tera_ops_per_s(1)); }
+double peak_tera_ops(const ReferenceChip& chip) { return chip.config.peak_ops_per_s() / units::kTera; }
 
 TEST(ReferenceChipTest, EveryShippedFileLoadsAndHasAnArea) {
   const std::vector<std::string> names = list_data_files("configs/designs");

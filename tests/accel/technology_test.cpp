@@ -145,7 +145,7 @@ TEST(TechnologyTest, CactiLeaksMoreAt22NmThanAt45Nm_KnownLimitation) {
 
 TEST(TechnologyTest, DramEnergyIsPerByte) {
   // LPDDR4: 8 pJ/bit * 8 bits = 64 pJ per byte.
-  EXPECT_DOUBLE_EQ(load_technology("22nm").dram_energy(DramType::lpddr4).value(), 64e-12);
+  EXPECT_DOUBLE_EQ(load_technology("22nm").dram_j_per_byte(DramType::lpddr4), 64e-12);
 }
 
 TEST(TechnologyTest, FitReproducesTheFiles) {

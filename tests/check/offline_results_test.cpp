@@ -8,6 +8,7 @@
 #include "hindsight/check/offline.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "temporary_folder.h"
 
 namespace hindsight::check {
 namespace {
@@ -37,14 +38,10 @@ OfflineResult cell(const std::string& task, const std::string& method, std::uint
 
 class OfflineResults : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::remove_all(folder_), std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "results.jsonl"; }
 
  private:
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() /
-      ("hindsight_offline_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  hindsight::test::TemporaryFolder folder_;
 };
 
 std::vector<OfflineResult> two_cells() {

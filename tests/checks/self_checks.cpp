@@ -14,36 +14,14 @@
 #include "checks/openings.h"
 #include "checks/source_text.h"
 #include "checks/sources.h"
+#include "temporary_folder.h"
 
 namespace hindsight::checks {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A tree of files in a folder of its own, removed at the end.
-class TemporaryTree {
- public:
-  TemporaryTree() {
-    std::string pattern = (fs::temp_directory_path() / "hindsight-checks-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    root_ = pattern;
-  }
-  ~TemporaryTree() {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-  TemporaryTree(const TemporaryTree&) = delete;
-  TemporaryTree& operator=(const TemporaryTree&) = delete;
-
-  void write(const std::string& file, const std::string& text) const {
-    fs::create_directories((root_ / file).parent_path());
-    std::ofstream(root_ / file, std::ios::binary) << text;
-  }
-  [[nodiscard]] const fs::path& root() const { return root_; }
-
- private:
-  fs::path root_;
-};
+using hindsight::test::TemporaryFolder;
 
 /// Expects exactly one finding, at `line` of `file`, whose text contains `words`.
 void expect_one(const Findings& findings, const std::string& file, std::size_t line, const std::string& words) {
@@ -55,10 +33,10 @@ void expect_one(const Findings& findings, const std::string& file, std::size_t l
 
 /// Findings of `layering` for one file with these lines.
 Findings layering_of(const std::string& file, const std::string& text) {
-  const TemporaryTree tree;
+  const TemporaryFolder tree;
   tree.write("src/log/schema.h", "");
   tree.write(file, text);
-  return check_layering(tree.root());
+  return check_layering(tree.path());
 }
 
 TEST(Layering, LeftOwnCoreStandardAndPlatformAreFine) {
@@ -84,20 +62,20 @@ TEST(Layering, ALayerToTheRightIsFound) {
 TEST(Layering, ALearnerThatReachesASimulatorIsFoundThroughAnyChain) {
   expect_one(layering_of("src/dataset/a.cpp", "#include <vector>\n#include \"hindsight/accel/area.h\"\n"),
              "src/dataset/a.cpp", 2, "include/hindsight/accel/area.h");
-  const TemporaryTree tree;
+  const TemporaryFolder tree;
   tree.write("include/hindsight/log/rows.h", "#include \"hindsight/gpu/spec.h\"\n");
   tree.write("include/hindsight/gpu/spec.h", "");
   tree.write("include/hindsight/optimize/search.h", "\n#include \"hindsight/log/rows.h\"\n");
   tree.write("include/hindsight/study/both.h",
              "#include \"hindsight/accel/area.h\"\n#include \"hindsight/optimize/search.h\"\n");
-  EXPECT_TRUE(check_layering(tree.root()).empty());
+  EXPECT_TRUE(check_layering(tree.path()).empty());
   tree.write("src/gpu/spec.cpp", "#include \"hindsight/accel/area.h\"\n");
-  expect_one(check_layering(tree.root()), "include/hindsight/optimize/search.h", 2,
+  expect_one(check_layering(tree.path()), "include/hindsight/optimize/search.h", 2,
              "include/hindsight/log/rows.h -> include/hindsight/gpu/spec.h -> src/gpu/spec.cpp -> "
              "include/hindsight/accel/area.h");
   tree.write("src/gpu/spec.cpp", "");
   tree.write("include/hindsight/gpu/spec.h", "#include \"hindsight/accel/area.h\"\n");
-  expect_one(check_layering(tree.root()), "include/hindsight/optimize/search.h", 2,
+  expect_one(check_layering(tree.path()), "include/hindsight/optimize/search.h", 2,
              "include/hindsight/gpu/spec.h -> include/hindsight/accel/area.h");
 }
 
@@ -137,10 +115,10 @@ TEST(Layering, AFileInNoLayerIsFound) {
 
 /// Findings of `sources` for one file beside a REFERENCES.md with the keys prime and cacti7.
 Findings sources_of(const std::string& file, const std::string& text) {
-  const TemporaryTree tree;
+  const TemporaryFolder tree;
   tree.write("REFERENCES.md", "# References\n- **prime**: Kumar.\n- **cacti7**: Balasubramonian.\n");
   tree.write(file, text);
-  return check_sources(tree.root());
+  return check_sources(tree.path());
 }
 
 TEST(Sources, KnownKeysFreeTagsAndOtherBracketsAreFine) {
@@ -171,12 +149,12 @@ TEST(Sources, AnUnknownTagWordIsFound) {
 }
 
 TEST(Sources, ABrokenReferenceListIsFound) {
-  const TemporaryTree tree;
-  expect_one(check_sources(tree.root()), "REFERENCES.md", 0, "missing");
+  const TemporaryFolder tree;
+  expect_one(check_sources(tree.path()), "REFERENCES.md", 0, "missing");
   tree.write("REFERENCES.md", "- **prime**: Kumar.\n- **prime**: again.\n");
-  expect_one(check_sources(tree.root()), "REFERENCES.md", 2, "second time");
+  expect_one(check_sources(tree.path()), "REFERENCES.md", 2, "second time");
   tree.write("REFERENCES.md", "- **prime** Kumar.\n");
-  expect_one(check_sources(tree.root()), "REFERENCES.md", 1, "no entry");
+  expect_one(check_sources(tree.path()), "REFERENCES.md", 1, "no entry");
 }
 
 TEST(Sources, MachinePathsAndRegistryHostsAreFound) {
@@ -217,9 +195,9 @@ TEST(Sources, BinaryFilesAndBuildFoldersAreSkipped) {
 
 TEST(Openings, ASourceThatDoesNotSayItsJobIsFound) {
   const auto openings_of = [](const std::string& file, const std::string& text) {
-    const TemporaryTree tree;
+    const TemporaryFolder tree;
     tree.write(file, text);
-    return check_openings(tree.root());
+    return check_openings(tree.path());
   };
   EXPECT_TRUE(openings_of("src/a/a.cpp", "/// Reads version 1.2 of\n/// a file.\n#include <string>\n").empty());
   EXPECT_TRUE(openings_of("tests/a/a.cu", "/// Does it hold? Model: by hand\n").empty());
@@ -232,15 +210,15 @@ TEST(Openings, ASourceThatDoesNotSayItsJobIsFound) {
 }
 
 TEST(Headers, AHeaderTheBuildLeftOutIsFound) {
-  const TemporaryTree tree;
+  const TemporaryFolder tree;
   tree.write("include/hindsight/core/a.h", "#pragma once\n");
   tree.write("include/hindsight/core/b.h", "#pragma once\n");
   tree.write("list.txt", "hindsight/core/a.h\n");
-  expect_one(check_header_list(tree.root(), tree.root() / "list.txt"), "include/hindsight/core/b.h", 0, "not compiled");
+  expect_one(check_header_list(tree.path(), tree.path() / "list.txt"), "include/hindsight/core/b.h", 0, "not compiled");
   tree.write("list.txt", "hindsight/core/a.h\nhindsight/core/b.h\n");
-  EXPECT_TRUE(check_header_list(tree.root(), tree.root() / "list.txt").empty());
+  EXPECT_TRUE(check_header_list(tree.path(), tree.path() / "list.txt").empty());
   tree.write("include/hindsight/core/c.hpp", "");
-  expect_one(check_header_list(tree.root(), tree.root() / "list.txt"), "include/hindsight/core/c.hpp", 0, "no .h file");
+  expect_one(check_header_list(tree.path(), tree.path() / "list.txt"), "include/hindsight/core/c.hpp", 0, "no .h file");
 }
 
 int run(const std::string& command) {
@@ -250,13 +228,13 @@ int run(const std::string& command) {
 
 /// Configures and builds hindsight_check_headers over one header; the exit status of the build.
 int build_alone(const std::string& header_text, std::string& output) {
-  const TemporaryTree tree;
+  const TemporaryFolder tree;
   tree.write("include/hindsight/core/a.h", header_text);
   tree.write("CMakeLists.txt",
              "cmake_minimum_required(VERSION 3.25)\nproject(fixture LANGUAGES CXX)\ninclude(\"" HINDSIGHT_HEADER_CHECKS
              "\")\nhindsight_check_headers(headers_check \"${PROJECT_SOURCE_DIR}/include\" list.txt)\n");
-  const std::string folder = "\"" + tree.root().string() + "\"";
-  const std::string log = (tree.root() / "output.txt").string();
+  const std::string folder = "\"" + tree.path().string() + "\"";
+  const std::string log = (tree.path() / "output.txt").string();
   const std::string configure = "\"" HINDSIGHT_CMAKE "\" -G \"" HINDSIGHT_GENERATOR
                                 "\" -DCMAKE_CXX_COMPILER=\"" HINDSIGHT_COMPILER "\" -S " +
                                 folder + " -B " + folder + "/build";
@@ -267,17 +245,17 @@ int build_alone(const std::string& header_text, std::string& output) {
 }
 
 TEST(Format, AFileThatDiffersIsFoundAndFixed) {
-  const TemporaryTree tree;
+  const TemporaryFolder tree;
   for (const char* file : {HINDSIGHT_FORMAT_CHECK, HINDSIGHT_FORMAT}) {
     const fs::path from = file;
-    const fs::path to = tree.root() / (from.extension() == ".sh" ? "scripts" : "");
+    const fs::path to = tree.path() / (from.extension() == ".sh" ? "scripts" : "");
     fs::create_directories(to);
     fs::copy_file(from, to / from.filename());
   }
   tree.write("src/core/good.cpp", "int good = 1;\n");
-  const std::string log = (tree.root() / "output.txt").string();
+  const std::string log = (tree.path() / "output.txt").string();
   const auto check = [&](const std::string& arguments) {
-    return run("\"" + (tree.root() / "scripts/check.sh").string() + "\" " + arguments + " > \"" + log + "\" 2>&1");
+    return run("\"" + (tree.path() / "scripts/check.sh").string() + "\" " + arguments + " > \"" + log + "\" 2>&1");
   };
   const int clean = check("format");
   if (clean == 77) GTEST_SKIP() << read_text(log);
@@ -287,7 +265,7 @@ TEST(Format, AFileThatDiffersIsFoundAndFixed) {
   EXPECT_NE(read_text(log).find("src/core/bad.cu:1:4"), std::string::npos) << read_text(log);
   EXPECT_EQ(read_text(log).find("good"), std::string::npos) << read_text(log);
   EXPECT_EQ(check("--fix format"), 0) << read_text(log);
-  EXPECT_EQ(read_text(tree.root() / "src/core/bad.cu"), "int bad = 2;\n");
+  EXPECT_EQ(read_text(tree.path() / "src/core/bad.cu"), "int bad = 2;\n");
 }
 
 TEST(Headers, AHeaderThatStandsAloneCompiles) {

@@ -64,9 +64,17 @@ TEST(HostileConfig, DeepNestingDoesNotOverflowTheStack) {
 }
 
 TEST(HostileConfig, TooManyValues) {
-  EXPECT_USAGE_ERROR(parse(repeated("- a\n", 1'000'001)), "x.yaml:1000000:3: more than 1,000,000 values.");
+  // 25,000 lists of 40 values, each list a value too.
+  const std::string list = "- [" + repeated("a,", 39) + "a]\n";
+  EXPECT_USAGE_ERROR(parse(repeated(list, 25'000)), "x.yaml:24391:20: more than 1,000,000 values.");
   EXPECT_TRUE(test::error_of([] { parse("[" + repeated(",", 1'000'001) + "]"); }));
-  EXPECT_EQ(parse("[" + repeated("a,", 200'000) + "]").items().size(), 200'000U);
+}
+
+TEST(HostileConfig, ALongListIsNamedBeforeTheFileIsFull) {
+  const std::string layer = "  - {name: l, type: fully_connected, rows: 1, reduction: 8, columns: 8}\n";
+  EXPECT_EQ(parse("layers:\n" + repeated(layer, 65'535)).at("layers").items().size(), 65'535U);
+  EXPECT_USAGE_ERROR(parse("layers:\n" + repeated(layer, 91'000)),
+                     "x.yaml:65537:5: 'layers' has more than 65,535 items, the most that a list may have.");
 }
 
 TEST(HostileConfig, TooLarge) {
@@ -122,16 +130,43 @@ TEST(HostileConfig, KeysWithoutAName) {
 }
 
 TEST(HostileConfig, MessagesStayOnOneHarmlessLine) {
-  const auto error = test::error_of([] { (void)parse("a: \"line\\nbreak\\e[31m\"").at("a").as_double(); });
+  const auto error = test::error_of([] { (void)parse("a: \"line\\nbreak\"").at("a").as_double(); });
   ASSERT_TRUE(error);
-  EXPECT_STREQ(error->what(),
-               "x.yaml:1:4: 'a' is the text 'line\\x0abreak\\x1b[31m' but must be a number. Remove the quotes?");
+  EXPECT_STREQ(error->what(), "x.yaml:1:4: 'a' is the text 'line\\x0abreak' but must be a number. Remove the quotes?");
   const auto named = test::error_of([] { ConfigNode::parse("", "bad\nname.yaml"); });
   ASSERT_TRUE(named);
   EXPECT_EQ(std::string(named->what()).find('\n'), std::string::npos);
   const auto long_value = test::error_of([] { (void)parse("a: " + std::string(10'000, 'x')).at("a").as_int(); });
   ASSERT_TRUE(long_value);
   EXPECT_LT(std::string(long_value->what()).size(), 200U);
+}
+
+TEST(HostileConfig, RefusesWhatMakesTextLookLikeOtherText) {
+  for (const char* hidden : {"\u200b", "\u200f", "\u202e", "\u2066", "\ufeff", "\u061c"}) {
+    const auto error = test::error_of([&] { parse(std::string("name: edge") + hidden + "\n"); });
+    ASSERT_TRUE(error) << hidden;
+    EXPECT_THAT(error->what(), testing::HasSubstr("x.yaml:1:11: character U+"));
+  }
+  // The same through the escapes of a text in double quotes, where the file itself looks innocent.
+  EXPECT_USAGE_ERROR(parse("name: \"\\u202eedge\"\n"),
+                     "x.yaml:1:7: character U+202E, which nobody sees and which can make text look like other text. "
+                     "Remove it.");
+  EXPECT_USAGE_ERROR(parse("name: \"\\e[31medge\"\n"),
+                     "x.yaml:1:7: a text with the control character U+001B. Remove it.");
+  EXPECT_USAGE_ERROR(parse("? \"\\x9b1m\"\n: 1\n"), "x.yaml:1:3: a text with the control character U+009B. Remove it.");
+  EXPECT_EQ(parse("name: \xef\xbc\xa1 é µ\n").at("name").as_name(), "\xef\xbc\xa1 é µ");
+}
+
+TEST(HostileConfig, ANameHasOneLine) {
+  EXPECT_USAGE_ERROR(parse("name: \"a\\nb\"\n").at("name").as_name(),
+                     "x.yaml:1:7: 'name' is the text 'a\\x0ab', but a name has one line. Remove the line end or tab.");
+  EXPECT_EQ(parse("note: |\n  two\n  lines\n").at("note").as_string(), "two\nlines\n");
+}
+
+TEST(HostileConfig, AFileOfAnotherKindIsNamed) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("runs.yaml", std::string("SQLite format 3\0\x10\0", 18));
+  EXPECT_USAGE_ERROR(ConfigNode::load(file), file.string() + ": is a SQLite database, not YAML. Is it the right file?");
 }
 
 TEST(HostileConfig, MutatedFilesParseOrFailCleanly) {

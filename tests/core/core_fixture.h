@@ -1,8 +1,7 @@
-/// Helpers of the core tests: a folder that vanishes, and errors as values.
+/// Helpers of the core tests: files, the environment and locales, and errors as values.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <clocale>
 #include <cstdint>
@@ -13,50 +12,12 @@
 #include <iterator>
 #include <optional>
 #include <random>
-#include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "hindsight/core/error.h"
+#include "temporary_folder.h"
 
 namespace hindsight::test {
-
-/// A fresh folder, removed with everything in it at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "hindsight-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error("no temporary folder");
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path write(const std::string& name, const std::string& content) const {
-    const std::filesystem::path file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << content;
-    return file;
-  }
-  /// Names of the entries, to prove that nothing was left behind.
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-      found.push_back(entry.path().filename().string());
-    }
-    return found;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 [[nodiscard]] inline std::string content_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

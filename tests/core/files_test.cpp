@@ -44,8 +44,18 @@ TEST(ReadFile, TakesTheLimitButNotOneByteMore) {
   EXPECT_THAT(error->what(), AllOf(HasSubstr(file.string()), HasSubstr("larger than 1023 B")));
 }
 
-TEST(ReadFile, EndlessDeviceStopsAtTheLimit) {
-  EXPECT_TRUE(error_of([] { (void)read_file("/dev/zero", 1 << 20); }));
+TEST(ReadFile, ADeviceThatMayNeverEndIsRefusedAtItsFirstByte) {
+  EXPECT_USAGE_ERROR(read_file("/dev/zero", std::uint64_t{1} << 60U),
+                     "/dev/zero: is a device (it may never end). Give a file?");
+  EXPECT_EQ(read_file("/dev/null"), "");
+}
+
+TEST(BinaryKind, NamesWhatAFileIs) {
+  EXPECT_EQ(binary_kind(std::string("SQLite format 3\0\x10", 17)), "a SQLite database");
+  EXPECT_EQ(binary_kind("\x1f\x8b\x08"), "a gzip file");
+  EXPECT_EQ(binary_kind("\x10\x01\x02\x03\x04\x05\x06\x07{\"__metadata__\":{}}"), "a safetensors file");
+  for (const char* text : {"", "name: edge\n", "a,b\n1,2\n", "{\"a\": 1}", "SQLite format"})
+    EXPECT_EQ(binary_kind(text), "");
 }
 
 TEST(ReadFile, NamesMissingFilesAndFolders) {
@@ -223,6 +233,18 @@ TEST_F(DataFiles, PathsThatDoNotExistAreNotSearched) {
                      "tpu.yaml: no such file. Did you mean the design space 'tpu'?");
   EXPECT_USAGE_ERROR(find_data_file("../test_spaces/tpu", "configs/test_spaces", "design space"),
                      "../test_spaces/tpu: no such file. Did you mean the design space 'tpu'?");
+}
+
+TEST_F(DataFiles, AFolderIsSaidToBeOne) {
+  const std::string folder = folder_.path().string();
+  EXPECT_USAGE_ERROR(find_data_file(folder, "configs/test_spaces", "design space"),
+                     folder + ": is a folder. Give a file in it?");
+  fs::create_directory(folder_.path() / "mine");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  EXPECT_USAGE_ERROR(find_data_file("mine", "configs/test_spaces", "design space"),
+                     "mine: is a folder. Give a file in it?");
+  fs::current_path(before);
 }
 
 TEST_F(DataFiles, WithoutAnyDataTheSearchedFoldersAreNamed) {

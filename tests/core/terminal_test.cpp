@@ -48,7 +48,7 @@ TEST(Terminal, NoColourWhenAskedOrNotATerminal) {
   {
     const ScopedVariable no_color("NO_COLOR", "1");
     EXPECT_FALSE(use_colour(Stream::out));
-    EXPECT_EQ(styled("x", Style::red, Stream::out), "x");
+    EXPECT_EQ(in_red("x", Stream::out), "x");
   }
   const ScopedVariable dumb("TERM", "dumb");
   EXPECT_FALSE(use_colour(Stream::err));

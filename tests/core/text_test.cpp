@@ -160,8 +160,39 @@ TEST(Printable, KeepsMessagesOnOneHarmlessLine) {
   EXPECT_EQ(printable("\xc2\x9b"), "\\x9b");                         // the one-character form of ESC [
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
+  EXPECT_EQ(printable("\u202eexe.\u2066"), "\\u202eexe.\\u2066");    // text that runs backwards
+  EXPECT_EQ(printable("ed\u200bge\u200f\ufeff"), "ed\\u200bge\\u200f\\ufeff");
+  EXPECT_EQ(printable("\U000e0041"), "\\U000e0041");
   EXPECT_EQ(printable("abcdef", 6), "abcdef");
   EXPECT_EQ(printable("abcdefg", 6), "abcde…");
+}
+
+TEST(Printable, IsWhatANameMustBe) {
+  for (const char* name : {"", "edge", "größe 2 µ", "日本"}) EXPECT_TRUE(is_printable(name)) << name;
+  for (const char* name : {"a\nb", "\x1b[31m", "\xff", "\xc2\x9b", "\u202e", "a\u200bb"})
+    EXPECT_FALSE(is_printable(name));
+}
+
+TEST(Trimmed, TakesBlanksTabsAndLineEndsFromBothEnds) {
+  EXPECT_EQ(trimmed(" \t a b \r\n"), "a b");
+  EXPECT_EQ(trimmed(" \n"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
+TEST(CsvCell, IsQuotedWhereItMustBe) {
+  EXPECT_EQ(csv_cell("plain text"), "plain text");
+  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_cell("say \"hi\""), "\"say \"\"hi\"\"\"");
+  EXPECT_EQ(csv_cell("two\nlines"), "\"two\nlines\"");
+  EXPECT_EQ(csv_cell(""), "");
+}
+
+TEST(DidYouMean, StaysShortWhateverTheNamesAre) {
+  const std::string huge(900'000, 'x');
+  const std::vector<std::string> columns{huge, huge + "y", "cost\x1b"};
+  EXPECT_LT(did_you_mean("latency", columns).size(), 300U);
+  EXPECT_LT(did_you_mean(huge + "z", columns).size(), 300U) << "and no table of 900,000 by 900,000 edits";
+  EXPECT_EQ(did_you_mean("cost", columns), " Did you mean 'cost\\x1b'?");
 }
 
 /// Decimal comma and grouping, as in German.

@@ -16,6 +16,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/log/log.h"
+#include "temporary_folder.h"
 
 namespace hindsight::dataset::test {
 
@@ -24,21 +25,12 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// A folder that goes away with the test.
 class DatasetTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-dataset-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    file_ = folder_ / "study.db";
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
   /// Writes a file of the folder and returns its path.
   [[nodiscard]] std::filesystem::path write(const std::string& name, const std::string& content) const {
-    write_file_atomically(folder_ / name, content);
-    return folder_ / name;
+    return temporary_.write(name, content);
   }
-  std::filesystem::path folder_, file_;
+  hindsight::test::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path(), file_ = folder_ / "study.db";
 };
 
 inline Provenance provenance() {

@@ -109,11 +109,10 @@ TEST(TiledKernel, SixteenIsTheBestTileOnTheirGpu) {
 
 TEST(TiledKernel, TilesThatWasteLanesLoseToTheirNeighbours) {
   const GpuSpec gpu = load_gpu("rtx-4070");
-  const auto rows = predict_tiled_all(gpu, square(4096));
-  ASSERT_EQ(rows.size(), static_cast<std::size_t>(kLargestTile));
-  EXPECT_LT(rows[15].latency_s, rows[16].latency_s);  // 16 fills its warps, 17 leaves the tenth almost empty
-  EXPECT_EQ(rows[0].bound, TiledBound::latency);
-  EXPECT_EQ(rows[15].bound, TiledBound::instruction);
+  const auto tile = [&](int size) { return predict_tiled(gpu, square(4096), size); };
+  EXPECT_LT(tile(16).latency_s, tile(17).latency_s);  // 16 fills its warps, 17 leaves the tenth almost empty
+  EXPECT_EQ(tile(1).bound, TiledBound::latency);
+  EXPECT_EQ(tile(16).bound, TiledBound::instruction);
 }
 
 /// Two reads of 4 bytes per multiply-add; 2 M N K / T elements through the L2, and M N results.

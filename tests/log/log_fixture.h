@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -12,26 +11,15 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/log/log.h"
+#include "temporary_folder.h"
 
 namespace hindsight::log::test {
 
 /// A folder that goes away with the test.
 class LogTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              ("hindsight_log_" + std::to_string(getpid()) + "_" + std::string(info->name()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    file_ = folder_ / "study.db";
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  std::filesystem::path folder_, file_;
+  hindsight::test::TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path(), file_ = folder_ / "study.db";
 };
 
 /// Ids of one run, space, evaluator and two workloads.

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "hindsight/core/error.h"
+#include "temporary_folder.h"
 #include "tolerances.h"
 
 namespace hindsight::measure {
@@ -88,12 +89,10 @@ TEST(Sheet, UnknownMemoryClockFallsBackToTheMeasuredBandwidth) {
 }
 
 TEST(Sheet, YamlIsASpecSheet) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("hindsight_sheet_" + std::to_string(::getpid()) + ".yaml");
-  std::ofstream(file) << sheet_yaml(records(), file.stem().string());
+  const hindsight::test::TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("mine.yaml", sheet_yaml(records(), "mine"));
   const gpu::GpuSpec spec = gpu::load_gpu(file.string());
   const auto sources = gpu::load_gpu_sources(file.string());
-  std::filesystem::remove(file);
   EXPECT_EQ(spec.sms, 132);
   EXPECT_EQ(spec.tdp_w, 700);
   EXPECT_EQ(spec.compute_capability, 90);

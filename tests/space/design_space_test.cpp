@@ -282,6 +282,7 @@ TEST(DesignSpaceConstructor, RefusesWhatIsNoSpace) {
   EXPECT_THAT(message({}), AllOf(HasSubstr("'mine'"), HasSubstr("no parameters")));
   EXPECT_THAT(message({ordinal("a", {1})}, ""), HasSubstr("name of the space is empty"));
   EXPECT_THAT(message({ordinal("a", {1})}, "a\nb"), HasSubstr("control character"));
+  EXPECT_THAT(message({ordinal("a", {1})}, "\u202eegde"), HasSubstr("'\\u202eegde'"));
   EXPECT_THAT(message({ordinal("a", {1})}, std::string(201, 'n')), HasSubstr("201 bytes (limit: 200)"));
   EXPECT_THAT(message({ordinal("a", {})}), HasSubstr("no values"));
   EXPECT_THAT(message({categorical("a", {})}), HasSubstr("no values"));
@@ -302,6 +303,7 @@ TEST(DesignSpaceConstructor, RefusesWhatIsNoSpace) {
   EXPECT_THAT(message({categorical("a", {"x=y"})}), HasSubstr("'x=y'"));
   EXPECT_THAT(message({categorical("a", {" x"})}), HasSubstr("blank"));
   EXPECT_THAT(message({categorical("a", {"x\ny"})}), HasSubstr("control character"));
+  EXPECT_THAT(message({categorical("a", {"x\u200by"})}), HasSubstr("'x\\u200by'"));
   EXPECT_THAT(message({categorical("a", {""})}), HasSubstr("empty name"));
   EXPECT_THAT(message({categorical("a", {std::string(65, 'x')})}), HasSubstr("65 characters (limit: 64)"));
   Parameter both = categorical("a", {"x"});

@@ -18,6 +18,7 @@
 #include "hindsight/core/random.h"
 #include "repository.h"
 #include "surrogate/small_model.h"
+#include "temporary_folder.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -35,15 +36,6 @@ void write_unsynced(const fs::path& file, const std::string& bytes) {
 /// A folder of its own per test that goes away.
 class ModelFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("hindsight_model_" + std::to_string(getpid()) + "_" +
-                                           ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    file_ = folder_ / "surrogate.safetensors";
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string saved() {
     save_model(Model(small_parts(2)), file_);
     return read_file(file_);
@@ -60,7 +52,8 @@ class ModelFile : public ::testing::Test {
     return "accepted";
   }
 
-  fs::path folder_, file_;
+  hindsight::test::TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path(), file_ = folder_ / "surrogate.safetensors";
 };
 
 /// A header and data as the published layout has them, for making files with valid checksums.
@@ -361,7 +354,8 @@ TEST_F(ModelFile, RefusesDescriptionsThatContradictTheWeights) {
 }
 
 TEST_F(ModelFile, RefusesForeignFiles) {
-  EXPECT_THAT(refusal(std::string(200, 'x')), HasSubstr("refused"));  // a length of 0x7878787878787878
+  EXPECT_THAT(refusal(std::string(200, 'x')), HasSubstr("is text, not a model"));
+  EXPECT_THAT(refusal(std::string(200, '\2')), HasSubstr("no safetensors file"));  // a length of 0x0202020202020202
   EXPECT_THAT(refusal(with_length(
                   R"({"weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})" + std::string(100, ' '), "1234")),
               HasSubstr("another program"));

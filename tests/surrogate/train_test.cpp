@@ -13,6 +13,7 @@
 #include "surrogate/member.h"
 #include "surrogate/negatives.h"
 #include "surrogate/training_fixture.h"
+#include "temporary_folder.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -29,21 +30,7 @@ TrainOptions quiet() {
   return options;
 }
 
-/// A folder that disappears with the test.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "train_test_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
+using Folder = hindsight::test::TemporaryFolder;
 
 bool same_weights(const Model& a, const Model& b) {
   if (a.parts().members.size() != b.parts().members.size()) return false;

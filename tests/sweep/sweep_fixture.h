@@ -1,8 +1,6 @@
 /// Small sweeps for the tests: a corner of the edge space, two networks of a few layers, logs as text.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,27 +8,11 @@
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/sweep.h"
+#include "temporary_folder.h"
 
 namespace hindsight::sweep::test {
 
-/// A folder of its own, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-sweep-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using hindsight::test::TemporaryFolder;
 
 inline workload::Layer convolution(const std::string& name, std::int64_t size, std::int64_t in, std::int64_t out) {
   workload::Layer layer;

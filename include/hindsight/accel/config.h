@@ -47,10 +47,8 @@ struct AcceleratorConfig {
 
   [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }
   [[nodiscard]] constexpr double macs_per_cycle() const { return pes() * cores_per_pe * compute_lanes * macs_per_lane; }
-  [[nodiscard]] constexpr Hertz clock() const { return units::megahertz(clock_mhz); }
-  [[nodiscard]] constexpr OpsPerSecond peak() const {
-    return OpsPerSecond::from_coherent(macs_per_cycle() * kOpsPerMac * clock().value());
-  }
+  [[nodiscard]] constexpr double clock_hz() const { return clock_mhz * units::kMega; }
+  [[nodiscard]] constexpr double peak_ops_per_s() const { return macs_per_cycle() * kOpsPerMac * clock_hz(); }
 };
 
 /// A numeric field of AcceleratorConfig under the name that spaces, reference chips and reports use.

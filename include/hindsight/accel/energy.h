@@ -9,6 +9,7 @@
 #include "hindsight/accel/spatial.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/accel/traffic.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 
@@ -19,25 +20,24 @@ namespace hindsight::accel {
 ///             + instructions * bytes * e_read. `layer_traffic` holds the bytes; `instructions` those of the layer.
 [[nodiscard]] constexpr EnergyBreakdown layer_energy(const LayerShape& layer, const Traffic& traffic,
                                                      double instructions, const ChipFacts& chip) {
-  constexpr double kJoulesPerPicojoule = 1e-12;
   const AcceleratorConfig& config = chip.config;
   const double active_lane_cycles = lane_cycles(layer, config.macs_per_lane);
   EnergyBreakdown energy;
-  energy.mac_j = kJoulesPerPicojoule * layer.macs * chip.event.mac_pj;
-  energy.register_j = kJoulesPerPicojoule * active_lane_cycles * chip.event.lane_register_pj;
-  energy.pe_memory_j = kJoulesPerPicojoule * (traffic.pe_memory_read_bytes * chip.pe_memory.read_pj_per_byte +
-                                              traffic.pe_memory_write_bytes * chip.pe_memory.write_pj_per_byte);
-  energy.core_memory_j = kJoulesPerPicojoule * (traffic.core_memory_read_bytes * chip.core_memory.read_pj_per_byte +
-                                                traffic.core_memory_write_bytes * chip.core_memory.write_pj_per_byte);
+  energy.mac_j = units::kPico * layer.macs * chip.event.mac_pj;
+  energy.register_j = units::kPico * active_lane_cycles * chip.event.lane_register_pj;
+  energy.pe_memory_j = units::kPico * (traffic.pe_memory_read_bytes * chip.pe_memory.read_pj_per_byte +
+                                       traffic.pe_memory_write_bytes * chip.pe_memory.write_pj_per_byte);
+  energy.core_memory_j = units::kPico * (traffic.core_memory_read_bytes * chip.core_memory.read_pj_per_byte +
+                                         traffic.core_memory_write_bytes * chip.core_memory.write_pj_per_byte);
   energy.activation_memory_j =
-      kJoulesPerPicojoule * (traffic.accumulator_read_bytes * chip.activation_memory.read_pj_per_byte +
-                             traffic.accumulator_write_bytes * chip.activation_memory.write_pj_per_byte);
-  energy.parameter_memory_j = kJoulesPerPicojoule * layer.output_bytes * kParameterEntryBytes *
+      units::kPico * (traffic.accumulator_read_bytes * chip.activation_memory.read_pj_per_byte +
+                      traffic.accumulator_write_bytes * chip.activation_memory.write_pj_per_byte);
+  energy.parameter_memory_j = units::kPico * layer.output_bytes * kParameterEntryBytes *
                               chip.parameter_memory.read_pj_per_byte / kRequantisationReuse;
   energy.instruction_memory_j =
-      kJoulesPerPicojoule * instructions * kInstructionBytes * chip.instruction_memory.read_pj_per_byte;
-  energy.noc_j = kJoulesPerPicojoule * traffic.noc_hop_bytes * chip.event.noc_pj_per_hop_byte;
-  energy.dram_j = kJoulesPerPicojoule * traffic.dram_bytes() * chip.event.dram_pj_per_byte;
+      units::kPico * instructions * kInstructionBytes * chip.instruction_memory.read_pj_per_byte;
+  energy.noc_j = units::kPico * traffic.noc_hop_bytes * chip.event.noc_pj_per_hop_byte;
+  energy.dram_j = units::kPico * traffic.dram_bytes() * chip.event.dram_pj_per_byte;
   return energy;
 }
 

@@ -25,12 +25,11 @@ struct ChipRates {
 };
 
 [[nodiscard]] constexpr ChipRates chip_rates(const AcceleratorConfig& config) {
-  const double cycles_per_second = config.clock().value();
+  const double cycles_per_second = config.clock_hz();
   return {.working = working_memory(config),
           .resident = resident_memory(config),
-          .dram_bytes_per_cycle =
-              units::gb_per_s(config.dram_bandwidth_gb_per_s).value() * kDramEfficiency / cycles_per_second,
-          .dram_latency_cycles = units::nanoseconds(kDramLatencyNs).value() * cycles_per_second};
+          .dram_bytes_per_cycle = config.dram_bandwidth_gb_per_s * units::kGiga * kDramEfficiency / cycles_per_second,
+          .dram_latency_cycles = kDramLatencyNs * units::kNano * cycles_per_second};
 }
 
 /// Share of a layer's weights that stays on chip: parameters are cached in execution order until the space is full.
@@ -168,7 +167,7 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
   result.output_on_chip = residency.output_on_chip;
   add_on_chip_traffic(layer, mapping, config, result.traffic);
   result.energy = layer_energy(layer, result.traffic, result.instructions, chip);
-  result.energy.leakage_j = chip.leakage_w * result.total_cycles / config.clock().value();
+  result.energy.leakage_j = chip.leakage_w * result.total_cycles / config.clock_hz();
   return result;
 }
 
@@ -242,7 +241,7 @@ constexpr void finish(NetworkCost& cost, const AcceleratorConfig& config) {
                          .nearest_passing = totals.instructions,
                          .parameter = "instruction_memory_entries"});
   }
-  totals.latency_s = totals.latency_cycles / config.clock().value();
+  totals.latency_s = totals.latency_cycles / config.clock_hz();
   totals.energy_j = totals.energy.total_j();
   totals.average_power_w = totals.latency_s > 0 ? totals.energy_j / totals.latency_s : 0.0;
   totals.utilisation_frac =

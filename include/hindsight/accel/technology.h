@@ -52,7 +52,7 @@ struct Technology {
   double power_density_limit_w_per_mm2 = 0;
   double reticle_limit_mm2 = 858;  ///< [spec: asml-twinscan] exposure field 26 mm x 33 mm
 
-  [[nodiscard]] JoulesPerByte dram_energy(DramType type) const;
+  [[nodiscard]] double dram_j_per_byte(DramType type) const;
 };
 
 /// NAME from data/technology or a path. Errors: Error{usage}, file:line:column.

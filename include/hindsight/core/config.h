@@ -2,8 +2,9 @@
 ///
 /// Every failure throws Error{usage} whose message starts with `file:line:column:`, names the key,
 /// the offending value, the accepted range, and for an unknown key or name the nearest valid one.
-/// Refused outright: files above 16 MiB, nesting deeper than 64, more than a million values, a key
-/// given twice, anchors, aliases and tags, tabs and control characters, more than one document.
+/// Refused outright: files above 16 MiB, nesting deeper than 64, more than a million values, lists
+/// of more than 65,535 items, a key given twice, anchors, aliases and tags, tabs and control characters, characters
+/// that make text look like other text (marks of direction and of zero width), more than one document.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,8 @@ class ConfigNode {
 
   /// The text of a scalar, quoted or not.
   [[nodiscard]] std::string as_string() const;
+  /// A text of one line.
+  [[nodiscard]] std::string as_name() const;
   /// A finite number, not quoted.
   [[nodiscard]] double as_double(Bounds bounds = {}) const;
   /// A whole number, not quoted; `1e6` counts as one.
@@ -81,7 +84,7 @@ class ConfigNode {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// A text as a quoted YAML scalar that ConfigNode reads back; control characters, which it refuses, become '?'.
+/// A text as a quoted YAML scalar that ConfigNode reads back; control characters and others that it refuses become '?'.
 [[nodiscard]] std::string yaml_quoted(std::string_view text);
 
 }  // namespace hindsight

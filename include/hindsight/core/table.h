@@ -36,6 +36,15 @@ class Table {
     bool rule_before = false;
     std::vector<std::string> cells;
   };
+  /// What is shown of the columns, and how wide.
+  struct Fit {
+    std::vector<std::size_t> shown;    ///< columns, in their order
+    std::vector<std::size_t> widths;   ///< of those, in cells
+    std::vector<std::size_t> dropped;  ///< the other columns, in their order
+  };
+  /// `limit`: the width of the terminal; 0: unlimited.
+  [[nodiscard]] Fit fit(std::size_t limit) const;
+
   std::vector<Column> columns_;
   std::vector<Row> rows_;
   bool pending_rule_ = false;

@@ -8,15 +8,14 @@
 namespace hindsight {
 
 enum class Stream { out, err };
-enum class Style { plain, bold, dim, red, green, yellow, cyan };
 
 [[nodiscard]] bool is_tty(Stream stream);
 /// Columns of the terminal (COLUMNS, then ioctl, then 80), never below 40.
 [[nodiscard]] int terminal_columns(Stream stream);
 /// False when NO_COLOR is set and not empty, TERM=dumb, or the stream is not a TTY.
 [[nodiscard]] bool use_colour(Stream stream);
-/// Wraps `text` in the escape codes of `style` when `use_colour(stream)`.
-[[nodiscard]] std::string styled(std::string_view text, Style style, Stream stream);
+/// `text` in the escape codes for red where `use_colour(stream)`.
+[[nodiscard]] std::string in_red(std::string_view text, Stream stream);
 /// Number of terminal cells of a UTF-8 text (every code point counts one; escape codes none).
 [[nodiscard]] std::size_t display_width(std::string_view text);
 /// `text` cut to `width` cells, its last cell "…" when something was cut; escape codes are kept.

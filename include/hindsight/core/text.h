@@ -11,12 +11,19 @@
 
 namespace hindsight {
 
+/// `text` without blanks, tabs and line ends around it.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// `text` as a cell of a CSV file, in quotes where it needs them (RFC 4180).
+[[nodiscard]] std::string csv_cell(std::string_view text);
+
 /// The candidate with the smallest Damerau-Levenshtein distance to `name`, or nothing when even
 /// the best needs more than max(2, name.size() / 2) edits or shares no letter with `name` (a suggestion
-/// that far off only confuses). ASCII case does not count as a difference.
+/// that far off only confuses). ASCII case does not count as a difference. Names above 200 bytes are no candidates.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-/// " Did you mean 'x'?" for the nearest candidate, else " Known: a, b, c." (at most 12 names, then "...").
+/// " Did you mean 'x'?" for the nearest candidate, else " Known: a, b, c." (at most 12 names and about 200 characters,
+/// then "..."); made fit for a message.
 [[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 
 /// Splits at `separator`; empty pieces are kept; surrounding blanks of each piece are removed.
@@ -46,8 +53,11 @@ namespace hindsight {
 /// A duration in its two largest units: "1 min 20 s", "2 h 5 min", "3 d 4 h"; below 10 s "2.5 s".
 [[nodiscard]] std::string duration_text(double duration_s);
 
-/// Foreign text made fit for a one-line message: control characters and broken UTF-8 become \xNN,
-/// more than `max_width` characters end in "…".
+/// Foreign text made fit for a one-line message: broken UTF-8 and characters that a reader cannot see, or that move
+/// others (control characters, marks of direction and of zero width), become \xNN or \uNNNN; more than `max_width`
+/// characters end in "…".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_width = 80);
+/// Whether `printable` would leave every character as it is: what a name must be.
+[[nodiscard]] bool is_printable(std::string_view text);
 
 }  // namespace hindsight

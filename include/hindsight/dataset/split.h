@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/dataset/dataset.h"
 
 namespace hindsight::dataset {
@@ -15,6 +16,9 @@ enum class SplitKind {
   leave_workloads_out,  ///< whole contexts validate
 };
 /// Names as above. Error{usage} with the nearest name.
+inline constexpr EnumNames<SplitKind, 3> kSplitKinds{{{SplitKind::worst_for_training, "worst_for_training"},
+                                                      {SplitKind::random, "random"},
+                                                      {SplitKind::leave_workloads_out, "leave_workloads_out"}}};
 [[nodiscard]] SplitKind parse_split_kind(const std::string& name);
 [[nodiscard]] std::string to_string(SplitKind kind);
 

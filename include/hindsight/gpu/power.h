@@ -19,7 +19,6 @@
 /// clock: a product that waits for DRAM is slowed like any other.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "hindsight/gpu/dtype.h"
@@ -41,7 +40,6 @@ struct PowerConstants {
   double dram_byte_j = 0;  ///< one byte of DRAM traffic, with its interface
   double zero_weight_share = 1;  ///< dynamic energy with zero weights over that with random ones
 };
-inline constexpr std::size_t kPowerConstantCount = 5;
 
 /// Constants for a GPU without power measurements: energies of its architecture and memory. Uncalibrated.
 [[nodiscard]] PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_class);

@@ -15,7 +15,6 @@
 
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "hindsight/gpu/gemm.h"
 #include "hindsight/gpu/spec.h"
@@ -61,8 +60,6 @@ struct TiledPrediction {
 /// Preconditions: `require_valid(gemm)` passed, 1 <= tile <= kLargestTile. `gemm.dtype` and `gemm.layout` do not
 /// matter: the kernel is fp32 and row-major.
 [[nodiscard]] TiledPrediction predict_tiled(const GpuSpec& spec, const Gemm& gemm, int tile);
-/// Tiles 1 to 32, in that order.
-[[nodiscard]] std::vector<TiledPrediction> predict_tiled_all(const GpuSpec& spec, const Gemm& gemm);
 
 /// Tiles whose runtimes the model was fitted on, and its only GPU; what lies between them is an extrapolation, by which
 /// no tile should be preferred to a measured one.

@@ -16,9 +16,7 @@
 namespace hindsight::workload {
 namespace {
 
-constexpr double kMillion = 1e6;
-
-std::string millions(double value) { return fmt::format("{:.3f}", value / kMillion); }
+std::string millions(double value) { return fmt::format("{:.3f}", value / units::kMega); }
 
 }  // namespace
 
@@ -74,7 +72,7 @@ std::string prime_table(const std::vector<Network>& networks) {
     const auto network = std::ranges::find(networks, application.name, &Network::name);
     HINDSIGHT_EXPECT(network != networks.end());
     const LayerCounts counts = count_layers(*network);
-    const double weights_mib = network->totals().weight_bytes / units::mib(1).value();
+    const double weights_mib = network->totals().weight_bytes / units::kMib;
     const double published_macs = application.compute_ops / kOpsPerMac;
     table.add_row({network->name() + (network->stand_in() ? " (stand-in)" : ""),
                    fmt::format("{}, {}, {}", counts.convolution, counts.depthwise, counts.fully_connected),

@@ -1,0 +1,72 @@
+/// Did a prediction of the GEMM model change? 3,600 predictions and 120 rankings of kernels as one digest.
+///
+/// Where this is meant to be so: run the test and copy the digest that it names.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+
+#include "hindsight/core/hash.h"
+#include "hindsight/gpu/predict.h"
+
+namespace hindsight::gpu {
+namespace {
+
+/// Nine digits, so that another compiler's last bits do not count.
+std::string digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g ", value);
+  return text;
+}
+
+std::string line_of(const GemmPrediction& p) {
+  const GemmTerms& t = p.terms;
+  std::string line = std::string(to_string(p.bound)) + " ";
+  for (const double value :
+       {p.latency_s,   p.dram_bytes, p.l2_bytes, p.average_power_w, p.energy_j,        p.sm_clock_hz,   p.ctas,
+        p.waves,       t.launch_s,   t.fill_s,   t.chain_s,         t.math_s,          t.l2_s,          t.dram_s,
+        t.reduction_s, t.slowdown,   p.work.ops, p.work.l2_bytes,   p.work.dram_bytes, p.work.busy_frac}) {
+    line += digits(value);
+  }
+  for (const int value : {p.tile.m, p.tile.n, p.tile.k, p.tile.split_k}) line += std::to_string(value) + " ";
+  for (const bool value : {p.calibrated, p.in_validated_range, p.power_in_validated_range}) line += value ? "1" : "0";
+  return line + "\n";
+}
+
+/// Products of all sizes, layouts and batches, matrix times vector among them.
+Gemm random_gemm(std::mt19937_64& random, DType dtype) {
+  const auto below = [&](std::uint64_t limit) { return random() % limit; };
+  const auto size = [&] { return static_cast<std::int64_t>(1 + below(std::uint64_t{1} << (1 + below(15)))); };
+  Gemm gemm{.m = below(8) == 0 ? 1 : size(), .n = size(), .k = size(), .dtype = dtype};
+  if (below(4) == 0) gemm.batch = static_cast<std::int64_t>(1 + below(64));
+  gemm.layout = kAllLayouts[below(kAllLayouts.size())];
+  gemm.weights = below(2) == 0 ? Operand::a : Operand::b;
+  if (below(4) == 0) gemm.reuse_bytes = static_cast<double>(below(std::uint64_t{1} << 30U));
+  return gemm;
+}
+
+TEST(Predictions, AreThoseOfTheModelThatWasValidated) {
+  std::mt19937_64 random(20261122);
+  std::string text;
+  for (const char* name : {"v100-pcie-32gb", "t4", "a100-sxm-80gb", "l40s", "h100-sxm5", "h200"}) {
+    const GpuSpec spec = load_gpu(name);
+    for (const DType dtype : kAllDTypes) {
+      if (!spec.has(dtype)) continue;
+      const Predictor predictor(spec, load_calibration(spec, dtype), dtype);
+      for (int i = 0; i < 150; ++i) {
+        const Gemm gemm = random_gemm(random, dtype);
+        const RunMode mode = i % 2 == 0 ? RunMode::burst : RunMode::sustained;
+        text += line_of(predictor.predict(gemm, mode));
+        text += digits(predictor.latency_s(gemm, mode));
+        if (i % 30 != 0) continue;
+        for (const GemmPrediction& candidate : predictor.rank(gemm, mode)) text += line_of(candidate);
+      }
+    }
+  }
+  EXPECT_EQ(sha256_hex(text), "bfd920916b5027f22a2dd79639ef71348d506d238af261c47a63063cbcd64197");
+}
+
+}  // namespace
+}  // namespace hindsight::gpu
