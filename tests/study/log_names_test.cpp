@@ -38,7 +38,7 @@ class LogNames : public ::testing::Test {
     const dataset::CsvTable table = dataset::parse_csv(csv, "t.csv");
     const dataset::CsvRoles roles{.objective = objective, .constraints = {"util_BRAM"}};
     const std::filesystem::path file = folder_ / "study.sqlite";
-    dataset::import_csv(table, roles, dataset::infer_space(table, roles, ""), file, dataset::Duplicates::error,
+    dataset::import_csv(table, roles, dataset::infer_space(table, roles, "t"), file, dataset::Duplicates::error,
                         provenance());
     return log::Log::open(file, log::OpenMode::read_only);
   }
