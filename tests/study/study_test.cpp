@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hindsight/core/error.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/verdict.h"
@@ -30,7 +31,7 @@ TEST(AnalyticConstraint, IsTheFactOfEveryRowAndNoEvaluation) {
     const auto constraint = analytic_constraint(evaluator, name, 27);
     ASSERT_TRUE(constraint);
     EXPECT_EQ(constraint->limit, 27);
-    EXPECT_FALSE(constraint->learned);
+    EXPECT_FALSE(constraint->learned());
     optimize::LevelMatrix levels(2, static_cast<Eigen::Index>(space.parameters().size()));
     for (const Eigen::Index i : {0, 1}) {
       const space::Design design = space.design(static_cast<std::uint64_t>(100 * i));
