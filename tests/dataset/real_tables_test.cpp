@@ -130,7 +130,9 @@ TEST_F(RealTables, PragmasOfHighLevelSynthesis) {
     EXPECT_EQ(scales.objective, ValueScale::logarithmic) << entry.path();
     for (Eigen::Index k = 0; k < 4; ++k) {
       const bool zero = (data.constraints.col(k).array() == 0).any();
-      if (zero) EXPECT_EQ(scales.constraints[static_cast<std::size_t>(k)], ValueScale::linear) << entry.path();
+      if (zero) {
+        EXPECT_EQ(scales.constraints[static_cast<std::size_t>(k)], ValueScale::linear) << entry.path();
+      }
     }
     zeros += (data.constraints.array() == 0).count();
   }
