@@ -58,8 +58,9 @@ if [ "$sanitize" = yes ]; then
 
   echo "== 3/3 Tests of what runs in several threads under ThreadSanitizer in build/tsan"
   cmake --preset tsan
-  cmake --build --preset tsan "${jobs[@]}" --target core_tests log_tests sweep_tests optimize_tests
-  ctest --preset tsan --parallel "${JOBS:-2}" -R '^(core|log|sweep)\.|^optimize\..*Threads' || status=$?
+  cmake --build --preset tsan "${jobs[@]}" --target core_tests log_tests evaluator_tests sweep_tests \
+    optimize_tests
+  ctest --preset tsan --parallel "${JOBS:-2}" -R '^(core|log|evaluator|sweep)\.|^optimize\..*Threads' || status=$?
   exit "$status"
 fi
 

@@ -1,4 +1,4 @@
-/// Times batches of launches by events, cold or sustained.
+/// Times batches of launches by events: a burst from rest, or clocks settled under load.
 #include "measure/cuda/timing.h"
 
 #include <algorithm>
