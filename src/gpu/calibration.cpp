@@ -1,4 +1,4 @@
-/// Reads fitted constants from YAML, and borrows those of the nearest GPU where there are none.
+/// Reads and writes fitted constants as YAML, and borrows those of the nearest GPU where there are none.
 #include "hindsight/gpu/calibration.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-/// Reads fitted power constants from YAML.
+/// Reads and writes fitted power constants as YAML.
 #include "hindsight/gpu/power_calibration.h"
 
 #include <fmt/format.h>
