@@ -105,7 +105,7 @@ void add_import(CLI::App& group, Session& session) {
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
   verb->add_option("--space", options->space, "Space name or YAML file [inferred]");
   add_csv_roles(*verb, options->roles)->required();
-  verb->add_option("--duplicates", options->duplicates, "Contradictory rows: error, first, last, best, keep [error]");
+  verb->add_option("--duplicates", options->duplicates, "Contradictions: error, first, last, best, keep [error]");
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer(
       "An objective that is empty, nan or a word makes a row infeasible.\n"

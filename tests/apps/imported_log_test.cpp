@@ -94,7 +94,8 @@ TEST_F(ImportedLog, EveryApplicationIsShownByItsOwnObjective) {
                             HasSubstr("m6: best by latency_s")));
     EXPECT_THAT(text, Not(HasSubstr("no feasible design")));
   }
-  for (const Json& workload : Json::parse(hindsight({"log", "stats", log(), "--json"}).out).at("workloads")) {
+  const Json stats = Json::parse(hindsight({"log", "stats", log(), "--json"}).out);
+  for (const Json& workload : stats.at("workloads")) {
     EXPECT_FALSE(workload.at("best").empty()) << workload.at("workload");
   }
   EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "cycles"}).out, HasSubstr("tuning: best by cycles"));

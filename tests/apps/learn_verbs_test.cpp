@@ -134,7 +134,8 @@ TEST_F(Learn, LimitsEveryMetricThatIsKnownBeforeAnEvaluation) {
     const Outcome bounded = propose({"--workload", "m6", "--max", std::string(metric) + "=1e6", "--json"});
     ASSERT_EQ(bounded.exit_code, 0) << bounded.err;
     std::vector<double> values;
-    for (const Json& one : Json::parse(bounded.out).at("proposals")) {
+    const Json all = Json::parse(bounded.out);  // outlives the loop over a part of it
+    for (const Json& one : all.at("proposals")) {
       values.push_back(one.at("predicted").at("constraints").at(metric).get<double>());
     }
     std::sort(values.begin(), values.end());
@@ -143,7 +144,8 @@ TEST_F(Learn, LimitsEveryMetricThatIsKnownBeforeAnEvaluation) {
     const Outcome tighter =
         propose({"--workload", "m6", "--max", std::string(metric) + "=" + shortest(middle), "--json"});
     ASSERT_EQ(tighter.exit_code, 0) << tighter.err;
-    for (const Json& one : Json::parse(tighter.out).at("proposals")) {
+    const Json fewer = Json::parse(tighter.out);
+    for (const Json& one : fewer.at("proposals")) {
       EXPECT_LE(one.at("predicted").at("constraints").at(metric).get<double>(), middle);
     }
   }
@@ -221,7 +223,7 @@ TEST_F(Learn, CtrlCKeepsTheModelThatWasThereAndPrintsACommandThatGoesOn) {
   std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--threads", "1"};
   arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
   // Long enough to be hit, short enough that the command it prints ends.
-  arguments.insert(arguments.end(), {"--ensemble", "3", "--set", "steps=400", "--set", "patience=0"});
+  arguments.insert(arguments.end(), {"--set", "ensemble=3", "--set", "steps=400", "--set", "patience=0"});
   const std::string checkpoint = model() + ".checkpoint";
   Process process(arguments);
   for (int i = 0; i < 1200 && !std::filesystem::exists(checkpoint); ++i) {

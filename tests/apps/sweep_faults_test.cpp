@@ -138,7 +138,7 @@ TEST_F(SweepFaults, WhatIsNoLogIsRefusedUnchanged) {
   expect_one_line_error(hindsight({"log", "show", folder_.string()}), 2, folder_.string());
   expect_one_line_error(hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "5", "--log",
                                    file("no/such/folder/a.sqlite"), "--quiet"}),
-                        1, "no/such/folder");
+                        2, "no/such/folder");
 }
 
 TEST_F(SweepFaults, ALogOfANewerSchemaIsRefusedUnchanged) {

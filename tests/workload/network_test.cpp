@@ -116,7 +116,7 @@ TEST(ParseNetwork, ErrorsNamePlaceProblemAndRemedy) {
               HasSubstr("kv_heads 2 does not divide heads 3"));
   EXPECT_THAT(error_of("  - {name: a, type: fully_connected, reduction: 2147483648, columns: 2147483648}\n"),
               HasSubstr("more than 2^53"));
-  EXPECT_THAT(error_of("  []\n"), HasSubstr("layers has 0 entries"));
+  EXPECT_THAT(error_of("  []\n"), HasSubstr("net.yaml:3:3: a network without layers. Add at least one"));
 }
 
 TEST(ParseNetwork, BatchCountsInTheOverflowCheck) {
