@@ -94,7 +94,7 @@ void sweep_nine(benchmark::State& state) {
                                       .sampler = space::SamplerKind::uniform,
                                       .samples = static_cast<std::uint64_t>(state.range(1)),
                                       .seed = 1,
-                                      .constraints = {{.metric = "area_mm2", .limit = kAreaLimit_mm2}},
+                                      .limits = {{.fact = "area_mm2", .limit = kAreaLimit_mm2}},
                                       .shard = {},
                                       .log = log,
                                       .threads = static_cast<unsigned>(state.range(0)),

@@ -38,16 +38,16 @@ constexpr int kMostThreads = 4096;
 sweep::SweepOptions resolve(const Options& options, const Provenance& provenance) {
   const auto evaluator =
       evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
-  std::vector<sweep::Constraint> constraints;
+  std::vector<sweep::FactLimit> limits;
   for (const std::string& limit : options.limits) {
-    constraints.push_back(sweep::parse_constraint(limit, evaluator->fact_names()));
+    limits.push_back(sweep::parse_fact_limit(limit, evaluator->fact_names()));
   }
   return {.evaluator = evaluator,
           .networks = workload::load_networks(options.workloads),
           .sampler = space::parse_sampler(options.sampler),
           .samples = static_cast<std::uint64_t>(options.samples),
           .seed = static_cast<std::uint64_t>(options.seed),
-          .constraints = std::move(constraints),
+          .limits = std::move(limits),
           .grid_limit = static_cast<std::uint64_t>(options.grid_limit),
           .shard = sweep::parse_shard(options.shard),
           .log = options.log,

@@ -66,7 +66,7 @@ class Study {
                                     .sampler = space::SamplerKind::uniform,
                                     .samples = options_.samples,
                                     .seed = kLogSeed,
-                                    .constraints = {{.metric = kConstraint, .limit = kLogAreaLimit}},
+                                    .limits = {{.fact = kConstraint, .limit = kLogAreaLimit}},
                                     .shard = {},
                                     .log = log_,
                                     .threads = options_.threads,

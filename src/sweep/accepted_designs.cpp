@@ -35,9 +35,9 @@ AcceptedDesigns::AcceptedDesigns(const SweepOptions& options, std::uint64_t samp
       fruitless_limit_(may_repeat_ ? fruitless_limit(options) : std::numeric_limits<std::uint64_t>::max()),
       block_levels_(kBlock * dimensions_),
       block_keys_(kBlock),
-      smallest_(options.constraints.size(), std::numeric_limits<double>::infinity()),
+      smallest_(options.limits.size(), std::numeric_limits<double>::infinity()),
       scratch_(threads) {
-  for (const Constraint& constraint : options.constraints) fact_names_.push_back(constraint.metric);
+  for (const FactLimit& bound : options.limits) fact_names_.push_back(bound.fact);
   for (space::Design& design : scratch_) design.levels.resize(dimensions_);
 }
 
@@ -63,12 +63,12 @@ void AcceptedDesigns::refill() {
 }
 
 AcceptedDesigns::Verdict AcceptedDesigns::decide(std::size_t offset) {
-  const std::size_t metrics = options_.constraints.size();
+  const std::size_t metrics = options_.limits.size();
   bool within = true;
   for (std::size_t j = 0; j < metrics; ++j) {
     const double value = block_facts_[offset * metrics + j];
     smallest_[j] = std::min(smallest_[j], value);
-    within = within && value <= options_.constraints[j].limit;
+    within = within && value <= options_.limits[j].limit;
   }
   if (!within) return Verdict::constrained;
   if (may_repeat_ && !seen_.insert(block_keys_[offset])) return Verdict::repeated;
@@ -115,7 +115,7 @@ AcceptedDesigns::Next AcceptedDesigns::next(std::span<std::uint16_t> levels) {
 
 void AcceptedDesigns::replay(const Position& position) {
   HINDSIGHT_EXPECT(position_.candidates == 0);
-  if (!may_repeat_ && options_.constraints.empty()) {
+  if (!may_repeat_ && options_.limits.empty()) {
     position_ = position;  // an unconstrained grid accepts everything: nothing to decide again
   }
   while (position_.candidates < position.candidates && position_.candidates < candidates_.length()) {
@@ -133,13 +133,12 @@ void AcceptedDesigns::replay(const Position& position) {
 }
 
 void AcceptedDesigns::refuse_impossible_limits() const {
-  for (const Constraint& constraint : options_.constraints) {
-    const auto smallest = options_.evaluator->smallest_fact(constraint.metric);
-    if (!smallest || *smallest <= constraint.limit) continue;
-    throw Error(
-        ErrorKind::no_feasible,
-        fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
-                    options_.space().name(), constraint.metric, shortest(constraint.limit), shortest(*smallest)));
+  for (const FactLimit& bound : options_.limits) {
+    const auto smallest = options_.evaluator->smallest_fact(bound.fact);
+    if (!smallest || *smallest <= bound.limit) continue;
+    throw Error(ErrorKind::no_feasible,
+                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
+                            options_.space().name(), bound.fact, shortest(bound.limit), shortest(*smallest)));
   }
 }
 
@@ -147,9 +146,9 @@ std::string AcceptedDesigns::nothing_accepted() const {
   std::vector<std::string> limits;
   std::vector<std::string> seen;
   for (std::size_t j = 0; j < smallest_.size(); ++j) {
-    const Constraint& constraint = options_.constraints[j];
-    limits.push_back(fmt::format("{} <= {}", constraint.metric, shortest(constraint.limit)));
-    seen.push_back(fmt::format("{} {:.4g}", constraint.metric, smallest_[j]));
+    const FactLimit& bound = options_.limits[j];
+    limits.push_back(fmt::format("{} <= {}", bound.fact, shortest(bound.limit)));
+    seen.push_back(fmt::format("{} {:.4g}", bound.fact, smallest_[j]));
   }
   return fmt::format("no design of space '{}' within {} among {} candidates (smallest seen: {}). Raise the limit?",
                      options_.space().name(), join(limits, ", "), with_commas(position_.candidates), join(seen, ", "));

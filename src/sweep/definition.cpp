@@ -15,7 +15,7 @@ namespace {
 constexpr int kSequenceVersion = 1;
 }  // namespace
 
-Constraint parse_constraint(std::string_view text, const std::vector<std::string>& facts) {
+FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts) {
   const std::vector<std::string> pieces = split(text, '=');
   if (pieces.size() != 2) {
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a limit. Write METRIC=NUMBER, e.g. area_mm2=100", text));
@@ -29,7 +29,7 @@ Constraint parse_constraint(std::string_view text, const std::vector<std::string
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a limit of {}: it must be a number above 0, e.g. {}=100",
                                               pieces[1], pieces[0], pieces[0]));
   }
-  return {.metric = pieces[0], .limit = *limit};
+  return {.fact = pieces[0], .limit = *limit};
 }
 
 Shard parse_shard(std::string_view text) {
@@ -61,8 +61,8 @@ std::string_view to_string(SweepStatus status) {
 
 std::string definition_hash(const SweepOptions& options) {
   std::vector<std::string> constraints;
-  for (const Constraint& constraint : options.constraints) {
-    constraints.push_back(constraint.metric + "<=" + shortest(constraint.limit));
+  for (const FactLimit& bound : options.limits) {
+    constraints.push_back(bound.fact + "<=" + shortest(bound.limit));
   }
   std::sort(constraints.begin(), constraints.end());
   std::string text =

@@ -83,7 +83,7 @@ Registration register_definitions(log::Log& log, const SweepOptions& options) {
 
 std::string options_json(const SweepOptions& options, const std::string& definition_hash) {
   Json limits = Json::object();
-  for (const Constraint& constraint : options.constraints) limits[constraint.metric] = constraint.limit;
+  for (const FactLimit& bound : options.limits) limits[bound.fact] = bound.limit;
   Json workloads = Json::array();
   for (const workload::Network& network : options.networks) workloads.push_back(network.name());
   Json json{{"space", options.space().name()}, {"workloads", workloads}};

@@ -43,14 +43,14 @@ void validate(const SweepOptions& options) {
     }
   }
   std::set<std::string> metrics;
-  for (const Constraint& constraint : options.constraints) {
+  for (const FactLimit& bound : options.limits) {
     const auto& known = options.evaluator->fact_names();
-    if (std::find(known.begin(), known.end(), constraint.metric) == known.end()) {
+    if (std::find(known.begin(), known.end(), bound.fact) == known.end()) {
       throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
-                                                constraint.metric, did_you_mean(constraint.metric, known)));
+                                                bound.fact, did_you_mean(bound.fact, known)));
     }
-    if (!metrics.insert(constraint.metric).second) {
-      throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", constraint.metric));
+    if (!metrics.insert(bound.fact).second) {
+      throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
     }
   }
   HINDSIGHT_EXPECT(options.batch_designs > 0 && options.shard.index < options.shard.count);

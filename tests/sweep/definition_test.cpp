@@ -24,22 +24,22 @@ std::string message_of(void (*body)()) {
   return "no error";
 }
 
-TEST(Constraint, ParsesMetricAndLimit) {
-  const Constraint constraint = parse_constraint("area_mm2=27.5", kFacts);
-  EXPECT_EQ(constraint.metric, "area_mm2");
-  EXPECT_EQ(constraint.limit, 27.5);
+TEST(FactLimit, ParsesMetricAndLimit) {
+  const FactLimit bound = parse_fact_limit("area_mm2=27.5", kFacts);
+  EXPECT_EQ(bound.fact, "area_mm2");
+  EXPECT_EQ(bound.limit, 27.5);
 }
 
-TEST(Constraint, OffersTheNearestMetric) {
-  EXPECT_THAT(message_of([] { (void)parse_constraint("aera_mm2=1", kFacts); }), HasSubstr("Did you mean 'area_mm2'?"));
-  EXPECT_THAT(message_of([] { (void)parse_constraint("latency_s=1", kFacts); }), HasSubstr("area_mm2, peak_power_w"));
+TEST(FactLimit, OffersTheNearestMetric) {
+  EXPECT_THAT(message_of([] { (void)parse_fact_limit("aera_mm2=1", kFacts); }), HasSubstr("Did you mean 'area_mm2'?"));
+  EXPECT_THAT(message_of([] { (void)parse_fact_limit("latency_s=1", kFacts); }), HasSubstr("area_mm2, peak_power_w"));
 }
 
-TEST(Constraint, RefusesWhatIsNoLimit) {
-  EXPECT_THAT(message_of([] { (void)parse_constraint("area_mm2", kFacts); }), HasSubstr("METRIC=NUMBER"));
-  EXPECT_THAT(message_of([] { (void)parse_constraint("area_mm2=big", kFacts); }), HasSubstr("'big'"));
-  EXPECT_THAT(message_of([] { (void)parse_constraint("area_mm2=-1", kFacts); }), HasSubstr("above 0"));
-  EXPECT_THAT(message_of([] { (void)parse_constraint("area_mm2=nan", kFacts); }), HasSubstr("'nan'"));
+TEST(FactLimit, RefusesWhatIsNoLimit) {
+  EXPECT_THAT(message_of([] { (void)parse_fact_limit("area_mm2", kFacts); }), HasSubstr("METRIC=NUMBER"));
+  EXPECT_THAT(message_of([] { (void)parse_fact_limit("area_mm2=big", kFacts); }), HasSubstr("'big'"));
+  EXPECT_THAT(message_of([] { (void)parse_fact_limit("area_mm2=-1", kFacts); }), HasSubstr("above 0"));
+  EXPECT_THAT(message_of([] { (void)parse_fact_limit("area_mm2=nan", kFacts); }), HasSubstr("'nan'"));
 }
 
 TEST(Shard, ParsesIndexAndCount) {
@@ -75,7 +75,7 @@ TEST(DefinitionHash, TellsSweepsApartAndNothingElse) {
   other.shard = {.index = 0, .count = 2};
   EXPECT_NE(definition_hash(other), hash);
   other = sweep;
-  other.constraints = {{.metric = "area_mm2", .limit = 100}};
+  other.limits = {{.fact = "area_mm2", .limit = 100}};
   EXPECT_NE(definition_hash(other), hash);
   other = sweep;
   other.networks.pop_back();
@@ -95,9 +95,9 @@ TEST(DefinitionHash, DependsOnTheSamplesOfAHypercube) {
 
 TEST(DefinitionHash, DoesNotDependOnTheOrderOfTheLimits) {
   SweepOptions sweep = options("a.sqlite", 10);
-  sweep.constraints = {{.metric = "area_mm2", .limit = 100}, {.metric = "peak_power_w", .limit = 5}};
+  sweep.limits = {{.fact = "area_mm2", .limit = 100}, {.fact = "peak_power_w", .limit = 5}};
   const std::string hash = definition_hash(sweep);
-  std::swap(sweep.constraints[0], sweep.constraints[1]);
+  std::swap(sweep.limits[0], sweep.limits[1]);
   EXPECT_EQ(definition_hash(sweep), hash);
 }
 

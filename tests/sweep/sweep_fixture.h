@@ -37,7 +37,7 @@ inline SweepOptions options(const std::filesystem::path& log, std::uint64_t samp
                        .sampler = space::SamplerKind::uniform,
                        .samples = samples,
                        .seed = 7,
-                       .constraints = {},
+                       .limits = {},
                        .shard = {},
                        .log = log,
                        .threads = 2,

@@ -157,7 +157,7 @@ TEST(Sweep, GivesTheSameRowsWhenInterruptedAtRandomPoints) {
   const TemporaryFolder folder;
   SweepOptions whole = options(folder / "whole.sqlite", 300);
   whole.batch_designs = 4;
-  whole.constraints = {{.metric = "area_mm2", .limit = 100}};
+  whole.limits = {{.fact = "area_mm2", .limit = 100}};
   (void)run_sweep(whole);
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -241,7 +241,7 @@ TEST(Sweep, EvaluatesExactlyTheDesignsWithinTheLimit) {
   std::sort(sorted.begin(), sorted.end());
   const double limit = sorted[sorted.size() / 2];
   const auto within = std::count_if(areas.begin(), areas.end(), [&](double area) { return area <= limit; });
-  sweep.constraints = {{.metric = "area_mm2", .limit = limit}};
+  sweep.limits = {{.fact = "area_mm2", .limit = limit}};
   const SweepSummary summary = run_sweep(sweep);
   EXPECT_EQ(summary.designs, static_cast<std::uint64_t>(within));
   EXPECT_EQ(summary.constrained, areas.size() - static_cast<std::size_t>(within));
@@ -251,7 +251,7 @@ TEST(Sweep, EvaluatesExactlyTheDesignsWithinTheLimit) {
 TEST(Sweep, SaysWhyNoDesignIsWithinTheLimitAndMakesNoLog) {
   const TemporaryFolder folder;
   SweepOptions sweep = options(folder / "a.sqlite", 10);
-  sweep.constraints = {{.metric = "area_mm2", .limit = 0.001}};
+  sweep.limits = {{.fact = "area_mm2", .limit = 0.001}};
   const Error error = error_of([&] { (void)run_sweep(sweep); });
   EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
   EXPECT_THAT(error.what(), HasSubstr("area_mm2 <= 0.001"));
@@ -265,18 +265,18 @@ TEST(Sweep, NamesTheSmallestValueAtOnceAndThatValueIsReached) {
   for (const std::string& metric : model->fact_names()) {
     SweepOptions sweep = options(folder / (metric + ".sqlite"), 0);
     sweep.sampler = space::SamplerKind::grid;
-    sweep.constraints = {{.metric = metric, .limit = 0.001}};
+    sweep.limits = {{.fact = metric, .limit = 0.001}};
     const std::string text = error_of([&] { (void)run_sweep(sweep); }).what();
     const std::string before = "the smallest has ";
     const auto begin = text.find(before) + before.size();
     const auto smallest = parse_double(text.substr(begin, text.find(". Raise", begin) - begin));
     ASSERT_TRUE(smallest) << text;
-    sweep.constraints[0].limit = *smallest;  // the remedy, followed as little as possible
+    sweep.limits[0].limit = *smallest;  // the remedy, followed as little as possible
     EXPECT_EQ(run_sweep(sweep).designs, 1U) << text;
     // Not found by drawing: the space has 452,760,000 designs, and this sampler would draw without end.
     SweepOptions large = options(folder / "large.sqlite", 5);
     large.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));
-    large.constraints = {{.metric = metric, .limit = 0.001}};
+    large.limits = {{.fact = metric, .limit = 0.001}};
     large.max_fruitless_candidates = 1'000'000'000'000;
     EXPECT_THAT(error_of([&] { (void)run_sweep(large); }).what(), HasSubstr("the smallest has"));
   }
@@ -287,7 +287,7 @@ TEST(Sweep, SaysWhatIsSmallestAmongTheDrawnWhenLimitsExcludeThemTogether) {
   SweepOptions sweep = options(folder / "a.sqlite", 10);
   sweep.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));
   const double smallest = sweep.evaluator->smallest_fact("area_mm2").value();
-  sweep.constraints = {{.metric = "area_mm2", .limit = smallest * (1 + 1e-9)}};  // one design in 452,760,000
+  sweep.limits = {{.fact = "area_mm2", .limit = smallest * (1 + 1e-9)}};  // one design in 452,760,000
   sweep.max_fruitless_candidates = 10'000;
   const Error error = error_of([&] { (void)run_sweep(sweep); });
   EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
@@ -369,7 +369,7 @@ TEST(Sweep, RefusesOptionsThatMakeNoSense) {
   bad.samples = 0;
   EXPECT_EQ(error_of([&] { (void)run_sweep(bad); }).kind(), ErrorKind::usage);
   bad = good;
-  bad.constraints = {{.metric = "latency_s", .limit = 1}};
+  bad.limits = {{.fact = "latency_s", .limit = 1}};
   EXPECT_EQ(error_of([&] { (void)run_sweep(bad); }).kind(), ErrorKind::usage);
   bad = good;
   bad.sampler = space::SamplerKind::grid;

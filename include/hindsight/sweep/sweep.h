@@ -24,12 +24,12 @@
 namespace hindsight::sweep {
 
 /// `metric` <= `limit`, checked before any network is evaluated.
-struct Constraint {
-  std::string metric;  ///< one of the evaluator's facts
+struct FactLimit {
+  std::string fact;  ///< one of the evaluator's
   double limit = 0;
 };
 /// Parses "area_mm2=100" for an evaluator with these facts. Error{usage}: nearest fact, or the number that is wrong.
-[[nodiscard]] Constraint parse_constraint(std::string_view text, const std::vector<std::string>& facts);
+[[nodiscard]] FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts);
 
 /// Shard `index` of `count`.
 struct Shard {
@@ -45,7 +45,7 @@ struct SweepOptions {
   space::SamplerKind sampler = space::SamplerKind::uniform;
   std::uint64_t samples = 0;  ///< new designs within the constraints, all shards together; grid: 0 = all
   std::uint64_t seed = 0;
-  std::vector<Constraint> constraints;
+  std::vector<FactLimit> limits;
   std::uint64_t grid_limit = 10'000'000;  ///< [chosen] a grid of nine networks takes about an hour on one core
   Shard shard;
   std::filesystem::path log;
