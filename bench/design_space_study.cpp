@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
   const auto sampler =
       hindsight::space::make_sampler(hindsight::space::SamplerKind::uniform, space, seed, samples, samples);
 
-  const accel::Depth depth = all_checks ? accel::Depth::all_checks : accel::Depth::as_a_flow;
+  const accel::Depth depth = all_checks ? accel::Depth::all_checks : accel::Depth::stop_at_hardware;
   std::vector<ApplicationStudy> studies(networks.size());
   for (std::size_t a = 0; a < networks.size(); ++a) studies[a].name = networks[a].name();
   std::vector<std::uint16_t> levels(space.parameters().size());

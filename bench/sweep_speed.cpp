@@ -46,7 +46,7 @@ void evaluate_nine(benchmark::State& state) {
   const accel::Technology technology = accel::load_technology("22nm");
   const std::vector<workload::Network> networks = workload::load_networks("prime9");
   const std::vector<accel::ChipFacts> designs = chips(space, technology, 1000);
-  const auto depth = state.range(0) == 0 ? accel::Depth::as_a_flow : accel::Depth::all_checks;
+  const auto depth = state.range(0) == 0 ? accel::Depth::stop_at_hardware : accel::Depth::all_checks;
   std::size_t next = 0;
   for (auto _ : state) {
     const accel::ChipFacts chip = accel::chip_facts(designs[next].config, technology);

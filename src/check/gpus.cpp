@@ -132,7 +132,7 @@ NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::T
   NetworkComparison comparison{.network = network.name(), .gpus = std::move(gpus)};
   const workload::Network one = network.with_batch(1);
   const accel::Evaluation evaluation =
-      accel::evaluate(accel::chip_facts(config, technology), one.gemms(), accel::Depth::as_a_flow);
+      accel::evaluate(accel::chip_facts(config, technology), one.gemms(), accel::Depth::stop_at_hardware);
   if (evaluation.feasible()) comparison.accelerator = accelerator_run(evaluation, technology);
   for (const accel::Violation& violation : evaluation.violations.view()) {
     comparison.reasons.emplace_back(accel::code(violation.reason));

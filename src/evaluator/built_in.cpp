@@ -90,7 +90,7 @@ class BuiltIn final : public Evaluator {
     for_each_config(levels, kDesignsPerChunk, threads, [&](std::size_t i, const accel::AcceleratorConfig& config) {
       const accel::ChipFacts chip = accel::chip_facts(config, technology_);
       for (std::size_t j = 0; j < count; ++j) {
-        accel::Evaluation evaluation = accel::evaluate(chip, workloads[j].gemms(), accel::Depth::as_a_flow);
+        accel::Evaluation evaluation = accel::evaluate(chip, workloads[j].gemms(), accel::Depth::stop_at_hardware);
         accel::name_levels(evaluation.violations, space());
         rows[i * count + j] = make_row(evaluation, workloads[j]);
       }

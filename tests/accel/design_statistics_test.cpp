@@ -63,7 +63,7 @@ Sample draw() {
     const ChipFacts chip = chip_facts(config, technology);
     for (std::size_t a = 0; a < networks.size(); ++a) {
       Application& application = sample.applications[a];
-      const Evaluation flow = evaluate(chip, networks[a].gemms(), Depth::as_a_flow);
+      const Evaluation flow = evaluate(chip, networks[a].gemms(), Depth::stop_at_hardware);
       application.latency_s.push_back(flow.feasible() ? flow.metrics->latency_s : INFINITY);
       application.occurs.push_back(reasons(flow));
       if (application.occurs_all.size() < kCheckedSamples) {

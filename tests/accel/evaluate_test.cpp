@@ -64,7 +64,7 @@ struct HandCase {
   ChipFacts chip = chip_facts(tiny_chip(), round_technology());
   std::vector<workload::GemmLayer> layers{gemm(4, 8, 16)};
   std::vector<LayerResult> details{std::vector<LayerResult>(1)};
-  Evaluation evaluation = evaluate(chip, layers, Depth::as_a_flow, details);
+  Evaluation evaluation = evaluate(chip, layers, Depth::stop_at_hardware, details);
 };
 
 /// The hand case at compile time: what a compiler can evaluate as a constant, device code can too.
@@ -197,9 +197,9 @@ TEST(Evaluate, ConstantsOfConsecutiveLayersShareTheParameterMemory) {
   const std::vector<workload::GemmLayer> layers{gemm(4, 8, 16), gemm(4, 12, 8), gemm(4, 2, 12)};
   config.parameter_memory_entries = 20;  // 8 + 12
   config.instruction_memory_entries = 1024;
-  EXPECT_TRUE(evaluate(chip_facts(config, round_technology()), layers, Depth::as_a_flow).feasible());
+  EXPECT_TRUE(evaluate(chip_facts(config, round_technology()), layers, Depth::stop_at_hardware).feasible());
   config.parameter_memory_entries = 19;
-  const Evaluation evaluation = evaluate(chip_facts(config, round_technology()), layers, Depth::as_a_flow);
+  const Evaluation evaluation = evaluate(chip_facts(config, round_technology()), layers, Depth::stop_at_hardware);
   ASSERT_EQ(count(evaluation, Reason::parameter_memory), 1U);
   EXPECT_EQ(evaluation.violations.items[0].layer, 1);
   EXPECT_EQ(evaluation.violations.items[0].value, 20);
@@ -209,26 +209,29 @@ TEST(Evaluate, ConstantsOfConsecutiveLayersShareTheParameterMemory) {
 TEST(Evaluate, RepeatedLayerFollowsItself) {
   AcceleratorConfig config = tiny_chip();
   config.parameter_memory_entries = 16;  // twice 8
-  EXPECT_EQ(count(evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16, 2)}, Depth::as_a_flow),
-                  Reason::parameter_memory),
-            0U);
+  EXPECT_EQ(
+      count(evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16, 2)}, Depth::stop_at_hardware),
+            Reason::parameter_memory),
+      0U);
   config.parameter_memory_entries = 15;
-  EXPECT_EQ(count(evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16, 2)}, Depth::as_a_flow),
-                  Reason::parameter_memory),
-            1U);
-  EXPECT_EQ(count(evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16)}, Depth::as_a_flow),
-                  Reason::parameter_memory),
-            0U);
+  EXPECT_EQ(
+      count(evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16, 2)}, Depth::stop_at_hardware),
+            Reason::parameter_memory),
+      1U);
+  EXPECT_EQ(
+      count(evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16)}, Depth::stop_at_hardware),
+            Reason::parameter_memory),
+      0U);
 }
 
 TEST(Evaluate, ProgramFitsExactly) {
   AcceleratorConfig config = tiny_chip();
   config.instruction_memory_entries = 29;
-  EXPECT_TRUE(
-      evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16)}, Depth::as_a_flow).feasible());
+  EXPECT_TRUE(evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16)}, Depth::stop_at_hardware)
+                  .feasible());
   config.instruction_memory_entries = 28;
   const Evaluation evaluation =
-      evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16)}, Depth::as_a_flow);
+      evaluate(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16)}, Depth::stop_at_hardware);
   ASSERT_EQ(count(evaluation, Reason::instruction_memory), 1U);
   EXPECT_EQ(evaluation.violations.items[0].layer, -1);
   EXPECT_EQ(evaluation.violations.items[0].nearest_passing, 29);
@@ -272,7 +275,7 @@ TEST(Evaluate, BrokenChipIsNotCompiledForUnlessAsked) {
   config.activation_memory_entries = 1;  // two are needed
   config.parameter_memory_entries = 4;   // eight are needed
   const ChipFacts chip = chip_facts(config, round_technology());
-  const Evaluation flow = evaluate(chip, std::vector{gemm(4, 8, 16)}, Depth::as_a_flow);
+  const Evaluation flow = evaluate(chip, std::vector{gemm(4, 8, 16)}, Depth::stop_at_hardware);
   EXPECT_EQ(flow.violations.count, 1U);
   EXPECT_FALSE(flow.metrics.has_value());
   const Evaluation all = evaluate(chip, std::vector{gemm(4, 8, 16)}, Depth::all_checks);

@@ -333,7 +333,7 @@ TEST(Evaluation, IsDeterministicAtBothDepths) {
     const Outcome all = outcome(c.config(), *c.network, Depth::all_checks);
     const Outcome again = outcome(c.config(), *c.network, Depth::all_checks);
     expect_same(all, again, c.text());
-    const Outcome flow = outcome(c.config(), *c.network, Depth::as_a_flow);
+    const Outcome flow = outcome(c.config(), *c.network, Depth::stop_at_hardware);
     EXPECT_EQ(flow.evaluation.feasible(), all.evaluation.feasible()) << c.text();
     if (chip_facts(c.config(), inputs().technology).violations.count > 0) {
       EXPECT_FALSE(flow.evaluation.feasible());

@@ -81,7 +81,7 @@ TEST(Sweep, LogsWhatTheModelSays) {
         binding.bind(sweep.space(), sweep.space().parse_design(record.design_text_id));
     const accel::ChipFacts chip = accel::chip_facts(config, technology);
     const std::size_t which = record.workload_id == workloads[0].workload_id ? 0 : 1;
-    accel::Evaluation expected = accel::evaluate(chip, sweep.networks[which].gemms(), accel::Depth::as_a_flow);
+    accel::Evaluation expected = accel::evaluate(chip, sweep.networks[which].gemms(), accel::Depth::stop_at_hardware);
     const accel::ViolationList numbers = expected.violations;
     accel::name_levels(expected.violations, sweep.space());
     EXPECT_EQ(record.feasible, expected.feasible());

@@ -233,8 +233,8 @@ void name_levels(ViolationList& violations, const space::DesignSpace& space);
 
 /// How far to go with a design that the hardware checks refuse.
 enum class Depth : std::uint8_t {
-  as_a_flow,   ///< stop there: a chip that cannot be built is never compiled for (what a sweep logs)
-  all_checks,  ///< compile all the same and list every violation (what `--explain` shows)
+  stop_at_hardware,  ///< a chip that cannot be built is never compiled for (what a sweep logs)
+  all_checks,        ///< compile all the same and list every violation (what `--explain` shows)
 };
 
 /// Evaluates a network. Pure, no allocation. `layers` in execution order; `details`, when not empty, must have

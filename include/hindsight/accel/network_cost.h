@@ -284,7 +284,7 @@ constexpr void finish(NetworkCost& cost, const AcceleratorConfig& config) {
 [[nodiscard]] constexpr Evaluation evaluate_layers(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
                                                    Depth depth, std::span<LayerResult> details) {
   Evaluation evaluation = hardware_evaluation(chip);
-  if (depth == Depth::as_a_flow && chip.violations.count > 0) return evaluation;
+  if (depth == Depth::stop_at_hardware && chip.violations.count > 0) return evaluation;
   const NetworkCost cost = network_cost(chip, layers, details);
   const ViolationList& compiler = cost.violations;
   for (std::size_t i = 0; i < compiler.count; ++i) evaluation.violations.add(compiler.items[i]);

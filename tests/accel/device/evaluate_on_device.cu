@@ -9,6 +9,6 @@ __global__ void evaluate_designs(const ChipFacts* chips, std::size_t chip_count,
   const std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
   if (i >= chip_count) return;
   const auto evaluation =
-      hindsight::accel::evaluate_layers(chips[i], {layers, layer_count}, hindsight::accel::Depth::as_a_flow, {});
+      hindsight::accel::evaluate_layers(chips[i], {layers, layer_count}, hindsight::accel::Depth::stop_at_hardware, {});
   latency_s[i] = evaluation.feasible() ? evaluation.metrics->latency_s : 0;
 }
