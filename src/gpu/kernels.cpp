@@ -172,8 +172,6 @@ std::vector<Kernel> fitting_kernels(const GpuSpec& spec, const FamilyFacts& fact
                           shortest(unmet.offered), unmet.key));
 }
 
-constexpr std::array<double, kSplitCount> kSplits{1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0};
-
 }  // namespace
 
 KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Layout layout) {
@@ -197,7 +195,5 @@ KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Layout l
           .overlap = facts->overlap,
           .split_k = facts->split_k};
 }
-
-const std::array<double, kSplitCount>& split_candidates() { return kSplits; }
 
 }  // namespace hindsight::gpu

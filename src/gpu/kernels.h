@@ -40,6 +40,6 @@ inline constexpr std::size_t kMostKernels = 16;
 
 /// Numbers of parts that k may be split into, ascending from 1.
 inline constexpr std::size_t kSplitCount = 10;
-[[nodiscard]] const std::array<double, kSplitCount>& split_candidates();
+inline constexpr std::array<double, kSplitCount> kSplits{1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0};
 
 }  // namespace hindsight::gpu

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gpu/kernels.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/gpu/gemm_terms.h"
 
 namespace hindsight::gpu {
@@ -34,6 +35,25 @@ constexpr double kWavesOfSplitGrid = 2;            // [chosen] CTAs per SM up to
 constexpr double kReferenceTileArea = 128.0 * 128.0;  // [chosen] tile that `epilogue_cycles` counts for
 constexpr double kVectorKernelK = 256;                // [chosen] k that one pass of a matrix-vector kernel covers
 
+constexpr EnumNames<Bound, 6> kBounds{{{Bound::launch, "launch"},
+                                       {Bound::latency, "latency"},
+                                       {Bound::math, "math"},
+                                       {Bound::l2, "l2"},
+                                       {Bound::dram, "dram"},
+                                       {Bound::power, "power"}}};
+
+/// The limit that sets the runtime: the power limit where it binds, else the longest term.
+Bound bound_of(const GemmTerms& t) {
+  const double waiting_s = t.chain_s + t.fill_s + t.reduction_s;
+  const double longest_s = std::max({t.launch_s, waiting_s, t.math_s, t.l2_s, t.dram_s});
+  return t.slowdown > 1.0          ? Bound::power
+         : longest_s == t.dram_s   ? Bound::dram
+         : longest_s == t.math_s   ? Bound::math
+         : longest_s == t.l2_s     ? Bound::l2
+         : longest_s == t.launch_s ? Bound::launch
+                                   : Bound::latency;
+}
+
 /// Power constants of a calibration, those of the architecture where it has none; the energy per operation is that of
 /// its runtimes.
 PowerConstants power_constants(const GpuSpec& spec, const Calibration& calibration, DType dtype) {
@@ -45,20 +65,39 @@ PowerConstants power_constants(const GpuSpec& spec, const Calibration& calibrati
 
 }  // namespace
 
+/// What a product moves between DRAM and L2.
+struct Predictor::DramTraffic {
+  double all_bytes = 0;  ///< both inputs and the output once
+  double bytes = 0;      ///< from and to DRAM: without what L2 has kept, with what is read again
+  double time_s = 0;
+};
+
 /// One GEMM as the terms see it.
 struct Predictor::Shape {
   const KernelFamily* family = nullptr;
   double m = 1, n = 1, k = 1, batch = 1;
-  double ops = 0, all_bytes = 0, dram_bytes = 0, outputs = 0, dram_term_s = 0;
+  double ops = 0, outputs = 0;
+  DramTraffic dram;
   double launch_s = 0, floor_s = 0;
   std::size_t split_count = 0;
   std::array<double, kSplitCount> k_padded;  ///< of a part, by split; the first `split_count` are set
 };
 
-/// One kernel for one GEMM, at the boost clock.
+/// A lower bound of one kernel's time, however k is split: no SM ever waits, no k is padded; with what it is made of.
+struct Predictor::LowerBound {
+  double tiles, s_per_mac, rows, columns, memory_s, total_s;
+};
+struct Predictor::LowerBounds {
+  std::array<LowerBound, kMostKernels> of;  ///< by kernel of the family; the first are set, one for each
+  std::size_t least;                        ///< the kernel with the least bound
+  double least_l2_bytes;                    ///< L2 traffic of the kernel that has the least
+};
+
+/// One kernel for one GEMM, at the boost clock; `terms` without launch.
 struct Predictor::Candidate {
   double tile_m = 1, tile_n = 1, splits = 1, ctas = 1;
-  double fill = 0, chain = 0, math = 0, l2 = 0, l2_bytes = 0, reduction = 0;
+  GemmTerms terms = {};
+  double l2_bytes = 0;
   double kernel_s = 0;        ///< without launch
   double least_l2_bytes = 0;  ///< L2 traffic of the kernel of the family that has the least
 };
@@ -82,6 +121,7 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       s_per_mac_(1.0 / (spec.rate(dtype).fma_per_clock_per_sm * spec.boost_hz)),
       dram_bytes_per_s_(spec.dram_bytes_per_s * calibration.constants.dram_efficiency),
       l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz) * calibration.constants.l2_efficiency),
+      l2_s_per_byte_(1.0 / l2_bytes_per_s_),
       l2_bytes_(spec.l2_bytes),
       resident_bytes_(spec.l2_bytes * calibration.constants.l2_resident_frac),
       launch_s_(calibration.constants.launch_cycles / spec.boost_hz),
@@ -97,6 +137,38 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       range_(calibration.range),
       power_range_(calibration.power_range) {}
 
+/// The traffic of a product of which everything but `dram` is known.
+Predictor::DramTraffic Predictor::dram_traffic(const Gemm& gemm, const Shape& shape) const {
+  const bool weights_are_n = (gemm.weights == Operand::b) != (gemm.layout == Layout::tt);
+  const double weight_bytes = shape.batch * (weights_are_n ? shape.n : shape.m) * shape.k * input_bytes_;
+  const double other_input_bytes = shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_;
+  const double written_bytes = shape.outputs * output_bytes_;
+  const double other_bytes = other_input_bytes + written_bytes;
+  DramTraffic traffic;
+  traffic.all_bytes = weight_bytes + other_bytes;
+  const double buffers = std::clamp(rounds(l2_bytes_, weight_bytes), 1.0, kWeightBuffers);
+  // Nothing stays of what is read again after more than the whole L2.
+  const auto kept = [this](double reuse_bytes) {
+    return reuse_bytes < l2_bytes_ ? resident_share(reuse_bytes, resident_bytes_) : 0.0;
+  };
+  const double weights_kept = kept(gemm.reuse_bytes > 0 ? gemm.reuse_bytes : weight_bytes * buffers + other_bytes);
+  const double others_kept = kept(traffic.all_bytes);
+  const double first_bytes = weight_bytes * (1.0 - weights_kept) + other_bytes * (1.0 - others_kept);
+  // Which inputs are stored along k: kernels read these in short pieces.
+  const double along_k_cost = stepwise_read_cost(shape.k * input_bytes_, shape.family->stepwise_penalty);
+  const double m_cost = gemm.layout == Layout::tn ? 1.0 : along_k_cost;
+  const double n_cost = gemm.layout == Layout::nt ? along_k_cost : 1.0;
+  const double costly_bytes =
+      weight_bytes * (weights_are_n ? n_cost : m_cost) * (1.0 - weights_kept) +
+      (other_input_bytes * (weights_are_n ? m_cost : n_cost) + written_bytes) * (1.0 - others_kept);
+  const double reread = shape.batch * reread_bytes(shape.m, shape.n, shape.k * input_bytes_,
+                                                   sms_ * shape.family->outputs_per_sm, kPanelShareOfL2 * l2_bytes_);
+  traffic.time_s = dram_s(first_bytes, traffic.all_bytes, dram_bytes_per_s_, kRampSeconds) +
+                   (costly_bytes - first_bytes + reread) / dram_bytes_per_s_;
+  traffic.bytes = first_bytes + reread;
+  return traffic;
+}
+
 Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   Shape shape;
   const bool transpose = gemm.layout == Layout::tt;  // evaluated as the nn product that it is the mirror image of
@@ -107,73 +179,40 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   shape.family = transpose || gemm.layout == Layout::nn ? by_rows_.get() : mixed_.get();
   shape.outputs = shape.batch * shape.m * shape.n;
   shape.ops = 2.0 * shape.outputs * shape.k;
-  const bool weights_are_n = (gemm.weights == Operand::b) != transpose;
-  const double weight_bytes = shape.batch * (weights_are_n ? shape.n : shape.m) * shape.k * input_bytes_;
-  const double other_input_bytes = shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_;
-  const double written_bytes = shape.outputs * output_bytes_;
-  const double other_bytes = other_input_bytes + written_bytes;
-  shape.all_bytes = weight_bytes + other_bytes;
-  const double buffers = std::clamp(rounds(l2_bytes_, weight_bytes), 1.0, kWeightBuffers);
-  // Nothing stays of what is read again after more than the whole L2.
-  const auto kept = [this](double reuse_bytes) {
-    return reuse_bytes < l2_bytes_ ? resident_share(reuse_bytes, resident_bytes_) : 0.0;
-  };
-  const double weights_kept = kept(gemm.reuse_bytes > 0 ? gemm.reuse_bytes : weight_bytes * buffers + other_bytes);
-  const double others_kept = kept(shape.all_bytes);
-  shape.dram_bytes = weight_bytes * (1.0 - weights_kept) + other_bytes * (1.0 - others_kept);
-  // Which inputs are stored along k: kernels read these in short pieces.
-  const double along_k_cost = stepwise_read_cost(shape.k * input_bytes_, shape.family->stepwise_penalty);
-  const double m_cost = gemm.layout == Layout::tn ? 1.0 : along_k_cost;
-  const double n_cost = gemm.layout == Layout::nt ? along_k_cost : 1.0;
-  const double costly_bytes =
-      weight_bytes * (weights_are_n ? n_cost : m_cost) * (1.0 - weights_kept) +
-      (other_input_bytes * (weights_are_n ? m_cost : n_cost) + written_bytes) * (1.0 - others_kept);
-  const double reread = shape.batch * reread_bytes(shape.m, shape.n, shape.k * input_bytes_,
-                                                   sms_ * shape.family->outputs_per_sm, kPanelShareOfL2 * l2_bytes_);
-  shape.dram_term_s = dram_s(shape.dram_bytes, shape.all_bytes, dram_bytes_per_s_, kRampSeconds) +
-                      (costly_bytes - shape.dram_bytes + reread) / dram_bytes_per_s_;
-  shape.dram_bytes += reread;
+  shape.dram = dram_traffic(gemm, shape);
   const bool linear_layer = gemm.batch == 1 && shape.family == mixed_.get();
   shape.launch_s = launch_s_ + (linear_layer ? single_launch_s_ : 0.0);
   shape.floor_s = floor_s_ + (linear_layer ? single_launch_s_ : 0.0);
   do {
-    const double splits = split_candidates()[shape.split_count];
+    const double splits = kSplits[shape.split_count];
     shape.k_padded[shape.split_count++] = rounds(shape.k, splits * shape.family->k_step) * shape.family->k_step;
   } while (shape.family->split_k && shape.split_count < kSplitCount &&
-           shape.k >= kLeastKPerPart * split_candidates()[shape.split_count]);
+           shape.k >= kLeastKPerPart * kSplits[shape.split_count]);
   return shape;
 }
 
-/// Calls `visit(candidate)` for every kernel that may be faster than `best_s`; `visit` may lower it.
-template <typename Visit>
-void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const {
+/// The kernel for a matrix times a vector: it streams the matrix.
+Predictor::Candidate Predictor::vector_candidate(const Shape& shape) const {
+  Candidate candidate;
+  candidate.least_l2_bytes = candidate.l2_bytes = shape.dram.all_bytes;
+  candidate.ctas = sms_;
+  candidate.terms.dram_s = shape.dram.time_s;
+  candidate.terms.l2_s = shape.dram.all_bytes / l2_bytes_per_s_;
+  candidate.terms.chain_s = shape.family->vector_step_s * std::log2(std::max(shape.k / kVectorKernelK, 1.0));
+  candidate.kernel_s = std::max(shape.dram.time_s, candidate.terms.l2_s) + candidate.terms.chain_s;
+  return candidate;
+}
+
+Predictor::LowerBounds Predictor::lower_bounds(const Shape& shape) const {
+  LowerBounds bounds;
   const KernelFamily& family = *shape.family;
-  const double l2_s_per_byte = 1.0 / l2_bytes_per_s_;
-  const double floor_of_memory_s = std::max(shape.dram_term_s, shape.all_bytes * l2_s_per_byte);
-  double least_l2_bytes = HUGE_VAL;
-  if (family.vector_step_s > 0 && std::min(shape.m, shape.n) == 1.0 && shape.batch == 1.0) {
-    least_l2_bytes = shape.all_bytes;
-    Candidate candidate;
-    candidate.least_l2_bytes = least_l2_bytes;
-    candidate.l2_bytes = shape.all_bytes;
-    candidate.l2 = shape.all_bytes / l2_bytes_per_s_;
-    candidate.ctas = sms_;
-    candidate.chain = family.vector_step_s * std::log2(std::max(shape.k / kVectorKernelK, 1.0));
-    candidate.kernel_s = std::max(shape.dram_term_s, candidate.l2) + candidate.chain;
-    visit(candidate);
-  }
-  const double dram_power = overlap_power(family.overlap, shape.dram_term_s);
-  // Lower bounds of every kernel, however k is split: no SM ever waits, no k is padded. The kernel with the least goes
-  // first; it prunes most of the others.
-  struct LowerBound {
-    double tiles, s_per_mac, rows, columns, memory_s, total_s;
-  };
-  std::array<LowerBound, kMostKernels> bounds;
+  const double floor_of_memory_s = std::max(shape.dram.time_s, shape.dram.all_bytes * l2_s_per_byte_);
+  std::size_t least = 0;
+  double least_s = HUGE_VAL, least_l2_bytes = HUGE_VAL;
   const std::size_t count = family.kernels.size();
-  std::size_t first = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Kernel& kernel = family.kernels[i];
-    LowerBound& bound = bounds[i];
+    LowerBound& bound = bounds.of[i];
     bound.tiles =
         shape.batch * rounds(shape.m, kernel.m, kernel.per_row) * rounds(shape.n, kernel.n, kernel.per_column);
     bound.s_per_mac = s_per_mac_ * kernel.work;
@@ -181,50 +220,85 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
     bound.columns = std::min(kernel.n, shape.n);
     const double l2_bytes =
         l2_read_bytes(bound.tiles, bound.rows, bound.columns, shape.k, input_bytes_, family.shared_panel);
-    least_l2_bytes = std::min(least_l2_bytes, std::max(shape.all_bytes, l2_bytes + shape.outputs * output_bytes_));
-    bound.memory_s = std::max(floor_of_memory_s, l2_bytes * l2_s_per_byte);
+    least_l2_bytes = std::min(least_l2_bytes, std::max(shape.dram.all_bytes, l2_bytes + shape.outputs * output_bytes_));
+    bound.memory_s = std::max(floor_of_memory_s, l2_bytes * l2_s_per_byte_);
     const double area = kernel.m * kernel.n;
     bound.total_s = std::max(bound.tiles * area * shape.k * bound.s_per_mac * per_sm_, bound.memory_s) + fill_s_ +
                     epilogue_s_ * area * rounds(bound.tiles, sms_, per_sm_);
-    if (bound.total_s < bounds[first].total_s) first = i;
+    if (bound.total_s < least_s) {
+      least = i;
+      least_s = bound.total_s;
+    }
   }
+  bounds.least = least;
+  bounds.least_l2_bytes = least_l2_bytes;
+  return bounds;
+}
+
+/// Calls `visit(candidate)` for every way to split k over `kernel` that may be faster than `best_s`.
+template <typename Visit>
+void Predictor::for_each_split(const Shape& shape, const Kernel& kernel, const LowerBound& bound, double least_l2_bytes,
+                               double& best_s, const Visit& visit) const {
+  const KernelFamily& family = *shape.family;
+  const double area = kernel.m * kernel.n;
+  const double dram_power = overlap_power(family.overlap, shape.dram.time_s);
+  for (std::size_t j = 0; j < shape.split_count; ++j) {
+    const double splits = kSplits[j], k_padded = shape.k_padded[j], ctas = bound.tiles * splits;
+    double reduction = 0;
+    if (splits > 1.0) {
+      const bool fills_grid = ctas > kWavesOfSplitGrid * sms_;
+      if (fills_grid && (splits > kMostPartsOfFullGrid || shape.k < kLeastKPerPartOfFullGrid * splits)) break;
+      reduction = reduction_s(splits, shape.outputs, reduction_start_s_, l2_s_per_byte_);
+      if (reduction + bound.total_s >= best_s) break;  // more parts only add to it
+    }
+    const double ctas_on_busiest = rounds(ctas, sms_, per_sm_);
+    const double waves = rounds(ctas_on_busiest, kernel.ctas_per_sm, kernel.per_cta);
+    const double math = math_s(ctas_on_busiest, area, k_padded, bound.s_per_mac);
+    const double chain = chain_s(waves, k_padded, kChainPerKSeconds);
+    const double l2_bytes = std::max(shape.dram.all_bytes, l2_read_bytes(ctas, bound.rows, bound.columns, k_padded,
+                                                                         input_bytes_, family.shared_panel) +
+                                                               shape.outputs * output_bytes_);
+    const double l2 = l2_bytes * l2_s_per_byte_;
+    const double fill = fill_s_ * waves + epilogue_s_ * ctas_on_busiest * area;
+    const double loop_s = std::max(math, chain);
+    const double room_s = best_s - fill - reduction;
+    if (room_s <= bound.memory_s) break;  // more parts only add to fill and reduction
+    if (overlap_power(family.overlap, loop_s) + overlap_power(family.overlap, l2) + dram_power >=
+        overlap_power(family.overlap, room_s)) {
+      continue;
+    }
+    Candidate candidate{.tile_m = kernel.m, .tile_n = kernel.n, .splits = splits, .ctas = ctas};
+    candidate.terms = {.fill_s = fill,
+                       .chain_s = chain,
+                       .math_s = math,
+                       .l2_s = l2,
+                       .dram_s = shape.dram.time_s,
+                       .reduction_s = reduction};
+    candidate.l2_bytes = l2_bytes;
+    candidate.kernel_s = fill + reduction + overlapped_s(family.overlap, loop_s, l2, shape.dram.time_s);
+    candidate.least_l2_bytes = least_l2_bytes;
+    visit(candidate);
+  }
+}
+
+/// Calls `visit(candidate)` for every kernel that may be faster than `best_s`; `visit` may lower it. The kernel with
+/// the least bound goes first, as it prunes most of the others; these follow by size of their tile, and of two equally
+/// fast ones the first visited wins. (Sorting all by their bounds takes longer: 1 to 11 % of a prediction.)
+template <typename Visit>
+void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const {
+  const KernelFamily& family = *shape.family;
+  double least_l2_bytes = HUGE_VAL;
+  if (family.vector_step_s > 0 && std::min(shape.m, shape.n) == 1.0 && shape.batch == 1.0) {
+    visit(vector_candidate(shape));
+    least_l2_bytes = shape.dram.all_bytes;
+  }
+  const LowerBounds bounds = lower_bounds(shape);
+  least_l2_bytes = std::min(least_l2_bytes, bounds.least_l2_bytes);
+  const std::size_t count = family.kernels.size(), first = bounds.least;
   for (std::size_t turn = 0; turn < count; ++turn) {
     const std::size_t i = turn == 0 ? first : turn <= first ? turn - 1 : turn;
-    const Kernel& kernel = family.kernels[i];
-    const auto& [tiles, s_per_mac, rows, columns, least_memory_s, least_s] = bounds[i];
-    if (least_s >= best_s) continue;
-    const double area = kernel.m * kernel.n;
-    for (std::size_t j = 0; j < shape.split_count; ++j) {
-      const double splits = split_candidates()[j];
-      Candidate candidate{.tile_m = kernel.m, .tile_n = kernel.n, .splits = splits, .ctas = tiles * splits};
-      if (splits > 1.0) {
-        const bool fills_grid = candidate.ctas > kWavesOfSplitGrid * sms_;
-        if (fills_grid && (splits > kMostPartsOfFullGrid || shape.k < kLeastKPerPartOfFullGrid * splits)) break;
-        candidate.reduction = reduction_s(splits, shape.outputs, reduction_start_s_, l2_s_per_byte);
-        if (candidate.reduction + least_s >= best_s) break;  // more parts only add to it
-      }
-      const double k_padded = shape.k_padded[j];
-      const double ctas_on_busiest = rounds(candidate.ctas, sms_, per_sm_);
-      const double waves = rounds(ctas_on_busiest, kernel.ctas_per_sm, kernel.per_cta);
-      candidate.math = math_s(ctas_on_busiest, area, k_padded, s_per_mac);
-      candidate.chain = chain_s(waves, k_padded, kChainPerKSeconds);
-      candidate.l2_bytes = std::max(
-          shape.all_bytes, l2_read_bytes(candidate.ctas, rows, columns, k_padded, input_bytes_, family.shared_panel) +
-                               shape.outputs * output_bytes_);
-      candidate.l2 = candidate.l2_bytes * l2_s_per_byte;
-      candidate.fill = fill_s_ * waves + epilogue_s_ * ctas_on_busiest * area;
-      const double loop_s = std::max(candidate.math, candidate.chain);
-      const double room_s = best_s - candidate.fill - candidate.reduction;
-      if (room_s <= least_memory_s) break;  // more parts only add to fill and reduction
-      if (overlap_power(family.overlap, loop_s) + overlap_power(family.overlap, candidate.l2) + dram_power >=
-          overlap_power(family.overlap, room_s)) {
-        continue;
-      }
-      candidate.kernel_s =
-          candidate.fill + candidate.reduction + overlapped_s(family.overlap, loop_s, candidate.l2, shape.dram_term_s);
-      candidate.least_l2_bytes = least_l2_bytes;
-      visit(candidate);
-    }
+    if (bounds.of[i].total_s >= best_s) continue;
+    for_each_split(shape, family.kernels[i], bounds.of[i], least_l2_bytes, best_s, visit);
   }
 }
 
@@ -244,7 +318,7 @@ Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candid
   const double full_clock_s = launched_s(shape.launch_s + candidate.kernel_s, shape.floor_s);
   Run run{.work = {.ops = shape.ops,
                    .l2_bytes = candidate.least_l2_bytes,
-                   .dram_bytes = shape.dram_bytes,
+                   .dram_bytes = shape.dram.bytes,
                    .busy_frac = candidate.kernel_s / full_clock_s,
                    .operands = recorded_operands(unwritten_, gemm)}};
   run.full_clock_w = board_.full_clock_w(run.work, full_clock_s);
@@ -264,7 +338,7 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
   GemmPrediction result;
   result.latency_s = run.latency_s;
   result.ops_per_s = shape.ops / result.latency_s;
-  result.dram_bytes = shape.dram_bytes;
+  result.dram_bytes = shape.dram.bytes;
   result.l2_bytes = candidate.l2_bytes;
   result.sm_clock_hz = clock_hz_ / run.slowdown;
   result.tile = {.m = static_cast<int>(candidate.tile_m),
@@ -273,25 +347,10 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
                  .split_k = static_cast<int>(candidate.splits)};
   result.ctas = candidate.ctas;
   result.waves = candidate.ctas / sms_;
-  result.terms = {.launch_s = std::max(shape.launch_s, shape.floor_s),
-                  .fill_s = candidate.fill,
-                  .chain_s = candidate.chain,
-                  .math_s = candidate.math,
-                  .l2_s = candidate.l2,
-                  .dram_s = shape.dram_term_s,
-                  .reduction_s = candidate.reduction,
-                  .slowdown = run.slowdown};
-
-  const GemmTerms& t = result.terms;
-  const double waiting_s = t.chain_s + t.fill_s + t.reduction_s;
-  const double longest_s = std::max({t.launch_s, waiting_s, t.math_s, t.l2_s, t.dram_s});
-  result.bound = run.slowdown > 1.0        ? Bound::power
-                 : longest_s == t.dram_s   ? Bound::dram
-                 : longest_s == t.math_s   ? Bound::math
-                 : longest_s == t.l2_s     ? Bound::l2
-                 : longest_s == t.launch_s ? Bound::launch
-                                           : Bound::latency;
-
+  result.terms = candidate.terms;
+  result.terms.launch_s = std::max(shape.launch_s, shape.floor_s);
+  result.terms.slowdown = run.slowdown;
+  result.bound = bound_of(result.terms);
   result.work = run.work;
   result.operands = run.work.operands;
   result.average_power_w = std::min(run.full_clock_w, board_.settled_cap_w());
@@ -333,22 +392,6 @@ double roofline_s(const GpuSpec& spec, const Gemm& gemm) {
   return std::max(ops(gemm) / spec.ops_per_s(gemm.dtype, spec.boost_hz), moved / bytes_per_s);
 }
 
-std::string_view to_string(Bound bound) {
-  switch (bound) {
-    case Bound::launch:
-      return "launch";
-    case Bound::latency:
-      return "latency";
-    case Bound::math:
-      return "math";
-    case Bound::l2:
-      return "l2";
-    case Bound::dram:
-      return "dram";
-    case Bound::power:
-      return "power";
-  }
-  return "?";
-}
+std::string_view to_string(Bound bound) { return name_in(kBounds, bound); }
 
 }  // namespace hindsight::gpu

@@ -71,6 +71,7 @@ struct GemmPrediction {
   bool power_in_validated_range = false;  ///< likewise for power and energy: `Calibration::power_range`
 };
 
+struct Kernel;
 struct KernelFamily;
 
 /// One GPU, calibration and dtype, ready for many shapes. `spec` must outlive it.
@@ -92,10 +93,19 @@ class Predictor {
   [[nodiscard]] std::vector<GemmPrediction> rank(const Gemm& gemm, RunMode mode = RunMode::burst) const;
 
  private:
+  struct DramTraffic;
   struct Shape;
+  struct LowerBound;
+  struct LowerBounds;
   struct Candidate;
   struct Run;
   [[nodiscard]] Shape shape_of(const Gemm& gemm) const;
+  [[nodiscard]] DramTraffic dram_traffic(const Gemm& gemm, const Shape& shape) const;
+  [[nodiscard]] Candidate vector_candidate(const Shape& shape) const;
+  [[nodiscard]] LowerBounds lower_bounds(const Shape& shape) const;
+  template <typename Visit>
+  void for_each_split(const Shape& shape, const Kernel& kernel, const LowerBound& bound, double least_l2_bytes,
+                      double& best_s, const Visit& visit) const;
   template <typename Visit>
   void for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const;
   [[nodiscard]] Candidate fastest(const Shape& shape) const;
@@ -107,7 +117,8 @@ class Predictor {
   UnwrittenWeights unwritten_;
   std::shared_ptr<const KernelFamily> by_rows_;  ///< kernels of layouts nn and tt
   std::shared_ptr<const KernelFamily> mixed_;    ///< of nt and tn
-  double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_bytes_, resident_bytes_;
+  double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_s_per_byte_, l2_bytes_,
+      resident_bytes_;
   double launch_s_, reduction_start_s_, epilogue_s_, fill_s_, floor_s_, single_launch_s_, settle_s_;
   double input_bytes_, output_bytes_;
   bool calibrated_;
