@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,7 @@ namespace {
 using hindsight::Align;
 using hindsight::Table;
 namespace accel = hindsight::accel;
+namespace workload = hindsight::workload;
 
 std::vector<double> ranks(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
@@ -89,141 +92,149 @@ struct ApplicationStudy {
   std::vector<double> latency_s;  ///< one per sample, infinity when infeasible
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app{"Statistics of uniform random designs"};
+struct Options {
   std::uint64_t samples = 20000, seed = 1;
   double max_area_mm2 = 100;
-  std::string space_name = "edge", workloads = "prime9";
-  std::string technology_name = "22nm", program_chip = "edge_tpu_v1_grid";
+  std::string space = "edge", workloads = "prime9", technology = "22nm";
   bool markdown = false, all_checks = false;
-  app.add_option("--samples", samples);
-  app.add_option("--seed", seed);
-  app.add_option("--max-area", max_area_mm2);
-  app.add_option("--space", space_name);
-  app.add_option("--workloads", workloads);
-  app.add_option("--technology", technology_name);
-  app.add_flag("--markdown", markdown);
-  app.add_flag("--all-checks", all_checks, "compile also for chips that fail a hardware check");
-  CLI11_PARSE(app, argc, argv);
+};
 
-  const auto space = hindsight::space::load_space(space_name);
-  const auto technology = accel::load_technology(technology_name);
-  const auto networks = hindsight::workload::load_networks(workloads);
-  const accel::ConfigBinding binding(space);
-  const auto sampler =
-      hindsight::space::make_sampler(hindsight::space::SamplerKind::uniform, space, seed, samples, samples);
-
-  const accel::Depth depth = all_checks ? accel::Depth::all_checks : accel::Depth::stop_at_hardware;
-  std::vector<ApplicationStudy> studies(networks.size());
-  for (std::size_t a = 0; a < networks.size(); ++a) studies[a].name = networks[a].name();
-  std::vector<std::uint16_t> levels(space.parameters().size());
-  std::vector<double> values(space.parameters().size());
+struct Study {
+  std::vector<ApplicationStudy> applications;
   std::uint64_t drawn = 0, accepted = 0, hardware_infeasible = 0;
   double evaluating_s = 0, checking_s = 0;
-  std::vector<std::vector<std::uint16_t>> level_columns(space.parameters().size());
-  std::vector<std::vector<bool>> reason_seen(accel::kReasonCount);  ///< for any application
-  while (accepted < samples) {
+  std::vector<std::vector<std::uint16_t>> level_columns;  ///< one per parameter, a level per accepted design
+  /// One per reason, whether each accepted design has it for any application.
+  std::vector<std::vector<bool>> reason_seen = std::vector<std::vector<bool>>(accel::kReasonCount);
+
+  [[nodiscard]] std::string percent(std::size_t count) const {
+    return fmt::format("{:.1f}", 100.0 * static_cast<double>(count) / static_cast<double>(accepted));
+  }
+};
+
+/// Evaluates one accepted design for every application.
+void study_chip(const accel::ChipFacts& chip, const std::vector<workload::Network>& networks, accel::Depth depth,
+                Study& study) {
+  if (chip.violations.count > 0) ++study.hardware_infeasible;
+  for (auto& seen : study.reason_seen) seen.push_back(false);
+  for (std::size_t a = 0; a < networks.size(); ++a) {
+    const accel::Evaluation evaluation = accel::evaluate(chip, networks[a].gemms(), depth);
+    ApplicationStudy& application = study.applications[a];
+    if (evaluation.feasible()) ++application.feasible;
+    application.latency_s.push_back(evaluation.feasible() ? evaluation.metrics->latency_s : INFINITY);
+    for (const auto& violation : evaluation.violations.view()) {
+      ++application.reason_counts[static_cast<std::size_t>(violation.reason)];
+      study.reason_seen[static_cast<std::size_t>(violation.reason)].back() = true;
+    }
+  }
+}
+
+/// Draws designs until enough of them are small enough.
+Study study_designs(const hindsight::space::DesignSpace& space, const accel::Technology& technology,
+                    const std::vector<workload::Network>& networks, const Options& options) {
+  const accel::ConfigBinding binding(space);
+  const auto sampler = hindsight::space::make_sampler(hindsight::space::SamplerKind::uniform, space, options.seed,
+                                                      options.samples, options.samples);
+  const accel::Depth depth = options.all_checks ? accel::Depth::all_checks : accel::Depth::stop_at_hardware;
+  Study study;
+  study.applications.resize(networks.size());
+  for (std::size_t a = 0; a < networks.size(); ++a) study.applications[a].name = networks[a].name();
+  study.level_columns.resize(space.parameters().size());
+  std::vector<std::uint16_t> levels(space.parameters().size());
+  std::vector<double> values(space.parameters().size());
+  while (study.accepted < options.samples) {
     const double before_s = thread_cpu_s();
-    sampler->sample(drawn++, levels);
+    sampler->sample(study.drawn++, levels);
     space.values(levels, values);
     const accel::AcceleratorConfig config = binding.bind(values);
-    if (accel::area(config, technology).total_mm2() > max_area_mm2) {
-      checking_s += thread_cpu_s() - before_s;
+    if (accel::area(config, technology).total_mm2() > options.max_area_mm2) {
+      study.checking_s += thread_cpu_s() - before_s;
       continue;
     }
-    ++accepted;
+    ++study.accepted;
     const double start_s = thread_cpu_s();
-    const accel::ChipFacts chip = accel::chip_facts(config, technology);
-    if (chip.violations.count > 0) ++hardware_infeasible;
-    for (std::size_t p = 0; p < levels.size(); ++p) level_columns[p].push_back(levels[p]);
-    for (auto& seen : reason_seen) seen.push_back(false);
-    for (std::size_t a = 0; a < networks.size(); ++a) {
-      const accel::Evaluation evaluation = accel::evaluate(chip, networks[a].gemms(), depth);
-      ApplicationStudy& study = studies[a];
-      if (evaluation.feasible()) ++study.feasible;
-      study.latency_s.push_back(evaluation.feasible() ? evaluation.metrics->latency_s : INFINITY);
-      for (const auto& violation : evaluation.violations.view()) {
-        ++study.reason_counts[static_cast<std::size_t>(violation.reason)];
-        reason_seen[static_cast<std::size_t>(violation.reason)].back() = true;
-      }
-    }
-    evaluating_s += thread_cpu_s() - start_s;
+    for (std::size_t p = 0; p < levels.size(); ++p) study.level_columns[p].push_back(levels[p]);
+    study_chip(accel::chip_facts(config, technology), networks, depth, study);
+    study.evaluating_s += thread_cpu_s() - start_s;
   }
+  return study;
+}
 
+void print_summary(const Study& study, const Options& options) {
+  const auto accepted = static_cast<double>(study.accepted), drawn = static_cast<double>(study.drawn);
   fmt::print("{} designs of at most {} mm2 out of {} drawn ({:.1f} %), seed {}; {:.1f} % fail a hardware check\n",
-             accepted, max_area_mm2, drawn, 100.0 * static_cast<double>(accepted) / static_cast<double>(drawn), seed,
-             100.0 * static_cast<double>(hardware_infeasible) / static_cast<double>(accepted));
+             study.accepted, options.max_area_mm2, study.drawn, 100.0 * accepted / drawn, options.seed,
+             100.0 * static_cast<double>(study.hardware_infeasible) / accepted);
   fmt::print(
       "{:.0f} designs x {} applications per second of CPU time on one core; drawing and area check {:.2f} us per "
       "draw\n\n",
-      static_cast<double>(accepted) / evaluating_s, networks.size(), 1e6 * checking_s / static_cast<double>(drawn));
+      accepted / study.evaluating_s, study.applications.size(), 1e6 * study.checking_s / drawn);
+}
 
-  const auto percent = [&](std::size_t count) {
-    return fmt::format("{:.1f}", 100.0 * static_cast<double>(count) / static_cast<double>(accepted));
-  };
+/// Best, median, worst and worst/best latency of an application's feasible designs.
+std::vector<std::string> latency_cells(const ApplicationStudy& application) {
+  std::vector<double> feasible;
+  std::copy_if(application.latency_s.begin(), application.latency_s.end(), std::back_inserter(feasible),
+               [](double v) { return std::isfinite(v); });
+  if (feasible.empty()) return {"-", "-", "-", "-"};
+  std::sort(feasible.begin(), feasible.end());
+  return {fmt::format("{:.3f}", 1e3 * feasible.front()), fmt::format("{:.3f}", 1e3 * feasible[feasible.size() / 2]),
+          fmt::format("{:.3f}", 1e3 * feasible.back()), fmt::format("{:.0f}", feasible.back() / feasible.front())};
+}
+
+/// Each application's infeasible share, its reasons, and its span of latency.
+Table shares_table(const Study& study) {
   Table shares;
   shares.add_column("application", Align::left);
   shares.add_column("infeasible %", Align::right);
   for (std::size_t r = 0; r < accel::kReasonCount; ++r) {
     shares.add_column(std::string(accel::code(static_cast<accel::Reason>(r))) + " %", Align::right);
   }
-  shares.add_column("best ms", Align::right);
-  shares.add_column("median ms", Align::right);
-  shares.add_column("worst ms", Align::right);
-  shares.add_column("worst/best", Align::right);
-  for (const ApplicationStudy& study : studies) {
-    std::vector<std::string> row{study.name, percent(accepted - study.feasible)};
-    for (const std::size_t count : study.reason_counts) row.push_back(percent(count));
-    std::vector<double> feasible;
-    std::copy_if(study.latency_s.begin(), study.latency_s.end(), std::back_inserter(feasible),
-                 [](double v) { return std::isfinite(v); });
-    std::sort(feasible.begin(), feasible.end());
-    if (feasible.empty()) {
-      row.insert(row.end(), {"-", "-", "-", "-"});
-    } else {
-      row.push_back(fmt::format("{:.3f}", 1e3 * feasible.front()));
-      row.push_back(fmt::format("{:.3f}", 1e3 * feasible[feasible.size() / 2]));
-      row.push_back(fmt::format("{:.3f}", 1e3 * feasible.back()));
-      row.push_back(fmt::format("{:.0f}", feasible.back() / feasible.front()));
-    }
+  for (const char* name : {"best ms", "median ms", "worst ms", "worst/best"}) shares.add_column(name, Align::right);
+  for (const ApplicationStudy& application : study.applications) {
+    std::vector<std::string> row{application.name, study.percent(study.accepted - application.feasible)};
+    for (const std::size_t count : application.reason_counts) row.push_back(study.percent(count));
+    for (std::string& cell : latency_cells(application)) row.push_back(std::move(cell));
     shares.add_row(row);
   }
-  fmt::print("{}\n", markdown ? shares.markdown() : shares.render(0));
+  return shares;
+}
 
-  fmt::print("How much of the uncertainty about a reason (for any application) the best single parameter removes\n");
+/// How much the best single parameter says about each reason that occurs.
+Table parameters_table(const Study& study, const hindsight::space::DesignSpace& space) {
   Table single;
   single.add_column("reason", Align::left);
   single.add_column("occurs %", Align::right);
   single.add_column("best single parameter", Align::left);
   single.add_column("explains %", Align::right);
   for (std::size_t r = 0; r < accel::kReasonCount; ++r) {
-    const auto occurrences = static_cast<std::size_t>(std::count(reason_seen[r].begin(), reason_seen[r].end(), true));
+    const std::vector<bool>& seen = study.reason_seen[r];
+    const auto occurrences = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
     if (occurrences == 0) continue;
     std::size_t best = 0;
     double best_share = -1;
-    for (std::size_t p = 0; p < level_columns.size(); ++p) {
-      const double share = explained_share(level_columns[p], reason_seen[r]);
+    for (std::size_t p = 0; p < study.level_columns.size(); ++p) {
+      const double share = explained_share(study.level_columns[p], seen);
       if (share > best_share) {
         best_share = share;
         best = p;
       }
     }
-    single.add_row({std::string(accel::code(static_cast<accel::Reason>(r))), percent(occurrences),
+    single.add_row({std::string(accel::code(static_cast<accel::Reason>(r))), study.percent(occurrences),
                     space.parameters()[best].name, fmt::format("{:.0f}", 100 * best_share)});
   }
-  fmt::print("{}\n", markdown ? single.markdown() : single.render(0));
+  return single;
+}
 
-  const auto chip = accel::chip_facts(accel::load_reference_chip(program_chip).config, technology);
-  fmt::print("Estimated program length on {} against the published program sizes\n", program_chip);
+/// The model's program lengths on `chip` beside the published ones.
+Table programs_table(const accel::ChipFacts& chip, const std::vector<workload::Network>& networks) {
   Table programs;
   programs.add_column("application", Align::left);
   programs.add_column("estimated instructions", Align::right);
   programs.add_column("published bytes / 32", Align::right);
   programs.add_column("ratio", Align::right);
   double log_ratio = 0, ratios = 0;
-  for (const auto& application : hindsight::workload::prime_applications()) {
+  for (const auto& application : workload::prime_applications()) {
     for (const auto& network : networks) {
       if (network.name() != application.name) continue;
       const double estimated = accel::network_cost(chip, network.gemms(), {}).totals.instructions;
@@ -235,41 +246,90 @@ int main(int argc, char** argv) {
     }
   }
   if (ratios > 0) programs.add_row({"geometric mean", "", "", fmt::format("{:.2f}", std::exp(log_ratio / ratios))});
-  fmt::print("{}\n", markdown ? programs.markdown() : programs.render(0));
+  return programs;
+}
 
-  fmt::print(
-      "Spearman rank correlation of latency over designs feasible for both; below the diagonal over the 10 % of\n"
-      "designs that are best for either\n");
+/// Latencies of the same designs for two applications.
+struct Latencies {
+  std::vector<double> x, y;
+};
+
+/// Of the designs that are feasible for both.
+Latencies feasible_for_both(const ApplicationStudy& a, const ApplicationStudy& b) {
+  Latencies both;
+  for (std::size_t i = 0; i < a.latency_s.size(); ++i) {
+    if (std::isfinite(a.latency_s[i]) && std::isfinite(b.latency_s[i])) {
+      both.x.push_back(a.latency_s[i]);
+      both.y.push_back(b.latency_s[i]);
+    }
+  }
+  return both;
+}
+
+/// Of the tenth that is best for either.
+Latencies best_tenth(const Latencies& all) {
+  const std::vector<double> rank_x = ranks(all.x), rank_y = ranks(all.y);
+  const double cut = 0.1 * static_cast<double>(all.x.size());
+  Latencies top;
+  for (std::size_t i = 0; i < all.x.size(); ++i) {
+    if (rank_x[i] < cut || rank_y[i] < cut) {
+      top.x.push_back(all.x[i]);
+      top.y.push_back(all.y[i]);
+    }
+  }
+  return top;
+}
+
+/// Rank correlation of latency between applications; below the diagonal of the best tenth.
+Table correlation_table(const std::vector<ApplicationStudy>& applications) {
   Table matrix;
   matrix.add_column("", Align::left);
-  for (const ApplicationStudy& study : studies) matrix.add_column(study.name, Align::right);
-  for (std::size_t a = 0; a < studies.size(); ++a) {
-    std::vector<std::string> row{studies[a].name};
-    for (std::size_t b = 0; b < studies.size(); ++b) {
-      std::vector<double> x, y;
-      for (std::size_t i = 0; i < studies[a].latency_s.size(); ++i) {
-        if (std::isfinite(studies[a].latency_s[i]) && std::isfinite(studies[b].latency_s[i])) {
-          x.push_back(studies[a].latency_s[i]);
-          y.push_back(studies[b].latency_s[i]);
-        }
-      }
-      if (b < a && !x.empty()) {
-        const std::vector<double> rank_x = ranks(x), rank_y = ranks(y);
-        const double cut = 0.1 * static_cast<double>(x.size());
-        std::vector<double> top_x, top_y;
-        for (std::size_t i = 0; i < x.size(); ++i) {
-          if (rank_x[i] < cut || rank_y[i] < cut) {
-            top_x.push_back(x[i]);
-            top_y.push_back(y[i]);
-          }
-        }
-        x = top_x;
-        y = top_y;
-      }
-      row.push_back(a == b ? "1" : x.size() < 3 ? "-" : fmt::format("{:.2f}", spearman(x, y)));
+  for (const ApplicationStudy& application : applications) matrix.add_column(application.name, Align::right);
+  for (std::size_t a = 0; a < applications.size(); ++a) {
+    std::vector<std::string> row{applications[a].name};
+    for (std::size_t b = 0; b < applications.size(); ++b) {
+      Latencies latencies = feasible_for_both(applications[a], applications[b]);
+      if (b < a) latencies = best_tenth(latencies);
+      const bool few = latencies.x.size() < 3;
+      row.push_back(a == b ? "1" : few ? "-" : fmt::format("{:.2f}", spearman(latencies.x, latencies.y)));
     }
     matrix.add_row(row);
   }
-  fmt::print("{}", markdown ? matrix.markdown() : matrix.render(0));
+  return matrix;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Statistics of uniform random designs"};
+  Options options;
+  app.add_option("--samples", options.samples);
+  app.add_option("--seed", options.seed);
+  app.add_option("--max-area", options.max_area_mm2);
+  app.add_option("--space", options.space);
+  app.add_option("--workloads", options.workloads);
+  app.add_option("--technology", options.technology);
+  app.add_flag("--markdown", options.markdown);
+  app.add_flag("--all-checks", options.all_checks, "compile also for chips that fail a hardware check");
+  CLI11_PARSE(app, argc, argv);
+
+  const auto space = hindsight::space::load_space(options.space);
+  const auto technology = accel::load_technology(options.technology);
+  const auto networks = workload::load_networks(options.workloads);
+  const Study study = study_designs(space, technology, networks, options);
+  const auto text = [&](const Table& table) { return options.markdown ? table.markdown() : table.render(0); };
+
+  print_summary(study, options);
+  fmt::print("{}\n", text(shares_table(study)));
+  fmt::print("How much of the uncertainty about a reason (for any application) the best single parameter removes\n");
+  fmt::print("{}\n", text(parameters_table(study, space)));
+  const std::string program_chip = "edge_tpu_v1_grid";
+  const auto chip = accel::chip_facts(accel::load_reference_chip(program_chip).config, technology);
+  fmt::print("Estimated program length on {} against the published program sizes\n", program_chip);
+  fmt::print("{}\n", text(programs_table(chip, networks)));
+  fmt::print(
+      "Spearman rank correlation of latency over designs feasible for both; below the diagonal over the 10 % of\n"
+      "designs that are best for either\n");
+  fmt::print("{}", text(correlation_table(study.applications)));
   return 0;
 }

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
@@ -105,6 +107,132 @@ std::uint64_t member_seed(const Recipe& recipe, std::int64_t index) {
   return mix64(recipe.seed ^ mix64(static_cast<std::uint64_t>(index)));
 }
 
+LearnerOptions learner_options(const MemberInputs& inputs, std::uint64_t seed) {
+  const Recipe& recipe = inputs.plan.recipe;
+  const auto start = inputs.plan.learns_feasibility ? FeasibilityStart::undecided : FeasibilityStart::feasible;
+  return {.architecture = inputs.architecture,
+          .initial = initial_weights(inputs.architecture, inputs.space, seed, start),
+          .loss = loss_weights(inputs.plan),
+          .weight_decay = recipe.weight_decay,
+          .dropout = recipe.dropout,
+          .seed = seed,
+          .cuda = inputs.cuda};
+}
+
+/// The training of one member: its learner, how far it came, and its best weights so far.
+class MemberTraining {
+ public:
+  MemberTraining(const MemberInputs& inputs, std::int64_t index, LearnerFactory& factory, ProgressRelay& relay)
+      : inputs_(inputs),
+        recipe_(inputs.plan.recipe),
+        relay_(relay),
+        seed_(member_seed(recipe_, index)),
+        final_steps_(inputs.all.context.empty() ? 0 : recipe_.final_steps),
+        learner_(factory.create(learner_options(inputs, seed_))),
+        progress_{.member = index, .members = recipe_.ensemble, .steps = recipe_.steps + final_steps_} {}
+
+  /// As train_member.
+  std::optional<TrainedMember> run() {
+    learn_training_rows();
+    if (!best_) return std::nullopt;
+    TrainedMember result{.selected = *best_,
+                         .final = *best_,
+                         .kendall_tau = best_tau_.value_or(0),
+                         .selected_step = selected_step_,
+                         .steps_done = done_,
+                         .diverged = diverged_,
+                         .interrupted = interrupted_};
+    if (final_steps_ > 0 && !interrupted_ && !diverged_) learn_all_rows(result);
+    return result;
+  }
+
+ private:
+  /// The first pass: keeps the weights that are best on the validation rows, and stops when they stay so for long.
+  void learn_training_rows() {
+    Pass pass(inputs_, inputs_.train, recipe_.steps, seed_, *learner_);
+    const auto warm_up = static_cast<std::int64_t>(kWarmUpFrac * static_cast<double>(recipe_.steps));
+    while (done_ < recipe_.steps) {
+      interrupted_ = interrupt_requested();
+      if (interrupted_) break;
+      const LossTerms terms = pass.step(done_);
+      diverged_ = !finite(terms);
+      if (diverged_) break;
+      ++done_;
+      const bool due = done_ % recipe_.evaluate_interval == 0 && done_ >= warm_up;
+      if (due || done_ == recipe_.steps) diverged_ = !select();
+      report(terms);
+      if (diverged_ || (recipe_.patience > 0 && evaluations_since_best_ >= recipe_.patience)) break;
+    }
+    if (interrupted_ && !best_ && done_ > 0) diverged_ = !select();
+  }
+
+  /// The second pass: goes on from the best weights with the validation rows, too.
+  void learn_all_rows(TrainedMember& result) {
+    learner_->restart(best_->weights());
+    Pass pass(inputs_, inputs_.all, final_steps_, mix64(seed_), *learner_);
+    progress_.steps = done_ + final_steps_;  // an early stop shortened the first pass
+    for (std::int64_t i = 0; i < final_steps_; ++i) {
+      result.interrupted = interrupt_requested();
+      if (result.interrupted) return;
+      const LossTerms terms = pass.step(i);
+      result.diverged = !finite(terms);
+      if (result.diverged) return;
+      ++done_;
+      result.steps_done = done_;
+      report(terms);
+    }
+    try {
+      result.final = Network(inputs_.architecture, learner_->weights());
+    } catch (const Error&) {  // a weight that is not finite
+      result.diverged = true;
+    }
+  }
+
+  /// Compares the current weights with the best; false when they are not finite.
+  bool select() {
+    try {
+      Network network(inputs_.architecture, learner_->weights());
+      const auto tau = validation_tau(network, inputs_.validation);
+      ++evaluations_since_best_;
+      if (!best_ || !tau || *tau > best_tau_.value_or(-1)) {
+        best_.emplace(std::move(network));
+        best_tau_ = tau;
+        selected_step_ = done_;
+        evaluations_since_best_ = 0;
+      }
+      constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+      progress_.kendall_tau = tau.value_or(kUndefined);
+      progress_.best_kendall_tau = best_tau_.value_or(kUndefined);
+      return true;
+    } catch (const Error&) {  // a weight that is not finite
+      return false;
+    }
+  }
+
+  void report(const LossTerms& terms) {
+    progress_.step = done_;
+    progress_.loss = terms.total;
+    progress_.squared_error = terms.squared_error;
+    progress_.negative_mean = terms.negative_mean;
+    progress_.infeasible_mean = terms.infeasible_mean;
+    progress_.rank_loss = terms.rank;
+    progress_.feasibility_loss = terms.feasibility;
+    relay_.report(progress_);
+  }
+
+  const MemberInputs& inputs_;
+  const Recipe& recipe_;
+  ProgressRelay& relay_;
+  std::uint64_t seed_;
+  std::int64_t final_steps_;
+  std::unique_ptr<Learner> learner_;
+  TrainProgress progress_;
+  std::optional<Network> best_;
+  std::optional<double> best_tau_;
+  std::int64_t selected_step_ = 0, done_ = 0, evaluations_since_best_ = 0;
+  bool diverged_ = false, interrupted_ = false;
+};
+
 }  // namespace
 
 void ProgressRelay::report(const TrainProgress& progress) {
@@ -141,98 +269,7 @@ std::optional<double> validation_tau(const Network& network, const TrainingRows&
 
 std::optional<TrainedMember> train_member(const MemberInputs& inputs, std::int64_t index, LearnerFactory& factory,
                                           ProgressRelay& relay) {
-  const Recipe& recipe = inputs.plan.recipe;
-  const std::uint64_t seed = member_seed(recipe, index);
-  const auto start = inputs.plan.learns_feasibility ? FeasibilityStart::undecided : FeasibilityStart::feasible;
-  const auto learner = factory.create({.architecture = inputs.architecture,
-                                       .initial = initial_weights(inputs.architecture, inputs.space, seed, start),
-                                       .loss = loss_weights(inputs.plan),
-                                       .weight_decay = recipe.weight_decay,
-                                       .dropout = recipe.dropout,
-                                       .seed = seed,
-                                       .cuda = inputs.cuda});
-  const std::int64_t final_steps = inputs.all.context.empty() ? 0 : recipe.final_steps;
-  std::optional<Network> best;
-  std::optional<double> best_tau;
-  TrainProgress progress{.member = index, .members = recipe.ensemble, .steps = recipe.steps + final_steps};
-  std::int64_t selected_step = 0, done = 0, evaluations_since_best = 0;
-  bool diverged = false, interrupted = false;
-
-  const auto report = [&](const LossTerms& terms) {
-    progress.step = done;
-    progress.loss = terms.total;
-    progress.squared_error = terms.squared_error;
-    progress.negative_mean = terms.negative_mean;
-    progress.infeasible_mean = terms.infeasible_mean;
-    progress.rank_loss = terms.rank;
-    progress.feasibility_loss = terms.feasibility;
-    relay.report(progress);
-  };
-  /// Compares the current weights with the best; false when they are not finite.
-  const auto select = [&] {
-    try {
-      Network network(inputs.architecture, learner->weights());
-      const auto tau = validation_tau(network, inputs.validation);
-      ++evaluations_since_best;
-      if (!best || !tau || *tau > best_tau.value_or(-1)) {
-        best.emplace(std::move(network));
-        best_tau = tau;
-        selected_step = done;
-        evaluations_since_best = 0;
-      }
-      constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
-      progress.kendall_tau = tau.value_or(kUndefined);
-      progress.best_kendall_tau = best_tau.value_or(kUndefined);
-      return true;
-    } catch (const Error&) {  // a weight that is not finite
-      return false;
-    }
-  };
-
-  Pass selection(inputs, inputs.train, recipe.steps, seed, *learner);
-  const auto warm_up = static_cast<std::int64_t>(kWarmUpFrac * static_cast<double>(recipe.steps));
-  while (done < recipe.steps) {
-    interrupted = interrupt_requested();
-    if (interrupted) break;
-    const LossTerms terms = selection.step(done);
-    diverged = !finite(terms);
-    if (diverged) break;
-    ++done;
-    const bool due = done % recipe.evaluate_interval == 0 && done >= warm_up;
-    if (due || done == recipe.steps) diverged = !select();
-    report(terms);
-    if (diverged || (recipe.patience > 0 && evaluations_since_best >= recipe.patience)) break;
-  }
-  if (interrupted && !best && done > 0) diverged = !select();
-  if (!best) return std::nullopt;
-
-  TrainedMember result{.selected = *best,
-                       .final = *best,
-                       .kendall_tau = best_tau.value_or(0),
-                       .selected_step = selected_step,
-                       .steps_done = done,
-                       .diverged = diverged,
-                       .interrupted = interrupted};
-  if (final_steps == 0 || interrupted || diverged) return result;
-  learner->restart(best->weights());
-  Pass final_pass(inputs, inputs.all, final_steps, mix64(seed), *learner);
-  progress.steps = done + final_steps;  // an early stop shortened the first pass
-  for (std::int64_t i = 0; i < final_steps; ++i) {
-    result.interrupted = interrupt_requested();
-    if (result.interrupted) return result;
-    const LossTerms terms = final_pass.step(i);
-    result.diverged = !finite(terms);
-    if (result.diverged) return result;
-    ++done;
-    result.steps_done = done;
-    report(terms);
-  }
-  try {
-    result.final = Network(inputs.architecture, learner->weights());
-  } catch (const Error&) {
-    result.diverged = true;
-  }
-  return result;
+  return MemberTraining(inputs, index, factory, relay).run();
 }
 
 }  // namespace hindsight::surrogate

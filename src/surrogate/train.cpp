@@ -86,6 +86,25 @@ std::map<std::string, std::string> provenance(const Recipe& recipe, const std::s
   return facts;
 }
 
+/// The model without what training finds out: members, temperature, metrics, provenance.
+Model::Parts untrained_parts(const dataset::Dataset& data, const TrainingPlan& plan, const Scalers& scalers,
+                             const ReasonHeads& heads, const std::vector<dataset::Context>& training_contexts) {
+  return {.space = data.space,
+          .objective_text = data.objective_text,
+          .constraint_names = data.constraint_names,
+          .reason_names = heads.names,
+          .training_contexts = training_contexts,
+          .context_scaler = scalers.context,
+          .objective_scaler = scalers.objective,
+          .constraint_scaler = scalers.constraint,
+          .feasibility_learned = plan.learns_feasibility,
+          .feasibility_temperature = 1,
+          .recipe_text = to_yaml(plan.recipe),
+          .provenance = {},
+          .metrics = {},
+          .members = {}};
+}
+
 /// Trains the members that the checkpoint does not have, side by side, and keeps each there as it completes.
 std::vector<std::optional<TrainedMember>> train_members(const MemberInputs& inputs, const Model::Parts& frame,
                                                         const std::string& data_hash, LearnerFactory& factory,
@@ -150,20 +169,7 @@ TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const 
                             .validation = scale_rows(validation, scalers, heads, architecture.context_size),
                             .all = final_rows(data, recipe, scalers, heads, architecture.context_size),
                             .cuda = cuda};
-  const Model::Parts frame{.space = data.space,
-                           .objective_text = data.objective_text,
-                           .constraint_names = data.constraint_names,
-                           .reason_names = heads.names,
-                           .training_contexts = training_contexts,
-                           .context_scaler = scalers.context,
-                           .objective_scaler = scalers.objective,
-                           .constraint_scaler = scalers.constraint,
-                           .feasibility_learned = plan.learns_feasibility,
-                           .feasibility_temperature = 1,
-                           .recipe_text = to_yaml(recipe),
-                           .provenance = {},
-                           .metrics = {},
-                           .members = {}};
+  const Model::Parts frame = untrained_parts(data, plan, scalers, heads, training_contexts);
   const std::string data_hash = data.content_hash();
   const std::vector<std::optional<TrainedMember>> members = train_members(inputs, frame, data_hash, factory, options);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -76,6 +77,62 @@ bool better(const Trial& a, const Trial& b) {
   return a.candidate < b.candidate;
 }
 
+/// A longer trial outranks a shorter one: its score is closer to that of the full training.
+bool outranks(const Trial& trial, const Trial& best) {
+  return trial.steps > best.steps || (trial.steps == best.steps && better(trial, best));
+}
+
+/// How many candidates each bracket starts with, and for how many steps they train on each rung.
+class Schedule {
+ public:
+  Schedule(const Recipe& recipe, const TuneOptions& options)
+      : largest_(options.largest_steps > 0 ? options.largest_steps : recipe.steps), eta_(options.reduction) {
+    const std::int64_t smallest = std::clamp<std::int64_t>(
+        options.smallest_steps > 0 ? options.smallest_steps : largest_ / kSmallestShare, 1, largest_);
+    deepest_ = static_cast<std::int64_t>(
+        std::floor(std::log(static_cast<double>(largest_) / static_cast<double>(smallest)) / std::log(eta_) + 1e-9));
+  }
+
+  /// Brackets count down from here to 0.
+  [[nodiscard]] std::int64_t deepest() const { return deepest_; }
+
+  /// Li et al. 2018, algorithm 1: n = ceil((s_max + 1) / (s + 1) * eta^s) candidates start with R eta^-s steps.
+  [[nodiscard]] std::size_t candidates(std::int64_t bracket) const {
+    const double depth = std::pow(eta_, static_cast<double>(bracket));
+    return static_cast<std::size_t>(
+        std::ceil(static_cast<double>(deepest_ + 1) / static_cast<double>(bracket + 1) * depth - 1e-9));
+  }
+
+  [[nodiscard]] std::int64_t steps(std::int64_t bracket, std::int64_t rung) const {
+    const double share = std::pow(eta_, static_cast<double>(rung - bracket));
+    return std::max<std::int64_t>(1, std::llround(static_cast<double>(largest_) * share));
+  }
+
+  /// The best 1 / eta of a rung's trials, at least one.
+  [[nodiscard]] std::vector<Trial> survivors(std::vector<Trial> ran) const {
+    std::sort(ran.begin(), ran.end(), better);
+    const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ran.size()) / eta_ + 1e-9));
+    ran.resize(std::min(ran.size(), std::max<std::size_t>(kept, 1)));
+    return ran;
+  }
+
+ private:
+  std::int64_t largest_;
+  double eta_;
+  std::int64_t deepest_ = 0;
+};
+
+/// `count` candidates, numbered on from `drawn`; number 0 is the recipe as given.
+std::vector<Trial> draw_candidates(const Recipe& recipe, std::uint64_t seed, std::size_t count, std::uint64_t& drawn) {
+  std::vector<Trial> candidates(count);
+  for (Trial& trial : candidates) {
+    trial.candidate = static_cast<std::int64_t>(drawn);
+    if (drawn > 0) trial.values = drawn_values(recipe, seed, drawn);
+    ++drawn;
+  }
+  return candidates;
+}
+
 }  // namespace
 
 double tuning_score(const ModelMetrics& metrics) {
@@ -92,53 +149,27 @@ TuneResult tune(const dataset::Dataset& data, const Recipe& recipe, const TuneOp
                                               "`tune: {{alpha: {{from: 0.01, to: 1, scale: log}}}}`",
                                               printable(recipe.name)));
   }
-  const std::int64_t largest = options.largest_steps > 0 ? options.largest_steps : recipe.steps;
-  const std::int64_t smallest = std::clamp<std::int64_t>(
-      options.smallest_steps > 0 ? options.smallest_steps : largest / kSmallestShare, 1, largest);
-  const double eta = options.reduction;
-  const auto deepest = static_cast<std::int64_t>(
-      std::floor(std::log(static_cast<double>(largest) / static_cast<double>(smallest)) / std::log(eta) + 1e-9));
-
+  const Schedule schedule(recipe, options);
   TuneResult result{.recipe = recipe, .trials = {}, .interrupted = false};
   std::optional<Trial> best;
   std::uint64_t drawn = 0;
-  for (std::int64_t bracket = deepest; bracket >= 0 && !result.interrupted; --bracket) {
-    // Li et al. 2018, algorithm 1: n = ceil((s_max + 1) / (s + 1) * eta^s) candidates start with R eta^-s steps.
-    const double depth = std::pow(eta, static_cast<double>(bracket));
-    const auto count = static_cast<std::size_t>(
-        std::ceil(static_cast<double>(deepest + 1) / static_cast<double>(bracket + 1) * depth - 1e-9));
-    std::vector<Trial> alive;
-    for (std::size_t i = 0; i < count; ++i) {
-      Trial trial;
-      trial.candidate = static_cast<std::int64_t>(drawn);
-      if (drawn > 0) trial.values = drawn_values(recipe, options.seed, drawn);
-      ++drawn;
-      alive.push_back(trial);
-    }
+  for (std::int64_t bracket = schedule.deepest(); bracket >= 0 && !result.interrupted; --bracket) {
+    std::vector<Trial> alive = draw_candidates(recipe, options.seed, schedule.candidates(bracket), drawn);
     for (std::int64_t rung = 0; rung <= bracket && !result.interrupted; ++rung) {
-      const double share = std::pow(eta, static_cast<double>(rung - bracket));
-      const auto steps = std::max<std::int64_t>(1, std::llround(static_cast<double>(largest) * share));
       std::vector<Trial> ran;
       for (const Trial& candidate : alive) {
         result.interrupted = interrupt_requested();
         if (result.interrupted) break;
-        Trial trial = run_trial(data, recipe, candidate.values, steps, options);
-        trial.bracket = deepest - bracket;
+        Trial trial = run_trial(data, recipe, candidate.values, schedule.steps(bracket, rung), options);
+        trial.bracket = schedule.deepest() - bracket;
         trial.rung = rung;
         trial.candidate = candidate.candidate;
         result.trials.push_back(trial);
         ran.push_back(trial);
         if (report) report(trial);
-        // A longer trial outranks a shorter one: its score is closer to that of the full training.
-        if (!trial.failed &&
-            (!best || trial.steps > best->steps || (trial.steps == best->steps && better(trial, *best)))) {
-          best = trial;
-        }
+        if (!trial.failed && (!best || outranks(trial, *best))) best = trial;
       }
-      std::sort(ran.begin(), ran.end(), better);
-      const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ran.size()) / eta + 1e-9));
-      ran.resize(std::min(ran.size(), std::max<std::size_t>(kept, 1)));
-      alive = std::move(ran);
+      alive = schedule.survivors(std::move(ran));
     }
   }
   if (!best) {
