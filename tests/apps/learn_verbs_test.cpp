@@ -421,7 +421,7 @@ TEST_F(Learn, TheShippedModelProposesWithoutALogAndIsFoundByName) {
   EXPECT_THAT(unknown.err, HasSubstr("edge-prime9"));
 }
 
-TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimumAndOfflineRuns) {
+TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
   std::string csv = "a,b,cost_ms\n";
   for (int a = 1; a <= 12; ++a) {
     for (int b = 1; b <= 12; ++b) {
@@ -456,7 +456,9 @@ TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimumAndOfflineRuns) {
   EXPECT_GT(ratio["prime"], ratio["best_in_log"]);
   EXPECT_GT(ratio["forest"], ratio["best_in_log"]);
   EXPECT_LE(std::max(ratio["prime"], ratio["forest"]), 1);
+}
 
+TEST_F(Learn, OfflineRunsOnceAndThenFindsEverythingDone) {
   const std::vector<std::string> offline{"bench",
                                          "offline",
                                          "--out",
