@@ -220,11 +220,6 @@ std::optional<Finding> leads_to_simulator(const fs::path& root, const fs::path& 
   return std::nullopt;
 }
 
-bool is_source(const fs::path& file) {
-  const std::string extension = file.extension().string();
-  return extension == ".h" || extension == ".cpp" || extension == ".cu" || extension == ".cuh" || extension == ".inc";
-}
-
 }  // namespace
 
 Findings check_layering(const fs::path& root) {

@@ -11,11 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_source(const fs::path& file) {
-  const fs::path extension = file.extension();
-  return extension == ".h" || extension == ".cpp" || extension == ".cu" || extension == ".cuh";
-}
-
 /// The comment that the text begins with, up to its first empty line.
 std::string first_paragraph(std::string_view text) {
   std::string paragraph;

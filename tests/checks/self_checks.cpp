@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "checks/functions.h"
 #include "checks/header_list.h"
 #include "checks/layering.h"
 #include "checks/openings.h"
@@ -207,6 +209,49 @@ TEST(Openings, ASourceThatDoesNotSayItsJobIsFound) {
     SCOPED_TRACE(text);
     expect_one(openings_of("include/hindsight/a/a.h", text), "include/hindsight/a/a.h", 1, "does not say its job");
   }
+}
+
+/// Findings of `functions` for one source.
+Findings functions_of(const std::string& text) {
+  const TemporaryFolder tree;
+  tree.write("src/a/a.cpp", text);
+  return check_functions(tree.path());
+}
+
+std::string statements(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += "  if (x) { g(\"{\", '}'); }  // {\n";
+  return text;
+}
+
+TEST(Functions, AFunctionAbove60LinesWithoutAReasonIsFound) {
+  for (const std::string before :
+       {"", "namespace n {\n", "#define OPEN() {\nstruct S {\n public:\n", "template <class T> class C : B<T> {\n"}) {
+    const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 2;
+    const std::string after = before.empty() ? "" : "};\n";
+    for (const std::string head : {"int f(S s = {}) {\n", "TEST(A, B) {\n", "A(int x) : a_{1}, b_{x} {\n",
+                                   "template <typename T> T f(T x) {\n", "auto f = [](int x) {\n"}) {
+      SCOPED_TRACE(before + head);
+      EXPECT_TRUE(functions_of(before + "/// Why.\n" + head + statements(58) + "}\n" + after).empty());
+      expect_one(functions_of(before + "/// Why.\n" + head + statements(59) + "}\n" + after), "src/a/a.cpp", line,
+                 "61 lines");
+      EXPECT_TRUE(functions_of(before + "/// Long: a list.\n" + head + statements(59) + "}\n" + after).empty());
+    }
+  }
+}
+
+TEST(Functions, TypesTablesAndNamespacesMayBeLong) {
+  const std::string lines(70, '\n');
+  for (const std::string head : {"namespace n", "struct S", "enum class E",
+                                 "const std::array<int, f(3)> t =", "struct alignas(16) S", "extern \"C\""}) {
+    SCOPED_TRACE(head);
+    EXPECT_TRUE(functions_of(head + " {" + lines + "};\n").empty());
+  }
+}
+
+TEST(Functions, BracesThatDoNotPairAreFound) {
+  expect_one(functions_of("int x;\n}\n"), "src/a/a.cpp", 2, "not open");
+  expect_one(functions_of("int x;\nvoid f() {\n"), "src/a/a.cpp", 2, "never closed");
 }
 
 TEST(Headers, AHeaderTheBuildLeftOutIsFound) {

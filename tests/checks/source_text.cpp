@@ -1,4 +1,4 @@
-/// Splits sources into lines, includes and comments.
+/// Splits sources into lines, includes, comments and code.
 #include "checks/source_text.h"
 
 #include <algorithm>
@@ -45,6 +45,39 @@ std::size_t end_of_raw_literal(std::string_view source, std::size_t at) {
 
 bool is_identifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+void blank(std::string& text, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (text[i] != '\n') text[i] = ' ';
+  }
+}
+
+enum class Piece { comment, literal, code };
+
+/// Calls visit(begin, end, piece) for the pieces of a source, in order; code comes character by character.
+template <typename Visit>
+void for_each_piece(std::string_view source, const Visit& visit) {
+  for (std::size_t i = 0; i < source.size();) {
+    std::size_t end = i + 1;
+    Piece piece = Piece::code;
+    if (source.substr(i, 2) == "//") {
+      end = std::min(source.find('\n', i), source.size());
+      piece = Piece::comment;
+    } else if (source.substr(i, 2) == "/*") {
+      const std::size_t close = source.find("*/", i + 2);
+      end = close == std::string_view::npos ? source.size() : close + 2;
+      piece = Piece::comment;
+    } else if (source[i] == '"') {
+      end = i > 0 && source[i - 1] == 'R' ? end_of_raw_literal(source, i) : end_of_literal(source, i);
+      piece = Piece::literal;
+    } else if (source[i] == '\'' && (i == 0 || !is_identifier(source[i - 1]))) {  // not the separator in 1'000
+      end = end_of_literal(source, i);
+      piece = Piece::literal;
+    }
+    visit(i, end, piece);
+    i = end;
+  }
 }
 
 /// Shell-quotes a path for popen.
@@ -120,31 +153,32 @@ std::vector<Include> includes_of(std::string_view source) {
 
 std::string comments_of(std::string_view source) {
   std::string comments(source);
-  const auto blank = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (comments[i] != '\n') comments[i] = ' ';
-    }
-  };
-  for (std::size_t i = 0; i < source.size();) {
-    std::size_t next = i + 1;
-    if (source.substr(i, 2) == "//") {
-      i = std::min(source.find('\n', i), source.size());
-      continue;
-    }
-    if (source.substr(i, 2) == "/*") {
-      const std::size_t close = source.find("*/", i + 2);
-      i = close == std::string_view::npos ? source.size() : close + 2;
-      continue;
-    }
-    if (source[i] == '"') {
-      next = i > 0 && source[i - 1] == 'R' ? end_of_raw_literal(source, i) : end_of_literal(source, i);
-    } else if (source[i] == '\'' && (i == 0 || !is_identifier(source[i - 1]))) {  // not the separator in 1'000
-      next = end_of_literal(source, i);
-    }
-    blank(i, next);
-    i = next;
-  }
+  for_each_piece(source, [&](std::size_t begin, std::size_t end, Piece piece) {
+    if (piece != Piece::comment) blank(comments, begin, end);
+  });
   return comments;
+}
+
+std::string code_of(std::string_view source) {
+  std::string code(source);
+  for_each_piece(source, [&](std::size_t begin, std::size_t end, Piece piece) {
+    if (piece != Piece::code) blank(code, begin, end);
+  });
+  bool directive = false;
+  for (std::size_t begin = 0, end = 0; begin < code.size(); begin = end + 1) {
+    end = std::min(code.find('\n', begin), code.size());
+    const std::string_view line = std::string_view(code).substr(begin, end - begin);
+    directive = directive || trim_left(line).starts_with('#');
+    const bool goes_on = line.ends_with('\\');
+    if (directive) blank(code, begin, end);
+    directive = directive && goes_on;
+  }
+  return code;
+}
+
+bool is_source(const fs::path& file) {
+  const fs::path extension = file.extension();
+  return extension == ".h" || extension == ".cpp" || extension == ".cu" || extension == ".cuh" || extension == ".inc";
 }
 
 std::vector<fs::path> files_under(const fs::path& root, const fs::path& folder) {

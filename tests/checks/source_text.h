@@ -27,6 +27,12 @@ struct Include {
 /// C++ source with everything but comments blanked out; line breaks stay, so that line numbers hold.
 [[nodiscard]] std::string comments_of(std::string_view source);
 
+/// C++ source with comments, literals and preprocessor directives blanked out, position by position.
+[[nodiscard]] std::string code_of(std::string_view source);
+
+/// Whether the file's name is that of a C++ or CUDA source.
+[[nodiscard]] bool is_source(const std::filesystem::path& file);
+
 /// Files that are, or would be, under version control: `git ls-files` where that works, else every file that is
 /// neither hidden version control data nor in a build folder. Relative to `root`, sorted.
 [[nodiscard]] std::vector<std::filesystem::path> repository_files(const std::filesystem::path& root);

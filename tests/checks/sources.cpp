@@ -149,11 +149,6 @@ bool carries_tags(const fs::path& file) {
   return (top == "include" || top == "src" || top == "data" || top == "configs") && file.extension() != ".md";
 }
 
-bool is_cpp(const fs::path& file) {
-  const std::string extension = file.extension().string();
-  return extension == ".h" || extension == ".cpp" || extension == ".cu" || extension == ".cuh" || extension == ".inc";
-}
-
 }  // namespace
 
 std::set<std::string> reference_keys(const fs::path& root, Findings& findings) {
@@ -188,7 +183,7 @@ Findings check_sources(const fs::path& root) {
     if (text.find('\0') != std::string::npos) continue;  // not a text file
     check_places(file.string(), text, findings);
     if (!carries_tags(file)) continue;
-    if (is_cpp(file)) {
+    if (is_source(file)) {
       check_tags(file.string(), comments_of(text), keys, findings);
     } else {
       check_tags(file.string(), text, keys, findings);
