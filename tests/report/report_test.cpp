@@ -108,7 +108,7 @@ TEST(SweepSummary, SaysWhatWasDrawnAndWhy) {
       .sampler = space::SamplerKind::uniform,
       .samples = 10,
       .seed = 0,
-      .constraints = {},
+      .limits = {},
       .shard = {},
       .log = "study.sqlite",
       .provenance = {}};
