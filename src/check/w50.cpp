@@ -23,9 +23,10 @@
 namespace hindsight::check {
 namespace {
 
-constexpr EnumNames<W50Method, 5> kMethods{{{W50Method::prime, "prime"},
+constexpr EnumNames<W50Method, 6> kMethods{{{W50Method::prime, "prime"},
                                             {W50Method::coms, "coms"},
                                             {W50Method::supervised, "supervised"},
+                                            {W50Method::margins, "margins"},
                                             {W50Method::forest, "forest"},
                                             {W50Method::best_in_log, "best_in_log"}}};
 
@@ -114,6 +115,7 @@ class Proposer {
       case W50Method::prime:
       case W50Method::coms:
       case W50Method::supervised:
+      case W50Method::margins:
         learn();
         break;
       case W50Method::forest:

@@ -106,6 +106,7 @@ Dataset Dataset::subset(const std::vector<std::size_t>& rows) const {
                  .constraints = Eigen::MatrixXd(count, constraints.cols()),
                  .reasons = {},
                  .evaluation_id = {},
+                 .margins = Eigen::MatrixXf(margins.cols() == 0 ? 0 : count, margins.cols()),
                  .evaluator = evaluator};
   result.levels.resize(count, levels.cols());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -118,6 +119,7 @@ Dataset Dataset::subset(const std::vector<std::size_t>& rows) const {
     result.feasible.push_back(feasible[from]);
     result.objective[to_row] = objective[from_row];
     result.constraints.row(to_row) = constraints.row(from_row);
+    if (margins.cols() > 0) result.margins.row(to_row) = margins.row(from_row);
     result.reasons.push_back(reasons[from]);
     result.evaluation_id.push_back(evaluation_id[from]);
   }
@@ -159,6 +161,7 @@ std::string Dataset::content_hash() const {
   }
   text.add(objective);
   text.add(constraints);
+  if (margins.cols() > 0) text.add(margins.cast<double>().eval());
   return sha256_hex(text.bytes());
 }
 

@@ -340,6 +340,7 @@ class Loader {
                  .constraints = Eigen::Map<const RowMajorMatrix>(rows_.constraints.data(), rows, labels),
                  .reasons = {},
                  .evaluation_id = std::move(rows_.evaluation_id),
+                 .margins = {},
                  .evaluator = evaluator_name()};
     if (data.objective_text.empty()) data.objective_text = to_string(selection_.objective);
     set_contexts(data);

@@ -2,8 +2,22 @@
 #include "dataset/reasons.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace hindsight::dataset {
+namespace {
+
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+/// |log(value / limit)|; NaN when one of them is not known, or not above 0, or both are equal.
+float margin_of(const log::ViolationRow& violation) {
+  if (!(violation.value > 0) || !(violation.limit > 0)) return kUnknown;
+  const double margin = std::abs(std::log(violation.value / violation.limit));
+  return margin > 0 && std::isfinite(margin) ? static_cast<float>(margin) : kUnknown;
+}
+
+}  // namespace
 
 void ReasonCollector::add_row(const std::vector<log::ViolationRow>& violations) {
   for (const log::ViolationRow& violation : violations) {
@@ -16,6 +30,14 @@ void ReasonCollector::add_row(const std::vector<log::ViolationRow>& violations) 
       code.last_row = row_ends_.size() + 1;
       ++code.rows;
       row_codes_.push_back(entry->second);
+      row_margins_.push_back(margin_of(violation));
+      continue;
+    }
+    // A code that a row lists several times, of several layers, counts with its largest miss.
+    for (std::size_t i = row_codes_.size(); i > 0; --i) {
+      if (row_codes_[i - 1] != entry->second) continue;
+      row_margins_[i - 1] = std::fmax(row_margins_[i - 1], margin_of(violation));
+      break;
     }
   }
   row_ends_.push_back(row_codes_.size());
@@ -43,6 +65,21 @@ void ReasonCollector::finish(Dataset& data) const {
     std::uint64_t bits = 0;
     for (; next < end; ++next) bits |= std::uint64_t{1} << bit_of[row_codes_[next]];
     data.reasons.push_back(bits);
+  }
+  finish_margins(data, bit_of);
+}
+
+void ReasonCollector::finish_margins(Dataset& data, const std::vector<std::size_t>& bit_of) const {
+  if (std::all_of(row_margins_.begin(), row_margins_.end(), [](float margin) { return std::isnan(margin); })) return;
+  data.margins.setConstant(std::ssize(row_ends_), std::ssize(data.reason_names), kUnknown);
+  std::size_t next = 0;
+  for (std::size_t row = 0; row < row_ends_.size(); ++row) {
+    for (; next < row_ends_[row]; ++next) {
+      // Reasons that share the last bit are different limits: their misses are no one quantity.
+      const std::size_t bit = bit_of[row_codes_[next]];
+      const bool shared = codes_.size() > kMaxReasons && bit == kMaxReasons - 1;
+      if (!shared) data.margins(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(bit)) = row_margins_[next];
+    }
   }
 }
 

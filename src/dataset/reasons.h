@@ -16,7 +16,7 @@ namespace hindsight::dataset {
 class ReasonCollector {
  public:
   void add_row(const std::vector<log::ViolationRow>& violations);
-  /// Sets names (sorted; "other" last for the rarest beyond kMaxReasons) and the bits of every row.
+  /// Sets names (sorted; "other" last for the rarest beyond kMaxReasons), and the bits and margins of every row.
   void finish(Dataset& data) const;
 
  private:
@@ -27,7 +27,10 @@ class ReasonCollector {
   };
   std::vector<Code> codes_;
   std::unordered_map<std::string, std::size_t> ids_;
+  void finish_margins(Dataset& data, const std::vector<std::size_t>& bit_of) const;
+
   std::vector<std::size_t> row_codes_;
+  std::vector<float> row_margins_;     ///< beside row_codes_; NaN where not known
   std::vector<std::size_t> row_ends_;  ///< per row: end of its codes in row_codes_
 };
 

@@ -40,6 +40,10 @@ void merge(const Dataset& data, const std::vector<std::size_t>& rows, Dataset& r
     result.constraints(target, k) = mean_known(taken, [&](Eigen::Index row) { return data.constraints(row, k); });
   }
   result.reasons[to] = 0;
+  for (Eigen::Index j = 0; j < data.margins.cols(); ++j) {
+    const auto margin = [&](Eigen::Index row) { return double{data.margins(row, j)}; };
+    result.margins(target, j) = static_cast<float>(is_feasible ? kUnknown : mean_known(taken, margin));
+  }
   if (is_feasible) return;
   for (const std::size_t row : rows) result.reasons[to] |= data.reasons[row];
 }

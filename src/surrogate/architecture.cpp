@@ -6,7 +6,9 @@
 
 #include <string_view>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "hindsight/space/design_space.h"
 
 namespace hindsight::surrogate {
@@ -55,10 +57,59 @@ class Shapes {
   std::int64_t total_ = 0;
 };
 
+constexpr EnumNames<NetworkKind, 2> kKinds{{{NetworkKind::experts, "experts"}, {NetworkKind::margins, "margins"}}};
+
+/// What only kind `margins` has.
+void require_valid_codes(const Architecture& a) {
+  const auto fail = [](const std::string& problem) {
+    throw Error(ErrorKind::incompatible, fmt::format("a network of kind margins {}", problem));
+  };
+  if (a.code_sizes.size() != a.level_counts.size()) fail("needs codes for every parameter");
+  for (const std::int64_t size : a.code_sizes) require_size("codes of a level", size, 1, kWidest);
+  std::int64_t last = -1;
+  for (const std::int64_t parameter : a.paired) {
+    const bool known = parameter < static_cast<std::int64_t>(a.level_counts.size());
+    if (parameter <= last || !known) fail("needs paired parameters in ascending order");
+    last = parameter;
+  }
+}
+
+std::map<std::string, Shape> shapes_of_margins(const Architecture& a) {
+  Shapes shapes;
+  for (std::size_t i = 0; i < a.level_counts.size(); ++i) {
+    shapes.add(fmt::format("code.{}", i), {a.level_counts[i], a.code_sizes[i]});
+  }
+  shapes.add("feasible.scale", {a.reason_count});
+  const auto add_head = [&](const std::string& name, std::int64_t outputs) {
+    shapes.add_mlp(name, input_count(a), a.hidden, outputs);
+    if (a.context_size > 0) shapes.add(name + ".context.weight", {a.hidden.front(), a.context_size});
+  };
+  add_head("objective", 1);
+  add_head("feasible", a.reason_count);
+  if (a.constraint_count > 0) add_head("constraint", a.constraint_count);
+  return shapes.take();
+}
+
 }  // namespace
+
+NetworkKind parse_network_kind(const std::string& name) {
+  if (const auto kind = find_enum(name, kKinds)) return *kind;
+  throw Error(ErrorKind::incompatible,
+              fmt::format("unknown kind of network '{}'. Known: experts, margins", printable(name)));
+}
+
+std::string to_string(NetworkKind kind) { return std::string(name_in(kKinds, kind)); }
+
+std::int64_t input_count(const Architecture& architecture) {
+  std::int64_t count = 0;
+  for (const std::int64_t size : architecture.code_sizes) count += size;
+  const std::int64_t paired = std::ssize(architecture.paired);
+  return count + paired * (paired - 1);
+}
 
 void require_valid(const Architecture& architecture) {
   const auto& a = architecture;
+  if (a.kind == NetworkKind::margins) require_valid_codes(a);
   require_size("parameters", static_cast<std::int64_t>(a.level_counts.size()), 1, space::kMaxParameters);
   for (const std::int64_t levels : a.level_counts) require_size("levels of a parameter", levels, 1, space::kMaxLevels);
   require_size("context_size", a.context_size, 0, kWidest);
@@ -84,6 +135,7 @@ void require_valid(const Architecture& architecture) {
 std::map<std::string, std::vector<std::int64_t>> weight_shapes(const Architecture& architecture) {
   require_valid(architecture);
   const auto& a = architecture;
+  if (a.kind == NetworkKind::margins) return shapes_of_margins(a);
   const auto p = static_cast<std::int64_t>(a.level_counts.size());
   const std::int64_t d = a.d_model, trunk = p * d;
   Shapes shapes;

@@ -342,9 +342,77 @@ struct Forward {
     }
   }
 
+  /// First layer of a TableMlp: `output` <- A(start + one row per parameter), feature after feature.
+  HINDSIGHT_INLINE static void look_up(const TableMlp& mlp, const std::vector<float>& start,
+                                       const std::uint16_t* levels, std::ptrdiff_t level_stride, std::ptrdiff_t rows,
+                                       std::ptrdiff_t lanes, float* output) {
+    const auto parameters = static_cast<std::ptrdiff_t>(mlp.offsets.size());
+    for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
+      const std::uint16_t* design = levels + (lane < rows ? lane : rows - 1) * level_stride;
+      for (std::ptrdiff_t j = 0; j < mlp.width; j += Isa::kLanes) {
+        Float sum = at(start.data(), j);
+        for (std::ptrdiff_t t = 0; t < parameters; ++t) {
+          sum += at(mlp.tables.data() + mlp.offsets[static_cast<std::size_t>(t)] + design[t] * mlp.width, j);
+        }
+        const Float activated = sum > 0.0F ? sum : sum * kLeakySlope;
+        for (int k = 0; k < Isa::kLanes; ++k) output[(j + k) * kBlockRows + lane] = activated[k];
+      }
+    }
+  }
+
+  HINDSIGHT_INLINE static const float* run(const TableMlp& mlp, const std::vector<float>& start,
+                                           const std::uint16_t* levels, std::ptrdiff_t level_stride,
+                                           std::ptrdiff_t rows, std::ptrdiff_t lanes, const Scratch& scratch) {
+    look_up(mlp, start, levels, level_stride, rows, lanes, scratch.gate);
+    return run(mlp.rest, scratch.gate, lanes, scratch);
+  }
+
+  HINDSIGHT_INLINE static void margin_blocks(const ForwardPlan& plan, const ContextTerms& context,
+                                             const std::uint16_t* levels, std::ptrdiff_t level_stride,
+                                             std::ptrdiff_t rows, const ForwardResult& result, float* memory) {
+    const Scratch scratch = divide(plan, memory);
+    for (std::ptrdiff_t first = 0; first < rows; first += kBlockRows) {
+      const std::ptrdiff_t count = rows - first < kBlockRows ? rows - first : kBlockRows;
+      const std::ptrdiff_t lanes = (count + Isa::kLanes - 1) / Isa::kLanes * Isa::kLanes;
+      const std::uint16_t* block = levels + first * level_stride;
+      if (result.objective != nullptr) {
+        const float* objective =
+            run(plan.table_objective, context.objective_start, block, level_stride, count, lanes, scratch);
+        for (std::ptrdiff_t r = 0; r < count; ++r) result.objective[first + r] = objective[r];
+      }
+      if (result.feasible_logit != nullptr) {
+        const float* logits =
+            run(plan.table_feasible, context.feasible_start, block, level_stride, count, lanes, scratch);
+        store_feasibility(logits, plan.table_feasible.rest.back().out, first, count, result);
+      }
+      if (plan.table_constraint.rest.empty() || result.constraints == nullptr) continue;
+      const float* labels =
+          run(plan.table_constraint, context.constraint_start, block, level_stride, count, lanes, scratch);
+      store_constraints(labels, plan.table_constraint.rest.back().out, first, count, result);
+    }
+  }
+
+  HINDSIGHT_INLINE static void store_feasibility(const float* logits, std::ptrdiff_t reasons, std::ptrdiff_t first,
+                                                 std::ptrdiff_t count, const ForwardResult& result) {
+    for (std::ptrdiff_t r = 0; r < count; ++r) result.feasible_logit[first + r] = all_pass_logit(logits + r, reasons);
+  }
+
+  HINDSIGHT_INLINE static void store_constraints(const float* labels, std::ptrdiff_t constraints, std::ptrdiff_t first,
+                                                 std::ptrdiff_t count, const ForwardResult& result) {
+    for (std::ptrdiff_t k = 0; k < constraints; ++k) {
+      for (std::ptrdiff_t r = 0; r < count; ++r) {
+        result.constraints[k * result.constraint_stride + first + r] = labels[k * kBlockRows + r];
+      }
+    }
+  }
+
   HINDSIGHT_INLINE static void blocks(const ForwardPlan& plan, const ContextTerms& context, const std::uint16_t* levels,
                                       std::ptrdiff_t level_stride, std::ptrdiff_t rows, const ForwardResult& result,
                                       float* memory) {
+    if (plan.of_margins()) {
+      margin_blocks(plan, context, levels, level_stride, rows, result, memory);
+      return;
+    }
     const Scratch scratch = divide(plan, memory);
     for (std::ptrdiff_t first = 0; first < rows; first += kBlockRows) {
       const std::ptrdiff_t count = rows - first < kBlockRows ? rows - first : kBlockRows;
@@ -359,18 +427,11 @@ struct Forward {
       }
       if (result.feasible_logit != nullptr) {
         const float* logits = run(plan.feasible, scratch.tokens, lanes, scratch);
-        const std::ptrdiff_t reasons = plan.feasible.back().out;
-        for (std::ptrdiff_t r = 0; r < count; ++r) {
-          result.feasible_logit[first + r] = all_pass_logit(logits + r, reasons);
-        }
+        store_feasibility(logits, plan.feasible.back().out, first, count, result);
       }
       if (plan.constraint.empty() || result.constraints == nullptr) continue;
       const float* labels = run(plan.constraint, scratch.tokens, lanes, scratch);
-      for (std::ptrdiff_t k = 0; k < plan.constraint.back().out; ++k) {
-        for (std::ptrdiff_t r = 0; r < count; ++r) {
-          result.constraints[k * result.constraint_stride + first + r] = labels[k * kBlockRows + r];
-        }
-      }
+      store_constraints(labels, plan.constraint.back().out, first, count, result);
     }
   }
 };

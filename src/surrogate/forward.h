@@ -41,6 +41,16 @@ struct TransformerLayer {
 
 using PackedMlp = std::vector<PackedLinear>;
 
+/// An MLP on designs whose first layer is a sum of one table row per parameter (kind `margins`).
+struct TableMlp {
+  std::ptrdiff_t width = 0;             ///< of a row: outputs of the first layer, padded with zeros to kTableLanes
+  std::vector<float> tables;            ///< rows of all parameters' levels
+  std::vector<std::ptrdiff_t> offsets;  ///< p; where a parameter's rows start in `tables`
+  PackedMlp rest;                       ///< the layers after the first; empty when the MLP is not there
+};
+/// Width of the widest register: rows of tables are padded to it.
+inline constexpr std::ptrdiff_t kTableLanes = 16;
+
 struct ForwardPlan {
   std::ptrdiff_t parameters = 0, d_model = 0, heads = 0;
   /// The input of the network takes few values: one row per (parameter, level) holds embedding + position (d) and,
@@ -55,13 +65,18 @@ struct ForwardPlan {
   PackedLinear gate_in;                ///< gate.0 on the trunk
   std::vector<float> gate_in_context;  ///< gate.0 on the gate context, packed like gate_in.weight; empty without
   PackedLinear gate_out;
+  /// Kind `margins` has these three and `parameters` and `widest`, nothing else.
+  TableMlp table_objective, table_feasible, table_constraint;
+  [[nodiscard]] bool of_margins() const { return table_objective.width > 0; }
   std::ptrdiff_t widest = 0;  ///< largest output of any step that needs scratch space
 };
 
 /// What a context contributes, computed once for all calls about it.
 struct ContextTerms {
   std::vector<float> trunk_factors;  ///< p*d, context.weight x; empty without context
-  PackedLinear gate_in;              ///< gate.0 with the gate context folded in: gate.0 (u; u * g) = (U + W diag(g)) u
+  /// Kind `margins`: biases of the first layers with the context folded in, as wide as the tables' rows.
+  std::vector<float> objective_start = {}, feasible_start = {}, constraint_start = {};
+  PackedLinear gate_in;  ///< gate.0 with the gate context folded in: gate.0 (u; u * g) = (U + W diag(g)) u
 };
 
 /// Where the results go: one entry per design; constraints target after target, `constraint_stride` apart. A head whose

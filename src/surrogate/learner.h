@@ -14,7 +14,7 @@
 namespace hindsight::surrogate {
 
 /// Raised whenever anything in this header changes: a library of another version is refused.
-inline constexpr std::uint32_t kLearnerInterfaceVersion = 3;
+inline constexpr std::uint32_t kLearnerInterfaceVersion = 4;
 
 /// Weights of the loss terms and how far the pushed terms reach; see train.h for the equation.
 struct LossWeights {
@@ -84,9 +84,47 @@ class Learner {
   virtual void restart(const Weights& weights) = 0;
 };
 
+/// Several MLPs of one shape, members of an ensemble, that learn the same targets side by side (architecture.h, kind
+/// `margins`): y = W_j x + b_j, leaky ReLU between the layers.
+struct EnsembleLayer {
+  std::int64_t members = 0, out = 0, in = 0;
+  std::vector<float> weight;  // members x out x in
+  std::vector<float> bias;    // members x out
+};
+enum class EnsembleLoss {
+  /// Targets are numbers; Huber's loss [paper: huber-1964] with its corner at 1, so that a freak row cannot dominate.
+  huber,
+  /// Targets are margins (censored regression [paper: tobin-1958], with logistic errors of a learned scale s per
+  /// output): y > 0
+  /// missed by y: log s + z + 2 log(1 + e^-z), z = (y - m) / s; 0 kept: log(1 + e^(m / s)); infinite, missed by an
+  /// unknown amount: log(1 + e^(-m / s)).
+  margins
+};
+struct EnsembleOptions {
+  std::vector<EnsembleLayer> initial;
+  EnsembleLoss loss = EnsembleLoss::huber;
+  std::int64_t inputs = 0, outputs = 0;
+  std::vector<float> rows;     // n x inputs
+  std::vector<float> targets;  // n x outputs, NaN = not known
+  double weight_decay = 0;     ///< decoupled (AdamW)
+  bool cuda = false;
+};
+struct EnsembleWeights {
+  std::vector<EnsembleLayer> layers;
+  std::vector<float> scale;  // members x outputs: s; empty for huber
+};
+class EnsembleLearner {
+ public:
+  virtual ~EnsembleLearner() = default;
+  /// One AdamW step; `rows`: members x batch row numbers. Returns the mean loss before it.
+  virtual double step(const std::vector<std::int64_t>& rows, double learning_rate) = 0;
+  [[nodiscard]] virtual EnsembleWeights weights() const = 0;
+};
+
 class LearnerFactory {
  public:
   virtual ~LearnerFactory() = default;
+  [[nodiscard]] virtual std::unique_ptr<EnsembleLearner> create_ensemble(const EnsembleOptions& options) = 0;
   /// Called on the thread that will use the learner.
   [[nodiscard]] virtual std::unique_ptr<Learner> create(const LearnerOptions& options) = 0;
   [[nodiscard]] virtual bool cuda_available() const = 0;

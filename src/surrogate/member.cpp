@@ -56,7 +56,7 @@ class Pass {
   LossTerms step(std::int64_t i) {
     const bool pairs = weights_.rank != 0;
     Batch batch = sampler_.logged(recipe_.batch_feasible, recipe_.batch_infeasible, pairs);
-    if (weights_.alpha != 0) add_negatives(batch, i);
+    if (weights_.alpha != 0 || weights_.doubt != 0) add_negatives(batch, i);
     return learner_.step(batch, learning_rate(i));
   }
 

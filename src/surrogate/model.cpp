@@ -65,6 +65,7 @@ void require_consistent(const Model::Parts& parts) {
   }
   for (const Network& member : parts.members) {
     const Architecture& architecture = member.architecture();
+    if (architecture.kind != parts.members.front().architecture().kind) refuse("its networks are of different kinds");
     if (architecture.level_counts != levels) refuse("a network was made for other parameters than the space has");
     if (architecture.context_size != parts.members.front().architecture().context_size) {
       refuse("some of its networks see the application and some do not");
@@ -94,6 +95,8 @@ class Moments {
     by_member_ += share * values;
     squares_ += share * values.rowwise().mean().cwiseAbs2();
   }
+  /// Of the members' means over the views.
+  [[nodiscard]] Eigen::VectorXd smallest() const { return by_member_.rowwise().minCoeff(); }
   [[nodiscard]] Eigen::VectorXd mean() const { return by_member_.rowwise().mean(); }
   /// sqrt(variance of the members' means, over m - 1, + variance of the views' means).
   [[nodiscard]] Eigen::VectorXd spread() const {
@@ -166,6 +169,8 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const 
   const double share = 1 / static_cast<double>(context.views.size());
   const auto members = static_cast<Eigen::Index>(parts_.members.size());
   const Eigen::Index n = levels.rows(), k = heads.constraints ? parts_.constraint_scaler.mean.size() : 0;
+  // A design that one member sees beyond a limit is not rescued by the others: that is where a search finds holes.
+  const bool by_margins = parts_.members.front().architecture().kind == NetworkKind::margins;
   const Eigen::Index objectives = heads.objective ? n : 0, feasibilities = heads.feasibility ? n : 0;
 
   EnsemblePrediction result{.score = Eigen::VectorXd(objectives),
@@ -203,7 +208,10 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const 
       result.score.segment(first, count) = score.mean();
       result.spread.segment(first, count) = score.spread();
     }
-    if (heads.feasibility) {
+    if (heads.feasibility && by_margins) {
+      result.p_feasible.segment(first, count) = p_feasible.smallest();
+      result.p_spread.segment(first, count).setZero();
+    } else if (heads.feasibility) {
       result.p_feasible.segment(first, count) = p_feasible.mean();
       result.p_spread.segment(first, count) = p_feasible.spread();
     }

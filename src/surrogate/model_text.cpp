@@ -117,20 +117,28 @@ Json architecture_json(const Architecture& architecture) {
           {"attention_heads", architecture.attention_heads},
           {"feed_forward", architecture.feed_forward},
           {"experts", architecture.experts},
-          {"hidden", architecture.hidden}};
+          {"hidden", architecture.hidden},
+          {"kind", to_string(architecture.kind)},
+          {"code_sizes", architecture.code_sizes},
+          {"paired", architecture.paired}};
 }
-Architecture architecture_of(const Json& json) {
-  return {.level_counts = integers_of(json, "level_counts"),
-          .context_size = integer_of(json, "context_size"),
-          .context_bias = integer_of(json, "context_bias"),
-          .constraint_count = integer_of(json, "constraint_count"),
-          .reason_count = integer_of(json, "reason_count"),
-          .d_model = integer_of(json, "d_model"),
-          .transformer_layers = integer_of(json, "transformer_layers"),
-          .attention_heads = integer_of(json, "attention_heads"),
-          .feed_forward = integer_of(json, "feed_forward"),
-          .experts = integer_of(json, "experts"),
-          .hidden = integers_of(json, "hidden")};
+Architecture architecture_of(const Json& json, int format_version) {
+  Architecture architecture = {.level_counts = integers_of(json, "level_counts"),
+                               .context_size = integer_of(json, "context_size"),
+                               .context_bias = integer_of(json, "context_bias"),
+                               .constraint_count = integer_of(json, "constraint_count"),
+                               .reason_count = integer_of(json, "reason_count"),
+                               .d_model = integer_of(json, "d_model"),
+                               .transformer_layers = integer_of(json, "transformer_layers"),
+                               .attention_heads = integer_of(json, "attention_heads"),
+                               .feed_forward = integer_of(json, "feed_forward"),
+                               .experts = integer_of(json, "experts"),
+                               .hidden = integers_of(json, "hidden")};
+  if (format_version < 4) return architecture;  // there was one kind
+  architecture.kind = parse_network_kind(text_of(json, "kind"));
+  architecture.code_sizes = integers_of(json, "code_sizes");
+  architecture.paired = integers_of(json, "paired");
+  return architecture;
 }
 
 space::DesignSpace space_of(const Json& json) {
@@ -262,7 +270,8 @@ ModelText parse_model_text(std::string_view text, int format_version) {
   const Json& provenance = entry(json, "provenance");
   if (!provenance.is_object()) refuse("the model's 'provenance' is not a map");
   for (const auto& [key, value] : provenance.items()) parts.provenance[key] = text_of(provenance, key.c_str());
-  for (const Json& member : list_of(json, "members")) result.architectures.push_back(architecture_of(member));
+  for (const Json& member : list_of(json, "members"))
+    result.architectures.push_back(architecture_of(member, format_version));
   return result;
 }
 

@@ -122,7 +122,79 @@ void fill_tables(ForwardPlan& plan, const Architecture& a, const Weights& weight
   }
 }
 
+/// Adds the columns of a parameter's codes, and of its first code in sums and differences, to its rows of a table:
+/// row(level) = W codes(level) + c(level) (W of the sums it is in + W of the differences, negative where it is second).
+void fill_code_tables(TableMlp& mlp, const Architecture& a, const Weights& weights, const std::string& head) {
+  const Matrix first = matrix(weights, head + ".0.weight");
+  const std::int64_t outputs = a.hidden.front();
+  mlp.width = (outputs + kTableLanes - 1) / kTableLanes * kTableLanes;
+  std::int64_t column = 0;
+  std::vector<RowMatrix> tables;
+  for (std::size_t i = 0; i < a.level_counts.size(); ++i) {
+    const Matrix codes = matrix(weights, fmt::format("code.{}", i));
+    tables.emplace_back(codes * first.middleCols(column, codes.cols()).transpose());
+    column += codes.cols();
+  }
+  const float share = std::sqrt(0.5F);
+  for (std::size_t second = 1; second < a.paired.size(); ++second) {
+    for (std::size_t other = 0; other < second; ++other, column += 2) {
+      const auto i = static_cast<std::size_t>(a.paired[second]), j = static_cast<std::size_t>(a.paired[other]);
+      const Matrix code_i = matrix(weights, fmt::format("code.{}", i)),
+                   code_j = matrix(weights, fmt::format("code.{}", j));
+      const Eigen::RowVectorXf sum = share * first.col(column).transpose();
+      const Eigen::RowVectorXf difference = share * first.col(column + 1).transpose();
+      tables[i] += code_i.col(0) * (sum + difference);
+      tables[j] += code_j.col(0) * (sum - difference);
+    }
+  }
+  for (const RowMatrix& table : tables) {
+    mlp.offsets.push_back(std::ssize(mlp.tables));
+    RowMatrix padded = RowMatrix::Zero(table.rows(), mlp.width);
+    padded.leftCols(outputs) = table;
+    mlp.tables.insert(mlp.tables.end(), padded.data(), padded.data() + padded.size());
+  }
+}
+
+TableMlp table_mlp(const Architecture& a, const Weights& weights, const std::string& head) {
+  TableMlp mlp;
+  fill_code_tables(mlp, a, weights, head);
+  for (std::size_t j = 1; j <= a.hidden.size(); ++j) mlp.rest.push_back(pack(weights, fmt::format("{}.{}", head, j)));
+  return mlp;
+}
+
+std::shared_ptr<const ForwardPlan> margin_plan(const Architecture& a, const Weights& weights) {
+  auto plan = std::make_shared<ForwardPlan>();
+  plan->parameters = static_cast<std::ptrdiff_t>(a.level_counts.size());
+  plan->table_objective = table_mlp(a, weights, "objective");
+  plan->table_feasible = table_mlp(a, weights, "feasible");
+  if (a.constraint_count > 0) plan->table_constraint = table_mlp(a, weights, "constraint");
+  plan->widest = std::max(
+      {std::int64_t{plan->table_objective.width}, a.constraint_count, a.reason_count, std::ranges::max(a.hidden)});
+  return plan;
+}
+
+/// Bias of a head's first layer with the context folded in, padded as the tables are.
+std::vector<float> first_layer_start(const TableMlp& mlp, const Weights& weights, const std::string& head,
+                                     const Eigen::VectorXf& context) {
+  Eigen::VectorXf start = vector(weights, head + ".0.bias");
+  if (context.size() > 0) start += matrix(weights, head + ".context.weight") * context;
+  std::vector<float> padded(static_cast<std::size_t>(mlp.width), 0.0F);
+  std::copy(start.begin(), start.end(), padded.begin());
+  return padded;
+}
+
+ContextTerms margin_terms(const ForwardPlan& plan, const Weights& weights, const Eigen::VectorXf& context) {
+  ContextTerms terms;
+  terms.objective_start = first_layer_start(plan.table_objective, weights, "objective", context);
+  terms.feasible_start = first_layer_start(plan.table_feasible, weights, "feasible", context);
+  if (!plan.table_constraint.rest.empty()) {
+    terms.constraint_start = first_layer_start(plan.table_constraint, weights, "constraint", context);
+  }
+  return terms;
+}
+
 std::shared_ptr<const ForwardPlan> make_plan(const Architecture& a, const Weights& weights) {
+  if (a.kind == NetworkKind::margins) return margin_plan(a, weights);
   auto plan = std::make_shared<ForwardPlan>();
   plan->parameters = static_cast<std::ptrdiff_t>(a.level_counts.size());
   plan->d_model = a.d_model;
@@ -166,6 +238,7 @@ Eigen::VectorXf context_factors(const Weights& weights, const std::string& name,
 }
 
 ContextTerms context_terms(const ForwardPlan& plan, const Weights& weights, const Eigen::VectorXf& context) {
+  if (plan.of_margins()) return margin_terms(plan, weights, context);
   ContextTerms terms{.trunk_factors = {}, .gate_in = plan.gate_in};
   if (context.size() == 0) return terms;
   const Eigen::VectorXf trunk = context_factors(weights, "context", context);

@@ -17,6 +17,9 @@ constexpr std::array<const char*, 7> kTermNames = {"fit",         "negatives", "
 
 /// Whether a method has a term at all.
 bool has_term(Method method, Term term) {
+  if (method == Method::margins) {
+    return term == Term::fit || term == Term::feasibility || term == Term::constraint;
+  }
   if (term == Term::infeasible || term == Term::doubt) return method == Method::prime;
   if (term == Term::negatives) return method != Method::supervised;
   return true;

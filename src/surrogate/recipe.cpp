@@ -33,6 +33,8 @@ const std::array kNumberKeys = {
     NumberKey{"attention_heads", &Recipe::attention_heads, 1, 256},
     NumberKey{"feed_forward", &Recipe::feed_forward, 1, 65536},
     NumberKey{"context_bias", &Recipe::context_bias, 0, 1},
+    NumberKey{"pair_codes", &Recipe::pair_codes, 0, 1},
+    NumberKey{"level_codes", &Recipe::level_codes, 0, 1},
     NumberKey{"experts", &Recipe::experts, 1, 256},
     NumberKey{"dropout", &Recipe::dropout, 0, 0.95},
     NumberKey{"alpha", &Recipe::alpha, 0, kInfinity},
@@ -60,8 +62,10 @@ const std::array kNumberKeys = {
     NumberKey{"ensemble", &Recipe::ensemble, 1, 256},
 };
 
-constexpr EnumNames<Method, 3> kMethods{
-    {{Method::prime, "prime"}, {Method::coms, "coms"}, {Method::supervised, "supervised"}}};
+constexpr EnumNames<Method, 4> kMethods{{{Method::prime, "prime"},
+                                         {Method::coms, "coms"},
+                                         {Method::supervised, "supervised"},
+                                         {Method::margins, "margins"}}};
 constexpr EnumNames<NegativeMining, 2> kMinings{
     {{NegativeMining::search, "search"}, {NegativeMining::gradient, "gradient"}}};
 
@@ -208,6 +212,8 @@ void set_recipe_value(Recipe& recipe, const std::string& key, const std::string&
 std::string to_yaml(const Recipe& recipe) {
   std::string text = fmt::format("name: {}\nmethod: {}\n", quoted(recipe.name), to_string(recipe.method));
   for (const NumberKey& key : kNumberKeys) {
+    // Keys of kind margins are written for it alone: the text of other recipes is what it was before they existed.
+    if (std::string_view(key.name).ends_with("_codes") && recipe.method != Method::margins) continue;
     if (const auto* field = std::get_if<double Recipe::*>(&key.field)) {
       text += fmt::format("{}: {}\n", key.name, shortest(recipe.**field));
     } else {

@@ -14,6 +14,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "surrogate/checkpoint.h"
+#include "surrogate/margin_training.h"
 #include "surrogate/member.h"
 #include "surrogate/temperature.h"
 
@@ -49,6 +50,9 @@ Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data
   // Features that were scaled on one context are all zero and would erase the design (architecture.h).
   if (training_contexts > 1 && recipe.use_context == 1)
     architecture.context_size = std::ssize(scalers.context.feature_names);
+  if (recipe.method == Method::margins) {
+    set_margin_kind(architecture, make_codes(data.space, recipe.pair_codes == 1, recipe.level_codes == 1));
+  }
   return architecture;
 }
 
@@ -134,6 +138,18 @@ std::vector<std::optional<TrainedMember>> train_members(const MemberInputs& inpu
   return members;
 }
 
+/// The errors of the learner's library as ours.
+template <class Body>
+auto with_library_errors(const LearnerFactory& factory, const Body& body) {
+  try {
+    return body();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw Error(ErrorKind::failure, fmt::format("{}: {}", factory.description(), printable(error.what(), 400)));
+  }
+}
+
 [[noreturn]] void refuse_without_members(const Recipe& recipe, bool interrupted) {
   if (interrupted) {
     throw Error(ErrorKind::interrupted, "interrupted before the first training step; nothing was kept");
@@ -142,6 +158,13 @@ std::vector<std::optional<TrainedMember>> train_members(const MemberInputs& inpu
               fmt::format("the loss of every member stopped being finite before anything useful was learnt (recipe "
                           "{}). Lower learning_rate (now {})?",
                           printable(recipe.name), shortest(recipe.learning_rate)));
+}
+
+std::vector<std::optional<TrainedMember>> train_margins(const MemberInputs& inputs, const ReasonHeads& heads,
+                                                        LearnerFactory& factory, const TrainOptions& options) {
+  ProgressRelay relay(options.progress);
+  return with_library_errors(factory,
+                             [&] { return train_margin_members(inputs, heads, factory, relay, options.threads); });
 }
 
 }  // namespace
@@ -171,7 +194,9 @@ TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const 
                             .cuda = cuda};
   const Model::Parts frame = untrained_parts(data, plan, scalers, heads, training_contexts);
   const std::string data_hash = data.content_hash();
-  const std::vector<std::optional<TrainedMember>> members = train_members(inputs, frame, data_hash, factory, options);
+  const std::vector<std::optional<TrainedMember>> members =
+      recipe.method == Method::margins ? train_margins(inputs, heads, factory, options)
+                                       : train_members(inputs, frame, data_hash, factory, options);
 
   Model::Parts parts = frame;
   std::vector<Network> selected;

@@ -36,6 +36,38 @@ std::uint64_t design_key(const std::uint16_t* levels, Eigen::Index parameters) {
                                        static_cast<std::size_t>(parameters) * sizeof(std::uint16_t)));
 }
 
+namespace {
+
+/// [chosen] Two reasons that chance would list together this often, and never are, are of different stages: the
+/// probability of that by chance is e^-20.
+constexpr double kExpectedTogether = 20;
+
+std::vector<std::uint64_t> silences_of(const dataset::Dataset& data, std::size_t heads) {
+  const std::size_t reasons = data.reason_names.size();
+  std::vector<double> rows(reasons, 0);
+  std::vector<std::uint64_t> together(reasons, 0);
+  double infeasible = 0;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.feasible[i]) continue;
+    ++infeasible;
+    for (std::size_t j = 0; j < reasons; ++j) {
+      if ((data.reasons[i] >> j & 1U) == 0) continue;
+      ++rows[j];
+      together[j] |= data.reasons[i];
+    }
+  }
+  std::vector<std::uint64_t> silences(heads, 0);
+  for (std::size_t a = 0; a < reasons; ++a) {
+    for (std::size_t b = 0; b < reasons; ++b) {
+      const bool met = (together[a] >> b & 1U) != 0;
+      if (a != b && !met && rows[a] * rows[b] / infeasible >= kExpectedTogether) silences[a] |= std::uint64_t{1} << b;
+    }
+  }
+  return silences;
+}
+
+}  // namespace
+
 ReasonHeads reason_heads(const dataset::Dataset& data) {
   ReasonHeads heads;
   std::uint64_t seen = 0;
@@ -49,6 +81,7 @@ ReasonHeads reason_heads(const dataset::Dataset& data) {
   // Names that no row has keep their place: the bits of a row are places of names.
   if (seen != 0) heads.names = data.reason_names;
   if (seen == 0 || unexplained) heads.names.emplace_back(seen == 0 ? "infeasible" : "unexplained");
+  heads.silences = silences_of(data, std::max(heads.names.size(), data.reason_names.size()));
   return heads;
 }
 
@@ -76,6 +109,7 @@ TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, co
   TrainingRows rows;
   rows.levels = data.levels;
   rows.context = data.context;
+  rows.margins = data.margins;
   rows.objective = Eigen::VectorXf::Constant(n, std::numeric_limits<float>::quiet_NaN());
   rows.context_features = Eigen::MatrixXf::Zero(contexts, context_size);
   rows.by_context.resize(data.contexts.size());

@@ -42,6 +42,9 @@ struct ReasonHeads {
   /// Whether a row that lists some reasons says that the others do not apply. Believed when any row lists several; an
   /// evaluator that stops at its first complaint never does.
   bool lists_all = false;
+  /// Per reason, bits of those that are never listed with it although chance would have put them together often: what
+  /// is checked in stages says nothing of the later ones. A row that has the reason does not know about them.
+  std::vector<std::uint64_t> silences = {};
 };
 [[nodiscard]] ReasonHeads reason_heads(const dataset::Dataset& data);
 
@@ -60,6 +63,7 @@ struct TrainingRows {
   std::vector<std::int32_t> context;       // n
   Eigen::VectorXf objective;               // n, z; NaN when infeasible
   Eigen::MatrixXf constraints;             // n x k, z; NaN when not logged
+  Eigen::MatrixXf margins;                 // n x reasons of the log, as in the dataset; no column: none is known
   Eigen::MatrixXf passes;                  // n x r; 1 = the reason does not apply, 0 = it does, NaN = unknown
   Eigen::MatrixXf context_features;        // contexts x c, scaled; c = 0 when the network has no context
   std::vector<OfContext> by_context;       // one per context, empty where it has no rows

@@ -1,7 +1,6 @@
 /// Do tables that other people measured go through the whole layer? Skipped where they are absent.
 #include <gmock/gmock.h>
 
-#include <chrono>
 
 #include "dataset/dataset_fixture.h"
 #include "hindsight/dataset/csv_import.h"
@@ -82,10 +81,7 @@ TEST_F(RealTables, FortyLayersOfOneAccelerator) {
   EXPECT_EQ(imported.space.size(), 2304U);
   EXPECT_EQ(imported.result.inserted, 92'160U);
   EXPECT_EQ(imported.result.feasible, 92'160U);
-  const auto start = std::chrono::steady_clock::now();
   const Dataset data = load_dataset(file_, selection("cycles * energy"));
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(seconds.count(), 10.0);  // about a tenth of it without sanitizers and other jobs
   EXPECT_EQ(data.contexts.size(), 40U);
   EXPECT_EQ(data.contexts.front().features.size(), 11);
   const Split parts = split(data, {});

@@ -198,6 +198,23 @@ TEST_F(ModelFile, VersionTwoIsReadAsLogarithmic) {
   EXPECT_TRUE(load_model(file_).parts().feasibility_learned);
 }
 
+TEST_F(ModelFile, VersionThreeIsReadAsNetworksOfExperts) {
+  Pieces pieces = take_apart(with_description(saved(), [](auto& model) {
+    for (auto& member : model["members"]) {
+      for (const char* key : {"kind", "code_sizes", "paired"}) member.erase(key);
+    }
+  }));
+  EXPECT_THAT(refusal(sealed(pieces)), HasSubstr("'kind' is missing")) << "version 4 needs it";
+  pieces.header["__metadata__"]["format_version"] = "3";
+  ASSERT_EQ(refusal(sealed(pieces)), "accepted");
+  expect_same(load_model(file_).parts(), small_parts(2));
+}
+
+TEST_F(ModelFile, RefusesAnUnknownKindOfNetwork) {
+  EXPECT_THAT(refusal(with_description(saved(), [](auto& model) { model["members"][0]["kind"] = "forest"; })),
+              HasSubstr("unknown kind of network 'forest'"));
+}
+
 TEST_F(ModelFile, TheShippedModelOfVersionTwoLoads) {
   const Model model = load_model(hindsight::test::repository() / "models" / "edge-prime9.safetensors");
   EXPECT_EQ(model.parts().objective_scaler.value_scale, dataset::ValueScale::logarithmic);
@@ -273,10 +290,10 @@ TEST_F(ModelFile, SurvivesArbitraryChangesUnderValidChecksums) {
 TEST_F(ModelFile, SaysWhichVersionItNeeds) {
   const std::string bytes = saved();
   Pieces pieces = take_apart(bytes);
-  for (const char* other : {"1", "4", "x"}) {
+  for (const char* other : {"1", "5", "x"}) {
     pieces.header["__metadata__"]["format_version"] = other;
     EXPECT_THAT(refusal(sealed(pieces)),
-                AllOf(HasSubstr(std::string("format version ") + other), HasSubstr("reads versions 2 to 3")));
+                AllOf(HasSubstr(std::string("format version ") + other), HasSubstr("reads versions 2 to 4")));
   }
   EXPECT_THAT(refusal(with_description(bytes, [](auto& model) { model["encoding_version"] = 7; })),
               HasSubstr("encodes designs by version 7"));

@@ -117,6 +117,18 @@ dataset::Dataset feasible_table(std::size_t count) {
   return all.subset(rows);
 }
 
+TEST(Train, DoubtMinesNegativesOfItsOwn) {
+  const dataset::Dataset data = small_table(1, 200);
+  Recipe recipe = small_recipe();
+  recipe.alpha = 0;
+  recipe.ensemble = 1;
+  const auto weights_with = [&](double doubt) {
+    recipe.doubt_weight = doubt;
+    return train(data, recipe, {}).model.parts().members.front().weights().at("feasible.1.bias").values;
+  };
+  EXPECT_NE(weights_with(0), weights_with(1)) << "alpha of 0 leaves the other term that uses negatives";
+}
+
 TEST(Train, EveryMethodLearnsWithoutInfeasibleRowsAndSaysThatFeasibilityWasNotTaught) {
   const dataset::Dataset data = feasible_table(200);
   Recipe recipe = small_recipe();

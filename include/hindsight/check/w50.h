@@ -13,8 +13,8 @@
 
 namespace hindsight::check {
 
-/// Who proposes: the three trainings, a random forest (objective and feasibility), or nobody (best training row).
-enum class W50Method { prime, coms, supervised, forest, best_in_log };
+/// Who proposes: the four trainings, a random forest (objective and feasibility), or nobody (best training row).
+enum class W50Method { prime, coms, supervised, margins, forest, best_in_log };
 /// Error{usage} with the nearest name.
 [[nodiscard]] W50Method parse_w50_method(const std::string& name);
 [[nodiscard]] std::string to_string(W50Method method);

@@ -32,6 +32,9 @@ struct Dataset {
   Eigen::MatrixXd constraints;              // n x k, NaN when not logged
   std::vector<std::uint64_t> reasons;       // n, bit i = reason_names[i]; 0 when feasible
   std::vector<std::int64_t> evaluation_id;  // n, row of the log (0 when not from a log)
+  /// n x r: how far the limit of reason j was missed, |log(value / limit)|, where the reason applies and the log has
+  /// both numbers, above 0; NaN elsewhere. No columns where no row has one.
+  Eigen::MatrixXf margins = {};
   std::string evaluator = {};               ///< name of what evaluated the rows, as logged; empty when not from a log
 
   [[nodiscard]] std::size_t size() const { return context.size(); }

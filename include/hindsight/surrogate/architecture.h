@@ -1,7 +1,8 @@
-/// The network of PRIME as data: sizes, and the named weights in the order of the forward pass.
+/// Networks as data: sizes, and the named weights in the order of the forward pass. Two kinds exist.
 ///
-/// Model (Kumar et al. 2022, section 4 and the released notebook), for one design with levels l_0..l_{p-1} and one
-/// context x (c scaled features). d = d_model, H = attention_heads, * = elementwise product, vectors are columns:
+/// Kind `experts`, the network of PRIME (Kumar et al. 2022, section 4 and the released notebook), for one design with
+/// levels l_0..l_{p-1} and one context x (c scaled features). d = d_model, H = attention_heads, * = elementwise
+/// product, vectors are columns:
 ///
 ///   token t of the input:   X_t = embed.{t}.weight[l_t, :] + position[t, :]     (p tokens of d elements)
 ///   every transformer layer (post-LN), for all tokens t:
@@ -31,6 +32,19 @@
 /// Its context layers have no bias: there, a context of zeros (the average application) erases the design. Here the
 /// biases are learned from 1, so that a context modulates the design; context_bias = 0 leaves them out, as released.
 /// With a single training context, whose scaled features are all zero, the trainer sets context_size = 0.
+///
+/// Kind `margins`: no trunk is shared, so that what is learned of feasibility cannot bend the objective. A level has
+/// fixed codes (code_sizes[i] numbers for parameter i; src/surrogate/codes.h makes them), and a design the inputs
+///   s = (all codes of l_0, ..., of l_{p-1}; for every pair i > j of `paired`: (c_i + c_j) / sqrt 2, (c_i - c_j) / sqrt
+///   2)
+/// with c_i the first code of parameter i, the standardised logarithm of its value: limits are products and quotients
+/// of parameters, which are lines in sums and differences of logarithms. Every head is an MLP of its own:
+///   y = name.0.weight s + name.context.weight x + name.0.bias, then A, then name.{j} for j = 1 .. hidden.size()
+///   objective:        f = "objective" (one number)
+///   feasibility:      l_j = "feasible": reason j misses its limit by the factor exp(m_j), m_j = -feasible.scale_j l_j
+///                     with a logistic error of that scale, so that p_j = sigmoid(l_j) is the probability of m_j < 0
+///   constraints:      "constraint"
+/// A first layer is linear in codes that belong to single levels: the forward pass adds one table row per parameter.
 #pragma once
 
 #include <Eigen/Dense>
@@ -41,6 +55,11 @@
 #include <vector>
 
 namespace hindsight::surrogate {
+
+enum class NetworkKind { experts, margins };
+/// Error{incompatible} for an unknown name: they come from files.
+[[nodiscard]] NetworkKind parse_network_kind(const std::string& name);
+[[nodiscard]] std::string to_string(NetworkKind kind);
 
 struct Architecture {
   std::vector<std::int64_t> level_counts;  ///< p entries
@@ -54,6 +73,10 @@ struct Architecture {
   std::int64_t feed_forward = 64;
   std::int64_t experts = 3;
   std::vector<std::int64_t> hidden = {128, 128};  ///< of every expert and of the other heads
+  // Kind `margins` has the following, and neither context_bias nor what stands between reason_count and hidden.
+  NetworkKind kind = NetworkKind::experts;
+  std::vector<std::int64_t> code_sizes = {};  ///< p entries: numbers per level
+  std::vector<std::int64_t> paired = {};      ///< ascending: parameters that enter sums and differences
   bool operator==(const Architecture&) const = default;
 };
 
@@ -70,6 +93,9 @@ struct Tensor {
 /// "gate.0.{weight,bias}" [hidden[0], 2*p*d] (p*d without context), "gate.1.{weight,bias}" [experts, hidden[0]];
 /// "feasible.{j}.{weight,bias}" (p*d -> hidden... -> r); "constraint.{j}.{weight,bias}" (p*d -> hidden... -> k).
 /// Linear weights are [out, in], y = W x + b.
+/// Kind `margins`: "code.{i}" [levels_i, code_sizes_i], not trained; "feasible.scale" [r]; for NAME = objective,
+/// feasible and, with k > 0, constraint: "NAME.{j}.{weight,bias}" (inputs -> hidden... -> outputs) and, with c > 0,
+/// "NAME.context.weight" [hidden[0], c].
 using Weights = std::map<std::string, Tensor>;
 
 /// Error{incompatible} naming the size that no network can have (an empty space, heads that do not divide d_model, no
@@ -77,6 +103,9 @@ using Weights = std::map<std::string, Tensor>;
 void require_valid(const Architecture& architecture);
 /// Names and shapes an architecture requires, at most kMaxWeights values in all. Loading checks both.
 [[nodiscard]] std::map<std::string, std::vector<std::int64_t>> weight_shapes(const Architecture& architecture);
+
+/// Inputs of a network of kind `margins`: all codes, and two per pair.
+[[nodiscard]] std::int64_t input_count(const Architecture& architecture);
 
 /// Most weights one network may have (256 MiB of float32).
 inline constexpr std::int64_t kMaxWeights = std::int64_t{1} << 26;

@@ -9,33 +9,13 @@
 
 #include <stdexcept>
 
+#include "surrogate/torch/ensemble.h"
 #include "surrogate/torch/losses.h"
 #include "surrogate/torch/network.h"
+#include "surrogate/torch/plain_data.h"
 
 namespace hindsight::surrogate::torch_backend {
 namespace {
-
-/// LibTorch's exceptions carry stack traces; a person needs the first line.
-template <typename Body>
-auto guarded(const Body& body) {
-  try {
-    return body();
-  } catch (const c10::Error& error) {
-    throw std::runtime_error(error.what_without_backtrace());
-  }
-}
-
-template <typename T>
-at::Tensor to_tensor(const std::vector<T>& values, at::IntArrayRef shape, at::Device device) {
-  at::Tensor tensor = at::empty(shape, c10::CppTypeToScalarType<T>::value);
-  std::copy(values.begin(), values.end(), tensor.data_ptr<T>());
-  return tensor.to(device);
-}
-
-std::vector<float> to_vector(const at::Tensor& tensor) {
-  const at::Tensor host = tensor.detach().to(at::kCPU).contiguous();
-  return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
-}
 
 class TorchLearner final : public Learner {
  public:
@@ -233,6 +213,13 @@ class TorchFactory final : public LearnerFactory {
       at::set_num_threads(1);
       at::globalContext().setFlushDenormal(true);
       return std::make_unique<TorchLearner>(options);
+    });
+  }
+  std::unique_ptr<EnsembleLearner> create_ensemble(const EnsembleOptions& options) override {
+    return guarded([&] {
+      at::set_num_threads(1);
+      at::globalContext().setFlushDenormal(true);
+      return make_ensemble_learner(options);
     });
   }
   bool cuda_available() const override { return torch::cuda::is_available(); }

@@ -9,8 +9,6 @@
 namespace hindsight::surrogate::torch_backend {
 namespace {
 
-/// Slope of the leaky ReLU [paper: prime-code].
-constexpr double kLeakySlope = 0.1;
 /// Added to the variance in layer normalisation (architecture.h).
 constexpr double kNormEpsilon = 1e-5;
 /// Stacks of MLPs that share their input.
