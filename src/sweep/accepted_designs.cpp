@@ -25,6 +25,16 @@ std::uint64_t fruitless_limit(const SweepOptions& options) {
 
 }  // namespace
 
+void refuse_impossible_limits(const SweepOptions& options) {
+  for (const FactLimit& bound : options.limits) {
+    const auto smallest = options.evaluator->smallest_fact(bound.fact);
+    if (!smallest || *smallest <= bound.limit) continue;
+    throw Error(ErrorKind::no_feasible,
+                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
+                            options.space().name(), bound.fact, shortest(bound.limit), shortest(*smallest)));
+  }
+}
+
 AcceptedDesigns::AcceptedDesigns(const SweepOptions& options, std::uint64_t samples, unsigned threads)
     : options_(options),
       candidates_(options.sampler, options.space(), options.seed, std::max<std::uint64_t>(samples, 1),
@@ -129,16 +139,6 @@ void AcceptedDesigns::replay(const Position& position) {
                             printable(options_.log.string(), 200), with_commas(position.accepted),
                             with_commas(position.candidates), with_commas(position_.accepted),
                             with_commas(position_.candidates)));
-  }
-}
-
-void AcceptedDesigns::refuse_impossible_limits() const {
-  for (const FactLimit& bound : options_.limits) {
-    const auto smallest = options_.evaluator->smallest_fact(bound.fact);
-    if (!smallest || *smallest <= bound.limit) continue;
-    throw Error(ErrorKind::no_feasible,
-                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
-                            options_.space().name(), bound.fact, shortest(bound.limit), shortest(*smallest)));
   }
 }
 

@@ -13,6 +13,9 @@
 
 namespace hindsight::sweep {
 
+/// Error{no_feasible}, with the smallest value, when not even the smallest design is within a limit.
+void refuse_impossible_limits(const SweepOptions& options);
+
 /// Where a sweep stands in its sequence of candidates.
 struct Position {
   std::uint64_t candidates = 0;
@@ -41,8 +44,6 @@ class AcceptedDesigns {
   void replay(const Position& position);
 
   [[nodiscard]] const Position& position() const { return position_; }
-  /// Error{no_feasible}, with the smallest value, when not even the smallest design is within a limit.
-  void refuse_impossible_limits() const;
   /// Number of candidates, when the sequence is finite.
   [[nodiscard]] std::uint64_t length() const { return candidates_.length(); }
   /// "no design within area_mm2 <= 10 among 1,000 candidates (smallest area_mm2 seen: 12.3 ...)".

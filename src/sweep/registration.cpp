@@ -97,6 +97,36 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   return json.dump();
 }
 
+Progressed nothing_yet(const SweepOptions& options) {
+  Progressed progressed;
+  for (const workload::Network& network : options.networks) {
+    WorkloadCounts& counts = progressed.workloads.emplace_back();
+    counts.name = network.name();
+    for (const std::string& code : options.evaluator->reasons()) counts.reasons.emplace_back(code, 0);
+  }
+  return progressed;
+}
+
+void report(const Progressed& progressed, SweepSummary& summary) {
+  summary.candidates = progressed.candidates;
+  summary.constrained = progressed.constrained;
+  summary.repeated = progressed.repeated;
+  summary.accepted = progressed.accepted;
+  summary.designs = progressed.designs;
+  summary.workloads = progressed.workloads;
+}
+
+std::string note(const Progressed& progressed) {
+  std::uint64_t infeasible = 0, all = 0;
+  for (const WorkloadCounts& counts : progressed.workloads) {
+    infeasible += counts.infeasible;
+    all += counts.feasible + counts.infeasible;
+  }
+  return all == 0
+             ? ""
+             : fmt::format("infeasible {:.1f} %", 100.0 * static_cast<double>(infeasible) / static_cast<double>(all));
+}
+
 std::string to_json(const Progressed& progressed) {
   Json workloads = Json::array();
   for (const WorkloadCounts& counts : progressed.workloads) {

@@ -32,6 +32,12 @@ struct Progressed {
   bool exhausted = false;
   std::vector<WorkloadCounts> workloads;
 };
+/// Before the first design: every network and every reason that is known, with counts of 0.
+[[nodiscard]] Progressed nothing_yet(const SweepOptions& options);
+/// Its counts as those of a summary.
+void report(const Progressed& progressed, SweepSummary& summary);
+/// "infeasible 81.2 %" for the progress line; empty before the first row.
+[[nodiscard]] std::string note(const Progressed& progressed);
 [[nodiscard]] std::string to_json(const Progressed& progressed);
 /// Error{incompatible} naming `file` when the text is not a checkpoint of `workload_count` networks.
 [[nodiscard]] Progressed parse_progressed(const std::string& text, const std::vector<workload::Network>& networks,

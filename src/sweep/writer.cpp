@@ -1,0 +1,95 @@
+/// Gives rows their identities and appends them, beside the evaluation of the next ones.
+#include "sweep/writer.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "hindsight/core/text.h"
+
+namespace hindsight::sweep {
+namespace {
+
+/// The counter of a code, added behind the others when it is new.
+std::uint64_t& reason_count(WorkloadCounts& counts, const std::string& code) {
+  const auto found = std::find_if(counts.reasons.begin(), counts.reasons.end(),
+                                  [&](const auto& reason) { return reason.first == code; });
+  return found == counts.reasons.end() ? counts.reasons.emplace_back(code, 0).second : found->second;
+}
+
+}  // namespace
+
+void count(const Batch& batch, std::vector<WorkloadCounts>& workloads) {
+  for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+    const evaluator::Row& row = batch.rows[i];
+    WorkloadCounts& counts = workloads[i % workloads.size()];
+    ++(row.feasible ? counts.feasible : counts.infeasible);
+    for (const log::ViolationRow& violation : row.violations) ++reason_count(counts, violation.code);
+  }
+}
+
+Writer::Writer(const SweepOptions& options, std::string definition_hash)
+    : options_(options), definition_hash_(std::move(definition_hash)) {
+  if (!std::filesystem::exists(options.log)) return;
+  log_ = log::Log::open(options.log, log::OpenMode::read_write_create);
+  refuse_conflicts(*log_, options);
+}
+
+std::optional<Progressed> Writer::checkpoint() const {
+  const auto text = log_ ? log_->checkpoint(key()) : std::nullopt;
+  if (!text) return std::nullopt;
+  return parse_progressed(*text, options_.networks, printable(options_.log.string(), 200));
+}
+
+void Writer::append(Batch& batch) {
+  wait();
+  if (!log_) log_ = log::Log::open(options_.log, log::OpenMode::read_write_create);
+  if (!run_) {
+    ids_ = register_definitions(*log_, options_);
+    run_.emplace(*log_, log::RunKind::sweep, options_.provenance, options_json(options_, definition_hash_));
+  }
+  pending_ = std::async(std::launch::async, [this, &batch] { return write(batch); });
+}
+
+void Writer::wait() {
+  if (!pending_.valid()) return;
+  const log::AppendResult result = pending_.get();
+  inserted_ += result.inserted;
+  already_present_ += result.already_present;
+  rejected_ += result.rejected.size();
+  if (first_rejection_.empty() && !result.rejected.empty()) first_rejection_ = result.rejected.front().reason;
+}
+
+void Writer::end(log::RunStatus status) {
+  wait();
+  if (run_) run_->finish(status);
+}
+
+void Writer::report(SweepSummary& summary) const {
+  if (run_) summary.run_id = run_->id();
+  summary.rows_inserted = inserted_;
+  summary.rows_already_present = already_present_;
+  summary.rows_rejected = rejected_;
+  summary.first_rejection = first_rejection_;
+}
+
+log::AppendResult Writer::write(Batch& batch) {
+  const space::DesignSpace& space = options_.space();
+  const std::size_t dimensions = space.parameters().size();
+  const std::size_t networks = options_.networks.size();
+  for (std::size_t i = 0; i < batch.designs; ++i) {
+    const auto* first = batch.levels.data() + i * dimensions;
+    const space::Design design{.levels = {first, first + dimensions}};
+    const std::string text_id = space.text_id(design);
+    const std::uint64_t hash = space.content_hash(design);
+    for (std::size_t j = 0; j < networks; ++j) {
+      evaluator::Row& row = batch.rows[i * networks + j];
+      row.workload_id = ids_.workload_ids[j];
+      row.design_text_id = text_id;
+      row.design_hash = hash;
+    }
+  }
+  return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
+                      log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
+}
+
+}  // namespace hindsight::sweep
