@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,6 +64,7 @@ class AcceptedDesigns {
   unsigned threads_;
   std::size_t dimensions_;
   bool may_repeat_;
+  std::optional<std::uint64_t> different_;  ///< designs that there are to be drawn
   std::uint64_t fruitless_limit_;
   std::uint64_t fruitless_ = 0;
   Position position_;

@@ -12,6 +12,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "sweep/accepted_designs.h"
+#include "sweep/kept_rows.h"
 #include "sweep/validation.h"
 #include "sweep/writer.h"
 
@@ -27,8 +28,7 @@ class Sweep {
         designs_(options, options.samples, threads_),
         writer_(options, definition_hash(options)) {
     refuse_impossible_limits(options);
-    samples_ = options.samples;
-    if (wants_all()) samples_ = designs_.length();
+    samples_ = wants_all() ? designs_.length() : options.samples;
     for (Batch& batch : batches_) batch.levels.resize(options.batch_designs * options.space().parameters().size());
   }
 
@@ -51,6 +51,10 @@ class Sweep {
       if (progressed_.accepted >= samples_) return SweepStatus::already_finished;
       if (progressed_.exhausted) return wants_all() ? SweepStatus::already_finished : SweepStatus::exhausted;
     }
+    if (options_.keep && progressed_.thresholds.empty()) {
+      progressed_.thresholds = fix_thresholds(options_, threads_);
+      if (progressed_.thresholds.empty()) return SweepStatus::interrupted;  // before there was anything to keep
+    }
     Progress progress("sweep", shard_designs(samples_), "designs", options_.quiet);
     progress.set_already_done(progressed_.designs);
     progress.update(progressed_.designs, summary.resumed ? "resumed" : "");
@@ -69,10 +73,7 @@ class Sweep {
       if (progressed_.exhausted && progressed_.accepted == 0) {
         throw Error(ErrorKind::no_feasible, designs_.nothing_accepted());
       }
-      const std::size_t levels = batch.designs * options_.space().parameters().size();
-      batch.rows = options_.evaluator->evaluate(std::span(batch.levels).first(levels), options_.networks, threads_);
-      count(batch, progressed_.workloads);
-      batch.progressed = progressed_;
+      evaluate(batch);
       writer_.append(batch);
       progress.update(progressed_.designs, note(progressed_));
       if (progressed_.accepted >= samples_) break;
@@ -120,8 +121,19 @@ class Sweep {
     progressed_.designs += batch.designs;
   }
 
+  void evaluate(Batch& batch) {
+    const std::size_t levels = batch.designs * options_.space().parameters().size();
+    batch.rows = options_.evaluator->evaluate(std::span(batch.levels).first(levels), options_.networks, threads_);
+    count(batch.rows, progressed_.workloads);
+    if (options_.keep) {  // without shards: every accepted design is in a batch
+      const std::uint64_t first = progressed_.accepted - batch.designs;
+      batch.stays = which_stay(options_, progressed_.thresholds, batch.rows, first);
+    }
+    batch.progressed = progressed_;
+  }
+
   /// A grid without --samples: every design of the space within the constraints.
-  [[nodiscard]] bool wants_all() const { return options_.sampler == space::SamplerKind::grid && options_.samples == 0; }
+  [[nodiscard]] bool wants_all() const { return is_grid(options_) && options_.samples == 0; }
 
   /// How many of `samples` numbers fall to this shard.
   [[nodiscard]] std::uint64_t shard_designs(std::uint64_t samples) const {
@@ -142,6 +154,7 @@ class Sweep {
 }  // namespace
 
 SweepSummary run_sweep(const SweepOptions& options) {
+  HINDSIGHT_EXPECT(options.search.empty());
   validate(options);
   Sweep sweep(options);
   SweepSummary summary = sweep.run();

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <future>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "hindsight/evaluator/evaluator.h"
@@ -20,11 +22,17 @@ struct Batch {
   std::vector<std::uint16_t> levels;  // designs x dimensions
   std::vector<evaluator::Row> rows;   // designs x networks
   std::size_t designs = 0;
-  Progressed progressed;  ///< state of the sweep after this batch
+  std::vector<bool> stays = {};  ///< per row, whether it goes to the log; empty: all do
+  Progressed progressed;         ///< state of the sweep after this batch
 };
 
-/// Adds the rows of a batch to the counts of their networks.
-void count(const Batch& batch, std::vector<WorkloadCounts>& workloads);
+/// Adds rows (designs x networks) to the counts of their networks.
+void count(std::span<const evaluator::Row> rows, std::vector<WorkloadCounts>& workloads);
+
+/// The objective of a design per network; nothing where it is infeasible.
+using Objectives = std::vector<std::optional<double>>;
+/// By the designs' content hash.
+using Answers = std::unordered_map<std::uint64_t, Objectives>;
 
 /// Opened and compared before the first batch when the log exists, created with the first batch otherwise, and written
 /// by one thread at a time, beside the computation of the next batch.
@@ -33,6 +41,8 @@ class Writer {
   Writer(const SweepOptions& options, std::string definition_hash);
 
   [[nodiscard]] std::optional<Progressed> checkpoint() const;
+  /// Everything that the log has of this metric from this evaluator, on these networks. The log has a checkpoint.
+  [[nodiscard]] Answers answers(const std::string& metric);
 
   /// Waits for the batch before and starts to append this one.
   void append(Batch& batch);
@@ -42,6 +52,7 @@ class Writer {
  private:
   [[nodiscard]] std::string key() const { return "sweep/" + definition_hash_; }
   void wait();
+  void identify(Batch& batch) const;
   log::AppendResult write(Batch& batch);
 
   const SweepOptions& options_;
@@ -50,7 +61,7 @@ class Writer {
   std::optional<log::Run> run_;
   Registration ids_;
   std::future<log::AppendResult> pending_;  // after what it uses: it ends before the run and the log do
-  std::uint64_t inserted_ = 0, already_present_ = 0, rejected_ = 0;
+  std::uint64_t inserted_ = 0, already_present_ = 0, rejected_ = 0, left_out_ = 0;
   std::string first_rejection_;
 };
 
