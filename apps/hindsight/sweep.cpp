@@ -110,8 +110,8 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer(
-      "The same command continues an interrupted sweep; --samples may grow (not with lhs\n"
-      "or --keep).\n"
+      "The same command continues an interrupted sweep; --samples may grow (not\n"
+      "with lhs or --keep).\n"
       "Example: hindsight sweep --workloads prime9 --samples 20000 \\\n"
       "           --max area_mm2=100 --log study.sqlite\n"
       "Biased as logs of people are:\n"

@@ -45,12 +45,12 @@ void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep) {
 }  // namespace
 
 void add_bias_options(CLI::App& verb, BiasOptions& options) {
-  verb.add_option("--sampler", options.sampler, "uniform, lhs, sobol, grid, around or trajectory [uniform]");
-  verb.add_option("--around", options.around, "around: text id or reference chip to start from");
-  verb.add_option("--steps", options.steps, "around: most parameters' steps from it [3]")
+  verb.add_option("--sampler", options.sampler, "[uniform], lhs, sobol, grid, around or trajectory");
+  verb.add_option("--around", options.around, "of around: text id or reference chip to walk from");
+  verb.add_option("--steps", options.steps, "of around: most single-parameter steps from it [3]")
       ->check(between(1, static_cast<std::int64_t>(space::kMostSteps)));
-  verb.add_option("--objective", options.objective, "trajectory, --keep worst: metric to compare by, e.g. latency_s");
-  verb.add_option("--keep", options.keep, "Rows for the log, worst:SHARE or random:SHARE [all]");
+  verb.add_option("--objective", options.objective, "of trajectory and --keep worst: metric, e.g. latency_s");
+  verb.add_option("--keep", options.keep, "Feasible rows to log: worst:SHARE, random:SHARE [all]");
 }
 
 void apply_bias(const BiasOptions& options, sweep::SweepOptions& sweep) {
