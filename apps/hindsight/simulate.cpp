@@ -1,6 +1,7 @@
 /// hindsight simulate: one design on some networks.
 #include <memory>
 
+#include "design_argument.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
@@ -21,11 +22,6 @@ struct Options {
   bool explain = false;
   bool json = false;
 };
-
-/// A text id names a design of the space; anything else a reference chip.
-bool is_text_id(const std::string& design) {
-  return design.find('=') != std::string::npos && design.find('/') == std::string::npos;
-}
 
 report::EvaluatedDesign evaluate(const Options& options, const accel::Technology& technology,
                                  const std::vector<workload::Network>& networks) {

@@ -1,6 +1,8 @@
 /// hindsight sweep: sample designs, evaluate them on workloads, append all of it to a log.
 #include "hindsight/sweep/sweep.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "file_roles.h"
@@ -10,7 +12,9 @@
 #include "hindsight/core/text.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/report/sweep_summary.h"
+#include "hindsight/study/trajectory.h"
 #include "output.h"
+#include "sweep_bias.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -20,7 +24,7 @@ struct Options {
   std::string space = "edge";
   std::string workloads;
   std::string technology = "22nm";
-  std::string sampler = "uniform";
+  BiasOptions bias;
   std::int64_t samples = 0;
   std::int64_t seed = 0;
   std::vector<std::string> limits;
@@ -42,18 +46,19 @@ sweep::SweepOptions resolve(const Options& options, const Provenance& provenance
   for (const std::string& limit : options.limits) {
     limits.push_back(sweep::parse_fact_limit(limit, evaluator->fact_names()));
   }
-  return {.evaluator = evaluator,
-          .networks = workload::load_networks(options.workloads),
-          .sampler = space::parse_sampler(options.sampler),
-          .samples = static_cast<std::uint64_t>(options.samples),
-          .seed = static_cast<std::uint64_t>(options.seed),
-          .limits = std::move(limits),
-          .grid_limit = static_cast<std::uint64_t>(options.grid_limit),
-          .shard = sweep::parse_shard(options.shard),
-          .log = options.log,
-          .threads = options.threads,
-          .quiet = options.quiet,
-          .provenance = provenance};
+  sweep::SweepOptions sweep{.evaluator = evaluator,
+                            .networks = workload::load_networks(options.workloads),
+                            .samples = static_cast<std::uint64_t>(options.samples),
+                            .seed = static_cast<std::uint64_t>(options.seed),
+                            .limits = std::move(limits),
+                            .grid_limit = static_cast<std::uint64_t>(options.grid_limit),
+                            .shard = sweep::parse_shard(options.shard),
+                            .log = options.log,
+                            .threads = options.threads,
+                            .quiet = options.quiet,
+                            .provenance = provenance};
+  apply_bias(options.bias, sweep);
+  return sweep;
 }
 
 int run(const Options& options, const Provenance& provenance) {
@@ -65,14 +70,18 @@ int run(const Options& options, const Provenance& provenance) {
       .require_usable();
   const sweep::SweepOptions resolved = resolve(options, provenance);
   install_interrupt_handlers();
-  const sweep::SweepSummary summary = sweep::run_sweep(resolved);
+  const sweep::SweepSummary summary =
+      resolved.search.empty() ? sweep::run_sweep(resolved) : study::run_trajectory(resolved);
   if (options.json) {
     print(report::sweep_json(summary, resolved));
   } else if (!options.quiet) {
     print(report::sweep_text(summary, resolved, output_columns()));
   }
   if (summary.status != sweep::SweepStatus::interrupted) return 0;
-  remark("interrupted; what was evaluated is in the log. Run the same command again to continue:");
+  const bool began = summary.candidates > 0;  // not while --keep looks at its sample
+  remark(fmt::format("interrupted; {}. Run the same command again to {}:",
+                     began ? "what was evaluated is in the log" : "nothing is in the log yet",
+                     began ? "continue" : "start over"));
   remark(provenance.command_line);
   return exit_code(ErrorKind::interrupted);
 }
@@ -87,7 +96,7 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--samples", options->samples, "New designs within the limits, all shards")
       ->check(between(1, kLargestCount));
   verb->add_option("--space", options->space, "Design space [edge]");
-  verb->add_option("--sampler", options->sampler, "uniform, lhs, sobol or grid [uniform]");
+  add_bias_options(*verb, options->bias);
   verb->add_option("--max", options->limits,
                    "Limit METRIC=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", "))
       ->expected(1)
@@ -101,9 +110,13 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer(
-      "The same command continues an interrupted sweep; --samples may grow (not lhs).\n"
+      "The same command continues an interrupted sweep; --samples may grow (not\n"
+      "with lhs or --keep).\n"
       "Example: hindsight sweep --workloads prime9 --samples 20000 \\\n"
-      "           --max area_mm2=100 --log study.sqlite");
+      "           --max area_mm2=100 --log study.sqlite\n"
+      "Biased as logs of people are:\n"
+      "         hindsight sweep --workloads m6 --samples 2000 --sampler trajectory \\\n"
+      "           --objective latency_s --max area_mm2=27 --log tuned.sqlite");
   verb->callback(
       [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
 }

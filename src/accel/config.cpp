@@ -158,4 +158,33 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   return chip;
 }
 
+space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space) {
+  const auto refuse = [&](const std::string& name, const std::string& value, const std::string& nearest) {
+    throw Error{ErrorKind::usage, fmt::format("'{}' is no design of space '{}': its {} is {}, the nearest there is {}. "
+                                              "Name a design of the space by its text id?",
+                                              chip.name, space.name(), name, value, nearest)};
+  };
+  const AcceleratorConfig fixed;
+  if (chip.config.dram_type != fixed.dram_type) {
+    refuse("dram_type", std::string(to_string(chip.config.dram_type)), std::string(to_string(fixed.dram_type)));
+  }
+  space::Design design;
+  design.levels.resize(space.parameters().size());
+  for (const ConfigField& field : kFields) {
+    const double value = chip.config.*field.member;
+    const auto p = space.find(field.name);
+    if (!p) {
+      if (value != fixed.*field.member) refuse(field.name, shortest(value), shortest(fixed.*field.member));
+      continue;
+    }
+    const std::vector<double>& values = space.parameters()[*p].values;
+    const auto nearest = std::min_element(
+        values.begin(), values.end(), [&](double a, double b) { return std::abs(a - value) < std::abs(b - value); });
+    HINDSIGHT_EXPECT(nearest != values.end());  // a space of accelerators has numbers: ConfigBinding
+    if (*nearest != value) refuse(field.name, shortest(value), shortest(*nearest));
+    design.levels[*p] = static_cast<std::uint16_t>(nearest - values.begin());
+  }
+  return design;
+}
+
 }  // namespace hindsight::accel

@@ -1,4 +1,5 @@
 /// Contents and statistics of a log as JSON.
+#include "hindsight/log/metric_direction.h"
 #include "hindsight/report/log_summary.h"
 #include "report/json.h"
 
@@ -28,7 +29,8 @@ Json workloads_json(const log::Log& log, const LogQuery& query) {
                          {"share_of_infeasible_frac", reason.share_of_infeasible_frac}});
     }
     const std::string metric = metric_of(query, stats.workload);
-    const auto best = log::best_designs(log, stats.workload, metric, query.top, direction_of(metric), query.filter);
+    const auto best =
+        log::best_designs(log, stats.workload, metric, query.top, log::direction_of(metric), query.filter);
     Json entry{{"workload", stats.workload},
                {"batch", stats.batch},
                {"evaluations", stats.evaluations},

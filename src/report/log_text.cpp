@@ -1,12 +1,9 @@
 /// Contents and statistics of a log as tables.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/metric_direction.h"
 #include "hindsight/report/log_summary.h"
 #include "report/fields.h"
 
@@ -61,7 +58,7 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
   for (const log::WorkloadStats& workload : stats) {
     const std::string metric = metric_of(query, workload.workload);
     const auto ranked =
-        log::best_designs(log, workload.workload, metric, query.top, direction_of(metric), query.filter);
+        log::best_designs(log, workload.workload, metric, query.top, log::direction_of(metric), query.filter);
     out += fmt::format("\n{}: best by {}\n", workload.workload, metric);
     out += ranked.empty() ? "      no feasible design\n" : ranked_text(ranked, {metric}, name_evaluator, columns);
   }
@@ -104,12 +101,6 @@ std::string metric_of(const LogQuery& query, const std::string& workload) {
   if (!query.metric.empty()) return query.metric;
   const auto own = query.own_metrics.find(workload);
   return own == query.own_metrics.end() ? "latency_s" : own->second;
-}
-
-Direction direction_of(const std::string& metric) {
-  static constexpr std::array<std::string_view, 2> kMoreIsBetter{"utilisation_frac", "weights_cached_frac"};
-  const bool maximise = std::find(kMoreIsBetter.begin(), kMoreIsBetter.end(), metric) != kMoreIsBetter.end();
-  return maximise ? Direction::maximise : Direction::minimise;
 }
 
 std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns) {

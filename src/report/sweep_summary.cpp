@@ -19,22 +19,43 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string headline(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
-  const std::string log = printable(options.log.string(), 200);
+  const std::string kept =
+      options.keep
+          ? fmt::format("of {} designs x {} workloads the rows of --keep {} are in {}", with_commas(summary.designs),
+                        options.networks.size(), to_string(*options.keep), printable(options.log.string(), 200))
+          : fmt::format("{} designs x {} workloads are in {}", with_commas(summary.designs), options.networks.size(),
+                        printable(options.log.string(), 200));
   switch (summary.status) {
     case sweep::SweepStatus::finished:
-      return fmt::format("finished: {} designs x {} workloads are in {}", with_commas(summary.designs),
-                         options.networks.size(), log);
+      return "finished: " + kept;
     case sweep::SweepStatus::already_finished:
-      return fmt::format("already finished: {} designs x {} workloads are in {}; nothing to do",
-                         with_commas(summary.designs), options.networks.size(), log);
+      return "already finished: " + kept + "; nothing to do";
     case sweep::SweepStatus::interrupted:
-      return fmt::format("interrupted: {} designs x {} workloads are in {}; the same command continues",
-                         with_commas(summary.designs), options.networks.size(), log);
+      if (summary.candidates == 0)
+        return "interrupted before there was a row for the log; the same command starts over";
+      return "interrupted: " + kept + "; the same command continues";
     case sweep::SweepStatus::exhausted:
-      return fmt::format("exhausted: the sequence has no more than {} designs within the limits ({} were wanted)",
-                         with_commas(summary.accepted), with_commas(summary.samples));
+      return fmt::format("exhausted: the {} has no more than {} designs within the limits ({} were wanted)",
+                         options.search.empty() ? "sequence" : "search", with_commas(summary.accepted),
+                         with_commas(summary.samples));
   }
   return "";
+}
+
+/// Where the designs came from.
+std::string origin(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
+  if (!options.search.empty()) {
+    return fmt::format("{} designs that a search for the best {} asked for, in order", with_commas(summary.accepted),
+                       options.objective);
+  }
+  std::string drawn =
+      fmt::format("drawn {} candidates: {} over a limit, {} repeated, {} new designs", with_commas(summary.candidates),
+                  with_commas(summary.constrained), with_commas(summary.repeated), with_commas(summary.accepted));
+  if (options.shard.count > 1) {
+    drawn +=
+        fmt::format(" ({} in shard {}/{})", with_commas(summary.designs), options.shard.index, options.shard.count);
+  }
+  return drawn;
 }
 
 WorkloadReasons reasons_of(const sweep::WorkloadCounts& counts) {
@@ -49,20 +70,14 @@ WorkloadReasons reasons_of(const sweep::WorkloadCounts& counts) {
 
 std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOptions& options, int columns) {
   std::string out = wrapped("", headline(summary, options), columns, 2);
-  std::string drawn =
-      fmt::format("drawn {} candidates: {} over a limit, {} repeated, {} new designs", with_commas(summary.candidates),
-                  with_commas(summary.constrained), with_commas(summary.repeated), with_commas(summary.accepted));
-  if (options.shard.count > 1) {
-    drawn +=
-        fmt::format(" ({} in shard {}/{})", with_commas(summary.designs), options.shard.index, options.shard.count);
-  }
-  out += wrapped("", drawn, columns, 2);
+  out += wrapped("", origin(summary, options), columns, 2);
   if (summary.run_id) {
     out += wrapped(
         "",
-        fmt::format("run {}: {} evaluations written, {} were there before, {} refused; {:.1f} s, {:.0f} "
+        fmt::format("run {}: {} evaluations written, {} were there before, {}{} refused; {:.1f} s, {:.0f} "
                     "designs/s",
                     *summary.run_id, with_commas(summary.rows_inserted), with_commas(summary.rows_already_present),
+                    options.keep ? with_commas(summary.rows_left_out) + " left out, " : "",
                     with_commas(summary.rows_rejected), summary.elapsed_s,
                     static_cast<double>(summary.designs_this_run) / std::max(summary.elapsed_s, 1e-9)),
         columns, 2);
@@ -88,7 +103,7 @@ std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOpt
             {"status", sweep::to_string(summary.status)}, {"log", options.log.string()},
             {"definition_hash", summary.definition_hash}, {"space", options.space().name()}};
   for (const auto& [name, value] : options.evaluator->settings()) json[name] = value;
-  json.update(Json{{"sampler", space::to_string(options.sampler)},
+  json.update(Json{{"sampler", sweep::sampler_name(options)},
                    {"seed", options.seed},
                    {"shard", fmt::format("{}/{}", options.shard.index, options.shard.count)},
                    {"samples", summary.samples},
@@ -102,8 +117,15 @@ std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOpt
                    {"designs_this_run", summary.designs_this_run},
                    {"rows_inserted", summary.rows_inserted},
                    {"rows_already_present", summary.rows_already_present},
+                   {"rows_left_out", summary.rows_left_out},
                    {"rows_rejected", summary.rows_rejected},
                    {"elapsed_s", summary.elapsed_s}});
+  if (options.around) {
+    json["around"] = options.space().text_id(options.around->centre);
+    json["steps"] = options.around->steps;
+  }
+  if (!options.objective.empty()) json["objective"] = options.objective;
+  if (options.keep) json["keep"] = sweep::to_string(*options.keep);
   if (summary.run_id) json["run_id"] = *summary.run_id;
   json["workloads"] = Json::array();
   for (const sweep::WorkloadCounts& counts : summary.workloads) {

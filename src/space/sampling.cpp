@@ -154,6 +154,8 @@ void require_lhs_count(std::uint64_t count) {
 
 SamplerKind parse_sampler(std::string_view name) { return parse_enum("sampler", name, kSamplers); }
 
+std::vector<std::string> sampler_names() { return names_in(kSamplers); }
+
 std::string to_string(SamplerKind kind) { return std::string(name_in(kSamplers, kind)); }
 
 std::unique_ptr<Sampler> make_sampler(SamplerKind kind, const DesignSpace& space, std::uint64_t seed,

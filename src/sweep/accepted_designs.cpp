@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -12,26 +13,44 @@
 namespace hindsight::sweep {
 namespace {
 
-/// Draws in a row without a new design after which a uniform sampler has almost surely seen all of `size`
-/// designs: a given one stays unseen with probability (1 - 1/size)^(64 size) < e^-64.
+/// Draws in a row without a new design, over the smallest chance of a design in one draw, after which the sampler has
+/// almost surely drawn all: a given one stays undrawn with a probability below (1 - p)^(64 / p) < e^-64.
 constexpr std::uint64_t kDrawsPerDesign = 64;
 
 std::uint64_t fruitless_limit(const SweepOptions& options) {
-  const auto size = options.space().size();
   const std::uint64_t limit = options.max_fruitless_candidates;
+  if (options.around) {
+    const double draws = kDrawsPerDesign / space::smallest_share(options.space(), *options.around);
+    return draws < static_cast<double>(limit) ? static_cast<std::uint64_t>(std::ceil(draws)) : limit;
+  }
+  const auto size = options.space().size();  // of a uniform sampler: one design in as many
   if (!size || *size > limit / kDrawsPerDesign) return limit;
   return std::min(limit, *size * kDrawsPerDesign);
 }
 
+std::optional<std::uint64_t> different_designs(const SweepOptions& options) {
+  return options.around ? space::reachable_count(options.space(), *options.around) : options.space().size();
+}
+
 }  // namespace
+
+void refuse_impossible_limits(const SweepOptions& options) {
+  for (const FactLimit& bound : options.limits) {
+    const auto smallest = options.evaluator->smallest_fact(bound.fact);
+    if (!smallest || *smallest <= bound.limit) continue;
+    throw Error(ErrorKind::no_feasible,
+                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
+                            options.space().name(), bound.fact, shortest(bound.limit), shortest(*smallest)));
+  }
+}
 
 AcceptedDesigns::AcceptedDesigns(const SweepOptions& options, std::uint64_t samples, unsigned threads)
     : options_(options),
-      candidates_(options.sampler, options.space(), options.seed, std::max<std::uint64_t>(samples, 1),
-                  options.grid_limit),
+      candidates_(options, std::max<std::uint64_t>(samples, 1)),
       threads_(threads),
       dimensions_(options.space().parameters().size()),
-      may_repeat_(options.sampler != space::SamplerKind::grid),
+      may_repeat_(!is_grid(options)),
+      different_(different_designs(options)),
       fruitless_limit_(may_repeat_ ? fruitless_limit(options) : std::numeric_limits<std::uint64_t>::max()),
       block_levels_(kBlock * dimensions_),
       block_keys_(kBlock),
@@ -94,7 +113,7 @@ void AcceptedDesigns::count(Verdict verdict) {
 
 AcceptedDesigns::Next AcceptedDesigns::next(std::span<std::uint16_t> levels) {
   while (true) {
-    const bool complete = may_repeat_ && options_.space().size() == position_.accepted;
+    const bool complete = may_repeat_ && different_ == position_.accepted;
     if (complete || position_.candidates >= candidates_.length() || fruitless_ >= fruitless_limit_) {
       return Next::exhausted;
     }
@@ -129,16 +148,6 @@ void AcceptedDesigns::replay(const Position& position) {
                             printable(options_.log.string(), 200), with_commas(position.accepted),
                             with_commas(position.candidates), with_commas(position_.accepted),
                             with_commas(position_.candidates)));
-  }
-}
-
-void AcceptedDesigns::refuse_impossible_limits() const {
-  for (const FactLimit& bound : options_.limits) {
-    const auto smallest = options_.evaluator->smallest_fact(bound.fact);
-    if (!smallest || *smallest <= bound.limit) continue;
-    throw Error(ErrorKind::no_feasible,
-                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
-                            options_.space().name(), bound.fact, shortest(bound.limit), shortest(*smallest)));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "sweep/seen_set.h"
 
 namespace hindsight::sweep {
+
+/// Error{no_feasible}, with the smallest value, when not even the smallest design is within a limit.
+void refuse_impossible_limits(const SweepOptions& options);
 
 /// Where a sweep stands in its sequence of candidates.
 struct Position {
@@ -41,8 +45,6 @@ class AcceptedDesigns {
   void replay(const Position& position);
 
   [[nodiscard]] const Position& position() const { return position_; }
-  /// Error{no_feasible}, with the smallest value, when not even the smallest design is within a limit.
-  void refuse_impossible_limits() const;
   /// Number of candidates, when the sequence is finite.
   [[nodiscard]] std::uint64_t length() const { return candidates_.length(); }
   /// "no design within area_mm2 <= 10 among 1,000 candidates (smallest area_mm2 seen: 12.3 ...)".
@@ -62,6 +64,7 @@ class AcceptedDesigns {
   unsigned threads_;
   std::size_t dimensions_;
   bool may_repeat_;
+  std::optional<std::uint64_t> different_;  ///< designs that there are to be drawn
   std::uint64_t fruitless_limit_;
   std::uint64_t fruitless_ = 0;
   Position position_;

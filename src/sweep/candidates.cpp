@@ -11,11 +11,9 @@ namespace {
 constexpr std::uint64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
-Candidates::Candidates(space::SamplerKind kind, const space::DesignSpace& space, std::uint64_t seed,
-                       std::uint64_t strata, std::uint64_t grid_limit)
-    : kind_(kind), space_(space), seed_(seed), grid_limit_(grid_limit), round_length_(strata) {
+Candidates::Candidates(const SweepOptions& options, std::uint64_t strata) : options_(options), round_length_(strata) {
   rounds_.push_back(make_round(0));
-  if (kind == space::SamplerKind::lhs) {
+  if (!options.around && options.sampler == space::SamplerKind::lhs) {
     length_ = kUnbounded;
   } else {
     length_ = rounds_.front()->length();
@@ -24,8 +22,9 @@ Candidates::Candidates(space::SamplerKind kind, const space::DesignSpace& space,
 }
 
 std::unique_ptr<space::Sampler> Candidates::make_round(std::uint64_t round) const {
-  const std::uint64_t seed = round == 0 ? seed_ : mix64(seed_ ^ mix64(round));
-  return space::make_sampler(kind_, space_, seed, round_length_, grid_limit_);
+  if (options_.around) return space::make_around_sampler(options_.space(), *options_.around, options_.seed);
+  const std::uint64_t seed = round == 0 ? options_.seed : mix64(options_.seed ^ mix64(round));
+  return space::make_sampler(options_.sampler, options_.space(), seed, round_length_, options_.grid_limit);
 }
 
 void Candidates::prepare(std::uint64_t begin, std::uint64_t end) {

@@ -8,18 +8,19 @@
 #include <vector>
 
 #include "hindsight/space/sampling.h"
+#include "hindsight/sweep/sweep.h"
 
 namespace hindsight::sweep {
 
 /// Candidate number i, a pure function of (space, sampler, seed, strata).
 ///
-/// uniform, Sobol: the sampler's own unbounded sequence. grid: ends after the last design. LHS: one hypercube
+/// uniform, Sobol, around: the sampler's own unbounded sequence. grid: ends after the last design. LHS: one hypercube
 /// of `strata` points after the other, each with a seed of its own, because a constraint may reject any
 /// share of the first one.
 class Candidates {
  public:
-  Candidates(space::SamplerKind kind, const space::DesignSpace& space, std::uint64_t seed, std::uint64_t strata,
-             std::uint64_t grid_limit);
+  /// `options` must outlive this object.
+  Candidates(const SweepOptions& options, std::uint64_t strata);
 
   /// Number of candidates.
   [[nodiscard]] std::uint64_t length() const { return length_; }
@@ -30,10 +31,7 @@ class Candidates {
  private:
   [[nodiscard]] std::unique_ptr<space::Sampler> make_round(std::uint64_t round) const;
 
-  space::SamplerKind kind_;
-  const space::DesignSpace& space_;
-  std::uint64_t seed_;
-  std::uint64_t grid_limit_;
+  const SweepOptions& options_;
   std::uint64_t length_;
   std::uint64_t round_length_;
   std::uint64_t first_round_ = 0;

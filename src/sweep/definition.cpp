@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
@@ -11,6 +12,8 @@
 
 namespace hindsight::sweep {
 namespace {
+constexpr EnumNames<KeepKind, 2> kKeepKinds{{{KeepKind::worst, "worst"}, {KeepKind::random, "random"}}};
+
 /// Bumped whenever the same options give another sequence of rows.
 constexpr int kSequenceVersion = 1;
 }  // namespace
@@ -45,6 +48,36 @@ Shard parse_shard(std::string_view text) {
               fmt::format("'{}' is not a shard. Write INDEX/COUNT with INDEX from 0 to COUNT-1, e.g. 0/8", text));
 }
 
+Keep parse_keep(std::string_view text) {
+  const std::vector<std::string> pieces = split(text, ':');
+  const auto kind = pieces.size() == 2 ? find_enum(pieces[0], kKeepKinds) : std::nullopt;
+  if (!kind) {
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' does not say which rows to keep. Write worst:SHARE or random:SHARE, e.g. worst:0.5",
+                            printable(text)));
+  }
+  const auto share = parse_double(pieces[1]);
+  if (!share || !(*share > 0 && *share < 1)) {
+    throw Error(ErrorKind::usage, fmt::format("'{}' is not a share of rows to keep: it must be a number between 0 and "
+                                              "1, e.g. {}:0.5 (all rows stay without --keep)",
+                                              printable(pieces[1]), pieces[0]));
+  }
+  return {.kind = *kind, .share_frac = *share};
+}
+
+std::string to_string(const Keep& keep) {
+  return fmt::format("{}:{}", name_in(kKeepKinds, keep.kind), shortest(keep.share_frac));
+}
+
+std::string sampler_name(const SweepOptions& options) {
+  if (!options.search.empty()) return options.search;
+  return options.around ? "around" : space::to_string(options.sampler);
+}
+
+bool is_grid(const SweepOptions& options) {
+  return options.search.empty() && !options.around && options.sampler == space::SamplerKind::grid;
+}
+
 std::string_view to_string(SweepStatus status) {
   switch (status) {
     case SweepStatus::finished:
@@ -60,20 +93,25 @@ std::string_view to_string(SweepStatus status) {
 }
 
 std::string definition_hash(const SweepOptions& options) {
+  const std::string sampler = sampler_name(options);
   std::vector<std::string> constraints;
   for (const FactLimit& bound : options.limits) {
     constraints.push_back(bound.fact + "<=" + shortest(bound.limit));
   }
   std::sort(constraints.begin(), constraints.end());
-  std::string text =
-      fmt::format("hindsight sweep {}\nspace {} {}\nsampler {}\nseed {}\nconstraints {}\nshard {}/{}\nevaluator {}\n",
-                  kSequenceVersion, options.space().name(), options.space().definition_hash(),
-                  space::to_string(options.sampler), options.seed, join(constraints, " "), options.shard.index,
-                  options.shard.count, sha256_hex(options.evaluator->definition()));
+  std::string text = fmt::format(
+      "hindsight sweep {}\nspace {} {}\nsampler {}\nseed {}\nconstraints {}\nshard {}/{}\nevaluator {}\n",
+      kSequenceVersion, options.space().name(), options.space().definition_hash(), sampler, options.seed,
+      join(constraints, " "), options.shard.index, options.shard.count, sha256_hex(options.evaluator->definition()));
   for (const workload::Network& network : options.networks) {
     text += fmt::format("workload {} {}\n", network.name(), network.definition_hash());
   }
-  if (options.sampler == space::SamplerKind::lhs) text += fmt::format("strata {}\n", options.samples);
+  if (options.around) {
+    text += fmt::format("around {} steps {}\n", options.space().text_id(options.around->centre), options.around->steps);
+  }
+  if (!options.objective.empty()) text += fmt::format("objective {}\n", options.objective);
+  if (options.keep) text += fmt::format("keep {} of {}\n", to_string(*options.keep), options.samples);
+  if (sampler == space::to_string(space::SamplerKind::lhs)) text += fmt::format("strata {}\n", options.samples);
   return sha256_hex(text);
 }
 

@@ -88,13 +88,49 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   for (const workload::Network& network : options.networks) workloads.push_back(network.name());
   Json json{{"space", options.space().name()}, {"workloads", workloads}};
   for (const auto& [name, value] : options.evaluator->settings()) json[name] = value;
-  json["sampler"] = space::to_string(options.sampler);
+  json["sampler"] = sampler_name(options);
+  if (options.around) {
+    json["around"] = options.space().text_id(options.around->centre);
+    json["steps"] = options.around->steps;
+  }
+  if (!options.objective.empty()) json["objective"] = options.objective;
+  if (options.keep) json["keep"] = to_string(*options.keep);
   json["samples"] = options.samples;
   json["seed"] = options.seed;
   json["max"] = limits;
   json["shard"] = fmt::format("{}/{}", options.shard.index, options.shard.count);
   json["definition_hash"] = definition_hash;
   return json.dump();
+}
+
+Progressed nothing_yet(const SweepOptions& options) {
+  Progressed progressed;
+  for (const workload::Network& network : options.networks) {
+    WorkloadCounts& counts = progressed.workloads.emplace_back();
+    counts.name = network.name();
+    for (const std::string& code : options.evaluator->reasons()) counts.reasons.emplace_back(code, 0);
+  }
+  return progressed;
+}
+
+void report(const Progressed& progressed, SweepSummary& summary) {
+  summary.candidates = progressed.candidates;
+  summary.constrained = progressed.constrained;
+  summary.repeated = progressed.repeated;
+  summary.accepted = progressed.accepted;
+  summary.designs = progressed.designs;
+  summary.workloads = progressed.workloads;
+}
+
+std::string note(const Progressed& progressed) {
+  std::uint64_t infeasible = 0, all = 0;
+  for (const WorkloadCounts& counts : progressed.workloads) {
+    infeasible += counts.infeasible;
+    all += counts.feasible + counts.infeasible;
+  }
+  return all == 0
+             ? ""
+             : fmt::format("infeasible {:.1f} %", 100.0 * static_cast<double>(infeasible) / static_cast<double>(all));
 }
 
 std::string to_json(const Progressed& progressed) {
@@ -107,13 +143,16 @@ std::string to_json(const Progressed& progressed) {
                          {"infeasible", counts.infeasible},
                          {"reasons", reasons}});
   }
-  const Json json{{"candidates", progressed.candidates},
-                  {"constrained", progressed.constrained},
-                  {"repeated", progressed.repeated},
-                  {"accepted", progressed.accepted},
-                  {"designs", progressed.designs},
-                  {"exhausted", progressed.exhausted},
-                  {"workloads", workloads}};
+  Json json{{"candidates", progressed.candidates},
+            {"constrained", progressed.constrained},
+            {"repeated", progressed.repeated},
+            {"accepted", progressed.accepted},
+            {"designs", progressed.designs},
+            {"exhausted", progressed.exhausted},
+            {"workloads", workloads}};
+  for (const Threshold& threshold : progressed.thresholds) {
+    json["thresholds"].push_back({{"badness", threshold.badness}, {"number", threshold.number}});
+  }
   return json.dump();
 }
 
@@ -127,7 +166,8 @@ Progressed parse_progressed(const std::string& text, const std::vector<workload:
                           .accepted = json.at("accepted").get<std::uint64_t>(),
                           .designs = json.at("designs").get<std::uint64_t>(),
                           .exhausted = json.at("exhausted").get<bool>(),
-                          .workloads = {}};
+                          .workloads = {},
+                          .thresholds = {}};
     for (std::size_t i = 0; i < networks.size(); ++i) {
       const auto& entry = json.at("workloads").at(i);
       WorkloadCounts counts{.name = networks[i].name(),
@@ -138,6 +178,10 @@ Progressed parse_progressed(const std::string& text, const std::vector<workload:
         counts.reasons.emplace_back(code, count.get<std::uint64_t>());
       }
       progressed.workloads.push_back(counts);
+    }
+    for (const auto& entry : json.value("thresholds", Json::array())) {
+      progressed.thresholds.push_back(
+          {.badness = entry.at("badness").get<double>(), .number = entry.at("number").get<std::uint64_t>()});
     }
     return progressed;
   } catch (const nlohmann::json::exception& error) {

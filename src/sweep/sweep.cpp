@@ -1,13 +1,9 @@
 /// Runs a sweep: batches are evaluated by all threads while the batch before is written.
 #include "hindsight/sweep/sweep.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <future>
-#include <set>
 #include <span>
 
 #include "hindsight/core/error.h"
@@ -15,156 +11,13 @@
 #include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
-#include "hindsight/log/log.h"
 #include "sweep/accepted_designs.h"
-#include "sweep/registration.h"
+#include "sweep/kept_rows.h"
+#include "sweep/validation.h"
+#include "sweep/writer.h"
 
 namespace hindsight::sweep {
 namespace {
-
-/// A batch of evaluated designs.
-struct Batch {
-  std::vector<std::uint16_t> levels;  // designs x dimensions
-  std::vector<evaluator::Row> rows;   // designs x networks
-  std::size_t designs = 0;
-  Progressed progressed;  ///< state of the sweep after this batch
-};
-
-void validate(const SweepOptions& options) {
-  if (options.networks.empty()) throw Error(ErrorKind::usage, "a sweep needs at least one workload");
-  if (options.samples == 0 && options.sampler != space::SamplerKind::grid) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--samples must be at least 1 for the sampler '{}'", space::to_string(options.sampler)));
-  }
-  std::set<std::string> names;
-  for (const workload::Network& network : options.networks) {
-    if (!names.insert(network.name()).second) {
-      throw Error(ErrorKind::usage, fmt::format("the workload '{}' is named twice", network.name()));
-    }
-  }
-  std::set<std::string> metrics;
-  for (const FactLimit& bound : options.limits) {
-    const auto& known = options.evaluator->fact_names();
-    if (std::find(known.begin(), known.end(), bound.fact) == known.end()) {
-      throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
-                                                bound.fact, did_you_mean(bound.fact, known)));
-    }
-    if (!metrics.insert(bound.fact).second) {
-      throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
-    }
-  }
-  HINDSIGHT_EXPECT(options.batch_designs > 0 && options.shard.index < options.shard.count);
-}
-
-/// The counter of a code, added behind the others when it is new.
-std::uint64_t& reason_count(WorkloadCounts& counts, const std::string& code) {
-  const auto found = std::find_if(counts.reasons.begin(), counts.reasons.end(),
-                                  [&](const auto& reason) { return reason.first == code; });
-  return found == counts.reasons.end() ? counts.reasons.emplace_back(code, 0).second : found->second;
-}
-
-void count(const Batch& batch, std::vector<WorkloadCounts>& workloads) {
-  for (std::size_t i = 0; i < batch.rows.size(); ++i) {
-    const evaluator::Row& row = batch.rows[i];
-    WorkloadCounts& counts = workloads[i % workloads.size()];
-    ++(row.feasible ? counts.feasible : counts.infeasible);
-    for (const log::ViolationRow& violation : row.violations) ++reason_count(counts, violation.code);
-  }
-}
-
-/// The log of a sweep: opened and compared before the first batch when it exists, created with the first batch
-/// otherwise, and written by one thread at a time, beside the computation of the next batch.
-class Writer {
- public:
-  Writer(const SweepOptions& options, std::string definition_hash)
-      : options_(options), definition_hash_(std::move(definition_hash)) {
-    if (!std::filesystem::exists(options.log)) return;
-    log_ = log::Log::open(options.log, log::OpenMode::read_write_create);
-    refuse_conflicts(*log_, options);
-  }
-
-  [[nodiscard]] std::optional<Progressed> checkpoint() const {
-    const auto text = log_ ? log_->checkpoint(key()) : std::nullopt;
-    if (!text) return std::nullopt;
-    return parse_progressed(*text, options_.networks, printable(options_.log.string(), 200));
-  }
-
-  /// Waits for the batch before and starts to append this one.
-  void append(Batch& batch) {
-    wait();
-    if (!log_) log_ = log::Log::open(options_.log, log::OpenMode::read_write_create);
-    if (!run_) {
-      ids_ = register_definitions(*log_, options_);
-      run_.emplace(*log_, log::RunKind::sweep, options_.provenance, options_json(options_, definition_hash_));
-    }
-    pending_ = std::async(std::launch::async, [this, &batch] { return write(batch); });
-  }
-
-  void wait() {
-    if (!pending_.valid()) return;
-    const log::AppendResult result = pending_.get();
-    inserted_ += result.inserted;
-    already_present_ += result.already_present;
-    rejected_ += result.rejected.size();
-    if (first_rejection_.empty() && !result.rejected.empty()) first_rejection_ = result.rejected.front().reason;
-  }
-
-  void end(log::RunStatus status) {
-    wait();
-    if (run_) run_->finish(status);
-  }
-
-  void report(SweepSummary& summary) const {
-    if (run_) summary.run_id = run_->id();
-    summary.rows_inserted = inserted_;
-    summary.rows_already_present = already_present_;
-    summary.rows_rejected = rejected_;
-    summary.first_rejection = first_rejection_;
-  }
-
- private:
-  [[nodiscard]] std::string key() const { return "sweep/" + definition_hash_; }
-
-  log::AppendResult write(Batch& batch) {
-    const space::DesignSpace& space = options_.space();
-    const std::size_t dimensions = space.parameters().size();
-    const std::size_t networks = options_.networks.size();
-    for (std::size_t i = 0; i < batch.designs; ++i) {
-      const auto* first = batch.levels.data() + i * dimensions;
-      const space::Design design{.levels = {first, first + dimensions}};
-      const std::string text_id = space.text_id(design);
-      const std::uint64_t hash = space.content_hash(design);
-      for (std::size_t j = 0; j < networks; ++j) {
-        evaluator::Row& row = batch.rows[i * networks + j];
-        row.workload_id = ids_.workload_ids[j];
-        row.design_text_id = text_id;
-        row.design_hash = hash;
-      }
-    }
-    return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
-                        log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
-  }
-
-  const SweepOptions& options_;
-  std::string definition_hash_;
-  std::optional<log::Log> log_;
-  std::optional<log::Run> run_;
-  Registration ids_;
-  std::future<log::AppendResult> pending_;  // after what it uses: it ends before the run and the log do
-  std::uint64_t inserted_ = 0, already_present_ = 0, rejected_ = 0;
-  std::string first_rejection_;
-};
-
-std::string note(const Progressed& progressed) {
-  std::uint64_t infeasible = 0, all = 0;
-  for (const WorkloadCounts& counts : progressed.workloads) {
-    infeasible += counts.infeasible;
-    all += counts.feasible + counts.infeasible;
-  }
-  return all == 0
-             ? ""
-             : fmt::format("infeasible {:.1f} %", 100.0 * static_cast<double>(infeasible) / static_cast<double>(all));
-}
 
 /// One sweep from its position to its end.
 class Sweep {
@@ -174,14 +27,8 @@ class Sweep {
         threads_(resolve_threads(options.threads)),
         designs_(options, options.samples, threads_),
         writer_(options, definition_hash(options)) {
-    designs_.refuse_impossible_limits();
-    samples_ = options.samples;
-    if (wants_all()) samples_ = designs_.length();
-    for (const workload::Network& network : options.networks) {
-      WorkloadCounts& counts = progressed_.workloads.emplace_back();
-      counts.name = network.name();
-      for (const std::string& code : options.evaluator->reasons()) counts.reasons.emplace_back(code, 0);
-    }
+    refuse_impossible_limits(options);
+    samples_ = wants_all() ? designs_.length() : options.samples;
     for (Batch& batch : batches_) batch.levels.resize(options.batch_designs * options.space().parameters().size());
   }
 
@@ -190,12 +37,7 @@ class Sweep {
     SweepSummary summary;
     summary.samples = samples_;
     summary.status = run_batches(summary);
-    summary.candidates = progressed_.candidates;
-    summary.constrained = progressed_.constrained;
-    summary.repeated = progressed_.repeated;
-    summary.accepted = progressed_.accepted;
-    summary.designs = progressed_.designs;
-    summary.workloads = progressed_.workloads;
+    report(progressed_, summary);
     writer_.report(summary);
     summary.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return summary;
@@ -208,6 +50,10 @@ class Sweep {
       progressed_ = *checkpoint;
       if (progressed_.accepted >= samples_) return SweepStatus::already_finished;
       if (progressed_.exhausted) return wants_all() ? SweepStatus::already_finished : SweepStatus::exhausted;
+    }
+    if (options_.keep && progressed_.thresholds.empty()) {
+      progressed_.thresholds = fix_thresholds(options_, threads_);
+      if (progressed_.thresholds.empty()) return SweepStatus::interrupted;  // before there was anything to keep
     }
     Progress progress("sweep", shard_designs(samples_), "designs", options_.quiet);
     progress.set_already_done(progressed_.designs);
@@ -227,10 +73,7 @@ class Sweep {
       if (progressed_.exhausted && progressed_.accepted == 0) {
         throw Error(ErrorKind::no_feasible, designs_.nothing_accepted());
       }
-      const std::size_t levels = batch.designs * options_.space().parameters().size();
-      batch.rows = options_.evaluator->evaluate(std::span(batch.levels).first(levels), options_.networks, threads_);
-      count(batch, progressed_.workloads);
-      batch.progressed = progressed_;
+      evaluate(batch);
       writer_.append(batch);
       progress.update(progressed_.designs, note(progressed_));
       if (progressed_.accepted >= samples_) break;
@@ -278,8 +121,19 @@ class Sweep {
     progressed_.designs += batch.designs;
   }
 
+  void evaluate(Batch& batch) {
+    const std::size_t levels = batch.designs * options_.space().parameters().size();
+    batch.rows = options_.evaluator->evaluate(std::span(batch.levels).first(levels), options_.networks, threads_);
+    count(batch.rows, progressed_.workloads);
+    if (options_.keep) {  // without shards: every accepted design is in a batch
+      const std::uint64_t first = progressed_.accepted - batch.designs;
+      batch.stays = which_stay(options_, progressed_.thresholds, batch.rows, first);
+    }
+    batch.progressed = progressed_;
+  }
+
   /// A grid without --samples: every design of the space within the constraints.
-  [[nodiscard]] bool wants_all() const { return options_.sampler == space::SamplerKind::grid && options_.samples == 0; }
+  [[nodiscard]] bool wants_all() const { return is_grid(options_) && options_.samples == 0; }
 
   /// How many of `samples` numbers fall to this shard.
   [[nodiscard]] std::uint64_t shard_designs(std::uint64_t samples) const {
@@ -291,7 +145,7 @@ class Sweep {
   unsigned threads_;
   AcceptedDesigns designs_;
   std::array<Batch, 2> batches_;
-  Progressed progressed_;
+  Progressed progressed_ = nothing_yet(options_);
   std::uint64_t samples_ = 0;
   std::uint64_t candidates_before_ = 0;  ///< decided by earlier runs
   Writer writer_;                        // last: its pending append refers to the batches and must end before they do
@@ -300,6 +154,7 @@ class Sweep {
 }  // namespace
 
 SweepSummary run_sweep(const SweepOptions& options) {
+  HINDSIGHT_EXPECT(options.search.empty());
   validate(options);
   Sweep sweep(options);
   SweepSummary summary = sweep.run();

@@ -72,6 +72,19 @@ TEST(ReferenceChipTest, GridVariantIsADesignOfTheEdgeSpace) {
   EXPECT_EQ(bound.parameter_memory_entries, chip.parameter_memory_entries);
   const Technology technology = load_technology("22nm");
   EXPECT_EQ(area(bound, technology).total_mm2(), area(chip, technology).total_mm2());
+  EXPECT_EQ(design_of(load_reference_chip("edge_tpu_v1_grid"), space), design);
+}
+
+TEST(ReferenceChipErrorTest, AChipOffTheGridIsNoDesignAndNamesTheNearestValue) {
+  const space::DesignSpace space = space::load_space("edge");
+  expect_usage_error([&] { (void)design_of(load_reference_chip("edge_tpu_v1"), space); },
+                     {"'Edge TPU V1' is no design of space 'edge'", "compute_lanes is 64, the nearest there is 32"});
+  ReferenceChip other = load_reference_chip("edge_tpu_v1_grid");
+  other.config.clock_mhz = 1066;  // no parameter of the space, which runs at the template's clock
+  expect_usage_error([&] { (void)design_of(other, space); }, {"clock_mhz is 1066, the nearest there is 800"});
+  other = load_reference_chip("edge_tpu_v1_grid");
+  other.config.dram_type = DramType::hbm2;
+  expect_usage_error([&] { (void)design_of(other, space); }, {"dram_type is hbm2"});
 }
 
 TEST(ReferenceChipErrorTest, UnknownChipOffersTheNearest) {

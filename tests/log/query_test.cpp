@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hindsight/core/random.h"
+#include "hindsight/log/metric_direction.h"
 #include "log/log_fixture.h"
 
 namespace hindsight::log::test {
@@ -235,6 +236,12 @@ TEST_F(QueryTest, IterationFiltersSkipsAndStops) {
   // The log can be written again afterwards.
   EXPECT_EQ(
       log_->append(ids_.run, ids_.space, ids_.evaluator, {feasible_row(ids_.workload, text_id(9), 1, 1)}).inserted, 1U);
+}
+
+TEST(MetricDirection, MoreUtilisationIsBetter) {
+  EXPECT_EQ(direction_of("utilisation_frac"), Direction::maximise);
+  EXPECT_EQ(direction_of("weights_cached_frac"), Direction::maximise);
+  EXPECT_EQ(direction_of("latency_s"), Direction::minimise);
 }
 
 }  // namespace

@@ -131,10 +131,35 @@ TEST(SweepSummary, SaysWhatWasDrawnAndWhy) {
   EXPECT_EQ(json.at("workloads").at(0).at("reasons").at("noc_timing"), 3);
 }
 
-TEST(LogSummary, MoreUtilisationIsBetter) {
-  EXPECT_EQ(direction_of("utilisation_frac"), Direction::maximise);
-  EXPECT_EQ(direction_of("weights_cached_frac"), Direction::maximise);
-  EXPECT_EQ(direction_of("latency_s"), Direction::minimise);
+TEST(SweepSummary, SaysWhatWasLeftOutAndWhatASearchAsked) {
+  sweep::SweepOptions options{
+      .evaluator = evaluator::built_in(space::load_space("tiny"), accel::load_technology("22nm")),
+      .networks = workload::load_networks("m6"),
+      .limits = {},
+      .shard = {},
+      .objective = "latency_s",
+      .keep = sweep::Keep{.kind = sweep::KeepKind::worst, .share_frac = 0.5},
+      .log = "study.sqlite",
+      .provenance = {}};
+  sweep::SweepSummary summary;
+  summary.designs = summary.accepted = 10;
+  summary.rows_left_out = 4;
+  summary.run_id = 1;
+  std::string text = sweep_text(summary, options, 0);
+  EXPECT_THAT(text, HasSubstr("of 10 designs x 1 workloads the rows of --keep worst:0.5 are in study.sqlite"));
+  EXPECT_THAT(text, HasSubstr("4 left out"));
+  Json json = Json::parse(sweep_json(summary, options));
+  EXPECT_EQ(json.at("rows_left_out"), 4);
+  EXPECT_EQ(json.at("keep"), "worst:0.5");
+  EXPECT_EQ(json.at("objective"), "latency_s");
+  summary.status = sweep::SweepStatus::interrupted;  // while --keep looks at its sample
+  EXPECT_THAT(sweep_text(summary, options, 0), HasSubstr("interrupted before there was a row for the log"));
+  options.keep.reset();
+  options.search = "trajectory";
+  text = sweep_text(summary, options, 0);
+  EXPECT_THAT(text, HasSubstr("10 designs that a search for the best latency_s asked for, in order"));
+  EXPECT_THAT(text, Not(HasSubstr("left out")));
+  EXPECT_EQ(Json::parse(sweep_json(summary, options)).at("sampler"), "trajectory");
 }
 
 }  // namespace

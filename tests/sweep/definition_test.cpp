@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/sweep/sweep.h"
 #include "sweep/sweep_fixture.h"
 
@@ -83,6 +84,23 @@ TEST(DefinitionHash, TellsSweepsApartAndNothingElse) {
   other = sweep;
   other.evaluator = evaluator::built_in(sweep.space(), accel::load_technology("7nm"));
   EXPECT_NE(definition_hash(other), hash);
+}
+
+TEST(DefinitionHash, StaysWhatOldLogsHoldOfTheFirstFourSamplers) {
+  SweepOptions sweep = options("a.sqlite", 10);
+  sweep.limits = {{.fact = "area_mm2", .limit = 100}};
+  sweep.shard = {.index = 1, .count = 2};
+  for (const auto sampler :
+       {space::SamplerKind::uniform, space::SamplerKind::lhs, space::SamplerKind::sobol, space::SamplerKind::grid}) {
+    sweep.sampler = sampler;
+    // The text as it was before there were other samplers: with another one no old sweep would go on.
+    const std::string text =
+        "hindsight sweep 1\nspace tiny " + sweep.space().definition_hash() + "\nsampler " + space::to_string(sampler) +
+        "\nseed 7\nconstraints area_mm2<=100\nshard 1/2\nevaluator " + sha256_hex(sweep.evaluator->definition()) +
+        "\nworkload small " + sweep.networks[0].definition_hash() + "\nworkload large " +
+        sweep.networks[1].definition_hash() + "\n" + (sampler == space::SamplerKind::lhs ? "strata 10\n" : "");
+    EXPECT_EQ(definition_hash(sweep), sha256_hex(text)) << space::to_string(sampler);
+  }
 }
 
 TEST(DefinitionHash, DependsOnTheSamplesOfAHypercube) {

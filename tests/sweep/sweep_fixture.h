@@ -1,10 +1,16 @@
 /// Small sweeps for the tests: a corner of the edge space, two networks of a few layers, logs as text.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/sweep.h"
@@ -66,6 +72,62 @@ inline std::vector<std::string> rows(const std::filesystem::path& file, bool wit
     return true;
   });
   return lines;
+}
+
+/// The error that `body` ends with.
+template <class Body>
+Error error_of(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return Error(ErrorKind::failure, "");
+}
+
+/// The built-in model, which presses Ctrl-C when it has been asked `patience` times, for rows or for facts.
+class Interrupter final : public evaluator::Evaluator {
+ public:
+  Interrupter(const std::shared_ptr<const evaluator::Evaluator>& model, std::uint64_t patience)
+      : Evaluator(model->space()), model_(model), patience_(patience) {}
+  [[nodiscard]] std::string name() const override { return model_->name(); }
+  [[nodiscard]] std::string definition() const override { return model_->definition(); }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings() const override {
+    return model_->settings();
+  }
+  [[nodiscard]] const std::vector<std::string>& metrics() const override { return model_->metrics(); }
+  [[nodiscard]] const std::vector<std::string>& fact_names() const override { return model_->fact_names(); }
+  [[nodiscard]] std::optional<double> smallest_fact(const std::string& name) const override {
+    return model_->smallest_fact(name);
+  }
+  [[nodiscard]] const std::vector<std::string>& reasons() const override { return model_->reasons(); }
+
+ private:
+  [[nodiscard]] std::vector<evaluator::Row> answer(std::span<const std::uint16_t> levels,
+                                                   std::span<const workload::Network> workloads,
+                                                   unsigned threads) const override {
+    was_asked();
+    return model_->evaluate(levels, workloads, threads);
+  }
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
+                                                 std::span<const std::string> names, unsigned threads) const override {
+    was_asked();
+    return model_->facts(levels, names, threads);
+  }
+  void was_asked() const {
+    if (++asked_ >= patience_) set_interrupt_requested(true);
+  }
+
+  std::shared_ptr<const evaluator::Evaluator> model_;
+  std::uint64_t patience_;
+  mutable std::uint64_t asked_ = 0;
+};
+
+/// The upper one of two in the middle.
+inline double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.at(values.size() / 2);
 }
 
 }  // namespace hindsight::sweep::test

@@ -20,6 +20,8 @@
 namespace hindsight::sweep {
 namespace {
 
+using test::error_of;
+using test::Interrupter;
 using test::network;
 using test::options;
 using test::rows;
@@ -27,18 +29,6 @@ using test::TemporaryFolder;
 using ::testing::HasSubstr;
 
 std::string file_hash(const std::filesystem::path& file) { return sha256_hex(read_file(file)); }
-
-/// The error that `body` ends with.
-template <class Body>
-Error error_of(Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error";
-  return Error(ErrorKind::failure, "");
-}
 
 TEST(Sweep, WritesEveryDesignOnEveryNetworkOnce) {
   const TemporaryFolder folder;
@@ -114,44 +104,6 @@ TEST(Sweep, GivesTheSameRowsForAnyNumberOfThreads) {
   EXPECT_EQ(contents[0], contents[1]);
   EXPECT_EQ(contents[0], contents[2]);
 }
-
-/// The built-in model, which presses Ctrl-C when it has been asked `patience` times, for rows or for facts.
-class Interrupter final : public evaluator::Evaluator {
- public:
-  Interrupter(const std::shared_ptr<const evaluator::Evaluator>& model, std::uint64_t patience)
-      : Evaluator(model->space()), model_(model), patience_(patience) {}
-  [[nodiscard]] std::string name() const override { return model_->name(); }
-  [[nodiscard]] std::string definition() const override { return model_->definition(); }
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings() const override {
-    return model_->settings();
-  }
-  [[nodiscard]] const std::vector<std::string>& metrics() const override { return model_->metrics(); }
-  [[nodiscard]] const std::vector<std::string>& fact_names() const override { return model_->fact_names(); }
-  [[nodiscard]] std::optional<double> smallest_fact(const std::string& name) const override {
-    return model_->smallest_fact(name);
-  }
-  [[nodiscard]] const std::vector<std::string>& reasons() const override { return model_->reasons(); }
-
- private:
-  [[nodiscard]] std::vector<evaluator::Row> answer(std::span<const std::uint16_t> levels,
-                                                   std::span<const workload::Network> workloads,
-                                                   unsigned threads) const override {
-    was_asked();
-    return model_->evaluate(levels, workloads, threads);
-  }
-  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
-                                                 std::span<const std::string> names, unsigned threads) const override {
-    was_asked();
-    return model_->facts(levels, names, threads);
-  }
-  void was_asked() const {
-    if (++asked_ >= patience_) set_interrupt_requested(true);
-  }
-
-  std::shared_ptr<const evaluator::Evaluator> model_;
-  std::uint64_t patience_;
-  mutable std::uint64_t asked_ = 0;
-};
 
 TEST(Sweep, GivesTheSameRowsWhenInterruptedAtRandomPoints) {
   const TemporaryFolder folder;

@@ -24,9 +24,6 @@ struct LogQuery {
 /// The metric by which designs of this workload are best.
 [[nodiscard]] std::string metric_of(const LogQuery& query, const std::string& workload);
 
-/// More utilisation or caching is better; of every other metric less.
-[[nodiscard]] Direction direction_of(const std::string& metric);
-
 /// Contents, newest runs, best designs per workload.
 [[nodiscard]] std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns);
 [[nodiscard]] std::string log_contents_json(const log::Log& log, const LogQuery& query);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hindsight/space/design_space.h"
 
@@ -18,6 +19,7 @@ enum class SamplerKind { uniform, lhs, sobol, grid };
 /// Parses "uniform", "lhs", "sobol", "grid"; Error{usage} with the nearest name.
 [[nodiscard]] SamplerKind parse_sampler(std::string_view name);
 [[nodiscard]] std::string to_string(SamplerKind kind);
+[[nodiscard]] std::vector<std::string> sampler_names();
 
 /// A deterministic sequence of designs.
 ///

@@ -17,6 +17,7 @@
 
 #include "hindsight/core/provenance.h"
 #include "hindsight/evaluator/evaluator.h"
+#include "hindsight/space/around.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/space/sampling.h"
 #include "hindsight/workload/network.h"
@@ -39,6 +40,20 @@ struct Shard {
 /// Parses "2/8" (index from 0). Error{usage}.
 [[nodiscard]] Shard parse_shard(std::string_view text);
 
+enum class KeepKind {
+  worst,   ///< the feasible rows with the worst objective
+  random,  ///< any feasible rows: as many as `worst` would keep, for comparison
+};
+/// Which rows of a sample go to the log: of every workload the share of its feasible rows (to the nearest whole row, at
+/// least one), and all infeasible ones. Of rows that are equally bad those of designs drawn later stay.
+struct Keep {
+  KeepKind kind = KeepKind::worst;
+  double share_frac = 1;  ///< above 0, below 1
+};
+/// Parses "worst:0.5" or "random:0.5". Error{usage}.
+[[nodiscard]] Keep parse_keep(std::string_view text);
+[[nodiscard]] std::string to_string(const Keep& keep);
+
 struct SweepOptions {
   std::shared_ptr<const evaluator::Evaluator> evaluator;  ///< of the space that is swept
   std::vector<workload::Network> networks;
@@ -48,6 +63,11 @@ struct SweepOptions {
   std::vector<FactLimit> limits;
   std::uint64_t grid_limit = 10'000'000;  ///< [chosen] a grid of nine networks takes about an hour on one core
   Shard shard;
+  std::optional<space::Neighbourhood> around = {};  ///< candidates are walks from a design; `sampler` is not used
+  /// Name of the search that asks for the designs one by one (queries.h); `sampler` is not used.
+  std::string search = {};
+  std::string objective = {};     ///< metric that `search` and KeepKind::worst compare designs by
+  std::optional<Keep> keep = {};  ///< nothing: every row goes to the log
   std::filesystem::path log;
   unsigned threads = 0;             ///< 0 = all that this process may use
   std::size_t batch_designs = 512;  ///< [chosen] designs per transaction: about 0.1 s of work between safe points
@@ -57,6 +77,11 @@ struct SweepOptions {
   Provenance provenance;
   [[nodiscard]] const space::DesignSpace& space() const { return evaluator->space(); }
 };
+
+/// "uniform", "around", or the name of the search.
+[[nodiscard]] std::string sampler_name(const SweepOptions& options);
+/// Whether every design of the space is tried once, in order.
+[[nodiscard]] bool is_grid(const SweepOptions& options);
 
 enum class SweepStatus {
   finished,          ///< all samples are in the log
@@ -91,6 +116,7 @@ struct SweepSummary {
   std::uint64_t designs_this_run = 0;
   std::uint64_t rows_inserted = 0;
   std::uint64_t rows_already_present = 0;  ///< another sweep or shard had logged the same evaluation
+  std::uint64_t rows_left_out = 0;         ///< by `keep`
   std::uint64_t rows_rejected = 0;
   std::string first_rejection;  ///< why the first rejected row was refused
   double elapsed_s = 0;
@@ -98,10 +124,16 @@ struct SweepSummary {
 };
 
 /// SHA-256 over everything that decides a sweep's rows and their order: space, sampler, seed, constraints,
-/// networks, evaluator, shard; for LHS also the number of samples, which its strata depend on.
+/// networks, evaluator, shard, centre of a walk, objective, rows to keep; for LHS and with rows to keep also the number
+/// of samples, which strata and thresholds depend on.
 [[nodiscard]] std::string definition_hash(const SweepOptions& options);
 
-/// Runs, or continues, a sweep.
+/// Runs, or continues, a sweep of a sequence (not of a search: run_queries).
+///
+/// With `keep` every design of the sample is evaluated first, without a log, because the thresholds come from the whole
+/// sample; then again for the rows. The thresholds stand in the checkpoint, so that this is done once, and an
+/// interruption before it is done begins again. Shards do not go together with it: none has the whole sample.
+///
 /// Errors: Error{usage} for options that make no sense or names that the log holds with another definition;
 /// Error{no_feasible} when a limit is below the smallest value in the space (says that value, at once) or no candidate
 /// satisfies the constraints together (says the smallest values seen; a log that did not exist is not created); and

@@ -1,0 +1,16 @@
+/// Tells text ids from reference chips.
+#include "design_argument.h"
+
+#include "hindsight/accel/config.h"
+
+namespace hindsight::app {
+
+bool is_text_id(const std::string& design) {
+  return design.find('=') != std::string::npos && design.find('/') == std::string::npos;
+}
+
+space::Design design_in(const space::DesignSpace& space, const std::string& design) {
+  return is_text_id(design) ? space.parse_design(design) : accel::design_of(accel::load_reference_chip(design), space);
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,16 @@
+/// Names the metrics of which more is better.
+#include "hindsight/log/metric_direction.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace hindsight::log {
+
+Direction direction_of(const std::string& metric) {
+  static constexpr std::array<std::string_view, 2> kMoreIsBetter{"utilisation_frac", "weights_cached_frac"};
+  const bool maximise = std::find(kMoreIsBetter.begin(), kMoreIsBetter.end(), metric) != kMoreIsBetter.end();
+  return maximise ? Direction::maximise : Direction::minimise;
+}
+
+}  // namespace hindsight::log

@@ -1,0 +1,94 @@
+/// Refuses options of a sweep that make no sense.
+#include "sweep/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hindsight/core/enum_names.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::sweep {
+
+namespace {
+
+void validate_search(const SweepOptions& options) {
+  HINDSIGHT_EXPECT(!options.around);
+  if (options.objective.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("--sampler {} needs --objective METRIC, which it searches the smallest "
+                                              "of, e.g. --objective latency_s",
+                                              options.search));
+  }
+  if (options.keep) {
+    throw Error(ErrorKind::usage, fmt::format("--keep and --sampler {} exclude each other: a search continues from all "
+                                              "of its answers in the log. Leave --keep out?",
+                                              options.search));
+  }
+  if (options.shard.count > 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--shard and --sampler {} exclude each other: every design that a search tries depends on "
+                            "the answers before. Run one --seed per shard instead?",
+                            options.search));
+  }
+}
+
+void validate_keep(const SweepOptions& options) {
+  const Keep& keep = *options.keep;
+  HINDSIGHT_EXPECT(keep.share_frac > 0 && keep.share_frac < 1);
+  if (options.shard.count > 1) {
+    throw Error(ErrorKind::usage, fmt::format("--keep {} and --shard exclude each other: which rows stay follows from "
+                                              "the whole sample, which no shard evaluates. Run one --seed per shard "
+                                              "instead?",
+                                              to_string(keep)));
+  }
+  if (keep.kind == KeepKind::worst && options.objective.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("--keep {} needs --objective METRIC, by which rows are the worst, e.g. "
+                                              "--objective latency_s",
+                                              to_string(keep)));
+  }
+}
+
+void validate_objective(const SweepOptions& options) {
+  if (options.objective.empty()) return;
+  (void)index_of_name("objective", options.objective, options.evaluator->metrics());
+  const bool used = !options.search.empty() || (options.keep && options.keep->kind == KeepKind::worst);
+  if (used) return;
+  throw Error(ErrorKind::usage, fmt::format("--objective {} has no use here: designs are compared by --sampler "
+                                            "trajectory and --keep worst:SHARE only. Leave it out?",
+                                            options.objective));
+}
+
+}  // namespace
+
+void validate(const SweepOptions& options) {
+  if (options.networks.empty()) throw Error(ErrorKind::usage, "a sweep needs at least one workload");
+  if (options.samples == 0 && !is_grid(options)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--samples must be at least 1 for the sampler '{}'", sampler_name(options)));
+  }
+  std::set<std::string> names;
+  for (const workload::Network& network : options.networks) {
+    if (!names.insert(network.name()).second) {
+      throw Error(ErrorKind::usage, fmt::format("the workload '{}' is named twice", network.name()));
+    }
+  }
+  std::set<std::string> metrics;
+  for (const FactLimit& bound : options.limits) {
+    const auto& known = options.evaluator->fact_names();
+    if (std::find(known.begin(), known.end(), bound.fact) == known.end()) {
+      throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
+                                                bound.fact, did_you_mean(bound.fact, known)));
+    }
+    if (!metrics.insert(bound.fact).second) {
+      throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
+    }
+  }
+  if (!options.search.empty()) validate_search(options);
+  if (options.keep) validate_keep(options);
+  validate_objective(options);
+  HINDSIGHT_EXPECT(options.batch_designs > 0 && options.shard.index < options.shard.count);
+}
+
+}  // namespace hindsight::sweep

@@ -1,0 +1,140 @@
+/// Gives rows their identities and appends them, beside the evaluation of the next ones.
+#include "sweep/writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/query.h"
+
+namespace hindsight::sweep {
+namespace {
+
+/// The counter of a code, added behind the others when it is new.
+std::uint64_t& reason_count(WorkloadCounts& counts, const std::string& code) {
+  const auto found = std::find_if(counts.reasons.begin(), counts.reasons.end(),
+                                  [&](const auto& reason) { return reason.first == code; });
+  return found == counts.reasons.end() ? counts.reasons.emplace_back(code, 0).second : found->second;
+}
+
+}  // namespace
+
+void count(std::span<const evaluator::Row> rows, std::vector<WorkloadCounts>& workloads) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const evaluator::Row& row = rows[i];
+    WorkloadCounts& counts = workloads[i % workloads.size()];
+    ++(row.feasible ? counts.feasible : counts.infeasible);
+    for (const log::ViolationRow& violation : row.violations) ++reason_count(counts, violation.code);
+  }
+}
+
+Writer::Writer(const SweepOptions& options, std::string definition_hash)
+    : options_(options), definition_hash_(std::move(definition_hash)) {
+  if (!std::filesystem::exists(options.log)) return;
+  log_ = log::Log::open(options.log, log::OpenMode::read_write_create);
+  refuse_conflicts(*log_, options);
+}
+
+std::optional<Progressed> Writer::checkpoint() const {
+  const auto text = log_ ? log_->checkpoint(key()) : std::nullopt;
+  if (!text) return std::nullopt;
+  return parse_progressed(*text, options_.networks, printable(options_.log.string(), 200));
+}
+
+Answers Writer::answers(const std::string& metric) {
+  HINDSIGHT_EXPECT(log_.has_value() && !pending_.valid());
+  const Registration ids = register_definitions(*log_, options_);  // they are there already
+  const auto& standard = log::standard_metrics();
+  const auto column = std::find(standard.begin(), standard.end(), metric);
+  const auto value_of = [&](const log::EvaluationRecord& record) {
+    if (column != standard.end()) return record.standard[static_cast<std::size_t>(column - standard.begin())];
+    for (const auto& [name, value] : record.other_metrics) {
+      if (name == metric) return value;
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+  };
+  Answers answers;
+  const log::EvaluationFilter filter{.evaluator = options_.evaluator->name(), .space = options_.space().name()};
+  const log::Detail detail = column == standard.end() ? log::Detail::all : log::Detail::columns;
+  log::for_each_evaluation(*log_, filter, detail, [&](const log::EvaluationRecord& record) {
+    const auto network = std::find(ids.workload_ids.begin(), ids.workload_ids.end(), record.workload_id);
+    const bool ours = record.evaluator_id == ids.evaluator_id && record.space_id == ids.space_id && record.repeat == 0;
+    if (!ours || network == ids.workload_ids.end()) return true;
+    Objectives& objectives = answers[content_hash(record.design_text_id)];
+    objectives.resize(ids.workload_ids.size());
+    const double value = record.feasible ? value_of(record) : std::numeric_limits<double>::quiet_NaN();
+    if (!std::isnan(value)) objectives[static_cast<std::size_t>(network - ids.workload_ids.begin())] = value;
+    return true;
+  });
+  return answers;
+}
+
+void Writer::append(Batch& batch) {
+  wait();
+  left_out_ += static_cast<std::uint64_t>(std::count(batch.stays.begin(), batch.stays.end(), false));
+  if (!log_) log_ = log::Log::open(options_.log, log::OpenMode::read_write_create);
+  if (!run_) {
+    ids_ = register_definitions(*log_, options_);
+    run_.emplace(*log_, log::RunKind::sweep, options_.provenance, options_json(options_, definition_hash_));
+  }
+  pending_ = std::async(std::launch::async, [this, &batch] { return write(batch); });
+}
+
+void Writer::wait() {
+  if (!pending_.valid()) return;
+  const log::AppendResult result = pending_.get();
+  inserted_ += result.inserted;
+  already_present_ += result.already_present;
+  rejected_ += result.rejected.size();
+  if (first_rejection_.empty() && !result.rejected.empty()) first_rejection_ = result.rejected.front().reason;
+}
+
+void Writer::end(log::RunStatus status) {
+  wait();
+  if (run_) run_->finish(status);
+}
+
+void Writer::report(SweepSummary& summary) const {
+  if (run_) summary.run_id = run_->id();
+  summary.rows_inserted = inserted_;
+  summary.rows_already_present = already_present_;
+  summary.rows_left_out = left_out_;
+  summary.rows_rejected = rejected_;
+  summary.first_rejection = first_rejection_;
+}
+
+/// Says of every row which design and workload it is about.
+void Writer::identify(Batch& batch) const {
+  const space::DesignSpace& space = options_.space();
+  const std::size_t dimensions = space.parameters().size();
+  const std::size_t networks = options_.networks.size();
+  for (std::size_t i = 0; i < batch.designs; ++i) {
+    const auto* first = batch.levels.data() + i * dimensions;
+    const space::Design design{.levels = {first, first + dimensions}};
+    const std::string text_id = space.text_id(design);
+    const std::uint64_t hash = space.content_hash(design);
+    for (std::size_t j = 0; j < networks; ++j) {
+      evaluator::Row& row = batch.rows[i * networks + j];
+      row.workload_id = ids_.workload_ids[j];
+      row.design_text_id = text_id;
+      row.design_hash = hash;
+    }
+  }
+}
+
+log::AppendResult Writer::write(Batch& batch) {
+  identify(batch);
+  if (!batch.stays.empty()) {
+    std::size_t i = 0;
+    const auto leave_out = [&](const evaluator::Row&) { return !batch.stays[i++]; };
+    batch.rows.erase(std::remove_if(batch.rows.begin(), batch.rows.end(), leave_out), batch.rows.end());
+  }
+  return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
+                      log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
+}
+
+}  // namespace hindsight::sweep

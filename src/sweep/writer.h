@@ -1,0 +1,68 @@
+/// The log of a sweep: batches of evaluated designs go into it, each with the position behind it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "hindsight/evaluator/evaluator.h"
+#include "hindsight/log/log.h"
+#include "hindsight/sweep/sweep.h"
+#include "sweep/registration.h"
+
+namespace hindsight::sweep {
+
+/// A batch of evaluated designs.
+struct Batch {
+  std::vector<std::uint16_t> levels;  // designs x dimensions
+  std::vector<evaluator::Row> rows;   // designs x networks
+  std::size_t designs = 0;
+  std::vector<bool> stays = {};  ///< per row, whether it goes to the log; empty: all do
+  Progressed progressed;         ///< state of the sweep after this batch
+};
+
+/// Adds rows (designs x networks) to the counts of their networks.
+void count(std::span<const evaluator::Row> rows, std::vector<WorkloadCounts>& workloads);
+
+/// The objective of a design per network; nothing where it is infeasible.
+using Objectives = std::vector<std::optional<double>>;
+/// By the designs' content hash.
+using Answers = std::unordered_map<std::uint64_t, Objectives>;
+
+/// Opened and compared before the first batch when the log exists, created with the first batch otherwise, and written
+/// by one thread at a time, beside the computation of the next batch.
+class Writer {
+ public:
+  Writer(const SweepOptions& options, std::string definition_hash);
+
+  [[nodiscard]] std::optional<Progressed> checkpoint() const;
+  /// Everything that the log has of this metric from this evaluator, on these networks. The log has a checkpoint.
+  [[nodiscard]] Answers answers(const std::string& metric);
+
+  /// Waits for the batch before and starts to append this one.
+  void append(Batch& batch);
+  void end(log::RunStatus status);
+  void report(SweepSummary& summary) const;
+
+ private:
+  [[nodiscard]] std::string key() const { return "sweep/" + definition_hash_; }
+  void wait();
+  void identify(Batch& batch) const;
+  log::AppendResult write(Batch& batch);
+
+  const SweepOptions& options_;
+  std::string definition_hash_;
+  std::optional<log::Log> log_;
+  std::optional<log::Run> run_;
+  Registration ids_;
+  std::future<log::AppendResult> pending_;  // after what it uses: it ends before the run and the log do
+  std::uint64_t inserted_ = 0, already_present_ = 0, rejected_ = 0, left_out_ = 0;
+  std::string first_rejection_;
+};
+
+}  // namespace hindsight::sweep

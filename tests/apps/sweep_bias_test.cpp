@@ -1,0 +1,148 @@
+/// Does the program make the biased logs that it promises, and say what is missing when it cannot?
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/app_fixture.h"
+#include "hindsight/log/query.h"
+#include "sweep/sweep_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class SweepBias : public AppTest {
+ protected:
+  /// hindsight sweep of m6 on tiny into `log`, with further options.
+  [[nodiscard]] Outcome sweep(const std::string& log, const std::vector<std::string>& options) const {
+    std::vector<std::string> arguments{"sweep", "--space", "tiny",   "--workloads", "m6",
+                                       "--log", file(log), "--json", "--quiet"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return hindsight(arguments);
+  }
+  /// What the newest run of the log says of its options.
+  [[nodiscard]] Json recorded(const std::string& name) const {
+    const log::Log log = log::Log::open(file(name), log::OpenMode::read_only);
+    return Json::parse(log::recent_runs(log, 1).front().options_json);
+  }
+};
+
+TEST_F(SweepBias, DrawsAroundADesign) {
+  const Outcome outcome =
+      sweep("a.sqlite", {"--sampler", "around", "--around", kTinyDesign, "--steps", "1", "--samples", "100"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json summary = Json::parse(outcome.out);
+  EXPECT_EQ(summary.at("status"), "exhausted");
+  // Eight of the ten parameters have another value, and the design has all of them at an end.
+  EXPECT_EQ(summary.at("designs"), 8);
+  for (const Json& says : {summary, recorded("a.sqlite")}) {
+    EXPECT_EQ(says.at("sampler"), "around");
+    EXPECT_EQ(says.at("around"), kTinyDesign);
+    EXPECT_EQ(says.at("steps"), 1);
+  }
+}
+
+TEST_F(SweepBias, DrawsAroundAReferenceChipOfTheSpace) {
+  const std::vector<std::string> around{"--space",   "edge", "--sampler",   "around", "--around", "edge_tpu_v1_grid",
+                                        "--samples", "5",    "--workloads", "m6",     "--log",    file("a.sqlite"),
+                                        "--json"};
+  std::vector<std::string> arguments{"sweep"};
+  arguments.insert(arguments.end(), around.begin(), around.end());
+  const Outcome outcome = hindsight(arguments);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(Json::parse(outcome.out).at("around").get<std::string>(), HasSubstr("pes_x=4,pes_y=4"));
+  EXPECT_EQ(Json::parse(outcome.out).at("steps"), 3) << "the default of --help";
+}
+
+TEST_F(SweepBias, SaysWhatIsMissingForAWalk) {
+  expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--samples", "5"}), 2, "needs --around DESIGN");
+  expect_one_line_error(sweep("a.sqlite", {"--around", kTinyDesign, "--samples", "5"}), 2,
+                        "--around belongs to --sampler around");
+  expect_one_line_error(sweep("a.sqlite", {"--steps", "2", "--samples", "5"}), 2,
+                        "--steps belongs to --sampler around");
+  expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--around", "rows=4,columns=8", "--samples", "5"}), 2,
+                        "unknown parameter 'rows' in space 'tiny'");
+  expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--around", "pes_x=4", "--samples", "5"}), 2,
+                        "is missing (space 'tiny' has 10)");
+  expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--around", "edge_tpu_v1", "--samples", "5"}), 2,
+                        "is no design of space 'tiny'");
+  expect_one_line_error(sweep("a.sqlite", {"--sampler", "arond", "--samples", "5"}), 2, "Did you mean 'around'?");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+TEST_F(SweepBias, LogsWhatASearchTried) {
+  const std::vector<std::string> options{"--sampler", "trajectory",   "--objective", "latency",
+                                         "--max",     "area_mm2=100", "--seed",      "3"};
+  const auto with_samples = [&](const std::string& samples) {
+    std::vector<std::string> all = options;
+    all.insert(all.end(), {"--samples", samples});
+    return all;
+  };
+  ASSERT_EQ(sweep("parts.sqlite", with_samples("30")).exit_code, 0);
+  const Outcome outcome = sweep("parts.sqlite", with_samples("60"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json summary = Json::parse(outcome.out);
+  EXPECT_EQ(summary.at("designs_this_run"), 30);
+  EXPECT_EQ(summary.at("objective"), "latency_s") << "by its name in the log";
+  EXPECT_EQ(recorded("parts.sqlite").at("sampler"), "trajectory");
+  EXPECT_EQ(recorded("parts.sqlite").at("objective"), "latency_s");
+  ASSERT_EQ(sweep("whole.sqlite", with_samples("60")).exit_code, 0);
+  EXPECT_EQ(hindsight::sweep::test::rows(file("parts.sqlite")), hindsight::sweep::test::rows(file("whole.sqlite")));
+}
+
+TEST_F(SweepBias, SaysWhatASearchNeeds) {
+  expect_one_line_error(sweep("a.sqlite", {"--sampler", "trajectory", "--samples", "5"}), 2,
+                        "needs --objective METRIC");
+  expect_one_line_error(sweep("a.sqlite", {"--sampler", "trajectory", "--objective", "latencies", "--samples", "5"}), 2,
+                        "unknown objective 'latencies'. Did you mean 'latency_s'?");
+  expect_one_line_error(sweep("a.sqlite", {"--objective", "latency_s", "--samples", "5"}), 2, "has no use here");
+  expect_one_line_error(
+      sweep("a.sqlite", {"--sampler", "trajectory", "--objective", "latency_s", "--shard", "0/2", "--samples", "5"}), 2,
+      "--shard and --sampler trajectory exclude each other");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+TEST_F(SweepBias, KeepsTheWorseHalf) {
+  const std::vector<std::string> options{"--samples", "200", "--keep", "worst:0.5", "--objective", "latency_s"};
+  const Outcome outcome = sweep("a.sqlite", options);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json summary = Json::parse(outcome.out);
+  const Json& counts = summary.at("workloads").at(0);
+  // Of an odd number the half is rounded up.
+  const auto feasible = counts.at("feasible").get<std::uint64_t>();
+  EXPECT_EQ(summary.at("rows_left_out"), feasible / 2);
+  EXPECT_EQ(summary.at("rows_inserted"), 200 - feasible / 2);
+  EXPECT_EQ(recorded("a.sqlite").at("keep"), "worst:0.5");
+  EXPECT_EQ(Json::parse(sweep("a.sqlite", options).out).at("status"), "already finished");
+  const Outcome text = hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--log", file("b.sqlite"),
+                                  "--samples", "200", "--keep", "random:0.5"});
+  EXPECT_THAT(text.out, HasSubstr("finished: of 200 designs x 1 workloads the rows of --keep random:0.5 are in"));
+  EXPECT_THAT(text.out, HasSubstr(" left out, "));
+}
+
+TEST_F(SweepBias, SaysWhatKeepNeeds) {
+  expect_one_line_error(sweep("a.sqlite", {"--samples", "5", "--keep", "worst:0.5"}), 2, "needs --objective METRIC");
+  expect_one_line_error(sweep("a.sqlite", {"--samples", "5", "--keep", "worst:1.5", "--objective", "latency_s"}), 2,
+                        "a number between 0 and 1");
+  expect_one_line_error(sweep("a.sqlite", {"--samples", "5", "--keep", "best:0.5"}), 2, "worst:SHARE or random:SHARE");
+  expect_one_line_error(sweep("a.sqlite", {"--samples", "5", "--keep", "random:0.5", "--shard", "0/2"}), 2,
+                        "which rows stay follows from the whole sample");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+TEST_F(SweepBias, AnInterruptedSampleOfKeepSaysThatNothingIsLogged) {
+  Process process({"sweep", "--workloads", "m6", "--samples", "100000000", "--keep", "random:0.5", "--log",
+                   file("a.sqlite"), "--quiet"});
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // well within its first pass of hours
+  process.send(SIGINT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_THAT(outcome.err, HasSubstr("nothing is in the log yet"));
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
