@@ -73,6 +73,7 @@ std::string definition_hash(const SweepOptions& options) {
   for (const workload::Network& network : options.networks) {
     text += fmt::format("workload {} {}\n", network.name(), network.definition_hash());
   }
+  if (options.networks_per_design > 0) text += fmt::format("networks per design {}\n", options.networks_per_design);
   if (options.sampler == space::SamplerKind::lhs) text += fmt::format("strata {}\n", options.samples);
   return sha256_hex(text);
 }

@@ -12,11 +12,13 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/log/log.h"
 #include "sweep/accepted_designs.h"
+#include "sweep/chosen_networks.h"
 #include "sweep/registration.h"
 
 namespace hindsight::sweep {
@@ -25,7 +27,8 @@ namespace {
 /// A batch of evaluated designs.
 struct Batch {
   std::vector<std::uint16_t> levels;  // designs x dimensions
-  std::vector<evaluator::Row> rows;   // designs x networks
+  std::vector<std::size_t> chosen;    // designs x networks of a design: places in the options' networks
+  std::vector<evaluator::Row> rows;   // designs x networks of a design
   std::size_t designs = 0;
   Progressed progressed;  ///< state of the sweep after this batch
 };
@@ -53,6 +56,11 @@ void validate(const SweepOptions& options) {
       throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
     }
   }
+  if (options.networks_per_design > options.networks.size()) {
+    throw Error(ErrorKind::usage, fmt::format("--networks-per-design {}: there are {} to choose from. Give at most {}?",
+                                              options.networks_per_design, counted(options.networks.size(), "network"),
+                                              options.networks.size()));
+  }
   HINDSIGHT_EXPECT(options.batch_designs > 0 && options.shard.index < options.shard.count);
 }
 
@@ -66,7 +74,7 @@ std::uint64_t& reason_count(WorkloadCounts& counts, const std::string& code) {
 void count(const Batch& batch, std::vector<WorkloadCounts>& workloads) {
   for (std::size_t i = 0; i < batch.rows.size(); ++i) {
     const evaluator::Row& row = batch.rows[i];
-    WorkloadCounts& counts = workloads[i % workloads.size()];
+    WorkloadCounts& counts = workloads[batch.chosen[i]];
     ++(row.feasible ? counts.feasible : counts.infeasible);
     for (const log::ViolationRow& violation : row.violations) ++reason_count(counts, violation.code);
   }
@@ -128,7 +136,7 @@ class Writer {
   log::AppendResult write(Batch& batch) {
     const space::DesignSpace& space = options_.space();
     const std::size_t dimensions = space.parameters().size();
-    const std::size_t networks = options_.networks.size();
+    const std::size_t networks = options_.networks_of_a_design();
     for (std::size_t i = 0; i < batch.designs; ++i) {
       const auto* first = batch.levels.data() + i * dimensions;
       const space::Design design{.levels = {first, first + dimensions}};
@@ -136,7 +144,7 @@ class Writer {
       const std::uint64_t hash = space.content_hash(design);
       for (std::size_t j = 0; j < networks; ++j) {
         evaluator::Row& row = batch.rows[i * networks + j];
-        row.workload_id = ids_.workload_ids[j];
+        row.workload_id = ids_.workload_ids[batch.chosen[i * networks + j]];
         row.design_text_id = text_id;
         row.design_hash = hash;
       }
@@ -227,8 +235,7 @@ class Sweep {
       if (progressed_.exhausted && progressed_.accepted == 0) {
         throw Error(ErrorKind::no_feasible, designs_.nothing_accepted());
       }
-      const std::size_t levels = batch.designs * options_.space().parameters().size();
-      batch.rows = options_.evaluator->evaluate(std::span(batch.levels).first(levels), options_.networks, threads_);
+      batch.rows = evaluate(batch);
       count(batch, progressed_.workloads);
       batch.progressed = progressed_;
       writer_.append(batch);
@@ -254,12 +261,13 @@ class Sweep {
   void fill(Batch& batch, Progress& progress) {
     const std::size_t dimensions = options_.space().parameters().size();
     batch.designs = 0;
+    batch.chosen.clear();
     while (batch.designs < options_.batch_designs && designs_.position().accepted < samples_ &&
            !progressed_.exhausted) {
       const auto levels = std::span(batch.levels).subspan(batch.designs * dimensions, dimensions);
       switch (designs_.next(levels)) {
         case AcceptedDesigns::Next::design:
-          if ((designs_.position().accepted - 1) % options_.shard.count == options_.shard.index) ++batch.designs;
+          add_if_of_this_shard(designs_.position().accepted - 1, batch);
           break;
         case AcceptedDesigns::Next::exhausted:
           progressed_.exhausted = true;
@@ -276,6 +284,23 @@ class Sweep {
     progressed_.repeated = position.repeated;
     progressed_.accepted = position.accepted;
     progressed_.designs += batch.designs;
+  }
+
+  /// The levels of design `number` stand behind the batch's designs already.
+  void add_if_of_this_shard(std::uint64_t number, Batch& batch) const {
+    if (number % options_.shard.count != options_.shard.index) return;
+    ++batch.designs;
+    const std::vector<std::size_t> chosen = chosen_networks(options_, number);
+    batch.chosen.insert(batch.chosen.end(), chosen.begin(), chosen.end());
+  }
+
+  [[nodiscard]] std::vector<evaluator::Row> evaluate(const Batch& batch) const {
+    const auto levels = std::span(batch.levels).first(batch.designs * options_.space().parameters().size());
+    // All networks in one question, so that what a chip is has to be worked out once only.
+    if (options_.networks_of_a_design() == options_.networks.size()) {
+      return options_.evaluator->evaluate(levels, options_.networks, threads_);
+    }
+    return evaluate_chosen(options_, levels, batch.chosen, threads_);
   }
 
   /// A grid without --samples: every design of the space within the constraints.
