@@ -8,6 +8,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/workload/generator.h"
+#include "hindsight/workload/synthetic.h"
 
 int main(int argc, char** argv) {
   using hindsight::Error;
@@ -21,8 +22,8 @@ int main(int argc, char** argv) {
     const std::vector<workload::Network> networks = workload::generate_networks();
     const std::string argument = argv[1];
     if (argument == "--tables") {
-      std::printf("%s\n%s\n%s", workload::workload_table(networks).c_str(), workload::prime_table(networks).c_str(),
-                  workload::context_table().c_str());
+      std::printf("%s\n%s\n%s\n%s", workload::workload_table(networks).c_str(), workload::prime_table(networks).c_str(),
+                  workload::context_table().c_str(), workload::synthetic_table().c_str());
       return 0;
     }
     for (const workload::Network& network : networks) {

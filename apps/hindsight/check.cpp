@@ -229,7 +229,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--file", options->file, "Output of propose --json");
   verb->add_option("--design", options->design, "Text id, reference chip, or YAML file");
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
-  verb->add_option("--workload,--workloads", options->workloads, "Names a,b,c; prime9; or a file [as proposed]");
+  verb->add_option("--workload,--workloads", options->workloads, std::string(kWorkloadsHelp) + " [as proposed]");
   verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
   verb->add_option("--technology", options->technology, "Process node of the designs [22nm]");

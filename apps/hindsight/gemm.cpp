@@ -302,7 +302,7 @@ void add_gemm(CLI::App& app, Session& session) {
   verb->add_option("--launch", options->launch, "As recorded, or of the kernel alone\n[recorded; networks: kernel]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
   verb->add_option("--csv", options->csv, "Table with columns m,n,k[,batch,dtype,layout];\n- reads standard input");
-  verb->add_option("--workload,--workloads", options->workloads, "Networks: names a,b,c; all; or a file");
+  verb->add_option("--workload,--workloads", options->workloads, kWorkloadsHelp);
   verb->add_option("--format", options->format, "Of a table: csv or json [csv]");
   verb->add_option("--out", options->out, "File to write, whole or not at all [-: print]");
   verb->add_flag("--explain", options->explain, "The terms behind each figure");

@@ -114,7 +114,7 @@ void add_propose(CLI::App& app, Session& session) {
   optimize::ProposeOptions& how = request.options;
   CLI::App* verb = app.add_subcommand("propose", "Designs a trained surrogate expects to be good");
   verb->add_option("--model", request.model, "File, or shipped model [edge-prime9]");
-  repeatable(verb->add_option("--workload,--workloads", request.workloads, "Names a,b,c; prime9; or a file"));
+  repeatable(verb->add_option("--workload,--workloads", request.workloads, kWorkloadsHelp));
   repeatable(verb->add_option("--context", request.contexts, "Unseen one by log columns, m=4096,n=512"));
   repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric or parameter"));
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));

@@ -57,7 +57,7 @@ void add_simulate(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("simulate", "Evaluate one design on workloads");
   verb->add_option("--design", options->design, "Text id, reference chip, or YAML file")->required();
-  verb->add_option("--workload,--workloads", options->workloads, "Names a,b,c; prime9; all; or a file")->required();
+  verb->add_option("--workload,--workloads", options->workloads, kWorkloadsHelp)->required();
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
   verb->add_option("--technology", options->technology, "Process node [22nm]");
   verb->add_flag("--explain", options->explain, "Area, layers, energy, traffic and violations");

@@ -27,6 +27,7 @@ struct Options {
   BiasOptions bias;
   std::int64_t samples = 0;
   std::int64_t seed = 0;
+  std::int64_t networks_per_design = 0;
   std::vector<std::string> limits;
   std::int64_t grid_limit = 10'000'000;
   std::string shard = "0/1";
@@ -50,6 +51,7 @@ sweep::SweepOptions resolve(const Options& options, const Provenance& provenance
                             .networks = workload::load_networks(options.workloads),
                             .samples = static_cast<std::uint64_t>(options.samples),
                             .seed = static_cast<std::uint64_t>(options.seed),
+                            .networks_per_design = static_cast<std::size_t>(options.networks_per_design),
                             .limits = std::move(limits),
                             .grid_limit = static_cast<std::uint64_t>(options.grid_limit),
                             .shard = sweep::parse_shard(options.shard),
@@ -91,7 +93,7 @@ int run(const Options& options, const Provenance& provenance) {
 void add_sweep(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("sweep", "Evaluate many designs into a log");
-  verb->add_option("--workloads,--workload", options->workloads, "Names a,b,c; prime9; all; or a file")->required();
+  verb->add_option("--workloads,--workload", options->workloads, kWorkloadsHelp)->required();
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
   verb->add_option("--samples", options->samples, "New designs within the limits, all shards")
       ->check(between(1, kLargestCount));
@@ -102,6 +104,8 @@ void add_sweep(CLI::App& app, Session& session) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestCount));
+  verb->add_option("--networks-per-design", options->networks_per_design, "Evaluate each design on K of them [all]")
+      ->check(between(1, kLargestCount));
   verb->add_option("--technology", options->technology, "Process node [22nm]");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_option("--shard", options->shard, "Evaluate every COUNT-th design, INDEX/COUNT [0/1]");

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "file_roles.h"
 #include "hindsight/core/enum_names.h"
@@ -18,11 +20,13 @@
 #include "hindsight/dataset/load.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
 #include "hindsight/report/model.h"
 #include "hindsight/study/log_names.h"
 #include "hindsight/study/training_record.h"
 #include "hindsight/surrogate/tune.h"
-#include "hindsight/workload/prime_applications.h"
+#include "hindsight/workload/network.h"
+#include "hindsight/workload/synthetic.h"
 #include "output.h"
 #include "recipe_settings.h"
 #include "verbs.h"
@@ -59,16 +63,13 @@ constexpr int kMostThreads = 4096;
 constexpr std::int64_t kMostMembers = 256;
 constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
 
-/// "a,b,c", where prime9 stands for the nine applications of PRIME; nothing for all of the log.
+/// "a,b,c", each as workload::names_of() takes it; nothing for all of the log.
 std::vector<std::string> workload_names(const std::string& list) {
   std::vector<std::string> names;
   if (list.empty() || list == "all") return names;
   for (const std::string& name : split(list, ',')) {
-    if (name == "prime9") {
-      for (const auto& application : workload::prime_applications()) names.emplace_back(application.name);
-    } else if (!name.empty()) {
-      names.push_back(name);
-    }
+    if (name.empty()) continue;
+    for (const std::string& one : workload::names_of(name)) names.push_back(one);
   }
   return names;
 }
@@ -98,6 +99,32 @@ dataset::Selection make_selection(const Options& options) {
       options.objective, options.maximise ? dataset::Direction::maximise : dataset::Direction::minimise);
   selection.constraints = options.constraints;
   return selection;
+}
+
+/// Of a set of synthetic networks some are too large for every logged design, and a surrogate learns from feasible
+/// designs: those networks are left out. One that the log does not have at all stays, and is refused by its name.
+void leave_out_infeasible_synthetic(const Options& options, dataset::Selection& selection) {
+  const std::vector<std::string> pieces = split(options.workloads, ',');
+  if (std::none_of(pieces.begin(), pieces.end(), workload::names_synthetic_set)) return;
+  const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
+  std::set<std::string> infeasible;
+  for (const log::WorkloadRecord& record : log::workloads(log)) {
+    if (workload::synthetic_family_of(record.name)) infeasible.insert(record.name);
+  }
+  const log::EvaluationFilter filter{.evaluator = selection.evaluator, .space = selection.space};
+  for (const log::WorkloadStats& stats : log::workload_stats(log, filter)) {
+    if (stats.feasible > 0) infeasible.erase(stats.workload);
+  }
+  std::vector<std::string> kept;
+  for (const std::string& name : selection.workloads) {
+    if (!infeasible.contains(name)) kept.push_back(name);
+  }
+  if (kept.empty() || kept.size() == selection.workloads.size()) return;
+  if (!options.quiet) {
+    remark(fmt::format("{} of {} are left out: no logged design can run them", selection.workloads.size() - kept.size(),
+                       counted(selection.workloads.size(), "workload")));
+  }
+  selection.workloads = std::move(kept);
 }
 
 surrogate::Recipe make_recipe(const Options& options) {
@@ -269,7 +296,8 @@ int run(const Options& given, const Provenance& provenance) {
   require_model_name(given.out);
   require_separate_files(given);
   const Options options = with_log_names(given);
-  const dataset::Selection selection = make_selection(options);
+  dataset::Selection selection = make_selection(options);
+  leave_out_infeasible_synthetic(options, selection);
   // The model is noted in the log at the end: a log that cannot be written is refused before the training.
   static_cast<void>(log::Log::open(options.log, log::OpenMode::read_write));
   install_interrupt_handlers();
@@ -320,7 +348,7 @@ void add_train(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("train", "Learn a surrogate from a log");
   verb->add_option("--log", options->log, "SQLite log to learn from")->required();
   verb->add_option("--out", options->out, "Model file to write (.safetensors)")->required();
-  verb->add_option("--workloads,--workload", options->workloads, "Names a,b,c; prime9 [all of the log]");
+  verb->add_option("--workloads,--workload", options->workloads, "Names a,b,c; prime9; synthetic:N [all of the log]");
   verb->add_option("--objective", options->objective, "Product of powers of metrics [latency, or imported]");
   verb->add_flag("--maximise", options->maximise, "Larger objectives are better");
   verb->add_option("--runs", options->runs, "Only rows of these runs a,b,c")

@@ -15,6 +15,9 @@ struct Session {
   std::function<int()> action;  ///< returns the exit code; set by the verb that was named
 };
 
+/// What an option that names networks takes (workload::load_networks).
+inline constexpr const char* kWorkloadsHelp = "Names a,b,c; prime9; all; synthetic:N; or a file";
+
 /// A whole number between two bounds; the help shows the option's own words only.
 [[nodiscard]] inline CLI::Validator between(std::int64_t low, std::int64_t high) {
   return CLI::Range(low, high).description("");

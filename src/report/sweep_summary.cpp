@@ -8,6 +8,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/workload/synthetic.h"
 #include "report/fields.h"
 #include "report/json.h"
 
@@ -19,12 +20,15 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string headline(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
+  const std::string log = printable(options.log.string(), 200);
+  const std::size_t count = options.networks_of_a_design();
+  const std::string workloads = count == options.networks.size()
+                                    ? fmt::format("{}", count)
+                                    : fmt::format("{} of {}", count, options.networks.size());
   const std::string kept =
-      options.keep
-          ? fmt::format("of {} designs x {} workloads the rows of --keep {} are in {}", with_commas(summary.designs),
-                        options.networks.size(), to_string(*options.keep), printable(options.log.string(), 200))
-          : fmt::format("{} designs x {} workloads are in {}", with_commas(summary.designs), options.networks.size(),
-                        printable(options.log.string(), 200));
+      options.keep ? fmt::format("of {} designs x {} workloads the rows of --keep {} are in {}",
+                                 with_commas(summary.designs), workloads, to_string(*options.keep), log)
+                   : fmt::format("{} designs x {} workloads are in {}", with_commas(summary.designs), workloads, log);
   switch (summary.status) {
     case sweep::SweepStatus::finished:
       return "finished: " + kept;
@@ -58,12 +62,121 @@ std::string origin(const sweep::SweepSummary& summary, const sweep::SweepOptions
   return drawn;
 }
 
+double feasible_share(const sweep::WorkloadCounts& counts) {
+  return share(counts.feasible, counts.feasible + counts.infeasible);
+}
+
 WorkloadReasons reasons_of(const sweep::WorkloadCounts& counts) {
   WorkloadReasons reasons{counts.name, {}};
   for (const auto& [code, count] : counts.reasons) {
     if (count > 0) reasons.shares.emplace_back(code, share(count, counts.feasible + counts.infeasible));
   }
   return reasons;
+}
+
+/// Workloads that share a line.
+struct Group {
+  sweep::WorkloadCounts sum;
+  std::uint64_t workloads = 0;
+  double least_share = 1, most_share = 0;  ///< feasible, among those that were evaluated
+};
+
+void add(Group& group, const sweep::WorkloadCounts& counts) {
+  ++group.workloads;
+  group.sum.feasible += counts.feasible;
+  group.sum.infeasible += counts.infeasible;
+  for (const auto& [code, count] : counts.reasons) {
+    const auto known = std::find_if(group.sum.reasons.begin(), group.sum.reasons.end(),
+                                    [&](const auto& reason) { return reason.first == code; });
+    if (known == group.sum.reasons.end()) {
+      group.sum.reasons.emplace_back(code, count);
+    } else {
+      known->second += count;
+    }
+  }
+  if (counts.feasible + counts.infeasible == 0) return;
+  group.least_share = std::min(group.least_share, feasible_share(counts));
+  group.most_share = std::max(group.most_share, feasible_share(counts));
+}
+
+/// The families of synthetic networks, and the others, together when they are many, in the order of their first.
+std::vector<Group> grouped(const std::vector<sweep::WorkloadCounts>& workloads) {
+  constexpr std::ptrdiff_t kMostOthers = 16;  // [chosen] with seven families still a screen
+  const bool others_fit = std::count_if(workloads.begin(), workloads.end(), [](const sweep::WorkloadCounts& counts) {
+                            return !workload::synthetic_family_of(counts.name);
+                          }) <= kMostOthers;
+  std::vector<Group> groups;
+  for (const sweep::WorkloadCounts& counts : workloads) {
+    const auto family = workload::synthetic_family_of(counts.name);
+    const std::string name = family ? "synthetic " + std::string(*family) : others_fit ? counts.name : "others";
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& one) { return one.sum.name == name; });
+    if (group == groups.end()) {
+      group = groups.insert(groups.end(), Group{});
+      group->sum.name = name;
+    }
+    add(*group, counts);
+  }
+  return groups;
+}
+
+std::string table_of_all(const std::vector<sweep::WorkloadCounts>& workloads, int columns) {
+  Table table;
+  table.add_column("workload", Align::left);
+  table.add_column("feasible", Align::right);
+  table.add_column("share", Align::right);
+  for (const sweep::WorkloadCounts& counts : workloads) {
+    table.add_row({counts.name, with_commas(counts.feasible), percent(feasible_share(counts))});
+  }
+  return table.render(columns);
+}
+
+std::string table_of_groups(const std::vector<Group>& groups, int columns) {
+  Table table;
+  table.add_column("workloads", Align::left);
+  table.add_column("number", Align::right);
+  table.add_column("rows", Align::right, 1);
+  table.add_column("feasible", Align::right);
+  table.add_column("share", Align::right);
+  table.add_column("least", Align::right, 2);
+  table.add_column("most", Align::right, 2);
+  const auto add_row = [&](const Group& group) {
+    const sweep::WorkloadCounts& sum = group.sum;
+    const bool evaluated = sum.feasible + sum.infeasible > 0;
+    table.add_row({sum.name, std::to_string(group.workloads), with_commas(sum.feasible + sum.infeasible),
+                   with_commas(sum.feasible), percent(feasible_share(sum)),
+                   evaluated ? percent(group.least_share) : "-", evaluated ? percent(group.most_share) : "-"});
+  };
+  Group all;
+  all.sum.name = "all";
+  for (const Group& group : groups) {
+    add_row(group);
+    all.workloads += group.workloads;
+    all.sum.feasible += group.sum.feasible;
+    all.sum.infeasible += group.sum.infeasible;
+    all.least_share = std::min(all.least_share, group.least_share);
+    all.most_share = std::max(all.most_share, group.most_share);
+  }
+  table.add_rule();
+  add_row(all);
+  return table.render(columns) +
+         wrapped("", "least, most: smallest and largest share of one workload; --json lists each", columns, 2);
+}
+
+/// A line per workload, or per group where they would fill more than a screen, and why designs are infeasible.
+std::string workloads_part(const std::vector<sweep::WorkloadCounts>& workloads, int columns) {
+  constexpr std::size_t kMostLines = 24;  // [chosen] a terminal of the classic size
+  std::vector<WorkloadReasons> reasons;
+  std::string table;
+  if (workloads.size() <= kMostLines) {
+    for (const sweep::WorkloadCounts& counts : workloads) reasons.push_back(reasons_of(counts));
+    table = table_of_all(workloads, columns);
+  } else {
+    const std::vector<Group> groups = grouped(workloads);
+    for (const Group& group : groups) reasons.push_back(reasons_of(group.sum));
+    table = table_of_groups(groups, columns);
+  }
+  return "\n" + table + "\nwhy designs are infeasible (share of evaluations; several reasons may hold)\n" +
+         reasons_text(reasons, columns);
 }
 
 }  // namespace
@@ -83,19 +196,7 @@ std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOpt
         columns, 2);
   }
   if (!summary.first_rejection.empty()) out += wrapped("refused: ", summary.first_rejection, columns, 2);
-  Table table;
-  table.add_column("workload", Align::left);
-  table.add_column("feasible", Align::right);
-  table.add_column("share", Align::right);
-  std::vector<WorkloadReasons> reasons;
-  for (const sweep::WorkloadCounts& counts : summary.workloads) {
-    table.add_row({counts.name, with_commas(counts.feasible),
-                   percent(share(counts.feasible, counts.feasible + counts.infeasible))});
-    reasons.push_back(reasons_of(counts));
-  }
-  out +=
-      "\n" + table.render(columns) + "\nwhy designs are infeasible (share of all designs; several reasons may hold)\n";
-  return out + reasons_text(reasons, columns);
+  return out + workloads_part(summary.workloads, columns);
 }
 
 std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
@@ -105,6 +206,7 @@ std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOpt
   for (const auto& [name, value] : options.evaluator->settings()) json[name] = value;
   json.update(Json{{"sampler", sweep::sampler_name(options)},
                    {"seed", options.seed},
+                   {"networks_per_design", options.networks_of_a_design()},
                    {"shard", fmt::format("{}/{}", options.shard.index, options.shard.count)},
                    {"samples", summary.samples},
                    {"candidates", summary.candidates},

@@ -60,11 +60,10 @@ class Collection {
       return;
     }
     if (!takes_networks(model_)) refuse_unknown(name, known_);
-    const bool alias = name == "prime9" || name == "all";
-    for (const workload::Network& network : workload::load_networks(name)) {
-      const dataset::Context context = dataset::context_of(network);
+    for (const std::string& one : workload::names_of(name)) {
+      const dataset::Context context = dataset::context_of(workload::load_network(one));
       require_same(context, known_, "the model");
-      add(context, alias ? network.name() : name);
+      add(context, one);
     }
   }
   void add_described(const std::string& columns) {

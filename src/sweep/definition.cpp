@@ -110,6 +110,7 @@ std::string definition_hash(const SweepOptions& options) {
     text += fmt::format("around {} steps {}\n", options.space().text_id(options.around->centre), options.around->steps);
   }
   if (!options.objective.empty()) text += fmt::format("objective {}\n", options.objective);
+  if (options.networks_per_design > 0) text += fmt::format("networks per design {}\n", options.networks_per_design);
   if (options.keep) text += fmt::format("keep {} of {}\n", to_string(*options.keep), options.samples);
   if (sampler == space::to_string(space::SamplerKind::lhs)) text += fmt::format("strata {}\n", options.samples);
   return sha256_hex(text);

@@ -93,7 +93,7 @@ class Queries {
   }
 
   void record(const space::Design& design, const std::vector<evaluator::Row>& rows) {
-    count(rows, progressed_.workloads);
+    count(rows, {}, progressed_.workloads);
     progressed_.candidates = progressed_.accepted = progressed_.designs = asked_;
     Batch& batch = this->batch();
     batch.levels.insert(batch.levels.end(), design.levels.begin(), design.levels.end());

@@ -97,6 +97,7 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   if (options.keep) json["keep"] = to_string(*options.keep);
   json["samples"] = options.samples;
   json["seed"] = options.seed;
+  if (options.networks_per_design > 0) json["networks_per_design"] = options.networks_per_design;
   json["max"] = limits;
   json["shard"] = fmt::format("{}/{}", options.shard.index, options.shard.count);
   json["definition_hash"] = definition_hash;

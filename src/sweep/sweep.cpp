@@ -12,6 +12,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "sweep/accepted_designs.h"
+#include "sweep/chosen_networks.h"
 #include "sweep/kept_rows.h"
 #include "sweep/validation.h"
 #include "sweep/writer.h"
@@ -97,12 +98,13 @@ class Sweep {
   void fill(Batch& batch, Progress& progress) {
     const std::size_t dimensions = options_.space().parameters().size();
     batch.designs = 0;
+    batch.chosen.clear();
     while (batch.designs < options_.batch_designs && designs_.position().accepted < samples_ &&
            !progressed_.exhausted) {
       const auto levels = std::span(batch.levels).subspan(batch.designs * dimensions, dimensions);
       switch (designs_.next(levels)) {
         case AcceptedDesigns::Next::design:
-          if ((designs_.position().accepted - 1) % options_.shard.count == options_.shard.index) ++batch.designs;
+          add_if_of_this_shard(designs_.position().accepted - 1, batch);
           break;
         case AcceptedDesigns::Next::exhausted:
           progressed_.exhausted = true;
@@ -121,10 +123,21 @@ class Sweep {
     progressed_.designs += batch.designs;
   }
 
+  /// The levels of design `number` stand behind the batch's designs already.
+  void add_if_of_this_shard(std::uint64_t number, Batch& batch) const {
+    if (number % options_.shard.count != options_.shard.index) return;
+    ++batch.designs;
+    if (takes_all_networks(options_)) return;
+    const std::vector<std::size_t> chosen = chosen_networks(options_, number);
+    batch.chosen.insert(batch.chosen.end(), chosen.begin(), chosen.end());
+  }
+
   void evaluate(Batch& batch) {
-    const std::size_t levels = batch.designs * options_.space().parameters().size();
-    batch.rows = options_.evaluator->evaluate(std::span(batch.levels).first(levels), options_.networks, threads_);
-    count(batch.rows, progressed_.workloads);
+    const auto levels = std::span(batch.levels).first(batch.designs * options_.space().parameters().size());
+    // All networks in one question, so that what a chip is has to be worked out once only.
+    batch.rows = takes_all_networks(options_) ? options_.evaluator->evaluate(levels, options_.networks, threads_)
+                                              : evaluate_chosen(options_, levels, batch.chosen, threads_);
+    count(batch.rows, batch.chosen, progressed_.workloads);
     if (options_.keep) {  // without shards: every accepted design is in a batch
       const std::uint64_t first = progressed_.accepted - batch.designs;
       batch.stays = which_stay(options_, progressed_.thresholds, batch.rows, first);

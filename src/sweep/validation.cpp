@@ -8,6 +8,7 @@
 
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::sweep {
@@ -60,6 +61,19 @@ void validate_objective(const SweepOptions& options) {
                                             options.objective));
 }
 
+/// What compares designs needs all of their rows.
+void validate_networks_per_design(const SweepOptions& options) {
+  if (options.networks_per_design > options.networks.size()) {
+    throw Error(ErrorKind::usage, fmt::format("--networks-per-design {}: there are {} to choose from. Give at most {}?",
+                                              options.networks_per_design, counted(options.networks.size(), "network"),
+                                              options.networks.size()));
+  }
+  if (options.networks_per_design == 0 || (options.search.empty() && !options.keep)) return;
+  throw Error(ErrorKind::usage, fmt::format("--networks-per-design and {} exclude each other: designs are compared on "
+                                            "the same networks. Leave one of them out?",
+                                            options.keep ? "--keep" : "--sampler " + options.search));
+}
+
 }  // namespace
 
 void validate(const SweepOptions& options) {
@@ -85,6 +99,7 @@ void validate(const SweepOptions& options) {
       throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
     }
   }
+  validate_networks_per_design(options);
   if (!options.search.empty()) validate_search(options);
   if (options.keep) validate_keep(options);
   validate_objective(options);

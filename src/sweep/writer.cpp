@@ -23,10 +23,11 @@ std::uint64_t& reason_count(WorkloadCounts& counts, const std::string& code) {
 
 }  // namespace
 
-void count(std::span<const evaluator::Row> rows, std::vector<WorkloadCounts>& workloads) {
+void count(std::span<const evaluator::Row> rows, const std::vector<std::size_t>& chosen,
+           std::vector<WorkloadCounts>& workloads) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const evaluator::Row& row = rows[i];
-    WorkloadCounts& counts = workloads[i % workloads.size()];
+    WorkloadCounts& counts = workloads[chosen.empty() ? i % workloads.size() : chosen[i]];
     ++(row.feasible ? counts.feasible : counts.infeasible);
     for (const log::ViolationRow& violation : row.violations) ++reason_count(counts, violation.code);
   }
@@ -111,7 +112,7 @@ void Writer::report(SweepSummary& summary) const {
 void Writer::identify(Batch& batch) const {
   const space::DesignSpace& space = options_.space();
   const std::size_t dimensions = space.parameters().size();
-  const std::size_t networks = options_.networks.size();
+  const std::size_t networks = options_.networks_of_a_design();
   for (std::size_t i = 0; i < batch.designs; ++i) {
     const auto* first = batch.levels.data() + i * dimensions;
     const space::Design design{.levels = {first, first + dimensions}};
@@ -119,7 +120,7 @@ void Writer::identify(Batch& batch) const {
     const std::uint64_t hash = space.content_hash(design);
     for (std::size_t j = 0; j < networks; ++j) {
       evaluator::Row& row = batch.rows[i * networks + j];
-      row.workload_id = ids_.workload_ids[j];
+      row.workload_id = ids_.workload_ids[batch.chosen.empty() ? j : batch.chosen[i * networks + j]];
       row.design_text_id = text_id;
       row.design_hash = hash;
     }

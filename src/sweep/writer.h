@@ -20,14 +20,17 @@ namespace hindsight::sweep {
 /// A batch of evaluated designs.
 struct Batch {
   std::vector<std::uint16_t> levels;  // designs x dimensions
-  std::vector<evaluator::Row> rows;   // designs x networks
+  std::vector<evaluator::Row> rows;   // designs x networks of a design
+  /// Per row, the place of its network in the options' networks; empty: every design has all of them, in order.
+  std::vector<std::size_t> chosen = {};
   std::size_t designs = 0;
   std::vector<bool> stays = {};  ///< per row, whether it goes to the log; empty: all do
   Progressed progressed;         ///< state of the sweep after this batch
 };
 
-/// Adds rows (designs x networks) to the counts of their networks.
-void count(std::span<const evaluator::Row> rows, std::vector<WorkloadCounts>& workloads);
+/// Adds rows to the counts of their networks; `chosen` as in a Batch.
+void count(std::span<const evaluator::Row> rows, const std::vector<std::size_t>& chosen,
+           std::vector<WorkloadCounts>& workloads);
 
 /// The objective of a design per network; nothing where it is infeasible.
 using Objectives = std::vector<std::optional<double>>;

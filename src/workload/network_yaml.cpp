@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/workload/network.h"
 #include "hindsight/workload/prime_applications.h"
+#include "hindsight/workload/synthetic.h"
 
 namespace hindsight::workload {
 namespace {
@@ -338,24 +340,34 @@ Network parse_network(const std::string& text, const std::string& file_name) {
 }
 
 Network load_network(const std::string& name_or_path) {
+  if (names_synthetic_set(name_or_path)) {
+    const std::vector<std::string> names = synthetic_names(name_or_path);
+    if (names.size() == 1) return load_network(names.front());
+    throw Error(ErrorKind::usage, fmt::format("'{0}' is {1} networks, and one is wanted. Name one of them, e.g. {0}/0",
+                                              printable(name_or_path), names.size()));
+  }
+  if (std::optional<Network> synthetic = find_synthetic(name_or_path)) return *std::move(synthetic);
   return read_network(ConfigNode::load(find_data_file(name_or_path, kFolder, "workload")));
+}
+
+std::vector<std::string> names_of(const std::string& piece) {
+  if (piece == "all") return list_data_files(kFolder);
+  if (names_synthetic_set(piece)) return synthetic_names(piece);
+  if (piece != "prime9") return {piece};
+  std::vector<std::string> names;
+  for (const PrimeApplication& application : prime_applications()) names.emplace_back(application.name);
+  return names;
 }
 
 std::vector<Network> load_networks(const std::string& list) {
   std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
+  std::set<std::string> known;
   for (const std::string& piece : split(list, ',')) {
     if (piece.empty()) {
       throw Error(ErrorKind::usage, fmt::format("empty name in workload list '{}'. Remove the extra comma?", list));
     }
-    if (piece == "prime9") {
-      for (const PrimeApplication& application : prime_applications()) add(std::string(application.name));
-    } else if (piece == "all") {
-      for (const std::string& name : list_data_files(kFolder)) add(name);
-    } else {
-      add(piece);
+    for (const std::string& name : names_of(piece)) {
+      if (known.insert(name).second) names.push_back(name);
     }
   }
   std::vector<Network> networks;

@@ -157,6 +157,22 @@ TEST_F(Learn, SaysWhatWouldBeSatisfiable) {
   expect_one_line_error(propose({"--workload", "m6", "--max", "area_mm2=0.01"}), 3, "area_mm2");
 }
 
+TEST_F(Learn, LeavesOutSyntheticNetworksThatNoLoggedDesignRuns) {
+  // Of the first twelve, some transformers and an MLP of 300 MiB are too large for the memories of this small space.
+  ASSERT_EQ(sweep("synthetic:12", "200").exit_code, 0);
+  const log::Log opened = log::Log::open(log(), log::OpenMode::read_only);
+  const auto stats = log::workload_stats(opened);
+  const auto infeasible = std::count_if(stats.begin(), stats.end(), [](const auto& one) { return one.feasible == 0; });
+  ASSERT_GT(infeasible, 0);
+  ASSERT_LT(infeasible, 12);
+  std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--workloads", "synthetic:12"};
+  arguments.insert(arguments.end(), kTiny.begin(), kTiny.end() - 1);  // not --quiet
+  const Outcome trained = hindsight(arguments);
+  EXPECT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr(std::to_string(infeasible) + " of 12 workloads are left out"));
+  expect_one_line_error(train({"--workloads", "synthetic:13"}), 2, "has no workload 'synthetic1_s0_12_");
+}
+
 TEST_F(Learn, OffersTheNearestWorkload) {
   make_model();
   expect_one_line_error(propose({"--workload", "mobilnet_v2"}), 2, "mobilenet_v2");

@@ -67,6 +67,24 @@ TEST_F(Verbs, ListAndShowWorkloads) {
   EXPECT_THAT(hindsight({"workload", "show", "unet"}).out, HasSubstr("context feature"));
 }
 
+TEST_F(Verbs, SyntheticNetworksAreListedShownExportedAndSwept) {
+  EXPECT_EQ(json_of(hindsight({"workload", "list", "synthetic:12", "--json"})).size(), 12U);
+  const Json shown = json_of(hindsight({"workload", "show", "synthetic:12/5", "--json"}));
+  const std::string exported = write("mine.yaml", hindsight({"workload", "export", "synthetic:12/5"}).out);
+  EXPECT_EQ(json_of(hindsight({"workload", "show", exported, "--json"})), shown);
+  const std::string log = file("synthetic.sqlite");
+  const Json swept =
+      json_of(hindsight({"sweep", "--space", "tiny", "--workloads", "synthetic:12", "--networks-per-design", "3",
+                         "--samples", "20", "--log", log, "--quiet", "--json"}));
+  EXPECT_EQ(swept.at("rows_inserted"), 60);
+  EXPECT_EQ(swept.at("workloads").size(), 12U);
+  expect_one_line_error(hindsight({"workload", "list", "synthetic:0"}), 2, "the count 0 is not in 1..10000");
+  expect_one_line_error(hindsight({"workload", "show", "synthetic:x"}), 2, "'x' is not a count");
+  expect_one_line_error(hindsight({"sweep", "--space", "tiny", "--workloads", "synthetic:12", "--networks-per-design",
+                                   "13", "--samples", "20", "--log", log}),
+                        2, "there are 12 networks to choose from");
+}
+
 TEST_F(Verbs, SimulateNamesValuesThatPassWhenFollowedLiterally) {
   // README's own example.
   std::string design =

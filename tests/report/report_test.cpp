@@ -101,17 +101,20 @@ TEST(Catalogue, FactsAreAlignedAndWrapped) {
   EXPECT_EQ(Json::parse(facts_json({{"a", "b"}})).at("a"), "b");
 }
 
+sweep::SweepOptions options_of(const std::string& workloads) {
+  return {.evaluator = evaluator::built_in(space::load_space("tiny"), accel::load_technology("22nm")),
+          .networks = workload::load_networks(workloads),
+          .sampler = space::SamplerKind::uniform,
+          .samples = 10,
+          .seed = 0,
+          .limits = {},
+          .shard = {},
+          .log = "study.sqlite",
+          .provenance = {}};
+}
+
 TEST(SweepSummary, SaysWhatWasDrawnAndWhy) {
-  const sweep::SweepOptions options{
-      .evaluator = evaluator::built_in(space::load_space("tiny"), accel::load_technology("22nm")),
-      .networks = workload::load_networks("m6"),
-      .sampler = space::SamplerKind::uniform,
-      .samples = 10,
-      .seed = 0,
-      .limits = {},
-      .shard = {},
-      .log = "study.sqlite",
-      .provenance = {}};
+  const sweep::SweepOptions options = options_of("m6");
   sweep::SweepSummary summary;
   summary.status = sweep::SweepStatus::interrupted;
   summary.samples = 10;
@@ -160,6 +163,32 @@ TEST(SweepSummary, SaysWhatWasLeftOutAndWhatASearchAsked) {
   EXPECT_THAT(text, HasSubstr("10 designs that a search for the best latency_s asked for, in order"));
   EXPECT_THAT(text, Not(HasSubstr("left out")));
   EXPECT_EQ(Json::parse(sweep_json(summary, options)).at("sampler"), "trajectory");
+}
+
+TEST(SweepSummary, ListsFamiliesWhereWorkloadsAreManyAndAllOfThemInJson) {
+  sweep::SweepOptions options = options_of("m6,synthetic:300");
+  options.networks_per_design = 9;
+  sweep::SweepSummary summary;
+  summary.designs = 2000;
+  for (const workload::Network& network : options.networks) {
+    // Of every workload one row is feasible, of the first one none was drawn.
+    const bool drawn = network.name() != "m6";
+    summary.workloads.push_back({.name = network.name(), .feasible = drawn ? 1U : 0U, .infeasible = drawn ? 3U : 0U});
+    if (drawn) summary.workloads.back().reasons = {{"noc_timing", 3}};
+  }
+  summary.workloads.back().feasible = 3;
+  const std::string text = sweep_text(summary, options, 80);
+  EXPECT_LE(widest_line(text), 80U);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40) << text;
+  EXPECT_THAT(text, HasSubstr("2,000 designs x 9 of 301 workloads"));
+  EXPECT_THAT(text, HasSubstr("synthetic encoder_decoder"));
+  EXPECT_THAT(text, HasSubstr("\nm6 "));
+  // 299 rows of 4 and one of 6; 299 + 3 feasible; 302 / 1202 = 25.1 %; from 1/4 to 3/6.
+  EXPECT_THAT(text, ::testing::ContainsRegex("all +301 +1,202 +302 +25.1 % +25.0 % +50.0 %"));
+  EXPECT_THAT(text, HasSubstr("synthetic encoder_decoder: noc_timing 75.0 %"));
+  const Json json = Json::parse(sweep_json(summary, options));
+  EXPECT_EQ(json.at("workloads").size(), 301U);
+  EXPECT_EQ(json.at("networks_per_design"), 9);
 }
 
 }  // namespace

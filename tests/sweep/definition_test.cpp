@@ -103,6 +103,16 @@ TEST(DefinitionHash, StaysWhatOldLogsHoldOfTheFirstFourSamplers) {
   }
 }
 
+TEST(DefinitionHash, DependsOnHowManyNetworksADesignTakes) {
+  SweepOptions sweep = options("a.sqlite", 10);
+  const std::string hash = definition_hash(sweep);
+  sweep.networks_per_design = 1;
+  const std::string of_one = definition_hash(sweep);
+  sweep.networks_per_design = 2;
+  EXPECT_NE(of_one, hash);
+  EXPECT_NE(definition_hash(sweep), of_one);
+}
+
 TEST(DefinitionHash, DependsOnTheSamplesOfAHypercube) {
   SweepOptions sweep = options("a.sqlite", 10);
   sweep.sampler = space::SamplerKind::lhs;

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <map>
 #include <random>
 #include <set>
 #include <span>
@@ -308,6 +310,122 @@ TEST(Sweep, RefusesConflictingDefinitionsAndLeavesTheLogAlone) {
   EXPECT_EQ(file_hash(sweep.log), before);
 }
 
+/// Five networks, of which every design takes two.
+SweepOptions two_of_five(const std::filesystem::path& log, std::uint64_t samples) {
+  SweepOptions sweep = options(log, samples);
+  sweep.networks.clear();
+  for (const std::int64_t channels : {16, 32, 64, 128, 256}) {
+    sweep.networks.push_back(network("n" + std::to_string(channels), channels));
+  }
+  sweep.networks_per_design = 2;
+  return sweep;
+}
+
+/// Rows of a log without the numbers of their workloads' registration, in any order.
+std::vector<std::string> sorted_rows(const std::filesystem::path& log) {
+  std::vector<std::string> all = rows(log, false);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TEST(SweepOfChosenNetworks, EvaluatesEveryDesignOnThatManyOfThem) {
+  const TemporaryFolder folder;
+  const SweepOptions sweep = two_of_five(folder / "a.sqlite", 200);
+  const SweepSummary summary = run_sweep(sweep);
+  EXPECT_EQ(summary.rows_inserted, 400U);
+  EXPECT_EQ(summary.rows_rejected, 0U) << summary.first_rejection;
+  std::map<std::string, std::set<std::int64_t>> of_design;
+  std::map<std::int64_t, std::uint64_t> of_workload;
+  const log::Log log = log::Log::open(sweep.log, log::OpenMode::read_only);
+  log::for_each_evaluation(log, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
+    of_design[record.design_text_id].insert(record.workload_id);
+    ++of_workload[record.workload_id];
+    return true;
+  });
+  EXPECT_EQ(of_design.size(), 200U);
+  for (const auto& [design, workloads] : of_design) EXPECT_EQ(workloads.size(), 2U) << design;
+  const auto workloads = log::workloads(log);
+  ASSERT_EQ(workloads.size(), 5U);
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    const WorkloadCounts& counts = summary.workloads[i];
+    EXPECT_EQ(counts.name, workloads[i].name);
+    EXPECT_EQ(counts.feasible + counts.infeasible, of_workload[workloads[i].workload_id]) << counts.name;
+    // 200 designs x 2 of 5 = 80 expected; five standard deviations of a binomial count: 5 sqrt(200 0.4 0.6) = 35.
+    EXPECT_NEAR(static_cast<double>(of_workload[workloads[i].workload_id]), 80, 35) << counts.name;
+  }
+}
+
+TEST(SweepOfChosenNetworks, GivesRowsThatTheWholeSweepHas) {
+  const TemporaryFolder folder;
+  const SweepOptions some = two_of_five(folder / "some.sqlite", 60);
+  SweepOptions all = some;
+  all.networks_per_design = 0;
+  all.log = folder / "all.sqlite";
+  (void)run_sweep(some);
+  (void)run_sweep(all);
+  const std::vector<std::string> few = sorted_rows(some.log), whole = sorted_rows(all.log);
+  EXPECT_EQ(few.size(), 120U);
+  EXPECT_EQ(whole.size(), 300U);
+  EXPECT_TRUE(std::includes(whole.begin(), whole.end(), few.begin(), few.end()));
+}
+
+TEST(SweepOfChosenNetworks, GivesTheSameRowsForAnyThreadsBatchAndShards) {
+  const TemporaryFolder folder;
+  const SweepOptions whole = two_of_five(folder / "whole.sqlite", 101);
+  (void)run_sweep(whole);
+  SweepOptions other = whole;
+  other.threads = 5;
+  other.batch_designs = 7;
+  other.log = folder / "other.sqlite";
+  (void)run_sweep(other);
+  EXPECT_EQ(rows(other.log), rows(whole.log));
+  std::vector<std::string> together;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    SweepOptions part = whole;
+    part.log = folder / ("part" + std::to_string(i) + ".sqlite");
+    part.shard = {.index = i, .count = 3};
+    (void)run_sweep(part);
+    for (std::string& row : rows(part.log, false)) together.push_back(std::move(row));
+  }
+  std::sort(together.begin(), together.end());
+  EXPECT_EQ(together, sorted_rows(whole.log));
+}
+
+TEST(SweepOfChosenNetworks, GivesTheSameRowsWhenInterruptedAndWhenSamplesGrow) {
+  const TemporaryFolder folder;
+  SweepOptions whole = two_of_five(folder / "whole.sqlite", 120);
+  whole.batch_designs = 4;
+  (void)run_sweep(whole);
+  SweepOptions parts = whole;
+  parts.log = folder / "parts.sqlite";
+  parts.samples = 50;
+  (void)run_sweep(parts);
+  parts.samples = 120;
+  SweepStatus status = SweepStatus::interrupted;
+  int runs = 0;
+  for (; status == SweepStatus::interrupted && runs < 100; ++runs) {
+    parts.evaluator = std::make_shared<const Interrupter>(whole.evaluator, 3);
+    set_interrupt_requested(false);
+    status = run_sweep(parts).status;
+  }
+  set_interrupt_requested(false);
+  EXPECT_EQ(status, SweepStatus::finished);
+  EXPECT_GT(runs, 2);
+  EXPECT_EQ(rows(parts.log), rows(whole.log));
+}
+
+TEST(SweepOfChosenNetworks, ChangesItsChoiceWithTheSeed) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = two_of_five(folder / "a.sqlite", 0);
+  sweep.sampler = space::SamplerKind::grid;  // the same designs for every seed
+  SweepOptions other = sweep;
+  other.seed = sweep.seed + 1;
+  other.log = folder / "b.sqlite";
+  (void)run_sweep(sweep);
+  (void)run_sweep(other);
+  EXPECT_NE(sorted_rows(sweep.log), sorted_rows(other.log));
+}
+
 TEST(Sweep, RefusesOptionsThatMakeNoSense) {
   const TemporaryFolder folder;
   const SweepOptions good = options(folder / "a.sqlite", 20);
@@ -327,6 +445,10 @@ TEST(Sweep, RefusesOptionsThatMakeNoSense) {
   bad.sampler = space::SamplerKind::grid;
   bad.grid_limit = 100;
   EXPECT_THAT(error_of([&] { (void)run_sweep(bad); }).what(), HasSubstr("384"));
+  bad = good;
+  bad.networks_per_design = 3;
+  EXPECT_THAT(error_of([&] { (void)run_sweep(bad); }).what(),
+              HasSubstr("--networks-per-design 3: there are 2 networks to choose from. Give at most 2?"));
   EXPECT_FALSE(std::filesystem::exists(good.log));
 }
 

@@ -7,7 +7,8 @@
 
 namespace hindsight::report {
 
-/// What was drawn, evaluated and written, then a row per workload with its feasible share and reasons.
+/// What was drawn, evaluated and written, then a row per workload with its feasible share and reasons; where these are
+/// many, a row per family of synthetic networks and one for all others. sweep_json() lists every workload.
 [[nodiscard]] std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOptions& options,
                                      int columns);
 [[nodiscard]] std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options);

@@ -1,9 +1,10 @@
-/// Sweeps: sample designs, evaluate them on every network, append all of it to a log; resumable and sharded.
+/// Sweeps: sample designs, evaluate them on networks, append all of it to a log; resumable and sharded.
 ///
 /// The sweep's sequence is a pure function of (space, sampler, seed, constraints): candidates in order,
 /// without those that break a constraint known before evaluation and without designs that already occurred.
 /// What remains is numbered 0, 1, 2 ...; a sweep of N samples evaluates numbers 0 to N-1, and shard i of S
-/// those of them with number mod S == i. Neither the thread count nor interruptions change a row or its order.
+/// those of them with number mod S == i. A design is evaluated on every network, or on a choice of them that depends on
+/// the seed and its number only. Neither the thread count nor interruptions change a row or its order.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +61,7 @@ struct SweepOptions {
   space::SamplerKind sampler = space::SamplerKind::uniform;
   std::uint64_t samples = 0;  ///< new designs within the constraints, all shards together; grid: 0 = all
   std::uint64_t seed = 0;
+  std::size_t networks_per_design = 0;  ///< chosen for each design; 0 = all
   std::vector<FactLimit> limits;
   std::uint64_t grid_limit = 10'000'000;  ///< [chosen] a grid of nine networks takes about an hour on one core
   Shard shard;
@@ -76,6 +78,9 @@ struct SweepOptions {
   bool quiet = false;
   Provenance provenance;
   [[nodiscard]] const space::DesignSpace& space() const { return evaluator->space(); }
+  [[nodiscard]] std::size_t networks_of_a_design() const {
+    return networks_per_design == 0 ? networks.size() : networks_per_design;
+  }
 };
 
 /// "uniform", "around", or the name of the search.
@@ -124,8 +129,8 @@ struct SweepSummary {
 };
 
 /// SHA-256 over everything that decides a sweep's rows and their order: space, sampler, seed, constraints,
-/// networks, evaluator, shard, centre of a walk, objective, rows to keep; for LHS and with rows to keep also the number
-/// of samples, which strata and thresholds depend on.
+/// networks and how many of them a design takes, evaluator, shard, centre of a walk, objective, rows to keep; for LHS
+/// and with rows to keep also the number of samples, which strata and thresholds depend on.
 [[nodiscard]] std::string definition_hash(const SweepOptions& options);
 
 /// Runs, or continues, a sweep of a sequence (not of a search: run_queries).

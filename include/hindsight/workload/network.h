@@ -70,9 +70,13 @@ struct LayerCounts {
 };
 [[nodiscard]] LayerCounts count_layers(const Network& network);
 
-/// Reads `data/workloads/NAME.yaml` or a path. Errors: Error{usage}, file:line:column, nearest name.
+/// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name. Errors: Error{usage},
+/// file:line:column, nearest name.
 [[nodiscard]] Network load_network(const std::string& name_or_path);
-/// "a,b,c", or the alias "prime9" for the nine applications of PRIME's study, or "all".
+/// The names that one piece of a list stands for: "prime9" for the nine applications of PRIME's study, "all" for
+/// everything shipped, "synthetic:300" for a set of synthetic networks; anything else stands for itself.
+[[nodiscard]] std::vector<std::string> names_of(const std::string& piece);
+/// "a,b,c", each as names_of() takes it.
 [[nodiscard]] std::vector<Network> load_networks(const std::string& list);
 /// Reads the text of a workload file; `file_name` stands for the file in messages.
 [[nodiscard]] Network parse_network(const std::string& text, const std::string& file_name);

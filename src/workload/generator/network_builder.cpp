@@ -38,6 +38,7 @@ Layer convolution_layer(const std::string& name, LayerType type, FeatureMap in, 
   layer.out_channels = conv.out;
   layer.kernel_height = layer.kernel_width = conv.kernel;
   layer.stride_height = layer.stride_width = conv.stride;
+  layer.groups = conv.groups;
   const Padding height = border_padding(border, type, in.height, conv.kernel, conv.stride);
   const Padding width = border_padding(border, type, in.width, conv.kernel, conv.stride);
   layer.pad_top = height.before;

@@ -27,6 +27,7 @@ struct Conv {
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
   Channel channel = Channel::batch_norm;
+  std::int64_t groups = 1;
 };
 
 /// An inverted residual block (Sandler et al. 2018): expand, depthwise, project; a 1x1 expansion is left out where
