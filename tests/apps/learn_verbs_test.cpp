@@ -268,6 +268,15 @@ TEST_F(Learn, CtrlCWithoutAModelLeavesNone) {
   EXPECT_FALSE(std::filesystem::exists(model() + ".checkpoint"));
 }
 
+TEST_F(Learn, ATrainingThatFailsIsARunThatFailed) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  // Beyond single precision: the loss is infinite.
+  expect_one_line_error(train({"--set", "alpha=1e300"}), 1, "Lower learning_rate");
+  const log::RunInfo run = log::recent_runs(log::Log::open(log(), log::OpenMode::read_only), 1).front();
+  EXPECT_EQ(run.kind, "train");
+  EXPECT_EQ(run.status, "failed");
+}
+
 TEST_F(Learn, ATableWithoutFailuresTrainsProposesAndSaysSo) {
   std::string csv = "a,b,cost\n";
   for (int a = 1; a <= 8; ++a) {
