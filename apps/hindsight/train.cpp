@@ -240,19 +240,16 @@ void warn_of_few_rows(const dataset::Dataset& data, const surrogate::TrainingPla
                   counted(held_out, "feasible row")));
 }
 
-/// After Ctrl-C: what there was stays, the complete members wait in the checkpoint, and the way on is said.
+/// After Ctrl-C: what there was stays, the checkpoint has where every member stands, and the way on is said.
 int end_interrupted(const Options& options, const Provenance& provenance, const report::TrainingSummary& summary) {
   if (options.json) print(report::training_json(summary));
-  const std::int64_t complete = summary.result->complete_members;
+  const surrogate::TrainResult& result = *summary.result;
   const bool has_model = std::filesystem::exists(options.out);
-  const bool resumes = complete > 0 && !options.resume;
-  remark(fmt::format(
-      "interrupted after {}: {}, {}", counted(static_cast<std::uint64_t>(summary.result->steps_done), "step"),
-      has_model ? options.out + " is as it was" : "no model was written",
-      complete == 0
-          ? std::string("no member was complete, so the next training starts again")
-          : fmt::format("{} has {} of {} members", checkpoint_of(options), complete, summary.plan->recipe.ensemble)));
-  remark(fmt::format("go on with: {}{}", provenance.command_line, resumes ? " --resume" : ""));
+  remark(fmt::format("interrupted after {}: {}, {} keeps all of them ({})",
+                     counted(static_cast<std::uint64_t>(result.steps_done()), "step"),
+                     has_model ? options.out + " is as it was" : "no model was written", checkpoint_of(options),
+                     report::reached_text(result.members)));
+  remark(fmt::format("go on with: {}{}", provenance.command_line, options.resume ? "" : " --resume"));
   return exit_code(ErrorKind::interrupted);
 }
 
@@ -301,8 +298,8 @@ int run(const Options& given, const Provenance& provenance) {
   const dataset::Dataset data = dataset::load_dataset(options.log, selection);
   if (options.resume && !std::filesystem::exists(checkpoint_of(options))) {
     remark(
-        fmt::format("--resume: there is no {} (it holds the complete members of an interrupted training). Training "
-                    "from the start",
+        fmt::format("--resume: there is no {} (it holds what an interrupted training had done). Training from the "
+                    "start",
                     checkpoint_of(options)));
   }
   surrogate::TrainingPlan plan = surrogate::plan_training(data, recipe);
@@ -338,12 +335,12 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_option("--hold-out", options->hold_out, "Workloads a,b that only validate");
   verb->add_option("--device", options->device, "auto, cpu or cuda [auto]");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
-  verb->add_flag("--resume", options->resume, "Go on after Ctrl-C: complete members are kept");
+  verb->add_flag("--resume", options->resume, "Go on where Ctrl-C stopped this training");
   verb->add_flag("--tune", options->tune, "Search the recipe's ranges first");
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer(
-      "Ctrl-C writes no model: complete members wait in OUT.checkpoint.\n"
+      "Ctrl-C writes no model: what was done waits in OUT.checkpoint, for --resume.\n"
       "Example: hindsight train --log study.sqlite --workloads prime9 \\\n"
       "           --out study.safetensors");
   verb->callback(

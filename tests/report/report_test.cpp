@@ -10,6 +10,7 @@
 #include "hindsight/report/catalogue.h"
 #include "hindsight/report/evaluation.h"
 #include "hindsight/report/log_summary.h"
+#include "hindsight/report/model.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/space/design_space.h"
 
@@ -129,6 +130,15 @@ TEST(SweepSummary, SaysWhatWasDrawnAndWhy) {
   EXPECT_EQ(json.at("status"), "interrupted");
   EXPECT_EQ(json.at("run_id"), nullptr);
   EXPECT_EQ(json.at("workloads").at(0).at("reasons").at("noc_timing"), 3);
+}
+
+TEST(ReachedText, SaysHowFarTheMembersCame) {
+  const surrogate::MemberProgress complete{.steps_done = 3000, .complete = true};
+  EXPECT_EQ(reached_text({complete, {.steps_done = 1213}, {}}),
+            "1 of 3 members complete, the others after 0 to 1,213 steps");
+  EXPECT_EQ(reached_text({complete, {.steps_done = 1}}), "1 of 2 members complete, the other after 1 step");
+  EXPECT_EQ(reached_text({{.steps_done = 7}, {.steps_done = 7}}), "0 of 2 members complete, the others after 7 steps");
+  EXPECT_EQ(reached_text({complete}), "1 of 1 member complete");
 }
 
 TEST(LogSummary, MoreUtilisationIsBetter) {

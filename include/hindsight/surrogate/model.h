@@ -90,9 +90,8 @@ class Model {
   Parts parts_;
 };
 
-enum class Card { written, left_out };
 /// Writes the model and its card (`file` with the extension .md). Error{failure}; the old file stays then.
-void save_model(const Model& model, const std::filesystem::path& file, Card card = Card::written);
+void save_model(const Model& model, const std::filesystem::path& file);
 /// Error{incompatible}: truncated, bit-flipped, of another format, wrong shapes; the message says which.
 [[nodiscard]] Model load_model(const std::filesystem::path& file);
 /// Error{incompatible} when the model was trained on another space (names both hashes and the first difference).
