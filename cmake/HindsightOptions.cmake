@@ -31,12 +31,13 @@ if(HINDSIGHT_WERROR)
   target_compile_options(hindsight_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
-# hindsight_build_quickly(TARGET): what TARGET itself does is little (tests, tables, verbs), its build is most of its cost.
-function(hindsight_build_quickly target)
+# hindsight_build_quickly(TARGET LEVEL): what TARGET itself does is little (tests, tables, verbs), its build is most of its
+# cost. LEVEL: its optimisation in a release build, -O1 or -O0.
+function(hindsight_build_quickly target level)
   if(HINDSIGHT_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   else()
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
   endif()
 endfunction()
 

@@ -93,6 +93,7 @@ int import(const ImportOptions& options, const Provenance& provenance) {
       options.space.empty() ? infer_csv_space(table, roles, "") : space::load_space(options.space);
   install_interrupt_handlers();
   const dataset::ImportResult result = dataset::import_csv(table, roles, space, options.log, duplicates, provenance);
+  for (const std::string& text : result.remarks) remark(text);
   print(options.json ? report::import_json(result, options.log)
                      : report::import_text(result, options.log, output_columns()));
   return 0;

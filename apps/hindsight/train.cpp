@@ -220,30 +220,24 @@ std::string options_json(const Options& options, const surrogate::Recipe& recipe
                                     {"where", options.where},
                                     {"constraints", options.constraints},
                                     {"out", options.out},
+                                    {"tune", options.tune},
                                     {"recipe", surrogate::to_yaml(recipe)}};
   return json.dump();
 }
 
-/// Notes the training, and its model where it was finished, in the log it came from. Error when that fails, which says
-/// that the model is there.
-std::optional<std::int64_t> record(const Options& options, const Provenance& provenance,
-                                   const report::TrainingSummary& summary) {
-  const surrogate::Recipe& recipe = summary.plan->recipe;
-  std::optional<log::ModelRow> model;
-  if (!summary.file.empty()) {
-    model = {.name = summary.file.stem().string(),
-             .kind = surrogate::to_string(recipe.method),
-             .file = summary.file.string(),
-             .file_sha256 = summary.file_sha256,
-             .card_json = report::model_json(summary.result->model, summary.file, summary.file_sha256)};
-  }
+/// Stores the model that was written in the log it came from. Error when that fails, which says that the model is
+/// there.
+std::int64_t note_model(study::TrainingRecord& record, const report::TrainingSummary& summary) {
   try {
-    return study::record_training(options.log, provenance, options_json(options, recipe), summary.data->space, model);
+    return record.finish(summary.data->space,
+                         {.name = summary.file.stem().string(),
+                          .kind = surrogate::to_string(summary.plan->recipe.method),
+                          .file = summary.file.string(),
+                          .file_sha256 = summary.file_sha256,
+                          .card_json = report::model_json(summary.result->model, summary.file, summary.file_sha256)});
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}, but not noted in the log: {}",
-                                          model ? printable(summary.file.string(), 200) + " is written"
-                                                : "the training is interrupted",
-                                          error.what()));
+    throw Error(error.kind(), fmt::format("{} is written, but not noted in the log: {}",
+                                          printable(summary.file.string(), 200), error.what()));
   }
 }
 
@@ -273,53 +267,30 @@ void warn_of_few_rows(const dataset::Dataset& data, const surrogate::TrainingPla
                   counted(held_out, "feasible row")));
 }
 
-/// After Ctrl-C: what there was stays, the complete members wait in the checkpoint, and the way on is said.
+/// After Ctrl-C: what there was stays, the checkpoint has where every member stands, and the way on is said.
 int end_interrupted(const Options& options, const Provenance& provenance, const report::TrainingSummary& summary) {
-  static_cast<void>(record(options, provenance, summary));
   if (options.json) print(report::training_json(summary));
-  const std::int64_t complete = summary.result->complete_members;
+  const surrogate::TrainResult& result = *summary.result;
   const bool has_model = std::filesystem::exists(options.out);
-  const bool resumes = complete > 0 && !options.resume;
-  remark(fmt::format(
-      "interrupted after {}: {}, {}", counted(static_cast<std::uint64_t>(summary.result->steps_done), "step"),
-      has_model ? options.out + " is as it was" : "no model was written",
-      complete == 0
-          ? std::string("no member was complete, so the next training starts again")
-          : fmt::format("{} has {} of {} members", checkpoint_of(options), complete, summary.plan->recipe.ensemble)));
-  remark(fmt::format("go on with: {}{}", provenance.command_line, resumes ? " --resume" : ""));
+  remark(fmt::format("interrupted after {}: {}, {} keeps all of them ({})",
+                     counted(static_cast<std::uint64_t>(result.steps_done()), "step"),
+                     has_model ? options.out + " is as it was" : "no model was written", checkpoint_of(options),
+                     report::reached_text(result.members)));
+  remark(fmt::format("go on with: {}{}", provenance.command_line, options.resume ? "" : " --resume"));
   return exit_code(ErrorKind::interrupted);
 }
 
-int run(const Options& given, const Provenance& provenance) {
-  const surrogate::Recipe recipe = make_recipe(given);
-  const surrogate::Device device = parse_device(given.device);
-  require_model_name(given.out);
-  require_separate_files(given);
-  const Options options = with_log_names(given);
-  dataset::Selection selection = make_selection(options);
-  leave_out_infeasible_synthetic(options, selection);
-  // The model is noted in the log at the end: a log that cannot be written is refused before the training.
-  static_cast<void>(log::Log::open(options.log, log::OpenMode::read_write));
-  install_interrupt_handlers();
-  const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
-  const dataset::Dataset data = dataset::load_dataset(options.log, selection);
-
-  const std::filesystem::path checkpoint = checkpoint_of(options);
-  if (options.resume && !std::filesystem::exists(checkpoint)) {
-    remark(
-        fmt::format("--resume: there is no {} (it holds the complete members of an interrupted training). Training "
-                    "from the start",
-                    checkpoint.string()));
-  }
+/// Trains, writes the model and shows what it is; or ends where Ctrl-C stopped it.
+int train_and_store(const Options& options, const Provenance& provenance, const dataset::Dataset& data,
+                    surrogate::TrainingPlan plan, study::TrainingRecord& record) {
   TrainingProgress progress(options.quiet);
-  const surrogate::TrainOptions train_options{.device = device,
+  const surrogate::TrainOptions train_options{.device = parse_device(options.device),
                                               .threads = options.threads,
-                                              .checkpoint = checkpoint,
+                                              .checkpoint = checkpoint_of(options),
                                               .resume = options.resume,
                                               .progress = std::ref(progress)};
-  surrogate::TrainingPlan plan = surrogate::plan_training(data, recipe);
-  if (!options.quiet) warn_of_few_rows(data, plan);
-  if (options.tune) plan = surrogate::plan_training(data, tuned(data, recipe, train_options, options.quiet));
+  const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
+  if (options.tune) plan = surrogate::plan_training(data, tuned(data, plan.recipe, train_options, options.quiet));
   surrogate::TrainResult result = surrogate::train(data, plan, train_options);
   progress.finish();
   result.model = with_provenance(result.model, options, provenance, data);
@@ -329,16 +300,40 @@ int run(const Options& given, const Provenance& provenance) {
   if (result.interrupted) return end_interrupted(options, provenance, summary);
   surrogate::save_model(result.model, options.out);
   std::error_code ignored;
-  std::filesystem::remove(checkpoint, ignored);
+  std::filesystem::remove(checkpoint_of(options), ignored);
   summary.file = options.out;
   summary.file_sha256 = sha256_hex(read_file(options.out, kLargestModelBytes));
-  summary.model_id = record(options, provenance, summary);
+  summary.model_id = note_model(record, summary);
   if (options.json) {
     print(report::training_json(summary));
   } else if (!options.quiet) {
     print(report::training_text(summary, output_columns()));
   }
   return 0;
+}
+
+int run(const Options& given, const Provenance& provenance) {
+  const surrogate::Recipe recipe = make_recipe(given);
+  static_cast<void>(parse_device(given.device));
+  require_model_name(given.out);
+  require_separate_files(given);
+  const Options options = with_log_names(given);
+  dataset::Selection selection = make_selection(options);
+  leave_out_infeasible_synthetic(options, selection);
+  // The training is noted in the log: one that cannot be written is refused before its rows are read.
+  static_cast<void>(log::Log::open(options.log, log::OpenMode::read_write));
+  install_interrupt_handlers();
+  const dataset::Dataset data = dataset::load_dataset(options.log, selection);
+  if (options.resume && !std::filesystem::exists(checkpoint_of(options))) {
+    remark(
+        fmt::format("--resume: there is no {} (it holds what an interrupted training had done). Training from the "
+                    "start",
+                    checkpoint_of(options)));
+  }
+  surrogate::TrainingPlan plan = surrogate::plan_training(data, recipe);
+  if (!options.quiet) warn_of_few_rows(data, plan);
+  study::TrainingRecord record(options.log, provenance, options_json(options, recipe));
+  return train_and_store(options, provenance, data, std::move(plan), record);
 }
 
 }  // namespace
@@ -368,12 +363,12 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_option("--hold-out", options->hold_out, "Workloads a,b that only validate");
   verb->add_option("--device", options->device, "auto, cpu or cuda [auto]");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
-  verb->add_flag("--resume", options->resume, "Go on after Ctrl-C: complete members are kept");
+  verb->add_flag("--resume", options->resume, "Go on where Ctrl-C stopped this training");
   verb->add_flag("--tune", options->tune, "Search the recipe's ranges first");
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer(
-      "Ctrl-C writes no model: complete members wait in OUT.checkpoint.\n"
+      "Ctrl-C writes no model: what was done waits in OUT.checkpoint, for --resume.\n"
       "Example: hindsight train --log study.sqlite --workloads prime9 \\\n"
       "           --out study.safetensors");
   verb->callback(

@@ -162,6 +162,37 @@ std::string run_options(const CsvTable& table, const CsvRoles& roles, const Colu
       .dump();
 }
 
+/// COLUMN=VALUE for a value that all of these rows and no other row have; nothing when no column but `without` has one,
+/// or all rows are marked.
+std::optional<std::string> telling_value(const CsvTable& table, const std::vector<bool>& marked, std::size_t without) {
+  if (std::find(marked.begin(), marked.end(), false) == marked.end()) return std::nullopt;
+  const auto first = static_cast<std::size_t>(std::find(marked.begin(), marked.end(), true) - marked.begin());
+  for (std::size_t column = 0; column < table.header.size(); ++column) {
+    const std::string& value = table.rows[first][column];
+    bool tells = column != without;
+    for (std::size_t i = 0; i < table.rows.size() && tells; ++i) tells = (table.rows[i][column] == value) == marked[i];
+    if (tells) return fmt::format("{}={}", printable(table.header[column]), printable(value));
+  }
+  return std::nullopt;
+}
+
+/// Asks about rows that count as feasible although their objective is exactly 0: what many tools write for a failed
+/// run.
+std::optional<std::string> remark_on_zeros(const CsvTable& table, const ColumnRoles& roles) {
+  constexpr std::ptrdiff_t kFillers = 2;  // [chosen] a single 0 may be the best there is, a filler repeats
+  if (roles.infeasible) return std::nullopt;
+  std::vector<bool> zero;
+  for (const auto& row : table.rows) zero.push_back(parse_double(row[roles.objective.column]) == 0.0);
+  const std::ptrdiff_t count = std::count(zero.begin(), zero.end(), true);
+  if (count < kFillers) return std::nullopt;
+  const std::optional<std::string> flag = telling_value(table, zero, roles.objective.column);
+  return fmt::format("{} of {} rows have a {} of exactly 0 and count as feasible. If they are failed runs, {}",
+                     with_commas(static_cast<std::uint64_t>(count)), with_commas(table.rows.size()),
+                     roles.objective.name,
+                     flag ? "mark them: --infeasible " + *flag
+                          : "mark them by a column that tells (--infeasible COLUMN=VALUE), or empty these cells");
+}
+
 }  // namespace
 
 ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const space::DesignSpace& space,
@@ -173,6 +204,7 @@ ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const spac
   const ColumnRoles resolved = resolve_roles(table, roles);
   ImportResult result;
   result.rows = table.rows.size();
+  if (auto remark = remark_on_zeros(table, resolved)) result.remarks.push_back(std::move(*remark));
   Refusals refusals(table, result);
   TableRows read = read_rows(table, resolved, space);
   for (const RefusedRow& refused : read.refused) refusals.add(refused);

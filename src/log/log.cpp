@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "log/impl.h"
 
 namespace hindsight::log {
@@ -122,7 +123,7 @@ Run::Run(Log& log, RunKind kind, const Provenance& provenance, const std::string
 Run::~Run() {
   if (ended_) return;
   try {
-    log_.end_run(id_, RunStatus::failed);
+    log_.end_run(id_, interrupt_requested() ? RunStatus::interrupted : RunStatus::failed);
   } catch (const std::exception&) {
     // The error on its way says why; the run stays "running", like one that was killed.
   }

@@ -44,7 +44,8 @@ std::string import_json(const dataset::ImportResult& result, const std::string& 
             {"feasible", result.feasible},
             {"contradictions", result.contradictions},
             {"rejected_count", result.rejected_count},
-            {"rejected", result.rejected}};
+            {"rejected", result.rejected},
+            {"remarks", result.remarks}};
   json["names"] = Json::object();
   for (const auto& [column, name] : result.renamed) json["names"][column] = name;
   return to_text(json);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hindsight/core/plural.h"
@@ -89,6 +90,12 @@ Json terms_object(const surrogate::TrainingPlan& plan) {
   return terms;
 }
 
+Json member_steps(const surrogate::TrainResult& result) {
+  Json steps = Json::array();
+  for (const surrogate::MemberProgress& member : result.members) steps.push_back(member.steps_done);
+  return steps;
+}
+
 Json model_object(const surrogate::Model& model) {
   const surrogate::Model::Parts& parts = model.parts();
   Json contexts = Json::array();
@@ -124,7 +131,7 @@ std::string training_text(const TrainingSummary& summary, int columns) {
               fmt::format("trained {} on {} in {}: {}, {}", surrogate::to_string(summary.plan->recipe.method),
                           trained_rows_text(summary), duration_text(result.seconds),
                           counted(result.model.parts().members.size(), "member"),
-                          counted(static_cast<std::uint64_t>(result.steps_done), "step")),
+                          counted(static_cast<std::uint64_t>(result.steps_done()), "step")),
               columns, 2);
   Table table;
   table.add_column("workload", Align::left);
@@ -144,6 +151,19 @@ std::string training_text(const TrainingSummary& summary, int columns) {
   return out + wrapped("model: ", fmt::format("{}{}", printable(summary.file.string(), 200), known), columns, 2);
 }
 
+std::string reached_text(const std::vector<surrogate::MemberProgress>& members) {
+  std::vector<std::uint64_t> others;
+  for (const surrogate::MemberProgress& member : members) {
+    if (!member.complete) others.push_back(static_cast<std::uint64_t>(member.steps_done));
+  }
+  const std::string complete =
+      fmt::format("{} of {} complete", members.size() - others.size(), counted(members.size(), "member"));
+  if (others.empty()) return complete;
+  const auto [least, most] = std::ranges::minmax(others);
+  return fmt::format("{}, the {} after {}{}", complete, others.size() == 1 ? "other" : "others",
+                     least == most ? std::string() : with_commas(least) + " to ", counted(most, "step"));
+}
+
 std::string training_json(const TrainingSummary& summary) {
   const surrogate::TrainResult& result = *summary.result;
   const dataset::Dataset& data = *summary.data;
@@ -159,8 +179,9 @@ std::string training_json(const TrainingSummary& summary) {
             {"held_out_rows", summary.plan->split.validation.size()},
             {"seconds", result.seconds},
             {"simulator_queries", summary.simulator_queries},
-            {"steps", result.steps_done},
-            {"complete_members", result.complete_members},
+            {"steps", result.steps_done()},
+            {"complete_members", result.complete_members()},
+            {"member_steps", member_steps(result)},
             {"terms", terms_object(*summary.plan)},
             {"remarks", summary.plan->remarks}};
   if (!summary.file.empty()) {

@@ -1,10 +1,10 @@
-/// Finished members of a training run, kept so that an interrupted run continues with the next member.
+/// What an interrupted training leaves to be continued: its complete members, and where the others stand.
 ///
-/// The file is a model file: per finished member its selected and its final network, the facts in the provenance.
+/// The file is a safetensors file of a kind of its own (tensor_file.h): the arrays of every member under
+/// `member.M.`, its figures in the JSON text.
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +15,11 @@ namespace hindsight::surrogate {
 /// SHA-256 of everything that decides the members: recipe, data, version of the training code.
 [[nodiscard]] std::string training_identity(const Recipe& recipe, const std::string& data_hash);
 
-void save_checkpoint(const std::filesystem::path& file, const Model::Parts& frame, const std::string& identity,
-                     const std::vector<std::optional<TrainedMember>>& members);
-/// `count` members, the finished ones filled in; none when there is no file. Error{incompatible} when the file belongs
-/// to another training.
-[[nodiscard]] std::vector<std::optional<TrainedMember>> load_checkpoint(const std::filesystem::path& file,
-                                                                        const std::string& identity, std::size_t count);
+void save_checkpoint(const std::filesystem::path& file, const std::string& identity,
+                     const std::vector<MemberOutcome>& members);
+/// One outcome per member of the recipe, empty where there is no file. Error{incompatible} when the file is damaged or
+/// belongs to another training.
+[[nodiscard]] std::vector<MemberOutcome> load_checkpoint(const std::filesystem::path& file, const std::string& identity,
+                                                         const MemberInputs& inputs);
 
 }  // namespace hindsight::surrogate

@@ -67,6 +67,16 @@ struct LearnerOutputs {
   std::vector<float> constraints;     // n x k
 };
 
+/// All that the steps to come depend on beside their batches: a learner with the same options that takes it goes on to
+/// the same bits.
+struct LearnerState {
+  Weights weights;
+  // Adam's moments, one value per weight in the library's own order; empty before its first step.
+  std::vector<float> mean_gradient, mean_squared_gradient;
+  std::int64_t steps = 0;             ///< of Adam since the last restart
+  std::vector<std::uint8_t> dropout;  ///< the generator of the masks; empty without dropout
+};
+
 /// One network in training. Errors of the library arrive as std::runtime_error.
 class Learner {
  public:
@@ -82,6 +92,8 @@ class Learner {
   [[nodiscard]] virtual Weights weights() const = 0;
   /// Replaces the weights and forgets the optimiser's moments.
   virtual void restart(const Weights& weights) = 0;
+  [[nodiscard]] virtual LearnerState state() const = 0;
+  virtual void resume(const LearnerState& state) = 0;
 };
 
 /// Several MLPs of one shape, members of an ensemble, that learn the same targets side by side (architecture.h, kind

@@ -295,9 +295,8 @@ void set_margin_kind(Architecture& architecture, const Codes& codes) {
   architecture.paired = codes.paired;
 }
 
-std::vector<std::optional<TrainedMember>> train_margin_members(const MemberInputs& inputs, const ReasonHeads& heads,
-                                                               LearnerFactory& factory, ProgressRelay& relay,
-                                                               unsigned threads) {
+std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, const ReasonHeads& heads,
+                                                LearnerFactory& factory, ProgressRelay& relay, unsigned threads) {
   const Recipe& recipe = inputs.plan.recipe;
   const Codes codes = make_codes(inputs.space, recipe.pair_codes == 1, recipe.level_codes == 1);
   const Eigen::VectorXf units = margin_units(inputs.train);
@@ -320,27 +319,23 @@ std::vector<std::optional<TrainedMember>> train_margin_members(const MemberInput
     }
     steps_done += training.steps_done();
   });
-  std::vector<std::optional<TrainedMember>> members(static_cast<std::size_t>(recipe.ensemble));
+  std::vector<MemberOutcome> members(static_cast<std::size_t>(recipe.ensemble));
   std::vector<const EnsembleWeights*> selected, last;
   for (const TrainedHead& head : trained) {
-    if (!head.selected) return members;
+    if (!head.selected || (goes_on && !head.final)) return members;
     selected.push_back(&*head.selected);
-    last.push_back(head.final ? &*head.final : &*head.selected);
+    last.push_back(goes_on ? &*head.final : &*head.selected);
   }
-  const bool complete = !goes_on || std::all_of(trained.begin(), trained.end(),
-                                                [](const TrainedHead& head) { return head.final.has_value(); });
   for (std::int64_t m = 0; m < recipe.ensemble; ++m) {
     auto chosen = network_of(inputs, codes, tasks, selected, m, units);
-    auto final = network_of(inputs, codes, tasks, complete ? last : selected, m, units);
+    auto final = network_of(inputs, codes, tasks, last, m, units);
     if (!chosen || !final) continue;
     const auto tau = validation_tau(*chosen, inputs.validation);
-    members[static_cast<std::size_t>(m)] = TrainedMember{.selected = std::move(*chosen),
-                                                         .final = std::move(*final),
-                                                         .kendall_tau = tau.value_or(0),
-                                                         .selected_step = recipe.steps,
-                                                         .steps_done = steps_done / recipe.ensemble,
-                                                         .diverged = !complete && !interrupt_requested(),
-                                                         .interrupted = !complete && interrupt_requested()};
+    members[static_cast<std::size_t>(m)].complete = TrainedMember{.selected = std::move(*chosen),
+                                                                  .final = std::move(*final),
+                                                                  .kendall_tau = tau.value_or(0),
+                                                                  .selected_step = recipe.steps,
+                                                                  .steps_done = steps_done / recipe.ensemble};
   }
   return members;
 }

@@ -22,10 +22,9 @@ struct MarginTargets {
 /// Architecture of a network of kind `margins` on a space with these codes.
 void set_margin_kind(Architecture& architecture, const Codes& codes);
 
-/// Trains recipe.ensemble members. None when Ctrl-C came before the first useful weights, or the loss diverged.
-[[nodiscard]] std::vector<std::optional<TrainedMember>> train_margin_members(const MemberInputs& inputs,
-                                                                             const ReasonHeads& heads,
-                                                                             LearnerFactory& factory,
-                                                                             ProgressRelay& relay, unsigned threads);
+/// Trains recipe.ensemble members. All are complete, or none: after Ctrl-C, or when the loss diverged.
+[[nodiscard]] std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, const ReasonHeads& heads,
+                                                              LearnerFactory& factory, ProgressRelay& relay,
+                                                              unsigned threads);
 
 }  // namespace hindsight::surrogate

@@ -14,7 +14,6 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/surrogate/metrics.h"
 #include "surrogate/initial_weights.h"
-#include "surrogate/negatives.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -53,11 +52,21 @@ class Pass {
         sampler_(rows, seed),
         negatives_(rows, inputs.plan.recipe, seed) {}
 
-  LossTerms step(std::int64_t i) {
+  LossTerms step() {
     const bool pairs = weights_.rank != 0;
     Batch batch = sampler_.logged(recipe_.batch_feasible, recipe_.batch_infeasible, pairs);
-    if (weights_.alpha != 0 || weights_.doubt != 0) add_negatives(batch, i);
-    return learner_.step(batch, learning_rate(i));
+    if (weights_.alpha != 0 || weights_.doubt != 0) add_negatives(batch);
+    return learner_.step(batch, learning_rate(done_++));
+  }
+  [[nodiscard]] std::int64_t steps_done() const { return done_; }
+
+  [[nodiscard]] PassState state() const {
+    return {.steps = done_, .batch_draws = sampler_.draws().position(), .negatives = negatives_.state()};
+  }
+  void resume(const PassState& state) {
+    done_ = state.steps;
+    sampler_.draws().move_to(state.batch_draws);
+    negatives_.resume(state.negatives);
   }
 
  private:
@@ -68,7 +77,7 @@ class Pass {
     return recipe_.learning_rate * (floor + (1 - floor) * (1 + std::cos(angle)) / 2);
   }
 
-  void add_negatives(Batch& batch, std::int64_t i) {
+  void add_negatives(Batch& batch) {
     if (method_mining() == NegativeMining::gradient) {
       // Ascent starts from the step's own feasible designs, as in the released code.
       const std::int64_t p = std::ssize(architecture_.level_counts);
@@ -82,7 +91,7 @@ class Pass {
       batch.gradient_rate = recipe_.gradient_rate;
       return;
     }
-    if (i % recipe_.mining_interval == 0) negatives_.search(Network(architecture_, learner_.weights()));
+    if (done_ % recipe_.mining_interval == 0) negatives_.search(Network(architecture_, learner_.weights()));
     negatives_.draw(static_cast<std::size_t>(recipe_.batch_negatives), drawn_, drawn_contexts_);
     sampler_.prepend_negatives(batch, drawn_, drawn_contexts_);
   }
@@ -94,7 +103,7 @@ class Pass {
 
   const Recipe& recipe_;
   const Architecture& architecture_;
-  std::int64_t steps_;
+  std::int64_t steps_, done_ = 0;
   Learner& learner_;
   LossWeights weights_;
   BatchSampler sampler_;
@@ -122,70 +131,115 @@ LearnerOptions learner_options(const MemberInputs& inputs, std::uint64_t seed) {
 /// The training of one member: its learner, how far it came, and its best weights so far.
 class MemberTraining {
  public:
-  MemberTraining(const MemberInputs& inputs, std::int64_t index, LearnerFactory& factory, ProgressRelay& relay)
+  MemberTraining(const MemberInputs& inputs, std::int64_t index, LearnerFactory& factory, ProgressRelay& relay,
+                 const KeepStates& keep)
       : inputs_(inputs),
         recipe_(inputs.plan.recipe),
         relay_(relay),
+        keep_(keep),
         seed_(member_seed(recipe_, index)),
         final_steps_(inputs.all.context.empty() ? 0 : recipe_.final_steps),
         learner_(factory.create(learner_options(inputs, seed_))),
-        progress_{.member = index, .members = recipe_.ensemble, .steps = recipe_.steps + final_steps_} {}
+        progress_{.member = index, .members = recipe_.ensemble, .steps = recipe_.steps + final_steps_} {
+    pass_.emplace(inputs_, inputs_.train, recipe_.steps, seed_, *learner_);
+  }
+
+  void resume(const MemberState& state) {
+    best_ = state.best;
+    best_tau_ = state.best_tau;
+    selected_step_ = state.selected_step;
+    evaluations_since_best_ = state.evaluations_since_best;
+    done_ = state.steps_done;
+    if (best_) progress_.best_kendall_tau = best_tau_.value_or(progress_.best_kendall_tau);
+    if (state.in_final_pass) begin_final_pass(done_ - state.pass.steps);
+    pass_->resume(state.pass);
+    learner_->resume(state.learner);
+  }
 
   /// As train_member.
-  std::optional<TrainedMember> run() {
-    learn_training_rows();
-    if (!best_) return std::nullopt;
-    TrainedMember result{.selected = *best_,
-                         .final = *best_,
-                         .kendall_tau = best_tau_.value_or(0),
-                         .selected_step = selected_step_,
-                         .steps_done = done_,
-                         .diverged = diverged_,
-                         .interrupted = interrupted_};
-    if (final_steps_ > 0 && !interrupted_ && !diverged_) learn_all_rows(result);
-    return result;
+  MemberOutcome run() {
+    if (!in_final_pass_) {
+      learn_training_rows();
+      if (interrupted_) return stopped();
+      if (!best_) return {};
+      if (diverged_ || final_steps_ == 0) return complete(*best_);
+      begin_final_pass(done_);
+    }
+    learn_all_rows();
+    if (interrupted_) return stopped();
+    if (diverged_) return complete(*best_);
+    try {
+      return complete(Network(inputs_.architecture, learner_->weights()));
+    } catch (const Error&) {  // a weight that is not finite
+      diverged_ = true;
+      return complete(*best_);
+    }
   }
 
  private:
-  /// The first pass: keeps the weights that are best on the validation rows, and stops when they stay so for long.
-  void learn_training_rows() {
-    Pass pass(inputs_, inputs_.train, recipe_.steps, seed_, *learner_);
-    const auto warm_up = static_cast<std::int64_t>(kWarmUpFrac * static_cast<double>(recipe_.steps));
-    while (done_ < recipe_.steps) {
-      interrupted_ = interrupt_requested();
-      if (interrupted_) break;
-      const LossTerms terms = pass.step(done_);
-      diverged_ = !finite(terms);
-      if (diverged_) break;
-      ++done_;
-      const bool due = done_ % recipe_.evaluate_interval == 0 && done_ >= warm_up;
-      if (due || done_ == recipe_.steps) diverged_ = !select();
-      report(terms);
-      if (diverged_ || (recipe_.patience > 0 && evaluations_since_best_ >= recipe_.patience)) break;
-    }
-    if (interrupted_ && !best_ && done_ > 0) diverged_ = !select();
+  [[nodiscard]] MemberState state() const {
+    return {.learner = learner_->state(),
+            .in_final_pass = in_final_pass_,
+            .pass = pass_->state(),
+            .best = best_,
+            .best_tau = best_tau_,
+            .selected_step = selected_step_,
+            .evaluations_since_best = evaluations_since_best_,
+            .steps_done = done_};
   }
 
-  /// The second pass: goes on from the best weights with the validation rows, too.
-  void learn_all_rows(TrainedMember& result) {
+  /// A member that took no step has nothing to keep: it begins anew.
+  [[nodiscard]] MemberOutcome stopped() const {
+    return {.complete = {}, .unfinished = done_ > 0 ? std::optional(state()) : std::nullopt};
+  }
+
+  [[nodiscard]] MemberOutcome complete(Network final) const {
+    return {.complete = TrainedMember{.selected = *best_,
+                                      .final = std::move(final),
+                                      .kendall_tau = best_tau_.value_or(0),
+                                      .selected_step = selected_step_,
+                                      .steps_done = done_,
+                                      .diverged = diverged_},
+            .unfinished = {}};
+  }
+
+  /// The first pass: keeps the weights that are best on the validation rows, and stops when they stay so for long.
+  void learn_training_rows() {
+    const auto warm_up = static_cast<std::int64_t>(kWarmUpFrac * static_cast<double>(recipe_.steps));
+    while (done_ < recipe_.steps && step()) {
+      const bool due = done_ % recipe_.evaluate_interval == 0 && done_ >= warm_up;
+      if (due || done_ == recipe_.steps) diverged_ = !select();
+      relay_.report(progress_);
+      if (diverged_ || (recipe_.patience > 0 && evaluations_since_best_ >= recipe_.patience)) break;
+      keep_when_due();
+    }
+  }
+
+  /// The second pass goes on from the best weights with the validation rows, too.
+  void begin_final_pass(std::int64_t first_pass_steps) {
+    in_final_pass_ = true;
     learner_->restart(best_->weights());
-    Pass pass(inputs_, inputs_.all, final_steps_, mix64(seed_), *learner_);
-    progress_.steps = done_ + final_steps_;  // an early stop shortened the first pass
-    for (std::int64_t i = 0; i < final_steps_; ++i) {
-      result.interrupted = interrupt_requested();
-      if (result.interrupted) return;
-      const LossTerms terms = pass.step(i);
-      result.diverged = !finite(terms);
-      if (result.diverged) return;
-      ++done_;
-      result.steps_done = done_;
-      report(terms);
+    pass_.emplace(inputs_, inputs_.all, final_steps_, mix64(seed_), *learner_);
+    progress_.steps = first_pass_steps + final_steps_;  // an early stop shortened the first pass
+  }
+
+  void learn_all_rows() {
+    while (pass_->steps_done() < final_steps_ && step()) {
+      relay_.report(progress_);
+      keep_when_due();
     }
-    try {
-      result.final = Network(inputs_.architecture, learner_->weights());
-    } catch (const Error&) {  // a weight that is not finite
-      result.diverged = true;
-    }
+  }
+
+  /// One step of the present pass; false when it was not taken, because of Ctrl-C or a loss that is not finite.
+  bool step() {
+    interrupted_ = interrupt_requested();
+    if (interrupted_) return false;
+    const LossTerms terms = pass_->step();
+    diverged_ = !finite(terms);
+    if (diverged_) return false;
+    ++done_;
+    note(terms);
+    return true;
   }
 
   /// Compares the current weights with the best; false when they are not finite.
@@ -209,7 +263,7 @@ class MemberTraining {
     }
   }
 
-  void report(const LossTerms& terms) {
+  void note(const LossTerms& terms) {
     progress_.step = done_;
     progress_.loss = terms.total;
     progress_.squared_error = terms.squared_error;
@@ -217,20 +271,28 @@ class MemberTraining {
     progress_.infeasible_mean = terms.infeasible_mean;
     progress_.rank_loss = terms.rank;
     progress_.feasibility_loss = terms.feasibility;
-    relay_.report(progress_);
+  }
+
+  void keep_when_due() {
+    if (!keep_.keep || Clock::now() - last_kept_ < keep_.interval) return;
+    keep_.keep(state());
+    last_kept_ = Clock::now();
   }
 
   const MemberInputs& inputs_;
   const Recipe& recipe_;
   ProgressRelay& relay_;
+  const KeepStates& keep_;
   std::uint64_t seed_;
   std::int64_t final_steps_;
   std::unique_ptr<Learner> learner_;
+  std::optional<Pass> pass_;
   TrainProgress progress_;
   std::optional<Network> best_;
   std::optional<double> best_tau_;
   std::int64_t selected_step_ = 0, done_ = 0, evaluations_since_best_ = 0;
-  bool diverged_ = false, interrupted_ = false;
+  bool in_final_pass_ = false, diverged_ = false, interrupted_ = false;
+  Clock::time_point last_kept_ = Clock::now();
 };
 
 }  // namespace
@@ -267,9 +329,26 @@ std::optional<double> validation_tau(const Network& network, const TrainingRows&
   return sum / static_cast<double>(contexts);
 }
 
-std::optional<TrainedMember> train_member(const MemberInputs& inputs, std::int64_t index, LearnerFactory& factory,
-                                          ProgressRelay& relay) {
-  return MemberTraining(inputs, index, factory, relay).run();
+MemberOutcome train_member(const MemberInputs& inputs, std::int64_t index, const std::optional<MemberState>& start,
+                           LearnerFactory& factory, ProgressRelay& relay, const KeepStates& keep) {
+  MemberTraining training(inputs, index, factory, relay, keep);
+  if (start) training.resume(*start);
+  return training.run();
+}
+
+std::optional<TrainedMember> so_far(const MemberInputs& inputs, const MemberState& state) {
+  try {
+    const Network network = state.best ? *state.best : Network(inputs.architecture, state.learner.weights);
+    const std::optional<double> tau = state.best ? state.best_tau : validation_tau(network, inputs.validation);
+    return TrainedMember{.selected = network,
+                         .final = network,
+                         .kendall_tau = tau.value_or(0),
+                         .selected_step = state.best ? state.selected_step : state.steps_done,
+                         .steps_done = state.steps_done,
+                         .interrupted = true};
+  } catch (const Error&) {  // a weight that is not finite
+    return std::nullopt;
+  }
 }
 
 }  // namespace hindsight::surrogate

@@ -113,6 +113,20 @@ class Moments {
   Eigen::VectorXd squares_;
 };
 
+/// What every network says about the rows, per view of the application: views x members.
+std::vector<std::vector<Prediction>> answers(const std::vector<Network>& members,
+                                             const Eigen::Ref<const Network::Levels>& levels, Heads heads,
+                                             const PreparedContext& context) {
+  std::vector<std::vector<Prediction>> answers(context.views.size());
+  // One network after the other, so that its weights stay in the cache for all views.
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    for (std::size_t v = 0; v < context.views.size(); ++v) {
+      answers[v].push_back(members[m].predict(levels, heads, *context.views[v][m]));
+    }
+  }
+  return answers;
+}
+
 /// The objective in its unit, of an application with this mean and deviation.
 EnsemblePrediction in_units(EnsemblePrediction prediction, const dataset::ObjectiveScaler::Scale& scale,
                             dataset::ValueScale value_scale) {
@@ -183,14 +197,8 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const 
     const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
     Moments score(count, members), p_feasible(count, members);
     Eigen::MatrixXd constraints = Eigen::MatrixXd::Zero(count, k);
-    // One network after the other, so that its weights stay in the cache for all views.
-    std::vector<std::vector<Prediction>> answers(context.views.size());
-    for (std::size_t m = 0; m < parts_.members.size(); ++m) {
-      for (std::size_t v = 0; v < context.views.size(); ++v) {
-        answers[v].push_back(parts_.members[m].predict(levels.middleRows(first, count), heads, *context.views[v][m]));
-      }
-    }
-    for (const std::vector<Prediction>& view : answers) {
+    for (const std::vector<Prediction>& view :
+         answers(parts_.members, levels.middleRows(first, count), heads, context)) {
       Eigen::MatrixXd scores(count, members), probabilities(count, members);
       for (Eigen::Index m = 0; m < members; ++m) {
         const Prediction& prediction = view[static_cast<std::size_t>(m)];

@@ -5,89 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "surrogate/json_entries.h"
 
 namespace hindsight::surrogate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// Deepest nesting of a model's JSON. [chosen] the deepest that is written has five levels
-constexpr int kDeepest = 16;
-
-[[noreturn]] void refuse(const std::string& problem) { throw Error(ErrorKind::incompatible, problem); }
-
-/// Parses JSON from outside: nesting of at most kDeepest, no key twice in an object. `what` names it in messages.
-Json parse_bounded_json(std::string_view text, std::string_view what) {
-  std::vector<std::set<std::string>> keys;
-  int depth_excess = 0;
-  std::string repeated;
-  const Json::parser_callback_t watch = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
-      repeated = value.get<std::string>();
-    }
-    const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    if (opens && depth >= kDeepest) ++depth_excess;
-    return depth < kDeepest;
-  };
-  Json json;
-  try {
-    json = Json::parse(text, watch);
-  } catch (const nlohmann::json::exception& error) {
-    refuse(fmt::format("{} is not JSON: {}", what, printable(error.what(), 200)));
-  }
-  if (depth_excess > 0) refuse(fmt::format("{} is nested deeper than {}", what, kDeepest));
-  if (!repeated.empty()) refuse(fmt::format("{} has the key '{}' twice", what, printable(repeated)));
-  return json;
-}
-
-const Json& entry(const Json& object, const char* key) {
-  if (!object.is_object() || !object.contains(key)) refuse(fmt::format("the model's '{}' is missing", key));
-  return object.at(key);
-}
-std::string text_of(const Json& object, const char* key) {
-  const Json& value = entry(object, key);
-  if (!value.is_string()) refuse(fmt::format("the model's '{}' is not text", key));
-  return value.get<std::string>();
-}
-std::int64_t integer(const Json& value, const char* key) {
-  if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX)) {
-    refuse(fmt::format("the model's '{}' is not a whole number", key));
-  }
-  return value.get<std::int64_t>();
-}
-std::int64_t integer_of(const Json& object, const char* key) { return integer(entry(object, key), key); }
-double number(const Json& value, const char* key) {
-  if (!value.is_number() || !std::isfinite(value.get<double>())) {
-    refuse(fmt::format("the model's '{}' is not a finite number", key));
-  }
-  return value.get<double>();
-}
-const Json& list_of(const Json& object, const char* key) {
-  const Json& value = entry(object, key);
-  if (!value.is_array()) refuse(fmt::format("the model's '{}' is not a list", key));
-  return value;
-}
-std::vector<std::string> texts_of(const Json& object, const char* key) {
-  std::vector<std::string> texts;
-  for (const Json& value : list_of(object, key)) {
-    if (!value.is_string()) refuse(fmt::format("the model's '{}' is not a list of texts", key));
-    texts.push_back(value.get<std::string>());
-  }
-  return texts;
-}
-std::vector<std::int64_t> integers_of(const Json& object, const char* key) {
-  std::vector<std::int64_t> integers;
-  for (const Json& value : list_of(object, key)) integers.push_back(integer(value, key));
-  return integers;
-}
 Eigen::VectorXd numbers_of(const Json& object, const char* key) {
   const Json& list = list_of(object, key);
   Eigen::VectorXd numbers(static_cast<Eigen::Index>(list.size()));
@@ -97,13 +23,6 @@ Eigen::VectorXd numbers_of(const Json& object, const char* key) {
 Json numbers(const Eigen::VectorXd& values) {
   HINDSIGHT_EXPECT(values.allFinite());
   return std::vector<double>(values.begin(), values.end());
-}
-
-/// An undefined metric (no infeasible validation row, for example) is null.
-Json metric(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-double metric_of(const Json& object, const char* key) {
-  const Json& value = entry(object, key);
-  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : number(value, key);
 }
 
 Json architecture_json(const Architecture& architecture) {
@@ -158,9 +77,7 @@ void read_scales(Model::Parts& parts, const Json& json, int format_version) {
   for (const std::string& name : texts_of(entry(json, "constraint_scaler"), "scales")) {
     parts.constraint_scaler.value_scales.push_back(dataset::parse_value_scale(name));
   }
-  const Json& learned = entry(json, "feasibility_learned");
-  if (!learned.is_boolean()) refuse("the model's 'feasibility_learned' is not true or false");
-  parts.feasibility_learned = learned.get<bool>();
+  parts.feasibility_learned = truth_of(json, "feasibility_learned");
 }
 
 }  // namespace
@@ -268,63 +185,11 @@ ModelText parse_model_text(std::string_view text, int format_version) {
                    .feasibility_auc = metric_of(metrics, "feasibility_auc"),
                    .calibration_error = metric_of(metrics, "calibration_error")};
   const Json& provenance = entry(json, "provenance");
-  if (!provenance.is_object()) refuse("the model's 'provenance' is not a map");
+  if (!provenance.is_object()) refuse("its 'provenance' is not a map");
   for (const auto& [key, value] : provenance.items()) parts.provenance[key] = text_of(provenance, key.c_str());
   for (const Json& member : list_of(json, "members"))
     result.architectures.push_back(architecture_of(member, format_version));
   return result;
-}
-
-std::string header_text(const SafetensorsHeader& header) {
-  Json json;
-  json["__metadata__"] = {{"header_sha256", std::string(64, '0')},
-                          {"format_version", header.format_version},
-                          {"data_sha256", header.data_sha256},
-                          {"model", header.model}};
-  for (const TensorEntry& tensor : header.tensors) {
-    json[tensor.name] = {
-        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", std::vector{tensor.begin, tensor.end}}};
-  }
-  return json.dump();
-}
-
-SafetensorsHeader parse_header_text(std::string_view text, std::uint64_t data_bytes) {
-  const Json json = parse_bounded_json(text, "the header");
-  const Json& metadata = entry(json, "__metadata__");
-  SafetensorsHeader header{.format_version = text_of(metadata, "format_version"),
-                           .data_sha256 = text_of(metadata, "data_sha256"),
-                           .model = text_of(metadata, "model"),
-                           .tensors = {}};
-  for (const auto& [name, tensor] : json.items()) {
-    if (name == "__metadata__") continue;
-    const auto fail = [&, &key = name](const std::string& problem) {
-      refuse(fmt::format("tensor '{}' {}", printable(key), problem));
-    };
-    if (!tensor.is_object() || tensor.size() != 3) fail("is not described by dtype, shape and data_offsets");
-    if (text_of(tensor, "dtype") != "F32") fail("is not of type F32");
-    const std::vector<std::int64_t> shape = integers_of(tensor, "shape"), offsets = integers_of(tensor, "data_offsets");
-    if (offsets.size() != 2 || offsets[0] < 0 || offsets[1] < offsets[0]) fail("has malformed data_offsets");
-    std::uint64_t bytes = sizeof(float);
-    for (const std::int64_t size : shape) {
-      if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes)) {
-        fail("has no sane shape");
-      }
-    }
-    TensorEntry found{name, shape, static_cast<std::uint64_t>(offsets[0]), static_cast<std::uint64_t>(offsets[1])};
-    if (found.end - found.begin != bytes) fail("has data_offsets that do not fit its shape");
-    header.tensors.push_back(std::move(found));
-  }
-  std::ranges::sort(header.tensors,
-                    [](const auto& a, const auto& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
-  std::uint64_t position = 0;
-  for (const TensorEntry& tensor : header.tensors) {
-    if (tensor.begin != position) refuse(fmt::format("tensor '{}' leaves a hole or overlaps", printable(tensor.name)));
-    position = tensor.end;
-  }
-  if (position != data_bytes) {
-    refuse(fmt::format("the tensors describe {} bytes of data, the file has {}", position, data_bytes));
-  }
-  return header;
 }
 
 }  // namespace hindsight::surrogate

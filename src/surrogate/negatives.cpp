@@ -5,6 +5,8 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "hindsight/core/error.h"
+
 namespace hindsight::surrogate {
 namespace {
 
@@ -158,6 +160,23 @@ LevelMatrix NegativePool::designs(std::size_t context) const {
     std::copy(pool[i].begin(), pool[i].end(), result.row(static_cast<Eigen::Index>(i)).data());
   }
   return result;
+}
+
+NegativePool::State NegativePool::state() const {
+  State state{.draws = draws_.position(), .designs = {}};
+  for (std::size_t context = 0; context < pools_.size(); ++context) state.designs.push_back(designs(context));
+  return state;
+}
+
+void NegativePool::resume(const State& state) {
+  HINDSIGHT_EXPECT(state.designs.size() == pools_.size());
+  draws_.move_to(state.draws);
+  count_ = 0;
+  for (std::size_t context = 0; context < pools_.size(); ++context) {
+    pools_[context].clear();
+    for (const auto& row : state.designs[context].rowwise()) pools_[context].emplace_back(row.begin(), row.end());
+    count_ += pools_[context].size();
+  }
 }
 
 }  // namespace hindsight::surrogate

@@ -30,6 +30,15 @@ class NegativePool {
   /// All designs kept for one context.
   [[nodiscard]] LevelMatrix designs(std::size_t context) const;
 
+  /// All that later searches and draws depend on beside the rows.
+  struct State {
+    std::uint64_t draws = 0;
+    std::vector<LevelMatrix> designs;  ///< one per context
+  };
+  [[nodiscard]] State state() const;
+  /// `state`: of a pool over the same rows.
+  void resume(const State& state);
+
  private:
   using Levels = std::vector<std::uint16_t>;
   struct Member {

@@ -109,35 +109,6 @@ Model::Parts untrained_parts(const dataset::Dataset& data, const TrainingPlan& p
           .members = {}};
 }
 
-/// Trains the members that the checkpoint does not have, side by side, and keeps each there as it completes.
-std::vector<std::optional<TrainedMember>> train_members(const MemberInputs& inputs, const Model::Parts& frame,
-                                                        const std::string& data_hash, LearnerFactory& factory,
-                                                        const TrainOptions& options) {
-  const auto count = static_cast<std::size_t>(inputs.plan.recipe.ensemble);
-  std::vector<std::optional<TrainedMember>> members(count);
-  const std::string identity = training_identity(inputs.plan.recipe, data_hash);
-  if (options.resume && options.checkpoint) members = load_checkpoint(*options.checkpoint, identity, count);
-  std::mutex finished;
-  ProgressRelay relay(options.progress);
-  const auto threads = static_cast<unsigned>(std::min<std::size_t>(resolve_threads(options.threads), count));
-  parallel_for(count, 1, threads, [&](std::size_t begin, std::size_t, unsigned) {
-    if (members[begin] || interrupt_requested()) return;
-    std::optional<TrainedMember> member;
-    try {
-      member = train_member(inputs, static_cast<std::int64_t>(begin), factory, relay);
-    } catch (const Error&) {
-      throw;
-    } catch (const std::runtime_error& error) {
-      throw Error(ErrorKind::failure, fmt::format("{}: {}", factory.description(), printable(error.what(), 400)));
-    }
-    const std::scoped_lock lock(finished);
-    members[begin] = std::move(member);
-    const bool complete = members[begin] && !members[begin]->interrupted;
-    if (options.checkpoint && complete) save_checkpoint(*options.checkpoint, frame, identity, members);
-  });
-  return members;
-}
-
 /// The errors of the learner's library as ours.
 template <class Body>
 auto with_library_errors(const LearnerFactory& factory, const Body& body) {
@@ -150,9 +121,64 @@ auto with_library_errors(const LearnerFactory& factory, const Body& body) {
   }
 }
 
+/// Trains the members that the checkpoint does not have complete, side by side, and keeps there what becomes of them.
+std::vector<MemberOutcome> train_members(const MemberInputs& inputs, const std::string& data_hash,
+                                         LearnerFactory& factory, const TrainOptions& options) {
+  const auto count = static_cast<std::size_t>(inputs.plan.recipe.ensemble);
+  std::vector<MemberOutcome> members(count);
+  const std::string identity = training_identity(inputs.plan.recipe, data_hash);
+  if (options.resume && options.checkpoint) members = load_checkpoint(*options.checkpoint, identity, inputs);
+  std::mutex storing;
+  const auto store = [&](std::size_t member, MemberOutcome outcome) {
+    const std::scoped_lock lock(storing);
+    members[member] = std::move(outcome);
+    const bool worth_keeping = members[member].complete || members[member].unfinished;
+    if (options.checkpoint && worth_keeping) save_checkpoint(*options.checkpoint, identity, members);
+  };
+  ProgressRelay relay(options.progress);
+  const auto threads = static_cast<unsigned>(std::min<std::size_t>(resolve_threads(options.threads), count));
+  parallel_for(count, 1, threads, [&](std::size_t member, std::size_t, unsigned) {
+    if (members[member].complete || interrupt_requested()) return;
+    const std::optional<MemberState> start = members[member].unfinished;  // which stays until there is more
+    KeepStates keep{.interval = options.checkpoint_interval, .keep = {}};
+    if (options.checkpoint) {
+      keep.keep = [&](MemberState state) { store(member, {.complete = {}, .unfinished = std::move(state)}); };
+    }
+    store(member, with_library_errors(factory, [&] {
+            return train_member(inputs, static_cast<std::int64_t>(member), start, factory, relay, keep);
+          }));
+  });
+  return members;
+}
+
+std::vector<MemberProgress> progress_of(const std::vector<MemberOutcome>& outcomes) {
+  std::vector<MemberProgress> progress;
+  for (const MemberOutcome& outcome : outcomes) {
+    if (outcome.complete) {
+      progress.push_back({.steps_done = outcome.complete->steps_done, .complete = true});
+    } else {
+      progress.push_back({.steps_done = outcome.unfinished ? outcome.unfinished->steps_done : 0, .complete = false});
+    }
+  }
+  return progress;
+}
+
+/// The complete members, and the unfinished ones with what they have.
+std::vector<std::optional<TrainedMember>> best_so_far(const MemberInputs& inputs,
+                                                      const std::vector<MemberOutcome>& outcomes) {
+  std::vector<std::optional<TrainedMember>> members;
+  for (const MemberOutcome& outcome : outcomes) {
+    members.push_back(outcome.unfinished ? so_far(inputs, *outcome.unfinished) : outcome.complete);
+  }
+  return members;
+}
+
 [[noreturn]] void refuse_without_members(const Recipe& recipe, bool interrupted) {
   if (interrupted) {
-    throw Error(ErrorKind::interrupted, "interrupted before the first training step; nothing was kept");
+    throw Error(ErrorKind::interrupted, recipe.method == Method::margins
+                                            ? "interrupted: a training of the method margins keeps nothing of what it "
+                                              "had done. The same command starts again"
+                                            : "interrupted before the first training step; nothing was kept");
   }
   throw Error(ErrorKind::failure,
               fmt::format("the loss of every member stopped being finite before anything useful was learnt (recipe "
@@ -160,14 +186,22 @@ auto with_library_errors(const LearnerFactory& factory, const Body& body) {
                           printable(recipe.name), shortest(recipe.learning_rate)));
 }
 
-std::vector<std::optional<TrainedMember>> train_margins(const MemberInputs& inputs, const ReasonHeads& heads,
-                                                        LearnerFactory& factory, const TrainOptions& options) {
+std::vector<MemberOutcome> train_margins(const MemberInputs& inputs, const ReasonHeads& heads, LearnerFactory& factory,
+                                         const TrainOptions& options) {
   ProgressRelay relay(options.progress);
   return with_library_errors(factory,
                              [&] { return train_margin_members(inputs, heads, factory, relay, options.threads); });
 }
 
 }  // namespace
+
+std::int64_t TrainResult::steps_done() const {
+  std::int64_t sum = 0;
+  for (const MemberProgress& member : members) sum += member.steps_done;
+  return sum;
+}
+
+std::int64_t TrainResult::complete_members() const { return std::ranges::count_if(members, &MemberProgress::complete); }
 
 TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const TrainOptions& options) {
   return train(data, plan_training(data, recipe), options);
@@ -192,23 +226,21 @@ TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const 
                             .validation = scale_rows(validation, scalers, heads, architecture.context_size),
                             .all = final_rows(data, recipe, scalers, heads, architecture.context_size),
                             .cuda = cuda};
-  const Model::Parts frame = untrained_parts(data, plan, scalers, heads, training_contexts);
   const std::string data_hash = data.content_hash();
-  const std::vector<std::optional<TrainedMember>> members =
-      recipe.method == Method::margins ? train_margins(inputs, heads, factory, options)
-                                       : train_members(inputs, frame, data_hash, factory, options);
+  const std::vector<MemberOutcome> outcomes = recipe.method == Method::margins
+                                                  ? train_margins(inputs, heads, factory, options)
+                                                  : train_members(inputs, data_hash, factory, options);
+  const std::vector<MemberProgress> progress = progress_of(outcomes);
+  const bool interrupted = interrupt_requested() && !std::ranges::all_of(progress, &MemberProgress::complete);
+  const std::vector<std::optional<TrainedMember>> members = best_so_far(inputs, outcomes);
 
-  Model::Parts parts = frame;
+  Model::Parts parts = untrained_parts(data, plan, scalers, heads, training_contexts);
   std::vector<Network> selected;
-  std::int64_t steps_done = 0, complete = 0;
   for (const auto& member : members) {
     if (!member) continue;
     selected.push_back(member->selected);
     parts.members.push_back(member->final);
-    steps_done += member->steps_done;
-    complete += member->interrupted ? 0 : 1;
   }
-  const bool interrupted = interrupt_requested() && complete < recipe.ensemble;
   if (parts.members.empty()) refuse_without_members(recipe, interrupted);
   if (plan.learns_feasibility) parts.feasibility_temperature = fit_temperature(selected, inputs.validation);
   parts.provenance = provenance(recipe, data_hash, plan.split.description, factory, cuda, members);
@@ -216,11 +248,8 @@ TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const 
   judged.members = selected;
   parts.metrics = evaluate_model(Model(std::move(judged)), validation);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return {.model = Model(std::move(parts)),
-          .interrupted = interrupted,
-          .seconds = elapsed.count(),
-          .steps_done = steps_done,
-          .complete_members = complete};
+  return {
+      .model = Model(std::move(parts)), .interrupted = interrupted, .seconds = elapsed.count(), .members = progress};
 }
 
 }  // namespace hindsight::surrogate

@@ -21,6 +21,9 @@ class Draws {
     return static_cast<std::size_t>(stream_.below(next_++, static_cast<std::uint64_t>(bound)));
   }
   [[nodiscard]] double uniform() { return stream_.uniform(next_++); }
+  /// How many were drawn; moved there, a stream goes on alike.
+  [[nodiscard]] std::uint64_t position() const { return next_; }
+  void move_to(std::uint64_t position) { next_ = position; }
 
  private:
   RandomStream stream_;
@@ -85,6 +88,8 @@ class BatchSampler {
   [[nodiscard]] Batch logged(std::int64_t feasible, std::int64_t infeasible, bool with_pairs);
   /// Puts designs in front of the batch as negatives. `designs`: one row each, `contexts` their contexts.
   void prepend_negatives(Batch& batch, const LevelMatrix& designs, const std::vector<std::int32_t>& contexts) const;
+  [[nodiscard]] Draws& draws() { return draws_; }
+  [[nodiscard]] const Draws& draws() const { return draws_; }
   /// Contexts that have feasible rows.
   [[nodiscard]] const std::vector<std::size_t>& contexts() const { return with_feasible_; }
 

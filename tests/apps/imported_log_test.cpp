@@ -81,6 +81,18 @@ TEST_F(ImportedLog, ContradictoryRowsAreRefusedUnlessOneIsChosen) {
   expect_one_line_error(import(table, {"--duplicates", "frist"}), 2, "Did you mean 'first'?");
 }
 
+TEST_F(ImportedLog, AsksAboutObjectivesOfExactlyZero) {
+  const std::string table = write("zeros.csv", "a,ran,cost_ms\n1,1,5\n2,0,0\n3,1,4\n4,0,0\n");
+  const Outcome outcome = import(table);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("2 of 4 rows have a cost_ms of exactly 0"));
+  EXPECT_THAT(outcome.err, HasSubstr("--infeasible ran=0"));
+  std::filesystem::remove(log());
+  const Outcome marked = import(table, {"--infeasible", "ran=0", "--json"});
+  EXPECT_EQ(marked.err, "");
+  EXPECT_EQ(Json::parse(marked.out).at("feasible"), 2);
+}
+
 TEST_F(ImportedLog, EveryApplicationIsShownByItsOwnObjective) {
   ASSERT_EQ(import(write("tuning.csv", tuning_table()), {"--infeasible", "failed"}).exit_code, 0);
   const std::string other = write("fpga.csv", "unroll,cycles\n1,90\n2,40\n4,70\n");

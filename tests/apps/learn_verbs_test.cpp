@@ -254,7 +254,7 @@ TEST_F(Learn, CtrlCKeepsTheModelThatWasThereAndPrintsACommandThatGoesOn) {
   EXPECT_EQ(hash_of(model()), before) << "a finished model was replaced by an unfinished one";
   EXPECT_EQ(hash_of(file("study.md")), card);
   EXPECT_THAT(outcome.err, HasSubstr("study.safetensors is as it was"));
-  EXPECT_THAT(outcome.err, HasSubstr("study.safetensors.checkpoint has"));
+  EXPECT_THAT(outcome.err, HasSubstr("study.safetensors.checkpoint keeps all of them"));
   EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr("interrupted"));
 
   const std::string key = "go on with: ";
@@ -269,19 +269,45 @@ TEST_F(Learn, CtrlCKeepsTheModelThatWasThereAndPrintsACommandThatGoesOn) {
   EXPECT_EQ(propose({"--workload", "m6"}).exit_code, 0);
 }
 
-TEST_F(Learn, CtrlCWithoutAModelLeavesNone) {
+TEST_F(Learn, CtrlCLeavesNoModelAndEveryMemberGoesOnWhereItWas) {
   ASSERT_EQ(sweep().exit_code, 0);
-  std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--json"};
+  // Two members side by side, neither of which comes to its end.
+  std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--json", "--threads", "2"};
   arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
-  arguments.insert(arguments.end(), {"--set", "steps=100000000", "--set", "patience=0"});
-  Process process(arguments);
-  std::this_thread::sleep_for(std::chrono::seconds(3));
-  process.send(SIGINT);
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
-  EXPECT_FALSE(std::filesystem::exists(model()));
-  EXPECT_FALSE(std::filesystem::exists(file("study.md")));
-  EXPECT_FALSE(std::filesystem::exists(model() + ".checkpoint"));
+  arguments.insert(arguments.end(), {"--set", "ensemble=2", "--set", "steps=100000000", "--set", "patience=0"});
+  const auto steps_when_stopped = [&](const std::vector<std::string>& command, std::chrono::seconds after) {
+    Process process(command);
+    std::this_thread::sleep_for(after);
+    process.send(SIGINT);
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("no model was written"));
+    EXPECT_THAT(outcome.err, HasSubstr("0 of 2 members complete, the others after "));
+    EXPECT_THAT(outcome.err, HasSubstr("--resume"));
+    EXPECT_FALSE(std::filesystem::exists(model()));
+    EXPECT_FALSE(std::filesystem::exists(file("study.md")));
+    EXPECT_TRUE(std::filesystem::exists(model() + ".checkpoint"));
+    return Json::parse(outcome.out).at("member_steps").get<std::vector<std::int64_t>>();
+  };
+  const std::vector<std::int64_t> first = steps_when_stopped(arguments, std::chrono::seconds(5));
+  arguments.emplace_back("--resume");
+  // In fewer seconds: one that began anew would not come as far.
+  const std::vector<std::int64_t> second = steps_when_stopped(arguments, std::chrono::seconds(3));
+  ASSERT_EQ(first.size(), 2U);
+  ASSERT_EQ(second.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(first[i], 0);
+    EXPECT_GT(second[i], first[i]);
+  }
+}
+
+TEST_F(Learn, ATrainingThatFailsIsARunThatFailed) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  // Beyond single precision: the loss is infinite.
+  expect_one_line_error(train({"--set", "alpha=1e300"}), 1, "Lower learning_rate");
+  const log::RunInfo run = log::recent_runs(log::Log::open(log(), log::OpenMode::read_only), 1).front();
+  EXPECT_EQ(run.kind, "train");
+  EXPECT_EQ(run.status, "failed");
 }
 
 TEST_F(Learn, ATableWithoutFailuresTrainsProposesAndSaysSo) {

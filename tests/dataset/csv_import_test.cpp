@@ -96,6 +96,24 @@ TEST_F(ImportCsv, AnObjectiveMayBeZeroOrBelow) {
   EXPECT_THAT(reasons_of("a,y\n1,0\n2,-3.5\n3,1\n", {.objective = "y"}), ElementsAre("ok", "ok", "ok"));
 }
 
+TEST_F(ImportCsv, AsksAboutObjectivesOfExactlyZero) {
+  CsvRoles wanted{.objective = "ms"};
+  const ImportResult told = import("a,status,ms\n1,ok,2\n2,died,0\n3,ok,4\n4,died,0.0\n", wanted);
+  EXPECT_EQ(told.feasible, 4U) << "a remark changes nothing";
+  EXPECT_THAT(told.remarks, ElementsAre("2 of 4 rows have a ms of exactly 0 and count as feasible. If they are failed "
+                                        "runs, mark them: --infeasible status=died"));
+  const auto remarks = [&](const std::string& text) {
+    std::filesystem::remove(file_);  // every table has a space of its own
+    return import(text, wanted).remarks;
+  };
+  EXPECT_THAT(remarks("a,b,ms\n1,5,2\n2,6,0\n3,5,4\n4,7,0\n"),
+              ElementsAre(HasSubstr("by a column that tells (--infeasible COLUMN=VALUE), or empty these cells")));
+  EXPECT_THAT(remarks("a,b,ms\n1,8,0\n2,8,0\n"), ElementsAre(HasSubstr("2 of 2 rows"))) << "b tells nothing apart";
+  EXPECT_THAT(remarks("a,b,ms\n1,9,0\n2,9,3\n"), IsEmpty()) << "one 0 may be the best there is";
+  wanted.infeasible = "status=died";
+  EXPECT_THAT(remarks("a,status,ms\n1,ok,0\n2,died,0\n3,ok,0\n"), IsEmpty()) << "the flag says what failed";
+}
+
 TEST_F(ImportCsv, AFlagThatMeansTheOpposite) {
   EXPECT_THAT(reasons_of("a,y,valid\n1,3,1\n2,0.0,0\n3,5,0.0\n", {.objective = "y", .infeasible = "valid=0"}),
               ElementsAre("ok", "infeasible", "infeasible"));

@@ -1,7 +1,6 @@
 /// Do tables that other people measured go through the whole layer? Skipped where they are absent.
 #include <gmock/gmock.h>
 
-
 #include "dataset/dataset_fixture.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/load.h"

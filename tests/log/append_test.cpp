@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hindsight/core/interrupt.h"
 #include "log/log_fixture.h"
 
 namespace hindsight::log::test {
@@ -166,8 +167,13 @@ TEST_F(AppendTest, ARunThatGoesAwayWithoutItsEndHasFailed) {
     interrupted.finish(RunStatus::interrupted);
     const log::Run failed(log, RunKind::measure_import, provenance());
   }
+  {
+    const log::Run stopped(log, RunKind::train, provenance());
+    set_interrupt_requested(true);  // and an error that says so ends the command
+  }
+  set_interrupt_requested(false);
   EXPECT_EQ(text("SELECT group_concat(kind || ' ' || status, ', ') FROM runs WHERE ended_at IS NOT NULL"),
-            "import finished, propose interrupted, measure import failed");
+            "import finished, propose interrupted, measure import failed, train interrupted");
 }
 
 /// One way to spoil a row, and a word of the reason that must be given for it.

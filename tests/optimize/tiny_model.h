@@ -15,6 +15,10 @@ namespace hindsight::optimize {
 /// A value per level of every parameter; a prediction is their sum.
 using LevelTable = std::function<double(std::size_t parameter, std::size_t level)>;
 
+/// How far a prediction of additive_network may be from its sum, for spaces of six parameters: beside a bias of 256 a
+/// float is rounded by at most 2^-16 = 1.5e-5, six times. exp() of it is off by that share of its value.
+inline constexpr double kScoreError = 1e-4;
+
 /// objective z = sum of objective(p, level), feasibility logit = sum of logit(p, level), constraint z likewise.
 ///
 /// Every head is an MLP with one hidden unit: a large bias keeps the unit in the linear part of its leaky ReLU, and

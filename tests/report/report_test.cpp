@@ -10,6 +10,7 @@
 #include "hindsight/report/catalogue.h"
 #include "hindsight/report/evaluation.h"
 #include "hindsight/report/log_summary.h"
+#include "hindsight/report/model.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/space/design_space.h"
 
@@ -189,6 +190,15 @@ TEST(SweepSummary, ListsFamiliesWhereWorkloadsAreManyAndAllOfThemInJson) {
   const Json json = Json::parse(sweep_json(summary, options));
   EXPECT_EQ(json.at("workloads").size(), 301U);
   EXPECT_EQ(json.at("networks_per_design"), 9);
+}
+
+TEST(ReachedText, SaysHowFarTheMembersCame) {
+  const surrogate::MemberProgress complete{.steps_done = 3000, .complete = true};
+  EXPECT_EQ(reached_text({complete, {.steps_done = 1213}, {}}),
+            "1 of 3 members complete, the others after 0 to 1,213 steps");
+  EXPECT_EQ(reached_text({complete, {.steps_done = 1}}), "1 of 2 members complete, the other after 1 step");
+  EXPECT_EQ(reached_text({{.steps_done = 7}, {.steps_done = 7}}), "0 of 2 members complete, the others after 7 steps");
+  EXPECT_EQ(reached_text({complete}), "1 of 1 member complete");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/random.h"
 #include "hindsight/dataset/scaling.h"
 #include "hindsight/surrogate/train.h"
@@ -336,6 +337,19 @@ TEST(TrainMargins, WithoutInfeasibleRowsOnlyTheObjectiveIsLearned) {
   const TrainResult result = train(data.subset(feasible), margin_recipe(), with_threads(1));
   EXPECT_FALSE(result.model.parts().feasibility_learned);
   EXPECT_GT(result.model.parts().metrics.kendall_tau, 0.9);
+}
+
+TEST(TrainMargins, AnInterruptedTrainingKeepsNothingAndSaysSo) {
+  TrainOptions options = with_threads(1);
+  options.progress = [](const TrainProgress&) { set_interrupt_requested(true); };
+  try {
+    static_cast<void>(train(product_table(100, true), margin_recipe(), options));
+    ADD_FAILURE() << "not interrupted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+    EXPECT_THAT(error.what(), testing::HasSubstr("keeps nothing"));
+  }
+  set_interrupt_requested(false);
 }
 
 TEST(TrainMargins, AModelIsTheSameAfterItsFile) {

@@ -54,7 +54,7 @@ TEST(Train, LearnsTheOrderAndTheFeasibleRegion) {
   const ModelMetrics& metrics = result.model.parts().metrics;
   EXPECT_GT(metrics.kendall_tau, 0.85);
   EXPECT_GT(metrics.feasibility_auc, 0.9);
-  EXPECT_EQ(result.steps_done, 2 * (400 + 20));
+  EXPECT_EQ(result.steps_done(), 2 * (400 + 20));
   EXPECT_FALSE(result.interrupted);
 }
 
@@ -233,7 +233,7 @@ TEST(Train, HeldOutWorkloadsStayUnseen) {
   std::vector<std::string> names;
   for (const dataset::Context& context : result.model.parts().training_contexts) names.push_back(context.name);
   EXPECT_THAT(names, testing::ElementsAre("app_0", "app_2"));
-  EXPECT_EQ(result.steps_done, 2 * recipe.steps);  // no final steps on all rows
+  EXPECT_EQ(result.steps_done(), 2 * recipe.steps);  // no final steps on all rows
 }
 
 TEST(Train, InterruptKeepsTheBestSoFar) {
@@ -247,9 +247,9 @@ TEST(Train, InterruptKeepsTheBestSoFar) {
   const TrainResult result = train(small_table(1, 100), recipe, options);
   set_interrupt_requested(false);
   EXPECT_TRUE(result.interrupted);
-  EXPECT_LT(result.steps_done, recipe.steps);
+  EXPECT_LT(result.steps_done(), recipe.steps);
   EXPECT_EQ(result.model.parts().members.size(), 1U);
-  EXPECT_EQ(result.complete_members, 0);
+  EXPECT_EQ(result.complete_members(), 0);
 }
 
 TEST(Train, ACtrlCAfterTheLastStepInterruptsNothing) {
@@ -262,22 +262,74 @@ TEST(Train, ACtrlCAfterTheLastStepInterruptsNothing) {
   const TrainResult result = train(small_table(1, 100), recipe, options);
   set_interrupt_requested(false);
   EXPECT_FALSE(result.interrupted);
-  EXPECT_EQ(result.complete_members, 1);
+  EXPECT_EQ(result.complete_members(), 1);
 }
 
-TEST(Train, AnInterruptedTrainingWritesNothingWithoutACompleteMember) {
+TEST(Train, AnInterruptedOneKeepsWhereEveryMemberStandsAndResumesToTheSameModel) {
   const Folder folder;
-  Recipe recipe = small_recipe();
-  recipe.steps = 100000;
+  const dataset::Dataset data = small_table(1, 100);
+  const Recipe recipe = small_recipe();
+  const TrainResult whole = train(data, recipe, quiet());
   TrainOptions options = quiet();
   options.checkpoint = folder / "checkpoint";
-  options.progress = [](const TrainProgress& progress) {
-    if (progress.step >= 30) set_interrupt_requested(true);
-  };
-  const TrainResult result = train(small_table(1, 100), recipe, options);
+  options.progress = [](const TrainProgress&) { set_interrupt_requested(true); };  // side by side, after a first step
+  const TrainResult part = train(data, recipe, options);
   set_interrupt_requested(false);
-  EXPECT_TRUE(result.interrupted);
-  EXPECT_FALSE(fs::exists(folder / "checkpoint"));
+  ASSERT_TRUE(part.interrupted);
+  EXPECT_LT(part.complete_members(), 2);
+  EXPECT_GE(part.steps_done(), 1);
+  ASSERT_TRUE(fs::exists(folder / "checkpoint"));
+  options.progress = {};
+  options.resume = true;
+  const TrainResult resumed = train(data, recipe, options);
+  EXPECT_TRUE(same_weights(whole.model, resumed.model));
+  EXPECT_EQ(whole.model.parts().metrics.kendall_tau, resumed.model.parts().metrics.kendall_tau);
+  EXPECT_EQ(resumed.steps_done(), whole.steps_done());
+}
+
+TEST(Train, AResumedTrainingThatIsStoppedAtOnceLosesNothing) {
+  const Folder folder;
+  const dataset::Dataset data = small_table(1, 100);
+  TrainOptions options = quiet();
+  options.checkpoint = folder / "checkpoint";
+  options.progress = [](const TrainProgress&) { set_interrupt_requested(true); };
+  const TrainResult part = train(data, small_recipe(), options);
+  options.resume = true;  // Ctrl-C has been pressed already
+  const TrainResult again = train(data, small_recipe(), options);
+  set_interrupt_requested(false);
+  EXPECT_TRUE(again.interrupted);
+  EXPECT_EQ(again.steps_done(), part.steps_done());
+  EXPECT_TRUE(same_weights(again.model, part.model));
+}
+
+TEST(Train, AKilledTrainingGoesOnFromWhatWasKeptOnTheWay) {
+  const Folder folder;
+  const dataset::Dataset data = small_table(1, 100);
+  const Recipe recipe = small_recipe();
+  TrainOptions options = quiet();
+  options.checkpoint = folder / "checkpoint";
+  options.checkpoint_interval = std::chrono::seconds(0);  // after every step
+  const fs::path killed = folder / "killed";
+  options.progress = [&](const TrainProgress& progress) {
+    // As a kill would leave it: the file of some moment, while both members train.
+    if (progress.step > 1 && !fs::exists(killed) && fs::exists(*options.checkpoint)) {
+      fs::copy_file(*options.checkpoint, killed);
+    }
+  };
+  Recipe slow = recipe;
+  slow.steps = 400;  // beyond the relay's 0.2 s
+  const TrainResult whole = train(data, slow, options);
+  ASSERT_TRUE(fs::exists(killed));
+  options.checkpoint = killed;
+  options.checkpoint_interval = std::chrono::hours(1);
+  options.resume = true;
+  std::int64_t first_step = 0;
+  options.progress = [&](const TrainProgress& progress) {
+    if (first_step == 0) first_step = progress.step;
+  };
+  const TrainResult resumed = train(data, slow, options);
+  EXPECT_GT(first_step, 1) << "it did not begin anew";
+  EXPECT_TRUE(same_weights(whole.model, resumed.model));
 }
 
 TEST(Train, DivergenceOfEveryMemberIsAFailureWithARemedy) {
@@ -310,7 +362,7 @@ TEST(Train, ResumesAfterTheFinishedMembers) {
   const TrainResult part = train(data, recipe, options);
   set_interrupt_requested(false);
   EXPECT_TRUE(part.interrupted);
-  EXPECT_EQ(part.complete_members, 1);
+  EXPECT_EQ(part.complete_members(), 1);
   EXPECT_TRUE(std::filesystem::exists(folder / "checkpoint"));
   EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.md")) << "a checkpoint has no card";
   options.resume = true;

@@ -93,6 +93,8 @@ struct ImportResult {
   std::size_t rejected_count = 0;
   std::size_t contradictions = 0;                            ///< of those, for another outcome of the same design
   std::vector<std::pair<std::string, std::string>> renamed;  ///< column and its name in the log, where they differ
+  /// What looks like a misreading: rows without a cost of their own that count as feasible.
+  std::vector<std::string> remarks;
 };
 /// Imports into a log in transactions. A row is infeasible when its flag says so, or its objective is empty, nan, inf
 /// or a word. The reason code is the reason column's text, else that word, else "infeasible". Rows that contradict each

@@ -35,7 +35,7 @@ struct Dataset {
   /// n x r: how far the limit of reason j was missed, |log(value / limit)|, where the reason applies and the log has
   /// both numbers, above 0; NaN elsewhere. No columns where no row has one.
   Eigen::MatrixXf margins = {};
-  std::string evaluator = {};               ///< name of what evaluated the rows, as logged; empty when not from a log
+  std::string evaluator = {};  ///< name of what evaluated the rows, as logged; empty when not from a log
 
   [[nodiscard]] std::size_t size() const { return context.size(); }
   [[nodiscard]] std::size_t feasible_count() const;

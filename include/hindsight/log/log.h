@@ -181,7 +181,7 @@ class Log {
 };
 
 /// A run of the log: begun when made, and ended whatever happens. One that goes away without finish(), because an error
-/// ends the command, is stored as failed. The log must outlive it and stay where it is.
+/// ends the command, is stored as failed, after Ctrl-C as interrupted. The log must outlive it and stay where it is.
 class Run {
  public:
   Run(Log& log, RunKind kind, const Provenance& provenance, const std::string& options_json = "{}");

@@ -27,6 +27,8 @@ struct TrainingSummary {
 /// Of a finished training.
 [[nodiscard]] std::string training_text(const TrainingSummary& summary, int columns);
 [[nodiscard]] std::string training_json(const TrainingSummary& summary);
+/// How far the members of an interrupted training came: "1 of 3 members complete, the others after 0 to 213 steps".
+[[nodiscard]] std::string reached_text(const std::vector<surrogate::MemberProgress>& members);
 
 /// Everything of a model but its weights, as one JSON object.
 [[nodiscard]] std::string model_json(const surrogate::Model& model, const std::filesystem::path& file,

@@ -1,9 +1,8 @@
-/// What a training leaves in the log that it learned from.
+/// What a training leaves in the log that it learns from.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "hindsight/core/provenance.h"
@@ -12,10 +11,18 @@
 
 namespace hindsight::study {
 
-/// Notes a training as a run of `log`, with the model that it wrote; nothing for `model` when it was interrupted, which
-/// writes none. Gives the number of the model. Error{failure} when the log cannot be written.
-std::optional<std::int64_t> record_training(const std::filesystem::path& log, const Provenance& provenance,
-                                            const std::string& options_json, const space::DesignSpace& space,
-                                            const std::optional<log::ModelRow>& model);
+/// The run of a training, begun before it and ended as log::Run does: one that goes away unfinished has failed, or was
+/// interrupted. The log is open meanwhile, not locked: others write to it.
+class TrainingRecord {
+ public:
+  /// Error{failure} when the log cannot be written.
+  TrainingRecord(const std::filesystem::path& log, const Provenance& provenance, const std::string& options_json);
+  /// Stores the model that was written; gives its number.
+  std::int64_t finish(const space::DesignSpace& space, const log::ModelRow& model);
+
+ private:
+  log::Log log_;
+  log::Run run_;
+};
 
 }  // namespace hindsight::study

@@ -27,12 +27,12 @@ using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic,
 
 /// Predictions of an ensemble in usable units.
 struct EnsemblePrediction {
-  Eigen::VectorXd score;       // n, mean z-score of the objective on its scale, smaller is better
-  Eigen::VectorXd spread;      // n, standard deviation (m - 1) of the m members' z-scores (0 for one); for an unseen
-                               // context, with that of the views
-  Eigen::VectorXd objective;   // n, mean_c + score * deviation_c taken back from its scale (exp), in its unit
-  Eigen::VectorXd p_feasible;  // n, mean of the members' probabilities (kind `margins`: the smallest), calibrated; 1
-                               // where nothing taught it
+  Eigen::VectorXd score;        // n, mean z-score of the objective on its scale, smaller is better
+  Eigen::VectorXd spread;       // n, standard deviation (m - 1) of the m members' z-scores (0 for one); for an unseen
+                                // context, with that of the views
+  Eigen::VectorXd objective;    // n, mean_c + score * deviation_c taken back from its scale (exp), in its unit
+  Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities (kind `margins`: the smallest), calibrated; 1
+                                // where nothing taught it
   Eigen::VectorXd p_spread;     // n, spread of the members' probabilities, as above; kind `margins`: 0
   Eigen::MatrixXd constraints;  // n x k, physical units
   bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not
@@ -92,9 +92,8 @@ class Model {
   Parts parts_;
 };
 
-enum class Card { written, left_out };
 /// Writes the model and its card (`file` with the extension .md). Error{failure}; the old file stays then.
-void save_model(const Model& model, const std::filesystem::path& file, Card card = Card::written);
+void save_model(const Model& model, const std::filesystem::path& file);
 /// Error{incompatible}: truncated, bit-flipped, of another format, wrong shapes; the message says which.
 [[nodiscard]] Model load_model(const std::filesystem::path& file);
 /// Error{incompatible} when the model was trained on another space (names both hashes and the first difference).

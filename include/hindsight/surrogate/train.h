@@ -9,6 +9,7 @@
 /// up, that is worse, but not beyond `push_limit` (z units): the terms are hinged there so that they cannot dominate.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -61,17 +62,26 @@ struct TrainOptions {
   Device device = Device::automatic;
   unsigned threads = 0;                             ///< members are trained side by side, one thread each
   std::optional<std::filesystem::path> checkpoint;  ///< resumed from and written to
+  /// How often the state of an unfinished member is kept, so that a killed process loses no more. [chosen] a minute of
+  /// work is worth less than writing more often
+  std::chrono::duration<double> checkpoint_interval = std::chrono::minutes(1);
   bool resume = false;
   std::function<void(const TrainProgress&)> progress;
 };
+/// How far a member came.
+struct MemberProgress {
+  std::int64_t steps_done = 0;
+  bool complete = false;
+};
 struct TrainResult {
   Model model;
-  /// Ctrl-C: some members were stopped or never started. `model` has the best weights so far of those that started; it
-  /// is no finished model and should replace none.
+  /// Ctrl-C: some members were stopped or never started; the checkpoint keeps all that was done. `model` has the best
+  /// weights so far of those that started; it is no finished model and should replace none.
   bool interrupted = false;
   double seconds = 0;
-  std::int64_t steps_done = 0;
-  std::int64_t complete_members = 0;  ///< those that the checkpoint keeps
+  std::vector<MemberProgress> members;  ///< one per member of the recipe, with the steps of earlier runs
+  [[nodiscard]] std::int64_t steps_done() const;
+  [[nodiscard]] std::int64_t complete_members() const;
 };
 /// Deterministic for a given (data, plan, thread count). `plan`: of these data. Errors: Error{failure} when the loss
 /// diverges before anything useful was learnt, Error{interrupted} when nothing was learnt before Ctrl-C.

@@ -80,7 +80,42 @@ class TorchLearner final : public Learner {
     });
   }
 
+  LearnerState state() const override {
+    return guarded([&] {
+      LearnerState state{.weights = network_.weights(),
+                         .mean_gradient = {},
+                         .mean_squared_gradient = {},
+                         .steps = 0,
+                         .dropout = dropout_.state()};
+      if (const AdamState* adam = adam_state()) {
+        state.mean_gradient = to_vector(adam->exp_avg());
+        state.mean_squared_gradient = to_vector(adam->exp_avg_sq());
+        state.steps = adam->step();
+      }
+      return state;
+    });
+  }
+
+  void resume(const LearnerState& state) override {
+    guarded([&] {
+      make_optimizer();
+      if (state.steps > 0) {
+        // Adam makes its record in its first step, whose results are replaced: LibTorch's versions differ in the key.
+        network_.zero_gradients();
+        optimizer_->step();
+        const std::int64_t count = network_.parameters().numel();
+        AdamState* adam = adam_state();
+        adam->exp_avg(to_tensor(state.mean_gradient, {count}, network_.device()));
+        adam->exp_avg_sq(to_tensor(state.mean_squared_gradient, {count}, network_.device()));
+        adam->step(state.steps);
+      }
+      network_.assign(state.weights);
+      dropout_.resume(state.dropout);
+    });
+  }
+
  private:
+  using AdamState = torch::optim::AdamParamState;
   struct Rows {
     at::Tensor levels;   // n x p
     at::Tensor context;  // n x c
@@ -92,6 +127,12 @@ class TorchLearner final : public Learner {
   void make_optimizer() {
     optimizer_ = std::make_unique<torch::optim::Adam>(std::vector<at::Tensor>{network_.parameters()},
                                                       torch::optim::AdamOptions().weight_decay(options_.weight_decay));
+  }
+
+  /// Adam's record of the one tensor that it optimises; null before its first step.
+  [[nodiscard]] AdamState* adam_state() const {
+    const auto& records = optimizer_->state();
+    return records.empty() ? nullptr : static_cast<AdamState*>(records.begin()->second.get());
   }
 
   [[nodiscard]] Rows rows_of(const Batch& batch) const {

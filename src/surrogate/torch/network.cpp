@@ -32,6 +32,19 @@ at::Tensor Dropout::operator()(const at::Tensor& input) {
   return input * mask.to(input.device());
 }
 
+std::vector<std::uint8_t> Dropout::state() const {
+  if (rate_ <= 0) return {};
+  const at::Tensor bytes = generator_.get_state();
+  return {bytes.data_ptr<std::uint8_t>(), bytes.data_ptr<std::uint8_t>() + bytes.numel()};
+}
+
+void Dropout::resume(const std::vector<std::uint8_t>& state) {
+  if (rate_ <= 0) return;
+  at::Tensor bytes = at::empty({std::ssize(state)}, at::kByte);
+  std::copy(state.begin(), state.end(), bytes.data_ptr<std::uint8_t>());
+  generator_.set_state(bytes);
+}
+
 TorchNetwork::TorchNetwork(const Architecture& architecture, const Weights& weights, at::Device device)
     : architecture_(architecture), device_(device) {
   std::int64_t count = 0;

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ class Dropout {
  public:
   Dropout(double rate, std::uint64_t seed);
   [[nodiscard]] at::Tensor operator()(const at::Tensor& input);
+  /// Where the generator stands; empty for a rate of 0.
+  [[nodiscard]] std::vector<std::uint8_t> state() const;
+  void resume(const std::vector<std::uint8_t>& state);
 
  private:
   double rate_;
