@@ -28,8 +28,8 @@ struct Options {
   std::int64_t seeds = 3;
   std::int64_t first_seed = 1;
   std::vector<std::size_t> top = {1, 16, 128};
-  std::vector<std::string> methods = {"prime", "coms", "supervised", "forest", "best_in_log"};
-  std::string recipe = "default";
+  std::vector<std::string> methods = {"prime", "coms", "supervised", "margins", "forest", "best_in_log"};
+  std::string recipe;
   std::vector<std::string> settings;
   std::vector<std::string> holdout;
   unsigned threads = 0;
@@ -119,8 +119,6 @@ check::W50Options make_options(const Options& options) {
   result.top = options.top;
   result.holdout_contexts = options.holdout;
   result.threads = options.threads;
-  result.recipe = surrogate::load_recipe(options.recipe);
-  for (const std::string& setting : options.settings) apply_setting(result.recipe, setting);
   const auto number = parse_double(options.train);
   if (!number || *number <= 0) {
     throw Error(ErrorKind::usage,
@@ -134,17 +132,35 @@ check::W50Options make_options(const Options& options) {
   return result;
 }
 
+/// Whether a method trains networks, which recipes are about.
+bool trains(check::W50Method method) {
+  return method != check::W50Method::forest && method != check::W50Method::best_in_log;
+}
+
+/// The recipe of a method, checked before anything is trained.
+surrogate::Recipe method_recipe(const Options& options, check::W50Method method) {
+  surrogate::Recipe recipe = recipe_for(options.recipe, trains(method) ? check::to_string(method) : "");
+  for (const std::string& setting : options.settings) apply_setting(recipe, setting);
+  return recipe;
+}
+
 int run(const Options& options, const Provenance& provenance) {
   check::W50Options w50 = make_options(options);
   std::vector<check::W50Method> methods;
-  for (const std::string& method : options.methods) methods.push_back(check::parse_w50_method(method));
+  std::vector<surrogate::Recipe> recipes;
+  for (const std::string& method : options.methods) {
+    methods.push_back(check::parse_w50_method(method));
+    recipes.push_back(method_recipe(options, methods.back()));
+  }
   install_interrupt_handlers();
   std::vector<report::W50Run> runs;
   for (const std::string& file : options.csv) {
     const dataset::Dataset truth = load_truth(file, options, provenance);
     const std::string name =
         dataset::table_name(dataset::CsvTable{.file = file, .header = {}, .rows = {}, .line = {}, .place = {}});
-    for (const check::W50Method method : methods) {
+    for (std::size_t m = 0; m < methods.size(); ++m) {
+      const check::W50Method method = methods[m];
+      w50.recipe = recipes[m];
       for (std::int64_t s = 0; s < options.seeds && !interrupt_requested(); ++s) {
         w50.method = method;
         w50.seed = static_cast<std::uint64_t>(options.first_seed + s);
@@ -173,10 +189,10 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));
   verb->add_option("--seed", options->first_seed, "First seed [1]")->check(between(0, INT64_MAX / 2));
   verb->add_option("--top", options->top, "Numbers of proposals to score [1,16,128]")->delimiter(',');
-  verb->add_option("--method,--methods", options->methods, "prime,coms,supervised,forest,best_in_log [all]")
+  verb->add_option("--method,--methods", options->methods, "prime,coms,supervised,margins,forest,best_in_log")
       ->delimiter(',');
   verb->add_option("--holdout-context", options->holdout, "Contexts a,b to score unseen")->delimiter(',');
-  verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
+  verb->add_option("--recipe", options->recipe, "Name or YAML file [default; margins]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress");

@@ -1,4 +1,4 @@
-/// Parses --set NAME=VALUE of verbs that train.
+/// Recipes by --recipe and --method, and --set NAME=VALUE.
 #include "recipe_settings.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,13 @@
 #include "hindsight/core/text.h"
 
 namespace hindsight::app {
+
+surrogate::Recipe recipe_for(const std::string& name, const std::string& method) {
+  const std::string own = method == to_string(surrogate::Method::margins) ? method : "default";
+  surrogate::Recipe recipe = surrogate::load_recipe(name.empty() ? own : name);
+  if (!method.empty()) recipe.method = surrogate::parse_method(method);
+  return recipe;
+}
 
 void apply_setting(surrogate::Recipe& recipe, const std::string& setting) {
   const auto equals = setting.find('=');

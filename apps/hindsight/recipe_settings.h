@@ -1,4 +1,4 @@
-/// The option --set of verbs that train.
+/// The options --recipe, --method and --set of verbs that train.
 #pragma once
 
 #include <string>
@@ -6,6 +6,10 @@
 #include "hindsight/surrogate/recipe.h"
 
 namespace hindsight::app {
+
+/// The recipe `name`, with `method` in the place of its own unless empty. Without a name (empty): the default recipe,
+/// and that of the same name for the method margins, whose networks need other sizes and steps.
+[[nodiscard]] surrogate::Recipe recipe_for(const std::string& name, const std::string& method);
 
 /// "alpha=0.1". Error{usage} for another form, an unknown key, or a value out of range.
 void apply_setting(surrogate::Recipe& recipe, const std::string& setting);

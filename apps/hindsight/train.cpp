@@ -42,7 +42,7 @@ struct Options {
   std::vector<std::int64_t> runs;
   std::string space, evaluator;
   std::vector<std::string> where, constraints;
-  std::string recipe = "default";
+  std::string recipe;
   std::string method;
   std::vector<std::string> settings;
   std::int64_t seed = -1;
@@ -128,8 +128,7 @@ void leave_out_infeasible_synthetic(const Options& options, dataset::Selection& 
 }
 
 surrogate::Recipe make_recipe(const Options& options) {
-  surrogate::Recipe recipe = surrogate::load_recipe(options.recipe);
-  if (!options.method.empty()) recipe.method = surrogate::parse_method(options.method);
+  surrogate::Recipe recipe = recipe_for(options.recipe, options.method);
   if (!options.split.empty()) recipe.split.kind = dataset::parse_split_kind(options.split);
   if (!options.hold_out.empty()) {
     recipe.split.kind = dataset::SplitKind::leave_workloads_out;
@@ -353,8 +352,8 @@ void add_train(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--constraint", options->constraints, "Metric to learn as a limit of proposals"));
   verb->add_option("--space", options->space, "Design space, where the log has several");
   verb->add_option("--evaluator", options->evaluator, "Evaluator, where the log has several");
-  verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
-  verb->add_option("--method", options->method, "prime, coms or supervised [recipe]");
+  verb->add_option("--recipe", options->recipe, "Name or YAML file [default; margins]");
+  verb->add_option("--method", options->method, "prime, coms, supervised, margins [recipe]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe, e.g. alpha=0.1"));
   verb->add_option("--seed", options->seed, "First seed [recipe]")->check(between(0, kLargestSeed));
   verb->add_option("--ensemble,--seeds", options->ensemble, "Members, one seed each [recipe]")

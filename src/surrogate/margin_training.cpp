@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -137,7 +135,6 @@ class HeadTraining {
     }
     return learner->weights();
   }
-  [[nodiscard]] std::int64_t steps_done() const { return progress_.step; }
 
  private:
   const Recipe& recipe_;
@@ -306,7 +303,6 @@ std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, cons
   const std::vector<Task> final_tasks =
       goes_on ? make_tasks(inputs, inputs.all, codes, heads, units) : std::vector<Task>{};
   std::vector<TrainedHead> trained(tasks.size());
-  std::atomic<std::int64_t> steps_done = 0;
   parallel_for(tasks.size(), 1, resolve_threads(threads), [&](std::size_t begin, std::size_t, unsigned) {
     HeadTraining training(inputs, factory, relay, static_cast<std::int64_t>(begin), std::ssize(tasks));
     const std::int64_t columns = input_count(inputs.architecture) + inputs.architecture.context_size;
@@ -317,7 +313,6 @@ std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, cons
       head.final = training.run(final_tasks[begin], head.selected->layers, recipe.final_steps,
                                 kFinalRateFrac * recipe.learning_rate, mix64(seed));
     }
-    steps_done += training.steps_done();
   });
   std::vector<MemberOutcome> members(static_cast<std::size_t>(recipe.ensemble));
   std::vector<const EnsembleWeights*> selected, last;
@@ -331,11 +326,12 @@ std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, cons
     auto final = network_of(inputs, codes, tasks, last, m, units);
     if (!chosen || !final) continue;
     const auto tau = validation_tau(*chosen, inputs.validation);
-    members[static_cast<std::size_t>(m)].complete = TrainedMember{.selected = std::move(*chosen),
-                                                                  .final = std::move(*final),
-                                                                  .kendall_tau = tau.value_or(0),
-                                                                  .selected_step = recipe.steps,
-                                                                  .steps_done = steps_done / recipe.ensemble};
+    members[static_cast<std::size_t>(m)].complete =
+        TrainedMember{.selected = std::move(*chosen),
+                      .final = std::move(*final),
+                      .kendall_tau = tau.value_or(0),
+                      .selected_step = recipe.steps,
+                      .steps_done = recipe.steps + (goes_on ? recipe.final_steps : 0)};
   }
   return members;
 }

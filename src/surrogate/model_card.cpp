@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/model.h"
@@ -91,6 +92,15 @@ std::string provenance_table(const std::map<std::string, std::string>& provenanc
   return table.markdown();
 }
 
+/// "3 experts, 1 transformer layer", or what a network of kind `margins` learns from.
+std::string structure(const Architecture& network) {
+  if (network.kind == NetworkKind::margins) {
+    return fmt::format("{} inputs, feasibility by how far limits are missed", input_count(network));
+  }
+  return fmt::format("{} experts, {}", network.experts,
+                     counted(static_cast<std::uint64_t>(network.transformer_layers), "transformer layer"));
+}
+
 }  // namespace
 
 std::string model_card(const Model& model) {
@@ -103,12 +113,10 @@ std::string model_card(const Model& model) {
   std::string card = fmt::format(
       "# Surrogate of `{}` on design space `{}`\n\n"
       "Predicts, for a design and an application: the objective `{}` (smaller is better), whether the design is "
-      "feasible{}. {} network{} of {} weights ({} experts, {} transformer layer{}); the spread between networks is the "
-      "uncertainty.\n",
+      "feasible{}. {} of {} weights ({}); the spread between networks is the uncertainty.\n",
       cell(parts.objective_text), cell(parts.space.name()), cell(parts.objective_text),
-      parts.constraint_names.empty() ? "" : ", and " + cell(join(parts.constraint_names, ", ")), parts.members.size(),
-      parts.members.size() == 1 ? "" : "s", with_commas(static_cast<std::uint64_t>(weights)), network.experts,
-      network.transformer_layers, network.transformer_layers == 1 ? "" : "s");
+      parts.constraint_names.empty() ? "" : ", and " + cell(join(parts.constraint_names, ", ")),
+      counted(parts.members.size(), "network"), with_commas(static_cast<std::uint64_t>(weights)), structure(network));
   card += fmt::format("\nSpace: {} parameters, definition `{}`.\n", parts.space.parameters().size(),
                       parts.space.definition_hash());
   card +=

@@ -483,12 +483,12 @@ TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
   std::sort(costs.begin(), costs.end());
   const Outcome w50 = hindsight(
       {"bench",  "w50",       "--csv", table,        "--objective", "cost_ms",       "--train",
-       "1000",   "--seeds",   "1",     "--top",      "1,8",         "--methods",     "prime,forest,best_in_log",
+       "1000",   "--seeds",   "1",     "--top",      "1,8",         "--methods",     "prime,margins,forest,best_in_log",
        "--set",  "steps=300", "--set", "ensemble=1", "--set",       "final_steps=0", "--json",
        "--quiet"});
   ASSERT_EQ(w50.exit_code, 0) << w50.err;
   const Json runs = Json::parse(w50.out).at("runs");
-  ASSERT_EQ(runs.size(), 3U);
+  ASSERT_EQ(runs.size(), 4U);
   std::map<std::string, double> ratio;  // optimum / best of eight proposals
   for (const Json& run : runs) {
     EXPECT_EQ(run.at("train_rows"), 144 - costs.size() / 2);
@@ -497,8 +497,9 @@ TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
   EXPECT_NEAR(ratio["best_in_log"], costs.front() / costs[costs.size() / 2], hindsight::test::kSixDigits);
   // The cost falls with a and rises with b throughout: who learns goes on beyond the rows it saw.
   EXPECT_GT(ratio["prime"], ratio["best_in_log"]);
+  EXPECT_GT(ratio["margins"], ratio["best_in_log"]);
   EXPECT_GT(ratio["forest"], ratio["best_in_log"]);
-  EXPECT_LE(std::max(ratio["prime"], ratio["forest"]), 1);
+  EXPECT_LE(std::max({ratio["prime"], ratio["margins"], ratio["forest"]}), 1);
 }
 
 TEST_F(Learn, OfflineRunsOnceAndThenFindsEverythingDone) {
