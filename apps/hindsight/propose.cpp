@@ -97,8 +97,8 @@ int run(const Options& options, const Provenance& provenance) {
   const study::ProposalRequest request = request_of(options);
   std::optional<study::ProposalRecord> record;
   const study::Proposals proposals = study::propose(request, [&](const optimize::ProposeOptions& how) {
+    install_interrupt_handlers();  // before there is a run that Ctrl-C would leave unended
     if (!request.log.empty()) record.emplace(request, how, provenance);
-    install_interrupt_handlers();
   });
   show(options, proposals);
   if (record) finish(*record, proposals);

@@ -181,7 +181,14 @@ TEST_F(ImportedLog, NamesAndObjectiveOfTheTableServeToTheEnd) {
   const Json tighter = Json::parse(propose({"--max", "util_bram=200", "--max", "util_BRAM=150", "--json"}).out);
   EXPECT_EQ(tighter.at("limits").size(), 1U);
   EXPECT_EQ(tighter.at("limits").at("util_bram").at("limit"), 150);
-  EXPECT_EQ(tighter.at("proposals").at(0).at("predicted").at("logged"), true);
+  const Json& best = tighter.at("proposals").at(0);
+  EXPECT_EQ(best.at("predicted").at("logged"), true);
+  EXPECT_EQ(best.at("predicted").at("logged_feasible"), true);
+  const std::string design = best.at("design");
+  const double width = std::stod(design.substr(design.find("width=") + 6));
+  const double true_cost_ms = 100 / width + (design.find("mode=fast") != std::string::npos ? 1 : 2);
+  constexpr double kSixDecimals = 1e-6;  // as tuning_table() writes its costs
+  EXPECT_NEAR(best.at("predicted").at("logged_value").get<double>(), true_cost_ms, kSixDecimals) << design;
   expect_one_line_error(propose({"--weights", "1", "--aggregate", "worst"}), 2, "--weights");
   const Outcome resumed = train({"--resume", "--quiet"});
   EXPECT_EQ(resumed.exit_code, 0);

@@ -49,6 +49,14 @@ class Learn : public AppTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return hindsight(arguments);
   }
+  /// Waits until the newest run of the log is one of this kind under way, a minute at most.
+  void await_running(const std::string& kind) const {
+    const auto under_way = [&] {
+      const log::RunInfo run = log::recent_runs(log::Log::open(log(), log::OpenMode::read_only), 1).front();
+      return run.kind == kind && run.status == "running";
+    };
+    for (int wait = 0; !under_way() && wait < 600; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   void make_model() const {
     ASSERT_EQ(sweep().exit_code, 0);
     const Outcome trained = train();
@@ -277,6 +285,7 @@ TEST_F(Learn, CtrlCLeavesNoModelAndEveryMemberGoesOnWhereItWas) {
   arguments.insert(arguments.end(), {"--set", "ensemble=2", "--set", "steps=100000000", "--set", "patience=0"});
   const auto steps_when_stopped = [&](const std::vector<std::string>& command, std::chrono::seconds after) {
     Process process(command);
+    await_running("train");
     std::this_thread::sleep_for(after);
     process.send(SIGINT);
     const Outcome outcome = process.wait();
@@ -371,9 +380,7 @@ TEST_F(Learn, AnInterruptedProposalIsStoredAsOne) {
       hindsight({"sweep", "--workloads", "mobilenet_v2", "--samples", "300", "--log", log(), "--quiet"}).exit_code, 0);
   Process process({"propose", "--evaluations", "1000000000", "--workload", "mobilenet_v2", "--log", log()});
   const auto newest = [&] { return log::recent_runs(log::Log::open(log(), log::OpenMode::read_only), 1).front(); };
-  for (int wait = 0; newest().kind != "propose" && wait < 600; ++wait) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
+  await_running("propose");
   process.send(SIGINT);
   EXPECT_EQ(process.wait().exit_code, 130);
   EXPECT_EQ(newest().kind, "propose");

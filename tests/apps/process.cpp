@@ -25,6 +25,7 @@ constexpr int kCannotStart = 127;
   std::vector<std::string> copies = arguments;
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
+  ::signal(SIGINT, SIG_DFL);  // a test run in the background ignores it, and so would the program
   for (const auto& [name, value] : surroundings.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (!surroundings.folder.empty() && ::chdir(surroundings.folder.c_str()) != 0) ::_exit(kCannotStart);
   if (!surroundings.standard_output.empty()) {

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "hindsight/core/error.h"
 #include "hindsight/study/applications.h"
 #include "study/doubts.h"
 #include "study/hand_proposals.h"
+#include "temporary_folder.h"
 
 namespace hindsight::study {
 namespace {
@@ -34,6 +36,26 @@ TEST(Doubts, NetworksThatDisagreeAsMuchAsLoggedDesignsDiffer) {
 
 TEST(Doubts, ValuesFarBelowTheBestRowOfTheLog) {
   EXPECT_THAT(doubts_about(predicting({1.5, 0.01}, 0)), ElementsAre(HasSubstr("200 times below the best row")));
+}
+
+TEST(Propose, PassesOnTheDoubtsAboutItsModel) {
+  const hindsight::test::TemporaryFolder folder;
+  const auto doubts_of = [&](double apart) {
+    const auto member = [](double everywhere) {
+      return optimize::additive_network(
+          test::mixed_space(), [=](std::size_t p, std::size_t) { return p == 0 ? everywhere : 0; },
+          [](std::size_t p, std::size_t) { return p == 0 ? 3 : 0; }, test::zero);
+    };
+    const std::filesystem::path file = folder / "model.safetensors";
+    surrogate::save_model(optimize::make_model(test::mixed_space(), {member(0), member(apart)}), file);
+    ProposalRequest request;
+    request.model = file.string();
+    request.workloads = {"one"};
+    return propose(request, {}).doubts;
+  };
+  // Standard deviations of the networks: 4 / sqrt(2) and 0.4 / sqrt(2) of the logged designs'.
+  EXPECT_THAT(doubts_of(4), ElementsAre(HasSubstr("networks disagree about these designs 2.8 times")));
+  EXPECT_THAT(doubts_of(0.4), IsEmpty());
 }
 
 TEST(AllWorseThanLog, TakesTheTruthWhereTheLogHasIt) {
