@@ -2,7 +2,9 @@
 #include "apps/process.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,8 +37,9 @@ constexpr int kCannotStart = 127;
     const rlimit limit{.rlim_cur = *surroundings.largest_file_bytes, .rlim_max = *surroundings.largest_file_bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
-  constexpr uid_t kNobody = 65534;
-  if (surroundings.ordinary_user && ::geteuid() == 0 && ::setresuid(kNobody, kNobody, kNobody) != 0) {
+  // Root without its right to pass over permissions: as another user it could not reach a checkout in root's home.
+  if (surroundings.ordinary_user && ::geteuid() == 0 &&
+      (::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE) != 0 || ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH) != 0)) {
     ::_exit(kCannotStart);
   }
   ::dup2(out, STDOUT_FILENO);
