@@ -94,8 +94,7 @@ std::map<std::string, Shape> shapes_of_margins(const Architecture& a) {
 
 NetworkKind parse_network_kind(const std::string& name) {
   if (const auto kind = find_enum(name, kKinds)) return *kind;
-  throw Error(ErrorKind::incompatible,
-              fmt::format("unknown kind of network '{}'. Known: experts, margins", printable(name)));
+  throw Error(ErrorKind::incompatible, unknown_name("kind of network", name, names_in(kKinds)));
 }
 
 std::string to_string(NetworkKind kind) { return std::string(name_in(kKinds, kind)); }

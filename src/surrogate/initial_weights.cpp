@@ -12,8 +12,6 @@
 namespace hindsight::surrogate {
 namespace {
 
-/// [chosen] Logit of an untrained feasibility head on a log without infeasible rows: p = 0.9975.
-constexpr float kSurelyFeasible = 6;
 /// Longest wavelength of the positions over 2 pi [paper: prime-code].
 constexpr double kPositionBase = 10000;
 

@@ -8,6 +8,9 @@
 
 namespace hindsight::surrogate {
 
+/// [chosen] Logit of a feasibility head that no row taught, on a log without infeasible rows: p = 0.9975.
+inline constexpr float kSurelyFeasible = 6;
+
 /// What the feasibility head says before training.
 enum class FeasibilityStart {
   undecided,  ///< trained on labels of both kinds

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@
 namespace hindsight::surrogate {
 
 /// Raised whenever anything in this header changes: a library of another version is refused.
-inline constexpr std::uint32_t kLearnerInterfaceVersion = 4;
+inline constexpr std::uint32_t kLearnerInterfaceVersion = 5;
 
 /// Weights of the loss terms and how far the pushed terms reach; see train.h for the equation.
 struct LossWeights {
@@ -114,11 +115,12 @@ enum class EnsembleLoss {
 };
 struct EnsembleOptions {
   std::vector<EnsembleLayer> initial;
+  std::vector<float> initial_scale = {};  ///< members x outputs; empty: the learner's own start
   EnsembleLoss loss = EnsembleLoss::huber;
   std::int64_t inputs = 0, outputs = 0;
-  std::vector<float> rows;     // n x inputs
-  std::vector<float> targets;  // n x outputs, NaN = not known
-  double weight_decay = 0;     ///< decoupled (AdamW)
+  std::span<const float> rows;     // n x inputs; copied
+  std::span<const float> targets;  // n x outputs, NaN = not known; copied
+  double weight_decay = 0;         ///< decoupled (AdamW)
   bool cuda = false;
 };
 struct EnsembleWeights {

@@ -14,6 +14,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/thread_pool.h"
+#include "surrogate/initial_weights.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -27,8 +28,6 @@ constexpr double kFirstRateFrac = 0.04;
 constexpr double kFinalRateFrac = 0.3;
 /// [chosen] An untrained network says little: its last layer starts this much smaller.
 constexpr double kLastLayerShare = 0.3;
-/// [chosen] Logit of a network that no infeasible row taught: p = 0.9975.
-constexpr float kSurelyFeasible = 6;
 
 using InputMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -109,12 +108,12 @@ class HeadTraining {
   }
 
   /// Steps on `task` from `start`; nothing when the loss diverged or Ctrl-C came.
-  std::optional<EnsembleWeights> run(const Task& task, std::vector<EnsembleLayer> start, std::int64_t steps,
-                                     double rate, std::uint64_t seed) {
-    const std::int64_t inputs = start.front().in;
-    const auto learner = factory_.create_ensemble({.initial = std::move(start),
+  std::optional<EnsembleWeights> run(const Task& task, const EnsembleWeights& start, std::int64_t steps, double rate,
+                                     std::uint64_t seed) {
+    const auto learner = factory_.create_ensemble({.initial = start.layers,
+                                                   .initial_scale = start.scale,
                                                    .loss = task.loss,
-                                                   .inputs = inputs,
+                                                   .inputs = start.layers.front().in,
                                                    .outputs = task.outputs,
                                                    .rows = task.inputs,
                                                    .targets = task.targets,
@@ -160,7 +159,7 @@ std::vector<Task> make_tasks(const MemberInputs& inputs, const TrainingRows& row
   if (inputs.plan.weight(Term::feasibility) != 0) {
     Task& feasible = tasks.emplace_back(Task{
         .head = "feasible", .loss = EnsembleLoss::margins, .batch = recipe.batch_feasible + recipe.batch_infeasible});
-    take_known(feasible, features, margin_targets(rows, heads, units).values);
+    take_known(feasible, features, margin_targets(rows, heads, units));
   }
   if (inputs.plan.weight(Term::constraint) != 0) {
     Task& constraint = tasks.emplace_back(Task{.head = "constraint", .batch = recipe.batch_feasible});
@@ -261,9 +260,8 @@ Eigen::VectorXf margin_units(const TrainingRows& rows) {
   return units;
 }
 
-MarginTargets margin_targets(const TrainingRows& rows, const ReasonHeads& heads, const Eigen::VectorXf& units) {
-  MarginTargets targets;
-  targets.values.resize(rows.passes.rows(), rows.passes.cols());
+Eigen::MatrixXf margin_targets(const TrainingRows& rows, const ReasonHeads& heads, const Eigen::VectorXf& units) {
+  Eigen::MatrixXf targets(rows.passes.rows(), rows.passes.cols());
   for (Eigen::Index i = 0; i < rows.passes.rows(); ++i) {
     std::uint64_t silenced = 0;
     for (Eigen::Index j = 0; j < rows.passes.cols(); ++j) {
@@ -272,8 +270,9 @@ MarginTargets margin_targets(const TrainingRows& rows, const ReasonHeads& heads,
     for (Eigen::Index j = 0; j < rows.passes.cols(); ++j) {
       const float passes = rows.passes(i, j);
       const bool known_miss = passes == 0 && j < rows.margins.cols() && !std::isnan(rows.margins(i, j));
-      const bool silent = j < 64 && (silenced >> static_cast<unsigned>(j) & 1U) != 0;
-      float& target = targets.values(i, j);
+      const bool silent =
+          j < static_cast<Eigen::Index>(dataset::kMaxReasons) && (silenced >> static_cast<unsigned>(j) & 1U) != 0;
+      float& target = targets(i, j);
       if (known_miss) {
         target = rows.margins(i, j) / units[j];
       } else if (passes == 0) {
@@ -307,10 +306,10 @@ std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, cons
     HeadTraining training(inputs, factory, relay, static_cast<std::int64_t>(begin), std::ssize(tasks));
     const std::int64_t columns = input_count(inputs.architecture) + inputs.architecture.context_size;
     TrainedHead& head = trained[begin];
-    head.selected = training.run(tasks[begin], initial_layers(tasks[begin], columns, recipe, seed), recipe.steps,
+    head.selected = training.run(tasks[begin], {initial_layers(tasks[begin], columns, recipe, seed), {}}, recipe.steps,
                                  recipe.learning_rate, seed);
     if (head.selected && goes_on) {
-      head.final = training.run(final_tasks[begin], head.selected->layers, recipe.final_steps,
+      head.final = training.run(final_tasks[begin], *head.selected, recipe.final_steps,
                                 kFinalRateFrac * recipe.learning_rate, mix64(seed));
     }
   });

@@ -9,15 +9,12 @@
 
 namespace hindsight::surrogate {
 
-/// How far rows miss the limits of the reasons, as the censored regression learns it.
-struct MarginTargets {
-  /// n x r: the miss in units of `unit`; 0 = the limit is kept; infinity = missed by an unknown amount; NaN = unknown.
-  Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> values;
-};
 /// Root mean square of every reason's known misses; 1 where none is known.
 [[nodiscard]] Eigen::VectorXf margin_units(const TrainingRows& rows);
-[[nodiscard]] MarginTargets margin_targets(const TrainingRows& rows, const ReasonHeads& heads,
-                                           const Eigen::VectorXf& units);
+/// How far rows miss the limits of the reasons, as the censored regression learns it, n x r: the miss in `units`; 0 =
+/// the limit is kept; infinity = missed by an unknown amount; NaN = unknown.
+[[nodiscard]] Eigen::MatrixXf margin_targets(const TrainingRows& rows, const ReasonHeads& heads,
+                                             const Eigen::VectorXf& units);
 
 /// Architecture of a network of kind `margins` on a space with these codes.
 void set_margin_kind(Architecture& architecture, const Codes& codes);

@@ -26,6 +26,7 @@ struct NumberKey {
   const char* name;
   std::variant<double Recipe::*, std::int64_t Recipe::*> field;
   double low, high;
+  bool of_margins = false;  ///< of the method margins alone
 };
 const std::array kNumberKeys = {
     NumberKey{"d_model", &Recipe::d_model, 1, 4096},
@@ -33,8 +34,8 @@ const std::array kNumberKeys = {
     NumberKey{"attention_heads", &Recipe::attention_heads, 1, 256},
     NumberKey{"feed_forward", &Recipe::feed_forward, 1, 65536},
     NumberKey{"context_bias", &Recipe::context_bias, 0, 1},
-    NumberKey{"pair_codes", &Recipe::pair_codes, 0, 1},
-    NumberKey{"level_codes", &Recipe::level_codes, 0, 1},
+    NumberKey{"pair_codes", &Recipe::pair_codes, 0, 1, true},
+    NumberKey{"level_codes", &Recipe::level_codes, 0, 1, true},
     NumberKey{"experts", &Recipe::experts, 1, 256},
     NumberKey{"dropout", &Recipe::dropout, 0, 0.95},
     NumberKey{"alpha", &Recipe::alpha, 0, kInfinity},
@@ -212,8 +213,8 @@ void set_recipe_value(Recipe& recipe, const std::string& key, const std::string&
 std::string to_yaml(const Recipe& recipe) {
   std::string text = fmt::format("name: {}\nmethod: {}\n", quoted(recipe.name), to_string(recipe.method));
   for (const NumberKey& key : kNumberKeys) {
-    // Keys of kind margins are written for it alone: the text of other recipes is what it was before they existed.
-    if (std::string_view(key.name).ends_with("_codes") && recipe.method != Method::margins) continue;
+    // The text of other recipes is what it was before these keys existed.
+    if (key.of_margins && recipe.method != Method::margins) continue;
     if (const auto* field = std::get_if<double Recipe::*>(&key.field)) {
       text += fmt::format("{}: {}\n", key.name, shortest(recipe.**field));
     } else {

@@ -188,6 +188,10 @@ std::vector<std::optional<TrainedMember>> best_so_far(const MemberInputs& inputs
 
 std::vector<MemberOutcome> train_margins(const MemberInputs& inputs, const ReasonHeads& heads, LearnerFactory& factory,
                                          const TrainOptions& options) {
+  if (options.resume) {
+    throw Error(ErrorKind::usage,
+                "--resume: a training of the method margins keeps nothing to go on from. Leave --resume out");
+  }
   ProgressRelay relay(options.progress);
   return with_library_errors(factory,
                              [&] { return train_margin_members(inputs, heads, factory, relay, options.threads); });

@@ -2,7 +2,6 @@
 #include "sweep/chosen_networks.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "hindsight/core/random.h"
 #include "hindsight/core/thread_pool.h"
@@ -17,11 +16,6 @@ std::vector<std::size_t> chosen_networks(const SweepOptions& options, std::uint6
   const std::size_t networks = options.networks.size();
   const std::size_t count = options.networks_of_a_design();
   std::vector<std::size_t> chosen;
-  if (count == networks) {
-    chosen.resize(networks);
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-    return chosen;
-  }
   // Floyd's algorithm: every set of `count` is as likely, with one draw each.
   const RandomStream stream(options.seed, "networks of a design");
   for (std::size_t last = networks - count; last < networks; ++last) {

@@ -69,8 +69,8 @@ void validate_networks_per_design(const SweepOptions& options) {
                                               options.networks.size()));
   }
   if (options.networks_per_design == 0 || (options.search.empty() && !options.keep)) return;
-  throw Error(ErrorKind::usage, fmt::format("--networks-per-design and {} exclude each other: designs are compared on "
-                                            "the same networks. Leave one of them out?",
+  throw Error(ErrorKind::usage, fmt::format("--networks-per-design and {} exclude each other: both need every "
+                                            "design on the same networks. Leave one of them out?",
                                             options.keep ? "--keep" : "--sampler " + options.search));
 }
 

@@ -8,6 +8,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "optimize/problems.h"
+#include "tolerances.h"
 
 namespace hindsight::optimize {
 namespace {
@@ -203,7 +204,7 @@ TEST(Search, NamesAnUnsatisfiableConstraintAndItsNearestValue) {
     const SearchOptions options = heuristic(kind, 1);
     const Solution solution = search(problem, options);
     EXPECT_GT(solution.best.front().violation, 0);
-    EXPECT_NEAR(solution.smallest_constraint_value.front(), 4.8, 1e-12) << to_string(kind);
+    EXPECT_NEAR(solution.smallest_constraint_value.front(), 4.8, hindsight::test::kRounding) << to_string(kind);
     const std::string text = explain_infeasible(problem, solution, options);
     EXPECT_THAT(text, HasSubstr("no design meets area_mm2 <= 3: the smallest value"));
     EXPECT_THAT(text, HasSubstr("Allow area_mm2 <= 4.8?"));

@@ -8,6 +8,7 @@
 #include "hindsight/core/terminal.h"
 #include "hindsight/report/proposals.h"
 #include "study/hand_proposals.h"
+#include "tolerances.h"
 
 namespace hindsight::report {
 namespace {
@@ -72,7 +73,7 @@ TEST(ProposalsJson, HasTheScoreInUnitsAndTheTruthOfTheLog) {
   const Json& second = json.at("proposals").at(1).at("predicted");
   EXPECT_EQ(second.at("logged_value"), 2.0);
   EXPECT_EQ(second.at("logged_feasible"), true);
-  EXPECT_NEAR(second.at("cautious").get<double>(), 1.54, 1e-12);
+  EXPECT_NEAR(second.at("cautious").get<double>(), 1.54, hindsight::test::kRounding);
   EXPECT_TRUE(json.at("proposals").at(0).at("predicted").at("logged_value").is_null());
 }
 

@@ -19,6 +19,7 @@
 #include "surrogate/small_model.h"
 #include "surrogate/training_fixture.h"
 #include "temporary_folder.h"
+#include "tolerances.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -72,7 +73,7 @@ TEST(MarginCodes, OrdinalLevelsAreStandardisedLogarithmsAndOneNumberPerLevel) {
   const double step = 1 / std::sqrt(1.25);
   const std::vector<float>& pes = codes.tables[0].values;
   for (std::size_t level = 0; level < 4; ++level) {
-    EXPECT_NEAR(pes[level * 5], (static_cast<double>(level) - 1.5) * step, 1e-6);
+    EXPECT_NEAR(pes[level * 5], (static_cast<double>(level) - 1.5) * step, hindsight::test::kSinglePrecision);
     for (std::size_t other = 0; other < 4; ++other) EXPECT_EQ(pes[level * 5 + 1 + other], level == other ? 1 : 0);
   }
   EXPECT_THAT(codes.tables[2].values, testing::ElementsAre(1, 0, 0, 1));
@@ -88,8 +89,8 @@ TEST(MarginCodes, InputsEndInSumsAndDifferencesOfTheFirstCodes) {
   ASSERT_EQ(inputs.cols(), 4 + 2);
   EXPECT_EQ(inputs(0, 0), a);
   EXPECT_EQ(inputs(0, 1), b);
-  EXPECT_NEAR(inputs(0, 4), (a + b) / std::numbers::sqrt2_v<float>, 1e-6);
-  EXPECT_NEAR(inputs(0, 5), (b - a) / std::numbers::sqrt2_v<float>, 1e-6);
+  EXPECT_NEAR(inputs(0, 4), (a + b) / std::numbers::sqrt2_v<float>, hindsight::test::kSinglePrecision);
+  EXPECT_NEAR(inputs(0, 5), (b - a) / std::numbers::sqrt2_v<float>, hindsight::test::kSinglePrecision);
 }
 
 TEST(MarginCodes, SpacesOfManyParametersHaveNoPairs) {
@@ -161,7 +162,7 @@ TEST(MarginTargets, MissesAreInUnitsOfTheirRootMeanSquare) {
   const Eigen::VectorXf units = margin_units(rows);
   EXPECT_FLOAT_EQ(units[0], std::sqrt((9.0F + 16) / 2));
   EXPECT_EQ(units[1], 1);
-  const auto targets = margin_targets(rows, {.names = {"a", "b"}, .lists_all = true, .silences = {0, 0}}, units).values;
+  const auto targets = margin_targets(rows, {.names = {"a", "b"}, .lists_all = true, .silences = {0, 0}}, units);
   EXPECT_EQ(targets(0, 0), 0) << "kept";
   EXPECT_FLOAT_EQ(targets(1, 0), 3 / units[0]);
   EXPECT_EQ(targets(1, 1), 0);
@@ -172,8 +173,7 @@ TEST(MarginTargets, MissesAreInUnitsOfTheirRootMeanSquare) {
 
 TEST(MarginTargets, AReasonOfAnEarlierStageLeavesLaterOnesUnknown) {
   const auto targets = margin_targets(said_rows(), {.names = {"a", "b"}, .lists_all = true, .silences = {2, 0}},
-                                      Eigen::VectorXf::Ones(2))
-                           .values;
+                                      Eigen::VectorXf::Ones(2));
   EXPECT_EQ(targets(0, 1), 0);
   EXPECT_TRUE(std::isnan(targets(1, 1))) << "the chip could not be built: nobody asked whether programs fit";
   EXPECT_EQ(targets(2, 1), kInfinite) << "what was listed all the same is known";
@@ -302,6 +302,29 @@ TEST(TrainMargins, MissesAreReadBackFromTheLogits) {
     ++beyond;
   }
   EXPECT_LT(error / beyond, 0.1) << "how far a limit is missed, on average within 10 %";
+}
+
+TEST(TrainMargins, TheFinalStepsGoOnFromTheLearnedScales) {
+  Recipe recipe = margin_recipe();
+  const auto scale_after = [&](std::int64_t final_steps) {
+    recipe.final_steps = final_steps;
+    const TrainResult result = train(product_table(400, true), recipe, with_threads(1));
+    return result.model.parts().members.front().weights().at("feasible.scale").values.front();
+  };
+  // One step of AdamW at 0.3 of the rate moves a logarithm by at most about the rate; a new start is e times away.
+  EXPECT_NEAR(std::log(scale_after(1)), std::log(scale_after(0)), recipe.learning_rate);
+}
+
+TEST(TrainMargins, ResumingIsRefusedBecauseNothingIsKept) {
+  TrainOptions options = with_threads(1);
+  options.resume = true;
+  try {
+    static_cast<void>(train(product_table(100, true), margin_recipe(), options));
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), testing::HasSubstr("Leave --resume out"));
+  }
 }
 
 TEST(TrainMargins, FlagsAloneTeachFeasibilityToo) {

@@ -96,8 +96,11 @@ class TorchEnsemble final : public EnsembleLearner {
       biases_.push_back(leaf({members_, layer.out}, to_tensor(layer.bias, {biases}, device_)));
     }
     if (options.loss != EnsembleLoss::margins) return;
-    const at::Tensor start = at::full({members_ * options.outputs}, kFirstLogScale, flat_.options());
-    log_scale_ = leaf({members_, options.outputs}, start.detach());
+    const std::int64_t scales = members_ * options.outputs;
+    const at::Tensor start = options.initial_scale.empty()
+                                 ? at::full({scales}, kFirstLogScale, at::TensorOptions(at::kFloat).device(device_))
+                                 : to_tensor(options.initial_scale, {scales}, device_).log();
+    log_scale_ = leaf({members_, options.outputs}, start);
   }
 
   [[nodiscard]] at::Tensor scale() const { return log_scale_.clamp_min(kSmallestLogScale).exp(); }

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -19,10 +20,15 @@ auto guarded(const Body& body) {
 }
 
 template <typename T>
-at::Tensor to_tensor(const std::vector<T>& values, at::IntArrayRef shape, at::Device device) {
+at::Tensor to_tensor(std::span<const T> values, at::IntArrayRef shape, at::Device device) {
   at::Tensor tensor = at::empty(shape, c10::CppTypeToScalarType<T>::value);
   std::copy(values.begin(), values.end(), tensor.data_ptr<T>());
   return tensor.to(device);
+}
+
+template <typename T>
+at::Tensor to_tensor(const std::vector<T>& values, at::IntArrayRef shape, at::Device device) {
+  return to_tensor(std::span<const T>(values), shape, device);
 }
 
 inline std::vector<float> to_vector(const at::Tensor& tensor) {
