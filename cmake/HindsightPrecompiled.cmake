@@ -12,6 +12,11 @@ set(HINDSIGHT_STANDARD_HEADERS
     <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <numeric> <optional> <set>
     <span> <string> <string_view> <tuple> <utility> <vector>)
 
+# The layers from dataset on compute with Eigen and share a precompiled header with it, the others one without. Those
+# with compiler options or macros of their own have one of their own.
+set(HINDSIGHT_LAYERS_WITH_EIGEN dataset surrogate optimize study check report)
+set(HINDSIGHT_LAYERS_COMPILED_OTHERWISE accel gpu evaluator report)
+
 # hindsight_precompile(TARGET FIRST header...): TARGET uses the precompiled header of FIRST, which it becomes itself
 # where FIRST has none yet. Targets of one FIRST are compiled with the same options.
 function(hindsight_precompile target first)
