@@ -148,6 +148,9 @@ std::string Dataset::content_hash() const {
     text.add(one.name);
     text.add(one.feature_names);
     text.add(one.features);
+    if (one.layers.empty()) continue;
+    text.add(one.layers.features.cast<double>().eval());
+    text.add(one.layers.repeats.cast<double>().eval());
   }
   text.add(objective_text);
   text.add(constraint_names);
@@ -165,7 +168,7 @@ std::string Dataset::content_hash() const {
   return sha256_hex(text.bytes());
 }
 
-void require_trainable(const Dataset& data) {
+void require_trainable(const Dataset& data, Every every) {
   if (data.size() == 0) {
     throw Error(ErrorKind::usage, "the data has no rows (there is nothing to learn from). Widen the selection");
   }
@@ -178,7 +181,8 @@ void require_trainable(const Dataset& data) {
     }
     varies = varies || ranges[c].high > ranges[c].low;
   }
-  if (!without_feasible.empty()) {
+  const bool none = without_feasible.size() == ranges.size();
+  if (none || (every == Every::application && !without_feasible.empty())) {
     throw Error(
         ErrorKind::usage,
         fmt::format("no feasible row for {} (a surrogate needs feasible designs of every application it learns). "

@@ -15,6 +15,7 @@
 #include "dataset/stored_space.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/network_context.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
@@ -297,6 +298,7 @@ class Loader {
         context.features[static_cast<Eigen::Index>(context.feature_names.size())] = value;
         context.feature_names.push_back(name);
       }
+      context.layers = logged_layers(record.layers_json);
       first = first == nullptr ? &record : first;
       if (first->context_version != record.context_version ||
           data.contexts.front().feature_names != context.feature_names) {

@@ -1,9 +1,79 @@
-/// Context features of a network, as a sweep logs them.
+/// Context features and layers of a network, as a sweep logs them.
 #include "hindsight/dataset/network_context.h"
 
+#include <nlohmann/json.hpp>
+#include <optional>
+
 #include "hindsight/workload/context.h"
+#include "hindsight/workload/layer_features.h"
 
 namespace hindsight::dataset {
+namespace {
+using Json = nlohmann::json;
+
+/// A whole number above 0, or nothing.
+std::optional<std::int64_t> size_in(const Json& layer, const char* key) {
+  const auto found = layer.find(key);
+  if (found == layer.end() || !found->is_number_integer() || found->get<std::int64_t>() < 1) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+/// A number from 0 on, or nothing.
+std::optional<double> amount_in(const Json& layer, const char* key) {
+  const auto found = layer.find(key);
+  if (found == layer.end() || !found->is_number() || !(found->get<double>() >= 0)) return std::nullopt;
+  return found->get<double>();
+}
+
+struct SizeField {
+  const char* key;
+  std::int64_t workload::GemmLayer::*field;
+};
+constexpr SizeField kSizes[] = {
+    {"m", &workload::GemmLayer::m},
+    {"n", &workload::GemmLayer::n},
+    {"k", &workload::GemmLayer::k},
+    {"count", &workload::GemmLayer::count},
+    {"repeat", &workload::GemmLayer::repeat},
+    {"kernel_height", &workload::GemmLayer::kernel_height},
+    {"kernel_width", &workload::GemmLayer::kernel_width},
+    {"stride_height", &workload::GemmLayer::stride_height},
+    {"stride_width", &workload::GemmLayer::stride_width},
+};
+struct AmountField {
+  const char* key;
+  double workload::GemmLayer::*field;
+};
+constexpr AmountField kAmounts[] = {
+    {"macs", &workload::GemmLayer::macs},
+    {"weight_bytes", &workload::GemmLayer::weight_bytes},
+    {"input_bytes", &workload::GemmLayer::input_bytes},
+    {"output_bytes", &workload::GemmLayer::output_bytes},
+};
+
+std::optional<workload::GemmLayer> layer_in(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  workload::GemmLayer layer;
+  for (const SizeField& one : kSizes) {
+    const auto size = size_in(json, one.key);
+    if (!size) return std::nullopt;
+    layer.*one.field = *size;
+  }
+  for (const AmountField& one : kAmounts) {
+    const auto amount = amount_in(json, one.key);
+    if (!amount) return std::nullopt;
+    layer.*one.field = *amount;
+  }
+  const auto type = json.find("type"), depthwise = json.find("depthwise");
+  if (type == json.end() || !type->is_string() || depthwise == json.end() || !depthwise->is_boolean()) {
+    return std::nullopt;
+  }
+  layer.depthwise = depthwise->get<bool>();
+  layer.weights_are_activations = type->get<std::string>() == workload::to_string(workload::LayerType::matmul);
+  return layer;
+}
+
+}  // namespace
 
 Context context_of(const workload::Network& network) {
   Context context{.name = network.name(), .feature_names = {}, .features = {}};
@@ -12,7 +82,29 @@ Context context_of(const workload::Network& network) {
   for (const workload::ContextFeature& feature : workload::context_features()) {
     context.feature_names.emplace_back(feature.name);
   }
+  context.layers = layer_list(network.gemms());
   return context;
+}
+
+LayerList layer_list(const std::vector<workload::GemmLayer>& layers) {
+  using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const workload::LayerTable table = workload::layer_table(layers);
+  const auto rows = static_cast<Eigen::Index>(table.rows());
+  const auto columns = static_cast<Eigen::Index>(workload::layer_features().size());
+  return {.features = Eigen::Map<const RowMatrix>(table.features.data(), rows, columns).cast<float>(),
+          .repeats = Eigen::Map<const Eigen::VectorXd>(table.repeats.data(), rows).cast<float>()};
+}
+
+LayerList logged_layers(const std::string& layers_json) {
+  const Json json = Json::parse(layers_json, nullptr, false);
+  if (!json.is_array()) return {};
+  std::vector<workload::GemmLayer> layers;
+  for (const Json& one : json) {
+    const auto layer = layer_in(one);
+    if (!layer) return {};
+    layers.push_back(*layer);
+  }
+  return layers.empty() ? LayerList{} : layer_list(layers);
 }
 
 }  // namespace hindsight::dataset

@@ -57,28 +57,41 @@ class Shapes {
   std::int64_t total_ = 0;
 };
 
-constexpr EnumNames<NetworkKind, 2> kKinds{{{NetworkKind::experts, "experts"}, {NetworkKind::margins, "margins"}}};
+constexpr EnumNames<NetworkKind, 3> kKinds{
+    {{NetworkKind::experts, "experts"}, {NetworkKind::margins, "margins"}, {NetworkKind::layers, "layers"}}};
 
-/// What only kind `margins` has.
+/// What networks on codes have.
 void require_valid_codes(const Architecture& a) {
-  const auto fail = [](const std::string& problem) {
-    throw Error(ErrorKind::incompatible, fmt::format("a network of kind margins {}", problem));
+  const auto fail = [&](const std::string& problem) {
+    throw Error(ErrorKind::incompatible, fmt::format("a network of kind {} {}", to_string(a.kind), problem));
   };
   if (a.code_sizes.size() != a.level_counts.size()) fail("needs codes for every parameter");
   for (const std::int64_t size : a.code_sizes) require_size("codes of a level", size, 1, kWidest);
-  std::int64_t last = -1;
-  for (const std::int64_t parameter : a.paired) {
-    const bool known = parameter < static_cast<std::int64_t>(a.level_counts.size());
-    if (parameter <= last || !known) fail("needs paired parameters in ascending order");
-    last = parameter;
+  const auto require_ascending = [&](const char* what, const std::vector<std::int64_t>& numbers, std::int64_t end) {
+    std::int64_t last = -1;
+    for (const std::int64_t number : numbers) {
+      if (number <= last || number >= end) fail(fmt::format("needs {} in ascending order", what));
+      last = number;
+    }
+  };
+  require_ascending("paired parameters", a.paired, std::ssize(a.level_counts));
+  require_ascending("reasons of layers", a.layered_reasons, a.reason_count);
+  require_ascending("labels of layers", a.layered_constraints, a.constraint_count);
+  const bool by_layers = a.kind == NetworkKind::layers;
+  require_size("layer_features", a.layer_features, by_layers ? 1 : 0, by_layers ? kWidest : 0);
+  if (by_layers && a.context_size != 0) fail("sees layers and no context");
+  if (!by_layers && !(a.layered_reasons.empty() && a.layered_constraints.empty())) fail("has no heads of layers");
+}
+
+void add_codes(Shapes& shapes, const Architecture& a) {
+  for (std::size_t i = 0; i < a.level_counts.size(); ++i) {
+    shapes.add(fmt::format("code.{}", i), {a.level_counts[i], a.code_sizes[i]});
   }
 }
 
 std::map<std::string, Shape> shapes_of_margins(const Architecture& a) {
   Shapes shapes;
-  for (std::size_t i = 0; i < a.level_counts.size(); ++i) {
-    shapes.add(fmt::format("code.{}", i), {a.level_counts[i], a.code_sizes[i]});
-  }
+  add_codes(shapes, a);
   shapes.add("feasible.scale", {a.reason_count});
   const auto add_head = [&](const std::string& name, std::int64_t outputs) {
     shapes.add_mlp(name, input_count(a), a.hidden, outputs);
@@ -87,6 +100,31 @@ std::map<std::string, Shape> shapes_of_margins(const Architecture& a) {
   add_head("objective", 1);
   add_head("feasible", a.reason_count);
   if (a.constraint_count > 0) add_head("constraint", a.constraint_count);
+  return shapes.take();
+}
+
+std::map<std::string, Shape> shapes_of_layers(const Architecture& a) {
+  Shapes shapes;
+  add_codes(shapes, a);
+  const std::int64_t inputs = input_count(a);
+  const auto add_sum = [&](const std::string& name, std::int64_t outputs) {
+    if (outputs == 0) return;
+    shapes.add_mlp(name, inputs, a.hidden, outputs);
+    shapes.add(name + ".layer.weight", {a.hidden.front(), a.layer_features});
+    shapes.add(name + ".skip.weight", {outputs, inputs});
+    shapes.add(name + ".layer_skip.weight", {outputs, a.layer_features});
+    shapes.add(name + ".factor", {outputs});
+  };
+  const std::int64_t reasons = std::ssize(a.layered_reasons), constraints = std::ssize(a.layered_constraints);
+  add_sum("objective", 1);
+  add_sum("feasible_layers", reasons);
+  add_sum("constraint_layers", constraints);
+  if (reasons > 0) shapes.add("feasible_layers.scale", {reasons});
+  if (a.reason_count > reasons) {
+    shapes.add_mlp("feasible", inputs, a.hidden, a.reason_count - reasons);
+    shapes.add("feasible.scale", {a.reason_count - reasons});
+  }
+  if (a.constraint_count > constraints) shapes.add_mlp("constraint", inputs, a.hidden, a.constraint_count - constraints);
   return shapes.take();
 }
 
@@ -108,7 +146,7 @@ std::int64_t input_count(const Architecture& architecture) {
 
 void require_valid(const Architecture& architecture) {
   const auto& a = architecture;
-  if (a.kind == NetworkKind::margins) require_valid_codes(a);
+  if (a.kind != NetworkKind::experts) require_valid_codes(a);
   require_size("parameters", static_cast<std::int64_t>(a.level_counts.size()), 1, space::kMaxParameters);
   for (const std::int64_t levels : a.level_counts) require_size("levels of a parameter", levels, 1, space::kMaxLevels);
   require_size("context_size", a.context_size, 0, kWidest);
@@ -135,6 +173,7 @@ std::map<std::string, std::vector<std::int64_t>> weight_shapes(const Architectur
   require_valid(architecture);
   const auto& a = architecture;
   if (a.kind == NetworkKind::margins) return shapes_of_margins(a);
+  if (a.kind == NetworkKind::layers) return shapes_of_layers(a);
   const auto p = static_cast<std::int64_t>(a.level_counts.size());
   const std::int64_t d = a.d_model, trunk = p * d;
   Shapes shapes;

@@ -63,6 +63,11 @@ enum class Activation { none, relu, leaky_relu };
   return static_cast<float>(-(sum + std::log(-std::expm1(-sum))));  // log(e^S - 1) without overflow
 }
 
+/// factor * log(sum), where the sum is e^largest times `share`. Never inlined, as above.
+[[gnu::noinline]] float pooled(float factor, float largest, float share) {
+  return static_cast<float>(double{factor} * (double{largest} + std::log(double{share})));
+}
+
 /// Slope of the leaky ReLU for negative values. [paper: prime-code, prime_colab.ipynb]
 constexpr float kLeakySlope = 0.1F;
 /// Added to the variance of a layer norm. [paper: prime-code, prime_colab.ipynb]
@@ -236,9 +241,17 @@ struct Forward {
     float* wide;       // widest
     float* gate;       // widest
     float* sum;        // 1
+    // Kinds by tables:
+    float* of_design;  // widest: the design's part of a sum's first layer
+    float* activated;  // widest: the first layer of a sum
+    float* skip;       // widest
+    float* largest;    // most_outputs: of a sum's terms so far
+    float* share;      // most_outputs: the sum so far over e^largest
+    float* heads;      // most_outputs: outputs of two heads together
   };
   HINDSIGHT_INLINE static std::ptrdiff_t scratch_rows(const ForwardPlan& plan) {
-    return 6 * plan.parameters * plan.d_model + plan.parameters + 3 * plan.widest + 1;
+    const std::ptrdiff_t by_tables = plan.by_tables() ? 3 * plan.widest + 3 * plan.most_outputs : 0;
+    return 6 * plan.parameters * plan.d_model + plan.parameters + 3 * plan.widest + 1 + by_tables;
   }
   HINDSIGHT_INLINE static Scratch divide(const ForwardPlan& plan, float* memory) {
     const std::ptrdiff_t width = plan.parameters * plan.d_model;
@@ -251,6 +264,12 @@ struct Forward {
     scratch.wide = scratch.narrow + plan.widest * kBlockRows;
     scratch.gate = scratch.wide + plan.widest * kBlockRows;
     scratch.sum = scratch.gate + plan.widest * kBlockRows;
+    scratch.of_design = scratch.sum + kBlockRows;
+    scratch.activated = scratch.of_design + plan.widest * kBlockRows;
+    scratch.skip = scratch.activated + plan.widest * kBlockRows;
+    scratch.largest = scratch.skip + plan.widest * kBlockRows;
+    scratch.share = scratch.largest + plan.most_outputs * kBlockRows;
+    scratch.heads = scratch.share + plan.most_outputs * kBlockRows;
     return scratch;
   }
 
@@ -342,53 +361,137 @@ struct Forward {
     }
   }
 
-  /// First layer of a TableMlp: `output` <- A(start + one row per parameter), feature after feature.
-  HINDSIGHT_INLINE static void look_up(const TableMlp& mlp, const std::vector<float>& start,
-                                       const std::uint16_t* levels, std::ptrdiff_t level_stride, std::ptrdiff_t rows,
-                                       std::ptrdiff_t lanes, float* output) {
-    const auto parameters = static_cast<std::ptrdiff_t>(mlp.offsets.size());
-    for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
-      const std::uint16_t* design = levels + (lane < rows ? lane : rows - 1) * level_stride;
-      for (std::ptrdiff_t j = 0; j < mlp.width; j += Isa::kLanes) {
-        Float sum = at(start.data(), j);
+  /// A block's designs.
+  struct Designs {
+    const std::uint16_t* levels;
+    std::ptrdiff_t stride, rows, lanes;
+  };
+
+  /// `output` <- start + one row per parameter, feature after feature; activated where asked. No `start`: zeros.
+  template <Activation kActivation>
+  HINDSIGHT_INLINE static void look_up(const DesignTables& tables, const float* start, const Designs& designs,
+                                       float* output) {
+    const auto parameters = static_cast<std::ptrdiff_t>(tables.offsets.size());
+    for (std::ptrdiff_t lane = 0; lane < designs.lanes; ++lane) {
+      const std::uint16_t* design = designs.levels + (lane < designs.rows ? lane : designs.rows - 1) * designs.stride;
+      for (std::ptrdiff_t j = 0; j < tables.width; j += Isa::kLanes) {
+        Float sum{};
+        if (start != nullptr) sum = at(start, j);
         for (std::ptrdiff_t t = 0; t < parameters; ++t) {
-          sum += at(mlp.tables.data() + mlp.offsets[static_cast<std::size_t>(t)] + design[t] * mlp.width, j);
+          sum += at(tables.rows.data() + tables.offsets[static_cast<std::size_t>(t)] + design[t] * tables.width, j);
         }
-        const Float activated = sum > 0.0F ? sum : sum * kLeakySlope;
-        for (int k = 0; k < Isa::kLanes; ++k) output[(j + k) * kBlockRows + lane] = activated[k];
+        if constexpr (kActivation == Activation::leaky_relu) sum = sum > 0.0F ? sum : sum * kLeakySlope;
+        for (int k = 0; k < Isa::kLanes; ++k) output[(j + k) * kBlockRows + lane] = sum[k];
       }
     }
   }
 
   HINDSIGHT_INLINE static const float* run(const TableMlp& mlp, const std::vector<float>& start,
-                                           const std::uint16_t* levels, std::ptrdiff_t level_stride,
-                                           std::ptrdiff_t rows, std::ptrdiff_t lanes, const Scratch& scratch) {
-    look_up(mlp, start, levels, level_stride, rows, lanes, scratch.gate);
-    return run(mlp.rest, scratch.gate, lanes, scratch);
+                                           const Designs& designs, const Scratch& scratch) {
+    look_up<Activation::leaky_relu>(mlp.first, start.data(), designs, scratch.gate);
+    return run(mlp.rest, scratch.gate, designs.lanes, scratch);
   }
 
-  HINDSIGHT_INLINE static void margin_blocks(const ForwardPlan& plan, const ContextTerms& context,
-                                             const std::uint16_t* levels, std::ptrdiff_t level_stride,
-                                             std::ptrdiff_t rows, const ForwardResult& result, float* memory) {
+  /// Adds e^term to a sum kept as e^largest * share.
+  HINDSIGHT_INLINE static void add_to_sum(float* largest, float* share, const Float& term, std::ptrdiff_t lane) {
+    Float& top = at(largest, lane);
+    Float& sum = at(share, lane);
+    const Float higher = term > top ? term : top;
+    Float old_part = top - higher, new_part = term - higher;
+    exponential(old_part);
+    exponential(new_part);
+    sum = sum * old_part + new_part;
+    top = higher;
+  }
+
+  /// The outputs of a sum over layers: `scratch.largest` and `scratch.share`.
+  HINDSIGHT_INLINE static void add_layers(const TableMlp& mlp, const LayerTerms& terms, const Designs& designs,
+                                          const Scratch& scratch) {
+    const std::ptrdiff_t outputs = mlp.rest.back().out;
+    look_up<Activation::none>(mlp.first, nullptr, designs, scratch.of_design);
+    look_up<Activation::none>(mlp.skip, nullptr, designs, scratch.skip);
+    for (std::ptrdiff_t l = 0; l < terms.layers; ++l) {
+      const float* start = terms.start.data() + l * mlp.first.width;
+      for (std::ptrdiff_t j = 0; j < mlp.first.width; ++j) {
+        for (std::ptrdiff_t lane = 0; lane < designs.lanes; lane += Isa::kLanes) {
+          const Float sum = at(scratch.of_design + j * kBlockRows, lane) + start[j];
+          at(scratch.activated + j * kBlockRows, lane) = sum > 0.0F ? sum : sum * kLeakySlope;
+        }
+      }
+      const float* last = run(mlp.rest, scratch.activated, designs.lanes, scratch);
+      for (std::ptrdiff_t o = 0; o < outputs; ++o) {
+        const float constant = terms.skip[static_cast<std::size_t>(l * outputs + o)];
+        float* largest = scratch.largest + o * kBlockRows;
+        float* share = scratch.share + o * kBlockRows;
+        for (std::ptrdiff_t lane = 0; lane < designs.lanes; lane += Isa::kLanes) {
+          const Float term = at(last + o * kBlockRows, lane) + at(scratch.skip + o * kBlockRows, lane) + constant;
+          if (l > 0) {
+            add_to_sum(largest, share, term, lane);
+            continue;
+          }
+          at(largest, lane) = term;
+          at(share, lane) = Float{} + 1.0F;
+        }
+      }
+    }
+  }
+
+  /// Outputs of a sum over layers, each at its target among `heads`.
+  HINDSIGHT_INLINE static void run_sum(const TableMlp& mlp, const LayerTerms& terms, const Designs& designs,
+                                       const Scratch& scratch, float* heads) {
+    add_layers(mlp, terms, designs, scratch);
+    for (std::size_t o = 0; o < mlp.factor.size(); ++o) {
+      const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(o) * kBlockRows, to = mlp.targets[o] * kBlockRows;
+      for (std::ptrdiff_t r = 0; r < designs.rows; ++r) {
+        heads[to + r] = pooled(mlp.factor[o], scratch.largest[from + r], scratch.share[from + r]);
+      }
+    }
+  }
+
+  /// Outputs of a head of the design alone and of one of layers, whichever exist, each at its target; where they are.
+  HINDSIGHT_INLINE static const float* run_heads(const TableMlp& own, const std::vector<float>& start,
+                                                 const TableMlp& sum, const LayerTerms& terms, const Designs& designs,
+                                                 const Scratch& scratch) {
+    if (own.exists()) {
+      const float* outputs = run(own, start, designs, scratch);
+      if (!sum.exists()) return outputs;
+      for (std::size_t o = 0; o < own.targets.size(); ++o) {
+        const float* from = outputs + static_cast<std::ptrdiff_t>(o) * kBlockRows;
+        float* to = scratch.heads + own.targets[o] * kBlockRows;
+        for (std::ptrdiff_t r = 0; r < designs.rows; ++r) to[r] = from[r];
+      }
+    }
+    run_sum(sum, terms, designs, scratch, scratch.heads);
+    return scratch.heads;
+  }
+
+  HINDSIGHT_INLINE static void table_blocks(const ForwardPlan& plan, const ContextTerms& context,
+                                            const std::uint16_t* levels, std::ptrdiff_t level_stride,
+                                            std::ptrdiff_t rows, const ForwardResult& result, float* memory) {
     const Scratch scratch = divide(plan, memory);
     for (std::ptrdiff_t first = 0; first < rows; first += kBlockRows) {
       const std::ptrdiff_t count = rows - first < kBlockRows ? rows - first : kBlockRows;
-      const std::ptrdiff_t lanes = (count + Isa::kLanes - 1) / Isa::kLanes * Isa::kLanes;
-      const std::uint16_t* block = levels + first * level_stride;
-      if (result.objective != nullptr) {
-        const float* objective =
-            run(plan.table_objective, context.objective_start, block, level_stride, count, lanes, scratch);
+      const Designs designs{.levels = levels + first * level_stride,
+                            .stride = level_stride,
+                            .rows = count,
+                            .lanes = (count + Isa::kLanes - 1) / Isa::kLanes * Isa::kLanes};
+      if (result.objective != nullptr && plan.by_layers) {
+        run_sum(plan.table_objective, context.objective_layers, designs, scratch, scratch.heads);
+        for (std::ptrdiff_t r = 0; r < count; ++r) result.objective[first + r] = scratch.heads[r];
+      } else if (result.objective != nullptr) {
+        const float* objective = run(plan.table_objective, context.objective_start, designs, scratch);
         for (std::ptrdiff_t r = 0; r < count; ++r) result.objective[first + r] = objective[r];
       }
       if (result.feasible_logit != nullptr) {
-        const float* logits =
-            run(plan.table_feasible, context.feasible_start, block, level_stride, count, lanes, scratch);
-        store_feasibility(logits, plan.table_feasible.rest.back().out, first, count, result);
+        const float* logits = run_heads(plan.table_feasible, context.feasible_start, plan.sum_feasible,
+                                        context.feasible_layers, designs, scratch);
+        store_feasibility(logits, plan.table_feasible.outputs() + plan.sum_feasible.outputs(), first, count, result);
       }
-      if (plan.table_constraint.rest.empty() || result.constraints == nullptr) continue;
-      const float* labels =
-          run(plan.table_constraint, context.constraint_start, block, level_stride, count, lanes, scratch);
-      store_constraints(labels, plan.table_constraint.rest.back().out, first, count, result);
+      const std::ptrdiff_t label_count = plan.table_constraint.outputs() + plan.sum_constraint.outputs();
+      if (label_count == 0 || result.constraints == nullptr) continue;
+      const float* labels = run_heads(plan.table_constraint, context.constraint_start, plan.sum_constraint,
+                                      context.constraint_layers, designs, scratch);
+      store_constraints(labels, label_count, first, count, result);
     }
   }
 
@@ -409,8 +512,8 @@ struct Forward {
   HINDSIGHT_INLINE static void blocks(const ForwardPlan& plan, const ContextTerms& context, const std::uint16_t* levels,
                                       std::ptrdiff_t level_stride, std::ptrdiff_t rows, const ForwardResult& result,
                                       float* memory) {
-    if (plan.of_margins()) {
-      margin_blocks(plan, context, levels, level_stride, rows, result, memory);
+    if (plan.by_tables()) {
+      table_blocks(plan, context, levels, level_stride, rows, result, memory);
       return;
     }
     const Scratch scratch = divide(plan, memory);

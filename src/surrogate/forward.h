@@ -41,12 +41,22 @@ struct TransformerLayer {
 
 using PackedMlp = std::vector<PackedLinear>;
 
-/// An MLP on designs whose first layer is a sum of one table row per parameter (kind `margins`).
+/// A linear map of designs as a sum of one table row per parameter (kinds `margins` and `layers`).
+struct DesignTables {
+  std::ptrdiff_t width = 0;             ///< of a row: outputs, padded with zeros to kTableLanes
+  std::vector<float> rows;              ///< of all parameters' levels
+  std::vector<std::ptrdiff_t> offsets;  ///< p; where a parameter's rows start
+};
+/// An MLP on designs; with sums, one on designs and layers.
 struct TableMlp {
-  std::ptrdiff_t width = 0;             ///< of a row: outputs of the first layer, padded with zeros to kTableLanes
-  std::vector<float> tables;            ///< rows of all parameters' levels
-  std::vector<std::ptrdiff_t> offsets;  ///< p; where a parameter's rows start in `tables`
+  DesignTables first;                   ///< the design's part of the first layer
   PackedMlp rest;                       ///< the layers after the first; empty when the MLP is not there
+  std::vector<std::ptrdiff_t> targets;  ///< where each output goes among the reasons or labels
+  // Of sums over layers; empty without.
+  DesignTables skip;          ///< the design's part of what is added to the last layer
+  std::vector<float> factor;  ///< of the logarithm of the sum
+  [[nodiscard]] bool exists() const { return !rest.empty(); }
+  [[nodiscard]] std::ptrdiff_t outputs() const { return exists() ? rest.back().out : 0; }
 };
 /// Width of the widest register: rows of tables are padded to it.
 inline constexpr std::ptrdiff_t kTableLanes = 16;
@@ -65,10 +75,20 @@ struct ForwardPlan {
   PackedLinear gate_in;                ///< gate.0 on the trunk
   std::vector<float> gate_in_context;  ///< gate.0 on the gate context, packed like gate_in.weight; empty without
   PackedLinear gate_out;
-  /// Kind `margins` has these three and `parameters` and `widest`, nothing else.
+  /// Kinds `margins` and `layers` have these, `parameters`, `widest` and `most_outputs`, nothing else.
   TableMlp table_objective, table_feasible, table_constraint;
-  [[nodiscard]] bool of_margins() const { return table_objective.width > 0; }
-  std::ptrdiff_t widest = 0;  ///< largest output of any step that needs scratch space
+  TableMlp sum_feasible, sum_constraint;  ///< of layers, as is the objective where `by_layers`
+  bool by_layers = false;
+  [[nodiscard]] bool by_tables() const { return table_objective.exists(); }
+  std::ptrdiff_t widest = 0;        ///< largest output of any step that needs scratch space
+  std::ptrdiff_t most_outputs = 1;  ///< of any head by tables
+};
+
+/// What the layers of an application add to a sum's MLP.
+struct LayerTerms {
+  std::ptrdiff_t layers = 0;
+  std::vector<float> start;  ///< layers x first.width: added to the first layer's outputs, its biases included
+  std::vector<float> skip;   ///< layers x outputs: added to the last layer's, log r_l included
 };
 
 /// What a context contributes, computed once for all calls about it.
@@ -76,6 +96,8 @@ struct ContextTerms {
   std::vector<float> trunk_factors;  ///< p*d, context.weight x; empty without context
   /// Kind `margins`: biases of the first layers with the context folded in, as wide as the tables' rows.
   std::vector<float> objective_start = {}, feasible_start = {}, constraint_start = {};
+  /// Kind `layers`, beside the starts of heads of the design alone.
+  LayerTerms objective_layers = {}, feasible_layers = {}, constraint_layers = {};
   PackedLinear gate_in;  ///< gate.0 with the gate context folded in: gate.0 (u; u * g) = (U + W diag(g)) u
 };
 

@@ -97,12 +97,21 @@ class Learner {
   virtual void resume(const LearnerState& state) = 0;
 };
 
-/// Several MLPs of one shape, members of an ensemble, that learn the same targets side by side (architecture.h, kind
-/// `margins`): y = W_j x + b_j, leaky ReLU between the layers.
+/// Several MLPs of one shape, members of an ensemble, that learn the same targets side by side (architecture.h, kinds
+/// `margins` and `layers`): y = W_j x + b_j, leaky ReLU between the layers.
 struct EnsembleLayer {
   std::int64_t members = 0, out = 0, in = 0;
   std::vector<float> weight;  // members x out x in
   std::vector<float> bias;    // members x out
+};
+/// What turns such an MLP into a sum over the layers l of an application, each with features t_l and repeats r_l: the
+/// first product of the MLP gains `weight` t_l, its last `skip` x + `layer_skip` t_l, which makes o_l, and
+/// y = log(sum_l r_l exp(sharpness o_l)) / sharpness.
+struct EnsembleSums {
+  std::vector<float> weight;      // members x first layer's out x features; empty: no sum
+  std::vector<float> skip;        // members x outputs x inputs
+  std::vector<float> layer_skip;  // members x outputs x features
+  std::vector<float> sharpness;   // members x outputs
 };
 enum class EnsembleLoss {
   /// Targets are numbers; Huber's loss [paper: huber-1964] with its corner at 1, so that a freak row cannot dominate.
@@ -113,25 +122,41 @@ enum class EnsembleLoss {
   /// unknown amount: log(1 + e^(-m / s)).
   margins
 };
-struct EnsembleOptions {
-  std::vector<EnsembleLayer> initial;
-  std::vector<float> initial_scale = {};  ///< members x outputs; empty: the learner's own start
-  EnsembleLoss loss = EnsembleLoss::huber;
-  std::int64_t inputs = 0, outputs = 0;
-  std::span<const float> rows;     // n x inputs; copied
-  std::span<const float> targets;  // n x outputs, NaN = not known; copied
-  double weight_decay = 0;         ///< decoupled (AdamW)
-  bool cuda = false;
-};
 struct EnsembleWeights {
   std::vector<EnsembleLayer> layers;
-  std::vector<float> scale;  // members x outputs: s; empty for huber
+  EnsembleSums sums = {};
+  std::vector<float> scale = {};  // members x outputs: s of the loss; empty at the start: the learner's own, and for huber
+};
+/// The layers of all applications, for sums.
+struct ApplicationLayers {
+  std::int64_t features = 0;
+  std::vector<float> rows;          // all layers x features
+  std::vector<float> log_repeats;   // all layers
+  std::vector<std::int64_t> first;  // applications + 1: where each one's layers start
+};
+struct EnsembleOptions {
+  EnsembleWeights initial;
+  EnsembleLoss loss = EnsembleLoss::huber;
+  std::int64_t inputs = 0, outputs = 0;
+  std::span<const float> rows;     // designs x inputs; copied
+  std::span<const float> targets;  // n x outputs, NaN = not known; copied
+  ApplicationLayers layers = {};
+  /// Whether the sharpness of sums is learned, from `initial` up to 20 times that.
+  bool learn_sharpness = false;
+  double weight_decay = 0;  ///< decoupled (AdamW)
+  bool cuda = false;
+};
+/// Rows of one step about one application.
+struct EnsembleGroup {
+  std::int64_t application = 0;       ///< of the layers; not read without sums
+  std::vector<std::int64_t> designs;  // members x b: rows of the inputs
+  std::vector<std::int64_t> targets;  // members x b: rows of the targets
 };
 class EnsembleLearner {
  public:
   virtual ~EnsembleLearner() = default;
-  /// One AdamW step; `rows`: members x batch row numbers. Returns the mean loss before it.
-  virtual double step(const std::vector<std::int64_t>& rows, double learning_rate) = 0;
+  /// One AdamW step. Returns the mean loss before it.
+  virtual double step(const std::vector<EnsembleGroup>& groups, double learning_rate) = 0;
   [[nodiscard]] virtual EnsembleWeights weights() const = 0;
 };
 

@@ -1,4 +1,4 @@
-/// The training loop of kind `margins`: targets, learners, and networks from what they learned.
+/// The training of networks by tables: tasks, learners, and networks from what they learned.
 #include "surrogate/margin_training.h"
 
 #include <fmt/format.h>
@@ -6,164 +6,96 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
+#include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
-#include "hindsight/core/interrupt.h"
-#include "hindsight/core/random.h"
 #include "hindsight/core/thread_pool.h"
+#include "surrogate/head_training.h"
 #include "surrogate/initial_weights.h"
 
 namespace hindsight::surrogate {
 namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
-/// [chosen] The rate rises over this share of the steps and falls over the rest (one cycle [paper: smith-2018]).
-constexpr double kRisingFrac = 0.3;
-/// [chosen] The cycle starts at this share of its highest rate.
-constexpr double kFirstRateFrac = 0.04;
 /// [chosen] The final steps, on all rows, start at this share of the rate.
 constexpr double kFinalRateFrac = 0.3;
-/// [chosen] An untrained network says little: its last layer starts this much smaller.
-constexpr double kLastLayerShare = 0.3;
-
-using InputMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-/// What one learner learns: rows, targets, and which weights it becomes.
-struct Task {
-  const char* head = "";
-  EnsembleLoss loss = EnsembleLoss::huber;
-  std::int64_t outputs = 0, batch = 0;
-  std::vector<float> inputs = {}, targets = {};
-  [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(targets.size()) / outputs; }
-};
-
-/// Inputs of rows: codes of the design, then the features of its context.
-InputMatrix inputs_with_context(const TrainingRows& rows, const Codes& codes) {
-  const InputMatrix designs = inputs_of(codes, rows.levels);
-  InputMatrix inputs(designs.rows(), designs.cols() + rows.context_features.cols());
-  inputs.leftCols(designs.cols()) = designs;
-  for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
-    inputs.row(i).tail(rows.context_features.cols()) =
-        rows.context_features.row(rows.context[static_cast<std::size_t>(i)]);
-  }
-  return inputs;
-}
-
-/// The rows that have a target, in a task.
-template <class Targets>
-void take_known(Task& task, const InputMatrix& inputs, const Targets& targets) {
-  task.outputs = targets.cols();
-  for (Eigen::Index i = 0; i < inputs.rows(); ++i) {
-    if (targets.row(i).array().isNaN().all()) continue;
-    task.inputs.insert(task.inputs.end(), inputs.data() + i * inputs.cols(), inputs.data() + (i + 1) * inputs.cols());
-    for (Eigen::Index j = 0; j < targets.cols(); ++j) task.targets.push_back(targets(i, j));
-  }
-}
-
-/// Weights before the first step: uniform with the variance 2 / inputs [paper: he-2015], the last layer smaller.
-std::vector<EnsembleLayer> initial_layers(const Task& task, std::int64_t inputs, const Recipe& recipe,
-                                          std::uint64_t seed) {
-  std::vector<EnsembleLayer> layers;
-  for (std::size_t j = 0; j <= recipe.hidden.size(); ++j) {
-    const bool last = j == recipe.hidden.size();
-    EnsembleLayer layer{.members = recipe.ensemble,
-                        .out = last ? task.outputs : recipe.hidden[j],
-                        .in = j == 0 ? inputs : recipe.hidden[j - 1],
-                        .weight = {},
-                        .bias = {}};
-    const RandomStream stream(seed, fmt::format("{}.{}", task.head, j));
-    const double limit = (last ? kLastLayerShare : 1) * std::sqrt(6.0 / static_cast<double>(layer.in));
-    const std::int64_t weights = layer.members * layer.out * layer.in;
-    for (std::int64_t i = 0; i < weights; ++i) {
-      layer.weight.push_back(static_cast<float>((2 * stream.uniform(static_cast<std::uint64_t>(i)) - 1) * limit));
-    }
-    layer.bias.assign(static_cast<std::size_t>(layer.members * layer.out), 0.0F);
-    layers.push_back(std::move(layer));
-  }
-  return layers;
-}
-
-/// One cycle of the learning rate.
-double cycle_rate(double rate, double floor, std::int64_t step, std::int64_t steps) {
-  const double at = (static_cast<double>(step) + 1) / static_cast<double>(steps);
-  const auto blend = [&](double from, double to, double share) {
-    return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2;
-  };
-  if (at < kRisingFrac) return blend(kFirstRateFrac * rate, rate, at / kRisingFrac);
-  return blend(rate, floor * rate, (at - kRisingFrac) / (1 - kRisingFrac));
-}
-
-/// Trains one head of all members.
-class HeadTraining {
- public:
-  HeadTraining(const MemberInputs& inputs, LearnerFactory& factory, ProgressRelay& relay, std::int64_t number,
-               std::int64_t heads)
-      : recipe_(inputs.plan.recipe), cuda_(inputs.cuda), factory_(factory), relay_(relay) {
-    progress_.member = number;
-    progress_.members = heads;
-    progress_.steps = recipe_.steps + (inputs.all.context.empty() ? 0 : recipe_.final_steps);
-  }
-
-  /// Steps on `task` from `start`; nothing when the loss diverged or Ctrl-C came.
-  std::optional<EnsembleWeights> run(const Task& task, const EnsembleWeights& start, std::int64_t steps, double rate,
-                                     std::uint64_t seed) {
-    const auto learner = factory_.create_ensemble({.initial = start.layers,
-                                                   .initial_scale = start.scale,
-                                                   .loss = task.loss,
-                                                   .inputs = start.layers.front().in,
-                                                   .outputs = task.outputs,
-                                                   .rows = task.inputs,
-                                                   .targets = task.targets,
-                                                   .weight_decay = recipe_.weight_decay,
-                                                   .cuda = cuda_});
-    Draws draws(seed, task.head);
-    const std::int64_t batch = std::min(task.batch, task.rows());
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(recipe_.ensemble * batch));
-    for (std::int64_t i = 0; i < steps; ++i) {
-      if (interrupt_requested()) return std::nullopt;
-      for (std::int64_t& row : rows) {
-        row = static_cast<std::int64_t>(draws.below(static_cast<std::size_t>(task.rows())));
-      }
-      progress_.loss = learner->step(rows, cycle_rate(rate, recipe_.final_learning_rate_frac, i, steps));
-      if (!std::isfinite(progress_.loss)) return std::nullopt;
-      ++progress_.step;
-      relay_.report(progress_);
-    }
-    return learner->weights();
-  }
-
- private:
-  const Recipe& recipe_;
-  bool cuda_;
-  LearnerFactory& factory_;
-  ProgressRelay& relay_;
-  TrainProgress progress_;
-};
+/// [chosen] What two numbers of one design may differ by, as rounding does, without being two.
+constexpr float kSameValue = 1e-4F;
 
 /// A head of all members after both passes.
 struct TrainedHead {
   std::optional<EnsembleWeights> selected, final;
 };
 
-/// The tasks of a set of rows, in the order objective, feasible, constraint; those without data are left out.
-std::vector<Task> make_tasks(const MemberInputs& inputs, const TrainingRows& rows, const Codes& codes,
-                             const ReasonHeads& heads, const Eigen::VectorXf& units) {
-  const Recipe& recipe = inputs.plan.recipe;
-  const InputMatrix features = inputs_with_context(rows, codes);
-  std::vector<Task> tasks;
-  Task& objective = tasks.emplace_back(Task{.head = "objective", .batch = recipe.batch_feasible});
-  take_known(objective, features, rows.objective);
-  if (inputs.plan.weight(Term::feasibility) != 0) {
-    Task& feasible = tasks.emplace_back(Task{
-        .head = "feasible", .loss = EnsembleLoss::margins, .batch = recipe.batch_feasible + recipe.batch_infeasible});
-    take_known(feasible, features, margin_targets(rows, heads, units));
+/// What all tasks of a training share.
+struct Setting {
+  const MemberInputs& inputs;
+  const ReasonHeads& heads;
+  Codes codes;
+  Eigen::VectorXf units;  ///< of the reasons' margins
+  std::optional<StandardLayers> layers;
+  [[nodiscard]] bool by_layers() const { return layers.has_value(); }
+};
+
+std::vector<Eigen::Index> columns_of(const std::vector<std::int64_t>& chosen) { return {chosen.begin(), chosen.end()}; }
+
+std::vector<Eigen::Index> columns_beside(Eigen::Index count, const std::vector<std::int64_t>& others) {
+  std::vector<Eigen::Index> columns;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    if (!std::ranges::binary_search(others, static_cast<std::int64_t>(i))) columns.push_back(i);
   }
-  if (inputs.plan.weight(Term::constraint) != 0) {
-    Task& constraint = tasks.emplace_back(Task{.head = "constraint", .batch = recipe.batch_feasible});
-    take_known(constraint, features, rows.constraints);
+  return columns;
+}
+
+/// The sharpness at which a label's sums come out exactly: its deviation where it is learned as a logarithm.
+float label_sharpness(const MemberInputs& inputs, Eigen::Index label) {
+  const bool logarithmic =
+      inputs.plan.scales.constraints[static_cast<std::size_t>(label)] == dataset::ValueScale::logarithmic;
+  return logarithmic ? static_cast<float>(inputs.constraint_deviation[label]) : 1.0F;
+}
+
+/// The tasks of a set of rows: objective, feasibility, constraint labels; those without data or outputs are left out.
+std::vector<HeadTask> make_tasks(const Setting& setting, const TrainingRows& rows) {
+  const Recipe& recipe = setting.inputs.plan.recipe;
+  const Architecture& architecture = setting.inputs.architecture;
+  const HeadInputs inputs = head_inputs(rows, setting.codes, !setting.by_layers());
+  const auto shared = std::make_shared<const InputMatrix>(inputs.rows);
+  std::vector<HeadTask> tasks;
+  const auto add = [&](HeadTask task, const Eigen::MatrixXf& targets, const std::vector<Eigen::Index>& columns) {
+    if (columns.empty()) return;
+    task.inputs = shared;
+    take_known(task, inputs, rows.context, targets(Eigen::all, columns));
+    if (task.rows() > 0) tasks.push_back(std::move(task));
+  };
+  const StandardLayers* layers = setting.by_layers() ? &*setting.layers : nullptr;
+  add({.head = "objective", .batch = recipe.batch_feasible, .layers = layers, .sharpness = {1}}, rows.objective, {0});
+  if (setting.inputs.plan.weight(Term::feasibility) != 0) {
+    const Eigen::MatrixXf targets = margin_targets(rows, setting.heads, setting.units);
+    const HeadTask task{.head = "feasible",
+                        .loss = EnsembleLoss::margins,
+                        .batch = recipe.batch_feasible + recipe.batch_infeasible};
+    add(task, targets, columns_beside(targets.cols(), architecture.layered_reasons));
+    HeadTask sum = task;
+    sum.head = "feasible_layers";
+    sum.layers = layers;
+    sum.learn_sharpness = true;
+    for (const std::int64_t reason : architecture.layered_reasons) sum.sharpness.push_back(setting.units[reason]);
+    add(std::move(sum), targets, columns_of(architecture.layered_reasons));
+  }
+  if (setting.inputs.plan.weight(Term::constraint) != 0) {
+    const HeadTask task{.head = "constraint", .batch = recipe.batch_feasible};
+    add(task, rows.constraints, columns_beside(rows.constraints.cols(), architecture.layered_constraints));
+    HeadTask sum = task;
+    sum.head = "constraint_layers";
+    sum.layers = layers;
+    sum.learn_sharpness = true;
+    for (const std::int64_t label : architecture.layered_constraints) {
+      sum.sharpness.push_back(label_sharpness(setting.inputs, label));
+    }
+    add(std::move(sum), rows.constraints, columns_of(architecture.layered_constraints));
   }
   return tasks;
 }
@@ -192,49 +124,105 @@ void put_head(Weights& weights, const std::string& head, const EnsembleWeights& 
   }
 }
 
-/// From margins m in units to logits l = -m / s, and s in logarithms of the limit.
-void margins_to_logits(Weights& weights, const Architecture& architecture, const std::vector<float>& scale,
-                       const Eigen::VectorXf& units) {
-  const std::string last = fmt::format("feasible.{}", architecture.hidden.size());
-  Tensor& weight = weights.at(last + ".weight");
-  Tensor& bias = weights.at(last + ".bias");
-  const std::int64_t width = weight.shape[1];
-  Tensor in_logarithms{.shape = {architecture.reason_count}, .values = {}};
-  for (std::int64_t j = 0; j < architecture.reason_count; ++j) {
-    const float s = scale[static_cast<std::size_t>(j)];
-    for (std::int64_t i = 0; i < width; ++i) weight.values[static_cast<std::size_t>(j * width + i)] /= -s;
-    bias.values[static_cast<std::size_t>(j)] /= -s;
-    in_logarithms.values.push_back(s * units[j]);
-  }
-  weights["feasible.scale"] = std::move(in_logarithms);
+/// Multiplies the rows of a matrix, or the numbers of a vector, by a factor each.
+void scale_rows_of(Tensor& tensor, const std::vector<float>& factors) {
+  const std::size_t width = tensor.values.size() / factors.size();
+  for (std::size_t i = 0; i < tensor.values.size(); ++i) tensor.values[i] *= factors[i / width];
 }
 
-/// A head that nothing taught: its answer is `value` everywhere.
+std::string last_layer(const std::string& head, const Architecture& architecture) {
+  return fmt::format("{}.{}", head, architecture.hidden.size());
+}
+
+/// From margins m in units to logits l = -m / s, and s in logarithms of the limit. `units`: of the head's outputs.
+void margins_to_logits(Weights& weights, const Architecture& architecture, const std::string& head,
+                       const std::vector<float>& scale, const Eigen::VectorXf& units) {
+  std::vector<float> factors;
+  Tensor in_logarithms{.shape = {std::ssize(scale)}, .values = {}};
+  for (std::size_t j = 0; j < scale.size(); ++j) {
+    factors.push_back(-1 / scale[j]);
+    in_logarithms.values.push_back(scale[j] * units[static_cast<Eigen::Index>(j)]);
+  }
+  if (const auto sum = weights.find(head + ".factor"); sum != weights.end()) {
+    scale_rows_of(sum->second, factors);
+  } else {
+    scale_rows_of(weights.at(last_layer(head, architecture) + ".weight"), factors);
+    scale_rows_of(weights.at(last_layer(head, architecture) + ".bias"), factors);
+  }
+  weights[head + ".scale"] = std::move(in_logarithms);
+}
+
+/// Writes what makes member `m` of a head a sum over layers, for their raw features: t' = (t - mean) / deviation goes
+/// into weights and biases, the sharpness into the last layer.
+void put_sum(Weights& weights, const Architecture& architecture, const std::string& head,
+             const EnsembleWeights& learned, std::int64_t m, const StandardLayers& layers) {
+  const std::int64_t features = layers.layers.features, outputs = learned.layers.back().out;
+  const std::int64_t inputs = learned.layers.front().in, first_out = learned.layers.front().out;
+  const auto take = [&](const std::vector<float>& values, std::int64_t rows, std::int64_t columns) {
+    return Tensor{.shape = {rows, columns}, .values = part(values, m * rows * columns, rows * columns)};
+  };
+  /// Moves the standardisation of the features into the weights and their bias.
+  const auto on_raw_features = [&](Tensor& tensor, Tensor& bias) {
+    Eigen::Map<InputMatrix> weight(tensor.values.data(), tensor.shape[0], tensor.shape[1]);
+    weight.array().rowwise() /= layers.deviation.transpose().array();
+    Eigen::Map<Eigen::VectorXf>(bias.values.data(), std::ssize(bias.values)) -= weight * layers.mean;
+  };
+  Tensor& last_bias = weights.at(last_layer(head, architecture) + ".bias");
+  Tensor of_layers = take(learned.sums.weight, first_out, features);
+  Tensor layer_skip = take(learned.sums.layer_skip, outputs, features);
+  on_raw_features(of_layers, weights.at(head + ".0.bias"));
+  on_raw_features(layer_skip, last_bias);
+  Tensor skip = take(learned.sums.skip, outputs, inputs);
+  const std::vector<float> sharpness = part(learned.sums.sharpness, m * outputs, outputs);
+  for (Tensor* tensor : {&weights.at(last_layer(head, architecture) + ".weight"), &last_bias, &skip, &layer_skip}) {
+    scale_rows_of(*tensor, sharpness);
+  }
+  Tensor factor{.shape = {outputs}, .values = {}};
+  for (const float sharp : sharpness) factor.values.push_back(1 / sharp);
+  weights[head + ".layer.weight"] = std::move(of_layers);
+  weights[head + ".layer_skip.weight"] = std::move(layer_skip);
+  weights[head + ".skip.weight"] = std::move(skip);
+  weights[head + ".factor"] = std::move(factor);
+}
+
+/// Heads that nothing taught: their answer is `value` everywhere; of sums over layers, 1 and `value` as the factor of a
+/// logarithm that is 1 for a single layer.
 void put_untaught(Weights& weights, const Architecture& architecture, const std::string& head, float value) {
+  const bool sums = head.ends_with("_layers");
   for (const auto& [name, shape] : weight_shapes(architecture)) {
     if (!name.starts_with(head + ".")) continue;
     std::int64_t count = 1;
     for (const std::int64_t size : shape) count *= size;
-    const bool constant = name == fmt::format("{}.{}.bias", head, architecture.hidden.size());
-    const float fill = constant ? value : (name == "feasible.scale" ? 1.0F : 0.0F);
+    const bool constant = name == last_layer(head, architecture) + ".bias";
+    float fill = constant ? (sums ? 1.0F : value) : 0.0F;
+    if (name == head + ".scale") fill = 1;
+    if (name == head + ".factor") fill = value;
     weights[name] = {.shape = shape, .values = std::vector<float>(static_cast<std::size_t>(count), fill)};
   }
 }
 
+/// The units of a head's outputs among those of all reasons.
+Eigen::VectorXf units_of(const Setting& setting, const std::string& head) {
+  const std::vector<std::int64_t>& layered = setting.inputs.architecture.layered_reasons;
+  return setting.units(head == "feasible" ? columns_beside(setting.units.size(), layered) : columns_of(layered));
+}
+
 /// The network of member `m` from the heads that were trained; nothing when a weight is not finite.
-std::optional<Network> network_of(const MemberInputs& inputs, const Codes& codes, const std::vector<Task>& tasks,
-                                  const std::vector<const EnsembleWeights*>& heads, std::int64_t m,
-                                  const Eigen::VectorXf& units) {
-  const Architecture& architecture = inputs.architecture;
+std::optional<Network> network_of(const Setting& setting, const std::vector<HeadTask>& tasks,
+                                  const std::vector<const EnsembleWeights*>& heads, std::int64_t m) {
+  const Architecture& architecture = setting.inputs.architecture;
+  const std::vector<Tensor>& codes = setting.codes.tables;
   Weights weights;
-  for (std::size_t i = 0; i < codes.tables.size(); ++i) weights[fmt::format("code.{}", i)] = codes.tables[i];
-  put_untaught(weights, architecture, "feasible", kSurelyFeasible);
-  if (architecture.constraint_count > 0) put_untaught(weights, architecture, "constraint", 0);
+  for (std::size_t i = 0; i < codes.size(); ++i) weights[fmt::format("code.{}", i)] = codes[i];
+  for (const char* head : {"feasible", "feasible_layers"}) put_untaught(weights, architecture, head, kSurelyFeasible);
+  for (const char* head : {"constraint", "constraint_layers"}) put_untaught(weights, architecture, head, 0);
   for (std::size_t t = 0; t < tasks.size(); ++t) {
-    put_head(weights, tasks[t].head, *heads[t], m, input_count(architecture));
-    if (tasks[t].loss != EnsembleLoss::margins) continue;
-    const std::int64_t r = architecture.reason_count;
-    margins_to_logits(weights, architecture, part(heads[t]->scale, m * r, r), units);
+    const HeadTask& task = tasks[t];
+    put_head(weights, task.head, *heads[t], m, input_count(architecture));
+    if (task.layers != nullptr) put_sum(weights, architecture, task.head, *heads[t], m, *task.layers);
+    if (task.loss != EnsembleLoss::margins) continue;
+    margins_to_logits(weights, architecture, task.head, part(heads[t]->scale, m * task.outputs, task.outputs),
+                      units_of(setting, task.head));
   }
   try {
     return Network(architecture, std::move(weights));
@@ -285,28 +273,55 @@ Eigen::MatrixXf margin_targets(const TrainingRows& rows, const ReasonHeads& head
   return targets;
 }
 
-void set_margin_kind(Architecture& architecture, const Codes& codes) {
-  architecture.kind = NetworkKind::margins;
+void set_table_kind(Architecture& architecture, NetworkKind kind, const Codes& codes) {
+  architecture.kind = kind;
   architecture.code_sizes = codes.sizes;
   architecture.paired = codes.paired;
 }
 
-std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, const ReasonHeads& heads,
-                                                LearnerFactory& factory, ProgressRelay& relay, unsigned threads) {
+std::vector<std::int64_t> columns_of_applications(const TrainingRows& rows, const Eigen::MatrixXf& values) {
+  std::unordered_map<std::uint64_t, std::vector<Eigen::Index>> by_design;
+  for (Eigen::Index i = 0; i < rows.levels.rows(); ++i) {
+    by_design[design_key(rows.levels.row(i).data(), rows.levels.cols())].push_back(i);
+  }
+  std::vector<std::int64_t> columns;
+  for (Eigen::Index j = 0; j < values.cols(); ++j) {
+    bool compared = false, differs = false;
+    for (const auto& [key, places] : by_design) {
+      std::optional<float> seen;
+      for (const Eigen::Index place : places) {
+        const float value = values(place, j);
+        if (std::isnan(value)) continue;
+        compared = compared || seen;
+        const bool same = !seen || value == *seen || std::abs(value - *seen) <= kSameValue * std::abs(*seen);
+        differs = differs || !same;
+        seen = value;
+      }
+    }
+    if (differs || !compared) columns.push_back(j);
+  }
+  return columns;
+}
+
+std::vector<MemberOutcome> train_table_members(const MemberInputs& inputs, const ReasonHeads& heads,
+                                               LearnerFactory& factory, ProgressRelay& relay, unsigned threads) {
   const Recipe& recipe = inputs.plan.recipe;
-  const Codes codes = make_codes(inputs.space, recipe.pair_codes == 1, recipe.level_codes == 1);
-  const Eigen::VectorXf units = margin_units(inputs.train);
+  Setting setting{.inputs = inputs,
+                  .heads = heads,
+                  .codes = make_codes(inputs.space, recipe.pair_codes == 1, recipe.level_codes == 1),
+                  .units = margin_units(inputs.train),
+                  .layers = std::nullopt};
+  if (inputs.architecture.kind == NetworkKind::layers) setting.layers = standard_layers(inputs.train.layers);
   const std::uint64_t seed = mix64(recipe.seed);
-  const std::vector<Task> tasks = make_tasks(inputs, inputs.train, codes, heads, units);
+  const std::vector<HeadTask> tasks = make_tasks(setting, inputs.train);
   const bool goes_on = !inputs.all.context.empty() && recipe.final_steps > 0;
-  const std::vector<Task> final_tasks =
-      goes_on ? make_tasks(inputs, inputs.all, codes, heads, units) : std::vector<Task>{};
+  std::vector<HeadTask> final_tasks = goes_on ? make_tasks(setting, inputs.all) : std::vector<HeadTask>{};
+  for (HeadTask& task : final_tasks) task.learn_sharpness = false;  // it stays what it became
   std::vector<TrainedHead> trained(tasks.size());
   parallel_for(tasks.size(), 1, resolve_threads(threads), [&](std::size_t begin, std::size_t, unsigned) {
     HeadTraining training(inputs, factory, relay, static_cast<std::int64_t>(begin), std::ssize(tasks));
-    const std::int64_t columns = input_count(inputs.architecture) + inputs.architecture.context_size;
     TrainedHead& head = trained[begin];
-    head.selected = training.run(tasks[begin], {initial_layers(tasks[begin], columns, recipe, seed), {}}, recipe.steps,
+    head.selected = training.run(tasks[begin], initial_weights_of(tasks[begin], recipe, seed), recipe.steps,
                                  recipe.learning_rate, seed);
     if (head.selected && goes_on) {
       head.final = training.run(final_tasks[begin], *head.selected, recipe.final_steps,
@@ -321,8 +336,8 @@ std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, cons
     last.push_back(goes_on ? &*head.final : &*head.selected);
   }
   for (std::int64_t m = 0; m < recipe.ensemble; ++m) {
-    auto chosen = network_of(inputs, codes, tasks, selected, m, units);
-    auto final = network_of(inputs, codes, tasks, last, m, units);
+    auto chosen = network_of(setting, tasks, selected, m);
+    auto final = network_of(setting, tasks, last, m);
     if (!chosen || !final) continue;
     const auto tau = validation_tau(*chosen, inputs.validation);
     members[static_cast<std::size_t>(m)].complete =

@@ -1,4 +1,5 @@
-/// Training of all members of kind `margins` side by side: the objective in one learner, feasibility in another.
+/// Training of all members of kinds `margins` and `layers` side by side: the objective in one learner, feasibility in
+/// another.
 #pragma once
 
 #include <optional>
@@ -16,12 +17,17 @@ namespace hindsight::surrogate {
 [[nodiscard]] Eigen::MatrixXf margin_targets(const TrainingRows& rows, const ReasonHeads& heads,
                                              const Eigen::VectorXf& units);
 
-/// Architecture of a network of kind `margins` on a space with these codes.
-void set_margin_kind(Architecture& architecture, const Codes& codes);
+/// Architecture of a network of kind `margins` or `layers` on a space with these codes.
+void set_table_kind(Architecture& architecture, NetworkKind kind, const Codes& codes);
+
+/// The columns of `values` (one row per row of the log, NaN = unknown) that depend on the application: those in which
+/// some design has two values, and those that no design has for two applications.
+[[nodiscard]] std::vector<std::int64_t> columns_of_applications(const TrainingRows& rows,
+                                                                const Eigen::MatrixXf& values);
 
 /// Trains recipe.ensemble members. All are complete, or none: after Ctrl-C, or when the loss diverged.
-[[nodiscard]] std::vector<MemberOutcome> train_margin_members(const MemberInputs& inputs, const ReasonHeads& heads,
-                                                              LearnerFactory& factory, ProgressRelay& relay,
-                                                              unsigned threads);
+[[nodiscard]] std::vector<MemberOutcome> train_table_members(const MemberInputs& inputs, const ReasonHeads& heads,
+                                                             LearnerFactory& factory, ProgressRelay& relay,
+                                                             unsigned threads);
 
 }  // namespace hindsight::surrogate

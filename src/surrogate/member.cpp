@@ -320,8 +320,8 @@ std::optional<double> validation_tau(const Network& network, const TrainingRows&
       levels.row(static_cast<Eigen::Index>(i)) = rows.levels.row(row);
       logged[static_cast<Eigen::Index>(i)] = rows.objective[row];
     }
-    const Prediction prediction =
-        network.predict(levels, rows.context_features.row(static_cast<Eigen::Index>(c)).transpose());
+    const Heads objective{.feasibility = false, .constraints = false};
+    const Prediction prediction = network.predict(levels, objective, *terms_of(network, rows, c));
     sum += kendall_tau(prediction.objective.cast<double>(), logged);
     ++contexts;
   }

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
+#include "hindsight/workload/layer_features.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -67,6 +69,11 @@ void require_consistent(const Model::Parts& parts) {
     const Architecture& architecture = member.architecture();
     if (architecture.kind != parts.members.front().architecture().kind) refuse("its networks are of different kinds");
     if (architecture.level_counts != levels) refuse("a network was made for other parameters than the space has");
+    if (architecture.kind == NetworkKind::layers &&
+        architecture.layer_features != std::ssize(workload::layer_features())) {
+      refuse(fmt::format("its networks see {} features of a layer, and layers have {}. Train the model again",
+                         architecture.layer_features, workload::layer_features().size()));
+    }
     if (architecture.context_size != parts.members.front().architecture().context_size) {
       refuse("some of its networks see the application and some do not");
     }
@@ -157,7 +164,10 @@ std::vector<Eigen::VectorXf> Model::views_of(const dataset::Context& context) co
   return views;
 }
 
+bool Model::sees_layers() const { return parts_.members.front().architecture().kind == NetworkKind::layers; }
+
 bool Model::seen_alike(const dataset::Context& a, const dataset::Context& b) const {
+  if (sees_layers()) return a.layers == b.layers;
   return views_of(a) == views_of(b);
 }
 
@@ -167,6 +177,17 @@ EnsemblePrediction Model::rescaled(EnsemblePrediction prediction, const dataset:
 
 PreparedContext Model::prepare(const dataset::Context& context) const {
   PreparedContext prepared{.scale = scale_of(context)};
+  if (sees_layers()) {
+    if (context.layers.empty()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("the model predicts by layers, and those of application '{}' are not known. Name a "
+                              "network, or a file that describes one",
+                              printable(context.name)));
+    }
+    auto& terms = prepared.views.emplace_back();
+    for (const Network& member : parts_.members) terms.push_back(member.prepare(context.layers));
+    return prepared;
+  }
   for (const Eigen::VectorXf& view : views_of(context)) {
     auto& terms = prepared.views.emplace_back();
     for (const Network& member : parts_.members) terms.push_back(member.prepare(view));
@@ -184,7 +205,7 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const 
   const auto members = static_cast<Eigen::Index>(parts_.members.size());
   const Eigen::Index n = levels.rows(), k = heads.constraints ? parts_.constraint_scaler.mean.size() : 0;
   // A design that one member sees beyond a limit is not rescued by the others: that is where a search finds holes.
-  const bool by_margins = parts_.members.front().architecture().kind == NetworkKind::margins;
+  const bool by_margins = parts_.members.front().architecture().kind != NetworkKind::experts;
   const Eigen::Index objectives = heads.objective ? n : 0, feasibilities = heads.feasibility ? n : 0;
 
   EnsemblePrediction result{.score = Eigen::VectorXd(objectives),

@@ -92,10 +92,11 @@ std::string provenance_table(const std::map<std::string, std::string>& provenanc
   return table.markdown();
 }
 
-/// "3 experts, 1 transformer layer", or what a network of kind `margins` learns from.
+/// "3 experts, 1 transformer layer", or what a network by tables learns from.
 std::string structure(const Architecture& network) {
-  if (network.kind == NetworkKind::margins) {
-    return fmt::format("{} inputs, feasibility by how far limits are missed", input_count(network));
+  if (network.kind != NetworkKind::experts) {
+    return fmt::format("{} inputs{}, feasibility by how far limits are missed", input_count(network),
+                       network.kind == NetworkKind::layers ? ", sums over the layers of the application" : "");
   }
   return fmt::format("{} experts, {}", network.experts,
                      counted(static_cast<std::uint64_t>(network.transformer_layers), "transformer layer"));

@@ -9,6 +9,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/workload/layer_features.h"
 #include "surrogate/json_entries.h"
 
 namespace hindsight::surrogate {
@@ -39,7 +40,10 @@ Json architecture_json(const Architecture& architecture) {
           {"hidden", architecture.hidden},
           {"kind", to_string(architecture.kind)},
           {"code_sizes", architecture.code_sizes},
-          {"paired", architecture.paired}};
+          {"paired", architecture.paired},
+          {"layer_features", architecture.layer_features},
+          {"layered_reasons", architecture.layered_reasons},
+          {"layered_constraints", architecture.layered_constraints}};
 }
 Architecture architecture_of(const Json& json, int format_version) {
   Architecture architecture = {.level_counts = integers_of(json, "level_counts"),
@@ -57,6 +61,10 @@ Architecture architecture_of(const Json& json, int format_version) {
   architecture.kind = parse_network_kind(text_of(json, "kind"));
   architecture.code_sizes = integers_of(json, "code_sizes");
   architecture.paired = integers_of(json, "paired");
+  if (format_version < 5) return architecture;  // no network saw layers
+  architecture.layer_features = integer_of(json, "layer_features");
+  architecture.layered_reasons = integers_of(json, "layered_reasons");
+  architecture.layered_constraints = integers_of(json, "layered_constraints");
   return architecture;
 }
 
@@ -97,6 +105,7 @@ std::string model_text(const Model& model) {
   for (const dataset::ValueScale scale : constraint.value_scales) scale_names.push_back(dataset::to_string(scale));
   const Json json = {
       {"encoding_version", kEncodingVersion},
+      {"layer_feature_version", workload::kLayerFeatureVersion},
       {"space",
        {{"name", parts.space.name()},
         {"hash", parts.space.definition_hash()},
@@ -141,6 +150,14 @@ ModelText parse_model_text(std::string_view text, int format_version) {
   if (const std::int64_t version = integer_of(json, "encoding_version"); version != kEncodingVersion) {
     refuse(fmt::format("the model encodes designs by version {}, this program by version {}. Train it again", version,
                        kEncodingVersion));
+  }
+  if (format_version >= 5) {
+    if (const std::int64_t version = integer_of(json, "layer_feature_version");
+        version != workload::kLayerFeatureVersion) {
+      refuse(fmt::format("the model sees layers by version {} of their features, this program by version {}. Train it "
+                         "again",
+                         version, workload::kLayerFeatureVersion));
+    }
   }
   ModelText result{.parts = {.space = space_of(entry(json, "space")),
                              .objective_text = text_of(json, "objective"),

@@ -124,10 +124,11 @@ void fill_tables(ForwardPlan& plan, const Architecture& a, const Weights& weight
 
 /// Adds the columns of a parameter's codes, and of its first code in sums and differences, to its rows of a table:
 /// row(level) = W codes(level) + c(level) (W of the sums it is in + W of the differences, negative where it is second).
-void fill_code_tables(TableMlp& mlp, const Architecture& a, const Weights& weights, const std::string& head) {
-  const Matrix first = matrix(weights, head + ".0.weight");
-  const std::int64_t outputs = a.hidden.front();
-  mlp.width = (outputs + kTableLanes - 1) / kTableLanes * kTableLanes;
+DesignTables code_tables(const Architecture& a, const Weights& weights, const std::string& name) {
+  DesignTables result;
+  const Matrix first = matrix(weights, name);
+  const std::int64_t outputs = first.rows();
+  result.width = (outputs + kTableLanes - 1) / kTableLanes * kTableLanes;
   std::int64_t column = 0;
   std::vector<RowMatrix> tables;
   for (std::size_t i = 0; i < a.level_counts.size(); ++i) {
@@ -148,28 +149,61 @@ void fill_code_tables(TableMlp& mlp, const Architecture& a, const Weights& weigh
     }
   }
   for (const RowMatrix& table : tables) {
-    mlp.offsets.push_back(std::ssize(mlp.tables));
-    RowMatrix padded = RowMatrix::Zero(table.rows(), mlp.width);
+    result.offsets.push_back(std::ssize(result.rows));
+    RowMatrix padded = RowMatrix::Zero(table.rows(), result.width);
     padded.leftCols(outputs) = table;
-    mlp.tables.insert(mlp.tables.end(), padded.data(), padded.data() + padded.size());
+    result.rows.insert(result.rows.end(), padded.data(), padded.data() + padded.size());
   }
+  return result;
 }
 
 TableMlp table_mlp(const Architecture& a, const Weights& weights, const std::string& head) {
   TableMlp mlp;
-  fill_code_tables(mlp, a, weights, head);
+  mlp.first = code_tables(a, weights, head + ".0.weight");
   for (std::size_t j = 1; j <= a.hidden.size(); ++j) mlp.rest.push_back(pack(weights, fmt::format("{}.{}", head, j)));
   return mlp;
 }
 
-std::shared_ptr<const ForwardPlan> margin_plan(const Architecture& a, const Weights& weights) {
+/// The MLP of a sum over layers; `targets`: where its outputs go.
+TableMlp sum_mlp(const Architecture& a, const Weights& weights, const std::string& head,
+                 const std::vector<std::int64_t>& targets) {
+  TableMlp mlp = table_mlp(a, weights, head);
+  mlp.skip = code_tables(a, weights, head + ".skip.weight");
+  mlp.factor = weights.at(head + ".factor").values;
+  mlp.targets.assign(targets.begin(), targets.end());
+  return mlp;
+}
+
+/// The numbers from 0 to `count` - 1 that are not among `others`.
+std::vector<std::ptrdiff_t> remaining(std::int64_t count, const std::vector<std::int64_t>& others) {
+  std::vector<std::ptrdiff_t> numbers;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!std::ranges::binary_search(others, i)) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+std::shared_ptr<const ForwardPlan> table_plan(const Architecture& a, const Weights& weights) {
   auto plan = std::make_shared<ForwardPlan>();
   plan->parameters = static_cast<std::ptrdiff_t>(a.level_counts.size());
-  plan->table_objective = table_mlp(a, weights, "objective");
-  plan->table_feasible = table_mlp(a, weights, "feasible");
-  if (a.constraint_count > 0) plan->table_constraint = table_mlp(a, weights, "constraint");
-  plan->widest = std::max(
-      {std::int64_t{plan->table_objective.width}, a.constraint_count, a.reason_count, std::ranges::max(a.hidden)});
+  plan->by_layers = a.kind == NetworkKind::layers;
+  plan->table_objective = plan->by_layers ? sum_mlp(a, weights, "objective", {0}) : table_mlp(a, weights, "objective");
+  const auto add = [&](const std::string& head, std::int64_t count, const std::vector<std::int64_t>& of_layers,
+                       TableMlp& own, TableMlp& sum) {
+    if (const auto targets = remaining(count, of_layers); !targets.empty()) {
+      own = table_mlp(a, weights, head);
+      own.targets = targets;
+    }
+    if (!of_layers.empty()) sum = sum_mlp(a, weights, head + "_layers", of_layers);
+  };
+  add("feasible", a.reason_count, a.layered_reasons, plan->table_feasible, plan->sum_feasible);
+  add("constraint", a.constraint_count, a.layered_constraints, plan->table_constraint, plan->sum_constraint);
+  plan->most_outputs = std::max({std::int64_t{1}, a.constraint_count, a.reason_count});
+  plan->widest =
+      std::max({std::int64_t{plan->table_objective.first.width}, plan->most_outputs, std::ranges::max(a.hidden)});
+  for (const TableMlp* sum : {&plan->table_objective, &plan->sum_feasible, &plan->sum_constraint}) {
+    plan->widest = std::max(plan->widest, sum->skip.width);
+  }
   return plan;
 }
 
@@ -178,7 +212,7 @@ std::vector<float> first_layer_start(const TableMlp& mlp, const Weights& weights
                                      const Eigen::VectorXf& context) {
   Eigen::VectorXf start = vector(weights, head + ".0.bias");
   if (context.size() > 0) start += matrix(weights, head + ".context.weight") * context;
-  std::vector<float> padded(static_cast<std::size_t>(mlp.width), 0.0F);
+  std::vector<float> padded(static_cast<std::size_t>(mlp.first.width), 0.0F);
   std::copy(start.begin(), start.end(), padded.begin());
   return padded;
 }
@@ -187,14 +221,45 @@ ContextTerms margin_terms(const ForwardPlan& plan, const Weights& weights, const
   ContextTerms terms;
   terms.objective_start = first_layer_start(plan.table_objective, weights, "objective", context);
   terms.feasible_start = first_layer_start(plan.table_feasible, weights, "feasible", context);
-  if (!plan.table_constraint.rest.empty()) {
+  if (plan.table_constraint.exists()) {
     terms.constraint_start = first_layer_start(plan.table_constraint, weights, "constraint", context);
   }
   return terms;
 }
 
+LayerTerms layer_terms(const TableMlp& mlp, const Weights& weights, const std::string& head,
+                       const dataset::LayerList& layers) {
+  LayerTerms terms;
+  if (!mlp.exists()) return terms;
+  terms.layers = layers.repeats.size();
+  RowMatrix start = RowMatrix::Zero(terms.layers, mlp.first.width);
+  const Vector bias = vector(weights, head + ".0.bias");
+  start.leftCols(bias.size()) =
+      (layers.features * matrix(weights, head + ".layer.weight").transpose()).rowwise() + bias.transpose();
+  const RowMatrix skip = (layers.features * matrix(weights, head + ".layer_skip.weight").transpose()).colwise() +
+                         layers.repeats.array().log().matrix();
+  terms.start.assign(start.data(), start.data() + start.size());
+  terms.skip.assign(skip.data(), skip.data() + skip.size());
+  return terms;
+}
+
+ContextTerms terms_of_layers(const ForwardPlan& plan, const Weights& weights, const dataset::LayerList& layers) {
+  ContextTerms terms;
+  terms.objective_layers = layer_terms(plan.table_objective, weights, "objective", layers);
+  terms.feasible_layers = layer_terms(plan.sum_feasible, weights, "feasible_layers", layers);
+  terms.constraint_layers = layer_terms(plan.sum_constraint, weights, "constraint_layers", layers);
+  const Eigen::VectorXf nothing;
+  if (plan.table_feasible.exists()) {
+    terms.feasible_start = first_layer_start(plan.table_feasible, weights, "feasible", nothing);
+  }
+  if (plan.table_constraint.exists()) {
+    terms.constraint_start = first_layer_start(plan.table_constraint, weights, "constraint", nothing);
+  }
+  return terms;
+}
+
 std::shared_ptr<const ForwardPlan> make_plan(const Architecture& a, const Weights& weights) {
-  if (a.kind == NetworkKind::margins) return margin_plan(a, weights);
+  if (a.kind != NetworkKind::experts) return table_plan(a, weights);
   auto plan = std::make_shared<ForwardPlan>();
   plan->parameters = static_cast<std::ptrdiff_t>(a.level_counts.size());
   plan->d_model = a.d_model;
@@ -238,7 +303,7 @@ Eigen::VectorXf context_factors(const Weights& weights, const std::string& name,
 }
 
 ContextTerms context_terms(const ForwardPlan& plan, const Weights& weights, const Eigen::VectorXf& context) {
-  if (plan.of_margins()) return margin_terms(plan, weights, context);
+  if (plan.by_tables()) return margin_terms(plan, weights, context);
   ContextTerms terms{.trunk_factors = {}, .gate_in = plan.gate_in};
   if (context.size() == 0) return terms;
   const Eigen::VectorXf trunk = context_factors(weights, "context", context);
@@ -260,8 +325,14 @@ Network::Network(Architecture architecture, Weights weights)
 }
 
 std::shared_ptr<const ContextTerms> Network::prepare(const Eigen::VectorXf& context) const {
-  HINDSIGHT_EXPECT(context.size() == architecture_.context_size);
+  HINDSIGHT_EXPECT(architecture_.kind != NetworkKind::layers && context.size() == architecture_.context_size);
   return std::make_shared<const ContextTerms>(context_terms(*plan_, weights_, context));
+}
+
+std::shared_ptr<const ContextTerms> Network::prepare(const dataset::LayerList& layers) const {
+  HINDSIGHT_EXPECT(architecture_.kind == NetworkKind::layers && !layers.empty() &&
+                   layers.features.cols() == architecture_.layer_features);
+  return std::make_shared<const ContextTerms>(terms_of_layers(*plan_, weights_, layers));
 }
 
 Prediction Network::predict(const Eigen::Ref<const Levels>& levels, const Eigen::VectorXf& context,

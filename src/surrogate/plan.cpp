@@ -17,7 +17,7 @@ constexpr std::array<const char*, 7> kTermNames = {"fit",         "negatives", "
 
 /// Whether a method has a term at all.
 bool has_term(Method method, Term term) {
-  if (method == Method::margins) {
+  if (method == Method::margins || method == Method::layers) {
     return term == Term::fit || term == Term::feasibility || term == Term::constraint;
   }
   if (term == Term::infeasible || term == Term::doubt) return method == Method::prime;
@@ -91,7 +91,9 @@ double TrainingPlan::weight(Term term) const {
 
 TrainingPlan plan_training(const dataset::Dataset& data, const Recipe& recipe) {
   validate(recipe);
-  dataset::require_trainable(data);
+  // What is learned of layers serves every application; elsewhere each one has its own.
+  const bool by_layers = recipe.method == Method::layers;
+  dataset::require_trainable(data, by_layers ? dataset::Every::dataset : dataset::Every::application);
   TrainingPlan plan{.recipe = recipe,
                     .split = dataset::split(data, recipe.split),
                     .scales = dataset::value_scales(data),

@@ -26,7 +26,8 @@ struct NumberKey {
   const char* name;
   std::variant<double Recipe::*, std::int64_t Recipe::*> field;
   double low, high;
-  bool of_margins = false;  ///< of the method margins alone
+  enum class Of { all, tables, layers };
+  Of of = Of::all;  ///< tables: of the methods margins and layers
 };
 const std::array kNumberKeys = {
     NumberKey{"d_model", &Recipe::d_model, 1, 4096},
@@ -34,8 +35,10 @@ const std::array kNumberKeys = {
     NumberKey{"attention_heads", &Recipe::attention_heads, 1, 256},
     NumberKey{"feed_forward", &Recipe::feed_forward, 1, 65536},
     NumberKey{"context_bias", &Recipe::context_bias, 0, 1},
-    NumberKey{"pair_codes", &Recipe::pair_codes, 0, 1, true},
-    NumberKey{"level_codes", &Recipe::level_codes, 0, 1, true},
+    NumberKey{"pair_codes", &Recipe::pair_codes, 0, 1, NumberKey::Of::tables},
+    NumberKey{"level_codes", &Recipe::level_codes, 0, 1, NumberKey::Of::tables},
+    NumberKey{"batch_pairs", &Recipe::batch_pairs, 1, 1 << 24, NumberKey::Of::layers},
+    NumberKey{"applications_per_step", &Recipe::applications_per_step, 1, 1 << 16, NumberKey::Of::layers},
     NumberKey{"experts", &Recipe::experts, 1, 256},
     NumberKey{"dropout", &Recipe::dropout, 0, 0.95},
     NumberKey{"alpha", &Recipe::alpha, 0, kInfinity},
@@ -63,10 +66,11 @@ const std::array kNumberKeys = {
     NumberKey{"ensemble", &Recipe::ensemble, 1, 256},
 };
 
-constexpr EnumNames<Method, 4> kMethods{{{Method::prime, "prime"},
+constexpr EnumNames<Method, 5> kMethods{{{Method::prime, "prime"},
                                          {Method::coms, "coms"},
                                          {Method::supervised, "supervised"},
-                                         {Method::margins, "margins"}}};
+                                         {Method::margins, "margins"},
+                                         {Method::layers, "layers"}}};
 constexpr EnumNames<NegativeMining, 2> kMinings{
     {{NegativeMining::search, "search"}, {NegativeMining::gradient, "gradient"}}};
 
@@ -214,7 +218,9 @@ std::string to_yaml(const Recipe& recipe) {
   std::string text = fmt::format("name: {}\nmethod: {}\n", quoted(recipe.name), to_string(recipe.method));
   for (const NumberKey& key : kNumberKeys) {
     // The text of other recipes is what it was before these keys existed.
-    if (key.of_margins && recipe.method != Method::margins) continue;
+    const bool of_tables = recipe.method == Method::margins || recipe.method == Method::layers;
+    if (key.of == NumberKey::Of::tables && !of_tables) continue;
+    if (key.of == NumberKey::Of::layers && recipe.method != Method::layers) continue;
     if (const auto* field = std::get_if<double Recipe::*>(&key.field)) {
       text += fmt::format("{}: {}\n", key.name, shortest(recipe.**field));
     } else {

@@ -49,10 +49,9 @@ double fit_temperature(const std::vector<Network>& members, const TrainingRows& 
       rows.feasible.push_back(i < group.feasible.size());
     }
     for (std::size_t m = 0; m < members.size(); ++m) {
+      const Heads feasibility{.objective = false, .constraints = false};
       const Eigen::VectorXf logits =
-          members[m]
-              .predict(levels, validation.context_features.row(static_cast<Eigen::Index>(c)).transpose())
-              .feasible_logit;
+          members[m].predict(levels, feasibility, *terms_of(members[m], validation, c)).feasible_logit;
       Eigen::VectorXf& all = rows.logits[m];
       all.conservativeResize(all.size() + logits.size());
       all.tail(logits.size()) = logits;

@@ -13,6 +13,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
+#include "hindsight/workload/layer_features.h"
 #include "surrogate/checkpoint.h"
 #include "surrogate/margin_training.h"
 #include "surrogate/member.h"
@@ -47,12 +48,15 @@ Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data
   for (const space::Parameter& parameter : data.space.parameters()) {
     architecture.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
   }
+  const bool by_layers = recipe.method == Method::layers;
   // Features that were scaled on one context are all zero and would erase the design (architecture.h).
-  if (training_contexts > 1 && recipe.use_context == 1)
+  if (training_contexts > 1 && recipe.use_context == 1 && !by_layers)
     architecture.context_size = std::ssize(scalers.context.feature_names);
-  if (recipe.method == Method::margins) {
-    set_margin_kind(architecture, make_codes(data.space, recipe.pair_codes == 1, recipe.level_codes == 1));
+  if (recipe.method == Method::margins || by_layers) {
+    set_table_kind(architecture, by_layers ? NetworkKind::layers : NetworkKind::margins,
+                   make_codes(data.space, recipe.pair_codes == 1, recipe.level_codes == 1));
   }
+  if (by_layers) architecture.layer_features = std::ssize(workload::layer_features());
   return architecture;
 }
 
@@ -173,12 +177,16 @@ std::vector<std::optional<TrainedMember>> best_so_far(const MemberInputs& inputs
   return members;
 }
 
+bool by_tables(Method method) { return method == Method::margins || method == Method::layers; }
+
 [[noreturn]] void refuse_without_members(const Recipe& recipe, bool interrupted) {
   if (interrupted) {
-    throw Error(ErrorKind::interrupted, recipe.method == Method::margins
-                                            ? "interrupted: a training of the method margins keeps nothing of what it "
-                                              "had done. The same command starts again"
-                                            : "interrupted before the first training step; nothing was kept");
+    throw Error(ErrorKind::interrupted,
+                by_tables(recipe.method)
+                    ? fmt::format("interrupted: a training of the method {} keeps nothing of what it had done. The "
+                                  "same command starts again",
+                                  to_string(recipe.method))
+                    : "interrupted before the first training step; nothing was kept");
   }
   throw Error(ErrorKind::failure,
               fmt::format("the loss of every member stopped being finite before anything useful was learnt (recipe "
@@ -186,15 +194,38 @@ std::vector<std::optional<TrainedMember>> best_so_far(const MemberInputs& inputs
                           printable(recipe.name), shortest(recipe.learning_rate)));
 }
 
-std::vector<MemberOutcome> train_margins(const MemberInputs& inputs, const ReasonHeads& heads, LearnerFactory& factory,
-                                         const TrainOptions& options) {
+std::vector<MemberOutcome> train_by_tables(const MemberInputs& inputs, const ReasonHeads& heads,
+                                           LearnerFactory& factory, const TrainOptions& options) {
   if (options.resume) {
     throw Error(ErrorKind::usage,
-                "--resume: a training of the method margins keeps nothing to go on from. Leave --resume out");
+                fmt::format("--resume: a training of the method {} keeps nothing to go on from. Leave --resume out",
+                            to_string(inputs.plan.recipe.method)));
   }
   ProgressRelay relay(options.progress);
   return with_library_errors(factory,
-                             [&] { return train_margin_members(inputs, heads, factory, relay, options.threads); });
+                             [&] { return train_table_members(inputs, heads, factory, relay, options.threads); });
+}
+
+/// Sums over layers need the layers of every application, and costs above 0.
+void require_layers(const dataset::Dataset& data, const TrainingPlan& plan) {
+  for (const dataset::Context& context : data.contexts) {
+    if (!context.layers.empty()) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("the method layers needs the layers of every application, and the log has none of '{}' "
+                            "(tables of others have none). Use another method, or leave '{}' out",
+                            printable(context.name), printable(context.name)));
+  }
+  if (plan.scales.objective == dataset::ValueScale::logarithmic) return;
+  throw Error(ErrorKind::usage, fmt::format("the method layers adds up what layers cost, and the objective {} is 0 or "
+                                            "below in some row. Use another method, or another objective",
+                                            data.objective_text));
+}
+
+/// Which reasons and labels depend on the application, from all rows.
+void set_heads_of_layers(MemberInputs& inputs, const TrainingRows& rows, const ReasonHeads& heads) {
+  const Eigen::VectorXf units = margin_units(rows);
+  inputs.architecture.layered_reasons = columns_of_applications(rows, margin_targets(rows, heads, units));
+  inputs.architecture.layered_constraints = columns_of_applications(rows, rows.constraints);
 }
 
 }  // namespace
@@ -216,23 +247,27 @@ TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const 
   const Recipe& recipe = plan.recipe;
   const dataset::Dataset training = data.subset(plan.split.train);
   const dataset::Dataset validation = data.subset(plan.split.validation);
-  const Scalers scalers = fit_scalers(training, plan.scales);
+  const bool by_layers = recipe.method == Method::layers;
+  if (by_layers) require_layers(data, plan);
+  const Scalers scalers = fit_scalers(training, plan.scales, by_layers);
   const std::vector<dataset::Context> training_contexts = contexts_with_rows(training);
   const ReasonHeads heads = reason_heads(data);
   LearnerFactory& factory = learner_factory();
   const bool cuda = choose_cuda(options.device, factory);
   const Architecture architecture =
       architecture_for(recipe, data, scalers, heads.names.size(), training_contexts.size());
-  const MemberInputs inputs{.plan = plan,
-                            .space = data.space,
-                            .architecture = architecture,
-                            .train = scale_rows(training, scalers, heads, architecture.context_size),
-                            .validation = scale_rows(validation, scalers, heads, architecture.context_size),
-                            .all = final_rows(data, recipe, scalers, heads, architecture.context_size),
-                            .cuda = cuda};
+  MemberInputs inputs{.plan = plan,
+                      .space = data.space,
+                      .architecture = architecture,
+                      .constraint_deviation = scalers.constraint.deviation,
+                      .train = scale_rows(training, scalers, heads, architecture.context_size),
+                      .validation = scale_rows(validation, scalers, heads, architecture.context_size),
+                      .all = final_rows(data, recipe, scalers, heads, architecture.context_size),
+                      .cuda = cuda};
+  if (by_layers) set_heads_of_layers(inputs, inputs.train, heads);
   const std::string data_hash = data.content_hash();
-  const std::vector<MemberOutcome> outcomes = recipe.method == Method::margins
-                                                  ? train_margins(inputs, heads, factory, options)
+  const std::vector<MemberOutcome> outcomes = by_tables(recipe.method)
+                                                  ? train_by_tables(inputs, heads, factory, options)
                                                   : train_members(inputs, data_hash, factory, options);
   const std::vector<MemberProgress> progress = progress_of(outcomes);
   const bool interrupted = interrupt_requested() && !std::ranges::all_of(progress, &MemberProgress::complete);

@@ -23,11 +23,19 @@ std::vector<dataset::Context> contexts_with_rows(const dataset::Dataset& data) {
   return contexts;
 }
 
-Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales) {
+Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales, bool one_scale) {
   Scalers scalers;
   scalers.context = dataset::fit_context_scaler(contexts_with_rows(train));
   scalers.objective = dataset::fit_objective_scaler(train, scalers.context, scales.objective);
   scalers.constraint = dataset::fit_constraint_scaler(train, scales.constraints);
+  if (!one_scale) return scalers;
+  dataset::ObjectiveScaler& objective = scalers.objective;
+  const double mean = objective.mean.mean();
+  objective.mean.setConstant(mean);
+  objective.deviation.setOnes();
+  objective.mean_weights.setZero();
+  objective.mean_weights.tail(1).setConstant(mean);
+  objective.deviation_weights.setZero();
   return scalers;
 }
 
@@ -118,6 +126,7 @@ TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, co
   }
   std::vector<dataset::ObjectiveScaler::Scale> scales;
   for (std::size_t i = 0; i < data.contexts.size(); ++i) {
+    rows.layers.push_back(data.contexts[i].layers);
     const Eigen::VectorXd features = scalers.context.apply(data.contexts[i]);
     scales.push_back(scalers.objective.scale(data.contexts[i].name, features));
     if (context_size > 0) rows.context_features.row(static_cast<Eigen::Index>(i)) = features.cast<float>().transpose();
@@ -149,6 +158,11 @@ TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, co
     }
   }
   return rows;
+}
+
+std::shared_ptr<const ContextTerms> terms_of(const Network& network, const TrainingRows& rows, std::size_t context) {
+  if (network.architecture().kind == NetworkKind::layers) return network.prepare(rows.layers[context]);
+  return network.prepare(Eigen::VectorXf(rows.context_features.row(static_cast<Eigen::Index>(context)).transpose()));
 }
 
 BatchSampler::BatchSampler(const TrainingRows& rows, std::uint64_t seed) : rows_(rows), draws_(seed, "batches") {

@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
@@ -36,8 +37,10 @@ struct Scalers {
   dataset::ObjectiveScaler objective;
   dataset::ConstraintScaler constraint;
 };
-/// `train`: the training rows. Contexts without a row there do not count.
-[[nodiscard]] Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales);
+/// `train`: the training rows. Contexts without a row there do not count. `one_scale`: whether all applications have
+/// their objectives on one scale, u less its mean, as sums over layers need.
+[[nodiscard]] Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales,
+                                  bool one_scale = false);
 
 /// What the heads of feasibility learn from a log: one reason each.
 struct ReasonHeads {
@@ -69,12 +72,17 @@ struct TrainingRows {
   Eigen::MatrixXf margins;                 // n x reasons of the log, as in the dataset; no column: none is known
   Eigen::MatrixXf passes;                  // n x r; 1 = the reason does not apply, 0 = it does, NaN = unknown
   Eigen::MatrixXf context_features;        // contexts x c, scaled; c = 0 when the network has no context
+  std::vector<dataset::LayerList> layers;  // contexts, raw
   std::vector<OfContext> by_context;       // one per context, empty where it has no rows
   std::vector<std::int64_t> level_counts;  // p
 };
 /// `context_size`: 0 or the scaler's number of features.
 [[nodiscard]] TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, const ReasonHeads& heads,
                                       std::int64_t context_size);
+
+/// An application of the rows, by its number, as `network` is asked about it.
+[[nodiscard]] std::shared_ptr<const ContextTerms> terms_of(const Network& network, const TrainingRows& rows,
+                                                           std::size_t context);
 
 /// Identity of a design within its space.
 [[nodiscard]] std::uint64_t design_key(const std::uint16_t* levels, Eigen::Index parameters);

@@ -32,7 +32,7 @@ constexpr double kNetworkRounding = 2e-5;
 Architecture margin_architecture(const Codes& codes) {
   Architecture architecture{
       .level_counts = {4, 3, 2}, .context_size = 2, .constraint_count = 1, .reason_count = 2, .hidden = {8, 5}};
-  set_margin_kind(architecture, codes);
+  set_table_kind(architecture, NetworkKind::margins, codes);
   return architecture;
 }
 
@@ -203,15 +203,18 @@ TEST(ReasonHeads, ReasonsThatAreNeverListedTogetherSilenceEachOther) {
 
 /// One learner of one member with weights 0 and this bias.
 double loss_of(EnsembleLoss loss, float bias, std::vector<float> targets) {
-  EnsembleOptions options{.initial = {{.members = 1, .out = 1, .in = 1, .weight = {0}, .bias = {bias}}},
-                          .loss = loss,
-                          .inputs = 1,
-                          .outputs = 1,
-                          .rows = std::vector<float>(targets.size(), 1.0F),
-                          .targets = targets};
-  std::vector<std::int64_t> rows;
-  for (std::size_t i = 0; i < targets.size(); ++i) rows.push_back(static_cast<std::int64_t>(i));
-  return learner_factory().create_ensemble(options)->step(rows, 0);
+  const std::vector<float> ones(targets.size(), 1.0F);
+  const EnsembleOptions options{
+      .initial = {.layers = {{.members = 1, .out = 1, .in = 1, .weight = {0}, .bias = {bias}}}},
+      .loss = loss,
+      .inputs = 1,
+      .outputs = 1,
+      .rows = ones,
+      .targets = targets};
+  EnsembleGroup group;
+  for (std::size_t i = 0; i < targets.size(); ++i) group.designs.push_back(static_cast<std::int64_t>(i));
+  group.targets = group.designs;
+  return learner_factory().create_ensemble(options)->step({group}, 0);
 }
 
 TEST(EnsembleLoss, EqualsTheEquations) {

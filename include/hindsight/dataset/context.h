@@ -8,11 +8,24 @@
 
 namespace hindsight::dataset {
 
+/// The layers of an application in execution order, as a surrogate sees them (workload/layer_features.h): raw features.
+/// No rows where they are not known: tables of others.
+struct LayerList {
+  Eigen::MatrixXf features;  // l x f
+  Eigen::VectorXf repeats;   // l
+  [[nodiscard]] bool empty() const { return repeats.size() == 0; }
+  bool operator==(const LayerList& other) const {
+    return features.rows() == other.features.rows() && features.cols() == other.features.cols() &&
+           features == other.features && repeats == other.repeats;
+  }
+};
+
 /// One application (or any context): raw, unscaled features.
 struct Context {
   std::string name;
   std::vector<std::string> feature_names;
   Eigen::VectorXd features;  // c
+  LayerList layers = {};
 };
 
 /// Two contexts of one name that describe different applications: some feature differs beyond rounding.

@@ -47,8 +47,10 @@ struct Dataset {
   [[nodiscard]] std::string content_hash() const;
 };
 
+/// What needs feasible rows: every application, or the dataset as a whole.
+enum class Every { application, dataset };
 /// What makes a dataset unfit for training: Error{usage} that says which context has no feasible row, which feasible
 /// row has no finite objective, or that the objective is constant.
-void require_trainable(const Dataset& data);
+void require_trainable(const Dataset& data, Every every = Every::application);
 
 }  // namespace hindsight::dataset

@@ -1,4 +1,4 @@
-/// Networks as data: sizes, and the named weights in the order of the forward pass. Two kinds exist.
+/// Networks as data: sizes, and the named weights in the order of the forward pass. Three kinds exist.
 ///
 /// Kind `experts`, the network of PRIME (Kumar et al. 2022, section 4 and the released notebook), for one design with
 /// levels l_0..l_{p-1} and one context x (c scaled features). d = d_model, H = attention_heads, * = elementwise
@@ -45,6 +45,18 @@
 ///                     with a logistic error of that scale, so that p_j = sigmoid(l_j) is the probability of m_j < 0
 ///   constraints:      "constraint"
 /// A first layer is linear in codes that belong to single levels: the forward pass adds one table row per parameter.
+///
+/// Kind `layers`: an application is the list of its layers l, with features t_l (workload/layer_features.h) and repeats
+/// r_l, and nothing else of it is seen. Heads of the design alone are those of `margins` without context; heads of
+/// layers share one function of design and layer among all layers of all applications:
+///   y_l = name.0.weight s + name.layer.weight t_l + name.0.bias, then A, then name.{j} for j = 1 .. hidden.size();
+///   o_l = y_l + name.skip.weight s + name.layer_skip.weight t_l
+///   name = name.factor * log(sum_l r_l exp(o_l))          (elementwise over the outputs)
+///   objective:        "objective", of layers; factor 1: exp(o_l) is the cost of a layer, the network's is their sum
+///   feasibility:      reasons in `layered_reasons` by "feasible_layers", the others by "feasible", of the design
+///                     alone; l_j as in `margins`. With |factor| = 1 / scale_j the misses of sums against a limit
+///                     come out exactly, with smaller ones the worst layer decides
+///   constraints:      labels in `layered_constraints` by "constraint_layers", the others by "constraint"
 #pragma once
 
 #include <Eigen/Dense>
@@ -54,9 +66,11 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/dataset/context.h"
+
 namespace hindsight::surrogate {
 
-enum class NetworkKind { experts, margins };
+enum class NetworkKind { experts, margins, layers };
 /// Error{incompatible} for an unknown name: they come from files.
 [[nodiscard]] NetworkKind parse_network_kind(const std::string& name);
 [[nodiscard]] std::string to_string(NetworkKind kind);
@@ -77,6 +91,10 @@ struct Architecture {
   NetworkKind kind = NetworkKind::experts;
   std::vector<std::int64_t> code_sizes = {};  ///< p entries: numbers per level
   std::vector<std::int64_t> paired = {};      ///< ascending: parameters that enter sums and differences
+  // Kind `layers` has these too, and no context_size.
+  std::int64_t layer_features = 0;                     ///< of a layer
+  std::vector<std::int64_t> layered_reasons = {};      ///< ascending: reasons that depend on the application
+  std::vector<std::int64_t> layered_constraints = {};  ///< alike
   bool operator==(const Architecture&) const = default;
 };
 
@@ -96,6 +114,11 @@ struct Tensor {
 /// Kind `margins`: "code.{i}" [levels_i, code_sizes_i], not trained; "feasible.scale" [r]; for NAME = objective,
 /// feasible and, with k > 0, constraint: "NAME.{j}.{weight,bias}" (inputs -> hidden... -> outputs) and, with c > 0,
 /// "NAME.context.weight" [hidden[0], c].
+/// Kind `layers`: "code.{i}" and, of the design alone, "feasible.*" and "constraint.*" as above, with as many outputs as
+/// there are such reasons or labels and none of these weights when there are none; for NAME = objective and, where they
+/// have outputs, feasible_layers and constraint_layers: "NAME.{j}.{weight,bias}", "NAME.layer.weight" [hidden[0],
+/// layer_features], "NAME.skip.weight" [outputs, inputs], "NAME.layer_skip.weight" [outputs, layer_features],
+/// "NAME.factor" [outputs]; "feasible_layers.scale".
 using Weights = std::map<std::string, Tensor>;
 
 /// Error{incompatible} naming the size that no network can have (an empty space, heads that do not divide d_model, no
@@ -104,7 +127,7 @@ void require_valid(const Architecture& architecture);
 /// Names and shapes an architecture requires, at most kMaxWeights values in all. Loading checks both.
 [[nodiscard]] std::map<std::string, std::vector<std::int64_t>> weight_shapes(const Architecture& architecture);
 
-/// Inputs of a network of kind `margins`: all codes, and two per pair.
+/// Inputs of a network of kind `margins` or `layers`: all codes, and two per pair.
 [[nodiscard]] std::int64_t input_count(const Architecture& architecture);
 
 /// Most weights one network may have (256 MiB of float32).
@@ -146,6 +169,8 @@ class Network {
   using Levels = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  // n x p
   /// A context (scaled features, size c), prepared for any number of predictions.
   [[nodiscard]] std::shared_ptr<const ContextTerms> prepare(const Eigen::VectorXf& context) const;
+  /// The same for kind `layers`: the raw features of at least one layer.
+  [[nodiscard]] std::shared_ptr<const ContextTerms> prepare(const dataset::LayerList& layers) const;
   /// Each of `levels` below its parameter's level count; one context, prepared by this network, for all rows.
   [[nodiscard]] Prediction predict(const Eigen::Ref<const Levels>& levels, Heads heads, const ContextTerms& context,
                                    Instructions instructions = Instructions::automatic) const;

@@ -19,9 +19,9 @@
 
 namespace hindsight::surrogate {
 
-/// What is written. Read too: version 3, which has one kind of network, and version 2, in which moreover every scale is
-/// logarithmic and feasibility always learned.
-inline constexpr int kModelFormatVersion = 4;
+/// What is written. Read too: version 4, which has no networks of kind `layers`; version 3, which has one kind of
+/// network; and version 2, in which moreover every scale is logarithmic and feasibility always learned.
+inline constexpr int kModelFormatVersion = 5;
 
 using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  // n x p
 
@@ -31,9 +31,9 @@ struct EnsemblePrediction {
   Eigen::VectorXd spread;       // n, standard deviation (m - 1) of the m members' z-scores (0 for one); for an unseen
                                 // context, with that of the views
   Eigen::VectorXd objective;    // n, mean_c + score * deviation_c taken back from its scale (exp), in its unit
-  Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities (kind `margins`: the smallest), calibrated; 1
+  Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities (kinds `margins`, `layers`: the smallest), calibrated; 1
                                 // where nothing taught it
-  Eigen::VectorXd p_spread;     // n, spread of the members' probabilities, as above; kind `margins`: 0
+  Eigen::VectorXd p_spread;     // n, spread of the members' probabilities, as above; 0 for these kinds
   Eigen::MatrixXd constraints;  // n x k, physical units
   bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not
 };
@@ -73,6 +73,9 @@ class Model {
   /// handful of points of the context space says nothing reliable between or beyond them, and a search would find where
   /// it errs in favour; where the trained applications disagree on a design, the spread says so. Weights that favour
   /// the nearest applications were measured to be worse (docs/offline-study.md).
+  ///
+  /// Networks of kind `layers` see the application's layers, trained or not, and are asked about it itself.
+  /// Error{usage} when its layers are not known.
   [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, const dataset::Context& context,
                                            unsigned threads = 1) const;
   /// The same in two steps, for many questions about one application, each of some heads only: an array of the
@@ -88,6 +91,7 @@ class Model {
  private:
   /// Scaled features that the networks are asked with, all of equal weight in a prediction for `context`.
   [[nodiscard]] std::vector<Eigen::VectorXf> views_of(const dataset::Context& context) const;
+  [[nodiscard]] bool sees_layers() const;
   [[nodiscard]] dataset::ObjectiveScaler::Scale scale_of(const dataset::Context& context) const;
   Parts parts_;
 };

@@ -65,7 +65,7 @@ struct TrainOptions {
   /// How often the state of an unfinished member is kept, so that a killed process loses no more. [chosen] a minute of
   /// work is worth less than writing more often
   std::chrono::duration<double> checkpoint_interval = std::chrono::minutes(1);
-  bool resume = false;  ///< Error{usage} for the method margins, which keeps nothing
+  bool resume = false;  ///< Error{usage} for margins and layers, which keep nothing
   std::function<void(const TrainProgress&)> progress;
 };
 /// How far a member came.

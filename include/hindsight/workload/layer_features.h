@@ -1,0 +1,33 @@
+/// What a surrogate sees of a network's layers: one row of named, versioned features per layer, in execution order.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "hindsight/workload/layer.h"
+
+namespace hindsight::workload {
+
+/// Bumped whenever a feature is added, removed, reordered or computed differently.
+inline constexpr int kLayerFeatureVersion = 1;
+
+struct LayerFeature {
+  std::string_view name;
+  std::string_view description;  ///< one sentence
+};
+/// The features in order: logarithms of sizes to the base 2 (log2(1 + x) where x may be 0), and flags.
+[[nodiscard]] const std::vector<LayerFeature>& layer_features();
+
+/// Layers as rows. Neighbours that are alike in every feature are one row with the sum of their repeats.
+struct LayerTable {
+  std::vector<double> features;  // rows x layer_features().size(), row after row
+  std::vector<double> repeats;   // rows, at least 1
+  [[nodiscard]] std::size_t rows() const { return repeats.size(); }
+};
+/// Of layers in execution order. Reads m, n, k, count, repeat, kernels, strides, the two flags, MACs and bytes of a
+/// layer: what logs keep of it. Two features are of the order: bytes of trained weights of all layers before (repeats
+/// counted), because weights that fit stay on the chip, and the bytes that the layer before put out.
+[[nodiscard]] LayerTable layer_table(const std::vector<GemmLayer>& layers);
+
+}  // namespace hindsight::workload

@@ -1,0 +1,96 @@
+/// The features of layers: one table of name, meaning and computation.
+#include "hindsight/workload/layer_features.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hindsight::workload {
+namespace {
+
+/// A layer and what ran before it.
+struct Place {
+  const GemmLayer& layer;
+  double earlier_weight_bytes = 0, previous_output_bytes = 0;
+};
+
+double log2_of(std::int64_t size) { return std::log2(static_cast<double>(size)); }
+/// Of quantities that may be 0.
+double log2_above(double size) { return std::log2(1 + size); }
+double weight_bytes(const GemmLayer& layer) { return layer.weights_are_activations ? 0 : layer.weight_bytes; }
+
+struct Feature {
+  LayerFeature meaning;
+  double (*compute)(const Place&);
+};
+
+const std::vector<Feature>& features() {
+  static const std::vector<Feature> kTable{
+      {{"log2_m", "Rows of the product: output pixels or tokens, batch included."},
+       [](const Place& p) { return log2_of(p.layer.m); }},
+      {{"log2_n", "Columns of the product: output channels of one group."},
+       [](const Place& p) { return log2_of(p.layer.n); }},
+      {{"log2_k", "Length of the reduction."}, [](const Place& p) { return log2_of(p.layer.k); }},
+      {{"log2_count", "Independent products: groups, heads."}, [](const Place& p) { return log2_of(p.layer.count); }},
+      {{"log2_repeat", "Identical layers one after the other."},
+       [](const Place& p) { return log2_of(p.layer.repeat); }},
+      {{"log2_kernel_height", "Kernel height."}, [](const Place& p) { return log2_of(p.layer.kernel_height); }},
+      {{"log2_kernel_width", "Kernel width."}, [](const Place& p) { return log2_of(p.layer.kernel_width); }},
+      {{"log2_stride_height", "Vertical stride."}, [](const Place& p) { return log2_of(p.layer.stride_height); }},
+      {{"log2_stride_width", "Horizontal stride."}, [](const Place& p) { return log2_of(p.layer.stride_width); }},
+      {{"log2_in_channels", "Input channels of one group: k without the kernel."},
+       [](const Place& p) {
+         return log2_of(p.layer.k) - log2_of(p.layer.kernel_height) - log2_of(p.layer.kernel_width);
+       }},
+      {{"log2_macs", "Multiply-accumulates of one repeat."}, [](const Place& p) { return log2_above(p.layer.macs); }},
+      {{"log2_input_bytes", "Distinct input bytes of one repeat."},
+       [](const Place& p) { return log2_above(p.layer.input_bytes); }},
+      {{"log2_output_bytes", "Distinct output bytes of one repeat."},
+       [](const Place& p) { return log2_above(p.layer.output_bytes); }},
+      {{"log2_weight_bytes", "Bytes of the k x n operand of one repeat."},
+       [](const Place& p) { return log2_above(p.layer.weight_bytes); }},
+      {{"log2_earlier_weight_bytes", "Trained weights of all layers before."},
+       [](const Place& p) { return log2_above(p.earlier_weight_bytes); }},
+      {{"log2_previous_output_bytes", "What the layer before put out."},
+       [](const Place& p) { return log2_above(p.previous_output_bytes); }},
+      {{"depthwise", "1 for depthwise convolutions."}, [](const Place& p) { return p.layer.depthwise ? 1.0 : 0.0; }},
+      {{"weights_are_activations", "1 for products of two activations."},
+       [](const Place& p) { return p.layer.weights_are_activations ? 1.0 : 0.0; }},
+      {{"one_row", "1 where m is 1: every weight is used once."},
+       [](const Place& p) { return p.layer.m == 1 ? 1.0 : 0.0; }},
+  };
+  return kTable;
+}
+
+}  // namespace
+
+const std::vector<LayerFeature>& layer_features() {
+  static const std::vector<LayerFeature> kMeanings = [] {
+    std::vector<LayerFeature> meanings;
+    for (const Feature& feature : features()) meanings.push_back(feature.meaning);
+    return meanings;
+  }();
+  return kMeanings;
+}
+
+LayerTable layer_table(const std::vector<GemmLayer>& layers) {
+  LayerTable table;
+  const std::size_t width = features().size();
+  double earlier = 0, previous = 0;
+  for (const GemmLayer& layer : layers) {
+    const Place place{.layer = layer, .earlier_weight_bytes = earlier, .previous_output_bytes = previous};
+    std::vector<double> row;
+    for (const Feature& feature : features()) row.push_back(feature.compute(place));
+    earlier += weight_bytes(layer) * static_cast<double>(layer.repeat);
+    previous = layer.output_bytes;
+    const auto last = table.features.end() - static_cast<std::ptrdiff_t>(table.rows() > 0 ? width : 0);
+    if (table.rows() > 0 && std::equal(row.begin(), row.end(), last)) {
+      table.repeats.back() += static_cast<double>(layer.repeat);
+      continue;
+    }
+    table.features.insert(table.features.end(), row.begin(), row.end());
+    table.repeats.push_back(static_cast<double>(layer.repeat));
+  }
+  return table;
+}
+
+}  // namespace hindsight::workload
