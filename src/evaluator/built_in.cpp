@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hindsight/accel/bounds.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t kDesignsPerChunk = 8;  ///< [chosen] about a millisecond of work between hand-outs
 constexpr std::size_t kFactsPerChunk = 64;   ///< [chosen] about 0.1 ms of work between hand-outs
+constexpr const char* kLatency = "latency_s";
 
 Row make_row(const accel::Evaluation& evaluation, const workload::Network& network) {
   Row row;
@@ -59,6 +61,7 @@ class BuiltIn final : public Evaluator {
     if (metric == nullptr || !metric->known_before_evaluation()) return std::nullopt;
     return accel::smallest_value(*metric, space(), technology_);
   }
+  [[nodiscard]] bool bounds(const std::string& metric) const override { return metric == kLatency; }
   [[nodiscard]] const std::vector<std::string>& reasons() const override {
     static const std::vector<std::string> codes = [] {
       std::vector<std::string> all;
@@ -109,6 +112,16 @@ class BuiltIn final : public Evaluator {
     std::vector<double> values(levels.size() / space().parameters().size() * count);
     for_each_config(levels, kFactsPerChunk, threads, [&](std::size_t i, const accel::AcceleratorConfig& config) {
       for (std::size_t j = 0; j < count; ++j) values[i * count + j] = metrics[j]->of_design(config, technology_);
+    });
+    return values;
+  }
+
+  [[nodiscard]] std::vector<double> answer_bounds(std::span<const std::uint16_t> levels,
+                                                  const workload::Network& workload, const std::string& /*metric*/,
+                                                  unsigned threads) const override {
+    std::vector<double> values(levels.size() / space().parameters().size());
+    for_each_config(levels, kFactsPerChunk, threads, [&](std::size_t i, const accel::AcceleratorConfig& config) {
+      values[i] = accel::latency_bound_s(config, workload.gemms());
     });
     return values;
   }

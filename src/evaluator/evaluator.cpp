@@ -12,6 +12,7 @@ namespace {
 
 std::atomic<std::uint64_t> evaluations_so_far = 0;
 std::atomic<std::uint64_t> facts_so_far = 0;
+std::atomic<std::uint64_t> bounds_so_far = 0;
 
 /// Designs in `levels`.
 std::size_t design_count(const space::DesignSpace& space, std::span<const std::uint16_t> levels) {
@@ -22,7 +23,7 @@ std::size_t design_count(const space::DesignSpace& space, std::span<const std::u
 
 }  // namespace
 
-Count count_so_far() { return {.evaluations = evaluations_so_far, .facts = facts_so_far}; }
+Count count_so_far() { return {.evaluations = evaluations_so_far, .facts = facts_so_far, .bounds = bounds_so_far}; }
 
 std::optional<double> metric_of(const Row& row, const std::string& name) {
   const auto found =
@@ -37,6 +38,25 @@ std::vector<Row> Evaluator::evaluate(std::span<const std::uint16_t> levels,
   std::vector<Row> rows = answer(levels, workloads, resolve_threads(threads));
   HINDSIGHT_EXPECT(rows.size() == asked);
   return rows;
+}
+
+std::optional<std::vector<double>> Evaluator::lower_bounds(std::span<const std::uint16_t> levels,
+                                                           const workload::Network& workload, const std::string& metric,
+                                                           unsigned threads) const {
+  if (!bounds(metric)) return std::nullopt;
+  const std::size_t designs = design_count(space_, levels);
+  bounds_so_far += designs;
+  std::vector<double> values = answer_bounds(levels, workload, metric, resolve_threads(threads));
+  HINDSIGHT_EXPECT(values.size() == designs);
+  return values;
+}
+
+bool Evaluator::bounds(const std::string& /*metric*/) const { return false; }
+
+std::vector<double> Evaluator::answer_bounds(std::span<const std::uint16_t> /*levels*/,
+                                             const workload::Network& /*workload*/, const std::string& /*metric*/,
+                                             unsigned /*threads*/) const {
+  return {};
 }
 
 std::vector<double> Evaluator::facts(std::span<const std::uint16_t> levels, std::span<const std::string> names,

@@ -36,7 +36,39 @@ Forecast::Forecast(const surrogate::Model& model, const ProposeOptions& options,
   }
 }
 
+std::optional<Eigen::VectorXd> Forecast::bound_scores(const LevelMatrix& levels, std::size_t c) const {
+  if (c >= options_.lower_bounds.size() || !options_.lower_bounds[c]) return std::nullopt;
+  const dataset::ValueScale scale = model_.parts().objective_scaler.value_scale;
+  const auto context = static_cast<Eigen::Index>(c);
+  return options_.lower_bounds[c](levels).unaryExpr(
+      [&](double bound) { return (dataset::scaled_value(scale, bound) - mean_[context]) / deviation_[context]; });
+}
+
 ForecastBatch Forecast::predict(const LevelMatrix& levels, surrogate::Heads heads) const {
+  ForecastBatch batch = predict_freely(levels, heads);
+  for (std::size_t c = 0; heads.objective && c < batch.size(); ++c) {
+    const auto bound = bound_scores(levels, c);
+    if (!bound) continue;
+    batch[c].score = batch[c].score.cwiseMax(*bound);
+    batch[c] = model_.rescaled(std::move(batch[c]), options_.contexts[c]);
+  }
+  return batch;
+}
+
+std::vector<bool> Forecast::lifted(const LevelMatrix& levels) const {
+  const ForecastBatch batch = predict_freely(levels, {.feasibility = false, .constraints = false});
+  std::vector<bool> lifted(static_cast<std::size_t>(levels.rows()), false);
+  for (std::size_t c = 0; c < batch.size(); ++c) {
+    const auto bound = bound_scores(levels, c);
+    if (!bound) continue;
+    for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+      if (batch[c].score[i] < (*bound)[i]) lifted[static_cast<std::size_t>(i)] = true;
+    }
+  }
+  return lifted;
+}
+
+ForecastBatch Forecast::predict_freely(const LevelMatrix& levels, surrogate::Heads heads) const {
   const std::size_t contexts = contexts_.size();
   ForecastBatch batch(contexts);
   const bool side_by_side = threads_ > 1 && contexts > 1 && static_cast<std::size_t>(levels.rows()) >= kThreadedRows;

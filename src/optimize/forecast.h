@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <optional>
 #include <vector>
 
 #include "hindsight/optimize/propose.h"
@@ -17,7 +18,8 @@ class Forecast {
   /// `threads` of every forward pass. Keeps references to both arguments.
   Forecast(const surrogate::Model& model, const ProposeOptions& options, unsigned threads);
 
-  /// All that the model says, or some of it: an array that comes from other heads is empty.
+  /// All that the model says, or some of it: an array that comes from other heads is empty. Objectives below their
+  /// lower bounds are lifted to them.
   [[nodiscard]] ForecastBatch predict(const LevelMatrix& levels, surrogate::Heads heads = {}) const;
 
   /// What a search wants to know.
@@ -53,10 +55,16 @@ class Forecast {
   /// Spread in deviations of the logged objectives, mean over the applications: 1 = the members disagree about a design
   /// as much as logged designs differ from each other.
   [[nodiscard]] Eigen::VectorXd relative_spread(const ForecastBatch& batch) const;
+  /// Which of the designs have some application's prediction below its lower bound.
+  [[nodiscard]] std::vector<bool> lifted(const LevelMatrix& levels) const;
   /// A score in the objective's unit; of `worst` over several applications it stays a ratio to a typical logged design.
   [[nodiscard]] double in_units(double score) const;
 
  private:
+  /// Without the bounds.
+  [[nodiscard]] ForecastBatch predict_freely(const LevelMatrix& levels, surrogate::Heads heads) const;
+  /// Z-scores of the lower bounds of application `c`; nothing when none is known.
+  [[nodiscard]] std::optional<Eigen::VectorXd> bound_scores(const LevelMatrix& levels, std::size_t c) const;
   const surrogate::Model& model_;
   const ProposeOptions& options_;
   unsigned threads_;

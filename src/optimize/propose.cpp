@@ -300,12 +300,14 @@ class Proposer {
       values.push_back(constraint.learned() ? forecast_->constraint(batch, head_of(model_, constraint.name))
                                             : constraint.value(levels));
     }
+    const std::vector<bool> lifted = forecast_->lifted(levels);
     std::vector<Proposal> proposals(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       Proposal& proposal = proposals[i];
       const auto row = static_cast<Eigen::Index>(i);
       proposal.design = candidates[i].design;
       proposal.score = candidates[i].score;
+      proposal.lifted = lifted[i];
       proposal.cautious = forecast_->in_units(proposal.score);
       proposal.spread = spread[row];
       proposal.relative_spread = relative_spread[row];

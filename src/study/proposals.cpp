@@ -12,6 +12,7 @@
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/study/applications.h"
@@ -81,6 +82,45 @@ std::optional<double> simulated_value(const Verdict& verdict, const optimize::Pr
   return optimize::aggregate_value(objectives, options.aggregate, options.weights);
 }
 
+/// The network of an application; nothing for those that only a log knows.
+std::optional<workload::Network> network_of(const Application& application) {
+  try {
+    return workload::load_network(application.network);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// What no design can beat, per application: where the evaluator that the model learnt from bounds every factor of the
+/// objective and the application is a network.
+std::vector<std::function<Eigen::VectorXd(const optimize::LevelMatrix&)>> lower_bounds_of(
+    const surrogate::Model& model, const std::vector<Application>& wanted, const KnownEvaluator& evaluator) {
+  const auto learnt_from = model.parts().provenance.find("evaluator");
+  if (!evaluator || learnt_from == model.parts().provenance.end() || learnt_from->second != evaluator->name())
+    return {};
+  const dataset::Objective objective =
+      dataset::parse_objective(model.parts().objective_text, dataset::Direction::minimise);
+  for (const dataset::Objective::Factor& factor : objective.factors) {
+    if (factor.exponent <= 0 || !evaluator->bounds(factor.metric)) return {};
+  }
+  std::vector<std::function<Eigen::VectorXd(const optimize::LevelMatrix&)>> bounds;
+  for (const Application& application : wanted) {
+    auto& bound = bounds.emplace_back();
+    const std::optional<workload::Network> network = network_of(application);
+    if (!network || dataset::context_of(*network).layers != application.context.layers) continue;
+    bound = [evaluator, objective, network = *network](const optimize::LevelMatrix& levels) {
+      Eigen::VectorXd product = Eigen::VectorXd::Ones(levels.rows());
+      for (const dataset::Objective::Factor& factor : objective.factors) {
+        const std::vector<double> values =
+            *evaluator->lower_bounds({levels.data(), static_cast<std::size_t>(levels.size())}, network, factor.metric);
+        product.array() *= Eigen::Map<const Eigen::ArrayXd>(values.data(), levels.rows()).pow(factor.exponent);
+      }
+      return product;
+    };
+  }
+  return bounds;
+}
+
 /// Predicted values and what the log has of the proposals.
 void add_knowledge(Proposals& proposals) {
   const optimize::LoggedQuestion question = logged_question(proposals.options);
@@ -126,6 +166,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.aggregate = aggregate_of(request, model);
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
+  options.lower_bounds = lower_bounds_of(model, wanted, evaluator);
   std::unique_ptr<Verifier> verifier;
   if (request.simulate) verifier = make_verifier(model, wanted, evaluator);
   if (!request.log.empty()) {

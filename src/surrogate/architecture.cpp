@@ -124,7 +124,8 @@ std::map<std::string, Shape> shapes_of_layers(const Architecture& a) {
     shapes.add_mlp("feasible", inputs, a.hidden, a.reason_count - reasons);
     shapes.add("feasible.scale", {a.reason_count - reasons});
   }
-  if (a.constraint_count > constraints) shapes.add_mlp("constraint", inputs, a.hidden, a.constraint_count - constraints);
+  if (a.constraint_count > constraints)
+    shapes.add_mlp("constraint", inputs, a.hidden, a.constraint_count - constraints);
   return shapes.take();
 }
 

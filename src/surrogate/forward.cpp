@@ -386,8 +386,8 @@ struct Forward {
     }
   }
 
-  HINDSIGHT_INLINE static const float* run(const TableMlp& mlp, const std::vector<float>& start,
-                                           const Designs& designs, const Scratch& scratch) {
+  HINDSIGHT_INLINE static const float* run(const TableMlp& mlp, const std::vector<float>& start, const Designs& designs,
+                                           const Scratch& scratch) {
     look_up<Activation::leaky_relu>(mlp.first, start.data(), designs, scratch.gate);
     return run(mlp.rest, scratch.gate, designs.lanes, scratch);
   }

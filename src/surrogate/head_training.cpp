@@ -88,8 +88,8 @@ class GroupSampler {
     }
     std::int64_t layers = 0;
     for (std::size_t i = 0; i < applications_; ++i) layers += layers_of(with_rows_[i]);
-    const std::int64_t batch = task_.layers == nullptr ? std::min(task_.batch, task_.rows())
-                                                       : std::max<std::int64_t>(pairs_ / layers, 1);
+    const std::int64_t batch =
+        task_.layers == nullptr ? std::min(task_.batch, task_.rows()) : std::max<std::int64_t>(pairs_ / layers, 1);
     std::vector<EnsembleGroup> groups;
     for (std::size_t i = 0; i < applications_; ++i) {
       const std::vector<std::int64_t>& rows = rows_[with_rows_[i]];
@@ -231,17 +231,17 @@ HeadTraining::HeadTraining(const MemberInputs& inputs, LearnerFactory& factory, 
 
 std::optional<EnsembleWeights> HeadTraining::run(const HeadTask& task, const EnsembleWeights& start, std::int64_t steps,
                                                  double rate, std::uint64_t seed) {
-  const auto learner = factory_.create_ensemble(
-      {.initial = start,
-       .loss = task.loss,
-       .inputs = task.inputs->cols(),
-       .outputs = task.outputs,
-       .rows = std::span(task.inputs->data(), static_cast<std::size_t>(task.inputs->size())),
-       .targets = task.targets,
-       .layers = task.layers == nullptr ? ApplicationLayers{} : task.layers->layers,
-       .learn_sharpness = task.learn_sharpness,
-       .weight_decay = recipe_.weight_decay,
-       .cuda = cuda_});
+  const auto learner =
+      factory_.create_ensemble({.initial = start,
+                                .loss = task.loss,
+                                .inputs = task.inputs->cols(),
+                                .outputs = task.outputs,
+                                .rows = std::span(task.inputs->data(), static_cast<std::size_t>(task.inputs->size())),
+                                .targets = task.targets,
+                                .layers = task.layers == nullptr ? ApplicationLayers{} : task.layers->layers,
+                                .learn_sharpness = task.learn_sharpness,
+                                .weight_decay = recipe_.weight_decay,
+                                .cuda = cuda_});
   GroupSampler sampler(task, recipe_, seed);
   for (std::int64_t i = 0; i < steps; ++i) {
     if (interrupt_requested()) return std::nullopt;

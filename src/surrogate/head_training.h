@@ -35,11 +35,11 @@ struct HeadTask {
   EnsembleLoss loss = EnsembleLoss::huber;
   std::int64_t outputs = 0, batch = 0;  ///< rows per step, of a head without layers
   std::shared_ptr<const InputMatrix> inputs = {};
-  std::vector<float> targets = {};            // n x outputs
-  std::vector<std::int64_t> input_of = {};    // n
+  std::vector<float> targets = {};             // n x outputs
+  std::vector<std::int64_t> input_of = {};     // n
   std::vector<std::int64_t> application = {};  // n
-  const StandardLayers* layers = nullptr;     ///< sums over layers; null: of the design alone
-  std::vector<float> sharpness = {};          // outputs; at the start
+  const StandardLayers* layers = nullptr;      ///< sums over layers; null: of the design alone
+  std::vector<float> sharpness = {};           // outputs; at the start
   bool learn_sharpness = false;
   [[nodiscard]] std::int64_t rows() const { return std::ssize(input_of); }
 };

@@ -125,7 +125,8 @@ enum class EnsembleLoss {
 struct EnsembleWeights {
   std::vector<EnsembleLayer> layers;
   EnsembleSums sums = {};
-  std::vector<float> scale = {};  // members x outputs: s of the loss; empty at the start: the learner's own, and for huber
+  std::vector<float> scale =
+      {};  // members x outputs: s of the loss; empty at the start: the learner's own, and for huber
 };
 /// The layers of all applications, for sums.
 struct ApplicationLayers {

@@ -74,9 +74,8 @@ std::vector<HeadTask> make_tasks(const Setting& setting, const TrainingRows& row
   add({.head = "objective", .batch = recipe.batch_feasible, .layers = layers, .sharpness = {1}}, rows.objective, {0});
   if (setting.inputs.plan.weight(Term::feasibility) != 0) {
     const Eigen::MatrixXf targets = margin_targets(rows, setting.heads, setting.units);
-    const HeadTask task{.head = "feasible",
-                        .loss = EnsembleLoss::margins,
-                        .batch = recipe.batch_feasible + recipe.batch_infeasible};
+    const HeadTask task{
+        .head = "feasible", .loss = EnsembleLoss::margins, .batch = recipe.batch_feasible + recipe.batch_infeasible};
     add(task, targets, columns_beside(targets.cols(), architecture.layered_reasons));
     HeadTask sum = task;
     sum.head = "feasible_layers";

@@ -20,9 +20,9 @@ struct MemberInputs {
   const space::DesignSpace& space;
   Architecture architecture;
   Eigen::VectorXd constraint_deviation = {};  ///< k, of the labels' scaler
-  TrainingRows train;       ///< rows of the split's training part
-  TrainingRows validation;  ///< the held-out rows
-  TrainingRows all;         ///< both, for the final steps; without rows when there are none
+  TrainingRows train;                         ///< rows of the split's training part
+  TrainingRows validation;                    ///< the held-out rows
+  TrainingRows all;                           ///< both, for the final steps; without rows when there are none
   bool cuda = false;
 };
 

@@ -154,9 +154,10 @@ ModelText parse_model_text(std::string_view text, int format_version) {
   if (format_version >= 5) {
     if (const std::int64_t version = integer_of(json, "layer_feature_version");
         version != workload::kLayerFeatureVersion) {
-      refuse(fmt::format("the model sees layers by version {} of their features, this program by version {}. Train it "
-                         "again",
-                         version, workload::kLayerFeatureVersion));
+      refuse(
+          fmt::format("the model sees layers by version {} of their features, this program by version {}. Train it "
+                      "again",
+                      version, workload::kLayerFeatureVersion));
     }
   }
   ModelText result{.parts = {.space = space_of(entry(json, "space")),

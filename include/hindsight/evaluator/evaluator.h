@@ -27,6 +27,7 @@ using Row = log::EvaluationRow;
 struct Count {
   std::uint64_t evaluations = 0;  ///< one design on one workload each: the queries of a simulator
   std::uint64_t facts = 0;        ///< one design each: cheap facts, which need no workload
+  std::uint64_t bounds = 0;  ///< one design on one workload each: what no design can beat, found without evaluating
 };
 /// Reading it before and after shows whether something asked: a verb that learns from logs must find no evaluation.
 [[nodiscard]] Count count_so_far();
@@ -60,6 +61,13 @@ class Evaluator {
   /// rows do not depend on it.
   [[nodiscard]] std::vector<Row> evaluate(std::span<const std::uint16_t> levels,
                                           std::span<const workload::Network> workloads, unsigned threads = 1) const;
+  /// Values of `metric` that no evaluation of the designs (n x p) on `workload` is below: n; nothing where it knows no
+  /// such bound. No evaluation.
+  [[nodiscard]] std::optional<std::vector<double>> lower_bounds(std::span<const std::uint16_t> levels,
+                                                                const workload::Network& workload,
+                                                                const std::string& metric, unsigned threads = 1) const;
+  /// Whether lower_bounds() knows one of `metric`; an evaluator need not.
+  [[nodiscard]] virtual bool bounds(const std::string& metric) const;
   /// Facts of all designs (n x p): n x f in the order of `names`, each one of fact_names(). No evaluation.
   [[nodiscard]] std::vector<double> facts(std::span<const std::uint16_t> levels, std::span<const std::string> names,
                                           unsigned threads = 1) const;
@@ -71,6 +79,10 @@ class Evaluator {
   [[nodiscard]] virtual std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
                                                          std::span<const std::string> names,
                                                          unsigned threads) const = 0;
+  /// Asked only for metrics that it bounds.
+  [[nodiscard]] virtual std::vector<double> answer_bounds(std::span<const std::uint16_t> levels,
+                                                          const workload::Network& workload, const std::string& metric,
+                                                          unsigned threads) const;
 
   space::DesignSpace space_;
 };

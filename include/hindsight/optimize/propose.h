@@ -1,6 +1,7 @@
 /// Proposals from a trained surrogate: for one application, for several at once, for one never seen.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct ProposeOptions {
   SearchOptions search;
   std::vector<Constraint> constraints;  ///< learned ones are read from the model's heads of their names
   AllowedLevels allowed;
+  /// Per context, or none at all: values of the objective, in its unit, that no design is below (n). Predictions below
+  /// are lifted to them. An empty function: no bound is known.
+  std::vector<std::function<Eigen::VectorXd(const LevelMatrix&)>> lower_bounds;
   std::size_t count = 10;
   std::size_t diversity = 2;                 ///< smallest Hamming distance between proposals
   const dataset::Dataset* logged = nullptr;  ///< start points and distance to the nearest logged design
@@ -49,6 +53,7 @@ struct Proposal {
   std::vector<double> constraint_values;  ///< in the order of ProposeOptions::constraints
   std::optional<std::size_t> nearest_logged_distance;  ///< Hamming
   bool extrapolated = false;
+  bool lifted = false;  ///< some application's prediction was below its lower bound
 };
 struct ProposeResult {
   std::vector<Proposal> proposals;  ///< best first

@@ -114,9 +114,9 @@ struct Tensor {
 /// Kind `margins`: "code.{i}" [levels_i, code_sizes_i], not trained; "feasible.scale" [r]; for NAME = objective,
 /// feasible and, with k > 0, constraint: "NAME.{j}.{weight,bias}" (inputs -> hidden... -> outputs) and, with c > 0,
 /// "NAME.context.weight" [hidden[0], c].
-/// Kind `layers`: "code.{i}" and, of the design alone, "feasible.*" and "constraint.*" as above, with as many outputs as
-/// there are such reasons or labels and none of these weights when there are none; for NAME = objective and, where they
-/// have outputs, feasible_layers and constraint_layers: "NAME.{j}.{weight,bias}", "NAME.layer.weight" [hidden[0],
+/// Kind `layers`: "code.{i}" and, of the design alone, "feasible.*" and "constraint.*" as above, with as many outputs
+/// as there are such reasons or labels and none of these weights when there are none; for NAME = objective and, where
+/// they have outputs, feasible_layers and constraint_layers: "NAME.{j}.{weight,bias}", "NAME.layer.weight" [hidden[0],
 /// layer_features], "NAME.skip.weight" [outputs, inputs], "NAME.layer_skip.weight" [outputs, layer_features],
 /// "NAME.factor" [outputs]; "feasible_layers.scale".
 using Weights = std::map<std::string, Tensor>;

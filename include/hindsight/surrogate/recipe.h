@@ -10,8 +10,8 @@
 namespace hindsight::surrogate {
 
 /// prime, coms, supervised: networks of kind `experts` with the losses of train.h. margins: kind `margins`
-/// (architecture.h), objective and feasibility learned apart, feasibility by how far limits are missed. layers: the same
-/// with sums over the layers of an application (kind `layers`); it needs their list.
+/// (architecture.h), objective and feasibility learned apart, feasibility by how far limits are missed. layers: the
+/// same with sums over the layers of an application (kind `layers`); it needs their list.
 enum class Method { prime, coms, supervised, margins, layers };
 [[nodiscard]] Method parse_method(const std::string& name);
 [[nodiscard]] std::string to_string(Method method);
@@ -35,10 +35,10 @@ struct Recipe {
   std::int64_t context_bias = 1;  ///< architecture.h
   std::int64_t use_context = 1;   ///< 0 = the networks do not see the application (an ablation)
   std::vector<std::int64_t> hidden = {64, 64};
-  std::int64_t pair_codes = 1;   ///< margins, layers: sums and differences of pairs among the inputs (codes.h)
-  std::int64_t level_codes = 1;  ///< margins, layers: a code of its own for every level
-  std::int64_t batch_pairs = 8000;           ///< layers: designs x layers per step and member
-  std::int64_t applications_per_step = 16;   ///< layers
+  std::int64_t pair_codes = 1;      ///< margins, layers: sums and differences of pairs among the inputs (codes.h)
+  std::int64_t level_codes = 1;     ///< margins, layers: a code of its own for every level
+  std::int64_t batch_pairs = 8000;  ///< layers: designs x layers per step and member
+  std::int64_t applications_per_step = 16;  ///< layers
   double dropout = 0;
   // Losses
   double alpha = 0.0003, beta = 0.01, rank_weight = 0.1, feasibility_weight = 1, constraint_weight = 0.1;

@@ -246,10 +246,11 @@ class TorchEnsemble final : public EnsembleLearner {
   std::vector<at::Tensor> weights_, biases_;  // [members, out, in] and [members, out]; share memory with flat_
   at::Tensor log_scale_;                      // [members, outputs]; undefined for huber
   // Of sums over layers; undefined and empty without.
-  at::Tensor layer_weight_, skip_, layer_skip_;  // [members, first out | outputs | outputs, features | inputs | features]
-  at::Tensor first_sharpness_, sharper_;         // [members, outputs]
-  std::vector<at::Tensor> layer_rows_;           // per application [1, layers, features]
-  std::vector<at::Tensor> log_repeats_;          // per application [1, 1, layers, 1]
+  at::Tensor layer_weight_, skip_,
+      layer_skip_;                        // [members, first out | outputs | outputs, features | inputs | features]
+  at::Tensor first_sharpness_, sharper_;  // [members, outputs]
+  std::vector<at::Tensor> layer_rows_;    // per application [1, layers, features]
+  std::vector<at::Tensor> log_repeats_;   // per application [1, 1, layers, 1]
   std::unique_ptr<torch::optim::AdamW> optimizer_;
 };
 
