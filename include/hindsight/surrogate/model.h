@@ -27,12 +27,12 @@ using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic,
 
 /// Predictions of an ensemble in usable units.
 struct EnsemblePrediction {
-  Eigen::VectorXd score;       // n, mean z-score of the objective on its scale, smaller is better
-  Eigen::VectorXd spread;      // n, standard deviation (m - 1) of the m members' z-scores (0 for one); for an unseen
-                               // context, with that of the views
-  Eigen::VectorXd objective;   // n, mean_c + score * deviation_c taken back from its scale (exp), in its unit
-  Eigen::VectorXd p_feasible;  // n, mean of the members' probabilities (kinds `margins`, `layers`: the smallest),
-                               // calibrated; 1 where nothing taught it
+  Eigen::VectorXd score;        // n, mean z-score of the objective on its scale, smaller is better
+  Eigen::VectorXd spread;       // n, standard deviation (m - 1) of the m members' z-scores (0 for one); for an unseen
+                                // context, with that of the views
+  Eigen::VectorXd objective;    // n, mean_c + score * deviation_c taken back from its scale (exp), in its unit
+  Eigen::VectorXd p_feasible;   // n, mean of the members' probabilities (kinds `margins`, `layers`: the smallest),
+                                // calibrated; 1 where nothing taught it
   Eigen::VectorXd p_spread;     // n, spread of the members' probabilities, as above; 0 for these kinds
   Eigen::MatrixXd constraints;  // n x k, physical units
   bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not

@@ -1,0 +1,395 @@
+/// Unit: networks of kind `layers`: their sums over layers, what they learn from applications, and what they say of one
+/// they have never seen.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/random.h"
+#include "hindsight/surrogate/metrics.h"
+#include "hindsight/surrogate/train.h"
+#include "hindsight/workload/layer_features.h"
+#include "surrogate/codes.h"
+#include "surrogate/head_training.h"
+#include "surrogate/learner.h"
+#include "surrogate/margin_training.h"
+#include "surrogate/small_model.h"
+#include "surrogate/training_fixture.h"
+#include "temporary_folder.h"
+
+namespace hindsight::surrogate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+/// Single precision against double over a few hundred terms of size 1.
+constexpr double kNetworkRounding = 5e-5;
+/// Layers of the tests below have these features, of which the first two are not 0.
+const auto kFeatures = static_cast<Eigen::Index>(workload::layer_features().size());
+
+/// Three reasons and two labels, of which the first and the last depend on the application.
+Architecture layer_architecture(const Codes& codes) {
+  Architecture architecture{.level_counts = {4, 3, 2}, .constraint_count = 2, .reason_count = 3, .hidden = {8, 5}};
+  set_table_kind(architecture, NetworkKind::layers, codes);
+  architecture.layer_features = 3;
+  architecture.layered_reasons = {0, 2};
+  architecture.layered_constraints = {1};
+  return architecture;
+}
+
+Weights layer_weights(const Architecture& architecture, const Codes& codes, std::uint64_t seed) {
+  Weights weights = test::random_weights(architecture, seed);
+  for (std::size_t i = 0; i < codes.tables.size(); ++i) weights["code." + std::to_string(i)] = codes.tables[i];
+  return weights;
+}
+
+dataset::LayerList three_layers() {
+  return {.features = Eigen::MatrixXf{{0.5F, -1, 2}, {1.5F, 0.25F, -0.5F}, {-2, 1, 0.75F}},
+          .repeats = Eigen::Vector3f(1, 4, 2)};
+}
+
+Eigen::MatrixXd as_matrix(const Tensor& tensor) {
+  return Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+             tensor.values.data(), tensor.shape.at(0), tensor.values.size() / static_cast<std::size_t>(tensor.shape[0]))
+      .cast<double>();
+}
+
+/// The last layer's outputs of a head by the equations of architecture.h, in double precision; `layer`: null for heads
+/// of the design alone.
+Eigen::VectorXd mlp(const Weights& weights, const std::string& name, const Eigen::VectorXd& s,
+                    const Eigen::VectorXd* layer) {
+  Eigen::VectorXd x = s;
+  for (int j = 0; j < 3; ++j) {
+    Eigen::VectorXd y = as_matrix(weights.at(name + "." + std::to_string(j) + ".weight")) * x +
+                        as_matrix(weights.at(name + "." + std::to_string(j) + ".bias"));
+    if (j == 0 && layer != nullptr) y += as_matrix(weights.at(name + ".layer.weight")) * *layer;
+    if (j < 2) y = y.unaryExpr([](double value) { return value < 0 ? 0.1 * value : value; });
+    x = y;
+  }
+  if (layer == nullptr) return x;
+  return x + as_matrix(weights.at(name + ".skip.weight")) * s +
+         as_matrix(weights.at(name + ".layer_skip.weight")) * *layer;
+}
+
+Eigen::VectorXd sum(const Weights& weights, const std::string& name, const Eigen::VectorXd& s,
+                    const dataset::LayerList& layers) {
+  Eigen::VectorXd total = Eigen::VectorXd::Zero(weights.at(name + ".factor").shape.at(0));
+  for (Eigen::Index l = 0; l < layers.repeats.size(); ++l) {
+    const Eigen::VectorXd layer = layers.features.row(l).cast<double>().transpose();
+    total += double{layers.repeats[l]} * mlp(weights, name, s, &layer).array().exp().matrix();
+  }
+  return as_matrix(weights.at(name + ".factor")).cwiseProduct(total.array().log().matrix());
+}
+
+TEST(LayerNetwork, EqualsItsEquationsOnEveryInstructionSet) {
+  const Codes codes = make_codes(test::small_space(), true, true);
+  const Architecture architecture = layer_architecture(codes);
+  const Weights weights = layer_weights(architecture, codes, 3);
+  const Network network(architecture, weights);
+  const LevelMatrix levels = test::random_levels(architecture.level_counts, 101, 5);  // more than two blocks
+  const dataset::LayerList layers = three_layers();
+  const auto prepared = network.prepare(layers);
+  const auto inputs = inputs_of(codes, levels);
+  for (const Instructions instructions : supported_instructions()) {
+    const Prediction prediction = network.predict(levels, Heads{}, *prepared, instructions);
+    for (Eigen::Index row = 0; row < levels.rows(); ++row) {
+      const Eigen::VectorXd s = inputs.row(row).cast<double>().transpose();
+      EXPECT_NEAR(prediction.objective[row], sum(weights, "objective", s, layers)[0], kNetworkRounding)
+          << to_string(instructions);
+      EXPECT_NEAR(prediction.constraints(row, 0), mlp(weights, "constraint", s, nullptr)[0], kNetworkRounding);
+      EXPECT_NEAR(prediction.constraints(row, 1), sum(weights, "constraint_layers", s, layers)[0], kNetworkRounding);
+      const Eigen::VectorXd layered = sum(weights, "feasible_layers", s, layers);
+      const double own = mlp(weights, "feasible", s, nullptr)[0];
+      double p = 1;
+      for (const double logit : {layered[0], own, layered[1]}) p /= 1 + std::exp(-logit);
+      EXPECT_NEAR(prediction.feasible_logit[row], std::log(p / (1 - p)), 10 * kNetworkRounding);
+    }
+  }
+}
+
+TEST(LayerNetwork, CostsOfAnySizeAddUp) {
+  const Codes codes = make_codes(test::small_space(), true, true);
+  const Architecture architecture = layer_architecture(codes);
+  Weights weights = layer_weights(architecture, codes, 4);
+  weights.at("objective.2.bias").values = {0};
+  weights.at("objective.factor").values = {1};
+  for (float& weight : weights.at("objective.layer_skip.weight").values) weight *= 100;  // e^300 is no float
+  const Network network(architecture, weights);
+  const LevelMatrix levels = test::random_levels(architecture.level_counts, 5, 6);
+  dataset::LayerList once = three_layers(), twice = once;
+  twice.repeats *= 2;
+  const Prediction a = network.predict(levels, Heads{}, *network.prepare(once));
+  const Prediction b = network.predict(levels, Heads{}, *network.prepare(twice));
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    ASSERT_TRUE(std::isfinite(a.objective[i]));
+    EXPECT_NEAR(b.objective[i] - a.objective[i], std::log(2), kNetworkRounding * std::abs(a.objective[i]));
+  }
+}
+
+TEST(LayerNetwork, RefusesHeadsThatItCannotHave) {
+  const Codes codes = make_codes(test::small_space(), true, true);
+  const auto refused = [&](auto change) {
+    Architecture architecture = layer_architecture(codes);
+    change(architecture);
+    EXPECT_THROW(static_cast<void>(weight_shapes(architecture)), Error);
+  };
+  refused([](Architecture& a) { a.layered_reasons = {2, 0}; });
+  refused([](Architecture& a) { a.layered_reasons = {3}; });
+  refused([](Architecture& a) { a.layered_constraints = {2}; });
+  refused([](Architecture& a) { a.layer_features = 0; });
+  refused([](Architecture& a) { a.context_size = 2; });
+  refused([](Architecture& a) { a.kind = NetworkKind::margins; });
+}
+
+/// Applications of two to five layers; a layer has two features and costs exp(0.4 f0 + (0.1 a - 0.2 b) f1) / 10.
+dataset::LayerList random_layers(std::uint64_t application) {
+  const RandomStream random(application, "layers of an application");
+  const auto count = static_cast<Eigen::Index>(2 + random.below(0, 4));
+  dataset::LayerList layers{.features = Eigen::MatrixXf::Zero(count, kFeatures), .repeats = Eigen::VectorXf(count)};
+  for (Eigen::Index l = 0; l < count; ++l) {
+    const auto place = static_cast<std::uint64_t>(10 * (l + 1));
+    layers.features(l, 0) = static_cast<float>(4 * random.uniform(place));
+    layers.features(l, 1) = static_cast<float>(2 * random.uniform(place + 1));
+    layers.repeats[l] = static_cast<float>(1 + random.below(place + 2, 3));
+  }
+  return layers;
+}
+
+double true_cost(const dataset::LayerList& layers, const LevelMatrix& levels, Eigen::Index row) {
+  double cost = 0;
+  for (Eigen::Index l = 0; l < layers.repeats.size(); ++l) {
+    const double exponent =
+        0.4 * layers.features(l, 0) + (0.1 * levels(row, 0) - 0.2 * levels(row, 1)) * layers.features(l, 1);
+    cost += double{layers.repeats[l]} * std::exp(exponent) / 10;
+  }
+  return cost;
+}
+
+/// A program has exp(f0 / 2) instructions per layer, and there is room for 5 (c + 1).
+double instructions_over_room(const dataset::LayerList& layers, const LevelMatrix& levels, Eigen::Index row) {
+  double count = 0;
+  for (Eigen::Index l = 0; l < layers.repeats.size(); ++l) {
+    count += double{layers.repeats[l]} * std::exp(layers.features(l, 0) / 2);
+  }
+  return count / (5 * (1.0 + levels(row, 2)));
+}
+
+/// Designs on each of `applications` networks: too_wide where a + d > 6, of the design alone; too_long by its program.
+dataset::Dataset layer_table(std::size_t applications, std::size_t designs) {
+  dataset::Dataset data = hindsight::test::small_table(1, designs);
+  const LevelMatrix levels = data.levels;
+  const Eigen::MatrixXd area = data.constraints;
+  data.contexts.clear();
+  data.context.clear();
+  data.feasible.clear();
+  data.reasons.clear();
+  data.reason_names = {"too_long", "too_wide"};
+  const auto n = static_cast<Eigen::Index>(applications * designs);
+  data.levels.resize(n, 4);
+  data.objective = Eigen::VectorXd::Constant(n, kUnknown);
+  data.constraints.resize(n, 1);
+  data.margins = Eigen::MatrixXf::Constant(n, 2, kUnknown);
+  data.evaluation_id.assign(static_cast<std::size_t>(n), 0);
+  for (std::size_t c = 0; c < applications; ++c) {
+    data.contexts.push_back({.name = "app_" + std::to_string(c),
+                             .feature_names = {"macs"},
+                             .features = Eigen::VectorXd::Constant(1, static_cast<double>(c)),
+                             .layers = random_layers(c)});
+    for (Eigen::Index d = 0; d < levels.rows(); ++d) {
+      const Eigen::Index row = std::ssize(data.context);
+      data.levels.row(row) = levels.row(d);
+      data.context.push_back(static_cast<std::int32_t>(c));
+      const double length = instructions_over_room(data.contexts[c].layers, data.levels, row);
+      const bool too_long = length > 1, too_wide = levels(d, 0) + levels(d, 3) > 6;
+      data.feasible.push_back(!too_long && !too_wide);
+      data.reasons.push_back((too_long ? 1U : 0U) + (too_wide ? 2U : 0U));
+      if (too_long) data.margins(row, 0) = static_cast<float>(std::log(length));
+      if (data.feasible.back()) data.objective[row] = true_cost(data.contexts[c].layers, data.levels, row);
+      data.constraints(row, 0) = area(d, 0);
+    }
+  }
+  return data;
+}
+
+Recipe layer_recipe() {
+  Recipe recipe = hindsight::test::small_recipe();
+  recipe.method = Method::layers;
+  recipe.hidden = {16, 16};
+  recipe.ensemble = 2;
+  recipe.steps = 600;
+  recipe.final_steps = 50;
+  recipe.batch_pairs = 1000;
+  recipe.applications_per_step = 8;
+  recipe.learning_rate = 0.01;
+  recipe.weight_decay = 0.01;
+  recipe.split.kind = dataset::SplitKind::random;
+  return recipe;
+}
+
+TrainOptions one_thread() { return {.threads = 1, .checkpoint = std::nullopt, .resume = false, .progress = {}}; }
+
+/// One training serves the tests below.
+const TrainResult& trained() {
+  static const TrainResult kResult = train(layer_table(24, 120), layer_recipe(), one_thread());
+  return kResult;
+}
+
+dataset::Context unseen(std::uint64_t seed) {
+  return {.name = "unseen",
+          .feature_names = {"macs"},
+          .features = Eigen::VectorXd::Constant(1, 7.0),
+          .layers = random_layers(seed)};
+}
+
+LevelMatrix all_designs() {
+  LevelMatrix levels(6 * 6 * 6 * 6, 4);
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    for (Eigen::Index j = 0, rest = i; j < 4; ++j, rest /= 6) levels(i, j) = static_cast<std::uint16_t>(rest % 6);
+  }
+  return levels;
+}
+
+TEST(TrainLayers, ReasonsAndLabelsOfTheDesignAloneAreToldFromThoseOfTheApplication) {
+  const Architecture& architecture = trained().model.parts().members.front().architecture();
+  EXPECT_EQ(architecture.kind, NetworkKind::layers);
+  EXPECT_THAT(architecture.layered_reasons, ElementsAre(0)) << "too_long";
+  EXPECT_TRUE(architecture.layered_constraints.empty()) << "the area is the design's";
+}
+
+TEST(TrainLayers, ValuesAndLimitsOfUnseenApplicationsAreRight) {
+  const Model& model = trained().model;
+  const LevelMatrix designs = all_designs();
+  for (const std::uint64_t seed : {101U, 102U, 103U}) {
+    const dataset::Context application = unseen(seed);
+    const EnsemblePrediction prediction = model.predict(designs, application);
+    EXPECT_TRUE(prediction.extrapolated);
+    double error = 0;
+    Eigen::VectorXd truth(designs.rows());
+    std::size_t holes = 0, buildable = 0, missed = 0;
+    for (Eigen::Index i = 0; i < designs.rows(); ++i) {
+      truth[i] = true_cost(application.layers, designs, i);
+      error += std::abs(std::log(prediction.objective[i] / truth[i])) / static_cast<double>(designs.rows());
+      const double length = instructions_over_room(application.layers, designs, i);
+      const bool wide = designs(i, 0) + designs(i, 3) > 6;
+      holes += (length > 1.3 || designs(i, 0) + designs(i, 3) > 7) && prediction.p_feasible[i] > 0.5 ? 1 : 0;
+      const bool clear = length < 0.77 && !wide;
+      buildable += clear ? 1 : 0;
+      missed += clear && prediction.p_feasible[i] < 0.5 ? 1 : 0;
+    }
+    EXPECT_LT(error, 0.1) << seed;
+    EXPECT_GT(kendall_tau(prediction.objective, truth), 0.7) << seed;
+    EXPECT_LE(holes, static_cast<std::size_t>(designs.rows()) / 100) << seed;
+    EXPECT_LE(missed, buildable / 10) << seed;
+  }
+}
+
+TEST(TrainLayers, RepeatingEveryLayerDoublesTheCost) {
+  dataset::Context once = unseen(101), twice = once;
+  twice.layers.repeats *= 2;
+  const LevelMatrix designs = all_designs().topRows(50);
+  const EnsemblePrediction a = trained().model.predict(designs, once), b = trained().model.predict(designs, twice);
+  for (Eigen::Index i = 0; i < designs.rows(); ++i) EXPECT_NEAR(b.objective[i] / a.objective[i], 2, 1e-3);
+  EXPECT_FALSE(trained().model.seen_alike(once, twice));
+  EXPECT_TRUE(trained().model.seen_alike(once, once));
+}
+
+TEST(TrainLayers, AModelIsTheSameAfterItsFileWithTheLayersOfItsApplications) {
+  const Model& model = trained().model;
+  const hindsight::test::TemporaryFolder folder;
+  const auto file = folder.path() / "model.safetensors";
+  save_model(model, file);
+  const Model read = load_model(file);
+  const auto &before = model.parts().training_contexts, &after = read.parts().training_contexts;
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t c = 0; c < before.size(); ++c) EXPECT_TRUE(after[c].layers == before[c].layers) << c;
+  const LevelMatrix designs = all_designs();
+  const EnsemblePrediction a = model.predict(designs, before[3]), b = read.predict(designs, after[3]);
+  EXPECT_EQ(a.score, b.score);
+  EXPECT_EQ(a.p_feasible, b.p_feasible);
+  EXPECT_THAT(model_card(read), HasSubstr("sums over the layers of the application"));
+}
+
+TEST(TrainLayers, AnApplicationWithoutLayersIsRefused) {
+  dataset::Context nameless = unseen(101);
+  nameless.layers = {};
+  try {
+    static_cast<void>(trained().model.predict(all_designs().topRows(1), nameless));
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("'unseen' are not known"));
+  }
+  dataset::Dataset data = layer_table(3, 40);
+  data.contexts[1].layers = {};
+  try {
+    static_cast<void>(train(data, layer_recipe(), one_thread()));
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("has none of 'app_1'"));
+  }
+}
+
+TEST(TrainLayers, AnApplicationThatNoDesignRunsTeachesFeasibilityAlone) {
+  dataset::Dataset data = layer_table(4, 60);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.context[i] != 2 || !data.feasible[i]) continue;
+    data.feasible[i] = false;
+    data.reasons[i] = 1;
+    data.objective[static_cast<Eigen::Index>(i)] = kUnknown;
+  }
+  Recipe recipe = layer_recipe();
+  recipe.steps = 20;
+  recipe.final_steps = 0;
+  EXPECT_EQ(train(data, recipe, one_thread()).model.parts().members.size(), 2U);
+  recipe.method = Method::margins;
+  EXPECT_THROW(static_cast<void>(train(data, recipe, one_thread())), Error) << "each application for itself";
+}
+
+TEST(TrainLayers, CostsOfZeroAreRefused) {
+  dataset::Dataset data = layer_table(3, 40);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.feasible[i]) {
+      data.objective[static_cast<Eigen::Index>(i)] = 0;
+      break;
+    }
+  }
+  try {
+    static_cast<void>(train(data, layer_recipe(), one_thread()));
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("adds up what layers cost"));
+  }
+}
+
+TEST(ColumnsOfApplications, DifferForOneDesignOrAreNeverCompared) {
+  TrainingRows rows;
+  rows.levels = LevelMatrix{{1, 1}, {1, 1}, {2, 2}};
+  Eigen::MatrixXf values(3, 4);
+  values << 1, 1, 1, kUnknown,   //
+      1, 2, kUnknown, kUnknown,  //
+      3, 3, 3, 3;
+  EXPECT_THAT(columns_of_applications(rows, values), ElementsAre(1, 2, 3))
+      << "the first says the same of the design twice, the second does not, the others were never compared";
+}
+
+TEST(StandardLayers, HaveMeanZeroAndDeviationOneAndRememberBoth) {
+  const StandardLayers layers = standard_layers({three_layers(), three_layers()});
+  EXPECT_THAT(layers.layers.first, ElementsAre(0, 3, 6));
+  const Eigen::Map<const InputMatrix> rows(layers.layers.rows.data(), 6, 3);
+  for (Eigen::Index j = 0; j < 3; ++j) {
+    EXPECT_NEAR(rows.col(j).mean(), 0, kNetworkRounding);
+    EXPECT_NEAR(rows.col(j).squaredNorm() / 6, 1, kNetworkRounding);
+    EXPECT_NEAR(rows(1, j) * layers.deviation[j] + layers.mean[j], three_layers().features(1, j), kNetworkRounding);
+  }
+  EXPECT_FLOAT_EQ(layers.layers.log_repeats[1], std::log(4.0F));
+}
+
+}  // namespace
+}  // namespace hindsight::surrogate

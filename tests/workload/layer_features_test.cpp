@@ -1,0 +1,88 @@
+/// Unit: what a surrogate sees of layers.
+#include "hindsight/workload/layer_features.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "hindsight/workload/network.h"
+
+namespace hindsight::workload {
+namespace {
+
+double feature(const LayerTable& table, std::size_t row, const std::string& name) {
+  const auto& all = layer_features();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == name) return table.features.at(row * all.size() + i);
+  }
+  ADD_FAILURE() << "no feature " << name;
+  return 0;
+}
+
+GemmLayer fully_connected(std::int64_t m, std::int64_t n, std::int64_t k) {
+  GemmLayer layer;
+  layer.m = m;
+  layer.n = n;
+  layer.k = k;
+  layer.macs = static_cast<double>(m * n * k);
+  layer.weight_bytes = static_cast<double>(n * k);
+  layer.input_bytes = static_cast<double>(m * k);
+  layer.output_bytes = static_cast<double>(m * n);
+  return layer;
+}
+
+TEST(LayerFeatures, AreLogarithmsOfSizesAndKnowWhatRanBefore) {
+  GemmLayer first = fully_connected(8, 16, 32);
+  first.repeat = 3;
+  GemmLayer scores = fully_connected(8, 8, 16);
+  scores.weights_are_activations = true;
+  const LayerTable table = layer_table({first, scores, fully_connected(1, 4, 8)});
+  ASSERT_EQ(table.rows(), 3U);
+  EXPECT_THAT(table.repeats, testing::ElementsAre(3, 1, 1));
+  EXPECT_EQ(feature(table, 0, "log2_m"), 3);
+  EXPECT_EQ(feature(table, 0, "log2_repeat"), std::log2(3));
+  EXPECT_EQ(feature(table, 0, "log2_earlier_weight_bytes"), 0);
+  EXPECT_EQ(feature(table, 0, "log2_previous_output_bytes"), 0);
+  EXPECT_EQ(feature(table, 1, "log2_earlier_weight_bytes"), std::log2(1 + 3 * 16 * 32)) << "repeats counted";
+  EXPECT_EQ(feature(table, 1, "log2_previous_output_bytes"), std::log2(1 + 8 * 16));
+  EXPECT_EQ(feature(table, 1, "weights_are_activations"), 1);
+  EXPECT_EQ(feature(table, 2, "log2_earlier_weight_bytes"), std::log2(1 + 3 * 16 * 32))
+      << "operands made at run time are no weights";
+  EXPECT_EQ(feature(table, 2, "one_row"), 1);
+}
+
+TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {
+  GemmLayer layer = fully_connected(64, 8, 9 * 32);
+  layer.kernel_height = layer.kernel_width = 3;
+  EXPECT_NEAR(feature(layer_table({layer}), 0, "log2_in_channels"), 5, 1e-12);
+}
+
+TEST(LayerFeatures, NeighboursThatAreAlikeAreOneRow) {
+  GemmLayer scores = fully_connected(8, 8, 16);
+  scores.weights_are_activations = true;  // without weights, and with outputs like those before
+  const LayerTable table = layer_table({scores, scores, scores});
+  ASSERT_EQ(table.rows(), 2U) << "the first has nothing before it";
+  EXPECT_THAT(table.repeats, testing::ElementsAre(1, 2));
+}
+
+TEST(LayerFeatures, OfEveryShippedNetworkAreFiniteAndKeepItsLayers) {
+  for (const Network& network : load_networks("all")) {
+    const LayerTable table = layer_table(network.gemms());
+    double repeats = 0;
+    for (const double repeat : table.repeats) repeats += repeat;
+    EXPECT_EQ(repeats, static_cast<double>(network.totals().layers)) << network.name();
+    EXPECT_EQ(table.features.size(), table.rows() * layer_features().size());
+    for (const double value : table.features) {
+      EXPECT_TRUE(std::isfinite(value) && value >= 0 && value < 64) << network.name();
+    }
+  }
+  std::set<std::string_view> names;
+  for (const LayerFeature& one : layer_features()) names.insert(one.name);
+  EXPECT_EQ(names.size(), layer_features().size());
+}
+
+}  // namespace
+}  // namespace hindsight::workload
