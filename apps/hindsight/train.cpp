@@ -63,15 +63,9 @@ constexpr int kMostThreads = 4096;
 constexpr std::int64_t kMostMembers = 256;
 constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
 
-/// "a,b,c", each as workload::names_of() takes it; nothing for all of the log.
+/// The names in a list; nothing for all of the log.
 std::vector<std::string> workload_names(const std::string& list) {
-  std::vector<std::string> names;
-  if (list.empty() || list == "all") return names;
-  for (const std::string& name : split(list, ',')) {
-    if (name.empty()) continue;
-    for (const std::string& one : workload::names_of(name)) names.push_back(one);
-  }
-  return names;
+  return list.empty() || list == "all" ? std::vector<std::string>() : workload::names_in_list(list);
 }
 
 /// The options with metrics by the names that the log has, and the log's own objective where none was named.
@@ -318,7 +312,7 @@ int run(const Options& given, const Provenance& provenance) {
   require_separate_files(given);
   const Options options = with_log_names(given);
   dataset::Selection selection = make_selection(options);
-  leave_out_infeasible_synthetic(options, selection);
+  if (recipe.method != surrogate::Method::layers) leave_out_infeasible_synthetic(options, selection);
   // The training is noted in the log: one that cannot be written is refused before its rows are read.
   static_cast<void>(log::Log::open(options.log, log::OpenMode::read_write));
   install_interrupt_handlers();

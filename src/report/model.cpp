@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/workload/synthetic.h"
 #include "report/fields.h"
 #include "report/json.h"
 
@@ -39,6 +42,32 @@ std::vector<ContextCount> count_contexts(const TrainingSummary& summary) {
   if (all_rows_train(summary)) return counts;
   for (const std::size_t row : summary.plan->split.train) ++of(row).trained;
   return counts;
+}
+
+/// [chosen] More applications than fit a screen: synthetic ones are then counted by family.
+constexpr std::size_t kMostNamed = 24;
+
+/// A line per application, or per family of synthetic ones where there are many.
+std::vector<std::pair<std::string, ContextCount>> named_counts(const dataset::Dataset& data,
+                                                               const std::vector<ContextCount>& counts) {
+  std::vector<std::pair<std::string, ContextCount>> named;
+  std::map<std::string, std::pair<std::size_t, ContextCount>> families;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto family = workload::synthetic_family_of(data.contexts[i].name);
+    if (!family || counts.size() <= kMostNamed) {
+      named.emplace_back(data.contexts[i].name, counts[i]);
+      continue;
+    }
+    auto& [networks, sum] = families[std::string(*family)];
+    ++networks;
+    sum.rows += counts[i].rows;
+    sum.feasible += counts[i].feasible;
+    sum.trained += counts[i].trained;
+  }
+  for (const auto& [family, entry] : families) {
+    named.emplace_back(fmt::format("{} synthetic {}", entry.first, family), entry.second);
+  }
+  return named;
 }
 
 /// "4,000 rows (1,210 feasible)": those that trained.
@@ -138,10 +167,9 @@ std::string training_text(const TrainingSummary& summary, int columns) {
   table.add_column("rows", Align::right);
   table.add_column("feasible", Align::right);
   table.add_column("trained on", Align::right, 1);
-  const std::vector<ContextCount> counts = count_contexts(summary);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    table.add_row({data.contexts[i].name, with_commas(counts[i].rows), with_commas(counts[i].feasible),
-                   counts[i].trained == 0 ? "held out" : with_commas(counts[i].trained)});
+  for (const auto& [name, count] : named_counts(data, count_contexts(summary))) {
+    table.add_row({name, with_commas(count.rows), with_commas(count.feasible),
+                   count.trained == 0 ? "held out" : with_commas(count.trained)});
   }
   out += "\n" + table.render(columns) + "\n";
   out += wrapped(fmt::format("on {} held out: ", counted(summary.plan->split.validation.size(), "row")),
@@ -149,6 +177,59 @@ std::string training_text(const TrainingSummary& summary, int columns) {
   for (const std::string& remark : summary.plan->remarks) out += wrapped("note: ", remark, columns, 2);
   const std::string known = summary.model_id ? fmt::format(", model {} of the log", *summary.model_id) : std::string();
   return out + wrapped("model: ", fmt::format("{}{}", printable(summary.file.string(), 200), known), columns, 2);
+}
+
+std::string scores_text(const std::vector<surrogate::ApplicationScore>& scores, int columns) {
+  Table table;
+  table.add_column("workload", Align::left);
+  for (const char* name : {"rows", "feasible"}) table.add_column(name, Align::right, 1);
+  for (const char* name : {"tau", "error", "true / best"}) table.add_column(name, Align::right);
+  for (const char* name : {"AUC", "sure, infeasible", "distance"}) table.add_column(name, Align::right, 1);
+  const auto shown = [](double value, const char* format) {
+    return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : std::string("-");
+  };
+  const auto share = [](double value) { return std::isfinite(value) ? percent(value) : std::string("-"); };
+  std::vector<double> taus, errors;
+  for (const surrogate::ApplicationScore& score : scores) {
+    table.add_row({score.name + (score.seen ? " *" : ""), with_commas(score.rows), with_commas(score.feasible),
+                   shown(score.kendall_tau, "{:.3f}"), share(score.median_error), shown(score.ratio_at_best, "{:.2f}"),
+                   shown(score.feasibility_auc, "{:.3f}"), share(score.infeasible_when_sure),
+                   shown(score.layer_distance, "{:.2f}")});
+    if (std::isfinite(score.kendall_tau)) taus.push_back(score.kendall_tau);
+    if (std::isfinite(score.median_error)) errors.push_back(score.median_error);
+  }
+  std::string out = table.render(columns) + "\n";
+  if (!taus.empty() && !errors.empty()) {
+    const double mean = std::accumulate(taus.begin(), taus.end(), 0.0) / static_cast<double>(taus.size());
+    out += wrapped("",
+                   fmt::format("mean tau {:.3f}, smallest {:.3f}; largest error {}", mean, std::ranges::min(taus),
+                               percent(std::ranges::max(errors))),
+                   columns, 2);
+  }
+  return out + wrapped("",
+                       "tau: rank correlation of the feasible rows (Kendall). error: median of |predicted / true - 1|. "
+                       "true / best: median of true / predicted among the tenth predicted best. sure, infeasible: of "
+                       "the rows with p feasible of 0.9 and more. distance: of its layers from those learnt. *: the "
+                       "model was trained on it",
+                       columns, 2);
+}
+
+std::string scores_json(const std::vector<surrogate::ApplicationScore>& scores) {
+  Json json = Json::array();
+  for (const surrogate::ApplicationScore& score : scores) {
+    json.push_back({{"workload", score.name},
+                    {"seen", score.seen},
+                    {"rows", score.rows},
+                    {"feasible", score.feasible},
+                    {"kendall_tau", number(score.kendall_tau)},
+                    {"median_error", number(score.median_error)},
+                    {"ratio_at_best", number(score.ratio_at_best)},
+                    {"feasibility_auc", number(score.feasibility_auc)},
+                    {"infeasible_when_sure", number(score.infeasible_when_sure)},
+                    {"found_feasible", number(score.found_feasible)},
+                    {"layer_distance", number(score.layer_distance)}});
+  }
+  return Json{{"applications", json}}.dump(2) + "\n";
 }
 
 std::string reached_text(const std::vector<surrogate::MemberProgress>& members) {

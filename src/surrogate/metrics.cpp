@@ -10,6 +10,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/surrogate/model.h"
+#include "hindsight/surrogate/novelty.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -160,6 +161,11 @@ class Mean {
   double sum_ = 0, count_ = 0;
 };
 
+/// [chosen] Thresholds of p_feasible: "can be built, surely" and "rather yes than no".
+constexpr double kSure = 0.9, kLikely = 0.5;
+/// [chosen] Part of the rows, those predicted best, that a search would look at.
+constexpr double kBestShare = 0.1;
+
 }  // namespace
 
 /// Equation (Kendall 1945): tau_b = (concordant - discordant) / sqrt((n0 - ties_a) (n0 - ties_b)), n0 = n (n - 1) / 2.
@@ -192,11 +198,90 @@ double spearman(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   return scale == 0 ? 0 : centred_a.dot(centred_b) / scale;
 }
 
-ModelMetrics evaluate_model(const Model& model, const dataset::Dataset& validation) {
-  std::vector<std::vector<std::size_t>> rows_of(validation.contexts.size());
-  for (std::size_t row = 0; row < validation.size(); ++row) {
-    rows_of.at(static_cast<std::size_t>(validation.context[row])).push_back(row);
+namespace {
+
+/// The rows of each context.
+std::vector<std::vector<std::size_t>> rows_by_context(const dataset::Dataset& data) {
+  std::vector<std::vector<std::size_t>> rows_of(data.contexts.size());
+  for (std::size_t row = 0; row < data.size(); ++row) {
+    rows_of.at(static_cast<std::size_t>(data.context[row])).push_back(row);
   }
+  return rows_of;
+}
+
+/// The value at `share` of the sorted values; NaN without any.
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return kUndefined;
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+double share_of(std::size_t part, std::size_t whole) {
+  return whole == 0 ? kUndefined : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// What p_feasible is worth.
+void score_feasibility(ApplicationScore& score, const Eigen::VectorXd& p, const std::vector<bool>& feasible) {
+  score.feasibility_auc = area_under_curve(p, feasible);
+  std::size_t sure = 0, wrong = 0, found = 0;
+  for (std::size_t i = 0; i < feasible.size(); ++i) {
+    const double one = p[static_cast<Eigen::Index>(i)];
+    if (one >= kSure) ++sure;
+    if (one >= kSure && !feasible[i]) ++wrong;
+    if (one >= kLikely && feasible[i]) ++found;
+  }
+  score.infeasible_when_sure = share_of(wrong, sure);
+  score.found_feasible = share_of(found, score.feasible);
+}
+
+/// What the predicted values of feasible rows are worth.
+void score_values(ApplicationScore& score, const Eigen::VectorXd& predicted, const Eigen::VectorXd& truth) {
+  score.kendall_tau = truth.size() < 2 ? kUndefined : kendall_tau(predicted, truth);
+  std::vector<double> errors, best;
+  const double bar = quantile({predicted.begin(), predicted.end()}, kBestShare);
+  for (Eigen::Index i = 0; i < truth.size(); ++i) {
+    if (!(truth[i] > 0) || !(predicted[i] > 0)) continue;
+    errors.push_back(std::abs(predicted[i] / truth[i] - 1));
+    if (predicted[i] <= bar) best.push_back(truth[i] / predicted[i]);
+  }
+  score.median_error = quantile(std::move(errors), 0.5);
+  score.ratio_at_best = quantile(std::move(best), 0.5);
+}
+
+}  // namespace
+
+std::vector<ApplicationScore> score_applications(const Model& model, const dataset::Dataset& data) {
+  std::vector<ApplicationScore> scores;
+  const auto rows_of = rows_by_context(data);
+  for (std::size_t c = 0; c < rows_of.size(); ++c) {
+    const std::vector<std::size_t>& rows = rows_of[c];
+    if (rows.empty()) continue;
+    const dataset::Context& context = data.contexts[c];
+    const std::vector<Eigen::Index> places(rows.begin(), rows.end());
+    const EnsemblePrediction prediction = model.predict(data.levels(places, Eigen::all), context, 0);
+    ApplicationScore& score = scores.emplace_back();
+    score.name = context.name;
+    score.seen = !prediction.extrapolated;
+    score.rows = rows.size();
+    std::vector<bool> feasible;
+    std::vector<Eigen::Index> valued, logged;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      feasible.push_back(data.feasible[rows[i]]);
+      if (!feasible.back()) continue;
+      valued.push_back(static_cast<Eigen::Index>(i));
+      logged.push_back(places[i]);
+    }
+    score.feasible = valued.size();
+    score_feasibility(score, prediction.p_feasible, feasible);
+    score_values(score, prediction.objective(valued), data.objective(logged));
+    score.layer_distance = layer_distance(model, context).value_or(kUndefined);
+  }
+  return scores;
+}
+
+ModelMetrics evaluate_model(const Model& model, const dataset::Dataset& validation) {
+  const auto rows_of = rows_by_context(validation);
   const bool judges_feasibility = model.parts().feasibility_learned;
   Mean tau, rho, precision, area;
   Calibration calibration;

@@ -11,6 +11,7 @@ namespace {
 struct Place {
   const GemmLayer& layer;
   double earlier_weight_bytes = 0, previous_output_bytes = 0;
+  bool last = false;
 };
 
 double log2_of(std::int64_t size) { return std::log2(static_cast<double>(size)); }
@@ -50,6 +51,10 @@ const std::vector<Feature>& features() {
        [](const Place& p) { return log2_above(p.layer.weight_bytes); }},
       {{"log2_earlier_weight_bytes", "Trained weights of all layers before."},
        [](const Place& p) { return log2_above(p.earlier_weight_bytes); }},
+      {{"log2_weight_bytes_so_far", "Trained weights of all layers up to this one, its repeats included."},
+       [](const Place& p) {
+         return log2_above(p.earlier_weight_bytes + weight_bytes(p.layer) * static_cast<double>(p.layer.repeat));
+       }},
       {{"log2_previous_output_bytes", "What the layer before put out."},
        [](const Place& p) { return log2_above(p.previous_output_bytes); }},
       {{"depthwise", "1 for depthwise convolutions."}, [](const Place& p) { return p.layer.depthwise ? 1.0 : 0.0; }},
@@ -57,6 +62,8 @@ const std::vector<Feature>& features() {
        [](const Place& p) { return p.layer.weights_are_activations ? 1.0 : 0.0; }},
       {{"one_row", "1 where m is 1: every weight is used once."},
        [](const Place& p) { return p.layer.m == 1 ? 1.0 : 0.0; }},
+      {{"last", "1 for the last layer: its output leaves the chip."},
+       [](const Place& p) { return p.last ? 1.0 : 0.0; }},
   };
   return kTable;
 }
@@ -77,7 +84,10 @@ LayerTable layer_table(const std::vector<GemmLayer>& layers) {
   const std::size_t width = features().size();
   double earlier = 0, previous = 0;
   for (const GemmLayer& layer : layers) {
-    const Place place{.layer = layer, .earlier_weight_bytes = earlier, .previous_output_bytes = previous};
+    const Place place{.layer = layer,
+                      .earlier_weight_bytes = earlier,
+                      .previous_output_bytes = previous,
+                      .last = &layer == &layers.back()};
     std::vector<double> row;
     for (const Feature& feature : features()) row.push_back(feature.compute(place));
     earlier += weight_bytes(layer) * static_cast<double>(layer.repeat);

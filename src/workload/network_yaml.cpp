@@ -359,7 +359,7 @@ std::vector<std::string> names_of(const std::string& piece) {
   return names;
 }
 
-std::vector<Network> load_networks(const std::string& list) {
+std::vector<std::string> names_in_list(const std::string& list) {
   std::vector<std::string> names;
   std::set<std::string> known;
   for (const std::string& piece : split(list, ',')) {
@@ -370,6 +370,11 @@ std::vector<Network> load_networks(const std::string& list) {
       if (known.insert(name).second) names.push_back(name);
     }
   }
+  return names;
+}
+
+std::vector<Network> load_networks(const std::string& list) {
+  const std::vector<std::string> names = names_in_list(list);
   std::vector<Network> networks;
   std::map<std::string, std::string> origin;
   for (const std::string& name : names) {

@@ -51,7 +51,10 @@ TEST(LayerFeatures, AreLogarithmsOfSizesAndKnowWhatRanBefore) {
   EXPECT_EQ(feature(table, 1, "weights_are_activations"), 1);
   EXPECT_EQ(feature(table, 2, "log2_earlier_weight_bytes"), std::log2(1 + 3 * 16 * 32))
       << "operands made at run time are no weights";
+  EXPECT_EQ(feature(table, 2, "log2_weight_bytes_so_far"), std::log2(1 + 3 * 16 * 32 + 4 * 8));
   EXPECT_EQ(feature(table, 2, "one_row"), 1);
+  EXPECT_EQ(feature(table, 1, "last"), 0);
+  EXPECT_EQ(feature(table, 2, "last"), 1);
 }
 
 TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {
@@ -63,9 +66,9 @@ TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {
 TEST(LayerFeatures, NeighboursThatAreAlikeAreOneRow) {
   GemmLayer scores = fully_connected(8, 8, 16);
   scores.weights_are_activations = true;  // without weights, and with outputs like those before
-  const LayerTable table = layer_table({scores, scores, scores});
-  ASSERT_EQ(table.rows(), 2U) << "the first has nothing before it";
-  EXPECT_THAT(table.repeats, testing::ElementsAre(1, 2));
+  const LayerTable table = layer_table({scores, scores, scores, fully_connected(1, 4, 8)});
+  ASSERT_EQ(table.rows(), 3U) << "the first has nothing before it";
+  EXPECT_THAT(table.repeats, testing::ElementsAre(1, 2, 1));
 }
 
 TEST(LayerFeatures, OfEveryShippedNetworkAreFiniteAndKeepItsLayers) {

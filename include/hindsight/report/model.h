@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hindsight/dataset/dataset.h"
+#include "hindsight/surrogate/metrics.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/surrogate/train.h"
 #include "hindsight/surrogate/tune.h"
@@ -33,6 +34,10 @@ struct TrainingSummary {
 /// Everything of a model but its weights, as one JSON object.
 [[nodiscard]] std::string model_json(const surrogate::Model& model, const std::filesystem::path& file,
                                      const std::string& file_sha256);
+
+/// How right a model is about the applications of a log.
+[[nodiscard]] std::string scores_text(const std::vector<surrogate::ApplicationScore>& scores, int columns);
+[[nodiscard]] std::string scores_json(const std::vector<surrogate::ApplicationScore>& scores);
 
 /// Rank correlation ("-" before the first evaluation) and loss terms, the most important first: "tau 0.71 (best 0.73)",
 /// "loss 0.31", "fit 0.10", "rank 0.40", ...; neg and infeas are mean predictions on mined negatives and on infeasible

@@ -26,8 +26,9 @@ struct LayerTable {
   [[nodiscard]] std::size_t rows() const { return repeats.size(); }
 };
 /// Of layers in execution order. Reads m, n, k, count, repeat, kernels, strides, the two flags, MACs and bytes of a
-/// layer: what logs keep of it. Two features are of the order: bytes of trained weights of all layers before (repeats
-/// counted), because weights that fit stay on the chip, and the bytes that the layer before put out.
+/// layer: what logs keep of it. Four features are of the order: bytes of trained weights of all layers before, and up
+/// to this one (repeats counted), because weights that fit stay on the chip; the bytes that the layer before put out;
+/// and which layer is the last.
 [[nodiscard]] LayerTable layer_table(const std::vector<GemmLayer>& layers);
 
 }  // namespace hindsight::workload

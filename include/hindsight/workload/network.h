@@ -76,7 +76,9 @@ struct LayerCounts {
 /// The names that one piece of a list stands for: "prime9" for the nine applications of PRIME's study, "all" for
 /// everything shipped, "synthetic:300" for a set of synthetic networks; anything else stands for itself.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& piece);
-/// "a,b,c", each as names_of() takes it.
+/// The names in a list "a,b,c", each piece as names_of() takes it.
+[[nodiscard]] std::vector<std::string> names_in_list(const std::string& list);
+/// The networks of those names.
 [[nodiscard]] std::vector<Network> load_networks(const std::string& list);
 /// Reads the text of a workload file; `file_name` stands for the file in messages.
 [[nodiscard]] Network parse_network(const std::string& text, const std::string& file_name);
