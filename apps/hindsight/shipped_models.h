@@ -6,7 +6,7 @@
 namespace hindsight::app {
 
 /// The model a command takes when none is named: nine networks on the space `edge`.
-inline constexpr const char* kShippedModel = "edge-prime9";
+inline constexpr const char* kShippedModel = "edge-any";
 
 /// A file that exists as given, else the shipped model of that name. Error{usage} with the nearest name.
 [[nodiscard]] std::string model_file(const std::string& name_or_path);

@@ -21,12 +21,14 @@ Forecast::Forecast(const surrogate::Model& model, const ProposeOptions& options,
   const auto count = static_cast<Eigen::Index>(options.contexts.size());
   mean_.resize(count);
   deviation_.resize(count);
+  typical_.resize(count);
   weight_ = Eigen::VectorXd::Ones(count);
   for (Eigen::Index c = 0; c < count; ++c) {
     const dataset::Context& context = options.contexts[static_cast<std::size_t>(c)];
     contexts_.push_back(model.prepare(context));
     mean_[c] = contexts_.back().scale.mean;
     deviation_[c] = contexts_.back().scale.deviation;
+    typical_[c] = deviation_[c] * contexts_.back().typical_score;
     if (options.aggregate == Aggregate::weighted) weight_[c] = options.weights[static_cast<std::size_t>(c)];
   }
   for (std::size_t c = 0; c < options.contexts.size(); ++c) {
@@ -127,7 +129,7 @@ Eigen::VectorXd Forecast::score(const ForecastBatch& batch) const {
     case Aggregate::geomean:
       return above_typical.rowwise().mean();
     case Aggregate::worst:
-      return above_typical.rowwise().maxCoeff();
+      return (above_typical.rowwise() - typical_.transpose()).rowwise().maxCoeff();
     case Aggregate::mean:
     case Aggregate::weighted:
       break;

@@ -21,7 +21,7 @@ namespace hindsight::optimize {
 namespace {
 
 /// [chosen] Thresholds of p_feasible that are tried when nothing reaches the one asked for.
-constexpr std::array<double, 4> kRelaxed = {0.4, 0.3, 0.2, 0.1};
+constexpr std::array<double, 8> kRelaxed = {0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1};
 /// [chosen] Scores closer than this (0.01 % of the objective) are ties, decided by p_feasible.
 constexpr double kScoreTie = 1e-4;
 /// [chosen] Designs kept per proposal asked for: the best ones are neighbours of each other.
@@ -338,6 +338,11 @@ class Proposer {
 Aggregate parse_aggregate(const std::string& name) { return parse_enum("aggregate", name, kAggregates); }
 
 std::string to_string(Aggregate aggregate) { return std::string(name_in(kAggregates, aggregate)); }
+
+double default_min_p_feasible(const surrogate::Model& model) {
+  const bool by_flag = model.parts().members.front().architecture().kind == surrogate::NetworkKind::experts;
+  return by_flag ? 0.5 : 0.9;
+}
 
 ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options) {
   require_valid(model, options);

@@ -195,7 +195,18 @@ std::string notes(const Proposals& proposals, int columns) {
   if (!proposals.model.parts().feasibility_learned) {
     note("the model never saw an infeasible design: p feasible is 1 for every design and says nothing");
   }
-  if (std::any_of(list.begin(), list.end(), [](const auto& one) { return one.extrapolated; })) {
+  for (const surrogate::Novelty& one : proposals.novelties) {
+    note(fmt::format("{} was not learnt, but predicted layer by layer; its layers are {:.2f} deviations from those "
+                     "learnt, nearer than {} of the learnt applications are to each other",
+                     printable(one.application), one.distance, percent(one.nearer_than)));
+  }
+  const auto lifted = std::count_if(list.begin(), list.end(), [](const auto& one) { return one.lifted; });
+  if (lifted > 0) {
+    note(fmt::format("{} of the {} predictions were below what arithmetic and DRAM traffic allow, and lifted to it",
+                     lifted, list.size()));
+  }
+  const bool guessed = std::any_of(list.begin(), list.end(), [](const auto& one) { return one.extrapolated; });
+  if (guessed && proposals.novelties.empty()) {
     note("the model has not seen every one of these workloads: predicted values are guesses, the order counts");
   }
   if (proposals.result.solution.termination == optimize::Termination::interrupted) {
@@ -242,7 +253,12 @@ std::string proposals_json(const Proposals& proposals) {
             {"ranked_by", ranking_text(proposals)},
             {"best_in_log", nullptr},
             {"all_worse_than_log", study::all_worse_than_log(proposals)},
+            {"novelties", Json::array()},
             {"doubts", proposals.doubts}};
+  for (const surrogate::Novelty& one : proposals.novelties) {
+    json["novelties"].push_back(
+        {{"workload", one.application}, {"layer_distance", one.distance}, {"nearer_than", one.nearer_than}});
+  }
   if (proposals.best_in_log) json["best_in_log"] = *proposals.best_in_log;
   json["limits"] = Json::object();
   for (const optimize::Constraint& constraint : options.constraints) {

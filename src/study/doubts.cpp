@@ -59,6 +59,14 @@ std::vector<std::string> doubts_about(const Proposals& proposals) {
                     "reached. Simulate them before anything else",
                     *best / least));
   }
+  for (const surrogate::Novelty& one : proposals.novelties) {
+    const bool alone = proposals.model.parts().training_contexts.size() < 2;
+    if (one.nearer_than > 0 || alone) continue;
+    doubts.push_back(
+        fmt::format("the layers of {} are farther from those learnt ({:.2g} deviations) than any learnt application is "
+                    "from the others. Train on networks like it",
+                    printable(one.application), one.distance));
+  }
   return doubts;
 }
 

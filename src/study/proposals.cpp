@@ -150,6 +150,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
                       .result = {},
                       .known = {},
                       .best_in_log = std::nullopt,
+                      .novelties = {},
                       .doubts = {},
                       .technology = {}};
   const surrogate::Model& model = proposals.model;
@@ -164,6 +165,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   options.aggregate = aggregate_of(request, model);
+  options.min_p_feasible = request.min_p_feasible.value_or(optimize::default_min_p_feasible(model));
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
   options.lower_bounds = lower_bounds_of(model, wanted, evaluator);
@@ -177,6 +179,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   if (before_search) before_search(options);
   proposals.result = optimize::propose(model, options);
   add_knowledge(proposals);
+  proposals.novelties = surrogate::novelties(model, options.contexts);
   proposals.doubts = doubts_about(proposals);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   proposals.seconds = elapsed.count();
@@ -206,6 +209,7 @@ std::string prediction_json(const Proposals& proposals, std::size_t index) {
             {"spread", number(proposal.spread)},
             {"p_feasible", number(*std::min_element(proposal.p_feasible.begin(), proposal.p_feasible.end()))},
             {"extrapolated", proposal.extrapolated},
+            {"lifted", proposal.lifted},
             {"nearest_logged_distance", nullptr},
             {"logged", nullptr},
             {"logged_feasible", nullptr},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/workload/layer_features.h"
@@ -17,6 +18,8 @@ namespace {
 
 /// Rows per piece of work. [chosen] large enough that a context's terms, computed per piece, cost below 1 %
 constexpr std::size_t kRowsPerChunk = 4096;
+/// [chosen] Their mean is right within a tenth of the spread of designs.
+constexpr Eigen::Index kTypicalDesigns = 256;
 
 [[noreturn]] void refuse(const std::string& problem) {
   throw Error(ErrorKind::incompatible, "the model contradicts itself: " + problem);
@@ -175,6 +178,24 @@ EnsemblePrediction Model::rescaled(EnsemblePrediction prediction, const dataset:
   return in_units(std::move(prediction), scale_of(context), parts_.objective_scaler.value_scale);
 }
 
+double Model::typical_score(const PreparedContext& context) const {
+  const auto& parameters = parts_.space.parameters();
+  const RandomStream random(0, "typical designs");
+  LevelMatrix levels(kTypicalDesigns, std::ssize(parameters));
+  for (Eigen::Index i = 0; i < levels.size(); ++i) {
+    const space::Parameter& parameter = parameters[static_cast<std::size_t>(i % levels.cols())];
+    levels.data()[i] = static_cast<std::uint16_t>(random.below(static_cast<std::uint64_t>(i), parameter.level_count()));
+  }
+  const EnsemblePrediction prediction = predict(levels, {.constraints = false}, context);
+  double sum = 0, count = 0;
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    if (prediction.p_feasible[i] < 0.5) continue;
+    sum += prediction.score[i];
+    ++count;
+  }
+  return count > 0 ? sum / count : prediction.score.mean();
+}
+
 PreparedContext Model::prepare(const dataset::Context& context) const {
   PreparedContext prepared{.scale = scale_of(context)};
   if (sees_layers()) {
@@ -186,6 +207,7 @@ PreparedContext Model::prepare(const dataset::Context& context) const {
     }
     auto& terms = prepared.views.emplace_back();
     for (const Network& member : parts_.members) terms.push_back(member.prepare(context.layers));
+    prepared.typical_score = typical_score(prepared);
     return prepared;
   }
   for (const Eigen::VectorXf& view : views_of(context)) {

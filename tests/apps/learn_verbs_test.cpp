@@ -114,6 +114,46 @@ TEST_F(Learn, ProposingAsksNoSimulator) {
       << "the counter that said 0";
 }
 
+TEST_F(Learn, LearnsFromLayersAndIsScoredOnNetworksItHasNotSeen) {
+  ASSERT_EQ(sweep("synthetic:30", "150").exit_code, 0);
+  const Outcome trained = train({"--recipe", "layers", "--constraint", "energy_j", "--set", "steps=150", "--set",
+                                 "hidden=16,16", "--set", "batch_pairs=1000"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.out, HasSubstr("synthetic mobile")) << "many networks are counted by family";
+  const std::string truth = file("truth.sqlite");
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "mobilenet_v2,m6", "--samples", "100", "--log", truth,
+                       "--quiet"})
+                .exit_code,
+            0);
+  const Outcome scored = hindsight({"model", "score", model(), "--log", truth, "--json"});
+  ASSERT_EQ(scored.exit_code, 0) << scored.err;
+  for (const Json& application : Json::parse(scored.out).at("applications")) {
+    EXPECT_FALSE(application.at("seen"));
+    EXPECT_GT(application.at("kendall_tau"), 0.5) << application;
+    EXPECT_GT(application.at("layer_distance"), 0);
+  }
+  EXPECT_THAT(hindsight({"model", "score", model(), "--log", truth}).out, HasSubstr("mean tau"));
+  const Outcome proposed = propose({"--workload", "resnet50", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json json = Json::parse(proposed.out);
+  EXPECT_EQ(json.at("simulator_queries"), 0) << "bounds are no evaluations";
+  EXPECT_EQ(json.at("novelties").at(0).at("workload"), "resnet50");
+  EXPECT_EQ(json.at("min_p_feasible"), 0.9);
+  const Outcome other = propose({"--workload", "m6", "--json"});
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_NE(Json::parse(other.out).at("proposals").at(0).at("predicted").at("value"),
+            json.at("proposals").at(0).at("predicted").at("value"))
+      << "the network is looked at";
+}
+
+TEST_F(Learn, ATableHasNoLayersToLearnFrom) {
+  write("table.csv", "a,b,time\n1,1,5\n1,2,6\n2,1,7\n2,2,9\n3,1,8\n3,2,4\n");
+  ASSERT_EQ(hindsight({"log", "import", "--csv", file("table.csv"), "--objective", "time", "--log", log()}).exit_code, 0);
+  const Outcome refused = train({"--recipe", "layers"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("the method layers needs the layers of every application"));
+}
+
 TEST_F(Learn, SaysThatAWorkloadWasNeverSeen) {
   make_model();
   const Outcome outcome = propose({"--workload", "unet"});

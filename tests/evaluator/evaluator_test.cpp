@@ -98,6 +98,23 @@ TEST(BuiltIn, RefusesASpaceThatDescribesNoAccelerator) {
   EXPECT_THROW((void)built_in(other, accel::load_technology("22nm")), Error);
 }
 
+TEST(BuiltIn, BoundsTheLatencyOfItsRowsWithoutAnEvaluation) {
+  const auto evaluator = tiny();
+  const std::vector<std::uint16_t> levels = levels_of(evaluator->space(), 0, 100);
+  const std::vector<Row> rows = evaluator->evaluate(levels, std::span(networks()).first(1));
+  const Count before = count_so_far();
+  const auto bounds = evaluator->lower_bounds(levels, networks().front(), "latency_s", 2);
+  ASSERT_TRUE(bounds.has_value());
+  EXPECT_EQ(count_so_far().evaluations, before.evaluations);
+  EXPECT_EQ(count_so_far().bounds, before.bounds + 100);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_GT(bounds->at(i), 0);
+    if (!rows[i].feasible) continue;
+    EXPECT_LE(bounds->at(i), *metric_of(rows[i], "latency_s"));
+  }
+  EXPECT_FALSE(evaluator->lower_bounds(levels, networks().front(), "energy_j").has_value());
+}
+
 TEST(Count, RisesByDesignsTimesWorkloadsAndByFactsApart) {
   const auto evaluator = tiny();
   const std::vector<std::uint16_t> levels = levels_of(evaluator->space(), 0, 5);

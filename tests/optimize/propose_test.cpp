@@ -74,6 +74,29 @@ TEST(Propose, FindsTheBottomOfTheModelAndDescribesIt) {
   }
 }
 
+TEST(Propose, LiftsPredictionsThatArePossiblyTooGoodToTheirBound) {
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options = options_for({"one"});
+  // Where the first level is 6, as at the bottom of the model, nothing is below 3; elsewhere the bound says nothing.
+  options.lower_bounds.emplace_back([](const LevelMatrix& levels) {
+    Eigen::VectorXd bound(levels.rows());
+    for (Eigen::Index i = 0; i < levels.rows(); ++i) bound[i] = levels(i, 0) == 6 ? 3 : 1e-6;
+    return bound;
+  });
+  const ProposeResult result = propose(model, options);
+  const Proposal& best = result.proposals.front();
+  EXPECT_NE(best.design.levels.front(), 6) << "a neighbour at exp(0.1) beats what is really 3";
+  EXPECT_NEAR(best.objective.front(), std::exp(0.1), kScoreError);
+  EXPECT_FALSE(best.lifted);
+  options.allowed[0] = {6, 6};
+  for (const Proposal& lifted : propose(model, options).proposals) {
+    EXPECT_GE(lifted.objective.front(), 3 - kScoreError);
+    EXPECT_EQ(lifted.lifted, lifted.objective.front() < 3 + kScoreError);
+  }
+  options.lower_bounds.front() = {};
+  EXPECT_EQ(propose(model, options).proposals.front().design.levels, kBottom) << "no function, no bound";
+}
+
 TEST(Propose, DoesNotDependOnThreads) {
   const surrogate::Model model = bowl_model();
   for (const SearchKind kind : {SearchKind::evolutionary, SearchKind::enumeration}) {

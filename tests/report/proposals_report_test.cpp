@@ -50,8 +50,25 @@ TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
   EXPECT_EQ(Json::parse(proposals_json(proposals)).at("doubts").size(), 1U);
 }
 
+TEST(ProposalsText, SaysHowFarAnApplicationIsFromThoseLearntAndWhatWasLifted) {
+  Proposals proposals = known_proposals();
+  proposals.novelties = {{.application = "resnet50", .distance = 0.1234, .nearer_than = 0.75}};
+  for (const std::size_t i : {0U, 2U}) proposals.result.proposals[i].lifted = true;
+  for (optimize::Proposal& proposal : proposals.result.proposals) proposal.extrapolated = true;
+  const std::string text = proposals_text(proposals, 0);
+  EXPECT_THAT(text, HasSubstr("its layers are 0.12 deviations from those learnt, nearer than 75.0 % of the learnt"));
+  EXPECT_THAT(text, HasSubstr("2 of the 3 predictions were below what arithmetic and DRAM traffic allow"));
+  EXPECT_THAT(text, Not(HasSubstr("are guesses")));
+  const Json json = Json::parse(proposals_json(proposals));
+  EXPECT_EQ(json.at("novelties").at(0).at("workload"), "resnet50");
+  EXPECT_EQ(json.at("proposals").at(0).at("predicted").at("lifted"), true);
+  proposals.novelties.clear();
+  EXPECT_THAT(proposals_text(proposals, 0), HasSubstr("predicted values are guesses"));
+}
+
 TEST(ProposalsText, FitsTheTerminal) {
   Proposals proposals = known_proposals();
+  proposals.novelties = {{.application = "resnet50", .distance = 0.1234, .nearer_than = 0.75}};
   proposals.doubts = {"its networks disagree about these designs 3 times as much as logged designs differ from others"};
   for (study::Knowledge& known : proposals.known) {
     known.verdict = study::Verdict{.networks = {{.objective = 1.6, .reasons = {}}}, .area_mm2 = 20};

@@ -46,6 +46,7 @@ inline Proposals predicting(const std::vector<double>& values, double relative_s
                       .result = {},
                       .known = {},
                       .best_in_log = 2.0,
+                      .novelties = {},
                       .doubts = {},
                       .technology = {}};
   proposals.options.contexts = {plain_context("one")};

@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/surrogate/metrics.h"
+#include "hindsight/surrogate/novelty.h"
 #include "hindsight/surrogate/train.h"
 #include "hindsight/workload/layer_features.h"
 #include "surrogate/codes.h"
@@ -312,6 +313,31 @@ TEST(TrainLayers, AModelIsTheSameAfterItsFileWithTheLayersOfItsApplications) {
   EXPECT_EQ(a.score, b.score);
   EXPECT_EQ(a.p_feasible, b.p_feasible);
   EXPECT_THAT(model_card(read), HasSubstr("sums over the layers of the application"));
+}
+
+TEST(Novelty, IsZeroForLayersThatWereLearntAndLargeFarAway) {
+  const Model& model = trained().model;
+  dataset::Context known = model.parts().training_contexts[5];
+  known.name = "twin";
+  dataset::Context near = known, far = known, nowhere = known;
+  near.layers.features.col(0).array() += 0.1F;
+  far.layers.features.col(0).array() += 30;
+  nowhere.layers = {};
+  EXPECT_EQ(layer_distance(model, known), 0);
+  EXPECT_GT(*layer_distance(model, near), 0);
+  EXPECT_GT(*layer_distance(model, far), 10 * *layer_distance(model, near));
+  EXPECT_FALSE(layer_distance(model, nowhere).has_value());
+  const std::vector<Novelty> all = novelties(model, {model.parts().training_contexts[5], known, near, far});
+  ASSERT_EQ(all.size(), 3U) << "the first was learnt";
+  EXPECT_EQ(all[0].nearer_than, 1);
+  EXPECT_EQ(all[2].nearer_than, 0);
+}
+
+TEST(TrainLayers, ATypicalDesignIsTheMeasureOfEachApplication) {
+  dataset::Context once = unseen(101), twice = once;
+  twice.layers.repeats *= 2;
+  const double shift = trained().model.prepare(twice).typical_score - trained().model.prepare(once).typical_score;
+  EXPECT_NEAR(shift, std::log(2), 0.05) << "twice the work, twice the cost of a typical design";
 }
 
 TEST(TrainLayers, AnApplicationWithoutLayersIsRefused) {

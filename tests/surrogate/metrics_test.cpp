@@ -143,6 +143,25 @@ dataset::Dataset labelled(const Model& model, double feasible_above) {
   return data;
 }
 
+TEST(ScoreApplications, SaysHowFarValuesAndProbabilitiesAreOff) {
+  const Model model(test::small_parts(2));
+  const double middle = model.predict(LevelMatrix{{1, 1, 1}}, model.parts().training_contexts[0]).p_feasible(0);
+  dataset::Dataset data = labelled(model, middle);
+  data.contexts[1].name = "gamma";  // never seen
+  for (Eigen::Index i = 0; i < 24; ++i) data.objective[i] *= 1.25;
+  const std::vector<ApplicationScore> scores = score_applications(model, data);
+  ASSERT_EQ(scores.size(), 2U);
+  EXPECT_EQ(scores[0].name, "alpha");
+  EXPECT_TRUE(scores[0].seen);
+  EXPECT_FALSE(scores[1].seen);
+  EXPECT_EQ(scores[0].rows, 24U);
+  EXPECT_DOUBLE_EQ(scores[0].kendall_tau, 1);
+  EXPECT_NEAR(scores[0].median_error, 1 - 1 / 1.25, 1e-12);
+  EXPECT_NEAR(scores[0].ratio_at_best, 1.25, 1e-12);
+  EXPECT_DOUBLE_EQ(scores[0].feasibility_auc, 1);
+  EXPECT_TRUE(std::isnan(scores[0].layer_distance)) << "this kind of network sees no layers";
+}
+
 TEST(EvaluateModel, IsPerfectOnItsOwnPredictions) {
   const Model model(test::small_parts(2));
   const double middle = model.predict(LevelMatrix{{1, 1, 1}}, model.parts().training_contexts[0]).p_feasible(0);

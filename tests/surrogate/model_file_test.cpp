@@ -290,13 +290,15 @@ TEST_F(ModelFile, SurvivesArbitraryChangesUnderValidChecksums) {
 TEST_F(ModelFile, SaysWhichVersionItNeeds) {
   const std::string bytes = saved();
   Pieces pieces = take_apart(bytes);
-  for (const char* other : {"1", "5", "x"}) {
+  for (const char* other : {"1", "6", "x"}) {
     pieces.header["__metadata__"]["format_version"] = other;
     EXPECT_THAT(refusal(sealed(pieces)),
-                AllOf(HasSubstr(std::string("format version ") + other), HasSubstr("reads versions 2 to 4")));
+                AllOf(HasSubstr(std::string("format version ") + other), HasSubstr("reads versions 2 to 5")));
   }
   EXPECT_THAT(refusal(with_description(bytes, [](auto& model) { model["encoding_version"] = 7; })),
               HasSubstr("encodes designs by version 7"));
+  EXPECT_THAT(refusal(with_description(bytes, [](auto& model) { model["layer_feature_version"] = 7; })),
+              HasSubstr("sees layers by version 7"));
 }
 
 TEST_F(ModelFile, RefusesMalformedHeadersWithValidChecksums) {

@@ -60,6 +60,10 @@ struct ProposeResult {
   Solution solution;
   double min_p_feasible_used = 0.5;
 };
+/// The smallest p_feasible of proposals where a user names none. Where feasibility was learned by how far limits are
+/// missed, a design that is feasible is far from its limits or likely so, and 0.9 excludes few; where it was learned
+/// from the flag, 0.5. [chosen] both by the shares of proposals that could not be built (docs/learning.md)
+[[nodiscard]] double default_min_p_feasible(const surrogate::Model& model);
 /// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
 /// are that far apart.
 /// Never calls a simulator. Error{usage} for `only_new` without a log, and for an aggregate that a linear objective

@@ -16,6 +16,7 @@
 #include "hindsight/study/limits.h"
 #include "hindsight/study/verdict.h"
 #include "hindsight/surrogate/model.h"
+#include "hindsight/surrogate/novelty.h"
 
 namespace hindsight::study {
 
@@ -28,6 +29,8 @@ struct ProposalRequest {
   std::optional<optimize::Aggregate> aggregate;
   std::string log;        ///< empty: none. Start designs, distances, what it knows about the proposals
   std::string evaluator;  ///< of the log's rows, where it has several
+  /// Nothing: optimize::default_min_p_feasible() of the model.
+  std::optional<double> min_p_feasible = {};
   bool simulate = false;  ///< asks the built-in model about every proposal afterwards
   std::string technology = "22nm";
   /// How to search and rank. Contexts, aggregate, constraints, allowed levels and the log are filled in from the above.
@@ -50,6 +53,7 @@ struct Proposals {
   optimize::ProposeResult result;
   std::vector<Knowledge> known;         ///< one per proposal
   std::optional<double> best_in_log;    ///< of logged designs that meet the same limits
+  std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;      ///< why the model must not be trusted here, each a sentence
   std::uint64_t simulator_queries = 0;  ///< evaluations that were asked for while this was made
   std::string technology;

@@ -43,6 +43,9 @@ struct PreparedContext {
   dataset::ObjectiveScaler::Scale scale = {};
   /// Per view of the application, per network; all views have equal weight.
   std::vector<std::vector<std::shared_ptr<const ContextTerms>>> views = {};
+  /// Z-score of a typical design of this application: 0 where every application has a scale of its own; for kind
+  /// `layers`, whose applications share one, the mean prediction for random designs, those likely to be feasible.
+  double typical_score = 0;
 };
 
 class Model {
@@ -92,6 +95,7 @@ class Model {
   /// Scaled features that the networks are asked with, all of equal weight in a prediction for `context`.
   [[nodiscard]] std::vector<Eigen::VectorXf> views_of(const dataset::Context& context) const;
   [[nodiscard]] bool sees_layers() const;
+  [[nodiscard]] double typical_score(const PreparedContext& context) const;
   [[nodiscard]] dataset::ObjectiveScaler::Scale scale_of(const dataset::Context& context) const;
   Parts parts_;
 };
