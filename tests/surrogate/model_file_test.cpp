@@ -210,6 +210,19 @@ TEST_F(ModelFile, VersionThreeIsReadAsNetworksOfExperts) {
   expect_same(load_model(file_).parts(), small_parts(2));
 }
 
+TEST_F(ModelFile, VersionFourIsReadAsNetworksThatSeeNoLayers) {
+  Pieces pieces = take_apart(with_description(saved(), [](auto& model) {
+    model.erase("layer_feature_version");
+    for (auto& member : model["members"]) {
+      for (const char* key : {"layer_features", "layered_reasons", "layered_constraints"}) member.erase(key);
+    }
+  }));
+  EXPECT_THAT(refusal(sealed(pieces)), HasSubstr("'layer_feature_version' is missing")) << "version 5 needs it";
+  pieces.header["__metadata__"]["format_version"] = "4";
+  ASSERT_EQ(refusal(sealed(pieces)), "accepted");
+  expect_same(load_model(file_).parts(), small_parts(2));
+}
+
 TEST_F(ModelFile, RefusesAnUnknownKindOfNetwork) {
   EXPECT_THAT(refusal(with_description(saved(), [](auto& model) { model["members"][0]["kind"] = "forest"; })),
               HasSubstr("unknown kind of network 'forest'"));
