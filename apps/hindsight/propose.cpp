@@ -122,13 +122,13 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean, or mean]");
   verb->add_option("--weights", how.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration");
-  verb->add_option("--evaluations", options->evaluations, "Designs to judge [50000]")
-      ->check(between(1, kLargestCount));
+  verb->add_option("--evaluations", options->evaluations, "Designs to judge [50000]")->check(between(1, kLargestCount));
   verb->add_option("--top", options->top, "Proposals [10]")->check(between(1, kMostProposals));
   verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
       ->check(between(0, kMostProposals));
   verb->add_option("--pessimism", how.pessimism, "Spreads against a design: added, off p [1]");
-  verb->add_option("--min-feasible", options->request.min_p_feasible, "Smallest probability, less spreads [0.9 or 0.5]");
+  verb->add_option("--min-feasible", options->request.min_p_feasible,
+                   "Smallest probability, less spreads [0.9 or 0.5]");
   verb->add_option("--log", request.log, "Log: start designs, what it knows; keeps proposals");
   verb->add_option("--evaluator", request.evaluator, "Evaluator, where the log has several");
   verb->add_flag("--new", how.only_new, "Only designs that the log does not have");

@@ -39,8 +39,9 @@ class Forecast {
   /// Equation, with l_c = d_c (z_c + pessimism * s_c) for application c:
   ///   geomean: mean_c l_c;  worst: max_c (l_c - t_c);  mean and weighted: log(sum_c w_c exp(m_c + l_c) / sum_c w_c)
   /// and for a linear objective, which has no other aggregates: sum_c w_c (m_c + l_c) / sum_c w_c
-  /// Symbols: t_c the typical design's d_c z, 0 but for models of kind `layers`; z_c, s_c mean and spread of the ensemble's z-scores; m_c, d_c mean and deviation of the application's
-  /// log objective, so that exp(l_c) is the ratio to its typical logged design; w_c weights, 1 for mean.
+  /// Symbols: t_c the typical design's d_c z, 0 but for models of kind `layers`; z_c, s_c mean and spread of the
+  /// ensemble's z-scores; m_c, d_c mean and deviation of the application's log objective, so that exp(l_c) is the ratio
+  /// to its typical logged design; w_c weights, 1 for mean.
   [[nodiscard]] Eigen::VectorXd score(const ForecastBatch& batch) const;
   /// What a step of 1 in the score is for a logarithmic objective; for a linear one, mean deviation of the
   /// applications.
@@ -70,7 +71,7 @@ class Forecast {
   unsigned threads_;
   std::vector<surrogate::PreparedContext> contexts_;
   Eigen::VectorXd mean_, deviation_, weight_, typical_;  // one per context
-  std::vector<std::size_t> same_as_;           // per context: the first one that the model sees alike
+  std::vector<std::size_t> same_as_;                     // per context: the first one that the model sees alike
 };
 
 }  // namespace hindsight::optimize

@@ -196,9 +196,10 @@ std::string notes(const Proposals& proposals, int columns) {
     note("the model never saw an infeasible design: p feasible is 1 for every design and says nothing");
   }
   for (const surrogate::Novelty& one : proposals.novelties) {
-    note(fmt::format("{} was not learnt, but predicted layer by layer; its layers are {:.2f} deviations from those "
-                     "learnt, nearer than {} of the learnt applications are to each other",
-                     printable(one.application), one.distance, percent(one.nearer_than)));
+    note(
+        fmt::format("{} was not learnt, but predicted layer by layer; its layers are {:.2f} deviations from those "
+                    "learnt, nearer than {} of the learnt applications are to each other",
+                    printable(one.application), one.distance, percent(one.nearer_than)));
   }
   const auto lifted = std::count_if(list.begin(), list.end(), [](const auto& one) { return one.lifted; });
   if (lifted > 0) {

@@ -10,6 +10,7 @@
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/model.h"
+#include "hindsight/workload/synthetic.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -56,7 +57,28 @@ std::string metrics_table(const ModelMetrics& metrics) {
   return table.markdown();
 }
 
+/// Applications of a model that sees them by their layers alone: many share one scale.
+std::string contexts_by_layers(const Model::Parts& parts) {
+  std::map<std::string, std::size_t> families;
+  std::vector<std::string> names;
+  Eigen::Index layers = 0;
+  for (const dataset::Context& context : parts.training_contexts) {
+    layers += context.layers.repeats.size();
+    if (const auto family = workload::synthetic_family_of(context.name)) {
+      ++families[std::string(*family)];
+    } else {
+      names.push_back(cell(context.name));
+    }
+  }
+  for (const auto& [family, count] : families) names.push_back(fmt::format("{} synthetic {}", count, family));
+  return fmt::format("{} of {} layers: {}. Geometric mean of the objective over all of them: {:.4g}.\n",
+                     counted(parts.training_contexts.size(), "application"),
+                     with_commas(static_cast<std::uint64_t>(layers)), join(names, ", "),
+                     dataset::unscaled_value(parts.objective_scaler.value_scale, parts.objective_scaler.mean.mean()));
+}
+
 std::string contexts_table(const Model::Parts& parts) {
+  if (parts.members.front().architecture().kind == NetworkKind::layers) return contexts_by_layers(parts);
   Table table;
   table.add_column("Application", Align::left);
   const auto& scaler = parts.objective_scaler;
@@ -132,17 +154,18 @@ std::string model_card(const Model& model) {
       "\n## Quality on validation rows\n\nMeans over applications; the validation rows are those of the recipe's "
       "split.\n\n" +
       metrics_table(parts.metrics);
-  card +=
+  const bool by_layers = network.kind == NetworkKind::layers;
+  card += fmt::format(
       "\n## Intended use\n\n"
       "Ranking designs of this space for the applications above, or for unseen ones described by the same features, "
       "before a simulator or a chip confirms the choice.\n"
       "\n## Limits\n\n"
       "- Predictions are pessimistic by training for designs far from the log: they rank, they do not measure.\n"
-      "- For an application that was not trained on, the ranking holds better than the values, which are "
-      "extrapolated.\n"
+      "- For an application that was not trained on, the ranking holds better than the values{}.\n"
       "- Anything the log does not show, the model does not know: another technology, mapper or simulator version "
       "needs its own log.\n"
-      "- The probability of feasibility is calibrated on validation rows, not on designs an optimizer picks.\n";
+      "- The probability of feasibility is calibrated on validation rows, not on designs an optimizer picks.\n",
+      by_layers ? ", the more so the farther its layers are from those learnt" : ", which are extrapolated");
   card += "\n## Recipe\n\n" + block(parts.recipe_text);
   const auto command = parts.provenance.find("command_line");
   if (command != parts.provenance.end()) card += "\n## Command\n\n" + block(command->second);

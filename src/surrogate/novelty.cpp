@@ -79,9 +79,7 @@ class Learnt {
   StandardLayers layers_;
 };
 
-bool by_layers(const Model& model) {
-  return model.parts().members.front().architecture().kind == NetworkKind::layers;
-}
+bool by_layers(const Model& model) { return model.parts().members.front().architecture().kind == NetworkKind::layers; }
 
 }  // namespace
 

@@ -148,7 +148,8 @@ TEST_F(Learn, LearnsFromLayersAndIsScoredOnNetworksItHasNotSeen) {
 
 TEST_F(Learn, ATableHasNoLayersToLearnFrom) {
   write("table.csv", "a,b,time\n1,1,5\n1,2,6\n2,1,7\n2,2,9\n3,1,8\n3,2,4\n");
-  ASSERT_EQ(hindsight({"log", "import", "--csv", file("table.csv"), "--objective", "time", "--log", log()}).exit_code, 0);
+  ASSERT_EQ(hindsight({"log", "import", "--csv", file("table.csv"), "--objective", "time", "--log", log()}).exit_code,
+            0);
   const Outcome refused = train({"--recipe", "layers"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("the method layers needs the layers of every application"));

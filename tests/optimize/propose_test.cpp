@@ -8,6 +8,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/workload/layer_features.h"
 #include "optimize/tiny_model.h"
 #include "tolerances.h"
 
@@ -95,6 +96,54 @@ TEST(Propose, LiftsPredictionsThatArePossiblyTooGoodToTheirBound) {
   }
   options.lower_bounds.front() = {};
   EXPECT_EQ(propose(model, options).proposals.front().design.levels, kBottom) << "no function, no bound";
+}
+
+/// A model of kind `layers` whose objective is the sum over layers of exp(feature 0 + sum of the design's codes).
+surrogate::Model layer_model() {
+  surrogate::Architecture architecture{.level_counts = {}, .constraint_count = 1, .hidden = {1}};
+  architecture.kind = surrogate::NetworkKind::layers;
+  architecture.layer_features = std::ssize(workload::layer_features());
+  const space::DesignSpace space = mixed_space();
+  for (const space::Parameter& parameter : space.parameters()) {
+    architecture.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
+    architecture.code_sizes.push_back(1);
+  }
+  surrogate::Weights weights;
+  for (const auto& [name, shape] : surrogate::weight_shapes(architecture)) {
+    std::size_t count = 1;
+    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+    weights[name] = {.shape = shape, .values = std::vector<float>(count, 0.0F)};
+  }
+  for (std::size_t p = 0; p < architecture.level_counts.size(); ++p) {
+    std::vector<float>& codes = weights.at("code." + std::to_string(p)).values;
+    for (std::size_t level = 0; level < codes.size(); ++level) codes[level] = static_cast<float>(bowl(p, level));
+  }
+  for (float& weight : weights.at("objective.skip.weight").values) weight = 1;
+  weights.at("objective.layer_skip.weight").values.front() = 1;
+  weights.at("objective.factor").values = {1};
+  weights.at("feasible.1.bias").values = {5};
+  return make_model(space, {surrogate::Network(architecture, weights)});
+}
+
+dataset::Context layered_context(const std::string& name, float size) {
+  dataset::Context context = plain_context(name);
+  const auto features = std::ssize(workload::layer_features());
+  context.layers = {.features = Eigen::MatrixXf::Zero(1, features), .repeats = Eigen::VectorXf::Ones(1)};
+  context.layers.features(0, 0) = size;
+  return context;
+}
+
+TEST(Propose, TheWorstApplicationIsTheOneFarthestFromItsTypicalDesign) {
+  ProposeOptions options = options_for({});
+  options.contexts = {layered_context("small", 0), layered_context("large", 9)};
+  options.aggregate = Aggregate::worst;
+  const ProposeResult result = propose(layer_model(), options);
+  EXPECT_EQ(result.min_p_feasible_used, 0.5) << "what the caller asks for";
+  EXPECT_EQ(result.proposals.front().design.levels, kBottom);
+  EXPECT_LT(result.proposals.front().score, 0) << "better than a typical design of either, whatever their sizes";
+  EXPECT_NEAR(std::log(result.proposals.front().objective[1] / result.proposals.front().objective[0]), 9, kScoreError);
+  EXPECT_EQ(default_min_p_feasible(layer_model()), 0.9);
+  EXPECT_EQ(default_min_p_feasible(bowl_model()), 0.5);
 }
 
 TEST(Propose, DoesNotDependOnThreads) {

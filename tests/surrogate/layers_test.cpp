@@ -315,6 +315,20 @@ TEST(TrainLayers, AModelIsTheSameAfterItsFileWithTheLayersOfItsApplications) {
   EXPECT_THAT(model_card(read), HasSubstr("sums over the layers of the application"));
 }
 
+TEST(TrainLayers, TheFinalStepsKeepTheSharpnessOfTheSums) {
+  Recipe recipe = layer_recipe();
+  recipe.steps = 30;
+  // factor = -1 / (sharpness s), scale = s in units: their product is that of the sharpness alone.
+  const auto sharpness = [&](std::int64_t final_steps) {
+    recipe.final_steps = final_steps;
+    const TrainResult result = train(layer_table(6, 60), recipe, one_thread());
+    const Weights& weights = result.model.parts().members.front().weights();
+    return -1 /
+           (weights.at("feasible_layers.factor").values.front() * weights.at("feasible_layers.scale").values.front());
+  };
+  EXPECT_NEAR(sharpness(1) / sharpness(0), 1, 1e-4);
+}
+
 TEST(Novelty, IsZeroForLayersThatWereLearntAndLargeFarAway) {
   const Model& model = trained().model;
   dataset::Context known = model.parts().training_contexts[5];

@@ -51,11 +51,11 @@ struct Proposals {
   std::unique_ptr<const dataset::Dataset> logged;  ///< null without a log
   optimize::ProposeOptions options;
   optimize::ProposeResult result;
-  std::vector<Knowledge> known;         ///< one per proposal
-  std::optional<double> best_in_log;    ///< of logged designs that meet the same limits
+  std::vector<Knowledge> known;               ///< one per proposal
+  std::optional<double> best_in_log;          ///< of logged designs that meet the same limits
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
-  std::vector<std::string> doubts;      ///< why the model must not be trusted here, each a sentence
-  std::uint64_t simulator_queries = 0;  ///< evaluations that were asked for while this was made
+  std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
+  std::uint64_t simulator_queries = 0;        ///< evaluations that were asked for while this was made
   std::string technology;
   double seconds = 0;  ///< of loading and proposing, without simulating
 };
