@@ -207,9 +207,10 @@ int predict_table(const Options& options, gpu::RunMode mode) {
                          .calibrations = options.calibrations};
   if (!options.batch.empty()) defaults.batch = whole_number("--batch", options.batch, gpu::kLargestDimension);
   if (!options.layout.empty()) defaults.layout = gpu::parse_layout(options.layout);
-  const auto [table, remarks] = predict_csv(options.csv, options.gpus, defaults, mode);
+  const CsvPredictions predicted = predict_csv(options.csv, options.gpus, defaults, mode);
+  const auto& table = predicted.table;
   write(options, written == Format::csv ? report::gemm_table_csv(table) : report::gemm_table_json(table));
-  for (const std::string& text : remarks) remark(text);
+  for (const std::string& text : predicted.remarks) remark(text);
   const auto as_zero = static_cast<std::size_t>(
       std::count_if(table.predictions.begin(), table.predictions.end(),
                     [](const gpu::GemmPrediction& p) { return p.operands == gpu::Operands::zero_weights; }));
