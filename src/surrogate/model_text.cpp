@@ -88,6 +88,23 @@ void read_scales(Model::Parts& parts, const Json& json, int format_version) {
   parts.feasibility_learned = truth_of(json, "feasibility_learned");
 }
 
+/// Designs and layers must mean what they mean here.
+void require_versions(const Json& json, int format_version) {
+  if (const std::int64_t version = integer_of(json, "encoding_version"); version != kEncodingVersion) {
+    refuse(fmt::format("the model encodes designs by version {}, this program by version {}. Train it again", version,
+                       kEncodingVersion));
+  }
+  if (format_version >= 5) {
+    if (const std::int64_t version = integer_of(json, "layer_feature_version");
+        version != workload::kLayerFeatureVersion) {
+      refuse(
+          fmt::format("the model sees layers by version {} of their features, this program by version {}. Train it "
+                      "again",
+                      version, workload::kLayerFeatureVersion));
+    }
+  }
+}
+
 }  // namespace
 
 std::string model_text(const Model& model) {
@@ -147,19 +164,7 @@ std::string model_text(const Model& model) {
 
 ModelText parse_model_text(std::string_view text, int format_version) {
   const Json json = parse_bounded_json(text, "the model's description");
-  if (const std::int64_t version = integer_of(json, "encoding_version"); version != kEncodingVersion) {
-    refuse(fmt::format("the model encodes designs by version {}, this program by version {}. Train it again", version,
-                       kEncodingVersion));
-  }
-  if (format_version >= 5) {
-    if (const std::int64_t version = integer_of(json, "layer_feature_version");
-        version != workload::kLayerFeatureVersion) {
-      refuse(
-          fmt::format("the model sees layers by version {} of their features, this program by version {}. Train it "
-                      "again",
-                      version, workload::kLayerFeatureVersion));
-    }
-  }
+  require_versions(json, format_version);
   ModelText result{.parts = {.space = space_of(entry(json, "space")),
                              .objective_text = text_of(json, "objective"),
                              .constraint_names = texts_of(json, "constraints"),

@@ -116,8 +116,9 @@ TEST_F(Learn, ProposingAsksNoSimulator) {
 
 TEST_F(Learn, LearnsFromLayersAndIsScoredOnNetworksItHasNotSeen) {
   ASSERT_EQ(sweep("synthetic:30", "150").exit_code, 0);
-  const Outcome trained = train({"--recipe", "layers", "--constraint", "energy_j", "--set", "steps=150", "--set",
-                                 "hidden=16,16", "--set", "batch_pairs=1000"});
+  const Outcome trained =
+      hindsight({"train", "--log", log(), "--out", model(), "--recipe", "layers", "--constraint", "energy_j", "--set",
+                 "steps=150", "--set", "final_steps=5", "--set", "hidden=16,16", "--set", "batch_pairs=1000"});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.out, HasSubstr("synthetic mobile")) << "many networks are counted by family";
   const std::string truth = file("truth.sqlite");

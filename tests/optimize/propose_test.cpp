@@ -89,7 +89,8 @@ TEST(Propose, LiftsPredictionsThatArePossiblyTooGoodToTheirBound) {
   EXPECT_NE(best.design.levels.front(), 6) << "a neighbour at exp(0.1) beats what is really 3";
   EXPECT_NEAR(best.objective.front(), std::exp(0.1), kScoreError);
   EXPECT_FALSE(best.lifted);
-  options.allowed[0] = {6, 6};
+  options.allowed.resize(model.parts().space.parameters().size());
+  options.allowed[0] = {6};
   for (const Proposal& lifted : propose(model, options).proposals) {
     EXPECT_GE(lifted.objective.front(), 3 - kScoreError);
     EXPECT_EQ(lifted.lifted, lifted.objective.front() < 3 + kScoreError);
