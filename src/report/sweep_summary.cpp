@@ -85,13 +85,13 @@ void add(Group& group, const sweep::WorkloadCounts& counts) {
   ++group.workloads;
   group.sum.feasible += counts.feasible;
   group.sum.infeasible += counts.infeasible;
-  for (const auto& [code, count] : counts.reasons) {
+  for (const auto& one : counts.reasons) {
     const auto known = std::find_if(group.sum.reasons.begin(), group.sum.reasons.end(),
-                                    [&](const auto& reason) { return reason.first == code; });
+                                    [&](const auto& reason) { return reason.first == one.first; });
     if (known == group.sum.reasons.end()) {
-      group.sum.reasons.emplace_back(code, count);
+      group.sum.reasons.push_back(one);
     } else {
-      known->second += count;
+      known->second += one.second;
     }
   }
   if (counts.feasible + counts.infeasible == 0) return;
