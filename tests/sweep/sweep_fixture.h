@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -121,7 +122,7 @@ class Interrupter final : public evaluator::Evaluator {
 
   std::shared_ptr<const evaluator::Evaluator> model_;
   std::uint64_t patience_;
-  mutable std::uint64_t asked_ = 0;
+  mutable std::atomic<std::uint64_t> asked_ = 0;
 };
 
 /// The upper one of two in the middle.
