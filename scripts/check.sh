@@ -16,7 +16,7 @@ Runs the checks that are named, or all of them:
   openings   every file opens with its job
   functions  no function has more than 60 lines without a reason
 
-  --all      tidy: the whole tree (half an hour on two cores)
+  --all      tidy: the whole tree but src/surrogate/torch, which clang 14 cannot read (half an hour on two cores)
   --fix      format: rewrites the files instead of naming them
   --help     this text
 
@@ -115,7 +115,8 @@ check_tidy() {
   cmake --preset tidy >/dev/null
   # Which of src/ and apps/ has a compile command depends on LibTorch and CUDA.
   local known
-  known=$(sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\",\?\$|\1|p" "$database" | sort -u)
+  # Clang 14 does not compile LibTorch's headers as C++20 (vectors of incomplete types): those sources are left out.
+  known=$(sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\",\?\$|\1|p" "$database" | sort -u | grep -v '^src/surrogate/torch/')
   { if [ "$all" = yes ]; then printf '%s\n' "$known" | grep -E '^(src|apps)/'; else changed_sources; fi; } |
     { grep -Fx "$known" || true; } |
     xargs -d '\n' -r -n 1 -P "$jobs" bash -c \

@@ -29,6 +29,9 @@ struct Options {
   std::int64_t first_seed = 1;
   std::vector<std::size_t> top = {1, 16, 128};
   std::vector<std::string> methods = {"prime", "coms", "supervised", "margins", "forest", "best_in_log"};
+  std::optional<double> min_feasible;
+  double pessimism = 1;
+  std::int64_t diversity = 2;
   std::string recipe;
   std::vector<std::string> settings;
   std::vector<std::string> holdout;
@@ -39,6 +42,7 @@ struct Options {
 
 constexpr std::int64_t kMostSeeds = 10'000;
 constexpr int kMostThreads = 4096;
+constexpr std::int64_t kMostProposals = 100'000;
 
 /// A folder for the log that the table becomes; gone at the end.
 class TemporaryFolder {
@@ -119,6 +123,9 @@ check::W50Options make_options(const Options& options) {
   result.top = options.top;
   result.holdout_contexts = options.holdout;
   result.threads = options.threads;
+  result.min_p_feasible = options.min_feasible;
+  result.pessimism = options.pessimism;
+  result.diversity = static_cast<std::size_t>(options.diversity);
   const auto number = parse_double(options.train);
   if (!number || *number <= 0) {
     throw Error(ErrorKind::usage,
@@ -132,44 +139,49 @@ check::W50Options make_options(const Options& options) {
   return result;
 }
 
-/// Whether a method trains networks, which recipes are about.
-bool trains(check::W50Method method) {
-  return method != check::W50Method::forest && method != check::W50Method::best_in_log;
-}
+/// One who proposes: a method, or a recipe by its name.
+struct Contender {
+  std::string name;
+  check::W50Method method = check::W50Method::recipe;
+  surrogate::Recipe recipe;
+};
 
-/// The recipe of a method, checked before anything is trained.
-surrogate::Recipe method_recipe(const Options& options, check::W50Method method) {
-  surrogate::Recipe recipe = recipe_for(options.recipe, trains(method) ? check::to_string(method) : "");
-  for (const std::string& setting : options.settings) apply_setting(recipe, setting);
-  return recipe;
+/// Checked before anything is trained.
+Contender contender(const Options& options, const std::string& name) {
+  Contender result{.name = name, .recipe = {}};
+  if (name == "forest") {
+    result.method = check::W50Method::forest;
+  } else if (name == "best_in_log") {
+    result.method = check::W50Method::best_in_log;
+  } else {
+    result.recipe = named_recipe(options.recipe, name);
+    for (const std::string& setting : options.settings) apply_setting(result.recipe, setting);
+  }
+  return result;
 }
 
 int run(const Options& options, const Provenance& provenance) {
   check::W50Options w50 = make_options(options);
-  std::vector<check::W50Method> methods;
-  std::vector<surrogate::Recipe> recipes;
-  for (const std::string& method : options.methods) {
-    methods.push_back(check::parse_w50_method(method));
-    recipes.push_back(method_recipe(options, methods.back()));
-  }
+  std::vector<Contender> contenders;
+  for (const std::string& name : options.methods) contenders.push_back(contender(options, name));
   install_interrupt_handlers();
   std::vector<report::W50Run> runs;
   for (const std::string& file : options.csv) {
     const dataset::Dataset truth = load_truth(file, options, provenance);
     const std::string name =
         dataset::table_name(dataset::CsvTable{.file = file, .header = {}, .rows = {}, .line = {}, .place = {}});
-    for (std::size_t m = 0; m < methods.size(); ++m) {
-      const check::W50Method method = methods[m];
-      w50.recipe = recipes[m];
+    for (const Contender& who : contenders) {
+      w50.recipe = who.recipe;
+      w50.method = who.method;
       for (std::int64_t s = 0; s < options.seeds && !interrupt_requested(); ++s) {
-        w50.method = method;
         w50.seed = static_cast<std::uint64_t>(options.first_seed + s);
         check::W50Result result = check::run_w50(truth, w50);
         if (result.interrupted) break;
         if (!options.quiet) {
-          remark(fmt::format("{} {} seed {}: {:.1f} s", name, check::to_string(method), w50.seed, result.seconds));
+          remark(fmt::format("{} {} seed {}: {:.1f} s", name, who.name, w50.seed, result.seconds));
         }
-        runs.push_back({name, check::to_string(method), w50.seed, std::move(result)});
+        const bool trained = who.method == check::W50Method::recipe;
+        runs.push_back({name, who.name, trained ? surrogate::to_yaml(who.recipe) : "", w50.seed, std::move(result)});
       }
     }
   }
@@ -189,8 +201,11 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));
   verb->add_option("--seed", options->first_seed, "First seed [1]")->check(between(0, INT64_MAX / 2));
   verb->add_option("--top", options->top, "Numbers of proposals to score [1,16,128]")->delimiter(',');
-  verb->add_option("--method,--methods", options->methods, "prime,coms,supervised,margins,forest,best_in_log")
-      ->delimiter(',');
+  verb->add_option("--method,--methods", options->methods, "Methods, recipes, forest, best_in_log")->delimiter(',');
+  verb->add_option("--min-feasible", options->min_feasible, "Smallest p_feasible of a proposal [as propose]");
+  verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
+  verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
+      ->check(between(0, kMostProposals));
   verb->add_option("--holdout-context", options->holdout, "Contexts a,b to score unseen")->delimiter(',');
   verb->add_option("--recipe", options->recipe, "Name or YAML file [default; margins]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));

@@ -32,7 +32,7 @@ struct Options {
                                     .options = {}};
   std::string aggregate;
   std::string search = "evolutionary";
-  std::int64_t evaluations = 50'000;
+  std::int64_t evaluations = optimize::kDefaultEvaluations;
   std::int64_t top = 10;
   std::int64_t diversity = 2;
   std::int64_t seed = 1;

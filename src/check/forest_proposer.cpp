@@ -91,8 +91,9 @@ Eigen::VectorXd ForestProposer::predict(const RandomForest& forest, const Eigen:
 }
 
 std::vector<space::Design> ForestProposer::propose(const dataset::Context& context, std::size_t count,
-                                                   const optimize::SearchOptions& search, double min_p_feasible) const {
-  optimize::Problem problem{.space = &space_, .allowed = {}, .constraints = {}, .model = {}};
+                                                   const optimize::SearchOptions& search, double min_p_feasible,
+                                                   const optimize::LevelMatrix* among) const {
+  optimize::Problem problem{.space = &space_, .allowed = {}, .among = among, .constraints = {}, .model = {}};
   problem.allowed.resize(space_.parameters().size());
   problem.constraints.push_back({.name = "1 - p_feasible", .limit = 1 - min_p_feasible});
   problem.model = [&](const optimize::LevelMatrix& levels) {

@@ -17,9 +17,10 @@ class ForestProposer {
   /// Error{usage} when no row of `train` is feasible.
   ForestProposer(const dataset::Dataset& train, std::uint64_t seed);
   /// The `count` best designs by predicted objective among those with a predicted probability of feasibility of at
-  /// least `min_p_feasible`; the likeliest ones when there are none.
+  /// least `min_p_feasible`; the likeliest ones when there are none. `among`: only these designs; null: any.
   [[nodiscard]] std::vector<space::Design> propose(const dataset::Context& context, std::size_t count,
-                                                   const optimize::SearchOptions& search, double min_p_feasible) const;
+                                                   const optimize::SearchOptions& search, double min_p_feasible,
+                                                   const optimize::LevelMatrix* among) const;
 
  private:
   [[nodiscard]] Eigen::MatrixXf features(const optimize::LevelMatrix& levels, const dataset::Context& context) const;

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "check/forest_proposer.h"
-#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
@@ -23,12 +22,8 @@
 namespace hindsight::check {
 namespace {
 
-constexpr EnumNames<W50Method, 6> kMethods{{{W50Method::prime, "prime"},
-                                            {W50Method::coms, "coms"},
-                                            {W50Method::supervised, "supervised"},
-                                            {W50Method::margins, "margins"},
-                                            {W50Method::forest, "forest"},
-                                            {W50Method::best_in_log, "best_in_log"}}};
+/// [chosen] Share of the trees that must call a design feasible.
+constexpr double kForestVotes = 0.5;
 
 void require_valid(const W50Options& options) {
   const auto refuse = [](const std::string& problem) { throw Error(ErrorKind::usage, problem); };
@@ -82,13 +77,32 @@ std::vector<std::uint16_t> levels_of(const dataset::Dataset& data, std::size_t r
   return {begin, begin + data.levels.cols()};
 }
 
-double best_of(const dataset::Dataset& data, const std::string& context) {
-  double best = std::numeric_limits<double>::infinity();
+/// Smallest and largest objective of the feasible rows; infinity and minus infinity without one.
+struct Range {
+  double best = std::numeric_limits<double>::infinity(), worst = -best;
+};
+Range range_of(const dataset::Dataset& data, const std::string& context) {
+  Range range;
   for (std::size_t i = 0; i < data.size(); ++i) {
     if (!data.feasible[i] || data.contexts[static_cast<std::size_t>(data.context[i])].name != context) continue;
-    best = std::min(best, data.objective[static_cast<Eigen::Index>(i)]);
+    range.best = std::min(range.best, data.objective[static_cast<Eigen::Index>(i)]);
+    range.worst = std::max(range.worst, data.objective[static_cast<Eigen::Index>(i)]);
   }
-  return best;
+  return range;
+}
+
+/// The designs of a context, each once; nothing where they are all of the space.
+std::optional<optimize::LevelMatrix> rows_of_partial_table(const dataset::Dataset& truth, std::size_t context) {
+  std::set<std::vector<std::uint16_t>> designs;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (static_cast<std::size_t>(truth.context[i]) == context) designs.insert(levels_of(truth, i));
+  }
+  const auto size = truth.space.size();
+  if (size && *size == designs.size()) return std::nullopt;
+  optimize::LevelMatrix levels(static_cast<Eigen::Index>(designs.size()), truth.levels.cols());
+  std::uint16_t* next = levels.data();
+  for (const std::vector<std::uint16_t>& design : designs) next = std::copy(design.begin(), design.end(), next);
+  return levels;
 }
 
 /// The training rows, best first: what a person without a model would take.
@@ -112,10 +126,7 @@ class Proposer {
   Proposer(const dataset::Dataset& train, const W50Options& options) : train_(train), options_(options) {
     count_ = *std::max_element(options.top.begin(), options.top.end());
     switch (options.method) {
-      case W50Method::prime:
-      case W50Method::coms:
-      case W50Method::supervised:
-      case W50Method::margins:
+      case W50Method::recipe:
         learn();
         break;
       case W50Method::forest:
@@ -127,16 +138,21 @@ class Proposer {
   }
   [[nodiscard]] bool interrupted() const { return trained_ && trained_->interrupted; }
 
-  [[nodiscard]] std::vector<space::Design> propose(const dataset::Context& context) const {
-    if (forest_) return forest_->propose(context, count_, search_options(), options_.min_p_feasible);
+  /// `among`: the only designs that may be proposed; null: any.
+  [[nodiscard]] std::vector<space::Design> propose(const dataset::Context& context,
+                                                   const optimize::LevelMatrix* among) const {
+    if (forest_) {
+      return forest_->propose(context, count_, search_options(), options_.min_p_feasible.value_or(kForestVotes), among);
+    }
     if (!trained_) return best_rows(train_, context.name, count_);
     optimize::ProposeOptions options;
     options.contexts = {context};
     options.pessimism = options_.pessimism;
-    options.min_p_feasible = options_.min_p_feasible;
+    options.min_p_feasible = options_.min_p_feasible.value_or(optimize::default_min_p_feasible(trained_->model));
     options.search = search_options();
     options.count = count_;
-    options.diversity = 1;
+    options.diversity = options_.diversity;
+    options.among = among;
     options.logged = &train_;
     options.threads = options_.threads;
     std::vector<space::Design> designs;
@@ -149,7 +165,6 @@ class Proposer {
  private:
   void learn() {
     surrogate::Recipe recipe = options_.recipe;
-    recipe.method = surrogate::parse_method(to_string(options_.method));
     recipe.seed = options_.seed;
     const surrogate::TrainOptions train_options{.device = options_.device,
                                                 .threads = options_.threads,
@@ -174,10 +189,6 @@ class Proposer {
 };
 
 }  // namespace
-
-W50Method parse_w50_method(const std::string& name) { return parse_enum("method", name, kMethods); }
-
-std::string to_string(W50Method method) { return std::string(name_in(kMethods, method)); }
 
 W50Rows choose_rows(const dataset::Dataset& truth, const W50Options& options) {
   require_valid(options);
@@ -218,7 +229,8 @@ W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
   }
   W50Score score;
   score.context = truth.contexts[context].name;
-  score.optimum = best_of(truth, score.context);
+  const Range range = range_of(truth, score.context);
+  score.optimum = range.best;
   std::vector<double> values;  // infinity: infeasible
   std::size_t unknown = 0;
   for (const space::Design& design : proposals) {
@@ -231,10 +243,13 @@ W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
   score.unknown_frac = values.empty() ? 0 : static_cast<double>(unknown) / static_cast<double>(values.size());
   for (const std::size_t k : top) {
     const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(k, values.size()));
-    W50Top one{.k = k, .ratio = 0, .infeasible_frac = 0};
+    W50Top one{.k = k, .ratio = 0, .regret = range.worst / range.best, .infeasible_frac = 0};
     if (end != values.begin()) {
       const double best = *std::min_element(values.begin(), end);
-      one.ratio = std::isfinite(best) ? score.optimum / best : 0;
+      if (std::isfinite(best)) {
+        one.ratio = score.optimum / best;
+        one.regret = best / score.optimum;
+      }
       one.infeasible_frac =
           static_cast<double>(std::count_if(values.begin(), end, [](double v) { return std::isinf(v); })) /
           static_cast<double>(end - values.begin());
@@ -264,10 +279,13 @@ W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
                    .interrupted = proposer.interrupted()};
   const std::vector<bool> held = held_out(truth, options.holdout_contexts);
   for (std::size_t c = 0; c < truth.contexts.size(); ++c) {
-    const double optimum = best_of(truth, truth.contexts[c].name);
+    const double optimum = range_of(truth, truth.contexts[c].name).best;
     if ((!options.holdout_contexts.empty() && !held[c]) || !std::isfinite(optimum)) continue;
-    W50Score score = score_proposals(truth, c, proposer.propose(truth.contexts[c]), options.top);
-    const double best = best_of(train, truth.contexts[c].name);
+    const auto among = rows_of_partial_table(truth, c);
+    W50Score score =
+        score_proposals(truth, c, proposer.propose(truth.contexts[c], among ? &*among : nullptr), options.top);
+    score.whole_space = !among;
+    const double best = range_of(train, truth.contexts[c].name).best;
     score.best_training = std::isfinite(best) ? optimum / best : 0;
     result.scores.push_back(std::move(score));
   }

@@ -25,10 +25,35 @@ struct Worker {
   std::uint64_t evaluations = 0;
 };
 
+/// Fills `levels` with designs from number `begin` on; the number of those that are allowed, which come first.
+Eigen::Index take_designs(const Problem& problem, const LevelSpace& space, std::size_t begin, LevelMatrix& levels) {
+  const auto dimensions = static_cast<std::size_t>(levels.cols());
+  Eigen::Index taken = 0;
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    std::uint16_t* row = levels.data() + static_cast<std::size_t>(taken) * dimensions;
+    const std::size_t number = begin + static_cast<std::size_t>(i);
+    if (problem.among == nullptr) {
+      space.levels_of(number, row);
+      ++taken;
+      continue;
+    }
+    const std::uint16_t* listed = problem.among->data() + number * dimensions;
+    if (!problem.is_allowed(listed)) continue;
+    std::copy(listed, listed + dimensions, row);
+    ++taken;
+  }
+  return taken;
+}
+
 }  // namespace
 
+std::optional<std::uint64_t> size_of(const Problem& problem, const LevelSpace& space) {
+  if (problem.among == nullptr) return space.size();
+  return static_cast<std::uint64_t>(problem.among->rows());
+}
+
 Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
-  const auto size = space.size();
+  const auto size = size_of(problem, space);
   if (!size || *size > std::max(options.enumeration_limit, options.evaluations)) {
     throw Error(ErrorKind::usage,
                 fmt::format("enumeration of {} designs exceeds the limit of {}. Fix or bound parameters, raise the "
@@ -46,12 +71,13 @@ Solution enumerate(const Problem& problem, const LevelSpace& space, const Search
       return;
     }
     LevelMatrix levels(static_cast<Eigen::Index>(end - begin), static_cast<Eigen::Index>(dimensions));
-    for (std::size_t i = begin; i < end; ++i) space.levels_of(i, levels.data() + (i - begin) * dimensions);
+    const Eigen::Index rows = take_designs(problem, space, begin, levels);
+    levels.conservativeResize(rows, Eigen::NoChange);
     const std::vector<Fitness> fitness = judge.fitness(levels, workers[w].smallest);
     for (std::size_t i = 0; i < fitness.size(); ++i) {
       workers[w].best.offer(levels.data() + i * dimensions, dimensions, fitness[i]);
     }
-    workers[w].evaluations += end - begin;
+    workers[w].evaluations += fitness.size();
   });
   Worker all(options, problem.constraints.size());
   for (const Worker& worker : workers) {

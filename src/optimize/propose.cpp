@@ -106,8 +106,10 @@ class Proposer {
       : model_(model), options_(options), search_(options.search) {
     problem_.space = &model.parts().space;
     problem_.allowed = options.allowed;
+    problem_.among = options.among;
     const auto size = allowed_count(problem_);
-    const bool exact = search_.kind == SearchKind::enumeration || (size && *size <= options.search.evaluations);
+    const bool exact = search_.kind == SearchKind::enumeration || options.among != nullptr ||
+                       (size && *size <= options.search.evaluations);
     const unsigned threads = resolve_threads(options.threads);
     // An enumeration runs whole blocks side by side; the other searches split the rows of one batch.
     search_.threads = exact ? threads : 1;

@@ -27,8 +27,10 @@ constexpr std::uint64_t kLeastRefinement = 2000;
 bool is_feasible(const Solution& solution) { return !solution.best.empty() && solution.best.front().violation <= 0; }
 
 Solution run(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
-  const bool small = space.size() && *space.size() <= options.evaluations;
-  if (options.kind == SearchKind::enumeration || small) return enumerate(problem, space, options);
+  const auto size = size_of(problem, space);
+  const bool small = size && *size <= options.evaluations;
+  if (options.kind == SearchKind::enumeration || small || problem.among != nullptr)
+    return enumerate(problem, space, options);
   SearchState state(problem, space, options);
   switch (options.kind) {
     case SearchKind::firefly:
@@ -75,7 +77,8 @@ Learned only(const Problem& problem, std::size_t c, Others others, const LevelMa
 /// The smallest value of constraint `c`: alone, or while the others are met.
 Solution minimise_constraint(const Problem& problem, std::size_t c, Others others, const SearchOptions& options,
                              const std::vector<Candidate>& start) {
-  Problem smallest{.space = problem.space, .allowed = problem.allowed, .constraints = {}, .model = {}};
+  Problem smallest{
+      .space = problem.space, .allowed = problem.allowed, .among = problem.among, .constraints = {}, .model = {}};
   for (std::size_t i = 0; others == Others::kept && i < problem.constraints.size(); ++i) {
     if (i != c) smallest.constraints.push_back(problem.constraints[i]);
   }
@@ -122,7 +125,7 @@ std::vector<Point> first_points(const SearchOptions& options, const LevelSpace& 
 
 std::optional<std::uint64_t> allowed_count(const Problem& problem) {
   HINDSIGHT_EXPECT(problem.space != nullptr);
-  return LevelSpace(*problem.space, problem.allowed).size();
+  return size_of(problem, LevelSpace(*problem.space, problem.allowed));
 }
 
 Solution search(const Problem& problem, const SearchOptions& options) {

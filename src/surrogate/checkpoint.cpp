@@ -45,10 +45,9 @@ class ArrayWriter {
   }
   /// Whole numbers below 2^24 are exact as float32.
   template <typename Values>
-  void numbers(const std::string& name, const Values& values, std::vector<std::int64_t> shape) {
+  void numbers(const std::string& name, const Values& values, const std::vector<std::int64_t>& shape) {
     if (values.size() == 0) return;
-    file_.tensors.emplace_back(prefix_ + name,
-                               Tensor{.shape = std::move(shape), .values = {values.begin(), values.end()}});
+    file_.tensors.emplace_back(prefix_ + name, Tensor{.shape = shape, .values = {values.begin(), values.end()}});
   }
 
  private:

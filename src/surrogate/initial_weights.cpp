@@ -27,8 +27,9 @@ void fill_sinusoid(Tensor& tensor) {
   const std::int64_t d = tensor.shape[1];
   for (std::int64_t t = 0; t < tensor.shape[0]; ++t) {
     for (std::int64_t j = 0; j < d; ++j) {
+      const std::int64_t even = j - j % 2;
       const double angle =
-          static_cast<double>(t) / std::pow(kPositionBase, static_cast<double>(j / 2 * 2) / static_cast<double>(d));
+          static_cast<double>(t) / std::pow(kPositionBase, static_cast<double>(even) / static_cast<double>(d));
       tensor.values[static_cast<std::size_t>(t * d + j)] =
           static_cast<float>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }

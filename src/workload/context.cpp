@@ -76,7 +76,7 @@ struct Feature {
 };
 
 const std::vector<Feature>& features() {
-  static const std::vector<Feature> kTable{
+  static const std::vector<Feature> table{
       {{"convolution_layers", "Convolutions, dense, grouped and transposed; repeats counted."},
        [](const Network& net) { return static_cast<double>(count_layers(net).convolution); }},
       {{"depthwise_layers", "Depthwise convolutions; repeats counted."},
@@ -128,18 +128,18 @@ const std::vector<Feature>& features() {
       {{"single_row_weight_bytes_frac", "Share of weight bytes that serve a single row and so are used once."},
        [](const Network& net) { return share(net, weight_bytes_with_repeats, has_one_row); }},
   };
-  return kTable;
+  return table;
 }
 
 }  // namespace
 
 const std::vector<ContextFeature>& context_features() {
-  static const std::vector<ContextFeature> kList = [] {
+  static const std::vector<ContextFeature> list = [] {
     std::vector<ContextFeature> result;
     for (const Feature& feature : features()) result.push_back(feature.meaning);
     return result;
   }();
-  return kList;
+  return list;
 }
 
 std::vector<double> context_vector(const Network& network) {

@@ -25,7 +25,7 @@ struct Feature {
 };
 
 const std::vector<Feature>& features() {
-  static const std::vector<Feature> kTable{
+  static const std::vector<Feature> table{
       {{"log2_m", "Rows of the product: output pixels or tokens, batch included."},
        [](const Place& p) { return log2_of(p.layer.m); }},
       {{"log2_n", "Columns of the product: output channels of one group."},
@@ -65,18 +65,18 @@ const std::vector<Feature>& features() {
       {{"last", "1 for the last layer: its output leaves the chip."},
        [](const Place& p) { return p.last ? 1.0 : 0.0; }},
   };
-  return kTable;
+  return table;
 }
 
 }  // namespace
 
 const std::vector<LayerFeature>& layer_features() {
-  static const std::vector<LayerFeature> kMeanings = [] {
+  static const std::vector<LayerFeature> all_meanings = [] {
     std::vector<LayerFeature> meanings;
     for (const Feature& feature : features()) meanings.push_back(feature.meaning);
     return meanings;
   }();
-  return kMeanings;
+  return all_meanings;
 }
 
 LayerTable layer_table(const std::vector<GemmLayer>& layers) {

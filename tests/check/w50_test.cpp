@@ -181,11 +181,28 @@ TEST(W50, TheForestLearnsWhatIsInfeasibleAndExtendsTheTrend) {
   EXPECT_EQ(run_w50(truth(), options).scores.front().top[1].ratio, result.scores.front().top[1].ratio);
 }
 
-TEST(W50, KnowsItsMethods) {
-  for (const char* name : {"prime", "coms", "supervised", "forest", "best_in_log"}) {
-    EXPECT_EQ(to_string(parse_w50_method(name)), name);
+TEST(W50Score, ASetWithoutAFeasibleProposalCountsAsTheWorstFeasibleRow) {
+  const W50Score score = score_proposals(truth(), 0, {{{0, 3}}, {{4, 1}}}, {1, 2});
+  EXPECT_DOUBLE_EQ(score.top[0].regret, 16 * 3);
+  EXPECT_DOUBLE_EQ(score.top[0].ratio, 0);
+  EXPECT_DOUBLE_EQ(score.top[1].regret, 5 * 2);
+  EXPECT_DOUBLE_EQ(score.top[1].ratio, 0.1);
+}
+
+TEST(W50, ATableThatLacksDesignsIsScoredAmongItsOwnRows) {
+  const dataset::Dataset data = truth();
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < 64; ++i) {
+    if (i % 3 != 0) rows.push_back(i);  // of the first context
   }
-  EXPECT_THROW(static_cast<void>(parse_w50_method("forrest")), Error);
+  W50Options options;
+  options.method = W50Method::forest;
+  options.top = {16};
+  const W50Result part = run_w50(data.subset(rows).without_empty_contexts(), options);
+  EXPECT_FALSE(part.scores.front().whole_space);
+  EXPECT_EQ(part.scores.front().unknown_frac, 0);
+  const W50Result whole = run_w50(data, options);
+  EXPECT_TRUE(whole.scores.front().whole_space);
 }
 
 }  // namespace

@@ -13,11 +13,9 @@
 
 namespace hindsight::check {
 
-/// Who proposes: the four trainings, a random forest (objective and feasibility), or nobody (best training row).
-enum class W50Method { prime, coms, supervised, margins, forest, best_in_log };
-/// Error{usage} with the nearest name.
-[[nodiscard]] W50Method parse_w50_method(const std::string& name);
-[[nodiscard]] std::string to_string(W50Method method);
+/// Who proposes: a surrogate trained by a recipe, a random forest (objective and feasibility), or nobody (best training
+/// row).
+enum class W50Method { recipe, forest, best_in_log };
 
 struct W50Options {
   double hide_frac = 0.5;  ///< share of the feasible rows of every context that is hidden, best first
@@ -25,12 +23,14 @@ struct W50Options {
   double train_frac = 1;                           ///< in (0, 1]
   std::vector<std::size_t> top = {1, 16, 128};     ///< numbers of proposals that are scored
   std::vector<std::string> holdout_contexts = {};  ///< never trained on, and then the only ones scored
-  W50Method method = W50Method::prime;
-  surrogate::Recipe recipe = {};  ///< `method` and `seed` of these options replace its own
+  W50Method method = W50Method::recipe;
+  surrogate::Recipe recipe = {};  ///< `seed` of these options replaces its own
   std::uint64_t seed = 1;         ///< of sampling, training and search
-  std::uint64_t evaluations = 200'000;
-  double min_p_feasible = 0.5;
+  // Proposing, with the defaults of `hindsight propose`
+  std::uint64_t evaluations = optimize::kDefaultEvaluations;
+  std::optional<double> min_p_feasible = {};  ///< nothing: optimize::default_min_p_feasible
   double pessimism = 1;
+  std::size_t diversity = 2;
   surrogate::Device device = surrogate::Device::cpu;
   unsigned threads = 0;
 };
@@ -50,12 +50,14 @@ struct W50Rows {
 struct W50Top {
   std::size_t k = 0;
   double ratio = 0;            ///< optimum / best true objective among them: 1 = optimum found, 0 = none feasible
+  double regret = 1;           ///< best true objective among them / optimum; none feasible: as the worst feasible row
   double infeasible_frac = 0;  ///< share of them that is infeasible or not in the table
 };
 struct W50Score {
   std::string context;
   double optimum = 0;        ///< smallest objective of the whole table
   double best_training = 0;  ///< ratio of the best training row; 0 when held out
+  bool whole_space = true;   ///< the table has every design of the space; else its rows alone were proposed from
   double unknown_frac = 0;   ///< share of the proposals that the table does not have
   std::vector<W50Top> top;
 };

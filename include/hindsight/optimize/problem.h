@@ -37,6 +37,9 @@ struct Learned {
 struct Problem {
   const space::DesignSpace* space = nullptr;
   AllowedLevels allowed;
+  /// Where given, only these designs (n x parameters) are answers, those among them that are allowed: a search then
+  /// judges each of them. Null: the whole space.
+  const LevelMatrix* among = nullptr;
   std::vector<Constraint> constraints;
   /// Asked once per design that meets every constraint with a function, for the score and all learned constraints.
   std::function<Learned(const LevelMatrix& levels)> model;

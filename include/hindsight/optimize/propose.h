@@ -30,6 +30,7 @@ struct ProposeOptions {
   SearchOptions search;
   std::vector<Constraint> constraints;  ///< learned ones are read from the model's heads of their names
   AllowedLevels allowed;
+  const LevelMatrix* among = nullptr;  ///< only these designs are proposed (problem.h); null: any
   /// Per context, or none at all: values of the objective, in its unit, that no design is below (n). Predictions below
   /// are lifted to them. An empty function: no bound is known.
   std::vector<std::function<Eigen::VectorXd(const LevelMatrix&)>> lower_bounds;

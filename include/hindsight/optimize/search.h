@@ -26,6 +26,9 @@ struct Solution {
   std::vector<double> smallest_constraint_value;
 };
 
+/// [chosen] Designs judged by default: proposals of the shipped models no longer change beyond (docs/optimize.md).
+inline constexpr std::uint64_t kDefaultEvaluations = 50'000;
+
 enum class SearchKind { firefly, evolutionary, local, enumeration };
 [[nodiscard]] SearchKind parse_search(const std::string& name);
 [[nodiscard]] std::string to_string(SearchKind kind);
@@ -42,11 +45,11 @@ struct SearchOptions {
   unsigned threads = 1;
 };
 /// Deterministic for a given seed. At most `evaluations` distinct designs are judged; a space with no more allowed
-/// designs than that is enumerated, whatever the kind. Error{usage} when enumeration exceeds its limit (says the
-/// count).
+/// designs than that is enumerated, whatever the kind, and so is a problem `among` listed designs. Error{usage} when
+/// enumeration exceeds its limit (says the count).
 [[nodiscard]] Solution search(const Problem& problem, const SearchOptions& options);
 
-/// Number of designs within `problem.allowed`; nothing when it exceeds 2^63 - 1.
+/// Number of designs within `problem.allowed`, or of those listed; nothing when it exceeds 2^63 - 1.
 [[nodiscard]] std::optional<std::uint64_t> allowed_count(const Problem& problem);
 
 /// Why `solution` has no feasible design, in one sentence for a person: the constraint that no design meets and the
