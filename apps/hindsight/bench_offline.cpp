@@ -20,7 +20,7 @@ struct Options {
   std::vector<std::string> tasks, methods;
   std::int64_t seeds = 3;
   std::int64_t samples = 20'000;
-  std::string recipe = "default";
+  std::string recipe = "v0.1";
   std::vector<std::string> settings;
   std::string technology = "22nm";
   double min_feasible = 0.5;

@@ -14,6 +14,7 @@
 #include "hindsight/dataset/load.h"
 #include "hindsight/report/w50.h"
 #include "output.h"
+#include "recipe_choice.h"
 #include "recipe_settings.h"
 #include "verbs.h"
 
@@ -153,6 +154,8 @@ Contender contender(const Options& options, const std::string& name) {
     result.method = check::W50Method::forest;
   } else if (name == "best_in_log") {
     result.method = check::W50Method::best_in_log;
+  } else if (name == kChosenRecipe) {
+    result.method = check::W50Method::chosen;
   } else {
     result.recipe = named_recipe(options.recipe, name);
     for (const std::string& setting : options.settings) apply_setting(result.recipe, setting);
@@ -178,7 +181,8 @@ int run(const Options& options, const Provenance& provenance) {
         check::W50Result result = check::run_w50(truth, w50);
         if (result.interrupted) break;
         if (!options.quiet) {
-          remark(fmt::format("{} {} seed {}: {:.1f} s", name, who.name, w50.seed, result.seconds));
+          const std::string chosen = who.method == check::W50Method::chosen ? fmt::format(" ({})", result.recipe) : "";
+          remark(fmt::format("{} {}{} seed {}: {:.1f} s", name, who.name, chosen, w50.seed, result.seconds));
         }
         const bool trained = who.method == check::W50Method::recipe;
         runs.push_back({name, who.name, trained ? surrogate::to_yaml(who.recipe) : "", w50.seed, std::move(result)});
@@ -201,7 +205,8 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));
   verb->add_option("--seed", options->first_seed, "First seed [1]")->check(between(0, INT64_MAX / 2));
   verb->add_option("--top", options->top, "Numbers of proposals to score [1,16,128]")->delimiter(',');
-  verb->add_option("--method,--methods", options->methods, "Methods, recipes, forest, best_in_log")->delimiter(',');
+  verb->add_option("--method,--methods", options->methods, "Methods, recipes, default, forest, best_in_log")
+      ->delimiter(',');
   verb->add_option("--min-feasible", options->min_feasible, "Smallest p_feasible of a proposal [as propose]");
   verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")

@@ -109,6 +109,7 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   add_space(app, session);
   add_workload(app, session);
   add_train(app, session);
+  add_backtest(app, session);
   add_model(app, session);
   add_propose(app, session);
   add_check(app, session);

@@ -15,7 +15,7 @@ namespace hindsight::app {
 surrogate::Recipe recipe_for(const std::string& name, const std::string& method) {
   const bool has_its_own =
       method == to_string(surrogate::Method::margins) || method == to_string(surrogate::Method::layers);
-  const std::string own = has_its_own ? method : "default";
+  const std::string own = has_its_own ? method : "v0.1";
   surrogate::Recipe recipe = surrogate::load_recipe(name.empty() ? own : name);
   if (!method.empty()) recipe.method = surrogate::parse_method(method);
   return recipe;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "file_roles.h"
 #include "hindsight/core/enum_names.h"
@@ -20,14 +19,14 @@
 #include "hindsight/dataset/load.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/log/log.h"
-#include "hindsight/log/query.h"
+#include "hindsight/report/backtest.h"
 #include "hindsight/report/model.h"
-#include "hindsight/study/log_names.h"
+#include "hindsight/study/backtest.h"
 #include "hindsight/study/training_record.h"
 #include "hindsight/surrogate/tune.h"
-#include "hindsight/workload/network.h"
-#include "hindsight/workload/synthetic.h"
+#include "learning_rows.h"
 #include "output.h"
+#include "recipe_choice.h"
 #include "recipe_settings.h"
 #include "verbs.h"
 
@@ -35,13 +34,7 @@ namespace hindsight::app {
 namespace {
 
 struct Options {
-  std::string log;
-  std::string workloads;
-  std::string objective;
-  bool maximise = false;
-  std::vector<std::int64_t> runs;
-  std::string space, evaluator;
-  std::vector<std::string> where, constraints;
+  LearningRows rows;
   std::string recipe;
   std::string method;
   std::vector<std::string> settings;
@@ -56,82 +49,61 @@ struct Options {
   bool tune = false;
   bool quiet = false;
   bool json = false;
+  std::string choice;  ///< how backtests chose the recipe; empty where the user named it
 };
 
 constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;  // JSON numbers stay exact
 constexpr int kMostThreads = 4096;
+/// [chosen] Of the recipes that fit any log the one with the best backtests on the tables of docs/accuracy.md.
+constexpr const char* kUntested = "margins";
 constexpr std::int64_t kMostMembers = 256;
 constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
 
-/// The names in a list; nothing for all of the log.
-std::vector<std::string> workload_names(const std::string& list) {
-  return list.empty() || list == "all" ? std::vector<std::string>() : workload::names_in_list(list);
+/// Whether the user names a recipe; otherwise backtests choose one.
+bool is_named(const Options& options) {
+  return !options.method.empty() || !(options.recipe.empty() || options.recipe == kChosenRecipe);
 }
 
-/// The options with metrics by the names that the log has, and the log's own objective where none was named.
-Options with_log_names(Options options) {
-  const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
-  const study::LearningWords words = study::with_log_names(
-      log, {.objective = options.objective, .constraints = options.constraints, .where = options.where});
-  if (options.objective.empty() && words.objective != "latency" && !options.quiet) {
-    remark(fmt::format("objective: {}, that of the import", words.objective));
-  }
-  options.objective = words.objective;
-  options.constraints = words.constraints;
-  options.where = words.where;
-  return options;
-}
-
-dataset::Selection make_selection(const Options& options) {
-  dataset::Selection selection;
-  selection.workloads = workload_names(options.workloads);
-  selection.runs = options.runs;
-  if (!options.space.empty()) selection.space = options.space;
-  if (!options.evaluator.empty()) selection.evaluator = options.evaluator;
-  for (const std::string& condition : options.where) selection.where.push_back(dataset::parse_condition(condition));
-  selection.objective = dataset::parse_objective(
-      options.objective, options.maximise ? dataset::Direction::maximise : dataset::Direction::minimise);
-  selection.constraints = options.constraints;
-  return selection;
-}
-
-/// Of a set of synthetic networks some are too large for every logged design, and a surrogate learns from feasible
-/// designs: those networks are left out. One that the log does not have at all stays, and is refused by its name.
-void leave_out_infeasible_synthetic(const Options& options, dataset::Selection& selection) {
-  const std::vector<std::string> pieces = split(options.workloads, ',');
-  if (std::none_of(pieces.begin(), pieces.end(), workload::names_synthetic_set)) return;
-  const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
-  std::set<std::string> infeasible;
-  for (const log::WorkloadRecord& record : log::workloads(log)) {
-    if (workload::synthetic_family_of(record.name)) infeasible.insert(record.name);
-  }
-  const log::EvaluationFilter filter{.evaluator = selection.evaluator, .space = selection.space};
-  for (const log::WorkloadStats& stats : log::workload_stats(log, filter)) {
-    if (stats.feasible > 0) infeasible.erase(stats.workload);
-  }
-  std::vector<std::string> kept;
-  for (const std::string& name : selection.workloads) {
-    if (!infeasible.contains(name)) kept.push_back(name);
-  }
-  if (kept.empty() || kept.size() == selection.workloads.size()) return;
-  if (!options.quiet) {
-    remark(fmt::format("{} of {} are left out: no logged design can run them", selection.workloads.size() - kept.size(),
-                       counted(selection.workloads.size(), "workload")));
-  }
-  selection.workloads = std::move(kept);
-}
-
-surrogate::Recipe make_recipe(const Options& options) {
-  surrogate::Recipe recipe = recipe_for(options.recipe, options.method);
+/// `recipe` with what the options change in it.
+surrogate::Recipe make_recipe(const Options& options, surrogate::Recipe recipe) {
   if (!options.split.empty()) recipe.split.kind = dataset::parse_split_kind(options.split);
   if (!options.hold_out.empty()) {
     recipe.split.kind = dataset::SplitKind::leave_workloads_out;
-    recipe.split.held_out = workload_names(options.hold_out);
+    recipe.split.held_out = names_of_list(options.hold_out);
   }
   if (options.seed >= 0) recipe.seed = static_cast<std::uint64_t>(options.seed);
   if (options.ensemble > 0) recipe.ensemble = options.ensemble;
   for (const std::string& setting : options.settings) apply_setting(recipe, setting);
   return recipe;
+}
+
+/// The names of all settings and their values are checked before a backtest is run.
+void check_settings(const Options& options) {
+  if (!is_named(options)) static_cast<void>(make_recipe(options, surrogate::Recipe{}));
+}
+
+/// The recipe that backtests choose; `how` becomes a sentence on the choice.
+surrogate::Recipe chosen_recipe(const Options& options, std::string& how) {
+  const dataset::Dataset data = dataset::load_dataset(options.rows.log, selection_of(options.rows));
+  if (data.feasible_count() < study::kLeastFeasible) {
+    how = fmt::format("{}, too few for backtests", counted(data.feasible_count(), "feasible row"));
+    if (!options.quiet) remark(fmt::format("recipe: {}, since the log has {}", kUntested, how));
+    return make_recipe(options, surrogate::load_recipe(kUntested));
+  }
+  study::BacktestOptions backtests;
+  for (surrogate::Recipe& recipe : study::candidate_recipes(data)) {
+    recipe = make_recipe(options, std::move(recipe));
+    recipe.split.kind = dataset::SplitKind::random;  // a part without the applications held out has none to hold out
+    backtests.candidates.push_back(recipe);
+  }
+  backtests.threads = options.threads;
+  const study::BacktestResult result = run_backtests(data, backtests, options.quiet);
+  how = report::choice_text(result);
+  if (!options.quiet) {
+    remark("recipe: " + how);
+    for (const std::string& doubt : result.remarks) remark(doubt);
+  }
+  return make_recipe(options, study::candidate_recipes(data)[result.chosen]);
 }
 
 surrogate::Device parse_device(const std::string& name) {
@@ -157,9 +129,9 @@ std::string checkpoint_of(const Options& options) { return options.out + ".check
 
 void require_separate_files(const Options& options) {
   FileRoles()
-      .reads_log("--log", options.log)
+      .reads_log("--log", options.rows.log)
       .reads("--recipe", options.recipe)
-      .reads("--space", options.space)
+      .reads("--space", options.rows.space)
       .writes_model("--out", options.out)
       .writes("--out (checkpoint)", checkpoint_of(options))
       .require_usable();
@@ -196,22 +168,23 @@ class TrainingProgress {
 surrogate::Model with_provenance(const surrogate::Model& model, const Options& options, const Provenance& provenance,
                                  const dataset::Dataset& data) {
   surrogate::Model::Parts parts = model.parts();
+  if (!options.choice.empty()) parts.provenance["recipe_chosen"] = options.choice;
   parts.provenance.insert({{"command_line", provenance.command_line},
                            {"host", provenance.host},
                            {"evaluator", data.evaluator},
-                           {"log", options.log},
+                           {"log", options.rows.log},
                            {"rows", std::to_string(data.size())},
                            {"feasible_rows", std::to_string(data.feasible_count())}});
   return surrogate::Model(std::move(parts));
 }
 
 std::string options_json(const Options& options, const surrogate::Recipe& recipe) {
-  const nlohmann::ordered_json json{{"workloads", options.workloads},
-                                    {"objective", options.objective},
-                                    {"maximise", options.maximise},
-                                    {"runs", options.runs},
-                                    {"where", options.where},
-                                    {"constraints", options.constraints},
+  const nlohmann::ordered_json json{{"workloads", options.rows.workloads},
+                                    {"objective", options.rows.objective},
+                                    {"maximise", options.rows.maximise},
+                                    {"runs", options.rows.runs},
+                                    {"where", options.rows.where},
+                                    {"constraints", options.rows.constraints},
                                     {"out", options.out},
                                     {"tune", options.tune},
                                     {"recipe", surrogate::to_yaml(recipe)}};
@@ -269,7 +242,9 @@ int end_interrupted(const Options& options, const Provenance& provenance, const 
                      counted(static_cast<std::uint64_t>(result.steps_done()), "step"),
                      has_model ? options.out + " is as it was" : "no model was written", checkpoint_of(options),
                      report::reached_text(result.members)));
-  remark(fmt::format("go on with: {}{}", provenance.command_line, options.resume ? "" : " --resume"));
+  const std::string named =
+      options.choice.empty() ? "" : fmt::format(" --recipe {}", printable(summary.plan->recipe.name));
+  remark(fmt::format("go on with: {}{}{}", provenance.command_line, named, options.resume ? "" : " --resume"));
   return exit_code(ErrorKind::interrupted);
 }
 
@@ -306,26 +281,32 @@ int train_and_store(const Options& options, const Provenance& provenance, const 
 }
 
 int run(const Options& given, const Provenance& provenance) {
-  const surrogate::Recipe recipe = make_recipe(given);
+  std::optional<surrogate::Recipe> recipe;
+  if (is_named(given)) recipe = make_recipe(given, recipe_for(given.recipe, given.method));
+  check_settings(given);
   static_cast<void>(parse_device(given.device));
   require_model_name(given.out);
   require_separate_files(given);
-  const Options options = with_log_names(given);
-  dataset::Selection selection = make_selection(options);
-  if (recipe.method != surrogate::Method::layers) leave_out_infeasible_synthetic(options, selection);
+  Options options = given;
+  options.rows = with_log_names(given.rows, given.quiet);
   // The training is noted in the log: one that cannot be written is refused before its rows are read.
-  static_cast<void>(log::Log::open(options.log, log::OpenMode::read_write));
+  static_cast<void>(log::Log::open(options.rows.log, log::OpenMode::read_write));
   install_interrupt_handlers();
-  const dataset::Dataset data = dataset::load_dataset(options.log, selection);
+  if (!recipe) recipe = chosen_recipe(options, options.choice);
+  dataset::Selection selection = selection_of(options.rows);
+  if (recipe->method != surrogate::Method::layers) {
+    leave_out_infeasible_synthetic(options.rows, options.quiet, selection);
+  }
+  const dataset::Dataset data = dataset::load_dataset(options.rows.log, selection);
   if (options.resume && !std::filesystem::exists(checkpoint_of(options))) {
     remark(
         fmt::format("--resume: there is no {} (it holds what an interrupted training had done). Training from the "
                     "start",
                     checkpoint_of(options)));
   }
-  surrogate::TrainingPlan plan = surrogate::plan_training(data, recipe);
+  surrogate::TrainingPlan plan = surrogate::plan_training(data, *recipe);
   if (!options.quiet) warn_of_few_rows(data, plan);
-  study::TrainingRecord record(options.log, provenance, options_json(options, recipe));
+  study::TrainingRecord record(options.rows.log, provenance, options_json(options, *recipe));
   return train_and_store(options, provenance, data, std::move(plan), record);
 }
 
@@ -334,20 +315,10 @@ int run(const Options& given, const Provenance& provenance) {
 void add_train(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("train", "Learn a surrogate from a log");
-  verb->add_option("--log", options->log, "SQLite log to learn from")->required();
+  add_learning_rows(*verb, options->rows);
   verb->add_option("--out", options->out, "Model file to write (.safetensors)")->required();
-  verb->add_option("--workloads,--workload", options->workloads, "Names a,b,c; prime9; synthetic:N [all of the log]");
-  verb->add_option("--objective", options->objective, "Product of powers of metrics [latency, or imported]");
-  verb->add_flag("--maximise", options->maximise, "Larger objectives are better");
-  verb->add_option("--runs", options->runs, "Only rows of these runs a,b,c")
-      ->delimiter(',')
-      ->check(between(1, INT64_MAX));
-  repeatable(verb->add_option("--where", options->where, "Only rows with METRIC<=NUMBER etc."));
-  repeatable(verb->add_option("--constraint", options->constraints, "Metric to learn as a limit of proposals"));
-  verb->add_option("--space", options->space, "Design space, where the log has several");
-  verb->add_option("--evaluator", options->evaluator, "Evaluator, where the log has several");
-  verb->add_option("--recipe", options->recipe, "Name or YAML file [default; margins]");
-  verb->add_option("--method", options->method, "prime, coms, supervised, margins [recipe]");
+  verb->add_option("--recipe", options->recipe, "Name or YAML file [chosen by backtests]");
+  verb->add_option("--method", options->method, "prime, coms, supervised, margins, layers");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe, e.g. alpha=0.1"));
   verb->add_option("--seed", options->seed, "First seed [recipe]")->check(between(0, kLargestSeed));
   verb->add_option("--ensemble,--seeds", options->ensemble, "Members, one seed each [recipe]")

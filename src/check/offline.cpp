@@ -230,6 +230,7 @@ class Study {
     surrogate::Recipe recipe = options.recipe;
     recipe.method = surrogate::Method::prime;
     recipe.seed = 0;
+    if (recipe.name == "v0.1") recipe.name = "default";  // what the results of that version call it
     const std::string settings =
         fmt::format("{}\n{} {} {} {}", surrogate::to_yaml(recipe), options.proposals, options.evaluations,
                     shortest(options.min_p_feasible), shortest(options.pessimism));

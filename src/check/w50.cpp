@@ -18,6 +18,7 @@
 #include "hindsight/dataset/scaling.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/optimize/propose.h"
+#include "hindsight/study/backtest.h"
 
 namespace hindsight::check {
 namespace {
@@ -127,7 +128,10 @@ class Proposer {
     count_ = *std::max_element(options.top.begin(), options.top.end());
     switch (options.method) {
       case W50Method::recipe:
-        learn();
+        learn(options.recipe);
+        break;
+      case W50Method::chosen:
+        learn(chosen_recipe());
         break;
       case W50Method::forest:
         forest_.emplace(train, options.seed);
@@ -136,6 +140,7 @@ class Proposer {
         break;
     }
   }
+  [[nodiscard]] const std::string& recipe() const { return recipe_; }
   [[nodiscard]] bool interrupted() const { return trained_ && trained_->interrupted; }
 
   /// `among`: the only designs that may be proposed; null: any.
@@ -163,8 +168,8 @@ class Proposer {
   }
 
  private:
-  void learn() {
-    surrogate::Recipe recipe = options_.recipe;
+  void learn(surrogate::Recipe recipe) {
+    recipe_ = recipe.name;
     recipe.seed = options_.seed;
     const surrogate::TrainOptions train_options{.device = options_.device,
                                                 .threads = options_.threads,
@@ -172,6 +177,14 @@ class Proposer {
                                                 .resume = false,
                                                 .progress = {}};
     trained_.emplace(surrogate::train(train_, recipe, train_options));
+  }
+  /// As `hindsight train` chooses where no recipe is named.
+  [[nodiscard]] surrogate::Recipe chosen_recipe() const {
+    study::BacktestOptions options;
+    options.candidates = study::candidate_recipes(train_);
+    options.threads = options_.threads;
+    const study::BacktestResult result = study::backtest(train_, options);
+    return result.candidates[result.chosen].recipe;
   }
   [[nodiscard]] optimize::SearchOptions search_options() const {
     optimize::SearchOptions search;
@@ -184,6 +197,7 @@ class Proposer {
   const dataset::Dataset& train_;
   const W50Options& options_;
   std::size_t count_ = 0;
+  std::string recipe_;
   std::optional<surrogate::TrainResult> trained_;
   std::optional<ForestProposer> forest_;
 };
@@ -274,6 +288,7 @@ W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
                    .train_rows = rows.train.size(),
                    .train_feasible = train.feasible_count(),
                    .scores = {},
+                   .recipe = proposer.recipe(),
                    .seconds = 0,
                    .simulator_queries = 0,
                    .interrupted = proposer.interrupted()};

@@ -225,7 +225,8 @@ std::string w50_json(const std::vector<W50Run>& runs, const check::W50Options& o
     }
     json["runs"].push_back({{"table", run.table},
                             {"method", run.method},
-                            {"recipe", run.recipe},
+                            {"recipe", run.result.recipe},
+                            {"recipe_text", run.recipe},
                             {"seed", run.seed},
                             {"table_rows", run.result.table_rows},
                             {"hidden_rows", run.result.hidden_rows},

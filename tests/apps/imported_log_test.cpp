@@ -36,7 +36,8 @@ class ImportedLog : public AppTest {
     return hindsight(arguments);
   }
   [[nodiscard]] Outcome train(std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--ensemble", "1"};
+    std::vector<std::string> arguments{"train",      "--log", log(),      "--out", model(),
+                                       "--ensemble", "1",     "--method", "prime"};
     for (const char* setting : {"steps=40", "final_steps=5", "evaluate_interval=20", "mining_generations=1"}) {
       arguments.insert(arguments.end(), {"--set", setting});
     }

@@ -20,6 +20,7 @@ class LearnContexts : public AppTest {
     }
   }
   [[nodiscard]] static Outcome tiny(std::vector<std::string> arguments) {
+    if (arguments.front() == "train") arguments.insert(arguments.end(), {"--method", "prime"});
     arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
     return hindsight(arguments);
   }

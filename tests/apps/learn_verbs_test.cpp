@@ -41,6 +41,9 @@ class Learn : public AppTest {
   [[nodiscard]] Outcome train(std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments{"train", "--log", log(), "--out", model()};
     arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
+    const bool names_it = std::any_of(more.begin(), more.end(),
+                                      [](const std::string& word) { return word == "--recipe" || word == "--method"; });
+    if (!names_it) arguments.insert(arguments.end(), {"--method", "prime"});  // nothing is backtested
     arguments.insert(arguments.end(), more.begin(), more.end());
     return hindsight(arguments);
   }
@@ -215,7 +218,8 @@ TEST_F(Learn, LeavesOutSyntheticNetworksThatNoLoggedDesignRuns) {
   const auto infeasible = std::count_if(stats.begin(), stats.end(), [](const auto& one) { return one.feasible == 0; });
   ASSERT_GT(infeasible, 0);
   ASSERT_LT(infeasible, 12);
-  std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--workloads", "synthetic:12"};
+  std::vector<std::string> arguments{"train",       "--log",        log(),      "--out", model(),
+                                     "--workloads", "synthetic:12", "--method", "prime"};
   arguments.insert(arguments.end(), kTiny.begin(), kTiny.end() - 1);  // not --quiet
   const Outcome trained = hindsight(arguments);
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
@@ -229,7 +233,7 @@ TEST_F(Learn, OffersTheNearestWorkload) {
   expect_one_line_error(train({"--workloads", "mobilnet_v2"}), 2, "mobilenet_v2");
   expect_one_line_error(train({"--objective", "latncy_s"}), 2, "latency_s");
   expect_one_line_error(train({"--set", "alhpa=1"}), 2, "alpha");
-  expect_one_line_error(train({"--recipe", "defualt"}), 2, "default");
+  expect_one_line_error(train({"--recipe", "v0.2"}), 2, "v0.1");
   expect_one_line_error(train({"--method", "priem"}), 2, "prime");
 }
 
@@ -287,7 +291,7 @@ TEST_F(Learn, ReplacesAModelWholeOrNotAtAll) {
 TEST_F(Learn, CtrlCKeepsTheModelThatWasThereAndPrintsACommandThatGoesOn) {
   make_model();
   const std::string before = hash_of(model()), card = hash_of(file("study.md"));
-  std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--threads", "1"};
+  std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--threads", "1", "--method", "prime"};
   arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
   // Long enough to be hit, short enough that the command it prints ends.
   arguments.insert(arguments.end(), {"--set", "ensemble=3", "--set", "steps=400", "--set", "patience=0"});
@@ -322,7 +326,8 @@ TEST_F(Learn, CtrlCKeepsTheModelThatWasThereAndPrintsACommandThatGoesOn) {
 TEST_F(Learn, CtrlCLeavesNoModelAndEveryMemberGoesOnWhereItWas) {
   ASSERT_EQ(sweep().exit_code, 0);
   // Two members side by side, neither of which comes to its end.
-  std::vector<std::string> arguments{"train", "--log", log(), "--out", model(), "--json", "--threads", "2"};
+  std::vector<std::string> arguments{"train",  "--log",     log(), "--out",    model(),
+                                     "--json", "--threads", "2",   "--method", "prime"};
   arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
   arguments.insert(arguments.end(), {"--set", "ensemble=2", "--set", "steps=100000000", "--set", "patience=0"});
   const auto steps_when_stopped = [&](const std::vector<std::string>& command, std::chrono::seconds after) {
@@ -511,6 +516,44 @@ TEST_F(Learn, TheShippedModelProposesWithoutALogAndIsFoundByName) {
   const Outcome unknown = hindsight({"model", "show", "edge-prime"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("edge-prime9"));
+}
+
+TEST_F(Learn, TrainChoosesARecipeByBacktestsAndSaysWhich) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const std::vector<std::string> tiny{"--workloads",   "m6",    "--set",          "steps=20", "--set",
+                                      "final_steps=0", "--set", "batch_pairs=500"};
+  std::vector<std::string> arguments{"backtest", "--log", log(), "--json"};
+  arguments.insert(arguments.end(), tiny.begin(), tiny.end());
+  const Outcome tested = hindsight(arguments);
+  ASSERT_EQ(tested.exit_code, 0) << tested.err;
+  const Json json = Json::parse(tested.out);
+  EXPECT_EQ(json.at("candidates").size(), 6U);
+  EXPECT_EQ(json.at("candidates").at(0).at("scores").size(), 2U);
+  const std::string chosen = json.at("chosen");
+
+  arguments = {"train", "--log", log(), "--out", model()};
+  arguments.insert(arguments.end(), tiny.begin(), tiny.end());
+  const Outcome trained = hindsight(arguments);
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("recipe: " + chosen + ", of 6 recipes"));
+  const Json shown = Json::parse(hindsight({"model", "show", model(), "--json"}).out);
+  EXPECT_THAT(shown.at("provenance").at("recipe_chosen").get<std::string>(), HasSubstr(chosen + ", of 6 recipes"));
+  // Named, nothing is tested.
+  const Outcome named = train({"--recipe", "margins", "--workloads", "m6"});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_THAT(named.err, Not(HasSubstr("recipe:")));
+}
+
+TEST_F(Learn, BacktestShowsATableAndRefusesWhatItCannotTest) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const Outcome text = hindsight(
+      {"backtest", "--log", log(), "--workloads", "m6", "--methods", "margins,plain", "--set", "steps=20", "--quiet"},
+      {.environment = {{"COLUMNS", "80"}}});
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  for (const char* word : {"margins", "plain", "best_half", "chosen: "}) EXPECT_THAT(text.out, HasSubstr(word));
+  expect_one_line_error(hindsight({"backtest", "--log", log(), "--methods", "margin"}), 2, "margins");
+  expect_one_line_error(hindsight({"backtest", "--log", log(), "--set", "stepz=1"}), 2, "steps");
+  expect_one_line_error(hindsight({"backtest", "--log", log(), "--workloads", "m7"}), 2, "m6");
 }
 
 TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {

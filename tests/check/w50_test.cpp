@@ -8,12 +8,16 @@
 #include <limits>
 #include <set>
 
-#include "check/hand_table.h"
+#include "hand_table.h"
 #include "hindsight/core/error.h"
 
 namespace hindsight::check::test {
 namespace {
 
+using hindsight::test::kInfeasible;
+using hindsight::test::ordinal;
+using hindsight::test::table_of;
+using hindsight::test::TableRow;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

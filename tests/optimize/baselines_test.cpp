@@ -3,20 +3,20 @@
 
 #include <gtest/gtest.h>
 
-#include "check/hand_table.h"
+#include "hand_table.h"
 #include "tolerances.h"
 
 namespace hindsight::optimize {
 namespace {
 
-using check::test::kInfeasible;
-using check::test::TableRow;
+using hindsight::test::kInfeasible;
+using hindsight::test::TableRow;
 using Levels = std::vector<std::uint16_t>;
 
 /// Two parameters of four values.
 dataset::Dataset log_of(const std::vector<TableRow>& rows) {
-  return check::test::table_of(
-      {"table", "", {check::test::ordinal("a", {1, 2, 3, 4}), check::test::ordinal("b", {1, 2, 3, 4})}}, rows);
+  return hindsight::test::table_of(
+      {"table", "", {hindsight::test::ordinal("a", {1, 2, 3, 4}), hindsight::test::ordinal("b", {1, 2, 3, 4})}}, rows);
 }
 
 /// (0, 0) is best for `first` and second best for `second`; (1, 1) the other way round and best on average; (2, 2)

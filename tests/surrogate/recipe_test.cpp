@@ -22,8 +22,8 @@ std::string message_of(const std::function<void()>& body) {
 }
 
 TEST(Recipe, ShippedRecipesLoad) {
-  const Recipe standard = load_recipe("default");
-  EXPECT_EQ(standard.name, "default");
+  const Recipe standard = load_recipe("v0.1");
+  EXPECT_EQ(standard.name, "v0.1");
   EXPECT_EQ(standard.method, Method::prime);
   EXPECT_EQ(standard.ensemble, 2);  // one member per core of two
   const Recipe published = load_recipe("prime-published");
@@ -36,7 +36,7 @@ TEST(Recipe, ShippedRecipesLoad) {
 }
 
 TEST(Recipe, DefaultsInTheCodeAreTheDefaultRecipe) {
-  Recipe shipped = load_recipe("default");
+  Recipe shipped = load_recipe("v0.1");
   EXPECT_FALSE(shipped.tune.empty());
   shipped.tune.clear();
   EXPECT_EQ(to_yaml(shipped), to_yaml(Recipe{}));
@@ -87,7 +87,7 @@ TEST(Recipe, MistakesAreNamedWithARemedy) {
               HasSubstr("`from` is above `to`"));
   EXPECT_THAT(message_of([] { static_cast<void>(parse_recipe("tune: {alpah: {from: 1, to: 2}}", "text")); }),
               HasSubstr("Did you mean 'alpha'?"));
-  EXPECT_THAT(message_of([] { static_cast<void>(load_recipe("defualt")); }), HasSubstr("'default'"));
+  EXPECT_THAT(message_of([] { static_cast<void>(load_recipe("margin")); }), HasSubstr("'margins'"));
 }
 
 }  // namespace

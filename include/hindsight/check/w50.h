@@ -13,9 +13,9 @@
 
 namespace hindsight::check {
 
-/// Who proposes: a surrogate trained by a recipe, a random forest (objective and feasibility), or nobody (best training
-/// row).
-enum class W50Method { recipe, forest, best_in_log };
+/// Who proposes: a surrogate trained by a recipe, or by the one that backtests of the training rows choose, as `train`
+/// does; a random forest (objective and feasibility); or nobody (best training row).
+enum class W50Method { recipe, chosen, forest, best_in_log };
 
 struct W50Options {
   double hide_frac = 0.5;  ///< share of the feasible rows of every context that is hidden, best first
@@ -24,7 +24,7 @@ struct W50Options {
   std::vector<std::size_t> top = {1, 16, 128};     ///< numbers of proposals that are scored
   std::vector<std::string> holdout_contexts = {};  ///< never trained on, and then the only ones scored
   W50Method method = W50Method::recipe;
-  surrogate::Recipe recipe = {};  ///< `seed` of these options replaces its own
+  surrogate::Recipe recipe = {};  ///< W50Method::recipe; `seed` of these options replaces its own
   std::uint64_t seed = 1;         ///< of sampling, training and search
   // Proposing, with the defaults of `hindsight propose`
   std::uint64_t evaluations = optimize::kDefaultEvaluations;
@@ -64,6 +64,7 @@ struct W50Score {
 struct W50Result {
   std::size_t table_rows = 0, hidden_rows = 0, train_rows = 0, train_feasible = 0;
   std::vector<W50Score> scores;
+  std::string recipe;  ///< name of the recipe that was trained; empty for methods without one
   double seconds = 0;
   std::uint64_t simulator_queries = 0;  ///< evaluations that were asked for meanwhile
   bool interrupted = false;

@@ -25,10 +25,10 @@ struct TuneRange {
   bool operator==(const TuneRange&) const = default;
 };
 
-/// Everything that decides a training run. The values here are those of `configs/training/default.yaml`; read from
+/// Everything that decides a training run. The values here are those of `configs/training/v0.1.yaml`; read from
 /// `configs/training/NAME.yaml`, flags override single keys.
 struct Recipe {
-  std::string name = "default";
+  std::string name = "v0.1";
   Method method = Method::prime;
   // Network
   std::int64_t d_model = 16, transformer_layers = 0, attention_heads = 8, feed_forward = 64, experts = 3;

@@ -10,7 +10,7 @@
 
 #include "hindsight/dataset/dataset.h"
 
-namespace hindsight::check::test {
+namespace hindsight::test {
 
 inline constexpr double kInfeasible = std::numeric_limits<double>::quiet_NaN();
 
@@ -60,4 +60,4 @@ inline dataset::Dataset table_of(space::DesignSpace space, const std::vector<Tab
   return data;
 }
 
-}  // namespace hindsight::check::test
+}  // namespace hindsight::test

@@ -1,0 +1,71 @@
+/// hindsight backtest: would a recipe have found the log's best designs?
+#include "hindsight/study/backtest.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/load.h"
+#include "hindsight/report/backtest.h"
+#include "learning_rows.h"
+#include "output.h"
+#include "recipe_choice.h"
+#include "recipe_settings.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  LearningRows rows;
+  std::vector<std::string> methods, settings;
+  study::BacktestOptions how;
+  std::int64_t seed = 1, most_rows = 0;
+  bool quiet = false, json = false;
+};
+
+constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
+constexpr int kMostThreads = 4096;
+
+int run(const Options& options) {
+  study::BacktestOptions how = options.how;
+  for (const std::string& name : options.methods) how.candidates.push_back(named_recipe("", name));
+  const LearningRows rows = with_log_names(options.rows, options.quiet);
+  install_interrupt_handlers();
+  const dataset::Dataset data = dataset::load_dataset(rows.log, selection_of(rows));
+  if (how.candidates.empty()) how.candidates = study::candidate_recipes(data);
+  for (surrogate::Recipe& recipe : how.candidates) {
+    for (const std::string& setting : options.settings) apply_setting(recipe, setting);
+  }
+  how.seed = static_cast<std::uint64_t>(options.seed);
+  if (options.most_rows > 0) how.rows = static_cast<std::size_t>(options.most_rows);
+  const study::BacktestResult result = run_backtests(data, how, options.quiet);
+  print(options.json ? report::backtest_json(result) : report::backtest_text(result, output_columns()));
+  return 0;
+}
+
+}  // namespace
+
+void add_backtest(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("backtest", "Would a recipe have found the log's best designs?");
+  add_learning_rows(*verb, options->rows);
+  verb->add_option("--method,--methods", options->methods, "Methods or recipes a,b,c [those train chooses from]")
+      ->delimiter(',');
+  repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of every recipe"));
+  verb->add_option("--rows", options->most_rows, "Rows that take part [6000]")->check(between(1, INT64_MAX));
+  verb->add_option("--min-feasible", options->how.min_p_feasible, "Smallest p_feasible of a choice [as propose]");
+  verb->add_option("--pessimism", options->how.pessimism, "Spreads against a design: added, off p [1]");
+  verb->add_option("--seed", options->seed, "Seed of hiding and training [1]")->check(between(0, kLargestSeed));
+  verb->add_option("--threads", options->how.threads, "Threads [all that may be used]")
+      ->check(between(0, kMostThreads));
+  verb->add_flag("-q,--quiet", options->quiet, "No progress");
+  verb->add_flag("--json", options->json, "Every figure, as JSON");
+  verb->footer("Example: hindsight backtest --log study.sqlite --workload unet");
+  verb->callback([options, &session] { session.action = [options] { return run(*options); }; });
+}
+
+}  // namespace hindsight::app

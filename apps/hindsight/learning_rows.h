@@ -1,0 +1,40 @@
+/// The options of verbs that learn from a log, and the rows they name.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hindsight/dataset/dataset.h"
+#include "hindsight/dataset/selection.h"
+
+namespace hindsight::app {
+
+/// --log, --workloads, --objective and what else selects rows of a log.
+struct LearningRows {
+  std::string log;
+  std::string workloads;
+  std::string objective;
+  bool maximise = false;
+  std::vector<std::int64_t> runs;
+  std::string space, evaluator;
+  std::vector<std::string> where, constraints;
+};
+void add_learning_rows(CLI::App& verb, LearningRows& rows);
+
+/// The names in a list; nothing for all of the log.
+[[nodiscard]] std::vector<std::string> names_of_list(const std::string& list);
+
+/// With metrics by the names that the log has, and the log's own objective where none was named, which is said unless
+/// `quiet`.
+[[nodiscard]] LearningRows with_log_names(LearningRows rows, bool quiet);
+
+[[nodiscard]] dataset::Selection selection_of(const LearningRows& rows);
+
+/// Of a set of synthetic networks some are too large for every logged design, and but for the method `layers` a
+/// surrogate learns from feasible designs of each: those networks are left out, which is said unless `quiet`. One that
+/// the log does not have at all stays, and is refused by its name.
+void leave_out_infeasible_synthetic(const LearningRows& rows, bool quiet, dataset::Selection& selection);
+
+}  // namespace hindsight::app

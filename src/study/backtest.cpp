@@ -1,0 +1,372 @@
+/// backtest(): trains every candidate on what is left of a log, and scores what it chooses among the hidden rows.
+#include "hindsight/study/backtest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/core/random.h"
+#include "hindsight/core/text.h"
+#include "hindsight/optimize/propose.h"
+
+namespace hindsight::study {
+namespace {
+
+/// [chosen] At most so many applications are scored, the first of a seeded order: the others teach.
+constexpr std::size_t kMostScored = 12;
+/// [chosen] What an infeasible first choice counts as, as in the studies (docs/offline-study.md).
+constexpr double kInfeasibleRegret = 3;
+/// [chosen] A recipe that would call more than half of the hidden good designs unlikely hides what is looked for.
+constexpr double kLeastRecall = 0.5;
+/// [chosen] More infeasible choices than the safest candidate by this share are too many.
+constexpr double kMoreInfeasible = 0.05;
+/// [chosen] Where this share of what the objective likes best cannot be built, a search over a whole space meets every
+/// hole of a classifier: 19 of 27 first proposals of plain learning could not be built (docs/offline-study.md).
+constexpr double kDanger = 0.25;
+
+/// The shipped recipes that compete: they differ in their losses (plain, conservative, logarithms by layers), in what
+/// feasibility is learned from (flag, margin), and in what a level is (a number, a number and a code of its own).
+constexpr std::array kCandidates = {"layers", "margins", "trends", "plain", "pushed", "v0.1"};
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// The rows of one application of `data`, as a dataset of its own.
+struct Application {
+  dataset::Context context;
+  dataset::Dataset rows;
+  double best = 0, worst = 0;  // of the feasible ones
+};
+
+std::vector<Application> scored_applications(const dataset::Dataset& hidden, std::uint64_t seed) {
+  std::vector<std::vector<std::size_t>> rows(hidden.contexts.size());
+  for (std::size_t i = 0; i < hidden.size(); ++i) rows[static_cast<std::size_t>(hidden.context[i])].push_back(i);
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const RandomStream stream(seed, "scored applications");
+  for (std::size_t i = 0; i < order.size(); ++i) std::swap(order[i], order[i + stream.below(i, order.size() - i)]);
+  std::vector<Application> applications;
+  for (const std::size_t c : order) {
+    if (applications.size() == kMostScored) break;
+    dataset::Dataset own = hidden.subset(rows[c]);
+    if (own.feasible_count() == 0) continue;
+    Application application{.context = hidden.contexts[c], .rows = std::move(own)};
+    application.best = std::numeric_limits<double>::infinity();
+    application.worst = -application.best;
+    for (std::size_t i = 0; i < application.rows.size(); ++i) {
+      if (!application.rows.feasible[i]) continue;
+      application.best = std::min(application.best, application.rows.objective[static_cast<Eigen::Index>(i)]);
+      application.worst = std::max(application.worst, application.rows.objective[static_cast<Eigen::Index>(i)]);
+    }
+    applications.push_back(std::move(application));
+  }
+  return applications;
+}
+
+/// What a model chose among the rows of an application: their numbers, best first.
+std::vector<std::size_t> chosen_rows(const surrogate::Model& model, const Application& application,
+                                     const BacktestOptions& options, double threshold) {
+  optimize::ProposeOptions how;
+  how.contexts = {application.context};
+  how.pessimism = options.pessimism;
+  how.min_p_feasible = threshold;
+  how.among = &application.rows.levels;
+  how.count = std::min(kBacktestProposals, application.rows.size());
+  how.threads = options.threads;
+  std::map<std::vector<std::uint16_t>, std::size_t> row_of;
+  for (std::size_t i = 0; i < application.rows.size(); ++i) {
+    const std::uint16_t* levels =
+        application.rows.levels.data() + static_cast<Eigen::Index>(i) * application.rows.levels.cols();
+    row_of.emplace(std::vector<std::uint16_t>(levels, levels + application.rows.levels.cols()), i);
+  }
+  std::vector<std::size_t> rows;
+  try {
+    for (const optimize::Proposal& proposal : optimize::propose(model, how).proposals) {
+      rows.push_back(row_of.at(proposal.design.levels));
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::no_feasible) throw;  // nothing is likely to be feasible: it chooses nothing
+  }
+  return rows;
+}
+
+/// Sums over applications that become a BacktestScore.
+class Tally {
+ public:
+  explicit Tally(Hiding hiding) { score_.hiding = hiding; }
+
+  void add(const surrogate::Model& model, const Application& application, const BacktestOptions& options) {
+    const double threshold = options.min_p_feasible.value_or(optimize::default_min_p_feasible(model));
+    const surrogate::EnsemblePrediction prediction =
+        model.predict(application.rows.levels, application.context, options.threads);
+    const std::vector<std::size_t> rows = chosen_rows(model, application, options, threshold);
+    ++score_.applications;
+    const bool first_fails = rows.empty() || !application.rows.feasible[rows.front()];
+    score_.infeasible_firsts += first_fails ? 1 : 0;
+    double first = application.worst, best = application.worst;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      ++chosen_;
+      if (!application.rows.feasible[rows[k]]) {
+        ++infeasible_;
+        continue;
+      }
+      const auto row = static_cast<Eigen::Index>(rows[k]);
+      const double value = application.rows.objective[row];
+      if (k == 0) first = value;
+      best = std::min(best, value);
+      ratios_.push_back(value / prediction.objective[row]);
+    }
+    first_ += regret(first, application);
+    best_ += regret(best, application);
+    loss_ +=
+        first_fails ? std::max(regret(first, application), std::log(kInfeasibleRegret)) : regret(first, application);
+    look_at_danger(application, prediction);
+    look_at_recall(application, prediction, options.pessimism, threshold);
+  }
+
+  /// Mean logarithm of both regrets; the first one of a choice that cannot be built is at least that of 3.
+  [[nodiscard]] double loss() const { return (loss_ + best_) / (2 * static_cast<double>(score_.applications)); }
+
+  [[nodiscard]] BacktestScore score() {
+    const auto count = static_cast<double>(score_.applications);
+    const auto share = [](std::size_t part, std::size_t of) {
+      return of == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(of);
+    };
+    score_.first_regret = std::exp(first_ / count);
+    score_.best_regret = std::exp(best_ / count);
+    score_.infeasible_frac = share(infeasible_, chosen_);
+    score_.danger = share(dangerous_, looked_at_);
+    score_.recall = share(recalled_, good_);
+    score_.true_over_predicted = std::numeric_limits<double>::quiet_NaN();
+    if (!ratios_.empty()) {
+      const auto middle = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
+      std::nth_element(ratios_.begin(), middle, ratios_.end());
+      score_.true_over_predicted = *middle;
+    }
+    return score_;
+  }
+
+ private:
+  /// In logarithms; of objectives of 0 or below, which have no ratio, the share of their range.
+  static double regret(double value, const Application& application) {
+    if (application.best > 0) return std::log(value / application.best);
+    const double range = application.worst - application.best;
+    return range > 0 ? (value - application.best) / range : 0;
+  }
+
+  void look_at_danger(const Application& application, const surrogate::EnsemblePrediction& prediction) {
+    std::vector<std::size_t> order(application.rows.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const std::size_t count = std::min(kBacktestProposals, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        return prediction.score[static_cast<Eigen::Index>(a)] <
+                               prediction.score[static_cast<Eigen::Index>(b)];
+                      });
+    looked_at_ += count;
+    for (std::size_t k = 0; k < count; ++k) dangerous_ += application.rows.feasible[order[k]] ? 0 : 1;
+  }
+
+  void look_at_recall(const Application& application, const surrogate::EnsemblePrediction& prediction, double pessimism,
+                      double threshold) {
+    for (std::size_t i = 0; i < application.rows.size(); ++i) {
+      if (!application.rows.feasible[i]) continue;
+      const auto row = static_cast<Eigen::Index>(i);
+      ++good_;
+      recalled_ += prediction.p_feasible[row] - pessimism * prediction.p_spread[row] >= threshold ? 1 : 0;
+    }
+  }
+
+  BacktestScore score_;
+  double first_ = 0, best_ = 0, loss_ = 0;  // sums of logarithms
+  std::size_t chosen_ = 0, infeasible_ = 0, looked_at_ = 0, dangerous_ = 0, good_ = 0, recalled_ = 0;
+  std::vector<double> ratios_;
+};
+
+/// At most `count` rows, a seeded sample.
+dataset::Dataset sampled(const dataset::Dataset& data, std::size_t count, std::uint64_t seed) {
+  if (data.size() <= count) return data;
+  std::vector<std::size_t> rows(data.size());
+  std::iota(rows.begin(), rows.end(), 0U);
+  const RandomStream stream(seed, "backtest rows");
+  for (std::size_t i = 0; i < count; ++i) std::swap(rows[i], rows[i + stream.below(i, rows.size() - i)]);
+  rows.resize(count);
+  std::sort(rows.begin(), rows.end());
+  return data.subset(rows).without_empty_contexts();
+}
+
+/// Without the applications that no row is feasible for, which but the method `layers` cannot learn.
+dataset::Dataset learnable(const dataset::Dataset& data, surrogate::Method method) {
+  if (method == surrogate::Method::layers) return data.without_empty_contexts();
+  std::vector<bool> has_feasible(data.contexts.size(), false);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.feasible[i]) has_feasible[static_cast<std::size_t>(data.context[i])] = true;
+  }
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (has_feasible[static_cast<std::size_t>(data.context[i])]) rows.push_back(i);
+  }
+  return data.subset(rows).without_empty_contexts();
+}
+
+/// A shorter training of the same recipe.
+surrogate::Recipe shortened(surrogate::Recipe recipe, const BacktestOptions& options) {
+  const double steps = std::ceil(options.effort * static_cast<double>(recipe.steps));
+  recipe.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));
+  recipe.final_steps = 0;
+  recipe.evaluate_interval = std::min(recipe.evaluate_interval, recipe.steps);
+  recipe.ensemble = std::min<std::int64_t>(recipe.ensemble, 2);
+  recipe.seed = options.seed;
+  recipe.tune.clear();
+  return recipe;
+}
+
+/// Trains on the rest, scores on the hidden rows; the loss, or nothing where no feasible row is hidden or none is left.
+std::optional<double> run_one(Backtest& test, const dataset::Dataset& data, Hiding hiding,
+                              const BacktestOptions& options) {
+  const auto start = Clock::now();
+  const HiddenRows rows = hide(data, hiding, options.seed);
+  const dataset::Dataset rest = learnable(data.subset(rows.train), test.recipe.method);
+  const std::vector<Application> applications = scored_applications(data.subset(rows.hidden), options.seed);
+  if (applications.empty() || rest.feasible_count() == 0) return std::nullopt;
+  surrogate::TrainOptions train_options;
+  train_options.threads = options.threads;
+  const surrogate::TrainResult trained = surrogate::train(rest, shortened(test.recipe, options), train_options);
+  if (trained.interrupted) throw Error(ErrorKind::interrupted, "interrupted while backtesting");
+  Tally tally(hiding);
+  for (const Application& application : applications) tally.add(trained.model, application, options);
+  BacktestScore score = tally.score();
+  score.seconds = seconds_since(start);
+  test.scores.push_back(score);
+  return tally.loss();
+}
+
+Backtest run_candidate(const surrogate::Recipe& recipe, const dataset::Dataset& data, const BacktestOptions& options) {
+  Backtest test{.recipe = recipe, .scores = {}, .failure = {}, .veto = {}, .loss = 0};
+  try {
+    for (const Hiding hiding : options.hidings) {
+      if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted while backtesting");
+      if (options.progress) options.progress(recipe, hiding);
+      test.loss += run_one(test, data, hiding, options).value_or(0);
+    }
+    if (test.scores.empty()) throw Error(ErrorKind::usage, "no way of hiding leaves feasible rows on both sides");
+    test.loss /= static_cast<double>(test.scores.size());
+  } catch (const Error& error) {
+    // A recipe that these rows cannot teach, or whose loss diverges, is no candidate; the others go on.
+    if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::failure) throw;
+    test.failure = error.what();
+    test.loss = std::numeric_limits<double>::infinity();
+  }
+  return test;
+}
+
+/// The largest of one quantity over the ways of hiding.
+double largest(const Backtest& test, double BacktestScore::*value) {
+  double most = 0;
+  for (const BacktestScore& score : test.scores) most = std::max(most, score.*value);
+  return most;
+}
+
+bool learns_margins(const Backtest& test) {
+  return test.recipe.method == surrogate::Method::margins || test.recipe.method == surrogate::Method::layers;
+}
+
+void set_vetoes(std::vector<Backtest>& tests) {
+  double safest = 1;
+  for (const Backtest& test : tests) {
+    if (test.failure.empty()) safest = std::min(safest, largest(test, &BacktestScore::infeasible_frac));
+  }
+  for (Backtest& test : tests) {
+    if (!test.failure.empty()) {
+      test.veto = "cannot be trained on a part of this log";
+      continue;
+    }
+    double recall = 1;
+    for (const BacktestScore& score : test.scores) recall = std::min(recall, score.recall);
+    const double infeasible = largest(test, &BacktestScore::infeasible_frac);
+    const double danger = largest(test, &BacktestScore::danger);
+    if (recall < kLeastRecall) {
+      test.veto = fmt::format("calls {:.0f} % of the hidden good designs unlikely to be feasible", 100 * (1 - recall));
+    } else if (infeasible > safest + kMoreInfeasible) {
+      test.veto = fmt::format("{:.0f} % of its choices cannot be built", 100 * infeasible);
+    } else if (danger > kDanger && !learns_margins(test)) {
+      test.veto = fmt::format("{:.0f} % of what its objective likes best cannot be built, and a flag is all it learns",
+                              100 * danger);
+    }
+  }
+}
+
+std::size_t best_of(const std::vector<Backtest>& tests) {
+  const auto place = [](const Backtest& test) { return std::pair(!test.veto.empty(), test.loss); };
+  const auto best = std::min_element(tests.begin(), tests.end(),
+                                     [&](const Backtest& a, const Backtest& b) { return place(a) < place(b); });
+  return static_cast<std::size_t>(best - tests.begin());
+}
+
+std::vector<std::string> remarks_on(const dataset::Dataset& data, const std::vector<Backtest>& tests) {
+  std::vector<std::string> remarks;
+  const std::size_t feasible = data.feasible_count();
+  if (feasible < kFewFeasible) {
+    remarks.push_back(
+        fmt::format("Only {}: regrets of one or two hidden designs are mostly luck; what a recipe calls "
+                    "infeasible, and how far its predictions are off, still says something.",
+                    counted(feasible, "feasible row")));
+  }
+  if (feasible == data.size()) {
+    remarks.emplace_back("No row is infeasible: the log cannot tell which recipe proposes what cannot be built.");
+  }
+  if (std::all_of(tests.begin(), tests.end(), [](const Backtest& test) { return !test.veto.empty(); })) {
+    remarks.emplace_back("Every recipe has something against it; the one of the smallest loss is taken.");
+  }
+  return remarks;
+}
+
+}  // namespace
+
+std::vector<surrogate::Recipe> candidate_recipes(const dataset::Dataset& data) {
+  const bool has_layers = std::all_of(data.contexts.begin(), data.contexts.end(),
+                                      [](const dataset::Context& context) { return !context.layers.empty(); });
+  std::vector<surrogate::Recipe> recipes;
+  for (const char* name : kCandidates) {
+    surrogate::Recipe recipe = surrogate::load_recipe(name);
+    if (recipe.method != surrogate::Method::layers || has_layers) recipes.push_back(std::move(recipe));
+  }
+  return recipes;
+}
+
+BacktestResult backtest(const dataset::Dataset& data, const BacktestOptions& options) {
+  const auto start = Clock::now();
+  if (options.candidates.empty()) throw Error(ErrorKind::usage, "a backtest needs at least one recipe");
+  dataset::require_trainable(data, dataset::Every::dataset);
+  const dataset::Dataset part = sampled(data, options.rows, options.seed);
+  if (part.feasible_count() < kLeastFeasible) {
+    throw Error(ErrorKind::usage, fmt::format("{}: a backtest hides some and learns from the others, which takes {} or "
+                                              "more. Log more designs, or name a recipe (--recipe margins)",
+                                              counted(part.feasible_count(), "feasible row"), kLeastFeasible));
+  }
+  BacktestResult result;
+  result.rows = part.size();
+  result.feasible = part.feasible_count();
+  for (const surrogate::Recipe& recipe : options.candidates) {
+    result.candidates.push_back(run_candidate(recipe, part, options));
+  }
+  const bool none = std::all_of(result.candidates.begin(), result.candidates.end(),
+                                [](const Backtest& test) { return !test.failure.empty(); });
+  if (none) throw Error(ErrorKind::usage, result.candidates.front().failure);
+  set_vetoes(result.candidates);
+  result.chosen = best_of(result.candidates);
+  result.remarks = remarks_on(part, result.candidates);
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace hindsight::study
