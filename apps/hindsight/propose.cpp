@@ -34,7 +34,8 @@ struct Options {
   std::string search = "evolutionary";
   std::int64_t evaluations = optimize::kDefaultEvaluations;
   std::int64_t top = 10;
-  std::int64_t diversity = 2;
+  std::optional<std::int64_t> diversity;
+  std::string risk = "balanced";
   std::int64_t seed = 1;
   bool json = false;
   std::string csv;
@@ -63,7 +64,8 @@ study::ProposalRequest request_of(const Options& options) {
   how.search.evaluations = static_cast<std::uint64_t>(options.evaluations);
   how.search.seed = static_cast<std::uint64_t>(options.seed);
   how.count = static_cast<std::size_t>(options.top);
-  how.diversity = static_cast<std::size_t>(options.diversity);
+  if (options.diversity) request.diversity = static_cast<std::size_t>(*options.diversity);
+  request.risk = optimize::parse_risk(options.risk);
   return request;
 }
 
@@ -124,9 +126,10 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration");
   verb->add_option("--evaluations", options->evaluations, "Designs to judge [50000]")->check(between(1, kLargestCount));
   verb->add_option("--top", options->top, "Proposals [10]")->check(between(1, kMostProposals));
+  verb->add_option("--risk", options->risk, "safe, balanced or bold: sets the next three [balanced]");
   verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
       ->check(between(0, kMostProposals));
-  verb->add_option("--pessimism", how.pessimism, "Spreads against a design: added, off p [1]");
+  verb->add_option("--pessimism", request.pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--min-feasible", options->request.min_p_feasible,
                    "Smallest probability, less spreads [0.9 or 0.5]");
   verb->add_option("--log", request.log, "Log: start designs, what it knows; keeps proposals");

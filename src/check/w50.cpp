@@ -157,6 +157,7 @@ class Proposer {
     options.search = search_options();
     options.count = count_;
     options.diversity = options_.diversity;
+    options.portfolio = optimize::Portfolio::spread;
     options.among = among;
     options.logged = &train_;
     options.threads = options_.threads;

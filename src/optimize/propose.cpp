@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -29,6 +31,10 @@ constexpr std::uint64_t kPoolPerProposal = 100;
 /// [chosen] Extra searches, each with a quarter of the budget, when the pool is not diverse enough.
 constexpr int kMostExtraSearches = 8;
 constexpr std::uint64_t kExtraShare = 4;
+/// [chosen] Share of the budget of a search for the best design with another value of one parameter.
+constexpr std::uint64_t kOtherShare = 10;
+/// [chosen] What is predicted worse than the best by more than this, in logarithms, is no use as another try.
+constexpr double kFarWorse = 0.5;
 /// [chosen] At most half of a population starts from the log, so that the search does not only repeat the past.
 constexpr std::uint64_t kStartShare = 2;
 
@@ -39,6 +45,8 @@ constexpr EnumNames<Aggregate, 4> kAggregates{{{Aggregate::mean, "mean"},
                                                {Aggregate::weighted, "weighted"},
                                                {Aggregate::worst, "worst"},
                                                {Aggregate::geomean, "geomean"}}};
+
+constexpr EnumNames<Risk, 3> kRisks{{{Risk::safe, "safe"}, {Risk::balanced, "balanced"}, {Risk::bold, "bold"}}};
 
 void require_valid(const surrogate::Model& model, const ProposeOptions& options) {
   const auto refuse = [](const std::string& problem) { throw Error(ErrorKind::usage, problem); };
@@ -134,7 +142,9 @@ class Proposer {
     ProposeResult result;
     result.solution = search_feasible(result.min_p_feasible_used);
     std::vector<Candidate> pool = ranked(result.solution.best);
-    std::vector<Candidate> chosen = diverse(pool, options_.count, options_.diversity);
+    std::vector<Candidate> chosen = options_.portfolio == Portfolio::spread
+                                        ? spread_out(pool, result.solution)
+                                        : diverse(pool, options_.count, options_.diversity);
     for (int extra = 0; extra < kMostExtraSearches && chosen.size() < options_.count; ++extra) {
       if (result.solution.termination == Termination::interrupted || !add_distant(chosen, result.solution)) break;
     }
@@ -253,6 +263,72 @@ class Proposer {
     return sorted;
   }
 
+  /// The best design, then in turn the best one with another value of one of its parameters, and the next best.
+  std::vector<Candidate> spread_out(const std::vector<Candidate>& pool, Solution& solution) {
+    std::vector<Candidate> others;
+    if (options_.count > 1) others = with_other_values(pool, solution);
+    std::vector<Candidate> chosen = diverse(pool, 1, options_.diversity);
+    std::size_t next = 0;
+    while (chosen.size() < options_.count) {
+      const std::size_t before = chosen.size();
+      for (bool added = false; !added && next < others.size() && chosen.size() < options_.count; ++next) {
+        added = add_if_distant(chosen, others[next]);
+        if (added) other_parameter_[others[next].design.levels] = other_of_[others[next].design.levels];
+      }
+      for (std::size_t i = 0; i < pool.size() && chosen.size() < options_.count; ++i) {
+        if (add_if_distant(chosen, pool[i])) break;
+      }
+      if (chosen.size() == before) break;
+    }
+    return chosen;
+  }
+
+  [[nodiscard]] bool add_if_distant(std::vector<Candidate>& chosen, const Candidate& candidate) const {
+    const bool distant = std::all_of(chosen.begin(), chosen.end(), [&](const Candidate& other) {
+      return hamming(other.design, candidate.design) >= std::max<std::size_t>(options_.diversity, 1);
+    });
+    if (distant) chosen.push_back(candidate);
+    return distant;
+  }
+
+  /// Per parameter the best designs in which it differs from the best of `pool`, by score; none that is far worse.
+  std::vector<Candidate> with_other_values(const std::vector<Candidate>& pool, Solution& solution) {
+    const Candidate& first = pool.front();
+    SearchOptions options = search_;
+    options.evaluations = std::max<std::uint64_t>(options.evaluations / kOtherShare, search_.population);
+    options.start.clear();
+    for (const Candidate& candidate : pool) {
+      if (options.start.size() < search_.population) options.start.push_back(candidate.design);
+    }
+    std::vector<Candidate> others;
+    for (std::size_t p = 0; p < problem_.space->parameters().size(); ++p) {
+      Problem problem = problem_used_;
+      problem.allowed.resize(problem_.space->parameters().size());
+      std::vector<std::uint16_t>& levels = problem.allowed[p];
+      if (levels.empty()) {
+        levels.resize(problem_.space->parameters()[p].level_count());
+        std::iota(levels.begin(), levels.end(), std::uint16_t{0});
+      }
+      std::erase(levels, first.design.levels[p]);
+      if (levels.empty()) continue;
+      const Solution found_there = search(problem, options);
+      solution.evaluations += found_there.evaluations;
+      if (found_there.termination == Termination::interrupted) break;
+      if (!found(found_there)) continue;
+      for (const Candidate& candidate : ranked(found_there.best)) {
+        if (hamming(candidate.design, first.design) < options_.diversity) continue;
+        if (candidate.score <= first.score + kFarWorse * forecast_->unit()) {
+          others.push_back(candidate);
+          other_of_.try_emplace(candidate.design.levels, p);
+        }
+        break;
+      }
+    }
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+    return others;
+  }
+
   /// Adds the best designs that are far enough from all of `chosen`; false when there are none.
   bool add_distant(std::vector<Candidate>& chosen, Solution& solution) {
     Problem problem = problem_used_;
@@ -319,6 +395,8 @@ class Proposer {
         proposal.extrapolated = proposal.extrapolated || prediction.extrapolated;
       }
       for (const Eigen::VectorXd& value : values) proposal.constraint_values.push_back(value[row]);
+      const auto other = other_parameter_.find(proposal.design.levels);
+      if (other != other_parameter_.end()) proposal.other_parameter = other->second;
       if (options_.logged != nullptr) {
         proposal.nearest_logged_distance = nearest_logged_distance(*options_.logged, proposal.design);
       }
@@ -333,6 +411,8 @@ class Proposer {
   Forecast::Question question_;  ///< without the threshold of p_feasible
   Problem problem_;              ///< the question without the threshold of p_feasible
   Problem problem_used_;         ///< with it
+  /// Designs of with_other_values(), and those of them that were chosen: the parameter that was asked to differ.
+  std::map<std::vector<std::uint16_t>, std::size_t> other_of_, other_parameter_;
 };
 
 }  // namespace
@@ -342,8 +422,33 @@ Aggregate parse_aggregate(const std::string& name) { return parse_enum("aggregat
 std::string to_string(Aggregate aggregate) { return std::string(name_in(kAggregates, aggregate)); }
 
 double default_min_p_feasible(const surrogate::Model& model) {
+  return options_of(Risk::balanced, model).min_p_feasible;
+}
+
+Risk parse_risk(const std::string& name) { return parse_enum("risk", name, kRisks); }
+
+std::string to_string(Risk risk) { return std::string(name_in(kRisks, risk)); }
+
+ProposeOptions options_of(Risk risk, const surrogate::Model& model) {
   const bool by_flag = model.parts().members.front().architecture().kind == surrogate::NetworkKind::experts;
-  return by_flag ? 0.5 : 0.9;
+  ProposeOptions options;
+  options.portfolio = Portfolio::spread;
+  switch (risk) {
+    case Risk::safe:
+      options.pessimism = 2;
+      options.min_p_feasible = by_flag ? 0.7 : 0.95;
+      options.portfolio = Portfolio::alike;
+      break;
+    case Risk::balanced:
+      options.min_p_feasible = by_flag ? 0.5 : 0.9;
+      break;
+    case Risk::bold:
+      options.pessimism = 0;
+      options.min_p_feasible = by_flag ? 0.3 : 0.7;
+      options.diversity = 3;
+      break;
+  }
+  return options;
 }
 
 ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options) {

@@ -81,6 +81,7 @@ std::vector<std::size_t> chosen_rows(const surrogate::Model& model, const Applic
   how.min_p_feasible = threshold;
   how.among = &application.rows.levels;
   how.count = std::min(kBacktestProposals, application.rows.size());
+  how.portfolio = optimize::Portfolio::spread;
   how.threads = options.threads;
   std::map<std::vector<std::uint16_t>, std::size_t> row_of;
   for (std::size_t i = 0; i < application.rows.size(); ++i) {

@@ -165,7 +165,11 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   options.aggregate = aggregate_of(request, model);
-  options.min_p_feasible = request.min_p_feasible.value_or(optimize::default_min_p_feasible(model));
+  const optimize::ProposeOptions usual = optimize::options_of(request.risk, model);
+  options.min_p_feasible = request.min_p_feasible.value_or(usual.min_p_feasible);
+  options.pessimism = request.pessimism.value_or(usual.pessimism);
+  options.diversity = request.diversity.value_or(usual.diversity);
+  options.portfolio = usual.portfolio;
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
   options.lower_bounds = lower_bounds_of(model, wanted, evaluator);
@@ -200,10 +204,18 @@ bool all_worse_than_log(const Proposals& proposals) {
   });
 }
 
+std::string why(const Proposals& proposals, std::size_t index) {
+  if (index == 0) return "best";
+  const optimize::Proposal& proposal = proposals.result.proposals[index];
+  if (!proposal.other_parameter) return "next best";
+  return "another " + proposals.model.parts().space.parameters()[*proposal.other_parameter].name;
+}
+
 std::string prediction_json(const Proposals& proposals, std::size_t index) {
   const optimize::Proposal& proposal = proposals.result.proposals[index];
   const Knowledge& known = proposals.known[index];
   Json json{{"value", number(known.predicted)},
+            {"why", why(proposals, index)},
             {"score", number(proposal.score)},
             {"cautious", number(proposal.cautious)},
             {"spread", number(proposal.spread)},

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "apps/app_fixture.h"
@@ -516,6 +517,25 @@ TEST_F(Learn, TheShippedModelProposesWithoutALogAndIsFoundByName) {
   const Outcome unknown = hindsight({"model", "show", "edge-prime"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("edge-prime9"));
+}
+
+TEST_F(Learn, EveryProposalSaysWhyItIsThere) {
+  make_model();
+  const Json balanced = Json::parse(
+      hindsight({"propose", "--model", model(), "--workload", "m6", "--evaluations", "2000", "--json"}).out);
+  std::set<std::string> reasons;
+  for (const Json& proposal : balanced.at("proposals")) reasons.insert(proposal.at("predicted").at("why"));
+  EXPECT_THAT(reasons, ::testing::Contains("best"));
+  EXPECT_THAT(reasons, ::testing::Contains(::testing::StartsWith("another ")));
+  EXPECT_THAT(propose({"--workload", "m6"}).out, HasSubstr("another "));
+  const Json safe = Json::parse(propose({"--workload", "m6", "--risk", "safe", "--json"}).out);
+  EXPECT_EQ(safe.at("pessimism"), 2);
+  for (const Json& proposal : safe.at("proposals")) {
+    EXPECT_THAT(proposal.at("predicted").at("why").get<std::string>(), Not(HasSubstr("another")));
+  }
+  const Json own = Json::parse(propose({"--workload", "m6", "--risk", "safe", "--pessimism", "0.5", "--json"}).out);
+  EXPECT_EQ(own.at("pessimism"), 0.5) << "what is named counts";
+  expect_one_line_error(propose({"--workload", "m6", "--risk", "brave"}), 2, "bold");
 }
 
 TEST_F(Learn, TrainChoosesARecipeByBacktestsAndSaysWhich) {

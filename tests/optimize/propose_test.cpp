@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -50,55 +51,6 @@ std::string no_feasible_message(const surrogate::Model& model, const ProposeOpti
   return "";
 }
 
-TEST(Propose, FindsTheBottomOfTheModelAndDescribesIt) {
-  const surrogate::Model model = bowl_model();
-  for (const char* search : {"firefly", "evolutionary", "local", "enumeration"}) {
-    ProposeOptions options = options_for({"one"});
-    options.search.kind = parse_search(search);
-    const ProposeResult result = propose(model, options);
-    ASSERT_EQ(result.proposals.size(), 10U) << search;
-    const Proposal& best = result.proposals.front();
-    EXPECT_EQ(best.design.levels, kBottom) << search;
-    EXPECT_NEAR(best.score, 0, kScoreError);
-    EXPECT_NEAR(best.objective.front(), 1, kScoreError) << "exp(0 + 1 x 0)";
-    EXPECT_NEAR(best.p_feasible.front(), 1 / (1 + std::exp(-3)), test::kSinglePrecision);
-    EXPECT_EQ(best.spread, 0);
-    EXPECT_FALSE(best.extrapolated);
-    EXPECT_FALSE(best.nearest_logged_distance.has_value());
-    EXPECT_EQ(result.min_p_feasible_used, 0.5);
-    for (std::size_t i = 0; i < result.proposals.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        EXPECT_GE(hamming(result.proposals[i].design, result.proposals[j].design), 2U);
-        EXPECT_LE(result.proposals[j].score, result.proposals[i].score + kScoreError);
-      }
-    }
-  }
-}
-
-TEST(Propose, LiftsPredictionsThatArePossiblyTooGoodToTheirBound) {
-  const surrogate::Model model = bowl_model();
-  ProposeOptions options = options_for({"one"});
-  // Where the first level is 6, as at the bottom of the model, nothing is below 3; elsewhere the bound says nothing.
-  options.lower_bounds.emplace_back([](const LevelMatrix& levels) {
-    Eigen::VectorXd bound(levels.rows());
-    for (Eigen::Index i = 0; i < levels.rows(); ++i) bound[i] = levels(i, 0) == 6 ? 3 : 1e-6;
-    return bound;
-  });
-  const ProposeResult result = propose(model, options);
-  const Proposal& best = result.proposals.front();
-  EXPECT_NE(best.design.levels.front(), 6) << "a neighbour at exp(0.1) beats what is really 3";
-  EXPECT_NEAR(best.objective.front(), std::exp(0.1), kScoreError);
-  EXPECT_FALSE(best.lifted);
-  options.allowed.resize(model.parts().space.parameters().size());
-  options.allowed[0] = {6};
-  for (const Proposal& lifted : propose(model, options).proposals) {
-    EXPECT_GE(lifted.objective.front(), 3 - kScoreError);
-    EXPECT_EQ(lifted.lifted, lifted.objective.front() < 3 + kScoreError);
-  }
-  options.lower_bounds.front() = {};
-  EXPECT_EQ(propose(model, options).proposals.front().design.levels, kBottom) << "no function, no bound";
-}
-
 /// A model of kind `layers` whose objective is the sum over layers of exp(feature 0 + sum of the design's codes).
 surrogate::Model layer_model() {
   surrogate::Architecture architecture{.level_counts = {}, .constraint_count = 1, .hidden = {1}};
@@ -132,6 +84,99 @@ dataset::Context layered_context(const std::string& name, float size) {
   context.layers = {.features = Eigen::MatrixXf::Zero(1, features), .repeats = Eigen::VectorXf::Ones(1)};
   context.layers.features(0, 0) = size;
   return context;
+}
+
+TEST(Propose, FindsTheBottomOfTheModelAndDescribesIt) {
+  const surrogate::Model model = bowl_model();
+  for (const char* search : {"firefly", "evolutionary", "local", "enumeration"}) {
+    ProposeOptions options = options_for({"one"});
+    options.search.kind = parse_search(search);
+    const ProposeResult result = propose(model, options);
+    ASSERT_EQ(result.proposals.size(), 10U) << search;
+    const Proposal& best = result.proposals.front();
+    EXPECT_EQ(best.design.levels, kBottom) << search;
+    EXPECT_NEAR(best.score, 0, kScoreError);
+    EXPECT_NEAR(best.objective.front(), 1, kScoreError) << "exp(0 + 1 x 0)";
+    EXPECT_NEAR(best.p_feasible.front(), 1 / (1 + std::exp(-3)), test::kSinglePrecision);
+    EXPECT_EQ(best.spread, 0);
+    EXPECT_FALSE(best.extrapolated);
+    EXPECT_FALSE(best.nearest_logged_distance.has_value());
+    EXPECT_EQ(result.min_p_feasible_used, 0.5);
+    for (std::size_t i = 0; i < result.proposals.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        EXPECT_GE(hamming(result.proposals[i].design, result.proposals[j].design), 2U);
+        EXPECT_LE(result.proposals[j].score, result.proposals[i].score + kScoreError);
+      }
+    }
+  }
+}
+
+TEST(Propose, ASpreadListTriesOtherValuesOfItsParameters) {
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options = options_for({"one"});
+  const ProposeResult alike = propose(model, options);
+  for (const Proposal& proposal : alike.proposals) EXPECT_FALSE(proposal.other_parameter);
+  options.portfolio = Portfolio::spread;
+  const ProposeResult spread = propose(model, options);
+  ASSERT_EQ(spread.proposals.size(), 10U);
+  const space::Design& best = spread.proposals.front().design;
+  EXPECT_EQ(best.levels, kBottom);
+  std::set<std::size_t> tried;
+  for (std::size_t i = 0; i < spread.proposals.size(); ++i) {
+    const Proposal& proposal = spread.proposals[i];
+    for (std::size_t j = 0; j < i; ++j) EXPECT_GE(hamming(proposal.design, spread.proposals[j].design), 2U);
+    if (!proposal.other_parameter) continue;
+    EXPECT_NE(proposal.design.levels[*proposal.other_parameter], best.levels[*proposal.other_parameter]);
+    EXPECT_LE(proposal.score, spread.proposals.front().score + 0.5 + kScoreError) << "a hopeless try is none";
+    tried.insert(*proposal.other_parameter);
+  }
+  EXPECT_GE(tried.size(), 3U);
+  EXPECT_FALSE(spread.proposals.front().other_parameter);
+  EXPECT_EQ(propose(model, options).proposals.back().design.levels, spread.proposals.back().design.levels);
+  options.allowed.resize(6);
+  for (std::size_t p = 1; p < 6; ++p) options.allowed[p] = {kBottom[p]};
+  EXPECT_EQ(propose(model, options).proposals.front().design.levels, kBottom) << "one free parameter is enough";
+}
+
+TEST(Propose, RisksAreSettingsFromSafeToBold) {
+  const surrogate::Model flags = bowl_model(), sums = layer_model();
+  for (const surrogate::Model* model : {&flags, &sums}) {
+    const ProposeOptions safe = options_of(Risk::safe, *model), balanced = options_of(Risk::balanced, *model),
+                         bold = options_of(Risk::bold, *model);
+    EXPECT_GT(safe.pessimism, balanced.pessimism);
+    EXPECT_GT(balanced.pessimism, bold.pessimism);
+    EXPECT_GT(safe.min_p_feasible, balanced.min_p_feasible);
+    EXPECT_GT(balanced.min_p_feasible, bold.min_p_feasible);
+    EXPECT_EQ(balanced.min_p_feasible, default_min_p_feasible(*model));
+    EXPECT_EQ(safe.portfolio, Portfolio::alike);
+    EXPECT_EQ(balanced.portfolio, Portfolio::spread);
+  }
+  EXPECT_EQ(parse_risk("bold"), Risk::bold);
+  EXPECT_THROW(static_cast<void>(parse_risk("brave")), Error);
+}
+
+TEST(Propose, LiftsPredictionsThatArePossiblyTooGoodToTheirBound) {
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options = options_for({"one"});
+  // Where the first level is 6, as at the bottom of the model, nothing is below 3; elsewhere the bound says nothing.
+  options.lower_bounds.emplace_back([](const LevelMatrix& levels) {
+    Eigen::VectorXd bound(levels.rows());
+    for (Eigen::Index i = 0; i < levels.rows(); ++i) bound[i] = levels(i, 0) == 6 ? 3 : 1e-6;
+    return bound;
+  });
+  const ProposeResult result = propose(model, options);
+  const Proposal& best = result.proposals.front();
+  EXPECT_NE(best.design.levels.front(), 6) << "a neighbour at exp(0.1) beats what is really 3";
+  EXPECT_NEAR(best.objective.front(), std::exp(0.1), kScoreError);
+  EXPECT_FALSE(best.lifted);
+  options.allowed.resize(model.parts().space.parameters().size());
+  options.allowed[0] = {6};
+  for (const Proposal& lifted : propose(model, options).proposals) {
+    EXPECT_GE(lifted.objective.front(), 3 - kScoreError);
+    EXPECT_EQ(lifted.lifted, lifted.objective.front() < 3 + kScoreError);
+  }
+  options.lower_bounds.front() = {};
+  EXPECT_EQ(propose(model, options).proposals.front().design.levels, kBottom) << "no function, no bound";
 }
 
 TEST(Propose, TheWorstApplicationIsTheOneFarthestFromItsTypicalDesign) {

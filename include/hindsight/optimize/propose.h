@@ -20,6 +20,11 @@ enum class Aggregate { mean, weighted, worst, geomean };
 [[nodiscard]] Aggregate parse_aggregate(const std::string& name);
 [[nodiscard]] std::string to_string(Aggregate aggregate);
 
+/// What a list of proposals is for. alike: the best designs by the score. spread: the first is the best, and every
+/// second of the others is the best design with another value of one of its parameters, so that a mistake of the model
+/// about that parameter does not spoil them all.
+enum class Portfolio { alike, spread };
+
 struct ProposeOptions {
   std::vector<dataset::Context> contexts;  ///< one or several applications
   std::vector<double> weights;             ///< weighted: one per context
@@ -35,6 +40,7 @@ struct ProposeOptions {
   /// are lifted to them. An empty function: no bound is known.
   std::vector<std::function<Eigen::VectorXd(const LevelMatrix&)>> lower_bounds;
   std::size_t count = 10;
+  Portfolio portfolio = Portfolio::alike;
   std::size_t diversity = 2;                 ///< smallest Hamming distance between proposals
   const dataset::Dataset* logged = nullptr;  ///< start points and distance to the nearest logged design
   bool only_new = false;                     ///< no design of `logged`, whatever application it was logged for
@@ -54,6 +60,8 @@ struct Proposal {
   std::vector<double> constraint_values;  ///< in the order of ProposeOptions::constraints
   std::optional<std::size_t> nearest_logged_distance;  ///< Hamming
   bool extrapolated = false;
+  /// Parameter whose value the proposal was asked to have otherwise than the first one has it (Portfolio::spread).
+  std::optional<std::size_t> other_parameter;
   bool lifted = false;  ///< some application's prediction was below its lower bound
 };
 struct ProposeResult {
@@ -65,6 +73,16 @@ struct ProposeResult {
 /// missed, a design that is feasible is far from its limits or likely so, and 0.9 excludes few; where it was learned
 /// from the flag, 0.5. [chosen] both by the shares of proposals that could not be built (docs/learning.md)
 [[nodiscard]] double default_min_p_feasible(const surrogate::Model& model);
+/// How much a list of proposals dares. safe: two spreads of pessimism, p_feasible of 0.95 (0.7 where it was learned
+/// from the flag), the best designs alone; balanced: one spread, the smallest p_feasible above, spread over parameters;
+/// bold: no pessimism, p_feasible of 0.7 (0.3), spread, three parameters apart. [chosen] by the table of
+/// docs/optimize.md.
+enum class Risk { safe, balanced, bold };
+[[nodiscard]] Risk parse_risk(const std::string& name);
+[[nodiscard]] std::string to_string(Risk risk);
+/// What `hindsight propose` asks with: pessimism, min_p_feasible, portfolio and diversity of a risk; the rest is that
+/// of ProposeOptions.
+[[nodiscard]] ProposeOptions options_of(Risk risk, const surrogate::Model& model);
 /// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
 /// are that far apart.
 /// Never calls a simulator. Error{usage} for `only_new` without a log, and for an aggregate that a linear objective

@@ -29,11 +29,13 @@ struct ProposalRequest {
   std::optional<optimize::Aggregate> aggregate;
   std::string log;        ///< empty: none. Start designs, distances, what it knows about the proposals
   std::string evaluator;  ///< of the log's rows, where it has several
-  /// Nothing: optimize::default_min_p_feasible() of the model.
-  std::optional<double> min_p_feasible = {};
+  optimize::Risk risk = optimize::Risk::balanced;
+  // Nothing: as the risk has it (optimize::options_of)
+  std::optional<double> min_p_feasible = {}, pessimism = {};
+  std::optional<std::size_t> diversity = {};
   bool simulate = false;  ///< asks the built-in model about every proposal afterwards
   std::string technology = "22nm";
-  /// How to search and rank. Contexts, aggregate, constraints, allowed levels and the log are filled in from the above.
+  /// How to search and rank. What the above says is filled in from there.
   optimize::ProposeOptions options;
 };
 
@@ -68,6 +70,10 @@ using BeforeSearch = std::function<void(const optimize::ProposeOptions& options)
 
 /// Every predicted value is above that of the log's best design, which meets the same limits.
 [[nodiscard]] bool all_worse_than_log(const Proposals& proposals);
+
+/// Why proposal `index` is in the list: "best", "next best", or "another pes_x": the best one whose value of that
+/// parameter differs from the first one's.
+[[nodiscard]] std::string why(const Proposals& proposals, std::size_t index);
 
 /// Of proposal `index`, as JSON: what the model said, and what the simulator said, if asked.
 [[nodiscard]] std::string prediction_json(const Proposals& proposals, std::size_t index);
