@@ -13,6 +13,11 @@ namespace hindsight::optimize {
 void search_firefly(SearchState& state, const SearchOptions& options);
 void search_evolutionary(SearchState& state, const SearchOptions& options);
 void search_local(SearchState& state, const SearchOptions& options);
+/// Evolution and local search towards the whole front.
+void search_nondominated(SearchState& state, const SearchOptions& options);
 [[nodiscard]] Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
+
+/// The exact front.
+[[nodiscard]] Front enumerate_front(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
 
 }  // namespace hindsight::optimize

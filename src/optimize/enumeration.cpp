@@ -1,4 +1,4 @@
-/// Exact search: every allowed design, in blocks, on threads.
+/// Exact search, for the best designs or for a front: every allowed design, in blocks, on threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,13 +21,18 @@ struct Worker {
   explicit Worker(const SearchOptions& options, std::size_t constraints)
       : best(options.keep), smallest(constraints, std::numeric_limits<double>::infinity()) {}
   BestDesigns best;
+  FrontArchive front;
   std::vector<double> smallest;
   std::uint64_t evaluations = 0;
 };
+struct Enumeration {
+  Worker all;
+  bool interrupted = false;
+};
 
-}  // namespace
+enum class Keep { best, front };
 
-Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
+Enumeration enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options, Keep keep) {
   const auto size = space.size();
   if (!size || *size > std::max(options.enumeration_limit, options.evaluations)) {
     throw Error(ErrorKind::usage,
@@ -49,22 +54,45 @@ Solution enumerate(const Problem& problem, const LevelSpace& space, const Search
     for (std::size_t i = begin; i < end; ++i) space.levels_of(i, levels.data() + (i - begin) * dimensions);
     const std::vector<Fitness> fitness = judge.fitness(levels, workers[w].smallest);
     for (std::size_t i = 0; i < fitness.size(); ++i) {
-      workers[w].best.offer(levels.data() + i * dimensions, dimensions, fitness[i]);
+      const std::uint16_t* design = levels.data() + i * dimensions;
+      if (keep == Keep::front) {
+        workers[w].front.offer(design, dimensions, fitness[i]);
+      } else {
+        workers[w].best.offer(design, dimensions, fitness[i]);
+      }
     }
     workers[w].evaluations += end - begin;
   });
   Worker all(options, problem.constraints.size());
   for (const Worker& worker : workers) {
     all.best.merge(worker.best);
+    all.front.merge(worker.front);
     all.evaluations += worker.evaluations;
     for (std::size_t c = 0; c < all.smallest.size(); ++c) {
       all.smallest[c] = std::min(all.smallest[c], worker.smallest[c]);
     }
   }
-  return {.best = all.best.candidates(),
-          .evaluations = all.evaluations,
-          .termination = interrupted ? Termination::interrupted : Termination::enumerated,
-          .smallest_constraint_value = all.smallest};
+  return {.all = std::move(all), .interrupted = interrupted};
+}
+
+Termination termination_of(const Enumeration& enumeration) {
+  return enumeration.interrupted ? Termination::interrupted : Termination::enumerated;
+}
+
+}  // namespace
+
+Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
+  const Enumeration done = enumerate(problem, space, options, Keep::best);
+  return {.best = done.all.best.candidates(),
+          .evaluations = done.all.evaluations,
+          .termination = termination_of(done),
+          .smallest_constraint_value = done.all.smallest};
+}
+
+Front enumerate_front(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
+  const Enumeration done = enumerate(problem, space, options, Keep::front);
+  return {
+      .members = done.all.front.members(), .evaluations = done.all.evaluations, .termination = termination_of(done)};
 }
 
 }  // namespace hindsight::optimize
