@@ -56,6 +56,20 @@ void require_separate_files(const Options& options) {
       .require_usable();
 }
 
+/// What means nothing for a front is refused, not ignored.
+void require_for_front(const Options& options) {
+  if (options.diversity) {
+    throw Error(ErrorKind::usage,
+                "--diversity: the designs of a front (--pareto) differ in their metrics, which are what --top spreads "
+                "them over. Leave one of the two out?");
+  }
+  const auto kind = optimize::parse_search(options.search);
+  if (kind == optimize::SearchKind::evolutionary || kind == optimize::SearchKind::enumeration) return;
+  throw Error(ErrorKind::usage, fmt::format("--search {}: it minimises one number. A front (--pareto) is found by "
+                                            "--search evolutionary, or exactly by enumeration",
+                                            options.search));
+}
+
 study::ProposalRequest request_of(const Options& options) {
   study::ProposalRequest request = options.request;
   if (!options.aggregate.empty()) request.aggregate = optimize::parse_aggregate(options.aggregate);
@@ -95,6 +109,7 @@ int run(const Options& options, const Provenance& provenance) {
   if (options.request.options.only_new && options.request.log.empty()) {
     throw Error(ErrorKind::usage, "--new: new designs are those that a log does not have. Name it with --log?");
   }
+  if (!options.request.pareto.empty()) require_for_front(options);
   require_separate_files(options);
   const study::ProposalRequest request = request_of(options);
   std::optional<study::ProposalRecord> record;
@@ -119,13 +134,15 @@ void add_propose(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--workload,--workloads", request.workloads, kWorkloadsHelp));
   repeatable(verb->add_option("--context", request.contexts, "Unseen one by log columns, m=4096,n=512"));
   repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric or parameter"));
+  repeatable(verb->add_option("--pareto", request.pareto, "Front of 2 or 3 metrics, latency,energy"));
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean, or mean]");
   verb->add_option("--weights", how.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration");
   verb->add_option("--evaluations", options->evaluations, "Designs to judge [50000]")->check(between(1, kLargestCount));
-  verb->add_option("--top", options->top, "Proposals [10]")->check(between(1, kMostProposals));
+  verb->add_option("--top,-n", options->top, "Proposals, or points of the front [10]")
+      ->check(between(1, kMostProposals));
   verb->add_option("--risk", options->risk, "safe, balanced or bold: sets the next three [balanced]");
   verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
       ->check(between(0, kMostProposals));
@@ -143,7 +160,8 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");
   verb->footer(
       "Exit code 3 when no design meets the limits.\n"
-      "Example: hindsight propose --workload unet --max area_mm2=27 --simulate");
+      "Example: hindsight propose --workload unet --max area_mm2=27 --simulate\n"
+      "Example: hindsight propose --workload unet --pareto latency,energy");
   verb->callback([options, &session] {
     session.action = [options, &session] {
       options->request.model = model_file(options->request.model);

@@ -15,6 +15,11 @@ void search_evolutionary(SearchState& state, const SearchOptions& options);
 void search_local(SearchState& state, const SearchOptions& options);
 /// Number of designs that an enumeration judges; nothing when it exceeds 2^63 - 1.
 [[nodiscard]] std::optional<std::uint64_t> size_of(const Problem& problem, const LevelSpace& space);
+/// Evolution and local search towards the whole front.
+void search_nondominated(SearchState& state, const SearchOptions& options);
 [[nodiscard]] Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
+
+/// The exact front.
+[[nodiscard]] Front enumerate_front(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
 
 }  // namespace hindsight::optimize

@@ -1,4 +1,4 @@
-/// Exact search: every allowed design, in blocks, on threads.
+/// Exact search, for the best designs or for a front: every allowed design, in blocks, on threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,8 +21,13 @@ struct Worker {
   explicit Worker(const SearchOptions& options, std::size_t constraints)
       : best(options.keep), smallest(constraints, std::numeric_limits<double>::infinity()) {}
   BestDesigns best;
+  FrontArchive front;
   std::vector<double> smallest;
   std::uint64_t evaluations = 0;
+};
+struct Enumeration {
+  Worker all;
+  bool interrupted = false;
 };
 
 /// Fills `levels` with designs from number `begin` on; the number of those that are allowed, which come first.
@@ -45,14 +50,9 @@ Eigen::Index take_designs(const Problem& problem, const LevelSpace& space, std::
   return taken;
 }
 
-}  // namespace
+enum class Keep { best, front };
 
-std::optional<std::uint64_t> size_of(const Problem& problem, const LevelSpace& space) {
-  if (problem.among == nullptr) return space.size();
-  return static_cast<std::uint64_t>(problem.among->rows());
-}
-
-Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
+Enumeration enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options, Keep keep) {
   const auto size = size_of(problem, space);
   if (!size || *size > std::max(options.enumeration_limit, options.evaluations)) {
     throw Error(ErrorKind::usage,
@@ -75,22 +75,50 @@ Solution enumerate(const Problem& problem, const LevelSpace& space, const Search
     levels.conservativeResize(rows, Eigen::NoChange);
     const std::vector<Fitness> fitness = judge.fitness(levels, workers[w].smallest);
     for (std::size_t i = 0; i < fitness.size(); ++i) {
-      workers[w].best.offer(levels.data() + i * dimensions, dimensions, fitness[i]);
+      const std::uint16_t* design = levels.data() + i * dimensions;
+      if (keep == Keep::front) {
+        workers[w].front.offer(design, dimensions, fitness[i]);
+      } else {
+        workers[w].best.offer(design, dimensions, fitness[i]);
+      }
     }
     workers[w].evaluations += fitness.size();
   });
   Worker all(options, problem.constraints.size());
   for (const Worker& worker : workers) {
     all.best.merge(worker.best);
+    all.front.merge(worker.front);
     all.evaluations += worker.evaluations;
     for (std::size_t c = 0; c < all.smallest.size(); ++c) {
       all.smallest[c] = std::min(all.smallest[c], worker.smallest[c]);
     }
   }
-  return {.best = all.best.candidates(),
-          .evaluations = all.evaluations,
-          .termination = interrupted ? Termination::interrupted : Termination::enumerated,
-          .smallest_constraint_value = all.smallest};
+  return {.all = std::move(all), .interrupted = interrupted};
+}
+
+Termination termination_of(const Enumeration& enumeration) {
+  return enumeration.interrupted ? Termination::interrupted : Termination::enumerated;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> size_of(const Problem& problem, const LevelSpace& space) {
+  if (problem.among == nullptr) return space.size();
+  return static_cast<std::uint64_t>(problem.among->rows());
+}
+
+Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
+  const Enumeration done = enumerate(problem, space, options, Keep::best);
+  return {.best = done.all.best.candidates(),
+          .evaluations = done.all.evaluations,
+          .termination = termination_of(done),
+          .smallest_constraint_value = done.all.smallest};
+}
+
+Front enumerate_front(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
+  const Enumeration done = enumerate(problem, space, options, Keep::front);
+  return {
+      .members = done.all.front.members(), .evaluations = done.all.evaluations, .termination = termination_of(done)};
 }
 
 }  // namespace hindsight::optimize

@@ -36,6 +36,14 @@ Forecast::Forecast(const surrogate::Model& model, const ProposeOptions& options,
     while (first < c && !model.seen_alike(options.contexts[first], options.contexts[c])) ++first;
     same_as_.push_back(first);
   }
+  for (const FrontMetric& metric : options.front) {
+    Metric& own = metrics_.emplace_back();
+    if (metric.value) continue;
+    own.learned = learned_quantity(model, metric.name);
+    HINDSIGHT_EXPECT(own.learned);  // propose() has looked
+    const bool ratio = options.aggregate == Aggregate::worst && count > 1;
+    if (ratio && !own.learned->is_objective) own.typical = typical_label(own.learned->label);
+  }
 }
 
 std::optional<Eigen::VectorXd> Forecast::bound_scores(const LevelMatrix& levels, std::size_t c) const {
@@ -54,6 +62,7 @@ ForecastBatch Forecast::predict(const LevelMatrix& levels, surrogate::Heads head
     batch[c].score = batch[c].score.cwiseMax(*bound);
     batch[c] = model_.rescaled(std::move(batch[c]), options_.contexts[c]);
   }
+  if (heads.constraints) lift_labels(levels, batch);
   return batch;
 }
 
@@ -86,25 +95,25 @@ ForecastBatch Forecast::predict_freely(const LevelMatrix& levels, surrogate::Hea
 }
 
 Learned Forecast::ask(const LevelMatrix& levels, const Question& question) const {
-  const Eigen::Index n = levels.rows(), k = std::ssize(question.heads);
+  const Eigen::Index n = levels.rows(), k = std::ssize(question.limited);
   const bool by_infeasibility = question.score == Question::Score::infeasibility;
-  const bool feasibility = by_infeasibility || question.limits_infeasibility;
-  const bool limited = k > 0 || question.limits_infeasibility;
-  Learned result{.score = Eigen::VectorXd(n), .values = Eigen::MatrixXd(n, std::ssize(question.limits))};
-  if (feasibility || limited) {
-    const ForecastBatch batch = predict(levels, {.objective = false, .feasibility = feasibility, .constraints = k > 0});
-    for (Eigen::Index j = 0; j < k; ++j) {
-      result.values.col(j) = constraint(batch, question.heads[static_cast<std::size_t>(j)]);
-    }
-    if (question.limits_infeasibility) result.values.col(k) = 1 - least_p_feasible(batch).array();
-    if (by_infeasibility) {
-      result.score = 1 - least_p_feasible(batch).array();
-      return result;
-    }
+  Learned result{.score = Eigen::VectorXd::Constant(n, std::numeric_limits<double>::infinity()),
+                 .values = Eigen::MatrixXd(n, std::ssize(question.limits)),
+                 .metrics = Eigen::MatrixXd::Constant(n, question.front ? std::ssize(metrics_) : 0,
+                                                      std::numeric_limits<double>::infinity())};
+  surrogate::Heads needed{
+      .objective = false, .feasibility = by_infeasibility || question.limits_infeasibility, .constraints = false};
+  for (const LearnedQuantity& quantity : question.limited) {
+    (quantity.is_objective ? needed.objective : needed.constraints) = true;
   }
-  const surrogate::Heads objective{.feasibility = false, .constraints = false};
-  if (!limited) {
-    result.score = score(predict(levels, objective));
+  ForecastBatch batch(contexts_.size());
+  if (needed.objective || needed.feasibility || needed.constraints) batch = predict(levels, needed);
+  for (Eigen::Index j = 0; j < k; ++j) {
+    result.values.col(j) = largest(batch, question.limited[static_cast<std::size_t>(j)], options_.pessimism);
+  }
+  if (question.limits_infeasibility) result.values.col(k) = 1 - least_p_feasible(batch).array();
+  if (by_infeasibility) {
+    result.score = 1 - least_p_feasible(batch).array();
     return result;
   }
   std::vector<Eigen::Index> within;
@@ -112,9 +121,41 @@ Learned Forecast::ask(const LevelMatrix& levels, const Question& question) const
   for (Eigen::Index i = 0; i < n; ++i) {
     if ((result.values.row(i).array() <= limits.array()).all()) within.push_back(i);
   }
-  result.score.setConstant(std::numeric_limits<double>::infinity());
-  if (!within.empty()) result.score(within) = score(predict(levels(within, Eigen::all), objective));
+  if (!within.empty()) ask_within(levels, question, batch, within, result);
   return result;
+}
+
+void Forecast::ask_within(const LevelMatrix& levels, const Question& question, const ForecastBatch& batch,
+                          const std::vector<Eigen::Index>& within, Learned& result) const {
+  const bool has_objective = batch.front().score.size() > 0, has_labels = batch.front().constraints.cols() > 0;
+  surrogate::Heads missing{.objective = !question.front, .feasibility = false, .constraints = false};
+  for (std::size_t m = 0; question.front && m < metrics_.size(); ++m) {
+    if (!metrics_[m].learned) continue;
+    (metrics_[m].learned->is_objective ? missing.objective : missing.constraints) = true;
+  }
+  missing.objective = missing.objective && !has_objective;
+  missing.constraints = missing.constraints && !has_labels;
+  const LevelMatrix some = levels(within, Eigen::all);
+  ForecastBatch answers(contexts_.size());
+  if (missing.objective || missing.constraints) answers = predict(some, missing);
+  for (std::size_t c = 0; c < batch.size(); ++c) {
+    if (has_objective) {
+      answers[c].score = batch[c].score(within);
+      answers[c].spread = batch[c].spread(within);
+    }
+    if (has_labels) {
+      answers[c].constraints = batch[c].constraints(within, Eigen::all);
+      answers[c].constraint_spread = batch[c].constraint_spread(within, Eigen::all);
+    }
+  }
+  if (!question.front) {
+    result.score(within) = score(answers);
+    return;
+  }
+  for (std::size_t m = 0; m < metrics_.size(); ++m) {
+    result.metrics(within, static_cast<Eigen::Index>(m)) = metric_score(answers, some, m);
+  }
+  result.score = result.metrics.col(static_cast<Eigen::Index>(question.scored));
 }
 
 Eigen::VectorXd Forecast::score(const ForecastBatch& batch) const {
@@ -125,6 +166,7 @@ Eigen::VectorXd Forecast::score(const ForecastBatch& batch) const {
     const auto& prediction = batch[static_cast<std::size_t>(c)];
     above_typical.col(c) = deviation_[c] * (prediction.score + options_.pessimism * prediction.spread);
   }
+  if (contexts == 1 && options_.aggregate == Aggregate::worst) return above_typical.col(0);  // in_units() takes it so
   switch (options_.aggregate) {
     case Aggregate::geomean:
       return above_typical.rowwise().mean();
@@ -137,8 +179,12 @@ Eigen::VectorXd Forecast::score(const ForecastBatch& batch) const {
   const Eigen::MatrixXd values = above_typical.rowwise() + mean_.transpose();
   if (model_.parts().objective_scaler.value_scale == dataset::ValueScale::linear)
     return values * weight_ / weight_.sum();
-  const Eigen::VectorXd largest = values.rowwise().maxCoeff();  // taken out so that exp() cannot overflow
-  const Eigen::MatrixXd scaled = (values.colwise() - largest).array().exp().matrix();
+  return averaged(values);
+}
+
+Eigen::VectorXd Forecast::averaged(const Eigen::MatrixXd& logarithms) const {
+  const Eigen::VectorXd largest = logarithms.rowwise().maxCoeff();  // taken out so that exp() cannot overflow
+  const Eigen::MatrixXd scaled = (logarithms.colwise() - largest).array().exp().matrix();
   return largest.array() + ((scaled * weight_).array() / weight_.sum()).log();
 }
 
@@ -152,12 +198,6 @@ Eigen::VectorXd Forecast::least_p_feasible(const ForecastBatch& batch) const {
     least = least.cwiseMin(prediction.p_feasible - options_.pessimism * prediction.p_spread);
   }
   return least.cwiseMax(0);
-}
-
-Eigen::VectorXd Forecast::constraint(const ForecastBatch& batch, Eigen::Index k) const {
-  Eigen::VectorXd largest = batch.front().constraints.col(k);
-  for (const auto& prediction : batch) largest = largest.cwiseMax(prediction.constraints.col(k));
-  return largest;
 }
 
 Eigen::VectorXd Forecast::spread(const ForecastBatch& batch) const {

@@ -18,20 +18,22 @@ class Forecast {
   /// `threads` of every forward pass. Keeps references to both arguments.
   Forecast(const surrogate::Model& model, const ProposeOptions& options, unsigned threads);
 
-  /// All that the model says, or some of it: an array that comes from other heads is empty. Objectives below their
-  /// lower bounds are lifted to them.
+  /// All that the model says, or some of it: an array that comes from other heads is empty. Objectives and labels
+  /// below their lower bounds are lifted to them.
   [[nodiscard]] ForecastBatch predict(const LevelMatrix& levels, surrogate::Heads heads = {}) const;
 
   /// What a search wants to know.
   struct Question {
     enum class Score { objective, infeasibility };
     Score score = Score::objective;
-    std::vector<Eigen::Index> heads = {};  ///< of the model: one learned constraint each
-    std::vector<double> limits = {};       ///< of these, and last of 1 - p_feasible where it is a constraint
-    bool limits_infeasibility = false;     ///< 1 - p_feasible is the last learned constraint
+    std::vector<LearnedQuantity> limited = {};  ///< one learned constraint each
+    std::vector<double> limits = {};            ///< of these, and last of 1 - p_feasible where it is a constraint
+    bool limits_infeasibility = false;          ///< 1 - p_feasible is the last learned constraint
+    bool front = false;                         ///< the metrics of ProposeOptions::front are asked
+    std::size_t scored = 0;                     ///< position of the metric of the front that is the score
   };
-  /// Score and learned constraints of a batch. The objective is asked only for designs that meet every learned limit,
-  /// since no search compares the scores of others: they get infinity.
+  /// Score, metrics of a front and learned constraints of a batch. Score and metrics are asked only for designs that
+  /// meet every learned limit, since no search compares those of others: they get infinity.
   [[nodiscard]] Learned ask(const LevelMatrix& levels, const Question& question) const;
 
   /// The aggregated pessimistic objective in log units (linear objectives: in their own unit), smaller is better.
@@ -49,8 +51,18 @@ class Forecast {
   /// Smallest pessimistic probability of feasibility over the applications: max(0, mean - pessimism * spread) of the
   /// members' probabilities. A search is drawn to where one member errs; the others' disagreement shows it.
   [[nodiscard]] Eigen::VectorXd least_p_feasible(const ForecastBatch& batch) const;
-  /// Head `k` of the model, physical units: the largest value over the applications.
-  [[nodiscard]] Eigen::VectorXd constraint(const ForecastBatch& batch, Eigen::Index k) const;
+  /// In its unit: the largest value over the applications, `pessimism` spreads worse.
+  [[nodiscard]] Eigen::VectorXd largest(const ForecastBatch& batch, const LearnedQuantity& quantity,
+                                        double pessimism) const;
+  /// Of metric `m` of the front. For the objective it is score(), for a fact its value; for a label the same equations
+  /// hold, with u_c = log y_c + pessimism * s_c in place of m_c + l_c, and for `worst` u_c less that of a typical
+  /// design. A label that is not on a logarithmic scale is taken in its own unit: mean and weighted alone have it.
+  [[nodiscard]] Eigen::VectorXd metric_score(const ForecastBatch& batch, const LevelMatrix& levels,
+                                             std::size_t m) const;
+  [[nodiscard]] double metric_in_units(double score, std::size_t m) const;
+  /// Predicted per context, n x contexts, in its unit.
+  [[nodiscard]] Eigen::MatrixXd metric_values(const ForecastBatch& batch, const LevelMatrix& levels,
+                                              std::size_t m) const;
   /// Spread in log units, mean over the applications.
   [[nodiscard]] Eigen::VectorXd spread(const ForecastBatch& batch) const;
   /// Spread in deviations of the logged objectives, mean over the applications: 1 = the members disagree about a design
@@ -66,11 +78,28 @@ class Forecast {
   [[nodiscard]] ForecastBatch predict_freely(const LevelMatrix& levels, surrogate::Heads heads) const;
   /// Z-scores of the lower bounds of application `c`; nothing when none is known.
   [[nodiscard]] std::optional<Eigen::VectorXd> bound_scores(const LevelMatrix& levels, std::size_t c) const;
+  struct Metric {
+    std::optional<LearnedQuantity> learned;  ///< nothing: a fact
+    Eigen::VectorXd typical;                 ///< of a label: u of a typical design per context, where it is asked for
+  };
+  [[nodiscard]] bool is_logarithmic(Eigen::Index label) const;
+  /// Of one application, on the label's scale.
+  [[nodiscard]] Eigen::VectorXd label_on_scale(const surrogate::EnsemblePrediction& prediction, Eigen::Index label,
+                                               double pessimism) const;
+  [[nodiscard]] Eigen::VectorXd label_score(const ForecastBatch& batch, const Metric& metric) const;
+  /// Mean over random designs that are likely to be feasible.
+  [[nodiscard]] Eigen::VectorXd typical_label(Eigen::Index label) const;
+  [[nodiscard]] Eigen::VectorXd averaged(const Eigen::MatrixXd& logarithms) const;
+  void lift_labels(const LevelMatrix& levels, ForecastBatch& batch) const;
+  /// Score and metrics of the rows `within`, of which `batch` has what the limits needed.
+  void ask_within(const LevelMatrix& levels, const Question& question, const ForecastBatch& batch,
+                  const std::vector<Eigen::Index>& within, Learned& result) const;
   const surrogate::Model& model_;
   const ProposeOptions& options_;
   unsigned threads_;
   std::vector<surrogate::PreparedContext> contexts_;
   Eigen::VectorXd mean_, deviation_, weight_, typical_;  // one per context
+  std::vector<Metric> metrics_;                          // of the front
   std::vector<std::size_t> same_as_;                     // per context: the first one that the model sees alike
 };
 

@@ -62,6 +62,8 @@ Learned Judge::learned(const LevelMatrix& levels) const {
   HINDSIGHT_EXPECT(result.score.size() == levels.rows());
   HINDSIGHT_EXPECT(result.values.cols() == std::ssize(learned_));
   HINDSIGHT_EXPECT(learned_.empty() || result.values.rows() == levels.rows());
+  HINDSIGHT_EXPECT(result.metrics.cols() == 0 || result.metrics.rows() == levels.rows());
+  HINDSIGHT_EXPECT(result.metrics.cols() <= static_cast<Eigen::Index>(kMostMetrics));
   return result;
 }
 
@@ -89,6 +91,11 @@ std::vector<Fitness> Judge::fitness(const LevelMatrix& levels, std::vector<doubl
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double score = answer.score[static_cast<Eigen::Index>(i)];
     if (!std::isnan(score)) fitness[rows[i]].score = score;
+    for (Eigen::Index m = 0; m < answer.metrics.cols(); ++m) {
+      const double value = answer.metrics(static_cast<Eigen::Index>(i), m);
+      fitness[rows[i]].metrics[static_cast<std::size_t>(m)] =
+          std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+    }
   }
   return fitness;
 }

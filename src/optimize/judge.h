@@ -4,14 +4,16 @@
 #include <limits>
 #include <vector>
 
+#include "hindsight/optimize/front.h"
 #include "hindsight/optimize/problem.h"
 
 namespace hindsight::optimize {
 
-/// What selection compares: 0 violation = feasible; smaller is better in both.
+/// What selection compares: 0 violation = feasible; smaller is better in all.
 struct Fitness {
   double score = std::numeric_limits<double>::infinity();
   double violation = std::numeric_limits<double>::infinity();
+  MetricValues metrics = {};  ///< of a feasible design, where a front is asked for
   [[nodiscard]] bool feasible() const { return violation <= 0; }
 };
 /// Constraint domination [paper: deb-2000]: a feasible design beats an infeasible one, two feasible ones are compared

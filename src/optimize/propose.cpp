@@ -16,6 +16,8 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
+#include "hindsight/optimize/baselines.h"
+#include "hindsight/optimize/front.h"
 #include "optimize/forecast.h"
 #include "optimize/logged.h"
 
@@ -35,6 +37,8 @@ constexpr std::uint64_t kExtraShare = 4;
 constexpr std::uint64_t kOtherShare = 10;
 /// [chosen] What is predicted worse than the best by more than this, in logarithms, is no use as another try.
 constexpr double kFarWorse = 0.5;
+/// [chosen] Share of the evaluations for the smallest value of each metric of a front, in 1 / this.
+constexpr std::uint64_t kEndShare = 10;
 /// [chosen] At most half of a population starts from the log, so that the search does not only repeat the past.
 constexpr std::uint64_t kStartShare = 2;
 
@@ -97,15 +101,30 @@ Constraint not_logged(const dataset::Dataset& logged) {
           }};
 }
 
-/// Position of the head that predicts `name`.
-Eigen::Index head_of(const surrogate::Model& model, const std::string& name) {
-  const auto& names = model.parts().constraint_names;
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("the model has no learned constraint '{}'.{}", printable(name), did_you_mean(name, names)));
+/// What the model predicts under this name.
+LearnedQuantity quantity_of(const surrogate::Model& model, const std::string& name) {
+  if (const auto quantity = learned_quantity(model, name)) return *quantity;
+  throw Error(ErrorKind::usage, fmt::format("the model has not learned '{}'.{}", printable(name),
+                                            did_you_mean(name, model.parts().constraint_names)));
+}
+
+void require_valid_front(const surrogate::Model& model, const ProposeOptions& options) {
+  if (options.front.empty()) return;
+  if (options.front.size() < 2 || options.front.size() > kMostMetrics) {
+    throw Error(ErrorKind::usage, fmt::format("a front needs two metrics, or three; {} given", options.front.size()));
   }
-  return found - names.begin();
+  const bool ratios = options.aggregate == Aggregate::geomean || options.aggregate == Aggregate::worst;
+  for (const FrontMetric& metric : options.front) {
+    if (metric.value) continue;
+    const LearnedQuantity quantity = quantity_of(model, metric.name);
+    if (quantity.is_objective || options.contexts.size() < 2 || !ratios) continue;
+    const auto scale = model.parts().constraint_scaler.value_scales[static_cast<std::size_t>(quantity.label)];
+    if (scale == dataset::ValueScale::logarithmic) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("aggregate {}: {} was not learned on a logarithmic scale (its values are not positive, or "
+                            "span less than a decade), which ratios need. Use mean or weighted",
+                            to_string(options.aggregate), printable(metric.name)));
+  }
 }
 
 class Proposer {
@@ -126,10 +145,12 @@ class Proposer {
     problem_.constraints = options.constraints;
     for (const Constraint& constraint : problem_.constraints) {
       if (!constraint.learned()) continue;
-      question_.heads.push_back(head_of(model_, constraint.name));
+      question_.limited.push_back(quantity_of(model_, constraint.name));
       question_.limits.push_back(constraint.limit);
     }
+    question_.front = !options.front.empty();
     problem_.model = asking(question_);
+    exact_ = exact;
     if (options.logged != nullptr) {
       const std::size_t count = std::max<std::uint64_t>(search_.population / kStartShare, 1);
       const auto starts = logged_starts(*options.logged, problem_, options.contexts, count);
@@ -149,6 +170,34 @@ class Proposer {
       if (result.solution.termination == Termination::interrupted || !add_distant(chosen, result.solution)) break;
     }
     result.proposals = describe(ranked(chosen));
+    return result;
+  }
+
+  ProposeResult run_front() {
+    ProposeResult result;
+    result.min_p_feasible_used = options_.min_p_feasible;
+    problem_used_ = with_p_feasible(result.min_p_feasible_used);
+    const SearchOptions whole = search_;
+    Front front;
+    if (exact_) front = search_front(problem_used_, options_.front.size(), whole);
+    if (front.members.empty() && front.termination != Termination::interrupted) {
+      result.solution = search_ends(result.min_p_feasible_used);
+      SearchOptions rest = search_;
+      rest.evaluations = whole.evaluations - std::min(whole.evaluations - 1, result.solution.evaluations);
+      if (exact_) rest = whole;
+      front = search_front(problem_used_, options_.front.size(), rest);
+    }
+    if (front.members.empty()) throw Error(ErrorKind::interrupted, "interrupted before a front was found");
+    result.solution.evaluations += front.evaluations;
+    result.solution.termination = front.termination;
+    result.front_size = front.members.size();
+    std::vector<MetricValues> points;
+    for (const FrontMember& member : front.members) points.push_back(member.metrics);
+    std::vector<Candidate> chosen;
+    for (const std::size_t i : representatives(points, options_.count)) {
+      chosen.push_back({.design = front.members[i].design, .score = points[i].front(), .violation = 0});
+    }
+    result.proposals = describe(chosen);
     return result;
   }
 
@@ -225,6 +274,28 @@ class Proposer {
       throw Error(ErrorKind::no_feasible, explain_infeasible(problem_used_, solution, search_));
     }
     return solution;
+  }
+
+  /// The designs with the smallest value of each metric of the front, which become starts of the search: a population
+  /// that is spread over a front comes late to its ends. `threshold`: lowered to what can be reached.
+  Solution search_ends(double& threshold) {
+    const SearchOptions whole = search_;
+    if (!exact_) search_.evaluations = std::max<std::uint64_t>(whole.evaluations / kEndShare, 1);
+    search_.keep = search_.population;
+    Solution ends = search_feasible(threshold);
+    std::vector<Candidate> found = ends.best;
+    for (std::size_t m = 1; !exact_ && m < options_.front.size(); ++m) {
+      question_.scored = m;
+      const Solution end = search(with_p_feasible(threshold), search_);
+      found.insert(found.end(), end.best.begin(), end.best.end());
+      ends.evaluations += end.evaluations;
+    }
+    question_.scored = 0;
+    search_ = whole;
+    for (const Candidate& candidate : found) {
+      if (candidate.violation <= 0) search_.start.push_back(candidate.design);
+    }
+    return ends;
   }
 
   /// Designs that are all but sure to fail are no proposals.
@@ -373,18 +444,24 @@ class Proposer {
     const LevelMatrix levels = levels_of(candidates);
     const ForecastBatch batch = forecast_->predict(levels);
     const Eigen::VectorXd spread = forecast_->spread(batch), relative_spread = forecast_->relative_spread(batch);
-    std::vector<Eigen::VectorXd> values;
+    std::vector<Eigen::VectorXd> values, cautious;
     for (const Constraint& constraint : options_.constraints) {
-      values.push_back(constraint.learned() ? forecast_->constraint(batch, head_of(model_, constraint.name))
-                                            : constraint.value(levels));
+      if (!constraint.learned()) {
+        cautious.push_back(values.emplace_back(constraint.value(levels)));
+        continue;
+      }
+      const LearnedQuantity quantity = quantity_of(model_, constraint.name);
+      values.push_back(forecast_->largest(batch, quantity, 0));
+      cautious.push_back(forecast_->largest(batch, quantity, options_.pessimism));
     }
+    const Eigen::VectorXd scores = forecast_->score(batch);
     const std::vector<bool> lifted = forecast_->lifted(levels);
     std::vector<Proposal> proposals(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       Proposal& proposal = proposals[i];
       const auto row = static_cast<Eigen::Index>(i);
       proposal.design = candidates[i].design;
-      proposal.score = candidates[i].score;
+      proposal.score = options_.front.empty() ? candidates[i].score : scores[row];
       proposal.lifted = lifted[i];
       proposal.cautious = forecast_->in_units(proposal.score);
       proposal.spread = spread[row];
@@ -397,11 +474,28 @@ class Proposer {
       for (const Eigen::VectorXd& value : values) proposal.constraint_values.push_back(value[row]);
       const auto other = other_parameter_.find(proposal.design.levels);
       if (other != other_parameter_.end()) proposal.other_parameter = other->second;
+      for (const Eigen::VectorXd& value : cautious) proposal.cautious_constraint_values.push_back(value[row]);
       if (options_.logged != nullptr) {
         proposal.nearest_logged_distance = nearest_logged_distance(*options_.logged, proposal.design);
       }
     }
+    for (std::size_t m = 0; m < options_.front.size(); ++m) add_metric(batch, levels, m, proposals);
     return proposals;
+  }
+
+  void add_metric(const ForecastBatch& batch, const LevelMatrix& levels, std::size_t m,
+                  std::vector<Proposal>& proposals) const {
+    const Eigen::VectorXd scores = forecast_->metric_score(batch, levels, m);
+    const Eigen::MatrixXd values = forecast_->metric_values(batch, levels, m);
+    for (std::size_t i = 0; i < proposals.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      FrontValue& value = proposals[i].front.emplace_back();
+      value.score = scores[row];
+      value.cautious = forecast_->metric_in_units(value.score, m);
+      for (Eigen::Index c = 0; c < values.cols(); ++c) value.by_context.push_back(values(row, c));
+      const bool fact = static_cast<bool>(options_.front[m].value);
+      value.predicted = fact ? scores[row] : aggregate_value(value.by_context, options_.aggregate, options_.weights);
+    }
   }
 
   const surrogate::Model& model_;
@@ -413,6 +507,7 @@ class Proposer {
   Problem problem_used_;         ///< with it
   /// Designs of with_other_values(), and those of them that were chosen: the parameter that was asked to differ.
   std::map<std::vector<std::uint16_t>, std::size_t> other_of_, other_parameter_;
+  bool exact_ = false;           ///< every allowed design is judged
 };
 
 }  // namespace
@@ -453,7 +548,9 @@ ProposeOptions options_of(Risk risk, const surrogate::Model& model) {
 
 ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options) {
   require_valid(model, options);
-  return Proposer(model, options).run();
+  require_valid_front(model, options);
+  Proposer proposer(model, options);
+  return options.front.empty() ? proposer.run() : proposer.run_front();
 }
 
 }  // namespace hindsight::optimize

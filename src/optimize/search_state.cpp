@@ -2,6 +2,7 @@
 #include "optimize/search_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -13,7 +14,7 @@ namespace {
 
 /// [chosen] Rows of one call of the problem's functions: a fraction of a second between two looks at Ctrl-C.
 constexpr std::size_t kBlockRows = 4096;
-/// [chosen] Judged designs that a search remembers: 4 million need about 200 MB. Later ones may be judged twice.
+/// [chosen] Judged designs that a search remembers: 4 million need about 300 MB. Later ones may be judged twice.
 constexpr std::size_t kMostRemembered = std::size_t{1} << 22U;
 
 }  // namespace
@@ -44,11 +45,44 @@ std::vector<Candidate> BestDesigns::candidates() const {
   return list;
 }
 
-SearchState::SearchState(const Problem& problem, const LevelSpace& space, const SearchOptions& options)
+bool FrontArchive::offer(const std::uint16_t* levels, std::size_t count, const Fitness& fitness) {
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!fitness.feasible() || !std::all_of(fitness.metrics.begin(), fitness.metrics.end(), finite)) return false;
+  const std::vector<std::uint16_t> own(levels, levels + count);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const bool equal = members_[i].metrics == fitness.metrics;
+    if (equal && own < members_[i].design.levels) {
+      members_[i].design.levels = own;
+      return false;  // the front itself is what it was
+    }
+    if (!equal && !dominates(members_[i].metrics, fitness.metrics)) continue;
+    std::swap(members_[i], members_[i / 2]);  // what rejects often is asked early
+    return false;
+  }
+  std::erase_if(members_, [&](const FrontMember& other) { return dominates(fitness.metrics, other.metrics); });
+  members_.push_back({.design = {own}, .metrics = fitness.metrics});
+  return true;
+}
+
+void FrontArchive::merge(const FrontArchive& other) {
+  for (const FrontMember& member : other.members_) {
+    offer(member.design.levels.data(), member.design.levels.size(), {.violation = 0, .metrics = member.metrics});
+  }
+}
+
+std::vector<FrontMember> FrontArchive::members() const {
+  std::vector<FrontMember> sorted = members_;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const FrontMember& a, const FrontMember& b) { return a.metrics < b.metrics; });
+  return sorted;
+}
+
+SearchState::SearchState(const Problem& problem, const LevelSpace& space, const SearchOptions& options, bool front)
     : judge_(problem),
       space_(space),
       budget_(options.evaluations),
       archive_(options.keep),
+      keeps_front_(front),
       smallest_(problem.constraints.size(), std::numeric_limits<double>::infinity()) {}
 
 bool SearchState::finished() const {
@@ -66,7 +100,9 @@ void SearchState::judge_new(const std::vector<Point>& points, const std::vector<
     const std::vector<Fitness> fitness = judge_.fitness(levels, smallest_);
     evaluations_ += block.size();
     for (std::size_t i = 0; i < block.size(); ++i) {
-      archive_.offer(levels.data() + i * space_.dimensions(), space_.dimensions(), fitness[i]);
+      const std::uint16_t* design = levels.data() + i * space_.dimensions();
+      archive_.offer(design, space_.dimensions(), fitness[i]);
+      if (keeps_front_ && front_.offer(design, space_.dimensions(), fitness[i])) ++front_entries_;
       if (better(fitness[i], best_)) best_ = fitness[i];
       memory_[keys[begin + i]] = fitness[i];
     }
@@ -95,14 +131,21 @@ std::vector<Fitness> SearchState::evaluate(const std::vector<Point>& points) {
   return fitness;
 }
 
-Solution SearchState::solution() const {
+Termination SearchState::termination() const {
+  if (interrupted_) return Termination::interrupted;
   const bool complete = space_.size() && evaluations_ >= *space_.size();
+  return complete ? Termination::enumerated : Termination::evaluations_used;
+}
+
+Solution SearchState::solution() const {
   return {.best = archive_.candidates(),
           .evaluations = evaluations_,
-          .termination = interrupted_ ? Termination::interrupted
-                         : complete   ? Termination::enumerated
-                                      : Termination::evaluations_used,
+          .termination = termination(),
           .smallest_constraint_value = smallest_};
+}
+
+Front SearchState::front() const {
+  return {.members = front_.members(), .evaluations = evaluations_, .termination = termination()};
 }
 
 }  // namespace hindsight::optimize

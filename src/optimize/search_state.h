@@ -1,4 +1,4 @@
-/// The state of a search: nothing judged twice, the best kept.
+/// The state of a search: nothing judged twice, the best kept, and the front where one is asked for.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,25 @@ class BestDesigns {
   std::set<Entry> entries_;
 };
 
+/// The non-dominated ones of all feasible designs that were offered; of designs with equal metrics that of the smallest
+/// levels, so that the content does not depend on the order of the offers.
+class FrontArchive {
+ public:
+  /// Whether the design is in the archive now and was not before.
+  bool offer(const std::uint16_t* levels, std::size_t count, const Fitness& fitness);
+  void merge(const FrontArchive& other);
+  /// By metrics, ascending.
+  [[nodiscard]] std::vector<FrontMember> members() const;
+
+ private:
+  std::vector<FrontMember> members_;  ///< those that rejected an offer lately come first
+};
+
 /// The state of one search: budget, memory of what was judged, the best so far.
 class SearchState {
  public:
-  SearchState(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
+  /// `front`: keep the non-dominated designs too.
+  SearchState(const Problem& problem, const LevelSpace& space, const SearchOptions& options, bool front = false);
 
   /// One fitness per point. Points that were judged before cost nothing; points beyond the budget, or after an
   /// interrupt, get the worst fitness.
@@ -45,8 +60,12 @@ class SearchState {
   [[nodiscard]] const Fitness& best() const { return best_; }
   [[nodiscard]] const LevelSpace& space() const { return space_; }
   [[nodiscard]] Solution solution() const;
+  [[nodiscard]] Front front() const;
+  /// How often a design entered the front.
+  [[nodiscard]] std::uint64_t front_entries() const { return front_entries_; }
 
  private:
+  [[nodiscard]] Termination termination() const;
   void judge_new(const std::vector<Point>& points, const std::vector<std::uint64_t>& keys);
 
   Judge judge_;
@@ -56,6 +75,9 @@ class SearchState {
   bool interrupted_ = false;
   Fitness best_;
   BestDesigns archive_;
+  bool keeps_front_;
+  FrontArchive front_;
+  std::uint64_t front_entries_ = 0;
   std::vector<double> smallest_;
   std::unordered_map<std::uint64_t, Fitness> memory_;
 };

@@ -13,20 +13,18 @@
 #include "hindsight/dataset/objective.h"
 #include "report/fields.h"
 #include "report/json.h"
+#include "report/proposals_parts.h"
 
 namespace hindsight::report {
-namespace {
 
 using study::Knowledge;
 using study::Proposals;
 
-/// The metric behind an objective of one factor, for its unit; empty for a product, which has none.
-std::string metric_of(const Proposals& proposals) {
-  const dataset::Objective objective =
-      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
-  const bool plain = objective.factors.size() == 1 && objective.factors.front().exponent == 1.0;
-  return plain ? objective.factors.front().metric : std::string();
-}
+namespace {
+
+bool is_logged(const optimize::Proposal& proposal) { return proposal.nearest_logged_distance == std::size_t{0}; }
+
+}  // namespace
 
 std::string value_text(const std::string& metric, double value) {
   return std::isfinite(value) ? metric_text(metric, value) : "-";
@@ -46,6 +44,23 @@ double least_p_feasible(const optimize::Proposal& proposal) {
   return *std::min_element(proposal.p_feasible.begin(), proposal.p_feasible.end());
 }
 
+std::string changes_text(const optimize::Proposal& proposal) {
+  if (!proposal.nearest_logged_distance) return "-";
+  return is_logged(proposal) ? "logged" : std::to_string(*proposal.nearest_logged_distance);
+}
+
+bool simulated(const Proposals& proposals) { return !proposals.known.empty() && proposals.known.front().verdict; }
+
+namespace {
+
+/// The metric behind an objective of one factor, for its unit; empty for a product, which has none.
+std::string metric_of(const Proposals& proposals) {
+  const dataset::Objective objective =
+      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
+  const bool plain = objective.factors.size() == 1 && objective.factors.front().exponent == 1.0;
+  return plain ? objective.factors.front().metric : std::string();
+}
+
 /// Whether the objective has values of 0 or below, so that ratios of it mean nothing.
 bool is_linear(const Proposals& proposals) {
   return proposals.model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
@@ -57,14 +72,6 @@ std::string spread_text(const Proposals& proposals, const optimize::Proposal& pr
   if (proposals.model.parts().members.size() == 1 && proposal.spread == 0) return "-";
   return is_linear(proposals) ? fmt::format("+-{:.3g}", proposal.spread)
                               : fmt::format("x/{:.3g}", std::exp(proposal.spread));
-}
-
-bool is_logged(const optimize::Proposal& proposal) { return proposal.nearest_logged_distance == std::size_t{0}; }
-
-/// Parameters in which a proposal differs from the nearest logged design.
-std::string changes_text(const optimize::Proposal& proposal) {
-  if (!proposal.nearest_logged_distance) return "-";
-  return is_logged(proposal) ? "logged" : std::to_string(*proposal.nearest_logged_distance);
 }
 
 std::string logged_text(const std::string& metric, const Knowledge& known) {
@@ -100,21 +107,24 @@ std::string applications(const Proposals& proposals) {
 
 std::string headline(const Proposals& proposals) {
   const optimize::ProposeResult& result = proposals.result;
-  std::string out = fmt::format("{} for {}", counted(result.proposals.size(), "proposal"), applications(proposals));
+  const bool front = !proposals.options.front.empty();
+  std::string out =
+      fmt::format("{} for {}", front ? front_headline(proposals) : counted(result.proposals.size(), "proposal"),
+                  applications(proposals));
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
     out += fmt::format(", {} <= {}", constraint.name, shortest(constraint.limit));
     if (constraint.learned()) out += " (learned)";
   }
   const std::string several =
       proposals.options.contexts.size() > 1 ? optimize::to_string(proposals.options.aggregate) + " of " : std::string();
-  return out + fmt::format(
-                   "; smallest {}{}; {} judged by the model in {}, {}", several, proposals.model.parts().objective_text,
-                   counted(result.solution.evaluations, "design"), duration_text(proposals.seconds),
-                   proposals.simulator_queries == 1 ? "1 simulator query"
-                                                    : with_commas(proposals.simulator_queries) + " simulator queries");
+  if (!front) out += "; smallest " + several + proposals.model.parts().objective_text;
+  if (front && !several.empty()) out += "; " + several + "the applications";
+  return out + fmt::format("; {} judged by the model in {}, {}", counted(result.solution.evaluations, "design"),
+                           duration_text(proposals.seconds),
+                           proposals.simulator_queries == 1
+                               ? "1 simulator query"
+                               : with_commas(proposals.simulator_queries) + " simulator queries");
 }
-
-bool simulated(const Proposals& proposals) { return !proposals.known.empty() && proposals.known.front().verdict; }
 
 bool any_in_log(const Proposals& proposals) {
   return std::any_of(proposals.known.begin(), proposals.known.end(), [](const Knowledge& one) { return one.logged; });
@@ -216,18 +226,44 @@ std::string notes(const Proposals& proposals, int columns) {
   if (proposals.result.solution.termination == optimize::Termination::interrupted) {
     note("the search was interrupted; these are the best so far");
   }
+  const auto exceeding = std::count_if(proposals.known.begin(), proposals.known.end(),
+                                       [](const auto& one) { return !one.exceeded.empty(); });
+  if (exceeding > 0 && proposals.options.front.empty()) {
+    note(fmt::format("{} of the {} designs exceed a learned limit when simulated", exceeding, list.size()));
+  }
   if (!proposals.options.only_new && std::any_of(list.begin(), list.end(), is_logged)) {
     note("the log has some of these designs already; --new proposes only others");
   }
   return out;
 }
 
+Json front_json(const Proposals& proposals) {
+  Json json{{"metrics", Json::array()}, {"found", proposals.result.front_size}, {"truth", nullptr}};
+  for (const optimize::FrontMetric& metric : proposals.options.front) {
+    json["metrics"].push_back({{"name", metric.name}, {"learned", !metric.value}});
+  }
+  if (!proposals.front_truth) return json;
+  const study::FrontTruth& truth = *proposals.front_truth;
+  json["truth"] = {{"infeasible", truth.infeasible},
+                   {"over_limit", truth.over_limit},
+                   {"standing", std::count(truth.stands.begin(), truth.stands.end(), true)},
+                   {"largest_gap", truth.largest_gap ? Json(*truth.largest_gap) : Json(nullptr)},
+                   {"hypervolume_ratio", truth.hypervolume_ratio ? Json(*truth.hypervolume_ratio) : Json(nullptr)}};
+  json["truth"]["median_ratio"] = Json::object();
+  for (std::size_t m = 0; m < truth.median_ratio.size(); ++m) {
+    json["truth"]["median_ratio"][proposals.options.front[m].name] =
+        truth.median_ratio[m] ? Json(*truth.median_ratio[m]) : Json(nullptr);
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string proposals_text(const Proposals& proposals, int columns) {
+  const bool front = !proposals.options.front.empty();
   std::string out = wrapped("", headline(proposals), columns, 2) + notes(proposals, columns);
-  out += "\n" + proposal_table(proposals).render(columns) + "\n";
-  out += wrapped("", ranking_text(proposals), columns, 2);
+  out += "\n" + (front ? front_table(proposals) : proposal_table(proposals)).render(columns) + "\n";
+  out += front ? front_remarks(proposals, columns) : wrapped("", ranking_text(proposals), columns, 2);
   if (proposals.best_in_log) out += comparison(proposals, *proposals.best_in_log, columns);
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     out += wrapped_design(fmt::format("{:2}  ", i + 1),
@@ -254,7 +290,7 @@ std::string proposals_json(const Proposals& proposals) {
             {"model_evaluations", proposals.result.solution.evaluations},
             {"simulator_queries", proposals.simulator_queries},
             {"seconds", proposals.seconds},
-            {"ranked_by", ranking_text(proposals)},
+            {"ranked_by", proposals.options.front.empty() ? ranking_text(proposals) : "front"},
             {"best_in_log", nullptr},
             {"all_worse_than_log", study::all_worse_than_log(proposals)},
             {"novelties", Json::array()},
@@ -268,6 +304,7 @@ std::string proposals_json(const Proposals& proposals) {
   for (const optimize::Constraint& constraint : options.constraints) {
     json["limits"][constraint.name] = {{"limit", constraint.limit}, {"learned", constraint.learned()}};
   }
+  if (!options.front.empty()) json["front"] = front_json(proposals);
   json["proposals"] = Json::array();
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     Json entry{{"rank", i + 1},
@@ -292,6 +329,11 @@ std::string proposals_csv(const Proposals& proposals) {
     header.push_back(csv_cell(constraint.name));
   }
   if (with_truth) header.insert(header.end(), {"simulated_feasible", "simulated", "reasons"});
+  for (const optimize::FrontMetric& metric : proposals.options.front) {
+    for (const char* prefix : {"predicted_", "cautious_"}) header.push_back(csv_cell(prefix + metric.name));
+    if (with_truth) header.push_back(csv_cell("true_" + metric.name));
+  }
+  if (proposals.front_truth) header.emplace_back("on_true_front");
   std::string out = join(header, ",") + "\n";
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     const optimize::Proposal& proposal = proposals.result.proposals[i];
@@ -313,6 +355,12 @@ std::string proposals_csv(const Proposals& proposals) {
       cells.insert(cells.end(), {known.simulated ? "1" : "0", known.simulated ? shortest(*known.simulated) : "",
                                  csv_cell(reasons_of(*known.verdict))});
     }
+    for (std::size_t m = 0; m < proposal.front.size(); ++m) {
+      cells.push_back(shortest(proposal.front[m].predicted));
+      cells.push_back(shortest(proposal.front[m].cautious));
+      if (with_truth) cells.push_back(known.true_front.empty() ? "" : shortest(known.true_front[m]));
+    }
+    if (proposals.front_truth) cells.push_back(proposals.front_truth->stands[i] ? "1" : "0");
     out += join(cells, ",") + "\n";
   }
   return out;

@@ -8,7 +8,9 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/optimize/propose.h"
 #include "hindsight/study/analytic_constraint.h"
+#include "hindsight/study/front.h"
 #include "hindsight/study/log_names.h"
 
 namespace hindsight::study {
@@ -126,6 +128,7 @@ void apply_set(const std::string& text, const space::DesignSpace& space, Paramet
 /// What --max may name, each once: analytic and learned metrics, parameters.
 std::vector<std::string> limitable(const surrogate::Model& model, const KnownEvaluator& evaluator) {
   std::vector<std::string> known = model.parts().constraint_names;
+  known.push_back(objective_name(model));
   if (evaluator) known.insert(known.end(), evaluator->fact_names().begin(), evaluator->fact_names().end());
   for (std::string& name : parameter_names(model.parts().space)) known.push_back(std::move(name));
   std::vector<std::string> unique;
@@ -177,8 +180,7 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
         continue;
       }
     }
-    const auto& heads = model.parts().constraint_names;
-    if (std::find(heads.begin(), heads.end(), assignment.name) != heads.end()) {
+    if (optimize::learned_quantity(model, assignment.name)) {
       add_constraint(limits.constraints, {.name = assignment.name, .limit = limit});
       continue;
     }

@@ -36,12 +36,23 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
                   printable(found->second), asked));
 }
 
-optimize::Aggregate aggregate_of(const ProposalRequest& request, const surrogate::Model& model) {
+/// Some metric of the front is a label that geometric means and ratios have no meaning for.
+bool has_linear_label(const std::vector<optimize::FrontMetric>& front, const surrogate::Model& model) {
+  return std::any_of(front.begin(), front.end(), [&](const optimize::FrontMetric& metric) {
+    const auto quantity = optimize::learned_quantity(model, metric.name);
+    if (metric.value || !quantity || quantity->is_objective) return false;
+    const auto& scales = model.parts().constraint_scaler.value_scales;
+    return scales[static_cast<std::size_t>(quantity->label)] != dataset::ValueScale::logarithmic;
+  });
+}
+
+optimize::Aggregate aggregate_of(const ProposalRequest& request, const surrogate::Model& model,
+                                 const std::vector<optimize::FrontMetric>& front) {
   const bool weighted = !request.options.weights.empty();
   if (!request.aggregate) {
     if (weighted) return optimize::Aggregate::weighted;
     const bool linear = model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
-    return linear ? optimize::Aggregate::mean : optimize::Aggregate::geomean;
+    return linear || has_linear_label(front, model) ? optimize::Aggregate::mean : optimize::Aggregate::geomean;
   }
   if (weighted && *request.aggregate != optimize::Aggregate::weighted) {
     throw Error(ErrorKind::usage, fmt::format("--weights are those of a weighted mean; --aggregate {} has none. Leave "
@@ -51,8 +62,25 @@ optimize::Aggregate aggregate_of(const ProposalRequest& request, const surrogate
   return *request.aggregate;
 }
 
+/// Names of the labels that limits and the front are about, each once.
+std::vector<std::string> labels_asked(const surrogate::Model& model, const optimize::ProposeOptions& options) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    const auto quantity = optimize::learned_quantity(model, name);
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (quantity && !quantity->is_objective && !known) names.push_back(name);
+  };
+  for (const optimize::Constraint& constraint : options.constraints) {
+    if (constraint.learned()) add(constraint.name);
+  }
+  for (const optimize::FrontMetric& metric : options.front) {
+    if (!metric.value) add(metric.name);
+  }
+  return names;
+}
+
 std::unique_ptr<Verifier> make_verifier(const surrogate::Model& model, const std::vector<Application>& wanted,
-                                        const KnownEvaluator& evaluator) {
+                                        const optimize::ProposeOptions& options, const KnownEvaluator& evaluator) {
   const surrogate::Model::Parts& parts = model.parts();
   if (!evaluator) {
     throw Error(ErrorKind::usage, fmt::format("--simulate: the space '{}' does not describe an accelerator of the "
@@ -62,7 +90,8 @@ std::unique_ptr<Verifier> make_verifier(const surrogate::Model& model, const std
   std::vector<workload::Network> networks;
   for (const Application& application : wanted) networks.push_back(workload::load_network(application.network));
   return std::make_unique<Verifier>(evaluator, std::move(networks),
-                                    dataset::parse_objective(parts.objective_text, dataset::Direction::minimise));
+                                    dataset::parse_objective(parts.objective_text, dataset::Direction::minimise),
+                                    labels_asked(model, options));
 }
 
 optimize::LoggedQuestion logged_question(const optimize::ProposeOptions& options) {
@@ -91,19 +120,19 @@ std::optional<workload::Network> network_of(const Application& application) {
   }
 }
 
-/// What no design can beat, per application: where the evaluator that the model learnt from bounds every factor of the
-/// objective and the application is a network.
-std::vector<std::function<Eigen::VectorXd(const optimize::LevelMatrix&)>> lower_bounds_of(
-    const surrogate::Model& model, const std::vector<Application>& wanted, const KnownEvaluator& evaluator) {
+/// What no design can beat, per application: where the evaluator that the model learnt from bounds every factor of
+/// `quantity` (the objective, or a label) and the application is a network.
+std::vector<optimize::LowerBound> lower_bounds_of(const std::string& quantity, const surrogate::Model& model,
+                                                  const std::vector<Application>& wanted,
+                                                  const KnownEvaluator& evaluator) {
   const auto learnt_from = model.parts().provenance.find("evaluator");
   if (!evaluator || learnt_from == model.parts().provenance.end() || learnt_from->second != evaluator->name())
     return {};
-  const dataset::Objective objective =
-      dataset::parse_objective(model.parts().objective_text, dataset::Direction::minimise);
+  const dataset::Objective objective = dataset::parse_objective(quantity, dataset::Direction::minimise);
   for (const dataset::Objective::Factor& factor : objective.factors) {
     if (factor.exponent <= 0 || !evaluator->bounds(factor.metric)) return {};
   }
-  std::vector<std::function<Eigen::VectorXd(const optimize::LevelMatrix&)>> bounds;
+  std::vector<optimize::LowerBound> bounds;
   for (const Application& application : wanted) {
     auto& bound = bounds.emplace_back();
     const std::optional<workload::Network> network = network_of(application);
@@ -133,7 +162,55 @@ void add_knowledge(Proposals& proposals) {
   if (proposals.logged == nullptr) return;
   const auto truths = optimize::logged_truth(*proposals.logged, question, designs);
   for (std::size_t i = 0; i < truths.size(); ++i) proposals.known[i].logged = truths[i];
+  if (!proposals.options.front.empty()) return;  // one number does not compare fronts
   if (const auto best = optimize::best_in_log(*proposals.logged, question)) proposals.best_in_log = best->value;
+}
+
+/// True values of a quantity per application, of a design that is feasible for all.
+std::vector<double> true_values(const Verdict& verdict, const std::vector<std::string>& labels,
+                                const std::string& name) {
+  const auto label = std::find(labels.begin(), labels.end(), name);
+  std::vector<double> values;
+  for (const NetworkVerdict& network : verdict.networks) {
+    values.push_back(label == labels.end() ? *network.objective
+                                           : network.metrics[static_cast<std::size_t>(label - labels.begin())]);
+  }
+  return values;
+}
+
+/// What the verdict says about limits and metrics of the front.
+void add_truth(const optimize::ProposeOptions& options, const std::vector<std::string>& labels,
+               const optimize::Proposal& proposal, Knowledge& known) {
+  if (!known.verdict->feasible()) return;
+  for (const optimize::Constraint& constraint : options.constraints) {
+    if (!constraint.learned()) continue;
+    const std::vector<double> values = true_values(*known.verdict, labels, constraint.name);
+    if (*std::max_element(values.begin(), values.end()) > constraint.limit) known.exceeded.push_back(constraint.name);
+  }
+  for (std::size_t m = 0; m < options.front.size(); ++m) {
+    const optimize::FrontMetric& metric = options.front[m];
+    known.true_front.push_back(metric.value
+                                   ? proposal.front[m].predicted
+                                   : optimize::aggregate_value(true_values(*known.verdict, labels, metric.name),
+                                                               options.aggregate, options.weights));
+  }
+}
+
+void simulate(Proposals& proposals, const Verifier& verifier) {
+  const std::vector<std::string> labels = labels_asked(proposals.model, proposals.options);
+  std::vector<FrontPoint> points;
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
+    const optimize::Proposal& proposal = proposals.result.proposals[i];
+    Knowledge& known = proposals.known[i];
+    known.verdict = verifier.verify(proposal.design);
+    known.simulated = simulated_value(*known.verdict, proposals.options);
+    add_truth(proposals.options, labels, proposal, known);
+    FrontPoint& point = points.emplace_back();
+    for (const optimize::FrontValue& value : proposal.front) point.predicted.push_back(value.predicted);
+    point.truth = known.true_front;
+    point.over_limit = !known.exceeded.empty();
+  }
+  if (!proposals.options.front.empty()) proposals.front_truth = truth_of_front(points);
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -164,7 +241,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   Limits limits = resolve_limits(request.limits, model, evaluator);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
-  options.aggregate = aggregate_of(request, model);
+  if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator);
+  options.aggregate = aggregate_of(request, model, options.front);
   const optimize::ProposeOptions usual = optimize::options_of(request.risk, model);
   options.min_p_feasible = request.min_p_feasible.value_or(usual.min_p_feasible);
   options.pessimism = request.pessimism.value_or(usual.pessimism);
@@ -172,9 +250,13 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.portfolio = usual.portfolio;
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
-  options.lower_bounds = lower_bounds_of(model, wanted, evaluator);
+  options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, wanted, evaluator);
+  for (const std::string& label : labels_asked(model, options)) {
+    const auto bounds = lower_bounds_of(label, model, wanted, evaluator);
+    if (!bounds.empty()) options.label_bounds[label] = bounds;
+  }
   std::unique_ptr<Verifier> verifier;
-  if (request.simulate) verifier = make_verifier(model, wanted, evaluator);
+  if (request.simulate) verifier = make_verifier(model, wanted, options, evaluator);
   if (!request.log.empty()) {
     proposals.logged =
         std::make_unique<const dataset::Dataset>(load_logged(request.log, request.evaluator, model, wanted));
@@ -187,11 +269,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   proposals.doubts = doubts_about(proposals);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   proposals.seconds = elapsed.count();
-  for (std::size_t i = 0; verifier && i < proposals.known.size(); ++i) {
-    Knowledge& known = proposals.known[i];
-    known.verdict = verifier->verify(proposals.result.proposals[i].design);
-    known.simulated = simulated_value(*known.verdict, options);
-  }
+  if (verifier) simulate(proposals, *verifier);
   proposals.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   return proposals;
 }
@@ -235,14 +313,25 @@ std::string prediction_json(const Proposals& proposals, std::size_t index) {
     json["logged_value"] = number(known.logged->value);
   }
   json["constraints"] = Json::object();
+  json["cautious_constraints"] = Json::object();
   for (std::size_t k = 0; k < proposal.constraint_values.size(); ++k) {
     json["constraints"][proposals.options.constraints[k].name] = number(proposal.constraint_values[k]);
+    json["cautious_constraints"][proposals.options.constraints[k].name] =
+        number(proposal.cautious_constraint_values[k]);
+  }
+  for (std::size_t m = 0; m < proposal.front.size(); ++m) {
+    const optimize::FrontValue& value = proposal.front[m];
+    json["front"][proposals.options.front[m].name] = {{"value", number(value.predicted)},
+                                                      {"cautious", number(value.cautious)}};
   }
   json["workloads"] = Json::array();
   for (std::size_t c = 0; c < proposal.objective.size(); ++c) {
     json["workloads"].push_back({{"name", proposals.options.contexts[c].name},
                                  {"objective", number(proposal.objective[c])},
                                  {"p_feasible", number(proposal.p_feasible[c])}});
+    for (std::size_t m = 0; m < proposal.front.size(); ++m) {
+      json["workloads"].back()["front"][proposals.options.front[m].name] = number(proposal.front[m].by_context[c]);
+    }
   }
   return json.dump();
 }
@@ -254,7 +343,12 @@ std::optional<std::string> verdict_json(const Proposals& proposals, std::size_t 
   Json json{{"feasible", verdict.feasible()},
             {"value", known.simulated ? Json(*known.simulated) : Json(nullptr)},
             {"area_mm2", verdict.area_mm2 ? Json(*verdict.area_mm2) : Json(nullptr)},
-            {"technology", proposals.technology}};
+            {"technology", proposals.technology},
+            {"exceeded", known.exceeded}};
+  for (std::size_t m = 0; m < known.true_front.size(); ++m) {
+    json["front"][proposals.options.front[m].name] = number(known.true_front[m]);
+  }
+  if (proposals.front_truth) json["stands"] = static_cast<bool>(proposals.front_truth->stands[index]);
   json["workloads"] = Json::array();
   for (std::size_t c = 0; c < verdict.networks.size(); ++c) {
     const NetworkVerdict& network = verdict.networks[c];

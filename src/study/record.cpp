@@ -16,6 +16,7 @@ std::string settings_json(const ProposalRequest& request, const optimize::Propos
                                         {"set", request.limits.set},
                                         {"min", request.limits.min},
                                         {"max", request.limits.max},
+                                        {"pareto", request.pareto},
                                         {"search", optimize::to_string(options.search.kind)},
                                         {"evaluations", options.search.evaluations},
                                         {"seed", options.search.seed},

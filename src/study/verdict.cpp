@@ -30,16 +30,20 @@ bool Verdict::feasible() const {
 }
 
 Verifier::Verifier(std::shared_ptr<const evaluator::Evaluator> evaluator, std::vector<workload::Network> networks,
-                   dataset::Objective objective)
-    : evaluator_(std::move(evaluator)), networks_(std::move(networks)), objective_(std::move(objective)) {
+                   dataset::Objective objective, std::vector<std::string> metrics)
+    : evaluator_(std::move(evaluator)),
+      networks_(std::move(networks)),
+      objective_(std::move(objective)),
+      metrics_(std::move(metrics)) {
   const auto& known = evaluator_->metrics();
-  for (const dataset::Objective::Factor& factor : objective_.factors) {
-    if (std::find(known.begin(), known.end(), factor.metric) == known.end()) {
-      throw Error(ErrorKind::usage, fmt::format("the evaluator '{}' gives no '{}' (part of the objective {}).{}",
-                                                printable(evaluator_->name()), printable(factor.metric),
-                                                printable(objective_.text), did_you_mean(factor.metric, known)));
-    }
-  }
+  const auto require_known = [&](const std::string& metric, const std::string& role) {
+    if (std::find(known.begin(), known.end(), metric) != known.end()) return;
+    throw Error(ErrorKind::usage, fmt::format("the evaluator '{}' gives no '{}'{}.{}", printable(evaluator_->name()),
+                                              printable(metric), role, did_you_mean(metric, known)));
+  };
+  const std::string part = fmt::format(" (part of the objective {})", printable(objective_.text));
+  for (const dataset::Objective::Factor& factor : objective_.factors) require_known(factor.metric, part);
+  for (const std::string& metric : metrics_) require_known(metric, "");
 }
 
 std::vector<Verdict> Verifier::verify(std::span<const space::Design> designs) const {
@@ -52,7 +56,10 @@ std::vector<Verdict> Verifier::verify(std::span<const space::Design> designs) co
     Verdict& verdict = verdicts[i / networks_.size()];
     verdict.area_mm2 = evaluator::metric_of(row, "area_mm2");
     NetworkVerdict& one = verdict.networks.emplace_back();
-    if (row.feasible) one.objective = objective_of(objective_, row);
+    if (row.feasible) {
+      one.objective = objective_of(objective_, row);
+      for (const std::string& metric : metrics_) one.metrics.push_back(*evaluator::metric_of(row, metric));
+    }
     for (const log::ViolationRow& violation : row.violations) one.reasons.push_back(violation.code);
   }
   return verdicts;

@@ -137,6 +137,20 @@ std::vector<std::vector<Prediction>> answers(const std::vector<Network>& members
   return answers;
 }
 
+/// Of label `j`, in z-scores, over all views of an application.
+Moments label_moments(const std::vector<std::vector<Prediction>>& views, Eigen::Index j, Eigen::Index rows) {
+  const auto members = std::ssize(views.front());
+  Moments moments(rows, members);
+  Eigen::MatrixXd labels(rows, members);
+  for (const std::vector<Prediction>& view : views) {
+    for (Eigen::Index m = 0; m < members; ++m) {
+      labels.col(m) = view[static_cast<std::size_t>(m)].constraints.col(j).cast<double>();
+    }
+    moments.add(1 / static_cast<double>(views.size()), labels);
+  }
+  return moments;
+}
+
 /// The objective in its unit, of an application with this mean and deviation.
 EnsemblePrediction in_units(EnsemblePrediction prediction, const dataset::ObjectiveScaler::Scale& scale,
                             dataset::ValueScale value_scale) {
@@ -235,13 +249,13 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const 
                             .objective = {},
                             .p_feasible = Eigen::VectorXd(feasibilities),
                             .p_spread = Eigen::VectorXd(feasibilities),
-                            .constraints = Eigen::MatrixXd(n, k)};
+                            .constraints = Eigen::MatrixXd(n, k),
+                            .constraint_spread = Eigen::MatrixXd(n, k)};
   const auto predict_rows = [&](std::size_t begin, std::size_t end, unsigned) {
     const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
     Moments score(count, members), p_feasible(count, members);
-    Eigen::MatrixXd constraints = Eigen::MatrixXd::Zero(count, k);
-    for (const std::vector<Prediction>& view :
-         answers(parts_.members, levels.middleRows(first, count), heads, context)) {
+    const auto views = answers(parts_.members, levels.middleRows(first, count), heads, context);
+    for (const std::vector<Prediction>& view : views) {
       Eigen::MatrixXd scores(count, members), probabilities(count, members);
       for (Eigen::Index m = 0; m < members; ++m) {
         const Prediction& prediction = view[static_cast<std::size_t>(m)];
@@ -250,7 +264,6 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const 
           probabilities.col(m) = prediction.feasible_logit.cast<double>().unaryExpr(
               [&](double logit) { return sigmoid(logit / parts_.feasibility_temperature); });
         }
-        if (k > 0) constraints += share / static_cast<double>(members) * prediction.constraints.cast<double>();
       }
       if (heads.objective) score.add(share, scores);
       if (heads.feasibility) p_feasible.add(share, probabilities);
@@ -269,8 +282,10 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const 
     for (Eigen::Index j = 0; j < k; ++j) {
       const double mean = parts_.constraint_scaler.mean(j), deviation = parts_.constraint_scaler.deviation(j);
       const dataset::ValueScale scale = parts_.constraint_scaler.value_scales[static_cast<std::size_t>(j)];
+      const Moments label = label_moments(views, j, count);
       result.constraints.col(j).segment(first, count) =
-          constraints.col(j).unaryExpr([&](double z) { return dataset::unscaled_value(scale, mean + deviation * z); });
+          label.mean().unaryExpr([&](double z) { return dataset::unscaled_value(scale, mean + deviation * z); });
+      result.constraint_spread.col(j).segment(first, count) = deviation * label.spread();
     }
   };
   parallel_for(static_cast<std::size_t>(n), kRowsPerChunk, resolve_threads(threads), predict_rows);

@@ -188,6 +188,10 @@ TEST(Propose, TheWorstApplicationIsTheOneFarthestFromItsTypicalDesign) {
   EXPECT_EQ(result.proposals.front().design.levels, kBottom);
   EXPECT_LT(result.proposals.front().score, 0) << "better than a typical design of either, whatever their sizes";
   EXPECT_NEAR(std::log(result.proposals.front().objective[1] / result.proposals.front().objective[0]), 9, kScoreError);
+  options.contexts.erase(options.contexts.begin());
+  const Proposal alone = propose(layer_model(), options).proposals.front();
+  EXPECT_LE(test::relative_error(alone.cautious, alone.objective.front()), kScoreError)
+      << "one application, one network: no ratio, no spread";
   EXPECT_EQ(default_min_p_feasible(layer_model()), 0.9);
   EXPECT_EQ(default_min_p_feasible(bowl_model()), 0.5);
 }

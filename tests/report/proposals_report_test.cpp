@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -81,6 +82,82 @@ TEST(ProposalsText, FitsTheTerminal) {
     }
   }
   EXPECT_THAT(proposals_text(proposals, 80), ::testing::ContainsRegex("rank +predicted +cautious.*in log +true"));
+}
+
+/// A front of three points, simulated: the second is dominated in truth, the third infeasible.
+Proposals simulated_front() {
+  Proposals proposals = predicting({1.0, 2.0, 4.0}, 0.1);
+  proposals.options.front = {
+      {.name = "latency_s"}, {.name = "power_w"}, {.name = "area_mm2", .value = [](const auto& m) {
+                                                     return Eigen::VectorXd::Ones(m.rows()).eval();
+                                                   }}};
+  proposals.result.front_size = 1234;
+  std::vector<study::FrontPoint> points;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double latency = proposals.known[i].predicted;
+    proposals.result.proposals[i].front = {
+        {.cautious = 1.1 * latency, .predicted = latency, .by_context = {latency}},
+        {.cautious = 9 - latency, .predicted = 8 - latency, .by_context = {8 - latency}},
+        {.cautious = 20, .predicted = 20, .by_context = {20}}};
+    study::Knowledge& known = proposals.known[i];
+    known.verdict = study::Verdict{.networks = {{.objective = latency, .reasons = {}}}, .area_mm2 = 20};
+    if (i == 2) known.verdict->networks = {{.objective = {}, .reasons = {"noc_timing"}}};
+    if (i < 2) known.true_front = {latency, 7 + latency, 20};
+    points.push_back({.predicted = {latency, 8 - latency, 20}, .truth = known.true_front});
+  }
+  proposals.front_truth = study::truth_of_front(points);
+  return proposals;
+}
+
+TEST(FrontText, SaysWhatIsTradedAndWhatIsTrue) {
+  const std::string text = proposals_text(simulated_front(), 0);
+  EXPECT_THAT(text, HasSubstr("front of latency_s, power_w, area_mm2: 3 points of the 1,234 found for one"));
+  EXPECT_THAT(text,
+              ::testing::ContainsRegex("point +latency_s +power_w +area_mm2 +cautious latency_s +cautious power_w"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("1 +1.00 s .* yes"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("2 +2.00 s .* dominated"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("3 +4.00 s .* infeasible +noc_timing"));
+  EXPECT_THAT(text, HasSubstr("simulated: 1 of 3 infeasible, 1 on the true front"));
+  EXPECT_THAT(text, HasSubstr("worse by 1 spread of the ensemble (cautious)"));
+  EXPECT_THAT(text, Not(HasSubstr("ranked by"))) << "a front has no order of merit";
+}
+
+TEST(FrontText, FitsTheTerminalAndKeepsMetricsAndTruth) {
+  for (const int columns : {80, 120}) {
+    const std::string text = proposals_text(simulated_front(), columns);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;
+    }
+    EXPECT_THAT(text, ::testing::ContainsRegex("point +latency_s +power_w +area_mm2.*true latency_s +true power_w"));
+  }
+}
+
+TEST(FrontJson, HasMetricsTruthAndEveryPoint) {
+  const Json json = Json::parse(proposals_json(simulated_front()));
+  const Json& front = json.at("front");
+  EXPECT_EQ(front.at("metrics").at(2), Json({{"name", "area_mm2"}, {"learned", false}}));
+  EXPECT_EQ(front.at("found"), 1234);
+  EXPECT_EQ(front.at("truth").at("infeasible"), 1);
+  EXPECT_EQ(front.at("truth").at("standing"), 1);
+  const Json& second = json.at("proposals").at(1);
+  EXPECT_EQ(second.at("predicted").at("front").at("power_w").at("value"), 6.0);
+  EXPECT_EQ(second.at("predicted").at("front").at("power_w").at("cautious"), 7.0);
+  EXPECT_EQ(second.at("simulated").at("front").at("power_w"), 9.0);
+  EXPECT_EQ(second.at("simulated").at("stands"), false);
+  EXPECT_FALSE(json.at("proposals").at(2).at("simulated").contains("front"));
+  EXPECT_FALSE(Json::parse(proposals_json(known_proposals())).contains("front"));
+}
+
+TEST(FrontCsv, HasThreeColumnsPerMetricAndWhetherAPointStands) {
+  std::istringstream lines(proposals_csv(simulated_front()));
+  std::string header, first;
+  std::getline(lines, header);
+  std::getline(lines, first);
+  EXPECT_THAT(header, HasSubstr("predicted_power_w,cautious_power_w,true_power_w,predicted_area_mm2"));
+  EXPECT_THAT(header, ::testing::EndsWith(",on_true_front"));
+  EXPECT_THAT(first, HasSubstr(",7,8,8,20,20,20,1"));
+  EXPECT_EQ(std::count(header.begin(), header.end(), ','), std::count(first.begin(), first.end(), ','));
 }
 
 TEST(ProposalsJson, HasTheScoreInUnitsAndTheTruthOfTheLog) {

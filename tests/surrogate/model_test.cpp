@@ -41,6 +41,8 @@ TEST(Model, ScalesAndAveragesItsMembers) {
     EXPECT_NEAR(got.p_spread(i), std::abs(p - q) / std::sqrt(2.0), kRounding);
     const double area = (double{a.constraints(i, 0)} + double{b.constraints(i, 0)}) / 2;
     EXPECT_NEAR(got.constraints(i, 0) / std::exp(3 + 0.5 * area), 1, kRounding);
+    const double apart = std::abs(double{a.constraints(i, 0)} - double{b.constraints(i, 0)});
+    EXPECT_NEAR(got.constraint_spread(i, 0), 0.5 * apart / std::sqrt(2.0), kRounding) << "in log units";
   }
   EXPECT_FALSE(got.extrapolated);
 }
@@ -50,6 +52,7 @@ TEST(Model, OneMemberHasNoSpread) {
   const auto got = model.predict(test::random_levels({4, 3, 2}, 5, 1), model.parts().training_contexts[1]);
   EXPECT_EQ(got.spread, Eigen::VectorXd::Zero(5));
   EXPECT_EQ(got.p_spread, Eigen::VectorXd::Zero(5));
+  EXPECT_EQ(got.constraint_spread, Eigen::MatrixXd::Zero(5, 1));
 }
 
 TEST(Model, MarksContextsItWasNotTrainedOn) {

@@ -29,8 +29,9 @@ using AllowedLevels = std::vector<std::vector<std::uint16_t>>;
 
 /// What a model says about a batch of designs, asked once.
 struct Learned {
-  Eigen::VectorXd score;   // n, smaller is better; infinity where a limit is missed and nobody needs it
-  Eigen::MatrixXd values;  // n x k, of the learned constraints in their order; no column when there are none
+  Eigen::VectorXd score;         // n, smaller is better; infinity where a limit is missed and nobody needs it
+  Eigen::MatrixXd values;        // n x k, of the learned constraints in their order; no column when there are none
+  Eigen::MatrixXd metrics = {};  // n x m, smaller is better, of a front; no column where the score alone is asked
 };
 
 /// Minimise the score subject to all constraints.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,23 @@ enum class Aggregate { mean, weighted, worst, geomean };
 /// second of the others is the best design with another value of one of its parameters, so that a mistake of the model
 /// about that parameter does not spoil them all.
 enum class Portfolio { alike, spread };
+/// Values of a quantity, in its unit, that no design is below (n); an empty function: no bound is known.
+using LowerBound = std::function<Eigen::VectorXd(const LevelMatrix&)>;
+
+/// One metric of a front; smaller is better.
+struct FrontMetric {
+  std::string name;
+  /// A fact of the design (n). None: a quantity that the model predicts (learned_quantity), of `name`.
+  std::function<Eigen::VectorXd(const LevelMatrix&)> value = {};
+};
+
+/// What a model predicts under a name: its objective, or a label that it has learned.
+struct LearnedQuantity {
+  bool is_objective = false;
+  Eigen::Index label = 0;  ///< head of the model; of the objective none
+};
+/// The objective is known by its text and, where it is one metric, by that metric's name. Nothing: not learned.
+[[nodiscard]] std::optional<LearnedQuantity> learned_quantity(const surrogate::Model& model, const std::string& name);
 
 struct ProposeOptions {
   std::vector<dataset::Context> contexts;  ///< one or several applications
@@ -33,18 +51,31 @@ struct ProposeOptions {
   /// Of the pessimistic p_feasible, for every application; relaxed, and said so, when nothing reaches it.
   double min_p_feasible = 0.5;
   SearchOptions search;
-  std::vector<Constraint> constraints;  ///< learned ones are read from the model's heads of their names
+  /// Learned ones are limits of what the model predicts under their names, `pessimism` spreads worse.
+  std::vector<Constraint> constraints;
   AllowedLevels allowed;
   const LevelMatrix* among = nullptr;  ///< only these designs are proposed (problem.h); null: any
-  /// Per context, or none at all: values of the objective, in its unit, that no design is below (n). Predictions below
-  /// are lifted to them. An empty function: no bound is known.
-  std::vector<std::function<Eigen::VectorXd(const LevelMatrix&)>> lower_bounds;
+  /// Per context, or none at all: of the objective. Predictions below are lifted to them.
+  std::vector<LowerBound> lower_bounds;
+  /// The same of labels, by their names.
+  std::map<std::string, std::vector<LowerBound>> label_bounds;
+  /// None: the best designs by the objective. Two or three: the front of these metrics.
+  std::vector<FrontMetric> front;
   std::size_t count = 10;
-  Portfolio portfolio = Portfolio::alike;
-  std::size_t diversity = 2;                 ///< smallest Hamming distance between proposals
+  Portfolio portfolio = Portfolio::alike;  ///< but of a front
+  /// Smallest Hamming distance between proposals; those of a front differ in their metrics instead.
+  std::size_t diversity = 2;
   const dataset::Dataset* logged = nullptr;  ///< start points and distance to the nearest logged design
   bool only_new = false;                     ///< no design of `logged`, whatever application it was logged for
   unsigned threads = 0;
+};
+
+/// One metric of a front at one design.
+struct FrontValue {
+  double score = 0;      ///< what designs are compared by: aggregated, pessimistic; log units, or the fact itself
+  double cautious = 0;   ///< the score in the metric's unit; for `worst` over several applications a ratio, as below
+  double predicted = 0;  ///< aggregate_value() over the applications, without pessimism
+  std::vector<double> by_context;  ///< predicted; of a fact the same for all
 };
 
 struct Proposal {
@@ -57,7 +88,10 @@ struct Proposal {
   std::vector<double> p_feasible;         ///< per context
   double spread = 0;                      ///< of the ensemble, log units, mean over contexts
   double relative_spread = 0;             ///< in standard deviations of the logged objectives, mean over contexts
-  std::vector<double> constraint_values;  ///< in the order of ProposeOptions::constraints
+  std::vector<double> constraint_values;  ///< in the order of ProposeOptions::constraints; learned: as predicted
+  /// The same, learned ones `pessimism` spreads worse: what is held against the limits.
+  std::vector<double> cautious_constraint_values;
+  std::vector<FrontValue> front;                       ///< in the order of ProposeOptions::front
   std::optional<std::size_t> nearest_logged_distance;  ///< Hamming
   bool extrapolated = false;
   /// Parameter whose value the proposal was asked to have otherwise than the first one has it (Portfolio::spread).
@@ -65,7 +99,8 @@ struct Proposal {
   bool lifted = false;  ///< some application's prediction was below its lower bound
 };
 struct ProposeResult {
-  std::vector<Proposal> proposals;  ///< best first
+  std::vector<Proposal> proposals;  ///< best first; a front by its first metric
+  std::size_t front_size = 0;       ///< non-dominated designs found, of which the proposals are representatives()
   Solution solution;
   double min_p_feasible_used = 0.5;
 };
@@ -85,9 +120,14 @@ enum class Risk { safe, balanced, bold };
 [[nodiscard]] ProposeOptions options_of(Risk risk, const surrogate::Model& model);
 /// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
 /// are that far apart.
-/// Never calls a simulator. Error{usage} for `only_new` without a log, and for an aggregate that a linear objective
-/// does not have. Error{no_feasible} when no design meets the constraints: says which one and the nearest satisfiable
-/// value.
+///
+/// With metrics of a front: the designs that no other one found dominates in these metrics, each pessimistic as the
+/// score is, under the same limits and the same threshold of p_feasible. A share of the evaluations goes to the
+/// smallest value of each metric, the rest to search_front() from there.
+///
+/// Never calls a simulator. Error{usage} for `only_new` without a log, for an aggregate that a linear objective or
+/// label does not have, and for a front that the model has no such metrics for. Error{no_feasible} when no design meets
+/// the constraints: says which one and the nearest satisfiable value.
 [[nodiscard]] ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options);
 
 }  // namespace hindsight::optimize

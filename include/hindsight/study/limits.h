@@ -24,7 +24,8 @@ struct Limits {
   optimize::AllowedLevels allowed;
   std::vector<optimize::Constraint> constraints;
 };
-/// A metric is limited by a fact of the evaluator where it has one of that name, else by the model's learned head.
+/// A metric is limited by a fact of the evaluator where it has one of that name, else by what the model predicts under
+/// it: a label, or its objective.
 /// Error{usage}: nearest name, or the values a parameter has; Error{no_feasible} when no value is left.
 /// `evaluator`: what knows facts of the model's designs; may be null.
 [[nodiscard]] Limits resolve_limits(const LimitWords& words, const surrogate::Model& model,

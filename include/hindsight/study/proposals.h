@@ -13,6 +13,7 @@
 #include "hindsight/log/log.h"
 #include "hindsight/optimize/baselines.h"
 #include "hindsight/optimize/propose.h"
+#include "hindsight/study/front.h"
 #include "hindsight/study/limits.h"
 #include "hindsight/study/verdict.h"
 #include "hindsight/surrogate/model.h"
@@ -25,7 +26,9 @@ struct ProposalRequest {
   std::vector<std::string> workloads;  ///< see applications()
   std::vector<std::string> contexts;   ///< see applications()
   LimitWords limits;
-  /// Nothing: weighted with weights, mean for a linear objective, else geomean.
+  std::vector<std::string> pareto = {};  ///< see resolve_front(); empty: the best by the objective
+  /// Nothing: weighted with weights, mean for an objective or a label of the front that was not learned on a
+  /// logarithmic scale, else geomean.
   std::optional<optimize::Aggregate> aggregate;
   std::string log;        ///< empty: none. Start designs, distances, what it knows about the proposals
   std::string evaluator;  ///< of the log's rows, where it has several
@@ -45,6 +48,9 @@ struct Knowledge {
   std::optional<optimize::LoggedTruth> logged = {};  ///< what the log has of this design
   std::optional<Verdict> verdict = {};               ///< what the simulator said, if asked
   std::optional<double> simulated = {};              ///< the objective over all applications; nothing when infeasible
+  std::vector<double> true_front = {};  ///< metrics of the front over all applications; none when infeasible
+  /// Limits of predicted metrics that the simulated ones exceed.
+  std::vector<std::string> exceeded = {};
 };
 
 struct Proposals {
@@ -53,8 +59,9 @@ struct Proposals {
   std::unique_ptr<const dataset::Dataset> logged;  ///< null without a log
   optimize::ProposeOptions options;
   optimize::ProposeResult result;
-  std::vector<Knowledge> known;               ///< one per proposal
-  std::optional<double> best_in_log;          ///< of logged designs that meet the same limits
+  std::vector<Knowledge> known;                ///< one per proposal
+  std::optional<double> best_in_log;           ///< of logged designs that meet the same limits; of a front none
+  std::optional<FrontTruth> front_truth = {};  ///< of a front that was simulated
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
   std::uint64_t simulator_queries = 0;        ///< evaluations that were asked for while this was made
@@ -64,7 +71,8 @@ struct Proposals {
 
 /// Called once everything is loaded and found valid, before the search begins.
 using BeforeSearch = std::function<void(const optimize::ProposeOptions& options)>;
-/// Error{usage, incompatible, no_feasible}: see applications(), load_logged(), resolve_limits(), optimize::propose().
+/// Error{usage, incompatible, no_feasible}: see applications(), load_logged(), resolve_limits(), resolve_front(),
+/// optimize::propose().
 /// Error{usage} when the space cannot be simulated, Error{incompatible} when the model learnt from another technology.
 [[nodiscard]] Proposals propose(const ProposalRequest& request, const BeforeSearch& before_search = {});
 

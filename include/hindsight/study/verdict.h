@@ -16,6 +16,7 @@ namespace hindsight::study {
 struct NetworkVerdict {
   std::optional<double> objective;   ///< nothing when infeasible
   std::vector<std::string> reasons;  ///< codes, when infeasible
+  std::vector<double> metrics = {};  ///< those asked for besides, in their order; none when infeasible
 };
 /// Truth about one design on all networks that were asked for.
 struct Verdict {
@@ -27,9 +28,10 @@ struct Verdict {
 /// Gives verdicts on designs of one space. May be used by several threads.
 class Verifier {
  public:
-  /// Error{usage} when the objective has a metric that the evaluator does not give.
+  /// `metrics`: to report besides the objective. Error{usage} when one of them, or of the objective, is a metric that
+  /// the evaluator does not give.
   Verifier(std::shared_ptr<const evaluator::Evaluator> evaluator, std::vector<workload::Network> networks,
-           dataset::Objective objective);
+           dataset::Objective objective, std::vector<std::string> metrics = {});
   /// One per design. Costs designs x networks evaluations.
   [[nodiscard]] std::vector<Verdict> verify(std::span<const space::Design> designs) const;
   [[nodiscard]] Verdict verify(const space::Design& design) const;
@@ -38,6 +40,7 @@ class Verifier {
   std::shared_ptr<const evaluator::Evaluator> evaluator_;
   std::vector<workload::Network> networks_;
   dataset::Objective objective_;
+  std::vector<std::string> metrics_;
 };
 
 }  // namespace hindsight::study

@@ -35,7 +35,8 @@ struct EnsemblePrediction {
                                 // calibrated; 1 where nothing taught it
   Eigen::VectorXd p_spread;     // n, spread of the members' probabilities, as above; 0 for these kinds
   Eigen::MatrixXd constraints;  // n x k, physical units
-  bool extrapolated = false;    ///< the context was not trained on: `objective` is a guess, the ranking is not
+  Eigen::MatrixXd constraint_spread;  // n x k, spread of the members' values as above, on the label's scale (log units)
+  bool extrapolated = false;          ///< the context was not trained on: `objective` is a guess, the ranking is not
 };
 
 /// An application as the networks of one model are asked about it, for any number of predictions by that model.

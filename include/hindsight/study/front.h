@@ -1,0 +1,50 @@
+/// Fronts as a user asks for them: names to metrics, and how much of a front is left in truth.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/optimize/front.h"
+#include "hindsight/optimize/propose.h"
+#include "hindsight/study/limits.h"
+
+namespace hindsight::study {
+
+/// The metric that the model's objective is, or its text where it is a product.
+[[nodiscard]] std::string objective_name(const surrogate::Model& model);
+
+/// The words of --pareto, each a list a,b of two or three metrics in all: facts of the evaluator, the model's objective
+/// (by its text, or another way to write the same product), labels that it has learned; short names as everywhere.
+/// Error{usage}: a metric that the model does not have (lists those it has), one of which more is better, one that is
+/// named twice, fewer than two or more than three.
+[[nodiscard]] std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>& words,
+                                                               const surrogate::Model& model,
+                                                               const KnownEvaluator& evaluator);
+
+/// One design of a front: what was predicted and what is true.
+struct FrontPoint {
+  std::vector<double> predicted;
+  std::vector<double> truth;  ///< empty: infeasible
+  bool over_limit = false;    ///< feasible, but some limit is not met
+};
+/// What simulations say about a front.
+struct FrontTruth {
+  std::size_t infeasible = 0;  ///< designs that cannot be built or run
+  std::size_t over_limit = 0;  ///< others that do not meet a limit
+  /// Per point: feasible, within the limits, and no other such point dominates it.
+  std::vector<bool> stands;
+  /// Per metric: median of truth / predicted over the feasible points; nothing where a value is not positive.
+  std::vector<std::optional<double>> median_ratio;
+  /// How far dominated points are from the front that stands: the largest factor by which another point beats one of
+  /// them in every metric at once; 1 where none does. Nothing where a value is not positive or no point stands.
+  std::optional<double> largest_gap;
+  /// Hypervolume of the points that are feasible and within the limits at their true values over that of all points as
+  /// predicted, below twice the largest value of each metric (predicted or true; its range beyond where it is not
+  /// positive); on logarithms where a metric is positive, so that no unit matters. Above 1 where designs are better
+  /// than predicted. Nothing for a single point.
+  std::optional<double> hypervolume_ratio;
+};
+[[nodiscard]] FrontTruth truth_of_front(const std::vector<FrontPoint>& points);
+
+}  // namespace hindsight::study

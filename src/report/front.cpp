@@ -1,0 +1,146 @@
+/// A front of proposals as a table, with what it is worth in truth.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/plural.h"
+#include "hindsight/core/text.h"
+#include "report/fields.h"
+#include "report/proposals_parts.h"
+
+namespace hindsight::report {
+namespace {
+
+using study::Knowledge;
+using study::Proposals;
+
+/// [chosen] What two digits behind the point show.
+constexpr double kVisibleGap = 1.005;
+
+/// Whether `cautious` of this metric is a ratio, in the unit of nothing.
+bool is_ratio(const Proposals& proposals, std::size_t m) {
+  const bool worst = proposals.options.aggregate == optimize::Aggregate::worst;
+  return worst && proposals.options.contexts.size() > 1 && !proposals.options.front[m].value;
+}
+
+std::string cautious_text(const Proposals& proposals, const optimize::Proposal& proposal, std::size_t m) {
+  const double value = proposal.front[m].cautious;
+  return is_ratio(proposals, m) ? fmt::format("x{:.3g}", value) : value_text(proposals.options.front[m].name, value);
+}
+
+bool is_metric(const Proposals& proposals, const std::string& name) {
+  const auto& front = proposals.options.front;
+  return std::any_of(front.begin(), front.end(), [&](const auto& metric) { return metric.name == name; });
+}
+
+/// Whether a point is on the front of the simulated ones.
+std::string standing(const Proposals& proposals, std::size_t i) {
+  const Knowledge& known = proposals.known[i];
+  if (known.true_front.empty()) return "infeasible";
+  if (!known.exceeded.empty()) return "over limit";
+  return proposals.front_truth->stands[i] ? "yes" : "dominated";
+}
+
+/// Reasons of infeasibility, or the limits that are exceeded.
+std::string reason(const Knowledge& known) {
+  return known.true_front.empty() ? reasons_of(*known.verdict) : join(known.exceeded, ", ");
+}
+
+bool any_reason(const Proposals& proposals) {
+  return simulated(proposals) && std::any_of(proposals.known.begin(), proposals.known.end(),
+                                             [](const Knowledge& known) { return !reason(known).empty(); });
+}
+
+void add_columns(const Proposals& proposals, Table& table) {
+  table.add_column("point", Align::right);
+  for (const optimize::FrontMetric& metric : proposals.options.front) table.add_column(metric.name, Align::right);
+  for (const optimize::FrontMetric& metric : proposals.options.front) {
+    if (!metric.value) table.add_column("cautious " + metric.name, Align::right, 3);
+  }
+  table.add_column("p feasible", Align::right, 1);
+  for (const optimize::Constraint& constraint : proposals.options.constraints) {
+    if (!is_metric(proposals, constraint.name)) table.add_column(constraint.name, Align::right, 2);
+  }
+  if (proposals.logged) table.add_column("changes", Align::right, 2);
+  if (!simulated(proposals)) return;
+  for (const optimize::FrontMetric& metric : proposals.options.front) {
+    if (!metric.value) table.add_column("true " + metric.name, Align::right);
+  }
+  table.add_column("on front", Align::right);
+  if (any_reason(proposals)) table.add_column("why not", Align::left, 3);
+}
+
+}  // namespace
+
+std::string front_names(const Proposals& proposals) {
+  std::vector<std::string> names;
+  for (const optimize::FrontMetric& metric : proposals.options.front) names.push_back(metric.name);
+  return join(names, ", ");
+}
+
+Table front_table(const Proposals& proposals) {
+  const auto& front = proposals.options.front;
+  Table table;
+  add_columns(proposals, table);
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
+    const optimize::Proposal& proposal = proposals.result.proposals[i];
+    const Knowledge& known = proposals.known[i];
+    std::vector<std::string> cells{std::to_string(i + 1)};
+    for (std::size_t m = 0; m < front.size(); ++m) {
+      cells.push_back(value_text(front[m].name, proposal.front[m].predicted));
+    }
+    for (std::size_t m = 0; m < front.size(); ++m) {
+      if (!front[m].value) cells.push_back(cautious_text(proposals, proposal, m));
+    }
+    cells.push_back(fmt::format("{:.3f}", least_p_feasible(proposal)));
+    for (std::size_t k = 0; k < proposal.constraint_values.size(); ++k) {
+      const std::string& name = proposals.options.constraints[k].name;
+      if (!is_metric(proposals, name)) cells.push_back(fmt::format("{:.4g}", proposal.constraint_values[k]));
+    }
+    if (proposals.logged) cells.push_back(changes_text(proposal));
+    for (std::size_t m = 0; simulated(proposals) && m < front.size(); ++m) {
+      if (front[m].value) continue;
+      cells.push_back(known.true_front.empty() ? "-" : value_text(front[m].name, known.true_front[m]));
+    }
+    if (simulated(proposals)) cells.push_back(standing(proposals, i));
+    if (any_reason(proposals)) cells.push_back(reason(known));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+std::string front_headline(const Proposals& proposals) {
+  const std::size_t shown = proposals.known.size(), found = proposals.result.front_size;
+  const std::string of = found > shown ? fmt::format(" of the {} found", with_commas(found)) : std::string();
+  return fmt::format("front of {}: {}{}", front_names(proposals), counted(shown, "point"), of);
+}
+
+std::string front_remarks(const Proposals& proposals, int columns) {
+  std::string spreads = "what is learned counts as predicted";
+  if (proposals.options.pessimism != 0) {
+    spreads =
+        fmt::format("what is learned counts worse by {} {} of the ensemble (cautious)",
+                    shortest(proposals.options.pessimism), proposals.options.pessimism == 1 ? "spread" : "spreads");
+  }
+  std::string out = wrapped(
+      "", "no design that was judged is better in one metric and as good in the others; " + spreads, columns, 2);
+  if (!proposals.front_truth) return out;
+  const study::FrontTruth& truth = *proposals.front_truth;
+  const auto standing = std::count(truth.stands.begin(), truth.stands.end(), true);
+  std::string text = fmt::format("simulated: {} of {} infeasible", truth.infeasible, truth.stands.size());
+  if (truth.over_limit > 0) text += fmt::format(", {} over a limit", truth.over_limit);
+  text += fmt::format(", {} on the true front of these designs", standing);
+  if (truth.largest_gap && *truth.largest_gap > kVisibleGap) {
+    text += fmt::format(", the rest beaten by at most a factor of {:.2f} in every metric", *truth.largest_gap);
+  }
+  for (std::size_t m = 0; m < truth.median_ratio.size(); ++m) {
+    if (proposals.options.front[m].value || !truth.median_ratio[m]) continue;
+    text +=
+        fmt::format("; {} {:.3f} of the predicted (median)", proposals.options.front[m].name, *truth.median_ratio[m]);
+  }
+  if (truth.hypervolume_ratio)
+    text += fmt::format("; true hypervolume {:.2f} of the predicted", *truth.hypervolume_ratio);
+  return out + wrapped("", text, columns, 2);
+}
+
+}  // namespace hindsight::report

@@ -1,0 +1,28 @@
+/// Parts of the text about proposals that lists and fronts share.
+#pragma once
+
+#include <string>
+
+#include "hindsight/core/table.h"
+#include "hindsight/study/proposals.h"
+
+namespace hindsight::report {
+
+/// In the unit of the metric; "-" for what is no number.
+[[nodiscard]] std::string value_text(const std::string& metric, double value);
+/// Codes of all applications, each once.
+[[nodiscard]] std::string reasons_of(const study::Verdict& verdict);
+[[nodiscard]] double least_p_feasible(const optimize::Proposal& proposal);
+/// Parameters in which a proposal differs from the nearest logged design.
+[[nodiscard]] std::string changes_text(const optimize::Proposal& proposal);
+[[nodiscard]] bool simulated(const study::Proposals& proposals);
+
+/// What was asked, before the table of a front.
+[[nodiscard]] std::string front_headline(const study::Proposals& proposals);
+[[nodiscard]] Table front_table(const study::Proposals& proposals);
+/// What the points are, and what simulations say about them; lines of at most `columns`.
+[[nodiscard]] std::string front_remarks(const study::Proposals& proposals, int columns);
+/// The names of its metrics.
+[[nodiscard]] std::string front_names(const study::Proposals& proposals);
+
+}  // namespace hindsight::report

@@ -1,0 +1,203 @@
+/// Names of --pareto to metrics, and predicted fronts against true ones.
+#include "hindsight/study/front.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
+#include "hindsight/log/metric_direction.h"
+#include "hindsight/study/analytic_constraint.h"
+#include "hindsight/study/log_names.h"
+
+namespace hindsight::study {
+namespace {
+
+using dataset::Direction;
+using dataset::Objective;
+
+/// [chosen] Where the volume ends beyond the largest value of a metric: a front's own ends count, and a front that is
+/// worse as a whole by less than this still has some.
+constexpr double kBeyond = 2;
+
+Objective objective_of(const surrogate::Model& model) {
+  return dataset::parse_objective(model.parts().objective_text, Direction::minimise);
+}
+
+std::map<std::string, double> exponents(const Objective& objective) {
+  std::map<std::string, double> exponents;
+  for (const Objective::Factor& factor : objective.factors) exponents[factor.metric] += factor.exponent;
+  return exponents;
+}
+
+bool is_objective(const std::string& word, const surrogate::Model& model) {
+  try {
+    return exponents(dataset::parse_objective(word, Direction::minimise)) == exponents(objective_of(model));
+  } catch (const Error&) {
+    return false;  // no product of metrics
+  }
+}
+
+std::vector<std::string> known_metrics(const surrogate::Model& model, const KnownEvaluator& evaluator) {
+  std::vector<std::string> known{objective_name(model)};
+  known.insert(known.end(), model.parts().constraint_names.begin(), model.parts().constraint_names.end());
+  if (evaluator) known.insert(known.end(), evaluator->fact_names().begin(), evaluator->fact_names().end());
+  return known;
+}
+
+[[noreturn]] void unknown_metric(const std::string& word, const surrogate::Model& model,
+                                 const KnownEvaluator& evaluator) {
+  const std::vector<std::string> known = known_metrics(model, evaluator);
+  std::string list = printable(known.front()) + " (its objective)";
+  for (std::size_t i = 1; i < known.size(); ++i) list += ", " + printable(known[i]);
+  const std::string metric = dataset::metric_of_short_name(word).value_or(word);
+  throw Error(ErrorKind::usage,
+              fmt::format("--pareto {}: the model does not predict it. It has {}. Learn it with train "
+                          "--constraint {}?{}",
+                          printable(word), list, printable(metric), did_you_mean(word, known)));
+}
+
+optimize::FrontMetric resolve(const std::string& word, const surrogate::Model& model, const KnownEvaluator& evaluator) {
+  const std::string name =
+      is_objective(word, model) ? objective_name(model) : known_name(word, known_metrics(model, evaluator));
+  optimize::FrontMetric metric{.name = name};
+  if (evaluator) {
+    if (auto fact = analytic_constraint(evaluator, name, 0)) {
+      metric.value = std::move(fact->value);
+      return metric;
+    }
+  }
+  const auto learned = optimize::learned_quantity(model, name);
+  if (!learned) unknown_metric(word, model, evaluator);
+  if (!learned->is_objective && log::direction_of(name) == Direction::maximise) {
+    throw Error(ErrorKind::usage, fmt::format("--pareto {}: more of it is better, and a front is of metrics of which "
+                                              "less is. Bound parameters, or take metrics that cost",
+                                              printable(word)));
+  }
+  return metric;
+}
+
+/// On a logarithmic scale where all values of metric `m` are positive.
+std::vector<optimize::MetricValues> on_scale(const std::vector<std::vector<double>>& rows,
+                                             const std::vector<bool>& positive) {
+  std::vector<optimize::MetricValues> points;
+  for (const std::vector<double>& row : rows) {
+    optimize::MetricValues& point = points.emplace_back();
+    for (std::size_t m = 0; m < row.size(); ++m) point[m] = positive[m] ? std::log(row[m]) : row[m];
+  }
+  return points;
+}
+
+std::optional<double> median(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// The largest factor by which some point beats another in every metric; `points` are logarithms.
+double largest_gap(const std::vector<optimize::MetricValues>& points, std::size_t metrics) {
+  double largest = 0;
+  for (const optimize::MetricValues& beaten : points) {
+    for (const optimize::MetricValues& other : points) {
+      double least = beaten[0] - other[0];
+      for (std::size_t m = 1; m < metrics; ++m) least = std::min(least, beaten[m] - other[m]);
+      largest = std::max(largest, least);
+    }
+  }
+  return std::exp(largest);
+}
+
+std::optional<double> hypervolume_ratio(const std::vector<optimize::MetricValues>& predicted,
+                                        const std::vector<optimize::MetricValues>& standing,
+                                        const std::vector<bool>& logarithmic) {
+  if (predicted.size() < 2) return std::nullopt;
+  optimize::MetricValues reference = {1, 1, 1};
+  for (std::size_t m = 0; m < logarithmic.size(); ++m) {
+    double low = predicted.front()[m], high = low;
+    for (const auto* points : {&predicted, &standing}) {
+      for (const optimize::MetricValues& point : *points) {
+        low = std::min(low, point[m]);
+        high = std::max(high, point[m]);
+      }
+    }
+    reference[m] = high + (logarithmic[m] ? std::log(kBeyond) : high > low ? high - low : 1);
+  }
+  return optimize::hypervolume(standing, reference) / optimize::hypervolume(predicted, reference);
+}
+
+}  // namespace
+
+std::string objective_name(const surrogate::Model& model) {
+  const Objective objective = objective_of(model);
+  const bool plain = objective.factors.size() == 1 && objective.factors.front().exponent == 1.0;
+  return plain ? objective.factors.front().metric : model.parts().objective_text;
+}
+
+std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>& words, const surrogate::Model& model,
+                                                 const KnownEvaluator& evaluator) {
+  std::vector<optimize::FrontMetric> front;
+  for (const std::string& list : words) {
+    for (const std::string& word : split(list, ',')) {
+      optimize::FrontMetric metric = resolve(std::string(trimmed(word)), model, evaluator);
+      const bool twice =
+          std::any_of(front.begin(), front.end(), [&](const auto& one) { return one.name == metric.name; });
+      if (twice) throw Error(ErrorKind::usage, fmt::format("--pareto: {} is named twice", printable(metric.name)));
+      front.push_back(std::move(metric));
+    }
+  }
+  if (front.size() < 2 || front.size() > optimize::kMostMetrics) {
+    const std::string known = printable(join(known_metrics(model, evaluator), ", "));
+    throw Error(ErrorKind::usage,
+                fmt::format("--pareto: a front needs two metrics, or three; {} given. Known: {}", front.size(), known));
+  }
+  return front;
+}
+
+FrontTruth truth_of_front(const std::vector<FrontPoint>& points) {
+  FrontTruth truth{.stands = std::vector<bool>(points.size(), false),
+                   .median_ratio = {},
+                   .largest_gap = {},
+                   .hypervolume_ratio = {}};
+  if (points.empty()) return truth;
+  const std::size_t metrics = points.front().predicted.size();
+  std::vector<bool> positive(metrics, true);
+  std::vector<std::vector<double>> ratios(metrics), predicted, standing;
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const FrontPoint& point = points[i];
+    predicted.push_back(point.predicted);
+    for (std::size_t m = 0; m < metrics; ++m) {
+      const bool known = !point.truth.empty();
+      positive[m] = positive[m] && point.predicted[m] > 0 && (!known || point.truth[m] > 0);
+      if (known) ratios[m].push_back(point.truth[m] / point.predicted[m]);
+    }
+    if (point.truth.empty()) {
+      ++truth.infeasible;
+    } else if (point.over_limit) {
+      ++truth.over_limit;
+    } else {
+      standing.push_back(point.truth);
+      positions.push_back(i);
+    }
+  }
+  for (std::size_t m = 0; m < metrics; ++m) {
+    truth.median_ratio.push_back(positive[m] ? median(ratios[m]) : std::nullopt);
+  }
+  const std::vector<optimize::MetricValues> true_points = on_scale(standing, positive);
+  for (std::size_t i = 0; i < true_points.size(); ++i) {
+    truth.stands[positions[i]] = std::none_of(true_points.begin(), true_points.end(), [&](const auto& other) {
+      return optimize::dominates(other, true_points[i]);
+    });
+  }
+  const bool all_positive = std::all_of(positive.begin(), positive.end(), [](bool one) { return one; });
+  if (all_positive && !true_points.empty()) truth.largest_gap = largest_gap(true_points, metrics);
+  truth.hypervolume_ratio = hypervolume_ratio(on_scale(predicted, positive), true_points, positive);
+  return truth;
+}
+
+}  // namespace hindsight::study

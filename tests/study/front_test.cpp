@@ -1,0 +1,116 @@
+/// Do the names of a front mean what they mean elsewhere, and is what is said about its truth what simulations say?
+#include "hindsight/study/front.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hindsight/accel/technology.h"
+#include "hindsight/core/error.h"
+#include "hindsight/evaluator/built_in.h"
+#include "study/hand_proposals.h"
+#include "tolerances.h"
+
+namespace hindsight::study {
+namespace {
+
+using test::flat_model;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+KnownEvaluator tiny() { return evaluator::built_in(space::load_space("tiny"), accel::load_technology("22nm")); }
+
+/// Its label is called `label`, its objective `objective`.
+surrogate::Model model_with(const std::string& objective, const std::string& label) {
+  surrogate::Model::Parts parts = flat_model().parts();
+  parts.objective_text = objective;
+  parts.constraint_names = {label};
+  parts.constraint_scaler.names = {label};
+  return surrogate::Model(std::move(parts));
+}
+
+std::vector<std::string> names_of(const std::vector<std::string>& words, const surrogate::Model& model) {
+  std::vector<std::string> names;
+  for (const optimize::FrontMetric& metric : resolve_front(words, model, tiny())) {
+    names.push_back(metric.name + (metric.value ? " known" : ""));
+  }
+  return names;
+}
+
+std::string refusal(const std::vector<std::string>& words, const surrogate::Model& model) {
+  try {
+    static_cast<void>(resolve_front(words, model, tiny()));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  ADD_FAILURE() << "accepted";
+  return "";
+}
+
+TEST(ResolveFront, TakesObjectiveLabelsAndFactsByTheirNamesAndShortNames) {
+  const surrogate::Model model = model_with("latency", "energy_j");
+  EXPECT_THAT(names_of({"latency,energy"}, model), ElementsAre("latency_s", "energy_j"));
+  EXPECT_THAT(names_of({"energy_j", "latency_s, area_mm2"}, model),
+              ElementsAre("energy_j", "latency_s", "area_mm2 known"));
+  EXPECT_THAT(names_of({"peak_power_w,area_mm2"}, model), ElementsAre("peak_power_w known", "area_mm2 known"));
+  const surrogate::Model product = model_with("edp", "area_mm2");
+  EXPECT_THAT(names_of({"latency_s * energy_j,area_mm2"}, product), ElementsAre("edp", "area_mm2 known"));
+}
+
+TEST(ResolveFront, RefusesWithWhatTheModelHasAndTheWayOut) {
+  const surrogate::Model model = model_with("latency", "energy_j");
+  const std::string unknown = refusal({"latency,power"}, model);
+  EXPECT_THAT(unknown, HasSubstr("latency_s (its objective), energy_j, area_mm2, peak_power_w"));
+  EXPECT_THAT(unknown, HasSubstr("train --constraint average_power_w"));
+  EXPECT_THAT(refusal({"latency,enrgy_j"}, model), HasSubstr("'energy_j'"));
+  EXPECT_THAT(refusal({"latency,latency_s"}, model), HasSubstr("latency_s is named twice"));
+  EXPECT_THAT(refusal({"latency"}, model), HasSubstr("two metrics, or three; 1 given"));
+  EXPECT_THAT(refusal({"latency,energy,area_mm2,peak_power_w"}, model), HasSubstr("4 given"));
+  EXPECT_THAT(refusal({"latency,"}, model), HasSubstr("--pareto"));
+  EXPECT_THAT(refusal({"latency,utilisation_frac"}, model_with("latency", "utilisation_frac")),
+              HasSubstr("more of it is better"));
+}
+
+TEST(TruthOfFront, CountsWhatStandsAndHowMuchOfThePromiseIsKept) {
+  // Predicted (1, 4), (2, 2), (4, 1), (8, 0.5). The second is dominated in truth by the first, the third is over a
+  // limit, the fourth infeasible.
+  const std::vector<FrontPoint> points = {{.predicted = {1, 4}, .truth = {2, 4}},
+                                          {.predicted = {2, 2}, .truth = {4, 4}},
+                                          {.predicted = {4, 1}, .truth = {4, 1}, .over_limit = true},
+                                          {.predicted = {8, 0.5}, .truth = {}}};
+  const FrontTruth truth = truth_of_front(points);
+  EXPECT_EQ(truth.infeasible, 1U);
+  EXPECT_EQ(truth.over_limit, 1U);
+  EXPECT_THAT(truth.stands, ElementsAre(true, false, false, false));
+  ASSERT_EQ(truth.median_ratio.size(), 2U);
+  EXPECT_THAT(truth.median_ratio[0], Optional(2.0));
+  EXPECT_THAT(truth.median_ratio[1], Optional(1.0)) << "of 1, 2, 1";
+  EXPECT_THAT(truth.largest_gap, Optional(1.0)) << "(2, 4) is as good in the second: no improvement there is needed";
+  // In units of log 2: predicted (0, 2), (1, 1), (2, 0), (3, -1) below (4, 3), steps of 1, 2, 3 and 4; truth (1, 2).
+  ASSERT_TRUE(truth.hypervolume_ratio);
+  EXPECT_NEAR(*truth.hypervolume_ratio, 3.0 / 10, hindsight::test::kRounding);
+}
+
+TEST(TruthOfFront, GapIsTheFactorByWhichADominatedPointIsBeatenInEveryMetric) {
+  const FrontTruth truth = truth_of_front({{.predicted = {1, 4}, .truth = {1, 4}},
+                                           {.predicted = {2, 3}, .truth = {1.5, 6}},
+                                           {.predicted = {4, 1}, .truth = {4, 1}}});
+  EXPECT_THAT(truth.largest_gap, Optional(1.5)) << "1.5 times in each";
+  EXPECT_THAT(truth.stands, ElementsAre(true, false, true));
+}
+
+TEST(TruthOfFront, OfExactPredictionsIsTheFrontItself) {
+  const FrontTruth truth =
+      truth_of_front({{.predicted = {-1, 4}, .truth = {-1, 4}}, {.predicted = {0, 3}, .truth = {0, 3}}});
+  EXPECT_THAT(truth.stands, ElementsAre(true, true));
+  EXPECT_THAT(truth.hypervolume_ratio, Optional(1.0));
+  EXPECT_FALSE(truth.median_ratio[0]) << "of values that are not positive";
+  EXPECT_THAT(truth.median_ratio[1], Optional(1.0));
+  EXPECT_FALSE(truth.largest_gap) << "no ratio of values that are not positive";
+}
+
+}  // namespace
+}  // namespace hindsight::study
