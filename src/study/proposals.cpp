@@ -168,7 +168,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.min_p_feasible = request.min_p_feasible.value_or(optimize::default_min_p_feasible(model));
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
-  options.lower_bounds = lower_bounds_of(model, wanted, evaluator);
+  if (request.bounds) options.lower_bounds = lower_bounds_of(model, wanted, evaluator);
   std::unique_ptr<Verifier> verifier;
   if (request.simulate) verifier = make_verifier(model, wanted, evaluator);
   if (!request.log.empty()) {

@@ -31,6 +31,9 @@ struct ProposalRequest {
   std::string evaluator;  ///< of the log's rows, where it has several
   /// Nothing: optimize::default_min_p_feasible() of the model.
   std::optional<double> min_p_feasible = {};
+  /// Whether predictions are lifted to what arithmetic and DRAM traffic allow, where that is known. False for studies
+  /// of what the bounds change.
+  bool bounds = true;
   bool simulate = false;  ///< asks the built-in model about every proposal afterwards
   std::string technology = "22nm";
   /// How to search and rank. Contexts, aggregate, constraints, allowed levels and the log are filled in from the above.
