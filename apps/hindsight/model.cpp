@@ -3,11 +3,13 @@
 
 #include <memory>
 
+#include "file_roles.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/report/model.h"
 #include "hindsight/surrogate/metrics.h"
+#include "hindsight/surrogate/novelty.h"
 #include "hindsight/workload/network.h"
 #include "output.h"
 #include "shipped_models.h"
@@ -36,8 +38,8 @@ struct ScoreOptions {
   bool json = false;
 };
 
-int score(const ScoreOptions& options) {
-  const surrogate::Model model = surrogate::load_model(options.model);
+/// The scores of a model by the rows of a log that the options choose.
+std::vector<surrogate::ApplicationScore> scores_of(const surrogate::Model& model, const ScoreOptions& options) {
   const surrogate::Model::Parts& parts = model.parts();
   dataset::Selection selection;
   const bool all = options.workloads.empty() || options.workloads == "all";
@@ -48,19 +50,63 @@ int score(const ScoreOptions& options) {
   for (const std::string& condition : options.where) selection.where.push_back(dataset::parse_condition(condition));
   const dataset::Dataset data = dataset::load_dataset(options.log, selection);
   surrogate::require_space(model, data.space);
-  const std::vector<surrogate::ApplicationScore> scores = surrogate::score_applications(model, data);
+  return surrogate::score_applications(model, data);
+}
+
+int score(const ScoreOptions& options) {
+  const auto scores = scores_of(surrogate::load_model(options.model), options);
   print(options.json ? report::scores_json(scores) : report::scores_text(scores, output_columns()));
   return 0;
+}
+
+struct CalibrateOptions {
+  ScoreOptions score;
+  std::string out;
+};
+
+int calibrate(const CalibrateOptions& options, const Provenance& provenance) {
+  FileRoles()
+      .reads("--model", options.score.model)
+      .reads_log("--log", options.score.log)
+      .writes_model("--out", options.out)
+      .require_usable();
+  const surrogate::Model model = surrogate::load_model(options.score.model);
+  surrogate::Model::Parts parts = model.parts();
+  parts.error_calibration = surrogate::calibrate_errors(scores_of(model, options.score), provenance.command_line);
+  const surrogate::Model calibrated(std::move(parts));
+  surrogate::save_model(calibrated, options.out);
+  print(report::calibration_text(calibrated.parts().error_calibration, options.out, output_columns()));
+  return 0;
+}
+
+void add_rows(CLI::App& verb, ScoreOptions& options) {
+  verb.add_option("model,--model", options.model, "File, or name of a shipped model")->required();
+  verb.add_option("--log", options.log, "Log with the truth")->required();
+  verb.add_option("--workload,--workloads", options.workloads, "Those alone: a,b,c; prime9; all");
+  repeatable(verb.add_option("--where", options.where, "Rows alone that fulfil it: area_mm2<=50"));
+  verb.add_option("--evaluator", options.evaluator, "Evaluator, where the log has several");
+}
+
+void add_calibrate_model(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<CalibrateOptions>();
+  CLI::App* verb = group.add_subcommand("calibrate", "Its errors on a log's networks, stored by their distance");
+  add_rows(*verb, options->score);
+  verb->add_option("--out", options->out, "Where the model goes with them")->required();
+  verb->footer(
+      "`propose` then says what error to expect of an unseen network.\n"
+      "Example: hindsight model calibrate any.safetensors --log other.sqlite --out calibrated.safetensors");
+  verb->callback([options, &session] {
+    session.action = [options, &session] {
+      options->score.model = model_file(options->score.model);
+      return calibrate(*options, session.provenance);
+    };
+  });
 }
 
 void add_score(CLI::App& group, Session& session) {
   const auto options = std::make_shared<ScoreOptions>();
   CLI::App* verb = group.add_subcommand("score", "How right it is about the designs of a log");
-  verb->add_option("model,--model", options->model, "File, or name of a shipped model")->required();
-  verb->add_option("--log", options->log, "Log with the truth")->required();
-  verb->add_option("--workload,--workloads", options->workloads, "Those alone: a,b,c; prime9; all");
-  repeatable(verb->add_option("--where", options->where, "Rows alone that fulfil it: area_mm2<=50"));
-  verb->add_option("--evaluator", options->evaluator, "Evaluator, where the log has several");
+  add_rows(*verb, *options);
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer("Example: hindsight model score edge-any --log study.sqlite");
   verb->callback([options, &session] {
@@ -75,10 +121,11 @@ void add_score(CLI::App& group, Session& session) {
 
 void add_model(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
-  CLI::App* group = app.add_subcommand("model", "Show a trained surrogate, and score it");
+  CLI::App* group = app.add_subcommand("model", "Show a trained surrogate, score it, calibrate it");
   group->require_subcommand(1);
   group->footer("Example: hindsight model show study.safetensors");
   add_score(*group, session);
+  add_calibrate_model(*group, session);
   CLI::App* verb = group->add_subcommand("show", "The model card: data, space, quality, provenance");
   verb->add_option("model,--model", options->file, "File, or name of a shipped model")->required();
   verb->add_flag("--json", options->json, "As JSON");

@@ -12,6 +12,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/surrogate/novelty.h"
 #include "hindsight/workload/synthetic.h"
 #include "report/fields.h"
 #include "report/json.h"
@@ -125,6 +126,21 @@ Json member_steps(const surrogate::TrainResult& result) {
   return steps;
 }
 
+Json calibration_object(const surrogate::ErrorCalibration& calibration) {
+  if (calibration.applications.empty()) return nullptr;
+  Json applications = Json::array();
+  for (const surrogate::ErrorCalibration::Application& one : calibration.applications) {
+    applications.push_back({{"workload", one.name},
+                            {"layer_distance", one.distance},
+                            {"median_error", number(one.median_error)},
+                            {"kendall_tau", number(one.kendall_tau)},
+                            {"feasible", one.feasible}});
+  }
+  return {{"source", calibration.source},
+          {"rank_correlation", number(surrogate::rank_agreement(calibration))},
+          {"applications", applications}};
+}
+
 Json model_object(const surrogate::Model& model) {
   const surrogate::Model::Parts& parts = model.parts();
   Json contexts = Json::array();
@@ -146,6 +162,7 @@ Json model_object(const surrogate::Model& model) {
           {"members", parts.members.size()},
           {"feasibility_temperature", parts.feasibility_temperature},
           {"metrics", metrics_object(parts.metrics)},
+          {"error_calibration", calibration_object(parts.error_calibration)},
           {"recipe", parts.recipe_text},
           {"provenance", provenance}};
 }
@@ -209,8 +226,8 @@ std::string scores_text(const std::vector<surrogate::ApplicationScore>& scores, 
   return out + wrapped("",
                        "tau: rank correlation of the feasible rows (Kendall). error: median of |predicted / true - 1|. "
                        "true / best: median of true / predicted among the tenth predicted best. sure, infeasible: of "
-                       "the rows with p feasible of 0.9 and more. distance: of its layers from those learnt. *: the "
-                       "model was trained on it",
+                       "the rows with p feasible of 0.9 and more. distance: from what was learnt, by its layers and by "
+                       "how far the networks disagree. *: the model was trained on it",
                        columns, 2);
 }
 
@@ -230,6 +247,14 @@ std::string scores_json(const std::vector<surrogate::ApplicationScore>& scores) 
                     {"layer_distance", number(score.layer_distance)}});
   }
   return Json{{"applications", json}}.dump(2) + "\n";
+}
+
+std::string calibration_text(const surrogate::ErrorCalibration& calibration, const std::string& file, int columns) {
+  return wrapped(
+      "",
+      fmt::format("{}: the errors of {} stand beside their distances; rank correlation {:.2f} (Spearman)", file,
+                  counted(calibration.applications.size(), "network"), surrogate::rank_agreement(calibration)),
+      columns, 2);
 }
 
 std::string reached_text(const std::vector<surrogate::MemberProgress>& members) {

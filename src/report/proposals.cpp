@@ -193,6 +193,21 @@ std::string comparison(const Proposals& proposals, double best_in_log, int colum
   return wrapped("", out, columns, 2);
 }
 
+/// How far an application is from those learnt, and what error others came with that were as far.
+std::string novelty_text(const surrogate::Novelty& one) {
+  std::string text = fmt::format(
+      "{} was not learnt, but predicted layer by layer; its layers are {:.2f} deviations from the nearest "
+      "learnt, nearer than {} of the learnt applications are to each other; distance {:.2f}",
+      printable(one.application), one.nearest_layer, percent(one.nearer_than), one.distance);
+  if (!one.expected) return text;
+  const surrogate::ExpectedError& expected = *one.expected;
+  if (expected.beyond) text += ", farther than every network that the model was tried on";
+  return text + fmt::format(": {} had a median error of about {} ({}, {} to {})",
+                            expected.beyond ? "the farthest of them" : "networks this far",
+                            percent(expected.median_error), counted(expected.networks, "network"),
+                            percent(expected.least_error), percent(expected.most_error));
+}
+
 /// What a reader must know before the table.
 std::string notes(const Proposals& proposals, int columns) {
   const auto& list = proposals.result.proposals;
@@ -208,12 +223,7 @@ std::string notes(const Proposals& proposals, int columns) {
   if (!proposals.model.parts().feasibility_learned) {
     note("the model never saw an infeasible design: p feasible is 1 for every design and says nothing");
   }
-  for (const surrogate::Novelty& one : proposals.novelties) {
-    note(
-        fmt::format("{} was not learnt, but predicted layer by layer; its layers are {:.2f} deviations from those "
-                    "learnt, nearer than {} of the learnt applications are to each other",
-                    printable(one.application), one.distance, percent(one.nearer_than)));
-  }
+  for (const surrogate::Novelty& one : proposals.novelties) note(novelty_text(one));
   const auto lifted = std::count_if(list.begin(), list.end(), [](const auto& one) { return one.lifted; });
   if (lifted > 0) {
     note(fmt::format("{} of the {} predictions were below what arithmetic and DRAM traffic allow, and lifted to it",
@@ -296,8 +306,19 @@ std::string proposals_json(const Proposals& proposals) {
             {"novelties", Json::array()},
             {"doubts", proposals.doubts}};
   for (const surrogate::Novelty& one : proposals.novelties) {
-    json["novelties"].push_back(
-        {{"workload", one.application}, {"layer_distance", one.distance}, {"nearer_than", one.nearer_than}});
+    Json expected = nullptr;
+    if (one.expected) {
+      expected = {{"median_error", one.expected->median_error},
+                  {"least_error", one.expected->least_error},
+                  {"most_error", one.expected->most_error},
+                  {"networks", one.expected->networks},
+                  {"beyond", one.expected->beyond}};
+    }
+    json["novelties"].push_back({{"workload", one.application},
+                                 {"layer_distance", one.distance},
+                                 {"nearest_layer", one.nearest_layer},
+                                 {"nearer_than", one.nearer_than},
+                                 {"expected_error", expected}});
   }
   if (proposals.best_in_log) json["best_in_log"] = *proposals.best_in_log;
   json["limits"] = Json::object();

@@ -65,7 +65,7 @@ std::vector<std::string> doubts_about(const Proposals& proposals) {
     doubts.push_back(
         fmt::format("the layers of {} are farther from those learnt ({:.2g} deviations) than any learnt application is "
                     "from the others. Train on networks like it",
-                    printable(one.application), one.distance));
+                    printable(one.application), one.nearest_layer));
   }
   return doubts;
 }

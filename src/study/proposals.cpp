@@ -250,8 +250,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.portfolio = usual.portfolio;
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
-  options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, wanted, evaluator);
-  for (const std::string& label : labels_asked(model, options)) {
+  if (request.bounds) options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, wanted, evaluator);
+  for (const std::string& label : request.bounds ? labels_asked(model, options) : std::vector<std::string>{}) {
     const auto bounds = lower_bounds_of(label, model, wanted, evaluator);
     if (!bounds.empty()) options.label_bounds[label] = bounds;
   }

@@ -193,13 +193,7 @@ EnsemblePrediction Model::rescaled(EnsemblePrediction prediction, const dataset:
 }
 
 double Model::typical_score(const PreparedContext& context) const {
-  const auto& parameters = parts_.space.parameters();
-  const RandomStream random(0, "typical designs");
-  LevelMatrix levels(kTypicalDesigns, std::ssize(parameters));
-  for (Eigen::Index i = 0; i < levels.size(); ++i) {
-    const space::Parameter& parameter = parameters[static_cast<std::size_t>(i % levels.cols())];
-    levels.data()[i] = static_cast<std::uint16_t>(random.below(static_cast<std::uint64_t>(i), parameter.level_count()));
-  }
+  const LevelMatrix levels = typical_designs(parts_.space);
   const EnsemblePrediction prediction = predict(levels, {.constraints = false}, context);
   double sum = 0, count = 0;
   for (Eigen::Index i = 0; i < levels.rows(); ++i) {
@@ -294,6 +288,17 @@ EnsemblePrediction Model::predict(const LevelMatrix& levels, Heads heads, const 
     result.p_spread.setZero();
   }
   return in_units(std::move(result), context.scale, parts_.objective_scaler.value_scale);
+}
+
+LevelMatrix typical_designs(const space::DesignSpace& space) {
+  const auto& parameters = space.parameters();
+  const RandomStream random(0, "typical designs");
+  LevelMatrix levels(kTypicalDesigns, std::ssize(parameters));
+  for (Eigen::Index i = 0; i < levels.size(); ++i) {
+    const space::Parameter& parameter = parameters[static_cast<std::size_t>(i % levels.cols())];
+    levels.data()[i] = static_cast<std::uint16_t>(random.below(static_cast<std::uint64_t>(i), parameter.level_count()));
+  }
+  return levels;
 }
 
 void require_space(const Model& model, const space::DesignSpace& space) {

@@ -10,6 +10,7 @@
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/model.h"
+#include "hindsight/surrogate/novelty.h"
 #include "hindsight/workload/synthetic.h"
 
 namespace hindsight::surrogate {
@@ -55,6 +56,27 @@ std::string metrics_table(const ModelMetrics& metrics) {
   table.add_row({"Calibration error", shown(metrics.calibration_error),
                  "mean gap of predicted and observed feasibility, 0 = none"});
   return table.markdown();
+}
+
+/// Empty where nobody measured it.
+std::string calibration_section(const ErrorCalibration& calibration) {
+  if (calibration.applications.empty()) return {};
+  std::vector<ErrorCalibration::Application> nearest_first = calibration.applications;
+  std::ranges::stable_sort(nearest_first, {}, &ErrorCalibration::Application::distance);
+  Table table;
+  table.add_column("Network", Align::left);
+  for (const char* name : {"Distance", "Median error", "Kendall tau", "Feasible designs"}) {
+    table.add_column(name, Align::right);
+  }
+  for (const auto& one : nearest_first) {
+    table.add_row({cell(one.name), shown(one.distance), fmt::format("{:.1f} %", 100 * one.median_error),
+                   shown(one.kendall_tau), with_commas(one.feasible)});
+  }
+  return fmt::format(
+             "\n## Error by distance\n\nNetworks that it was not trained on, by their distance from what it learnt; "
+             "rank correlation of distance and error: {:.2f} (Spearman). From: {}.\n\n",
+             rank_agreement(calibration), cell(calibration.source)) +
+         table.markdown();
 }
 
 /// Applications of a model that sees them by their layers alone: many share one scale.
@@ -154,6 +176,7 @@ std::string model_card(const Model& model) {
       "\n## Quality on validation rows\n\nMeans over applications; the validation rows are those of the recipe's "
       "split.\n\n" +
       metrics_table(parts.metrics);
+  card += calibration_section(parts.error_calibration);
   const bool by_layers = network.kind == NetworkKind::layers;
   card += fmt::format(
       "\n## Intended use\n\n"

@@ -105,6 +105,38 @@ void require_versions(const Json& json, int format_version) {
   }
 }
 
+Json calibration_json(const ErrorCalibration& calibration) {
+  Json applications = Json::array();
+  for (const ErrorCalibration::Application& one : calibration.applications) {
+    applications.push_back({{"name", one.name},
+                            {"distance", one.distance},
+                            {"median_error", one.median_error},
+                            {"kendall_tau", one.kendall_tau},
+                            {"feasible", one.feasible}});
+  }
+  return {{"source", calibration.source}, {"applications", applications}};
+}
+/// A file without the entry was not calibrated.
+ErrorCalibration calibration_of(const Json& json) {
+  ErrorCalibration calibration;
+  if (!json.contains("error_calibration")) return calibration;
+  const Json& object = entry(json, "error_calibration");
+  calibration.source = text_of(object, "source");
+  for (const Json& one : list_of(object, "applications")) {
+    const ErrorCalibration::Application application{
+        .name = text_of(one, "name"),
+        .distance = number(entry(one, "distance"), "distance"),
+        .median_error = number(entry(one, "median_error"), "median_error"),
+        .kendall_tau = number(entry(one, "kendall_tau"), "kendall_tau"),
+        .feasible = static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer_of(one, "feasible")))};
+    if (application.distance < 0 || application.median_error < 0) {
+      refuse(fmt::format("the calibration of its errors has a negative number for '{}'", printable(application.name)));
+    }
+    calibration.applications.push_back(application);
+  }
+  return calibration;
+}
+
 }  // namespace
 
 std::string model_text(const Model& model) {
@@ -120,7 +152,7 @@ std::string model_text(const Model& model) {
   const auto& constraint = parts.constraint_scaler;
   std::vector<std::string> scale_names;
   for (const dataset::ValueScale scale : constraint.value_scales) scale_names.push_back(dataset::to_string(scale));
-  const Json json = {
+  Json json = {
       {"encoding_version", kEncodingVersion},
       {"layer_feature_version", workload::kLayerFeatureVersion},
       {"space",
@@ -159,6 +191,9 @@ std::string model_text(const Model& model) {
       {"recipe", parts.recipe_text},
       {"provenance", parts.provenance},
   };
+  if (!parts.error_calibration.applications.empty()) {
+    json["error_calibration"] = calibration_json(parts.error_calibration);
+  }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -210,6 +245,7 @@ ModelText parse_model_text(std::string_view text, int format_version) {
   const Json& provenance = entry(json, "provenance");
   if (!provenance.is_object()) refuse("its 'provenance' is not a map");
   for (const auto& [key, value] : provenance.items()) parts.provenance[key] = text_of(provenance, key.c_str());
+  parts.error_calibration = calibration_of(json);
   for (const Json& member : list_of(json, "members"))
     result.architectures.push_back(architecture_of(member, format_version));
   return result;

@@ -1,9 +1,12 @@
-/// Distances between layers.
+/// Distances of applications from those learnt, and what errors they came with.
 #include "hindsight/surrogate/novelty.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string_view>
 
 #include "hindsight/core/error.h"
@@ -34,49 +37,85 @@ Eigen::VectorXd shares(const dataset::LayerList& layers) {
 
 /// [chosen] As many learnt applications say what is usual.
 constexpr std::size_t kMostCompared = 64;
+/// [chosen] Added to the variances of layers, of which each is 1: what never varied among those learnt counts ten
+/// times.
+constexpr double kLeastVariance = 0.01;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 /// The layers learnt, and to whom each belongs.
 class Learnt {
  public:
-  explicit Learnt(const Model& model) {
+  explicit Learnt(const Model& model) : model_(model) {
     for (const dataset::Context& one : model.parts().training_contexts) applications_.push_back(one.layers);
     layers_ = standard_layers(applications_);
+    const Eigen::MatrixXd learnt = rows().cast<double>();
+    Eigen::MatrixXd covariance = learnt.transpose() * learnt / static_cast<double>(learnt.rows());
+    covariance.diagonal().array() += kLeastVariance;
+    covariance_.compute(covariance);
   }
-  [[nodiscard]] std::size_t applications() const { return applications_.size(); }
 
-  /// Of application `without` when it is one of those learnt, from all layers but its own.
-  [[nodiscard]] double distance(const dataset::LayerList& layers, std::optional<std::size_t> without) const {
-    const ApplicationLayers& all = layers_.layers;
-    const Eigen::Map<const InputMatrix> rows(all.rows.data(), std::ssize(all.log_repeats), all.features);
-    const Eigen::Index own = without ? all.first[*without] : 0, end = without ? all.first[*without + 1] : 0;
+  /// S * U of novelty.h, its root.
+  [[nodiscard]] double distance(const dataset::Context& application) const {
+    const Eigen::MatrixXd layers = standard(application.layers).cast<double>().transpose();
+    const Eigen::RowVectorXd squares = layers.cwiseProduct(covariance_.solve(layers)).colwise().sum();
+    const Eigen::RowVectorXd far = (squares / static_cast<double>(layers.rows())).cwiseMax(0).cwiseSqrt();
+    return std::sqrt(far.dot(shares(application.layers)) * disagreement(application));
+  }
+
+  /// From the nearest layer; of application `without` when it is one of those learnt, from all layers but its own.
+  [[nodiscard]] double nearest(const dataset::LayerList& layers, std::optional<std::size_t> without) const {
+    const Eigen::Index own = without ? layers_.layers.first[*without] : 0,
+                       end = without ? layers_.layers.first[*without + 1] : 0;
     const Eigen::VectorXd share = shares(layers);
+    const InputMatrix standardised = standard(layers);
     double sum = 0;
     for (Eigen::Index l = 0; l < share.size(); ++l) {
-      const Eigen::RowVectorXf layer =
-          (layers.features.row(l) - layers_.mean.transpose()).array() / layers_.deviation.transpose().array();
-      const auto nearest = [&](Eigen::Index first, Eigen::Index count) {
+      const auto among = [&](Eigen::Index first, Eigen::Index count) {
         if (count == 0) return std::numeric_limits<double>::infinity();
-        return double{(rows.middleRows(first, count).rowwise() - layer).rowwise().squaredNorm().minCoeff()};
+        const auto differences = rows().middleRows(first, count).rowwise() - standardised.row(l);
+        return double{differences.rowwise().squaredNorm().minCoeff()};
       };
-      sum += share[l] * std::sqrt(std::min(nearest(0, own), nearest(end, rows.rows() - end)));
+      sum += share[l] * std::sqrt(std::min(among(0, own), among(end, rows().rows() - end)));
     }
-    return sum / std::sqrt(static_cast<double>(all.features));
+    return sum / std::sqrt(static_cast<double>(layers_.layers.features));
   }
 
-  /// Distances of learnt applications from the others.
+  /// Distances of learnt applications from the nearest layers of the others.
   [[nodiscard]] std::vector<double> usual() const {
     const std::size_t count = std::min(kMostCompared, applications_.size());
     std::vector<double> distances;
     for (std::size_t i = 0; i < count && applications_.size() > 1; ++i) {
       const std::size_t application = i * applications_.size() / count;
-      distances.push_back(distance(applications_[application], application));
+      distances.push_back(nearest(applications_[application], application));
     }
     return distances;
   }
 
  private:
+  [[nodiscard]] Eigen::Map<const InputMatrix> rows() const {
+    return {layers_.layers.rows.data(), std::ssize(layers_.layers.log_repeats), layers_.layers.features};
+  }
+  [[nodiscard]] InputMatrix standard(const dataset::LayerList& layers) const {
+    return (layers.features.rowwise() - layers_.mean.transpose()).array().rowwise() /
+           layers_.deviation.transpose().array();
+  }
+  /// S of novelty.h.
+  [[nodiscard]] double disagreement(const dataset::Context& application) const {
+    const PreparedContext prepared = model_.prepare(application);
+    const EnsemblePrediction prediction =
+        model_.predict(typical_designs(model_.parts().space), {.feasibility = false, .constraints = false}, prepared);
+    return prepared.scale.deviation * median({prediction.spread.begin(), prediction.spread.end()});
+  }
+
+  const Model& model_;
   std::vector<dataset::LayerList> applications_;
   StandardLayers layers_;
+  Eigen::LLT<Eigen::MatrixXd> covariance_;
 };
 
 bool by_layers(const Model& model) { return model.parts().members.front().architecture().kind == NetworkKind::layers; }
@@ -85,7 +124,58 @@ bool by_layers(const Model& model) { return model.parts().members.front().archit
 
 std::optional<double> layer_distance(const Model& model, const dataset::Context& context) {
   if (!by_layers(model) || context.layers.empty()) return std::nullopt;
-  return Learnt(model).distance(context.layers, std::nullopt);
+  return Learnt(model).distance(context);
+}
+
+std::optional<ExpectedError> expected_error(const ErrorCalibration& calibration, double distance) {
+  if (calibration.applications.empty()) return std::nullopt;
+  std::vector<ErrorCalibration::Application> nearest = calibration.applications;
+  const auto far = [&](const ErrorCalibration::Application& one) {
+    constexpr double kLeast = 1e-9;  // a model of one network has no disagreement: distances of 0
+    return std::abs(std::log(std::max(one.distance, kLeast) / std::max(distance, kLeast)));
+  };
+  std::ranges::stable_sort(nearest, {}, far);
+  nearest.resize(std::min(nearest.size(), kCalibrationNeighbours));
+  std::vector<double> errors;
+  for (const auto& one : nearest) errors.push_back(one.median_error);
+  return ExpectedError{.median_error = median(errors),
+                       .least_error = std::ranges::min(errors),
+                       .most_error = std::ranges::max(errors),
+                       .networks = errors.size(),
+                       .beyond = std::ranges::all_of(calibration.applications,
+                                                     [&](const auto& one) { return one.distance < distance; })};
+}
+
+ErrorCalibration calibrate_errors(const std::vector<ApplicationScore>& scores, const std::string& source) {
+  ErrorCalibration calibration{.source = source, .applications = {}};
+  for (const ApplicationScore& score : scores) {
+    const bool known = std::isfinite(score.layer_distance) && std::isfinite(score.median_error);
+    if (score.seen || !known || score.feasible < kCalibrationDesigns) continue;
+    calibration.applications.push_back({.name = score.name,
+                                        .distance = score.layer_distance,
+                                        .median_error = score.median_error,
+                                        .kendall_tau = score.kendall_tau,
+                                        .feasible = score.feasible});
+  }
+  if (calibration.applications.size() < kCalibrationNetworks) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} of the log's {} applications can calibrate the model: it sees them by their layers, was "
+                    "not trained on them, and the log has {} feasible designs of each. At least {} are needed; "
+                    "sweep more networks, or more designs?",
+                    calibration.applications.size(), scores.size(), kCalibrationDesigns, kCalibrationNetworks));
+  }
+  return calibration;
+}
+
+double rank_agreement(const ErrorCalibration& calibration) {
+  const auto count = static_cast<Eigen::Index>(calibration.applications.size());
+  Eigen::VectorXd distances(count), errors(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    distances[i] = calibration.applications[static_cast<std::size_t>(i)].distance;
+    errors[i] = calibration.applications[static_cast<std::size_t>(i)].median_error;
+  }
+  return spearman(distances, errors);
 }
 
 std::vector<Novelty> novelties(const Model& model, const std::vector<dataset::Context>& applications) {
@@ -97,10 +187,14 @@ std::vector<Novelty> novelties(const Model& model, const std::vector<dataset::Co
   for (const dataset::Context& application : applications) {
     if (application.layers.empty() || std::find(known.begin(), known.end(), application.name) != known.end()) continue;
     if (usual.empty()) usual = learnt.usual();
-    const double distance = learnt.distance(application.layers, std::nullopt);
-    const auto farther = std::count_if(usual.begin(), usual.end(), [&](double one) { return one > distance; });
-    const double share = usual.empty() ? 0 : static_cast<double>(farther) / static_cast<double>(usual.size());
-    result.push_back({.application = application.name, .distance = distance, .nearer_than = share});
+    Novelty novelty{.application = application.name,
+                    .distance = learnt.distance(application),
+                    .nearest_layer = learnt.nearest(application.layers, std::nullopt)};
+    const auto farther =
+        std::count_if(usual.begin(), usual.end(), [&](double one) { return one > novelty.nearest_layer; });
+    if (!usual.empty()) novelty.nearer_than = static_cast<double>(farther) / static_cast<double>(usual.size());
+    novelty.expected = expected_error(model.parts().error_calibration, novelty.distance);
+    result.push_back(std::move(novelty));
   }
   return result;
 }

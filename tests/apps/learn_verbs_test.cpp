@@ -138,6 +138,11 @@ TEST_F(Learn, LearnsFromLayersAndIsScoredOnNetworksItHasNotSeen) {
     EXPECT_GT(application.at("layer_distance"), 0);
   }
   EXPECT_THAT(hindsight({"model", "score", model(), "--log", truth}).out, HasSubstr("mean tau"));
+  const Outcome few = hindsight({"model", "calibrate", model(), "--log", truth, "--out", file("other.safetensors")});
+  EXPECT_EQ(few.exit_code, 2);
+  EXPECT_THAT(few.err, HasSubstr("0 of the log's 2 applications can calibrate the model"));
+  EXPECT_EQ(hindsight({"model", "calibrate", model(), "--log", truth, "--out", model()}).exit_code, 2)
+      << "a model is not replaced by itself";
   const Outcome proposed = propose({"--workload", "resnet50", "--json"});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
   const Json json = Json::parse(proposed.out);
@@ -149,6 +154,21 @@ TEST_F(Learn, LearnsFromLayersAndIsScoredOnNetworksItHasNotSeen) {
   EXPECT_NE(Json::parse(other.out).at("proposals").at(0).at("predicted").at("value"),
             json.at("proposals").at(0).at("predicted").at("value"))
       << "the network is looked at";
+}
+
+TEST_F(Learn, PredictionsAreLiftedToWhatIsPossibleUnlessAskedNotTo) {
+  const auto lifted = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"propose", "--model", "edge-any", "--workload", "resnet50", "--max",
+                                         "area_mm2=27", "--evaluations", "5000", "--top", "3", "--json"});
+    const Outcome outcome = hindsight(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    const Json& list = json.at("proposals");
+    return std::count_if(list.begin(), list.end(),
+                         [](const Json& one) { return one.at("predicted").at("lifted").get<bool>(); });
+  };
+  EXPECT_GT(lifted({}), 0) << "its best designs for this network are at the bound of arithmetic";
+  EXPECT_EQ(lifted({"--no-bounds"}), 0);
 }
 
 TEST_F(Learn, ATableHasNoLayersToLearnFrom) {

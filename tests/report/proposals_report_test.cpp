@@ -53,23 +53,45 @@ TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
 
 TEST(ProposalsText, SaysHowFarAnApplicationIsFromThoseLearntAndWhatWasLifted) {
   Proposals proposals = known_proposals();
-  proposals.novelties = {{.application = "resnet50", .distance = 0.1234, .nearer_than = 0.75}};
+  proposals.novelties = {
+      {.application = "resnet50", .distance = 0.45, .nearest_layer = 0.1234, .nearer_than = 0.75, .expected = {}}};
   for (const std::size_t i : {0U, 2U}) proposals.result.proposals[i].lifted = true;
   for (optimize::Proposal& proposal : proposals.result.proposals) proposal.extrapolated = true;
   const std::string text = proposals_text(proposals, 0);
-  EXPECT_THAT(text, HasSubstr("its layers are 0.12 deviations from those learnt, nearer than 75.0 % of the learnt"));
+  EXPECT_THAT(text, HasSubstr("its layers are 0.12 deviations from the nearest learnt, nearer than 75.0 % of the"));
+  EXPECT_THAT(text, HasSubstr("distance 0.45")) << "nothing more without a calibration";
+  EXPECT_THAT(text, Not(HasSubstr("median error")));
   EXPECT_THAT(text, HasSubstr("2 of the 3 predictions were below what arithmetic and DRAM traffic allow"));
   EXPECT_THAT(text, Not(HasSubstr("are guesses")));
   const Json json = Json::parse(proposals_json(proposals));
   EXPECT_EQ(json.at("novelties").at(0).at("workload"), "resnet50");
+  EXPECT_EQ(json.at("novelties").at(0).at("layer_distance"), 0.45);
+  EXPECT_TRUE(json.at("novelties").at(0).at("expected_error").is_null());
   EXPECT_EQ(json.at("proposals").at(0).at("predicted").at("lifted"), true);
   proposals.novelties.clear();
   EXPECT_THAT(proposals_text(proposals, 0), HasSubstr("predicted values are guesses"));
 }
 
+TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
+  Proposals proposals = known_proposals();
+  surrogate::Novelty novelty{.application = "resnet50", .distance = 0.45, .nearest_layer = 0.12, .nearer_than = 0.75};
+  novelty.expected = {.median_error = 0.034, .least_error = 0.02, .most_error = 0.1, .networks = 9, .beyond = false};
+  proposals.novelties = {novelty};
+  EXPECT_THAT(proposals_text(proposals, 0), HasSubstr("distance 0.45: networks this far had a median error of about "
+                                                      "3.4 % (9 networks, 2.0 % to 10.0 %)"));
+  const Json json = Json::parse(proposals_json(proposals)).at("novelties").at(0).at("expected_error");
+  EXPECT_EQ(json.at("median_error"), 0.034);
+  EXPECT_EQ(json.at("networks"), 9);
+  EXPECT_EQ(json.at("beyond"), false);
+  proposals.novelties[0].expected->beyond = true;
+  EXPECT_THAT(proposals_text(proposals, 0),
+              HasSubstr("farther than every network that the model was tried on: the farthest of them had a median"));
+}
+
 TEST(ProposalsText, FitsTheTerminal) {
   Proposals proposals = known_proposals();
-  proposals.novelties = {{.application = "resnet50", .distance = 0.1234, .nearer_than = 0.75}};
+  proposals.novelties = {
+      {.application = "resnet50", .distance = 0.45, .nearest_layer = 0.1234, .nearer_than = 0.75, .expected = {}}};
   proposals.doubts = {"its networks disagree about these designs 3 times as much as logged designs differ from others"};
   for (study::Knowledge& known : proposals.known) {
     known.verdict = study::Verdict{.networks = {{.objective = 1.6, .reasons = {}}}, .area_mm2 = 20};

@@ -329,7 +329,7 @@ TEST(TrainLayers, TheFinalStepsKeepTheSharpnessOfTheSums) {
   EXPECT_NEAR(sharpness(1) / sharpness(0), 1, 1e-4);
 }
 
-TEST(Novelty, IsZeroForLayersThatWereLearntAndLargeFarAway) {
+TEST(Novelty, GrowsWithTheDistanceOfLayersAndIsNothingForOthers) {
   const Model& model = trained().model;
   dataset::Context known = model.parts().training_contexts[5];
   known.name = "twin";
@@ -337,14 +337,109 @@ TEST(Novelty, IsZeroForLayersThatWereLearntAndLargeFarAway) {
   near.layers.features.col(0).array() += 0.1F;
   far.layers.features.col(0).array() += 30;
   nowhere.layers = {};
-  EXPECT_EQ(layer_distance(model, known), 0);
-  EXPECT_GT(*layer_distance(model, near), 0);
-  EXPECT_GT(*layer_distance(model, far), 10 * *layer_distance(model, near));
+  EXPECT_GT(*layer_distance(model, far), 5 * *layer_distance(model, near));
   EXPECT_FALSE(layer_distance(model, nowhere).has_value());
   const std::vector<Novelty> all = novelties(model, {model.parts().training_contexts[5], known, near, far});
   ASSERT_EQ(all.size(), 3U) << "the first was learnt";
+  EXPECT_EQ(all[0].nearest_layer, 0);
+  EXPECT_GT(all[1].nearest_layer, 0);
   EXPECT_EQ(all[0].nearer_than, 1);
   EXPECT_EQ(all[2].nearer_than, 0);
+  EXPECT_EQ(all[2].distance, layer_distance(model, far));
+  EXPECT_FALSE(all[2].expected.has_value()) << "nobody calibrated the model";
+}
+
+TEST(Novelty, IsTheRootOfUnusualLayersAndDisagreement) {
+  const Model& model = trained().model;
+  const dataset::Context application = unseen(77);
+  std::vector<dataset::LayerList> learnt;
+  for (const dataset::Context& one : model.parts().training_contexts) learnt.push_back(one.layers);
+  const StandardLayers layers = standard_layers(learnt);
+  const Eigen::Map<const InputMatrix> rows(layers.layers.rows.data(), std::ssize(layers.layers.log_repeats), kFeatures);
+  Eigen::MatrixXd covariance = (rows.transpose() * rows).cast<double>() / static_cast<double>(rows.rows());
+  covariance.diagonal().array() += 0.01;
+  // All of them move as many bytes, and as many multiply-accumulates: shares are those of the repeats.
+  double unusual = 0;
+  for (Eigen::Index l = 0; l < application.layers.repeats.size(); ++l) {
+    const Eigen::VectorXd t =
+        ((application.layers.features.row(l).transpose() - layers.mean).array() / layers.deviation.array())
+            .cast<double>();
+    unusual += std::sqrt(t.dot(covariance.inverse() * t) / static_cast<double>(kFeatures)) *
+               application.layers.repeats[l] / application.layers.repeats.sum();
+  }
+  const EnsemblePrediction prediction = model.predict(typical_designs(model.parts().space), application);
+  Eigen::VectorXd spread = prediction.spread;
+  std::sort(spread.begin(), spread.end());
+  const double deviation = model.prepare(application).scale.deviation;
+  EXPECT_NEAR(*layer_distance(model, application), std::sqrt(unusual * deviation * spread[spread.size() / 2]), 1e-4);
+}
+
+/// Twelve networks: their errors are their distances but for the two last, which are exchanged.
+std::vector<ApplicationScore> scored_networks() {
+  std::vector<ApplicationScore> scores;
+  for (int i = 1; i <= 12; ++i) {
+    const double error = i == 11 ? 0.12 : i == 12 ? 0.11 : 0.01 * i;
+    scores.push_back({.name = "network_" + std::to_string(i),
+                      .rows = 9000,
+                      .feasible = 3000,
+                      .kendall_tau = 0.9,
+                      .median_error = error,
+                      .layer_distance = 0.1 * i});
+  }
+  return scores;
+}
+
+TEST(ErrorCalibration, SaysWhatNetworksAsFarCameTo) {
+  const ErrorCalibration calibration = calibrate_errors(scored_networks(), "by hand");
+  ASSERT_EQ(calibration.applications.size(), 12U);
+  EXPECT_NEAR(rank_agreement(calibration), 1 - 6.0 * 2 / (12 * 143), 1e-12);
+  const ExpectedError near = *expected_error(calibration, 0.05);
+  EXPECT_EQ(near.networks, kCalibrationNeighbours);
+  EXPECT_DOUBLE_EQ(near.median_error, 0.05) << "of the first nine";
+  EXPECT_DOUBLE_EQ(near.least_error, 0.01);
+  EXPECT_DOUBLE_EQ(near.most_error, 0.09);
+  EXPECT_FALSE(near.beyond);
+  const ExpectedError far = *expected_error(calibration, 5);
+  EXPECT_DOUBLE_EQ(far.median_error, 0.08) << "of the last nine";
+  EXPECT_DOUBLE_EQ(far.most_error, 0.12);
+  EXPECT_TRUE(far.beyond);
+  EXPECT_FALSE(expected_error({}, 1).has_value());
+}
+
+TEST(ErrorCalibration, CountsUnseenNetworksOfEnoughDesignsAndNeedsTen) {
+  std::vector<ApplicationScore> scores = scored_networks();
+  scores[0].seen = true;
+  scores[1].feasible = kCalibrationDesigns - 1;
+  EXPECT_EQ(calibrate_errors(scores, "by hand").applications.size(), 10U);
+  scores[2].layer_distance = std::numeric_limits<double>::quiet_NaN();
+  try {
+    static_cast<void>(calibrate_errors(scores, "by hand"));
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("9 of the log's 12 applications can calibrate the model"));
+  }
+}
+
+TEST(ErrorCalibration, IsKeptInTheModelFileAndItsCardAndSpeaksOfUnseenNetworks) {
+  Model::Parts parts = trained().model.parts();
+  parts.error_calibration = calibrate_errors(scored_networks(), "hindsight model calibrate");
+  const hindsight::test::TemporaryFolder folder;
+  const auto file = folder.path() / "model.safetensors";
+  save_model(Model(std::move(parts)), file);
+  const Model read = load_model(file);
+  const ErrorCalibration& kept = read.parts().error_calibration;
+  EXPECT_EQ(kept.source, "hindsight model calibrate");
+  ASSERT_EQ(kept.applications.size(), 12U);
+  EXPECT_EQ(kept.applications[4].name, "network_5");
+  EXPECT_DOUBLE_EQ(kept.applications[4].distance, 0.5);
+  EXPECT_DOUBLE_EQ(kept.applications[4].median_error, 0.05);
+  EXPECT_EQ(kept.applications[4].feasible, 3000U);
+  EXPECT_THAT(model_card(read), HasSubstr("Error by distance"));
+  EXPECT_THAT(model_card(trained().model), testing::Not(HasSubstr("Error by distance")));
+  const std::vector<Novelty> novelty = novelties(read, {unseen(101)});
+  ASSERT_TRUE(novelty.at(0).expected.has_value());
+  EXPECT_EQ(novelty[0].expected->median_error, expected_error(kept, novelty[0].distance)->median_error);
 }
 
 TEST(TrainLayers, ATypicalDesignIsTheMeasureOfEachApplication) {

@@ -38,6 +38,9 @@ struct TrainingSummary {
 /// How right a model is about the applications of a log.
 [[nodiscard]] std::string scores_text(const std::vector<surrogate::ApplicationScore>& scores, int columns);
 [[nodiscard]] std::string scores_json(const std::vector<surrogate::ApplicationScore>& scores);
+/// What a calibration that was stored in `file` says.
+[[nodiscard]] std::string calibration_text(const surrogate::ErrorCalibration& calibration, const std::string& file,
+                                           int columns);
 
 /// Rank correlation ("-" before the first evaluation) and loss terms, the most important first: "tau 0.71 (best 0.73)",
 /// "loss 0.31", "fit 0.10", "rank 0.40", ...; neg and infeas are mean predictions on mined negatives and on infeasible

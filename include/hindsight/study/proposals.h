@@ -36,6 +36,9 @@ struct ProposalRequest {
   // Nothing: as the risk has it (optimize::options_of)
   std::optional<double> min_p_feasible = {}, pessimism = {};
   std::optional<std::size_t> diversity = {};
+  /// Whether predictions are lifted to what arithmetic and DRAM traffic allow, where that is known. False for studies
+  /// of what the bounds change.
+  bool bounds = true;
   bool simulate = false;  ///< asks the built-in model about every proposal afterwards
   std::string technology = "22nm";
   /// How to search and rank. What the above says is filled in from there.

@@ -179,6 +179,8 @@ class Network {
                                    Instructions instructions = Instructions::automatic) const;
   [[nodiscard]] const Architecture& architecture() const { return architecture_; }
   [[nodiscard]] const Weights& weights() const { return weights_; }
+  /// What the forward pass reads, for what bounds it (box_bounds.h).
+  [[nodiscard]] const ForwardPlan& plan() const { return *plan_; }
 
  private:
   Architecture architecture_;

@@ -32,7 +32,7 @@ struct ApplicationScore {
   /// Among rows with p_feasible of at least 0.9: the share that is infeasible; all rows that are feasible, the share
   /// that p_feasible gives at least 0.5.
   double infeasible_when_sure = 0, found_feasible = 0;
-  /// Kind `layers`: distance of its layers from those learnt (novelty.h); NaN for others.
+  /// Kind `layers`: distance from what was learnt (novelty.h); NaN for others.
   double layer_distance = 0;
 };
 /// One per context of `data` that has rows. Objectives of 0 or below have no relative error.

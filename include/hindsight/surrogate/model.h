@@ -7,6 +7,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -49,6 +50,19 @@ struct PreparedContext {
   double typical_score = 0;
 };
 
+/// What a model's error was on applications that it had not learnt, beside their distances (novelty.h).
+struct ErrorCalibration {
+  struct Application {
+    std::string name;
+    double distance = 0;
+    double median_error = 0;  ///< of the feasible designs: median of |predicted / true - 1|
+    double kendall_tau = 0;   ///< of the same designs
+    std::uint64_t feasible = 0;
+  };
+  std::string source;  ///< log, and how it was asked
+  std::vector<Application> applications;
+};
+
 class Model {
  public:
   struct Parts {
@@ -67,6 +81,7 @@ class Model {
     std::map<std::string, std::string> provenance;
     ModelMetrics metrics;
     std::vector<Network> members;
+    ErrorCalibration error_calibration = {};  ///< no applications: nobody measured it
   };
   /// Error{incompatible} when the parts contradict each other (counts of features, levels, constraints).
   explicit Model(Parts parts);
@@ -100,6 +115,9 @@ class Model {
   [[nodiscard]] dataset::ObjectiveScaler::Scale scale_of(const dataset::Context& context) const;
   Parts parts_;
 };
+
+/// Random designs of a space, the same ones every time: what an application costs on no design in particular.
+[[nodiscard]] LevelMatrix typical_designs(const space::DesignSpace& space);
 
 /// Writes the model and its card (`file` with the extension .md). Error{failure}; the old file stays then.
 void save_model(const Model& model, const std::filesystem::path& file);

@@ -1,4 +1,4 @@
-/// How far an application's layers are from those that a model learnt.
+/// How far an application is from those that a model learnt, and how wrong the model was about others as far.
 #pragma once
 
 #include <optional>
@@ -6,26 +6,54 @@
 #include <vector>
 
 #include "hindsight/dataset/context.h"
+#include "hindsight/surrogate/metrics.h"
 #include "hindsight/surrogate/model.h"
 
 namespace hindsight::surrogate {
 
 /// Of models of kind `layers`; nothing for others, and where the layers are not known.
 ///
-/// Equation: sum_l w_l min_k ||(t_l - t_k) / deviation|| / sqrt(f), over the layers l of the application and all layers
-/// k that the model was trained on.
-/// Symbols: t features of a layer, f of them; deviation of each over the layers learnt; w_l the layer's share of the
-/// application: the mean of its share of the multiply-accumulates and of the bytes moved, repeats counted. 0 = every
-/// layer was among those learnt; 1 = layers are one deviation away in every feature.
+/// Equation: distance = sqrt(U * S)
+///   U = sum_l w_l sqrt((t_l - mean)' (C + 0.01 I)^-1 (t_l - mean) / f)    how unusual its layers are (Mahalanobis)
+///   S = median over typical_designs() of the spread of the members' predictions, in log units (0 for one member)
+/// Symbols: t_l the f features of layer l of the application, in deviations of each over the layers learnt; mean and C
+/// their mean (0) and covariance over those layers, whose diagonal is 1; w_l the layer's share of the application: the
+/// mean of its share of the multiply-accumulates and of the bytes moved, repeats counted.
+/// Either alone ranks networks worse by their true error, the nearest learnt layer much worse (docs/accuracy.md).
 [[nodiscard]] std::optional<double> layer_distance(const Model& model, const dataset::Context& context);
 
-/// The same, of several applications and with something to compare it to.
+/// What the errors of a calibration say about a distance.
+struct ExpectedError {
+  double median_error = 0;  ///< median of their median errors
+  double least_error = 0, most_error = 0;
+  std::size_t networks = 0;  ///< the nearest in log distance, at most kCalibrationNeighbours
+  bool beyond = false;       ///< farther than every one of the calibration
+};
+/// [chosen] Networks that speak for a distance: enough for a median that one of them does not decide.
+inline constexpr std::size_t kCalibrationNeighbours = 9;
+/// Nothing without a calibration.
+[[nodiscard]] std::optional<ExpectedError> expected_error(const ErrorCalibration& calibration, double distance);
+
+/// [chosen] Feasible designs of which a median error and a tau are known to a few hundredths.
+inline constexpr std::size_t kCalibrationDesigns = 2000;
+/// Networks that a calibration needs to say anything.
+inline constexpr std::size_t kCalibrationNetworks = 10;
+/// The calibration that the scores of applications make which the model was not trained on, those with
+/// kCalibrationDesigns feasible designs and a distance. Error{usage} for fewer than kCalibrationNetworks of them.
+[[nodiscard]] ErrorCalibration calibrate_errors(const std::vector<ApplicationScore>& scores, const std::string& source);
+/// Spearman's rho of distance and median error over its applications.
+[[nodiscard]] double rank_agreement(const ErrorCalibration& calibration);
+
+/// The distance of an application, with something to compare it to.
 struct Novelty {
   std::string application;
-  double distance = 0;
-  /// Share of the applications learnt, of at most 64 of them, that are farther from the layers of the others than this
-  /// one is from all: 1 = as near as any, 0 = farther than all of them. 0 where only one was learnt.
+  double distance = 0;  ///< layer_distance()
+  /// sum_l w_l min_k ||t_l - t_k|| / sqrt(f) over all layers k learnt: deviations from the nearest layer learnt.
+  double nearest_layer = 0;
+  /// Share of the applications learnt, of at most 64 of them, whose layers are farther from those of the others than
+  /// this one's are from all: 1 = as near as any, 0 = farther than all of them. 0 where only one was learnt.
   double nearer_than = 0;
+  std::optional<ExpectedError> expected = {};
 };
 /// Of the applications that the model was not trained on and sees by their layers; none for other kinds.
 [[nodiscard]] std::vector<Novelty> novelties(const Model& model, const std::vector<dataset::Context>& applications);
