@@ -29,6 +29,8 @@
 #include "hindsight/workload/synthetic.h"
 #include "output.h"
 #include "recipe_settings.h"
+#include "shipped_models.h"
+#include "train_from.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -42,6 +44,7 @@ struct Options {
   std::vector<std::int64_t> runs;
   std::string space, evaluator;
   std::vector<std::string> where, constraints;
+  std::string from;
   std::string recipe;
   std::string method;
   std::vector<std::string> settings;
@@ -159,6 +162,7 @@ void require_separate_files(const Options& options) {
   FileRoles()
       .reads_log("--log", options.log)
       .reads("--recipe", options.recipe)
+      .reads("--from", options.from)
       .reads("--space", options.space)
       .writes_model("--out", options.out)
       .writes("--out (checkpoint)", checkpoint_of(options))
@@ -305,7 +309,61 @@ int train_and_store(const Options& options, const Provenance& provenance, const 
   return 0;
 }
 
+/// What a training decides is decided already where a model is adapted.
+void require_no_training_options(const Options& options) {
+  const std::vector<std::pair<const char*, bool>> given = {{"--recipe", !options.recipe.empty()},
+                                                           {"--method", !options.method.empty()},
+                                                           {"--set", !options.settings.empty()},
+                                                           {"--ensemble", options.ensemble > 0},
+                                                           {"--split", !options.split.empty()},
+                                                           {"--hold-out", !options.hold_out.empty()},
+                                                           {"--constraint", !options.constraints.empty()},
+                                                           {"--device", options.device != "auto"},
+                                                           {"--resume", options.resume},
+                                                           {"--tune", options.tune}};
+  for (const auto& [name, is_given] : given) {
+    if (!is_given) continue;
+    throw Error(ErrorKind::usage, fmt::format("--from adapts the networks that the model has, and {} is about training "
+                                              "new ones. Leave one of the two out",
+                                              name));
+  }
+}
+
+/// --from: the objective and the labels are the model's.
+int run_from(Options given, const Provenance& provenance) {
+  require_no_training_options(given);
+  require_model_name(given.out);
+  given.from = model_file(given.from);
+  require_separate_files(given);
+  const surrogate::Model base = surrogate::load_model(given.from);
+  const bool asked = !given.objective.empty();
+  if (!asked) given.objective = base.parts().objective_text;
+  Options options = with_log_names(given);
+  const std::vector<std::string> known = log::metric_names(log::Log::open(options.log, log::OpenMode::read_write));
+  for (const std::string& label : base.parts().constraint_names) {
+    if (std::ranges::find(known, label) != known.end()) options.constraints.push_back(label);
+  }
+  const AdaptRequest request{.from = options.from,
+                             .log = options.log,
+                             .out = options.out,
+                             .selection = make_selection(options),
+                             .options_json = nlohmann::ordered_json{{"from", options.from},
+                                                                    {"workloads", options.workloads},
+                                                                    {"objective", options.objective},
+                                                                    {"runs", options.runs},
+                                                                    {"where", options.where},
+                                                                    {"out", options.out}}
+                                                 .dump(),
+                             .seed = options.seed >= 0 ? static_cast<std::uint64_t>(options.seed) : 1,
+                             .threads = options.threads,
+                             .quiet = options.quiet,
+                             .json = options.json};
+  if (asked) require_objective(base, request.selection.objective);
+  return adapt_model(request, base, provenance);
+}
+
 int run(const Options& given, const Provenance& provenance) {
+  if (!given.from.empty()) return run_from(given, provenance);
   const surrogate::Recipe recipe = make_recipe(given);
   static_cast<void>(parse_device(given.device));
   require_model_name(given.out);
@@ -346,6 +404,7 @@ void add_train(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--constraint", options->constraints, "Metric to learn as a limit of proposals"));
   verb->add_option("--space", options->space, "Design space, where the log has several");
   verb->add_option("--evaluator", options->evaluator, "Evaluator, where the log has several");
+  verb->add_option("--from", options->from, "Adapt this model (file, or shipped) to few rows");
   verb->add_option("--recipe", options->recipe, "Name or YAML file [default; margins]");
   verb->add_option("--method", options->method, "prime, coms, supervised, margins [recipe]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe, e.g. alpha=0.1"));
