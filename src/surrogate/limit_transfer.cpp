@@ -23,7 +23,7 @@ const std::vector<std::vector<Part>>& limit_sets() {
 constexpr std::array<double, 2> kAmplitudes = {0.1, 0.5};
 /// [chosen] A reason that is new has a miss of any size.
 constexpr double kUnknownAmplitude = 3;
-constexpr std::array<double, 3> kTrusts = {1, 2, 5};
+constexpr std::array<double, 6> kTrusts = {1, 2, 5, 10, 20, 50};
 /// [chosen] The shift counts twice: limits move as a whole.
 constexpr double kShiftShare = 2;
 /// [chosen] Mean log likelihood that a change must gain per row; and below which no head needs one.

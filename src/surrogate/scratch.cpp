@@ -12,17 +12,30 @@
 namespace hindsight::surrogate {
 namespace {
 
-/// [chosen] Few rows are learned by heart long before a recipe's steps for thousands; batches of more pairs than these
-/// repeat the same rows.
-constexpr std::int64_t kMostSteps = 500, kMostPairs = 2000;
+/// [chosen] Few rows are learned by heart long before a recipe's steps for thousands.
+constexpr std::int64_t kMostSteps = 500;
+/// [chosen] Batches of more pairs of a design and a layer repeat the same rows.
+constexpr std::int64_t kFewestPairs = 200, kMostPairs = 2000;
+
+/// Pairs of a feasible row and a layer of its application.
+std::int64_t pairs_of(const dataset::Dataset& data) {
+  std::int64_t pairs = 0;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.feasible[i]) pairs += data.contexts[static_cast<std::size_t>(data.context[i])].layers.repeats.size();
+  }
+  return pairs;
+}
 
 }  // namespace
 
-Recipe scratch_recipe(const std::string& recipe_text, std::uint64_t seed) {
+Recipe scratch_recipe(const std::string& recipe_text, const dataset::Dataset& data, std::uint64_t seed) {
   Recipe recipe = parse_recipe(recipe_text, "the model's recipe");
+  const auto rows = static_cast<std::int64_t>(data.size());
   recipe.steps = std::min(recipe.steps, kMostSteps);
   recipe.final_steps = std::min(recipe.final_steps, kMostSteps);
-  recipe.batch_pairs = std::min(recipe.batch_pairs, kMostPairs);
+  recipe.batch_pairs = std::min(recipe.batch_pairs, std::clamp(pairs_of(data), kFewestPairs, kMostPairs));
+  recipe.batch_feasible = std::min(recipe.batch_feasible, rows);
+  recipe.batch_infeasible = std::min(recipe.batch_infeasible, rows);
   recipe.evaluate_interval = std::min(recipe.evaluate_interval, recipe.steps);
   recipe.split = {.kind = dataset::SplitKind::random};
   recipe.seed = seed;

@@ -22,6 +22,6 @@ struct ScratchAnswers {
                                                   std::size_t folds, const Recipe& recipe, unsigned threads);
 
 /// The recipe of a model with steps and batches for few rows.
-[[nodiscard]] Recipe scratch_recipe(const std::string& recipe_text, std::uint64_t seed);
+[[nodiscard]] Recipe scratch_recipe(const std::string& recipe_text, const dataset::Dataset& data, std::uint64_t seed);
 
 }  // namespace hindsight::surrogate

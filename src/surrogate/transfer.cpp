@@ -32,6 +32,9 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kFolds = 5;
 /// [chosen] A reason that the model does not know is learned from this many rows that have it.
 constexpr std::size_t kFewestOfReason = 4;
+/// [chosen] Tau's variance shrinks as tau grows, by 1 - tau^2, but not below this share: a pair more or less among few
+/// rows is chance however strong the others agree.
+constexpr double kLeastTauVariance = 0.1;
 /// [chosen] Errors of a reason that is new, in logarithms of its limit, before the rows say otherwise.
 constexpr float kNewScale = 0.5F;
 
@@ -469,8 +472,9 @@ Feasibility adapt_feasibility(const Rows& rows, Networks& networks, std::vector<
 /// The score of networks trained from scratch without the rows held out; nothing, with a remark, where that fails.
 std::optional<TransferScore> scratch_score(const Rows& rows, const TransferOptions& options,
                                            std::vector<std::string>& remarks) {
-  const ScratchAnswers answers = answers_from_scratch(
-      rows.data, rows.fold, kFolds, scratch_recipe(rows.base.parts().recipe_text, options.seed), options.threads);
+  const ScratchAnswers answers =
+      answers_from_scratch(rows.data, rows.fold, kFolds,
+                           scratch_recipe(rows.base.parts().recipe_text, rows.data, options.seed), options.threads);
   stop_when_asked();
   if (!answers.problem.empty()) {
     remarks.push_back("not compared with a training from scratch: " + answers.problem);
@@ -583,10 +587,9 @@ void require_applications(const Model& base, const dataset::Dataset& data) {
 bool better(const TransferScore& a, const TransferScore& b, std::size_t rows) {
   const auto n = static_cast<double>(std::max<std::size_t>(rows, 2));
   if (std::isfinite(a.kendall_tau) && std::isfinite(b.kendall_tau)) {
-    // The standard error of tau between unrelated ranks (Kendall 1938), which shrinks as tau grows.
-    const double strongest = std::min(std::max(std::abs(a.kendall_tau), std::abs(b.kendall_tau)), 1.0);
+    const double strongest = std::max(std::abs(a.kendall_tau), std::abs(b.kendall_tau));
     const double unrelated = std::sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)));
-    const double standard_error = unrelated * std::sqrt(1 - strongest * strongest);
+    const double standard_error = unrelated * std::sqrt(std::max(1 - strongest * strongest, kLeastTauVariance));
     if (std::abs(a.kendall_tau - b.kendall_tau) > standard_error) return a.kendall_tau > b.kendall_tau;
   }
   return a.error < b.error;

@@ -62,6 +62,9 @@ void require_adaptable(const Model& base, const dataset::Dataset& data);
 
 /// Whether `a` is better than `b` at what proposals need: the ranks where these differ by more than the standard error
 /// of tau over `rows` rows, else the error.
+///
+/// Equation: standard error = sqrt(2 (2 n + 5) / (9 n (n - 1))), that between unrelated ranks (Kendall 1938), times
+/// sqrt(max(1 - tau^2, 0.1)), tau the stronger of the two.
 [[nodiscard]] bool better(const TransferScore& a, const TransferScore& b, std::size_t rows);
 
 }  // namespace hindsight::surrogate
