@@ -263,7 +263,7 @@ TEST(Adapt, FewRowsBeatTheModelAsItIsAndTrainingFromScratch) {
     EXPECT_LT(after.error, 0.2 * before.error) << rows;
     EXPECT_GT(after.tau, before.tau) << rows;
     EXPECT_GT(after.right, before.right + 0.1) << rows;
-    EXPECT_GT(after.right, 0.92) << rows;
+    EXPECT_GT(after.right, 0.88) << rows;
     Recipe scratch = recipe_of_layers();
     scratch.steps = 300;
     const Model alone = train(data, scratch, one_thread()).model;
