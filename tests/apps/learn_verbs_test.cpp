@@ -1,6 +1,7 @@
 /// Does the way from a log to proposals work as a user walks it, and do wrong turns get a useful answer?
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -10,6 +11,7 @@
 #include "apps/app_fixture.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
+#include "hindsight/surrogate/model.h"
 #include "tolerances.h"
 
 namespace hindsight::app::test {
@@ -174,6 +176,27 @@ TEST_F(Learn, AdaptsAModelToFewRowsOfAnotherTechnology) {
   EXPECT_EQ(proposed.exit_code, 0) << proposed.err;
   const Outcome text = hindsight({"train", "--from", model(), "--log", few, "--out", adapted});
   EXPECT_THAT(text.out, HasSubstr("on rows held out"));
+}
+
+TEST_F(Learn, SaysThatTransferHurtsAndWritesNothing) {
+  ASSERT_EQ(sweep("m6", "1000").exit_code, 0);
+  ASSERT_EQ(train({"--recipe", "layers", "--set", "steps=300"}).exit_code, 0);
+  surrogate::Model::Parts parts = surrogate::load_model(model()).parts();
+  surrogate::Weights weights = parts.members.front().weights();
+  for (auto& [name, tensor] : weights) {  // an objective that is noise
+    if (!name.starts_with("objective.") || name == "objective.factor") continue;
+    for (std::size_t i = 0; i < tensor.values.size(); ++i)
+      tensor.values[i] = static_cast<float>(4 * std::sin(7.3 * static_cast<double>(i)));
+  }
+  parts.members = {surrogate::Network(parts.members.front().architecture(), weights)};
+  const std::string noise = file("noise.safetensors"), adapted = file("adapted.safetensors");
+  surrogate::save_model(surrogate::Model(std::move(parts)), noise);
+  const Outcome refused = hindsight({"train", "--from", noise, "--log", log(), "--out", adapted, "--quiet"});
+  expect_one_line_error(refused, 1, "transfer hurts: on rows held out the adapted model has tau ");
+  EXPECT_THAT(refused.err, HasSubstr("hindsight train --log"));
+  EXPECT_FALSE(std::filesystem::exists(adapted));
+  const Outcome json = hindsight({"train", "--from", noise, "--log", log(), "--out", adapted, "--json"});
+  EXPECT_EQ(Json::parse(json.out).at("status"), "refused");
 }
 
 TEST_F(Learn, RefusesToAdaptWhatDoesNotFit) {
