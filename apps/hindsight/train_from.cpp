@@ -48,12 +48,11 @@ std::map<std::string, double> exponents(const dataset::Objective& objective) {
   const auto shown = [&](const surrogate::TransferScore& score) {
     return fmt::format("tau {:.3f}, error {:.3g}", score.kendall_tau, score.error);
   };
-  const std::size_t own = result.objective_moves == "unadapted" ? 0 : result.scores.size() - 2;
   throw Error(
       ErrorKind::failure,
       fmt::format("transfer hurts: on rows held out the adapted model has {}, one from scratch {}. No model was "
                   "written; train on these rows alone: hindsight train --log {} --recipe {} --out {}",
-                  shown(result.scores[own]), shown(result.scores.back()), printable(request.log, 60),
+                  shown(result.own), shown(result.scores.back()), printable(request.log, 60),
                   result.model.parts().provenance.at("method"), printable(request.out, 60)));
 }
 

@@ -162,37 +162,30 @@ std::vector<HeadFrame> frames_of(const Networks& networks, const Rows& rows, con
   return frames;
 }
 
-/// `values` (of the feasible rows, z) as the objective's scale has them: every application has its own deviation.
-double scaled_error(const Rows& rows, const std::vector<std::size_t>& asked, const Eigen::VectorXd& values) {
-  double sum = 0;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto& context = rows.data.contexts[static_cast<std::size_t>(rows.data.context[asked[i]])];
-    const double error = rows.objective[static_cast<Eigen::Index>(asked[i])] - values[static_cast<Eigen::Index>(i)];
-    sum += std::pow(error * scale_of(rows.base, context).deviation, 2);
+/// How right `values` (z) are about the feasible rows at the places `places` of the list of all feasible rows:
+/// Kendall's tau, mean over applications with two such rows, and the error on the objective's scale, where every
+/// application has its own deviation.
+TransferScore score_of(const Rows& rows, std::string name, const std::vector<std::size_t>& places,
+                       const Eigen::VectorXd& values) {
+  std::map<std::size_t, std::vector<Eigen::Index>> by_application;
+  double squares = 0;
+  Eigen::VectorXd truth(values.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t row = rows.feasible[places[i]], application = rows.all.application[row];
+    const auto at = static_cast<Eigen::Index>(i);
+    truth[at] = rows.objective[static_cast<Eigen::Index>(row)];
+    by_application[application].push_back(at);
+    squares += std::pow((truth[at] - values[at]) * scale_of(rows.base, rows.data.contexts[application]).deviation, 2);
   }
-  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(asked.size(), 1)));
-}
-
-/// Kendall's tau of the feasible rows, mean over applications with two.
-double rank_correlation(const Rows& rows, const Eigen::VectorXd& values) {
-  std::map<std::int32_t, std::vector<Eigen::Index>> by_application;
-  for (std::size_t i = 0; i < rows.feasible.size(); ++i) {
-    by_application[rows.data.context[rows.feasible[i]]].push_back(static_cast<Eigen::Index>(i));
-  }
-  const Eigen::VectorXd truth = rows.objective(rows.feasible);
   double sum = 0, count = 0;
-  for (const auto& [application, places] : by_application) {
-    if (places.size() < 2) continue;
-    sum += kendall_tau(values(places), truth(places));
+  for (const auto& [application, own] : by_application) {
+    if (own.size() < 2) continue;
+    sum += kendall_tau(values(own), truth(own));
     ++count;
   }
-  return count > 0 ? sum / count : kNaN;
-}
-
-TransferScore score_of(const Rows& rows, std::string name, const Eigen::VectorXd& values) {
   return {.name = std::move(name),
-          .kendall_tau = rank_correlation(rows, values),
-          .error = scaled_error(rows, rows.feasible, values),
+          .kendall_tau = count > 0 ? sum / count : kNaN,
+          .error = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(places.size(), 1))),
           .feasibility_auc = kNaN};
 }
 
@@ -206,6 +199,30 @@ struct ObjectiveOutcome {
   std::vector<Moves> moves;           ///< per member
   std::vector<TransferScore> scores;  ///< unadapted, sets, "adapted"
 };
+
+/// Every set of moves as the rows at `places` judge it, held out in turn.
+struct Compared {
+  std::vector<MoveChoice> choices;
+  std::vector<TransferScore> scores;
+  /// Of the first `count`, fewest numbers first: one that is better, and errs less by kWorthMoving or ranks better.
+  [[nodiscard]] std::size_t best(std::size_t count, std::size_t rows) const {
+    std::size_t found = 0;
+    for (std::size_t i = 1; i < std::min(count, choices.size()); ++i) {
+      TransferScore handicapped = scores[i];
+      handicapped.error /= 1 - kWorthMoving;
+      if (better(handicapped, scores[found], rows)) found = i;
+    }
+    return found;
+  }
+};
+Compared compare(const Rows& rows, const HeadTransfer& transfer, const std::vector<std::size_t>& places) {
+  Compared compared{.choices = transfer.compare(places), .scores = {}};
+  for (const MoveChoice& choice : compared.choices) {
+    compared.scores.push_back(score_of(rows, choice.name(), places, transfer.held_out(choice, places)));
+  }
+  return compared;
+}
+
 ObjectiveOutcome adapt_objective(const Rows& rows, const std::vector<HeadFrame>& frames, unsigned threads) {
   const HeadQuestions questions = rows.questions(rows.feasible);
   std::vector<std::size_t> groups, folds;
@@ -215,24 +232,25 @@ ObjectiveOutcome adapt_objective(const Rows& rows, const std::vector<HeadFrame>&
   }
   const HeadTransfer transfer(frames, questions, rows.objective(rows.feasible), groups, true, threads);
   const std::vector<std::size_t> all = all_of(rows.feasible.size());
-  ObjectiveOutcome outcome;
-  const std::vector<MoveChoice> choices = transfer.compare(all);
-  outcome.choice = HeadTransfer::best(choices);
-  for (const MoveChoice& choice : choices) {
-    outcome.scores.push_back(score_of(rows, choice.name(), transfer.held_out(choice, all)));
-  }
+  const Compared compared = compare(rows, transfer, all);
   Eigen::VectorXd nested = transfer.unadapted();
   parallel_for(kFolds, 1, threads, [&](std::size_t fold, std::size_t, unsigned) {
     std::vector<std::size_t> in, out;
     for (const std::size_t i : all) (folds[i] == fold ? out : in).push_back(i);
     if (in.empty() || out.empty() || interrupt_requested()) return;
-    const Eigen::VectorXd values = transfer.predict(HeadTransfer::best(transfer.compare(in)), in, out);
+    const Compared others = compare(rows, transfer, in);
+    const MoveChoice& choice = others.choices[others.best(others.choices.size(), in.size())];
+    const Eigen::VectorXd values = transfer.predict(choice, in, out);
     for (std::size_t i = 0; i < out.size(); ++i) {
       nested[static_cast<Eigen::Index>(out[i])] = values[static_cast<Eigen::Index>(i)];
     }
   });
-  outcome.scores.push_back(score_of(rows, "adapted", nested));
-  if (better(outcome.scores.front(), outcome.scores.back(), rows.feasible.size())) outcome.choice = choices.front();
+  ObjectiveOutcome outcome;
+  outcome.scores = compared.scores;
+  outcome.scores.push_back(score_of(rows, "adapted", all, nested));
+  // Where choosing does worse than staying, at most an offset is left to choose: it leaves the ranks of an application.
+  const bool worse = better(outcome.scores.front(), outcome.scores.back(), all.size());
+  outcome.choice = compared.choices[compared.best(worse ? 2 : compared.choices.size(), all.size())];
   outcome.moves.resize(frames.size());
   parallel_for(frames.size(), 1, threads, [&](std::size_t m, std::size_t, unsigned) {
     if (!interrupt_requested()) outcome.moves[m] = transfer.fit(outcome.choice, m);
@@ -488,7 +506,7 @@ std::optional<TransferScore> scratch_score(const Rows& rows, const TransferOptio
                                                answers.objective[static_cast<Eigen::Index>(row)]);
     values[static_cast<Eigen::Index>(i)] = (value - scale.mean) / scale.deviation;
   }
-  TransferScore score = score_of(rows, "from scratch", values);
+  TransferScore score = score_of(rows, "from scratch", all_of(rows.feasible.size()), values);
   score.feasibility_auc = area_under_curve(rows.data, answers.p_feasible);
   return score;
 }
@@ -522,6 +540,13 @@ void add_contexts(Model::Parts& parts, const Model& base, const dataset::Dataset
   }
 }
 
+/// What was taken, as rows held out judge it: of a choice among many sets, the choice made anew without them.
+TransferScore own_score(const std::vector<TransferScore>& scores, const std::string& moves) {
+  const auto named = [&](const std::string& name) { return *std::ranges::find(scores, name, &TransferScore::name); };
+  if (moves == "unadapted" || moves == "offset") return named(moves);
+  return named("adapted");
+}
+
 Model assembled(const Rows& rows, const Networks& networks, const TransferOptions& options,
                 const std::vector<TransferScore>& scores, const std::string& moves) {
   Model::Parts parts = rows.base.parts();
@@ -541,8 +566,7 @@ Model assembled(const Rows& rows, const Networks& networks, const TransferOption
       {"compared_on_rows_held_out", scores_text(scores)},
       {"metrics_of", "rows held out in fifths, before the last fit on all rows"},
       {"seed", std::to_string(options.seed)}};
-  const TransferScore& own =
-      *std::ranges::find(scores, moves == "unadapted" ? "unadapted" : "adapted", &TransferScore::name);
+  const TransferScore own = own_score(scores, moves);
   add_contexts(parts, rows.base, rows.data);
   parts.reason_names = networks.reasons;
   parts.provenance = provenance;
@@ -650,7 +674,7 @@ TransferResult adapt(const Model& base, const dataset::Dataset& data, const Tran
     scores.front().feasibility_auc = area_under_curve(data, feasibility.before);
     scores.back().feasibility_auc = area_under_curve(data, feasibility.after);
   }
-  const TransferScore own = objective.choice.set ? scores.back() : scores.front();
+  const TransferScore own = own_score(scores, objective.choice.name());
   bool scratch_is_better = false;
   if (options.compare_scratch) {
     if (const auto scratch = scratch_score(rows, options, remarks)) {
@@ -662,6 +686,7 @@ TransferResult adapt(const Model& base, const dataset::Dataset& data, const Tran
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return {.model = std::move(model),
           .scores = std::move(scores),
+          .own = own,
           .objective_moves = objective.choice.name(),
           .remarks = std::move(remarks),
           .scratch_is_better = scratch_is_better,

@@ -42,6 +42,8 @@ struct TransferResult {
   /// Unadapted first; then sets of moves, each at its best width; "adapted", the choice among them made anew without
   /// the rows held out; "from scratch" where it was compared.
   std::vector<TransferScore> scores;
+  /// What was taken, by what it is compared with a training from scratch: "unadapted", "offset", else "adapted".
+  TransferScore own;
   std::string objective_moves;  ///< the set that was taken; "unadapted" where the objective stays
   /// What became of the reasons and labels, a sentence each.
   std::vector<std::string> remarks;
