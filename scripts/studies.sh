@@ -141,14 +141,15 @@ few_log() {
   mv "$log.part" "$log"
 }
 
-# few_draw LOG ROWS SEED OUT: half of the rows feasible, half not, drawn from the uniform designs.
+# few_draw LOG ROWS SEED OUT: half of the rows feasible, half not, drawn from the uniform designs in the order of a hash.
 few_draw() {
   rm -f "$4" "$4-wal" "$4-shm"
   sqlite3 "$1" "VACUUM INTO '$4'"
   sqlite3 "$4" "CREATE TEMP TABLE kept AS SELECT evaluation_id FROM (
       SELECT evaluation_id, row_number() OVER (PARTITION BY feasible
-               ORDER BY (evaluation_id * 2654435761 + $3 * 40503) * 1103515245 % 1000003, evaluation_id) AS place
-        FROM evaluations WHERE run_id = 1) WHERE place <= $2 / 2;
+               ORDER BY x * x % 1000003 * x % 1000003, evaluation_id) AS place
+        FROM (SELECT *, (evaluation_id * 7919 + $3 * 104729) % 1000003 AS x FROM evaluations WHERE run_id = 1))
+      WHERE place <= $2 / 2;
     DELETE FROM evaluation_violations WHERE evaluation_id NOT IN (SELECT evaluation_id FROM kept);
     DELETE FROM evaluation_metrics WHERE evaluation_id NOT IN (SELECT evaluation_id FROM kept);
     DELETE FROM evaluations WHERE evaluation_id NOT IN (SELECT evaluation_id FROM kept);
