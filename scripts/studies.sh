@@ -18,12 +18,17 @@ Steps, each resumable: what a finished part left in the folder is kept.
                generator's families (scripts/outside-networks.sh); the calibrated model goes to calibrated/
   swap         does a network's own first proposal beat another network's on it? All pairs of the shipped networks
                whose best known designs differ: swap.csv, and a Markdown table
+  few          train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
+               not trained on, against the models as they are and training from scratch: few.csv, and a table
 
   --out FOLDER   where logs, models and tables go (default: build/studies)
   --help         this text
 
 Environment:
   BUILD_DIR      build folder with the program (default: build/release)
+  FEW_ROWS       rows of the step few (default: "16 64 256 500")
+  FEW_SEEDS      its seeds, which draw the rows (default: "1 2 3")
+  FEW_TARGETS    its targets (default: "45nm changed energy7")
 TEXT
 }
 
@@ -33,7 +38,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | regret | accuracy | distance | swap) steps+=("$1") ;;
+    any | nine | regret | accuracy | distance | swap | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -43,6 +48,7 @@ done
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 optima=$PWD/bench/offline/optima.csv
 outside=$PWD/scripts/outside-networks.sh
+models=$PWD/models
 PATH="$(realpath -m -- "${BUILD_DIR:-build/release}")/apps/hindsight:$PATH"
 command -v hindsight >/dev/null || { echo "studies.sh: no hindsight in BUILD_DIR or on the PATH. Build it, e.g. with scripts/quickstart.sh" >&2; exit 1; }
 command -v sqlite3 >/dev/null || { echo "studies.sh: sqlite3 is missing (it reads the JSON). apt-get install sqlite3" >&2; exit 1; }
@@ -191,6 +197,156 @@ step_accuracy() {
   hindsight sweep --space edge --workloads prime9,resnet50,vit_b_16,bert_base --samples 8000 --sampler uniform \
     --max area_mm2=100 --seed 77 --log unseen.sqlite --quiet
   hindsight model score edge-any.safetensors --log unseen.sqlite
+}
+
+# The targets of the step few: "base;application;technology;objective;area;area of the technology learnt". Areas are
+# limits in mm2; the model as it is knows the area of 22nm only, so that it is given the limit that the same chip has there.
+few_target() {
+  case $1 in
+    45nm) echo "$few_latency;m4;45nm;latency_s;100;27" ;;
+    changed) echo "$few_latency;resnet50;22nm;latency_s;29;29" ;;
+    energy7) echo "any-energy.safetensors;mobilenet_v2;7nm;energy_j;10;29" ;;
+    *) echo "studies.sh: FEW_TARGETS knows 45nm, changed and energy7, not '$1'" >&2; exit 2 ;;
+  esac
+}
+
+# What another simulator makes of a latency (target changed): arrays that are large or wide wait longer. In SQL, of the
+# JSON object of a design's parameters.
+few_factor="1.3 * sqrt(1 + p ->> 'pes_x' * (p ->> 'pes_y') / 64.0) * sqrt(1 + (p ->> 'compute_lanes') / 16.0)"
+
+# few_log TARGET: 20,000 uniform designs of the target and two searches of 2,000 designs each.
+few_log() {
+  local base app technology objective area area22 seed log="few-$1.sqlite"
+  IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
+  [ ! -e "$log" ] || return 0
+  hindsight sweep --workloads "$app" --samples 20000 --sampler uniform --max area_mm2=100 --technology "$technology" \
+    --seed 11 --quiet --log "$log.part"
+  for seed in 1 2; do
+    hindsight sweep --workloads "$app" --samples 2000 --sampler trajectory --objective "$objective" \
+      --max "area_mm2=$area" --technology "$technology" --seed "$seed" --quiet --log "$log.part"
+  done
+  if [ "$1" = changed ]; then
+    sqlite3 "$log.part" "UPDATE evaluations SET latency_s = latency_s * (SELECT ${few_factor//p ->>/parameters ->>}
+      FROM designs d WHERE d.design_id = evaluations.design_id) WHERE latency_s IS NOT NULL"
+  fi
+  mv "$log.part" "$log"
+}
+
+# few_draw LOG ROWS SEED OUT: half of the rows feasible, half not, drawn from the uniform designs in the order of a hash.
+few_draw() {
+  rm -f "$4" "$4-wal" "$4-shm"
+  sqlite3 "$1" "VACUUM INTO '$4'"
+  sqlite3 "$4" "CREATE TEMP TABLE kept AS SELECT evaluation_id FROM (
+      SELECT evaluation_id, row_number() OVER (PARTITION BY feasible
+               ORDER BY x * x % 1000003 * x % 1000003, evaluation_id) AS place
+        FROM (SELECT *, (evaluation_id * 7919 + $3 * 104729) % 1000003 AS x FROM evaluations WHERE run_id = 1))
+      WHERE place <= $2 / 2;
+    DELETE FROM evaluation_violations WHERE evaluation_id NOT IN (SELECT evaluation_id FROM kept);
+    DELETE FROM evaluation_metrics WHERE evaluation_id NOT IN (SELECT evaluation_id FROM kept);
+    DELETE FROM evaluations WHERE evaluation_id NOT IN (SELECT evaluation_id FROM kept);
+    VACUUM"
+}
+
+# few_value TARGET MODEL TECHNOLOGY AREA: the true objective of the first proposal; nothing when there is none, when it
+# cannot be built or is larger than the target's limit.
+few_value() {
+  local base app technology objective area area22 json design
+  IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
+  json=$(mktemp)
+  hindsight propose --model "$2" --workload "$app" --max "area_mm2=$4" --technology "$3" --json > "$json" 2> /dev/null ||
+    { rm -f "$json"; return 0; }
+  design=$(sqlite3 :memory: "SELECT json_extract(readfile('$json'), '\$.proposals[0].design')")
+  hindsight simulate --design "$design" --workload "$app" --technology "$technology" --json > "$json" 2> /dev/null || true
+  local value="(w -> 'metrics' ->> '$objective')"
+  [ "$1" != changed ] || value="$value * $few_factor"
+  sqlite3 :memory: "
+    WITH s AS (SELECT readfile('$json') AS j), o AS (SELECT j, j -> '\$.workloads[0]' AS w, j -> '\$.config' AS p FROM s)
+    SELECT printf('%.9g', $value) FROM o WHERE j ->> '\$.feasible' AND j ->> '\$.area_mm2' <= $area"
+  rm -f "$json"
+}
+
+# few_known TARGET ROWS SEED WHAT: whether that line is there.
+few_known() { grep -q "^$1;$2;$3;$4;" few.csv; }
+
+# few_cell TARGET ROWS SEED: adapted, and from scratch on the same rows.
+few_cell() {
+  local base app technology objective area area22 verdict name="few-$1-$2-$3"
+  IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
+  if few_known "$@" adapted && few_known "$@" scratch; then return 0; fi
+  few_draw "few-$1.sqlite" "$2" "$3" "$name.sqlite"
+  if ! few_known "$@" scratch; then
+    # A thousand steps: more learn so few rows by heart, and take as much longer.
+    hindsight train --log "$name.sqlite" --recipe layers --objective "$objective" --set steps=1000 \
+      --set batch_pairs=1000 --seed "$3" --quiet --out "$name-scratch.safetensors"
+    echo "$1;$2;$3;scratch;$(few_value "$1" "$name-scratch.safetensors" "$technology" "$area");" >> few.csv
+  fi
+  if ! few_known "$@" adapted; then
+    # A refusal (transfer hurts) is a result and says so in its JSON; without JSON something else went wrong.
+    hindsight train --from "$base" --log "$name.sqlite" --json --out "$name.safetensors" > "$name.json" || true
+    verdict=$(sqlite3 :memory: "SELECT CASE j ->> '\$.status' WHEN 'refused' THEN 'refused' ELSE j ->> '\$.objective_moves' END
+                                  FROM (SELECT readfile('$name.json') AS j)")
+    echo "$1;$2;$3;adapted;$(few_value "$1" "$name.safetensors" "$technology" "$area");$verdict" >> few.csv
+  fi
+  rm -f "$name.sqlite"*
+}
+
+# few_thousand TARGET SEED: from scratch on 1,000 rows.
+few_thousand() {
+  local base app technology objective area area22 name="few-$1-1000-$2"
+  IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
+  few_known "$1" 1000 "$2" scratch && return 0
+  few_draw "few-$1.sqlite" 1000 "$2" "$name.sqlite"
+  hindsight train --log "$name.sqlite" --recipe layers --objective "$objective" --set steps=1000 --set batch_pairs=3000 \
+    --seed "$2" --quiet --out "$name.safetensors"
+  echo "$1;1000;$2;scratch;$(few_value "$1" "$name.safetensors" "$technology" "$area");" >> few.csv
+  rm -f "$name.sqlite"*
+}
+
+# The smallest value known within the target's limit: logged, or proposed by anything.
+few_best() {
+  local base app technology objective area area22
+  IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
+  { sqlite3 "few-$1.sqlite" "SELECT min($objective) FROM evaluations WHERE feasible AND area_mm2 <= $area"
+    awk -F';' -v target="$1" '$1 == target && $5 != "" { print $5 }' few.csv; } | sort -g | head -1
+}
+
+few_table() {
+  local target
+  echo "| target | rows | adapted | as it is | from scratch, same rows | from scratch, 1,000 rows | moved |"
+  echo "|:---|---:|---:|---:|---:|---:|:---|"
+  for target in $few_targets; do
+    awk -F';' -v target="$target" -v best="$(few_best "$target")" '
+      function regret(value) { return value == "" ? 3 : value / best }
+      function shown(key) { return n[key] ? sprintf("%.3f%s", exp(sum[key] / n[key]), lost[key] ? sprintf(" (%d of %d not built)", lost[key], n[key]) : "") : "-" }
+      $1 == target { key = $2 ";" $4; sum[key] += log(regret($5)); n[key]++; lost[key] += ($5 == "")
+                     if ($4 == "adapted") { moved[$2] = moved[$2] (moved[$2] ? ", " : "") $6; rows[$2] = 1 } }
+      END { for (r in rows) printf "| %s | %d | %s | %s | %s | %s | %s |\n", target, r, shown(r ";adapted"),
+                                   shown("0;unadapted"), shown(r ";scratch"), shown("1000;scratch"), moved[r] }' few.csv |
+      sort -t'|' -k3,3n
+  done
+}
+
+step_few() {
+  local target rows seed base app technology objective area area22
+  few_latency=$models/edge-any.safetensors
+  few_targets=${FEW_TARGETS:-45nm changed energy7}
+  touch few.csv
+  case " $few_targets " in
+    *" energy7 "*)
+      [ -e any-energy.safetensors ] || step_any
+      train any.sqlite any-energy.safetensors --objective energy ;;
+  esac
+  for target in $few_targets; do
+    IFS=';' read -r base app technology objective area area22 < <(few_target "$target")
+    few_log "$target"
+    few_known "$target" 0 0 unadapted ||
+      echo "$target;0;0;unadapted;$(few_value "$target" "$base" 22nm "$area22");" >> few.csv
+    for seed in ${FEW_SEEDS:-1 2 3}; do
+      for rows in ${FEW_ROWS:-16 64 256 500}; do few_cell "$target" "$rows" "$seed"; done
+      few_thousand "$target" "$seed"
+    done
+  done
+  few_table
 }
 
 for step in "${steps[@]}"; do "step_$step"; done

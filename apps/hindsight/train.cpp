@@ -19,6 +19,7 @@
 #include "hindsight/dataset/load.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
 #include "hindsight/report/backtest.h"
 #include "hindsight/report/model.h"
 #include "hindsight/study/backtest.h"
@@ -28,6 +29,8 @@
 #include "output.h"
 #include "recipe_choice.h"
 #include "recipe_settings.h"
+#include "shipped_models.h"
+#include "train_from.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -35,6 +38,7 @@ namespace {
 
 struct Options {
   LearningRows rows;
+  std::string from;
   std::string recipe;
   std::string method;
   std::vector<std::string> settings;
@@ -131,6 +135,7 @@ void require_separate_files(const Options& options) {
   FileRoles()
       .reads_log("--log", options.rows.log)
       .reads("--recipe", options.recipe)
+      .reads("--from", options.from)
       .reads("--space", options.rows.space)
       .writes_model("--out", options.out)
       .writes("--out (checkpoint)", checkpoint_of(options))
@@ -280,7 +285,62 @@ int train_and_store(const Options& options, const Provenance& provenance, const 
   return 0;
 }
 
+/// What a training decides is decided already where a model is adapted.
+void require_no_training_options(const Options& options) {
+  const std::vector<std::pair<const char*, bool>> given = {{"--recipe", !options.recipe.empty()},
+                                                           {"--method", !options.method.empty()},
+                                                           {"--set", !options.settings.empty()},
+                                                           {"--ensemble", options.ensemble > 0},
+                                                           {"--split", !options.split.empty()},
+                                                           {"--hold-out", !options.hold_out.empty()},
+                                                           {"--constraint", !options.rows.constraints.empty()},
+                                                           {"--device", options.device != "auto"},
+                                                           {"--resume", options.resume},
+                                                           {"--tune", options.tune}};
+  for (const auto& [name, is_given] : given) {
+    if (!is_given) continue;
+    throw Error(ErrorKind::usage, fmt::format("--from adapts the networks that the model has, and {} is about training "
+                                              "new ones. Leave one of the two out",
+                                              name));
+  }
+}
+
+/// --from: the objective and the labels are the model's.
+int run_from(Options given, const Provenance& provenance) {
+  require_no_training_options(given);
+  require_model_name(given.out);
+  given.from = model_file(given.from);
+  require_separate_files(given);
+  const surrogate::Model base = surrogate::load_model(given.from);
+  const bool asked = !given.rows.objective.empty();
+  if (!asked) given.rows.objective = base.parts().objective_text;
+  Options options = given;
+  options.rows = with_log_names(given.rows, given.quiet);
+  const std::vector<std::string> known = log::metric_names(log::Log::open(options.rows.log, log::OpenMode::read_write));
+  for (const std::string& label : base.parts().constraint_names) {
+    if (std::ranges::find(known, label) != known.end()) options.rows.constraints.push_back(label);
+  }
+  const AdaptRequest request{.from = options.from,
+                             .log = options.rows.log,
+                             .out = options.out,
+                             .selection = selection_of(options.rows),
+                             .options_json = nlohmann::ordered_json{{"from", options.from},
+                                                                    {"workloads", options.rows.workloads},
+                                                                    {"objective", options.rows.objective},
+                                                                    {"runs", options.rows.runs},
+                                                                    {"where", options.rows.where},
+                                                                    {"out", options.out}}
+                                                 .dump(),
+                             .seed = options.seed >= 0 ? static_cast<std::uint64_t>(options.seed) : 1,
+                             .threads = options.threads,
+                             .quiet = options.quiet,
+                             .json = options.json};
+  if (asked) require_objective(base, request.selection.objective);
+  return adapt_model(request, base, provenance);
+}
+
 int run(const Options& given, const Provenance& provenance) {
+  if (!given.from.empty()) return run_from(given, provenance);
   std::optional<surrogate::Recipe> recipe;
   if (is_named(given)) recipe = make_recipe(given, recipe_for(given.recipe, given.method));
   check_settings(given);
@@ -317,6 +377,7 @@ void add_train(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("train", "Learn a surrogate from a log");
   add_learning_rows(*verb, options->rows);
   verb->add_option("--out", options->out, "Model file to write (.safetensors)")->required();
+  verb->add_option("--from", options->from, "Adapt this model (file, or shipped) to few rows");
   verb->add_option("--recipe", options->recipe, "Name or YAML file [chosen by backtests]");
   verb->add_option("--method", options->method, "prime, coms, supervised, margins, layers");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe, e.g. alpha=0.1"));

@@ -507,7 +507,7 @@ class Proposer {
   Problem problem_used_;         ///< with it
   /// Designs of with_other_values(), and those of them that were chosen: the parameter that was asked to differ.
   std::map<std::vector<std::uint16_t>, std::size_t> other_of_, other_parameter_;
-  bool exact_ = false;           ///< every allowed design is judged
+  bool exact_ = false;  ///< every allowed design is judged
 };
 
 }  // namespace

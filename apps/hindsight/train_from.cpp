@@ -1,0 +1,109 @@
+/// hindsight train --from: load, adapt, store.
+#include "train_from.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/load.h"
+#include "hindsight/evaluator/evaluator.h"
+#include "hindsight/report/model.h"
+#include "hindsight/report/transfer.h"
+#include "hindsight/study/training_record.h"
+#include "hindsight/surrogate/transfer.h"
+#include "output.h"
+
+namespace hindsight::app {
+namespace {
+
+constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
+
+surrogate::Model with_provenance(const surrogate::Model& model, const AdaptRequest& request,
+                                 const Provenance& provenance, const dataset::Dataset& data) {
+  surrogate::Model::Parts parts = model.parts();
+  parts.provenance.insert({{"command_line", provenance.command_line},
+                           {"host", provenance.host},
+                           {"evaluator", data.evaluator},
+                           {"log", request.log},
+                           {"rows", std::to_string(data.size())},
+                           {"feasible_rows", std::to_string(data.feasible_count())}});
+  return surrogate::Model(std::move(parts));
+}
+
+/// Metrics and their exponents, without the ones that cancel.
+std::map<std::string, double> exponents(const dataset::Objective& objective) {
+  std::map<std::string, double> sum;
+  for (const dataset::Objective::Factor& factor : objective.factors) sum[factor.metric] += factor.exponent;
+  std::erase_if(sum, [](const auto& entry) { return entry.second == 0; });
+  return sum;
+}
+
+[[noreturn]] void refuse_worse(const AdaptRequest& request, const surrogate::TransferResult& result) {
+  const auto shown = [&](const surrogate::TransferScore& score) {
+    return fmt::format("tau {:.3f}, error {:.3g}", score.kendall_tau, score.error);
+  };
+  throw Error(
+      ErrorKind::failure,
+      fmt::format("transfer hurts: on rows held out the adapted model has {}, one from scratch {}. No model was "
+                  "written; train on these rows alone: hindsight train --log {} --recipe {} --out {}",
+                  shown(result.own), shown(result.scores.back()), printable(request.log, 60),
+                  result.model.parts().provenance.at("method"), printable(request.out, 60)));
+}
+
+}  // namespace
+
+void require_objective(const surrogate::Model& base, const dataset::Objective& objective) {
+  const dataset::Objective own = dataset::parse_objective(base.parts().objective_text, dataset::Direction::minimise);
+  if (exponents(own) == exponents(objective)) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("--from: the model predicts {}, not {}. Leave --objective out, or adapt a model of {}",
+                  printable(base.parts().objective_text), printable(objective.text), printable(objective.text)));
+}
+
+int adapt_model(const AdaptRequest& request, const surrogate::Model& base, const Provenance& provenance) {
+  install_interrupt_handlers();
+  const std::string sha256 = sha256_hex(read_file(request.from, kLargestModelBytes));
+  const dataset::Dataset data = dataset::load_dataset(request.log, request.selection);
+  surrogate::require_adaptable(base, data);
+  study::TrainingRecord record(request.log, provenance, request.options_json);
+  const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
+  surrogate::TransferResult result = surrogate::adapt(
+      base, data, {.name = request.from, .sha256 = sha256, .threads = request.threads, .seed = request.seed});
+  result.model = with_provenance(result.model, request, provenance, data);
+  report::TransferSummary summary{.data = &data,
+                                  .result = &result,
+                                  .from = request.from,
+                                  .from_sha256 = sha256,
+                                  .file = {},
+                                  .file_sha256 = {},
+                                  .model_id = std::nullopt};
+  summary.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
+  const auto show = [&] {
+    if (request.json) print(report::transfer_json(summary));
+    if (!request.json && !request.quiet) print(report::transfer_text(summary, output_columns()));
+  };
+  if (result.scratch_is_better) {
+    show();
+    refuse_worse(request, result);
+  }
+  surrogate::save_model(result.model, request.out);
+  summary.file = request.out;
+  summary.file_sha256 = sha256_hex(read_file(request.out, kLargestModelBytes));
+  summary.model_id =
+      record.finish(data.space, {.name = summary.file.stem().string(),
+                                 .kind = result.model.parts().provenance.at("method"),
+                                 .file = summary.file.string(),
+                                 .file_sha256 = summary.file_sha256,
+                                 .card_json = report::model_json(result.model, summary.file, summary.file_sha256)});
+  show();
+  return 0;
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,28 @@
+/// hindsight train --from: a trained model adapted to the rows of a log.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "hindsight/core/provenance.h"
+#include "hindsight/dataset/selection.h"
+#include "hindsight/surrogate/model.h"
+
+namespace hindsight::app {
+
+struct AdaptRequest {
+  std::string from;  ///< model file
+  std::string log, out;
+  dataset::Selection selection;
+  std::string options_json;  ///< what the log notes of the run
+  std::uint64_t seed = 1;
+  unsigned threads = 0;
+  bool quiet = false, json = false;
+};
+/// Adapts, writes the model and shows what became of it. Error{failure} when learning from the rows alone is better.
+int adapt_model(const AdaptRequest& request, const surrogate::Model& base, const Provenance& provenance);
+
+/// Error{usage} when `objective`, in the words of a log, is not what the model predicts.
+void require_objective(const surrogate::Model& base, const dataset::Objective& objective);
+
+}  // namespace hindsight::app
