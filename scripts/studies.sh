@@ -10,6 +10,9 @@ Steps, each resumable: what a finished part left in the folder is kept.
 
   any          300 synthetic networks, 20,000 designs on nine of them each; the model edge-any
   nine         the nine applications of PRIME's study, logs of the seeds 1, 2 and 3, a model each (recipe layers)
+  single       each of the nine applications from its own 20,000 designs of the same logs alone: single.csv, and a table
+  tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
+               a tenth of the rows, five seeds: the recipe that train chooses, and every candidate by itself
   regret       proposals of every model of the folder for the tasks of bench/offline/optima.csv, simulated, over
                the exact optimum: regret.csv, and Markdown tables on standard output; infeasible shares with and
                without the exact checks, and how many predictions a bound lifted
@@ -25,6 +28,7 @@ Steps, each resumable: what a finished part left in the folder is kept.
   --help         this text
 
 Environment:
+  TABLES         CSV files of the step tables, separated by spaces; without it the step says that it is skipped
   BUILD_DIR      build folder with the program (default: build/release)
   FEW_ROWS       rows of the step few (default: "16 64 256 500")
   FEW_SEEDS      its seeds, which draw the rows (default: "1 2 3")
@@ -38,7 +42,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | regret | accuracy | distance | swap | few) steps+=("$1") ;;
+    any | nine | single | tables | regret | accuracy | distance | swap | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -66,11 +70,16 @@ step_any() {
   train any.sqlite edge-any.safetensors --constraint energy_j --set steps=16000
 }
 
+# log_of_nine SEED: nine-SEED.sqlite
+log_of_nine() {
+  hindsight sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 --seed "$1" \
+    --log "nine-$1.sqlite"
+}
+
 step_nine() {
   local seed
   for seed in 1 2 3; do
-    hindsight sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 --seed "$seed" \
-      --log "nine-$seed.sqlite"
+    log_of_nine "$seed"
     train "nine-$seed.sqlite" "nine-$seed.safetensors"
   done
 }
@@ -131,6 +140,41 @@ step_regret() {
              END { for (key in all) { split(key, part, ";")
                    printf "| %s | %s | %d of %d | %d of %d | %d of %d | %d |\n", part[1], part[2], bad[key], all[key],
                           free[key], frees[key], any[key], anys[key], lifted[key] } }' regret.csv | sort
+}
+
+step_single() {
+  local seed task application area optimum model
+  mkdir -p single
+  touch single.csv
+  for seed in 1 2 3; do
+    log_of_nine "$seed"
+    while IFS=';' read -r task application area optimum; do
+      model=single/$seed-$application
+      train "nine-$seed.sqlite" "$model.safetensors" --workloads "$application" --quiet
+      grep -q "^$model;" single.csv || regret_of "$model" "$task" "$application" "$area" "$optimum" >> single.csv
+    done < <(grep '^single/' "$optima")
+  done
+  echo "| application | first proposal over the optimum, log 1 | 2 | 3 | best of ten, log 1 | 2 | 3 | infeasible of 30 |"
+  echo "|:---|---:|---:|---:|---:|---:|---:|---:|"
+  awk -F';' '{ split($1, part, "[/-]"); sub("single/", "", $2); if (!($2 in bad)) order[++tasks] = $2
+               first[$2, part[2]] = $3; best[$2, part[2]] = $4; bad[$2] += $5
+               means[part[2]] += $3 / 9; bests[part[2]] += $4 / 9; all += $5 }
+             END { for (t = 1; t <= tasks; ++t) { a = order[t]
+                     printf "| %s | %s | %s | %s | %s | %s | %s | %d |\n", a, first[a, 1], first[a, 2], first[a, 3],
+                            best[a, 1], best[a, 2], best[a, 3], bad[a] }
+                   printf "| mean | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %d of 270 |\n", means[1], means[2], means[3],
+                          bests[1], bests[2], bests[3], all }' single.csv
+}
+
+step_tables() {
+  local table arguments=()
+  if [ -z "${TABLES:-}" ]; then
+    echo "studies.sh: tables: skipped, TABLES names no CSV file" >&2
+    return
+  fi
+  for table in $TABLES; do arguments+=(--csv "$table"); done
+  hindsight bench w50 "${arguments[@]}" --objective time_ms --infeasible infeasible --train 0.1 --seeds 5 \
+    --methods default,margins,trends,plain,pushed,v0.1,prime-paper,best_in_log
 }
 
 step_distance() {
