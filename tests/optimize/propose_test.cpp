@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "hindsight/core/error.h"
@@ -136,6 +137,51 @@ TEST(Propose, ASpreadListTriesOtherValuesOfItsParameters) {
   options.allowed.resize(6);
   for (std::size_t p = 1; p < 6; ++p) options.allowed[p] = {kBottom[p]};
   EXPECT_EQ(propose(model, options).proposals.front().design.levels, kBottom) << "one free parameter is enough";
+}
+
+TEST(Propose, ASpreadListTriesNothingHopeless) {
+  // Another value of the first parameter costs a factor of e^5 or more.
+  const auto steep = [](std::size_t p, std::size_t level) { return (p == 0 ? 50 : 1) * bowl(p, level); };
+  const surrogate::Model model = make_model(mixed_space(), {additive_network(mixed_space(), steep, likely, zero)});
+  ProposeOptions options = options_for({"one"});
+  options.portfolio = Portfolio::spread;
+  for (const Proposal& proposal : propose(model, options).proposals) {
+    EXPECT_NE(proposal.other_parameter, std::optional<std::size_t>(0));
+  }
+}
+
+TEST(Propose, AmongListedDesignsTheAnswersAreOnTheList) {
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options = options_for({"one"});
+  LevelMatrix list(40, 6);
+  for (Eigen::Index i = 0; i < list.rows(); ++i) {
+    for (Eigen::Index p = 0; p < 6; ++p) list(i, p) = static_cast<std::uint16_t>((i / 2 + p * i) % 3);
+  }
+  options.among = &list;
+  options.diversity = 1;
+  const ProposeResult result = propose(model, options);
+  EXPECT_EQ(result.solution.termination, Termination::enumerated);
+  std::set<std::vector<std::uint16_t>> listed, proposed;
+  for (Eigen::Index i = 0; i < list.rows(); ++i) listed.insert({list.row(i).begin(), list.row(i).end()});
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& levels : listed) {
+    double z = 0;
+    for (std::size_t p = 0; p < 6; ++p) z += bowl(p, levels[p]);
+    best = std::min(best, z);
+  }
+  for (const Proposal& proposal : result.proposals) {
+    EXPECT_TRUE(listed.contains(proposal.design.levels));
+    proposed.insert(proposal.design.levels);
+  }
+  EXPECT_EQ(proposed.size(), listed.size()) << "fewer than ten";
+  EXPECT_NEAR(result.proposals.front().score, best, kScoreError);
+  // Of the list, those that are allowed.
+  options.allowed.resize(6);
+  options.allowed[1] = {result.proposals.front().design.levels[1]};
+  for (const Proposal& proposal : propose(model, options).proposals) {
+    EXPECT_EQ(proposal.design.levels[1], result.proposals.front().design.levels[1]);
+    EXPECT_TRUE(listed.contains(proposal.design.levels));
+  }
 }
 
 TEST(Propose, RisksAreSettingsFromSafeToBold) {
