@@ -15,7 +15,10 @@ study::BacktestResult run_backtests(const dataset::Dataset& data, study::Backtes
     line->update(begun++, {recipe.name, study::to_string(hiding) + " hidden"});
   };
   study::BacktestResult result = study::backtest(data, options);
-  if (line) line->finish();
+  if (line) {
+    line->update(begun);
+    line->finish();
+  }
   return result;
 }
 

@@ -133,7 +133,6 @@ bool any_in_log(const Proposals& proposals) {
 Table proposal_table(const Proposals& proposals) {
   const std::string metric = metric_of(proposals);
   const bool in_log = any_in_log(proposals), with_truth = simulated(proposals);
-  const auto& list = proposals.result.proposals;
   Table table;
   table.add_column("rank", Align::right);
   table.add_column("predicted", Align::right);
@@ -143,7 +142,6 @@ Table proposal_table(const Proposals& proposals) {
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
     table.add_column(constraint.name, Align::right, 1);
   }
-  if (list.size() > 1) table.add_column("why", Align::left, 2);
   if (proposals.logged) table.add_column("changes", Align::right, 2);
   if (in_log) table.add_column("in log", Align::right);
   if (with_truth) {
@@ -157,7 +155,6 @@ Table proposal_table(const Proposals& proposals) {
                                    cautious_text(proposals, metric, proposal.cautious),
                                    spread_text(proposals, proposal), fmt::format("{:.3f}", least_p_feasible(proposal))};
     for (const double value : proposal.constraint_values) cells.push_back(fmt::format("{:.4g}", value));
-    if (list.size() > 1) cells.push_back(study::why(proposals, i));
     if (proposals.logged) cells.push_back(changes_text(proposal));
     if (in_log) cells.push_back(logged_text(metric, known));
     if (with_truth) {
@@ -276,7 +273,8 @@ std::string proposals_text(const Proposals& proposals, int columns) {
   out += front ? front_remarks(proposals, columns) : wrapped("", ranking_text(proposals), columns, 2);
   if (proposals.best_in_log) out += comparison(proposals, *proposals.best_in_log, columns);
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
-    out += wrapped_design(fmt::format("{:2}  ", i + 1),
+    const bool reasoned = !front && proposals.known.size() > 1;
+    out += wrapped_design(fmt::format("{:2}  {}", i + 1, reasoned ? study::why(proposals, i) + ": " : ""),
                           proposals.model.parts().space.text_id(proposals.result.proposals[i].design), columns, 4);
   }
   return out;
