@@ -83,7 +83,14 @@ surrogate::Recipe make_recipe(const Options& options, surrogate::Recipe recipe) 
 
 /// The names of all settings and their values are checked before a backtest is run.
 void check_settings(const Options& options) {
-  if (!is_named(options)) static_cast<void>(make_recipe(options, surrogate::Recipe{}));
+  if (is_named(options)) return;
+  static_cast<void>(make_recipe(options, surrogate::Recipe{}));
+  if (options.tune) {
+    throw Error(
+        ErrorKind::usage,
+        "--tune searches the ranges of a recipe, and none is named. Add --recipe v0.1, which has some, or one of "
+        "your own");
+  }
 }
 
 /// The recipe that backtests choose; `how` becomes a sentence on the choice.

@@ -655,6 +655,7 @@ TEST_F(Learn, TrainChoosesARecipeByBacktestsAndSaysWhich) {
   EXPECT_THAT(trained.err, HasSubstr("recipe: " + chosen + ", of 6 recipes"));
   const Json shown = Json::parse(hindsight({"model", "show", model(), "--json"}).out);
   EXPECT_THAT(shown.at("provenance").at("recipe_chosen").get<std::string>(), HasSubstr(chosen + ", of 6 recipes"));
+  expect_one_line_error(hindsight({"train", "--log", log(), "--out", model(), "--tune"}), 2, "--recipe v0.1");
   // Named, nothing is tested.
   const Outcome named = train({"--recipe", "margins", "--workloads", "m6"});
   EXPECT_EQ(named.exit_code, 0) << named.err;
