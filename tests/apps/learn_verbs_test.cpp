@@ -134,7 +134,8 @@ TEST_F(Learn, LearnsFromLayersAndIsScoredOnNetworksItHasNotSeen) {
             0);
   const Outcome scored = hindsight({"model", "score", model(), "--log", truth, "--json"});
   ASSERT_EQ(scored.exit_code, 0) << scored.err;
-  for (const Json& application : Json::parse(scored.out).at("applications")) {
+  const Json scores = Json::parse(scored.out);
+  for (const Json& application : scores.at("applications")) {
     EXPECT_FALSE(application.at("seen"));
     EXPECT_GT(application.at("kendall_tau"), 0.5) << application;
     EXPECT_GT(application.at("layer_distance"), 0);
