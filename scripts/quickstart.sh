@@ -12,7 +12,7 @@ From a fresh Debian 12 to a first designed accelerator, in six steps:
   2. builds the program in build/release
   3. simulates 20,000 designs of the space `edge` on nine networks, keeps them in
      hindsight-quickstart.sqlite, and shows what is in that log
-  4. trains a conservative surrogate on the log for one network
+  4. chooses a recipe by backtests on the log, and trains a surrogate for one network
   5. proposes designs of at most 27 mm2 without the simulator, then simulates them
   6. puts the first proposal beside GPUs that one can buy
 
