@@ -25,8 +25,9 @@ namespace {
 constexpr std::size_t kMostScored = 12;
 /// [chosen] What an infeasible first choice counts as, as in the studies (docs/offline-study.md).
 constexpr double kInfeasibleRegret = 3;
-/// [chosen] A recipe that would call more than half of the hidden good designs unlikely hides what is looked for.
-constexpr double kLeastRecall = 0.5;
+/// [chosen] A recipe whose recall is below this share of the best one's hides what is looked for: conservative ones
+/// keep 7 to 23 % of the hidden half of measured tables, others 58 to 66 %.
+constexpr double kLeastRecall = 0.85;
 /// [chosen] More infeasible choices than the safest candidate by this share are too many.
 constexpr double kMoreInfeasible = 0.05;
 /// [chosen] Where this share of what the objective likes best cannot be built, a search over a whole space meets every
@@ -281,22 +282,33 @@ bool learns_margins(const Backtest& test) {
   return test.recipe.method == surrogate::Method::margins || test.recipe.method == surrogate::Method::layers;
 }
 
+/// The smallest over the ways of hiding.
+double least_recall(const Backtest& test) {
+  double least = 1;
+  for (const BacktestScore& score : test.scores) least = std::min(least, score.recall);
+  return least;
+}
+
 void set_vetoes(std::vector<Backtest>& tests) {
-  double safest = 1;
+  double safest = 1, best_recall = 0;
   for (const Backtest& test : tests) {
     if (test.failure.empty()) safest = std::min(safest, largest(test, &BacktestScore::infeasible_frac));
+  }
+  for (const Backtest& test : tests) {
+    const bool safe =
+        test.failure.empty() && largest(test, &BacktestScore::infeasible_frac) <= safest + kMoreInfeasible;
+    if (safe) best_recall = std::max(best_recall, least_recall(test));
   }
   for (Backtest& test : tests) {
     if (!test.failure.empty()) {
       test.veto = "cannot be trained on a part of this log";
       continue;
     }
-    double recall = 1;
-    for (const BacktestScore& score : test.scores) recall = std::min(recall, score.recall);
-    const double infeasible = largest(test, &BacktestScore::infeasible_frac);
+    const double recall = least_recall(test), infeasible = largest(test, &BacktestScore::infeasible_frac);
     const double danger = largest(test, &BacktestScore::danger);
-    if (recall < kLeastRecall) {
-      test.veto = fmt::format("calls {:.0f} % of the hidden good designs unlikely to be feasible", 100 * (1 - recall));
+    if (recall < kLeastRecall * best_recall) {
+      test.veto = fmt::format("calls {:.0f} % of the hidden good designs unlikely to be feasible, another {:.0f} %",
+                              100 * (1 - recall), 100 * (1 - best_recall));
     } else if (infeasible > safest + kMoreInfeasible) {
       test.veto = fmt::format("{:.0f} % of its choices cannot be built", 100 * infeasible);
     } else if (danger > kDanger && !learns_margins(test)) {
