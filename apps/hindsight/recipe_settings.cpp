@@ -3,10 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
@@ -22,9 +18,7 @@ surrogate::Recipe recipe_for(const std::string& name, const std::string& method)
 }
 
 surrogate::Recipe named_recipe(const std::string& base, const std::string& name) {
-  constexpr std::array kMethods = {"prime", "coms", "supervised", "margins", "layers"};
-  const bool is_method = std::ranges::find(kMethods, name) != kMethods.end();
-  return is_method ? recipe_for(base, name) : surrogate::load_recipe(name);
+  return surrogate::is_method(name) ? recipe_for(base, name) : surrogate::load_recipe(name);
 }
 
 void apply_setting(surrogate::Recipe& recipe, const std::string& setting) {

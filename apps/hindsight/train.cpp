@@ -93,16 +93,31 @@ void check_settings(const Options& options) {
   }
 }
 
+/// The rows of all other applications: those held out only validate, and choose nothing.
+dataset::Dataset without_applications(const dataset::Dataset& data, const std::vector<std::string>& names) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const std::string& own = data.contexts[static_cast<std::size_t>(data.context[i])].name;
+    if (std::ranges::find(names, own) == names.end()) rows.push_back(i);
+  }
+  if (rows.empty()) {
+    throw Error(ErrorKind::usage, "--hold-out: nothing is left to choose a recipe by. Hold fewer workloads out");
+  }
+  return data.subset(rows).without_empty_contexts();
+}
+
 /// The recipe that backtests choose; `how` becomes a sentence on the choice.
 surrogate::Recipe chosen_recipe(const Options& options, std::string& how) {
-  const dataset::Dataset data = dataset::load_dataset(options.rows.log, selection_of(options.rows));
+  const dataset::Dataset data = without_applications(
+      dataset::load_dataset(options.rows.log, selection_of(options.rows)), names_of_list(options.hold_out));
   if (data.feasible_count() < study::kLeastFeasible) {
     how = fmt::format("{}, too few for backtests", counted(data.feasible_count(), "feasible row"));
     if (!options.quiet) remark(fmt::format("recipe: {}, since the log has {}", kUntested, how));
     return make_recipe(options, surrogate::load_recipe(kUntested));
   }
   study::BacktestOptions backtests;
-  for (surrogate::Recipe& recipe : study::candidate_recipes(data)) {
+  const std::vector<surrogate::Recipe> candidates = study::candidate_recipes(data);
+  for (surrogate::Recipe recipe : candidates) {
     recipe = make_recipe(options, std::move(recipe));
     recipe.split.kind = dataset::SplitKind::random;  // a part without the applications held out has none to hold out
     backtests.candidates.push_back(recipe);
@@ -114,7 +129,7 @@ surrogate::Recipe chosen_recipe(const Options& options, std::string& how) {
     remark("recipe: " + how);
     for (const std::string& doubt : result.remarks) remark(doubt);
   }
-  return make_recipe(options, study::candidate_recipes(data)[result.chosen]);
+  return make_recipe(options, candidates[result.chosen]);
 }
 
 surrogate::Device parse_device(const std::string& name) {

@@ -230,7 +230,7 @@ W50Rows choose_rows(const dataset::Dataset& truth, const W50Options& options) {
   const auto share = static_cast<std::size_t>(std::llround(options.train_frac * static_cast<double>(visible.size())));
   const std::size_t count = std::clamp<std::size_t>(options.train_rows.value_or(share), 1, visible.size());
   const RandomStream stream(options.seed, "w50 training rows");
-  for (std::size_t i = 0; i < count; ++i) std::swap(visible[i], visible[i + stream.below(i, visible.size() - i)]);
+  draw_first(visible, count, stream);
   rows.train.assign(visible.begin(), visible.begin() + static_cast<std::ptrdiff_t>(count));
   std::sort(rows.train.begin(), rows.train.end());
   return rows;

@@ -334,17 +334,21 @@ class Proposer {
     return sorted;
   }
 
+  struct Alternative {
+    Candidate candidate;
+    std::size_t parameter = 0;  ///< that has another value than in the best design
+  };
   /// The best design, then in turn the best one with another value of one of its parameters, and the next best.
   std::vector<Candidate> spread_out(const std::vector<Candidate>& pool, Solution& solution) {
-    std::vector<Candidate> others;
+    std::vector<Alternative> others;
     if (options_.count > 1) others = with_other_values(pool, solution);
     std::vector<Candidate> chosen = diverse(pool, 1, options_.diversity);
     std::size_t next = 0;
     while (chosen.size() < options_.count) {
       const std::size_t before = chosen.size();
       for (bool added = false; !added && next < others.size() && chosen.size() < options_.count; ++next) {
-        added = add_if_distant(chosen, others[next]);
-        if (added) other_parameter_[others[next].design.levels] = other_of_[others[next].design.levels];
+        added = add_if_distant(chosen, others[next].candidate);
+        if (added) other_parameter_[others[next].candidate.design.levels] = others[next].parameter;
       }
       for (std::size_t i = 0; i < pool.size() && chosen.size() < options_.count; ++i) {
         if (add_if_distant(chosen, pool[i])) break;
@@ -363,7 +367,7 @@ class Proposer {
   }
 
   /// Per parameter the best designs in which it differs from the best of `pool`, by score; none that is far worse.
-  std::vector<Candidate> with_other_values(const std::vector<Candidate>& pool, Solution& solution) {
+  std::vector<Alternative> with_other_values(const std::vector<Candidate>& pool, Solution& solution) {
     const Candidate& first = pool.front();
     SearchOptions options = search_;
     options.evaluations = std::max<std::uint64_t>(options.evaluations / kOtherShare, search_.population);
@@ -371,7 +375,7 @@ class Proposer {
     for (const Candidate& candidate : pool) {
       if (options.start.size() < search_.population) options.start.push_back(candidate.design);
     }
-    std::vector<Candidate> others;
+    std::vector<Alternative> others;
     for (std::size_t p = 0; p < problem_.space->parameters().size(); ++p) {
       Problem problem = problem_used_;
       problem.allowed.resize(problem_.space->parameters().size());
@@ -384,19 +388,21 @@ class Proposer {
       if (levels.empty()) continue;
       const Solution found_there = search(problem, options);
       solution.evaluations += found_there.evaluations;
-      if (found_there.termination == Termination::interrupted) break;
+      if (found_there.termination == Termination::interrupted) {
+        solution.termination = Termination::interrupted;
+        break;
+      }
       if (!found(found_there)) continue;
       for (const Candidate& candidate : ranked(found_there.best)) {
         if (hamming(candidate.design, first.design) < options_.diversity) continue;
         if (candidate.score <= first.score + kFarWorse * forecast_->unit()) {
-          others.push_back(candidate);
-          other_of_.try_emplace(candidate.design.levels, p);
+          others.push_back({candidate, p});
         }
         break;
       }
     }
     std::stable_sort(others.begin(), others.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+                     [](const Alternative& a, const Alternative& b) { return a.candidate.score < b.candidate.score; });
     return others;
   }
 
@@ -505,8 +511,8 @@ class Proposer {
   Forecast::Question question_;  ///< without the threshold of p_feasible
   Problem problem_;              ///< the question without the threshold of p_feasible
   Problem problem_used_;         ///< with it
-  /// Designs of with_other_values(), and those of them that were chosen: the parameter that was asked to differ.
-  std::map<std::vector<std::uint16_t>, std::size_t> other_of_, other_parameter_;
+  /// Chosen designs of with_other_values(): the parameter that was asked to differ.
+  std::map<std::vector<std::uint16_t>, std::size_t> other_parameter_;
   bool exact_ = false;  ///< every allowed design is judged
 };
 

@@ -54,7 +54,7 @@ std::vector<Application> scored_applications(const dataset::Dataset& hidden, std
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
   const RandomStream stream(seed, "scored applications");
-  for (std::size_t i = 0; i < order.size(); ++i) std::swap(order[i], order[i + stream.below(i, order.size() - i)]);
+  draw_first(order, order.size(), stream);
   std::vector<Application> applications;
   for (const std::size_t c : order) {
     if (applications.size() == kMostScored) break;
@@ -200,7 +200,7 @@ dataset::Dataset sampled(const dataset::Dataset& data, std::size_t count, std::u
   std::vector<std::size_t> rows(data.size());
   std::iota(rows.begin(), rows.end(), 0U);
   const RandomStream stream(seed, "backtest rows");
-  for (std::size_t i = 0; i < count; ++i) std::swap(rows[i], rows[i + stream.below(i, rows.size() - i)]);
+  draw_first(rows, count, stream);
   rows.resize(count);
   std::sort(rows.begin(), rows.end());
   return data.subset(rows).without_empty_contexts();
@@ -232,36 +232,52 @@ surrogate::Recipe shortened(surrogate::Recipe recipe, const BacktestOptions& opt
   return recipe;
 }
 
-/// Trains on the rest, scores on the hidden rows; the loss, or nothing where no feasible row is hidden or none is left.
-std::optional<double> run_one(Backtest& test, const dataset::Dataset& data, Hiding hiding,
-                              const BacktestOptions& options) {
+/// One way of hiding: what is learnt from, and what is chosen among.
+struct Part {
+  Hiding hiding = Hiding::best_half;
+  dataset::Dataset rest;
+  std::vector<Application> applications;
+};
+
+/// Those of the ways of hiding that leave feasible rows on both sides. Error{usage} when none does.
+std::vector<Part> parts_of(const dataset::Dataset& data, const BacktestOptions& options) {
+  std::vector<Part> parts;
+  for (const Hiding hiding : options.hidings) {
+    const HiddenRows rows = hide(data, hiding, options.seed);
+    Part part{.hiding = hiding,
+              .rest = data.subset(rows.train),
+              .applications = scored_applications(data.subset(rows.hidden), options.seed)};
+    if (!part.applications.empty() && part.rest.feasible_count() > 0) parts.push_back(std::move(part));
+  }
+  if (parts.empty()) throw Error(ErrorKind::usage, "no way of hiding leaves feasible rows on both sides");
+  return parts;
+}
+
+/// Trains on the rest, scores on the hidden rows; the loss.
+double run_one(Backtest& test, const Part& part, const BacktestOptions& options) {
   const auto start = Clock::now();
-  const HiddenRows rows = hide(data, hiding, options.seed);
-  const dataset::Dataset rest = learnable(data.subset(rows.train), test.recipe.method);
-  const std::vector<Application> applications = scored_applications(data.subset(rows.hidden), options.seed);
-  if (applications.empty() || rest.feasible_count() == 0) return std::nullopt;
+  const dataset::Dataset rest = learnable(part.rest, test.recipe.method);
   surrogate::TrainOptions train_options;
   train_options.threads = options.threads;
   const surrogate::TrainResult trained = surrogate::train(rest, shortened(test.recipe, options), train_options);
   if (trained.interrupted) throw Error(ErrorKind::interrupted, "interrupted while backtesting");
-  Tally tally(hiding);
-  for (const Application& application : applications) tally.add(trained.model, application, options);
+  Tally tally(part.hiding);
+  for (const Application& application : part.applications) tally.add(trained.model, application, options);
   BacktestScore score = tally.score();
   score.seconds = seconds_since(start);
   test.scores.push_back(score);
   return tally.loss();
 }
 
-Backtest run_candidate(const surrogate::Recipe& recipe, const dataset::Dataset& data, const BacktestOptions& options) {
+Backtest run_candidate(const surrogate::Recipe& recipe, const std::vector<Part>& parts,
+                       const BacktestOptions& options) {
   Backtest test{.recipe = recipe, .scores = {}, .failure = {}, .veto = {}, .loss = 0};
   try {
-    for (const Hiding hiding : options.hidings) {
+    for (const Part& part : parts) {
       if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted while backtesting");
-      if (options.progress) options.progress(recipe, hiding);
-      test.loss += run_one(test, data, hiding, options).value_or(0);
+      if (options.progress) options.progress(recipe, part.hiding);
+      test.loss += run_one(test, part, options) / static_cast<double>(parts.size());
     }
-    if (test.scores.empty()) throw Error(ErrorKind::usage, "no way of hiding leaves feasible rows on both sides");
-    test.loss /= static_cast<double>(test.scores.size());
   } catch (const Error& error) {
     // A recipe that these rows cannot teach, or whose loss diverges, is no candidate; the others go on.
     if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::failure) throw;
@@ -369,8 +385,9 @@ BacktestResult backtest(const dataset::Dataset& data, const BacktestOptions& opt
   BacktestResult result;
   result.rows = part.size();
   result.feasible = part.feasible_count();
+  const std::vector<Part> parts = parts_of(part, options);
   for (const surrogate::Recipe& recipe : options.candidates) {
-    result.candidates.push_back(run_candidate(recipe, part, options));
+    result.candidates.push_back(run_candidate(recipe, parts, options));
   }
   const bool none = std::all_of(result.candidates.begin(), result.candidates.end(),
                                 [](const Backtest& test) { return !test.failure.empty(); });

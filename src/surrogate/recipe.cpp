@@ -172,6 +172,10 @@ std::string quoted(const std::string& text) {
 
 Method parse_method(const std::string& name) { return parse_enum("method", name, kMethods); }
 
+bool is_method(const std::string& name) {
+  return std::ranges::any_of(kMethods, [&](const auto& known) { return known.name == name; });
+}
+
 std::string to_string(Method method) { return std::string(name_in(kMethods, method)); }
 
 void validate(const Recipe& recipe) {

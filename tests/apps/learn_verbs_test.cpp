@@ -657,6 +657,10 @@ TEST_F(Learn, TrainChoosesARecipeByBacktestsAndSaysWhich) {
   const Json shown = Json::parse(hindsight({"model", "show", model(), "--json"}).out);
   EXPECT_THAT(shown.at("provenance").at("recipe_chosen").get<std::string>(), HasSubstr(chosen + ", of 6 recipes"));
   expect_one_line_error(hindsight({"train", "--log", log(), "--out", model(), "--tune"}), 2, "--recipe v0.1");
+  // What is held out chooses nothing: without it the other application has no row left to choose by.
+  expect_one_line_error(
+      hindsight({"train", "--log", log(), "--out", model(), "--workloads", "m6", "--hold-out", "m6", "--quiet"}), 2,
+      "nothing is left to choose a recipe by");
   // Named, nothing is tested.
   const Outcome named = train({"--recipe", "margins", "--workloads", "m6"});
   EXPECT_EQ(named.exit_code, 0) << named.err;

@@ -2,8 +2,11 @@
 /// do not depend on the thread count or on the order of evaluation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace hindsight {
 
@@ -25,5 +28,11 @@ class RandomStream {
  private:
   std::uint64_t key_;
 };
+
+/// Moves a uniform sample of `count` items, in random order, to the front (Fisher and Yates).
+template <typename Item>
+void draw_first(std::vector<Item>& items, std::size_t count, const RandomStream& stream) {
+  for (std::size_t i = 0; i < count; ++i) std::swap(items[i], items[i + stream.below(i, items.size() - i)]);
+}
 
 }  // namespace hindsight

@@ -42,8 +42,8 @@ struct BacktestScore {
   /// Share of infeasible rows among as many that are best by the predicted objective alone: what feasibility has to
   /// keep away.
   double danger = 0;
-  double recall = 0;           ///< share of the feasible hidden rows whose p_feasible passes the threshold
-  double true_over_predicted;  ///< median over the feasible choices
+  double recall = 0;               ///< share of the feasible hidden rows whose p_feasible passes the threshold
+  double true_over_predicted = 0;  ///< median over the feasible choices
   double seconds = 0;
 };
 /// [chosen] As many designs as a weekend of simulation takes.

@@ -14,6 +14,7 @@ namespace hindsight::surrogate {
 /// same with sums over the layers of an application (kind `layers`); it needs their list.
 enum class Method { prime, coms, supervised, margins, layers };
 [[nodiscard]] Method parse_method(const std::string& name);
+[[nodiscard]] bool is_method(const std::string& name);
 [[nodiscard]] std::string to_string(Method method);
 enum class NegativeMining { search, gradient };  ///< discrete search (paper) or gradient steps from data (released)
 
