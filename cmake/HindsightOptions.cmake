@@ -41,6 +41,19 @@ function(hindsight_build_quickly target level)
   endif()
 endfunction()
 
+# Sources of a target compiled together share what they include and instantiate: a build from nothing takes a third less,
+# one after a change more. Scripts that build once switch it on.
+option(HINDSIGHT_UNITY "Compile several sources at a time" OFF)
+if(HINDSIGHT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC takes a source that another one includes for a header, where names of unnamed namespaces do not belong.
+  target_compile_options(hindsight_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>")
+endif()
+
+# hindsight_build_together(TARGET COUNT): so many sources of TARGET at a time, with HINDSIGHT_UNITY.
+function(hindsight_build_together target count)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HINDSIGHT_UNITY} UNITY_BUILD_BATCH_SIZE ${count})
+endfunction()
+
 if(HINDSIGHT_SANITIZE)
   # A sanitizer that only prints would leave the test green. Higher optimisation doubles the time of the build.
   add_compile_options(-O1 -g1 -fsanitize=${HINDSIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -2,13 +2,12 @@
 #include "hindsight/accel/area.h"
 
 #include "hindsight/accel/template_constants.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 namespace {
 
 inline constexpr double kMm2PerUm2 = 1e-6;
-inline constexpr double kBitsPerByte = 8;
-
 }  // namespace
 
 /// Per PE p and chip, with P = pes_x * pes_y PEs, C cores per PE, L lanes per core, W MACs per lane:

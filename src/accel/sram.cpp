@@ -7,8 +7,6 @@
 
 namespace hindsight::accel {
 namespace {
-inline constexpr double kBitsPerByte = 8;
-
 /// y = coefficient * KiB^exponent, from ln(KiB): one logarithm serves all laws of a memory.
 double evaluate_law(const PowerLaw& law, double log_kib) { return law.coefficient * std::exp(law.exponent * log_kib); }
 

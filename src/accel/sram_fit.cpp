@@ -16,7 +16,7 @@
 namespace hindsight::accel {
 namespace {
 
-constexpr std::string_view kHeader = "tech_nm,width_bits,size_kB,read_pJ,write_pJ,leak_mW,area_mm2,access_ns";
+constexpr std::string_view kSamplesHeader = "tech_nm,width_bits,size_kB,read_pJ,write_pJ,leak_mW,area_mm2,access_ns";
 /// Columns before the quantities: node, port width, capacity.
 constexpr std::size_t kKeyColumns = 3;
 /// Columns after the quantities: the access time, which the model does not use.
@@ -27,7 +27,7 @@ SramSample parse_row(const std::string& line, const std::string& where) {
   constexpr std::size_t kColumns = kKeyColumns + kSramQuantityCount + kUnusedColumns;
   if (cells.size() != kColumns) {
     throw Error{ErrorKind::usage,
-                fmt::format("{}: {} cells, expected {} ({}).", where, cells.size(), kColumns, kHeader)};
+                fmt::format("{}: {} cells, expected {} ({}).", where, cells.size(), kColumns, kSamplesHeader)};
   }
   std::array<double, kColumns> numbers{};
   for (std::size_t i = 0; i < kColumns; ++i) {
@@ -35,7 +35,7 @@ SramSample parse_row(const std::string& line, const std::string& where) {
     if (!number || *number <= 0) {
       throw Error{ErrorKind::usage,
                   fmt::format("{}: '{}' in column {} is not a number above 0 (the fit takes logarithms).", where,
-                              cells[i], split(std::string{kHeader}, ',')[i])};
+                              cells[i], split(std::string{kSamplesHeader}, ',')[i])};
     }
     numbers[i] = *number;
   }
@@ -73,8 +73,8 @@ std::vector<SramSample> read_sram_samples(const std::filesystem::path& file) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string where = fmt::format("{}:{}", file.string(), i + 1);
     if (i == 0) {
-      if (lines[0] != kHeader) {
-        throw Error{ErrorKind::usage, fmt::format("{}: header '{}', expected '{}'.", where, lines[0], kHeader)};
+      if (lines[0] != kSamplesHeader) {
+        throw Error{ErrorKind::usage, fmt::format("{}: header '{}', expected '{}'.", where, lines[0], kSamplesHeader)};
       }
     } else if (!lines[i].empty()) {
       samples.push_back(parse_row(lines[i], where));

@@ -7,11 +7,10 @@
 #include "hindsight/accel/technology_fields.h"
 #include "hindsight/core/config.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 namespace {
-
-inline constexpr double kBitsPerByte = 8;
 
 /// Above 0 and at most 1: a larger memory costs more, and splitting one into macros never saves area.
 inline constexpr Bounds kExponent{.low = 1e-6, .high = 1};

@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "utf8.h"
 
 namespace hindsight {
@@ -63,8 +64,7 @@ std::string kind_text(const ConfigElement& element) {
 
 /// The number as a whole one, when it is one that a double holds exactly.
 std::optional<std::int64_t> as_whole(double value) {
-  constexpr double kExactBelow = 0x1.0p53;
-  if (value != std::trunc(value) || std::abs(value) > kExactBelow) {
+  if (value != std::trunc(value) || std::abs(value) > kLargestExactInteger) {
     return std::nullopt;
   }
   return static_cast<std::int64_t>(value);

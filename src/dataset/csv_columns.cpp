@@ -230,10 +230,9 @@ bool is_numeric(const CsvTable& table, std::size_t column) {
 
 std::string label_of(std::string_view cell) {
   constexpr std::size_t kMaxLabel = 64;
-  constexpr std::size_t kUnlimited = 1U << 24U;
   std::string label;
   // Control characters and broken UTF-8 become \xNN, whose backslash goes the way of the others.
-  for (const char c : printable(cell, kUnlimited)) {
+  for (const char c : printable(cell, kWholeText)) {
     const bool reserved = c == ',' || c == '=' || c == '"' || c == '\\';
     label += reserved ? '_' : c;
   }

@@ -15,12 +15,11 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/context.h"
+#include "hindsight/dataset/dataset.h"
 
 namespace hindsight::dataset {
 namespace {
 
-constexpr std::size_t kUnlimited = std::size_t{1} << 24U;  ///< more than a cell may have
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 const std::string kDefaultReason = "infeasible";
 
 std::string lowered(std::string text) {
@@ -93,7 +92,7 @@ class ContextBook {
         context.features.emplace_back(columns_[i].name, value);
       }
       values.emplace_back(table_.header[columns_[i].column], text);
-      context.definition += fmt::format("{}|{}\n", columns_[i].name, printable(text, kUnlimited));
+      context.definition += fmt::format("{}|{}\n", columns_[i].name, printable(text, kWholeText));
     }
     if (!columns_.empty()) context.name = context_name(values);
     const auto [entry, fresh] = index_.try_emplace(context.name, contexts_.size());

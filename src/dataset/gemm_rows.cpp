@@ -15,7 +15,7 @@ namespace hindsight::dataset {
 namespace {
 
 constexpr const char* kExpected = "Expected: m, n, k, latency_us (or _ms, _s), and optionally batch, dtype, layout";
-constexpr std::array<std::pair<const char*, double>, 3> kUnits{{{"_us", 1e-6}, {"_ms", 1e-3}, {"_s", 1.0}}};
+constexpr std::array<std::pair<const char*, double>, 3> kGemmUnits{{{"_us", 1e-6}, {"_ms", 1e-3}, {"_s", 1.0}}};
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -44,7 +44,7 @@ std::optional<double> unit_of(std::string name) {
   name = lower(std::move(name));
   constexpr std::string_view kMedian = "_median";
   if (name.ends_with(kMedian)) name.resize(name.size() - kMedian.size());
-  for (const auto& [ending, seconds] : kUnits) {
+  for (const auto& [ending, seconds] : kGemmUnits) {
     if (name.ends_with(ending)) return seconds;
   }
   return std::nullopt;
@@ -68,7 +68,7 @@ LatencyColumn latency_column(const CsvTable& table, const GemmColumns& columns) 
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     const std::string name = lower(table.header[i]);
     const auto unit = unit_of(name);
-    const bool is_time = std::any_of(kUnits.begin(), kUnits.end(), [&](const auto& unit_name) {
+    const bool is_time = std::any_of(kGemmUnits.begin(), kGemmUnits.end(), [&](const auto& unit_name) {
       for (const char* word : {"latency", "lat", "runtime", "time"}) {
         if (name == std::string(word) + unit_name.first || name == std::string(word) + unit_name.first + "_median") {
           return true;
@@ -158,7 +158,7 @@ GemmColumns parse_gemm_columns(const std::string& text) {
     if (role == "dtype") columns.dtype = name;
     if (role == "layout") columns.layout = name;
     if (role == "power_w") columns.power_w = name;
-    for (const auto& [ending, seconds] : kUnits) {
+    for (const auto& [ending, seconds] : kGemmUnits) {
       if (role == std::string("latency") + ending) {
         columns.latency = name;
         columns.latency_unit_s = seconds;

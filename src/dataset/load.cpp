@@ -21,8 +21,6 @@
 namespace hindsight::dataset {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
 /// Where a quantity of a row is found.
 struct Quantity {
   enum class Place { standard_metric, other_metric, parameter };

@@ -8,13 +8,11 @@
 namespace hindsight::dataset {
 namespace {
 
-constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
-
 /// |log(value / limit)|; NaN when one of them is not known, or not above 0, or both are equal.
 float margin_of(const log::ViolationRow& violation) {
-  if (!(violation.value > 0) || !(violation.limit > 0)) return kUnknown;
+  if (!(violation.value > 0) || !(violation.limit > 0)) return static_cast<float>(kUnknown);
   const double margin = std::abs(std::log(violation.value / violation.limit));
-  return margin > 0 && std::isfinite(margin) ? static_cast<float>(margin) : kUnknown;
+  return margin > 0 && std::isfinite(margin) ? static_cast<float>(margin) : static_cast<float>(kUnknown);
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ void ReasonCollector::finish(Dataset& data) const {
 
 void ReasonCollector::finish_margins(Dataset& data, const std::vector<std::size_t>& bit_of) const {
   if (std::all_of(row_margins_.begin(), row_margins_.end(), [](float margin) { return std::isnan(margin); })) return;
-  data.margins.setConstant(std::ssize(row_ends_), std::ssize(data.reason_names), kUnknown);
+  data.margins.setConstant(std::ssize(row_ends_), std::ssize(data.reason_names), static_cast<float>(kUnknown));
   std::size_t next = 0;
   for (std::size_t row = 0; row < row_ends_.size(); ++row) {
     for (; next < row_ends_[row]; ++next) {

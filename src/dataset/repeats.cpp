@@ -11,8 +11,6 @@
 namespace hindsight::dataset {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
 /// Mean of the values that are known; NaN when none is.
 template <class Value>
 double mean_known(const std::vector<std::size_t>& rows, const Value& value) {

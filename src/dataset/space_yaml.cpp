@@ -5,18 +5,18 @@
 #include <cmath>
 
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/dataset/csv_import.h"
 
 namespace hindsight::dataset {
 namespace {
 
 constexpr std::size_t kLineWidth = 110;  // [chosen] lists wrap here
-constexpr std::size_t kUnlimited = 1U << 24U;
 
 /// A text in double quotes. Space files hold no control characters.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
-  for (const char c : printable(text, kUnlimited)) {
+  for (const char c : printable(text, kWholeText)) {
     result += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
   }
   return result + '"';
@@ -24,8 +24,7 @@ std::string quoted(const std::string& text) {
 
 /// A number that reads back as the same double. The reader refuses integers beyond 2^53 when all digits are written.
 std::string number(double value) {
-  constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
-  return std::abs(value) > kExactIntegers ? fmt::format("{:.17e}", value) : shortest(value);
+  return std::abs(value) > kLargestExactInteger ? fmt::format("{:.17e}", value) : shortest(value);
 }
 
 /// "values: [1, 2, 4]", wrapped.

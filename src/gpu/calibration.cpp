@@ -15,7 +15,7 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr const char* kFolder = "data/gpus/calibration/gemm";
+constexpr const char* kGemmCalibrations = "data/gpus/calibration/gemm";
 
 DTypeClass read_class(const ConfigNode& node) {
   for (const DTypeClass dtype_class : {DTypeClass::cuda_core, DTypeClass::tensor_core}) {
@@ -112,8 +112,8 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const C
   }
   std::optional<Calibration> nearest;
   std::optional<GpuSpec> nearest_spec;
-  for (const std::string& name : list_data_files(kFolder)) {
-    const std::filesystem::path file = find_data_file(name, kFolder, "calibration");
+  for (const std::string& name : list_data_files(kGemmCalibrations)) {
+    const std::filesystem::path file = find_data_file(name, kGemmCalibrations, "calibration");
     Calibration calibration = read_calibration(file);
     if (calibration.dtype_class != dtype_class(dtype)) {
       continue;
@@ -132,7 +132,7 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const C
     throw Error(ErrorKind::failure,
                 fmt::format("no calibration of class {} under {} (the model needs constants). Is the installation "
                             "complete?",
-                            to_string(dtype_class(dtype)), kFolder));
+                            to_string(dtype_class(dtype)), kGemmCalibrations));
   }
   return transferred(*nearest, *nearest_spec, spec);
 }

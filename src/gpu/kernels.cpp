@@ -62,8 +62,7 @@ constexpr double kAccumulatorsPerThread = 128;  // [data: cutlass] at most
 constexpr double kLeastStages = 2;              // [chosen] one is filled while the other is read
 constexpr double kTensorStageBytes = 64;  // [data: cutlass] along k, of every row and column: 32 elements of 16 bits
 constexpr double kFp32StageBytes = 32;    // [data: neusight-2025] "8x2" kernels: 8 elements
-constexpr double kReservedSharedBytes = 1024;  // [spec: cuda-guide] per block, of the system, from Ampere on
-constexpr double kMostCtasPerSm = 8;  // [chosen] the library's pipelines of small tiles are deeper than two stages
+constexpr double kMostCtasPerSm = 8;      // [chosen] the library's pipelines of small tiles are deeper than two stages
 
 /// A family before it meets a GPU.
 struct FamilyFacts {

@@ -32,6 +32,8 @@ struct KernelFamily {
   bool split_k = true;
 };
 
+/// Shared memory that the system takes per block, from Ampere on. [spec: cuda-guide]
+inline constexpr double kReservedSharedBytes = 1024;
 /// No family has more kernels.
 inline constexpr std::size_t kMostKernels = 16;
 /// The kernels for `layout` that an SM of `spec` has the threads, registers and shared memory for.

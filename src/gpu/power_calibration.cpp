@@ -15,7 +15,7 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr const char* kFolder = "data/gpus/calibration/power";
+constexpr const char* kPowerCalibrations = "data/gpus/calibration/power";
 
 /// Wide enough for any process node; refuses a wrong unit.
 constexpr Bounds kBytePj{.low = 0, .high = 1e4};
@@ -81,8 +81,8 @@ std::string_view to_string(PowerSource source) { return name_in(kSources, source
 PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_class) {
   PowerCalibration found;
   found.constants = default_power_constants(spec, dtype_class);
-  for (const std::string& name : list_data_files(kFolder)) {
-    const std::filesystem::path path = find_data_file(name, kFolder, "power calibration");
+  for (const std::string& name : list_data_files(kPowerCalibrations)) {
+    const std::filesystem::path path = find_data_file(name, kPowerCalibrations, "power calibration");
     PowerFile file = read_power_file(path);
     if (file.dtype_class != dtype_class) continue;
     file.calibration.constants.op_j = found.constants.op_j;

@@ -20,7 +20,8 @@ using Logarithms = Eigen::Matrix<double, kCount, 1>;
 
 constexpr double kSoftScale = 0.03;  // [chosen] relative error from which a row counts linearly: the sensor's spread
 constexpr int kMostIterations = 60;
-constexpr std::size_t kLeastRows = 10;  // [chosen] five per fitted constant; the standard plan of `measure` has twelve
+constexpr std::size_t kLeastPowerRows =
+    10;  // [chosen] five per fitted constant; the standard plan of `measure` has twelve
 constexpr double kBelowCap = 0.95;
 
 Logarithms to_logarithms(const PowerConstants& c) {
@@ -114,9 +115,9 @@ std::vector<std::size_t> folds_of(std::span<const PowerMeasurement> rows) {
 }
 
 void require_usable(std::span<const PowerMeasurement> rows) {
-  if (rows.size() < kLeastRows) {
+  if (rows.size() < kLeastPowerRows) {
     throw Error(ErrorKind::usage, fmt::format("power fit: {} rows (a fit needs at least {}). Measure more shapes",
-                                              rows.size(), kLeastRows));
+                                              rows.size(), kLeastPowerRows));
   }
   std::set<std::uint64_t> groups;
   for (const PowerMeasurement& row : rows) {

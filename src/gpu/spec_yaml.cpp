@@ -19,7 +19,7 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr const char* kFolder = "data/gpus";
+constexpr const char* kSheets = "data/gpus";
 constexpr double kKib = 1024.0, kMib = 1048576.0;
 
 // Ranges that refuse a wrong unit or a slipped decimal point, not a plausible GPU.
@@ -177,11 +177,11 @@ std::filesystem::path sheet_file(const std::string& name_or_path) {
   std::error_code error;
   const bool is_path = name_or_path.find_first_of("./") != std::string::npos || known.empty() ||
                        std::filesystem::exists(name_or_path, error);
-  if (shipped || is_path) return find_data_file(name_or_path, kFolder, "GPU");
+  if (shipped || is_path) return find_data_file(name_or_path, kSheets, "GPU");
   const std::string wanted = lower_case(name_or_path);
   std::vector<std::string> longer;
   for (const std::string& name : known) {
-    if (name == wanted) return find_data_file(name, kFolder, "GPU");
+    if (name == wanted) return find_data_file(name, kSheets, "GPU");
     if (!wanted.empty() && name.starts_with(wanted + "-")) longer.push_back(name);
   }
   std::string remedy = known_gpus();
@@ -253,7 +253,7 @@ std::optional<GpuSpec> fitted_gpu(const std::filesystem::path& calibration_file,
   const std::filesystem::path beside = calibration_file.parent_path().parent_path().parent_path() / (gpu + ".yaml");
   std::error_code error;
   return load_gpu(std::filesystem::exists(beside, error) ? beside.string()
-                                                         : find_data_file(gpu, kFolder, "GPU").string());
+                                                         : find_data_file(gpu, kSheets, "GPU").string());
 }
 
 std::vector<SpecSource> load_gpu_sources(const std::string& name_or_path) {

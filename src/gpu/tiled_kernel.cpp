@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu/kernels.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 
@@ -19,12 +20,11 @@ constexpr double kBarrierCycles = 248;    // per step of one block: stores to sh
 constexpr double kHalfSegmentBytes = 45;  // row segment at which DRAM reaches half of its bandwidth
 
 // [measured: ptxas -v on src/measure/cuda/tiled_gemm.cu, CUDA 13.0, sm_80, sm_89, sm_90, 2026-11-22] 26, 26 and 24
-constexpr double kRegistersPerThread = 26;
-constexpr double kRegisterGranule = 8;         // [spec: cuda-guide] per thread: allocated by warp in 256s
-constexpr double kReservedSharedBytes = 1024;  // [spec: cuda-guide] per block, of the system
-constexpr double kElementBytes = 4;            // [spec: ieee754] fp32
-constexpr double kSectorElements = 8;          // [spec: cuda-guide] a sector of 32 bytes
-constexpr double kLaunchS = 3e-6;              // [chosen] a launch in a stream that is kept busy
+constexpr double kTiledRegistersPerThread = 26;
+constexpr double kRegisterGranule = 8;  // [spec: cuda-guide] per thread: allocated by warp in 256s
+constexpr double kElementBytes = 4;     // [spec: ieee754] fp32
+constexpr double kSectorElements = 8;   // [spec: cuda-guide] a sector of 32 bytes
+constexpr double kLaunchS = 3e-6;       // [chosen] a launch in a stream that is kept busy
 
 /// Cycles of one load that misses the L1.
 struct LoadLatency {
@@ -90,15 +90,15 @@ constexpr EnumNames<OccupancyLimit, 4> kLimits{{{OccupancyLimit::threads, "threa
                                                 {OccupancyLimit::blocks, "blocks"},
                                                 {OccupancyLimit::registers, "registers"},
                                                 {OccupancyLimit::shared_memory, "shared_memory"}}};
-constexpr EnumNames<TiledBound, 4> kBounds{{{TiledBound::latency, "latency"},
-                                            {TiledBound::instruction, "instruction"},
-                                            {TiledBound::l2, "l2"},
-                                            {TiledBound::dram, "dram"}}};
+constexpr EnumNames<TiledBound, 4> kTiledBounds{{{TiledBound::latency, "latency"},
+                                                 {TiledBound::instruction, "instruction"},
+                                                 {TiledBound::l2, "l2"},
+                                                 {TiledBound::dram, "dram"}}};
 
 }  // namespace
 
 std::string_view to_string(OccupancyLimit limit) { return name_in(kLimits, limit); }
-std::string_view to_string(TiledBound bound) { return name_in(kBounds, bound); }
+std::string_view to_string(TiledBound bound) { return name_in(kTiledBounds, bound); }
 
 TiledOccupancy tiled_occupancy(const GpuSpec& spec, int tile) {
   HINDSIGHT_EXPECT(tile >= 1 && tile <= kLargestTile);
@@ -107,7 +107,7 @@ TiledOccupancy tiled_occupancy(const GpuSpec& spec, int tile) {
   result.warps_per_block = std::ceil(threads / spec.sm.warp_threads);
   const double lanes = result.warps_per_block * spec.sm.warp_threads;
   result.lanes_used_frac = threads / lanes;
-  const double registers = std::ceil(kRegistersPerThread / kRegisterGranule) * kRegisterGranule * lanes;
+  const double registers = std::ceil(kTiledRegistersPerThread / kRegisterGranule) * kRegisterGranule * lanes;
   const double shared_bytes = 2 * threads * kElementBytes + kReservedSharedBytes;
   const struct {
     OccupancyLimit limit;

@@ -10,6 +10,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/measure/plan.h"
 
 namespace hindsight::measure {
@@ -17,7 +18,6 @@ namespace {
 
 constexpr double kRegistersPerThread = 255;  // [spec: cuda-guide] all compute capabilities since 3.5
 constexpr double kTransfersPerClock = 2;     // [spec: cuda-guide] double data rate
-constexpr double kBitsPerByte = 8;
 /// What a read of all of memory reaches of the bus where the memory clock is not known.
 constexpr double kReadEfficiency = 0.92;  // [chosen] H100 0.85 to 0.93, Ada 0.92 to 0.98
 

@@ -15,7 +15,7 @@ namespace hindsight::optimize {
 namespace {
 
 /// [chosen] Designs per block: large enough for a forward pass to be efficient, small enough to stop at once.
-constexpr std::size_t kBlockRows = 2048;
+constexpr std::size_t kListedRows = 2048;
 
 struct Worker {
   explicit Worker(const SearchOptions& options, std::size_t constraints)
@@ -65,7 +65,7 @@ Enumeration enumerate(const Problem& problem, const LevelSpace& space, const Sea
   std::atomic<bool> interrupted = false;
   const Judge judge(problem);
   const auto dimensions = space.dimensions();
-  parallel_for(*size, kBlockRows, threads, [&](std::size_t begin, std::size_t end, unsigned w) {
+  parallel_for(*size, kListedRows, threads, [&](std::size_t begin, std::size_t end, unsigned w) {
     if (interrupted || interrupt_requested()) {
       interrupted = true;
       return;

@@ -10,7 +10,6 @@ namespace hindsight::optimize {
 namespace {
 
 constexpr std::size_t kTournament = 2;        // [chosen] the weakest pressure, as survival is by truncation already
-constexpr double kCrossover = 0.9;            // [chosen] the usual rate; other children are mutated copies
 constexpr std::uint64_t kStagnation = 40;     // [chosen] generations without a better design before a restart
 constexpr std::uint64_t kImmigrantShare = 8;  // [chosen] one child in 8 of a generation without news is random
 

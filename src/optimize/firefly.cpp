@@ -7,10 +7,10 @@
 namespace hindsight::optimize {
 namespace {
 
-constexpr double kCooling = 0.97;          // [chosen] the random walk shrinks per generation, to settle
-constexpr double kLeastRandomness = 0.05;  // [chosen] of the span: below, short lists would not move at all
-constexpr std::uint64_t kStagnation = 60;  // [chosen] generations without a better design before a new swarm
-constexpr std::uint64_t kWorsening = 5;    // [chosen] every 5th firefly keeps a move that made it darker
+constexpr double kCooling = 0.97;               // [chosen] the random walk shrinks per generation, to settle
+constexpr double kLeastRandomness = 0.05;       // [chosen] of the span: below, short lists would not move at all
+constexpr std::uint64_t kSwarmStagnation = 60;  // [chosen] generations without a better design before a new swarm
+constexpr std::uint64_t kWorsening = 5;         // [chosen] every 5th firefly keeps a move that made it darker
 
 std::size_t brightest(const std::vector<Fitness>& fitness) {
   std::size_t best = 0;
@@ -39,7 +39,7 @@ void search_firefly(SearchState& state, const SearchOptions& options) {
     std::vector<Fitness> fitness = state.evaluate(swarm);
     FireflyMove move;
     Fitness epoch_best = fitness[brightest(fitness)];
-    for (std::uint64_t stagnant = 0; stagnant < kStagnation && !state.finished();) {
+    for (std::uint64_t stagnant = 0; stagnant < kSwarmStagnation && !state.finished();) {
       const std::uint64_t before = state.evaluations();
       std::vector<Point> moved;
       moved.reserve(size);
@@ -61,7 +61,7 @@ void search_firefly(SearchState& state, const SearchOptions& options) {
       const bool progress = better(now, epoch_best);
       if (progress) epoch_best = now;
       move.randomness = std::max(kLeastRandomness, move.randomness * kCooling);
-      stagnant = progress ? 0 : stagnant + (state.evaluations() == before ? kStagnation / 4 : 1);
+      stagnant = progress ? 0 : stagnant + (state.evaluations() == before ? kSwarmStagnation / 4 : 1);
     }
   }
 }

@@ -19,14 +19,14 @@
 namespace hindsight::optimize {
 namespace {
 
-constexpr double kCrossover = 0.9;         // [chosen] the usual rate; other children are mutated copies
-constexpr std::uint64_t kStagnation = 40;  // [chosen] generations without a new member of the front before a restart
+constexpr std::uint64_t kFrontStagnation =
+    40;  // [chosen] generations without a new member of the front before a restart
 /// [chosen] Part of the evaluations that local search from the front gets, in 1 / this.
 constexpr std::uint64_t kLocalShare = 20;
 constexpr std::size_t kLeastPopulation = 4;  // [chosen] two parents that differ, and two more
 constexpr int kLocalRadius = 1;  // [chosen] the nearest levels: the front of a discrete space hangs together by them
 
-struct Population {
+struct FrontPopulation {
   std::vector<Point> points;
   std::vector<Fitness> fitness;
 };
@@ -57,7 +57,7 @@ void remove_all(std::vector<std::size_t>& left, const std::vector<std::size_t>& 
 }
 
 /// At most `count` feasible members of `all`, front after front, the least crowded of each first.
-std::vector<std::size_t> best_fronts(const Population& all, std::vector<std::size_t> left, std::size_t count) {
+std::vector<std::size_t> best_fronts(const FrontPopulation& all, std::vector<std::size_t> left, std::size_t count) {
   std::vector<std::size_t> kept;
   while (!left.empty() && kept.size() < count) {
     std::vector<MetricValues> points;
@@ -82,7 +82,7 @@ std::vector<std::size_t> best_fronts(const Population& all, std::vector<std::siz
 }
 
 /// The best `count` distinct members, best first: feasible ones by front and crowding, then the others by violation.
-Population survivors(const Population& all, std::size_t count) {
+FrontPopulation survivors(const FrontPopulation& all, std::size_t count) {
   std::vector<std::size_t> feasible, infeasible;
   std::set<Point> seen;
   for (std::size_t i = 0; i < all.points.size(); ++i) {
@@ -94,7 +94,7 @@ Population survivors(const Population& all, std::size_t count) {
   for (const std::size_t i : infeasible) {
     if (order.size() < count) order.push_back(i);
   }
-  Population kept;
+  FrontPopulation kept;
   for (const std::size_t i : order) {
     kept.points.push_back(all.points[i]);
     kept.fitness.push_back(all.fitness[i]);
@@ -103,12 +103,13 @@ Population survivors(const Population& all, std::size_t count) {
 }
 
 /// Of two members drawn the one that stands first.
-const Point& parent_of(const Population& parents, Random& random) {
+const Point& parent_of(const FrontPopulation& parents, Random& random) {
   const std::uint64_t a = random.below(parents.points.size()), b = random.below(parents.points.size());
   return parents.points[std::min(a, b)];
 }
 
-std::vector<Point> children_of(const Population& parents, const LevelSpace& space, std::size_t count, Random& random) {
+std::vector<Point> children_of(const FrontPopulation& parents, const LevelSpace& space, std::size_t count,
+                               Random& random) {
   std::vector<Point> children;
   for (std::size_t i = 0; i < count; ++i) {
     Point child = parent_of(parents, random);
@@ -119,7 +120,7 @@ std::vector<Point> children_of(const Population& parents, const LevelSpace& spac
   return children;
 }
 
-void judge(SearchState& state, Population& population, std::vector<Point> points, std::size_t keep) {
+void judge(SearchState& state, FrontPopulation& population, std::vector<Point> points, std::size_t keep) {
   const std::vector<Fitness> fitness = state.evaluate(points);
   population.points.insert(population.points.end(), points.begin(), points.end());
   population.fitness.insert(population.fitness.end(), fitness.begin(), fitness.end());
@@ -140,15 +141,15 @@ void evolve(SearchState& state, std::size_t size, std::uint64_t until, Random& r
     std::vector<Point> first;
     if (epoch % 2 == 0) first = front_points(state);
     for (std::size_t i = 0; i < size; ++i) first.push_back(random_point(space, random));
-    Population population;
+    FrontPopulation population;
     judge(state, population, std::move(first), size);
-    for (std::uint64_t stagnant = 0; stagnant < kStagnation && !state.finished() && state.evaluations() < until;) {
+    for (std::uint64_t stagnant = 0; stagnant < kFrontStagnation && !state.finished() && state.evaluations() < until;) {
       const std::uint64_t entries = state.front_entries(), judged = state.evaluations();
       judge(state, population, children_of(population, space, size, random), size);
       if (state.front_entries() > entries) {
         stagnant = 0;
       } else {
-        stagnant += state.evaluations() == judged ? kStagnation / 4 : 1;
+        stagnant += state.evaluations() == judged ? kFrontStagnation / 4 : 1;
       }
     }
   }

@@ -19,8 +19,8 @@ namespace hindsight::optimize {
 namespace {
 
 constexpr std::size_t kPopulation = 20;  // [chosen] a tenth of a budget of 200 queries goes to the first generation
-constexpr std::size_t kTournament = 3;   // [chosen] stronger than offline, as queries are dear
-constexpr int kTries = 8;                // [chosen] batches of moves before a random design is taken instead
+constexpr std::size_t kOnlineTournament = 3;  // [chosen] stronger than offline, as queries are dear
+constexpr int kTries = 8;                     // [chosen] batches of moves before a random design is taken instead
 constexpr std::size_t kTriesPerBatch = 16;
 
 constexpr EnumNames<OnlineMethod, 4> kMethods{{{OnlineMethod::random, "random"},
@@ -66,8 +66,8 @@ class EvolutionStrategy final : public Strategy {
     if (members_.size() < kPopulation) return designs_.random();
     const double rate = usual_mutation_rate(designs_.space());
     return first_open(designs_, [&](int attempt) {
-      Point child = crossover(members_[tournament(fitness_, kTournament, random_)],
-                              members_[tournament(fitness_, kTournament, random_)], random_);
+      Point child = crossover(members_[tournament(fitness_, kOnlineTournament, random_)],
+                              members_[tournament(fitness_, kOnlineTournament, random_)], random_);
       mutate(child, designs_.space(), rate * (1 + attempt), random_);
       return child;
     });

@@ -13,6 +13,8 @@ namespace hindsight::optimize {
 /// Index of the best of `size` entrants drawn with replacement.
 [[nodiscard]] std::size_t tournament(const std::vector<Fitness>& fitness, std::size_t size, Random& random);
 
+/// Share of children that have two parents; the others are mutated copies. [chosen] the usual rate
+inline constexpr double kCrossover = 0.9;
 /// Uniform crossover: every parameter from either parent with equal probability.
 [[nodiscard]] Point crossover(const Point& a, const Point& b, Random& random);
 

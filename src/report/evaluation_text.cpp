@@ -10,8 +10,6 @@
 namespace hindsight::report {
 namespace {
 
-constexpr int kIndent = 2;
-
 std::string layer_name(const EvaluatedNetwork& result, std::int32_t layer) {
   return layer < 0 ? std::string() : result.network->layers()[static_cast<std::size_t>(layer)].name;
 }

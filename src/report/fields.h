@@ -10,6 +10,9 @@
 
 namespace hindsight::report {
 
+/// Columns by which the lines below a heading are moved in.
+inline constexpr int kIndent = 2;
+
 using NamedValues = std::vector<std::pair<std::string_view, double>>;
 
 [[nodiscard]] inline NamedValues fields(const accel::AreaBreakdown& area) {

@@ -12,8 +12,6 @@
 namespace hindsight::report {
 namespace {
 
-constexpr int kIndent = 2;
-
 std::string_view network_validity(bool calibrated, const gpu::NetworkPrediction& prediction) {
   const double outside = outside_latency_frac(prediction);
   return calibrated && outside > 0 && outside < 1

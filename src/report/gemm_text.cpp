@@ -13,8 +13,6 @@
 namespace hindsight::report {
 namespace {
 
-constexpr int kIndent = 2;
-
 std::string title(const GemmReport& report) {
   return fmt::format("GEMM {}, {}, {}, {}\n", shape_text(report.gemm), gpu::to_string(report.gemm.dtype),
                      gpu::to_string(report.gemm.layout), gpu::to_string(report.mode));

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "hindsight/core/provenance.h"
+#include "hindsight/core/statistics.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "report/fields.h"
@@ -21,12 +22,6 @@ using check::OfflineResult;
 constexpr double kInfeasible = std::numeric_limits<double>::infinity();
 constexpr const char* kBestInLog = "best_in_log";
 constexpr const char* kPrime = "prime";
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::vector<std::string> distinct(const check::OfflineStudy& study, std::string OfflineResult::*field) {
   std::vector<std::string> names;

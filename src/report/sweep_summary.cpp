@@ -75,13 +75,13 @@ WorkloadReasons reasons_of(const sweep::WorkloadCounts& counts) {
 }
 
 /// Workloads that share a line.
-struct Group {
+struct WorkloadGroup {
   sweep::WorkloadCounts sum;
   std::uint64_t workloads = 0;
   double least_share = 1, most_share = 0;  ///< feasible, among those that were evaluated
 };
 
-void add(Group& group, const sweep::WorkloadCounts& counts) {
+void add(WorkloadGroup& group, const sweep::WorkloadCounts& counts) {
   ++group.workloads;
   group.sum.feasible += counts.feasible;
   group.sum.infeasible += counts.infeasible;
@@ -100,18 +100,19 @@ void add(Group& group, const sweep::WorkloadCounts& counts) {
 }
 
 /// The families of synthetic networks, and the others, together when they are many, in the order of their first.
-std::vector<Group> grouped(const std::vector<sweep::WorkloadCounts>& workloads) {
+std::vector<WorkloadGroup> grouped(const std::vector<sweep::WorkloadCounts>& workloads) {
   constexpr std::ptrdiff_t kMostOthers = 16;  // [chosen] with seven families still a screen
   const bool others_fit = std::count_if(workloads.begin(), workloads.end(), [](const sweep::WorkloadCounts& counts) {
                             return !workload::synthetic_family_of(counts.name);
                           }) <= kMostOthers;
-  std::vector<Group> groups;
+  std::vector<WorkloadGroup> groups;
   for (const sweep::WorkloadCounts& counts : workloads) {
     const auto family = workload::synthetic_family_of(counts.name);
     const std::string name = family ? "synthetic " + std::string(*family) : others_fit ? counts.name : "others";
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& one) { return one.sum.name == name; });
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const WorkloadGroup& one) { return one.sum.name == name; });
     if (group == groups.end()) {
-      group = groups.insert(groups.end(), Group{});
+      group = groups.insert(groups.end(), WorkloadGroup{});
       group->sum.name = name;
     }
     add(*group, counts);
@@ -130,7 +131,7 @@ std::string table_of_all(const std::vector<sweep::WorkloadCounts>& workloads, in
   return table.render(columns);
 }
 
-std::string table_of_groups(const std::vector<Group>& groups, int columns) {
+std::string table_of_groups(const std::vector<WorkloadGroup>& groups, int columns) {
   Table table;
   table.add_column("workloads", Align::left);
   table.add_column("number", Align::right);
@@ -139,16 +140,16 @@ std::string table_of_groups(const std::vector<Group>& groups, int columns) {
   table.add_column("share", Align::right);
   table.add_column("least", Align::right, 2);
   table.add_column("most", Align::right, 2);
-  const auto add_row = [&](const Group& group) {
+  const auto add_row = [&](const WorkloadGroup& group) {
     const sweep::WorkloadCounts& sum = group.sum;
     const bool evaluated = sum.feasible + sum.infeasible > 0;
     table.add_row({sum.name, std::to_string(group.workloads), with_commas(sum.feasible + sum.infeasible),
                    with_commas(sum.feasible), percent(feasible_share(sum)),
                    evaluated ? percent(group.least_share) : "-", evaluated ? percent(group.most_share) : "-"});
   };
-  Group all;
+  WorkloadGroup all;
   all.sum.name = "all";
-  for (const Group& group : groups) {
+  for (const WorkloadGroup& group : groups) {
     add_row(group);
     all.workloads += group.workloads;
     all.sum.feasible += group.sum.feasible;
@@ -171,8 +172,8 @@ std::string workloads_part(const std::vector<sweep::WorkloadCounts>& workloads, 
     for (const sweep::WorkloadCounts& counts : workloads) reasons.push_back(reasons_of(counts));
     table = table_of_all(workloads, columns);
   } else {
-    const std::vector<Group> groups = grouped(workloads);
-    for (const Group& group : groups) reasons.push_back(reasons_of(group.sum));
+    const std::vector<WorkloadGroup> groups = grouped(workloads);
+    for (const WorkloadGroup& group : groups) reasons.push_back(reasons_of(group.sum));
     table = table_of_groups(groups, columns);
   }
   return "\n" + table + "\nwhy designs are infeasible (share of evaluations; several reasons may hold)\n" +

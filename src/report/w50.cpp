@@ -12,6 +12,7 @@
 #include <set>
 
 #include "hindsight/core/provenance.h"
+#include "hindsight/core/statistics.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "report/fields.h"
@@ -19,13 +20,6 @@
 
 namespace hindsight::report {
 namespace {
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 /// Runs of one table and method, in the order in which they first occur.
 struct Group {
@@ -54,8 +48,14 @@ std::vector<double> values_over(const Group& group, const std::function<double(c
   return values;
 }
 
+/// NaN where no run has such a value.
+double middle_of(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return std::isnan(value); });
+  return values.empty() ? std::numeric_limits<double>::quiet_NaN() : median(std::move(values));
+}
+
 double median_over(const Group& group, const std::function<double(const check::W50Score&)>& value) {
-  return median(values_over(group, value));
+  return middle_of(values_over(group, value));
 }
 
 std::vector<std::size_t> numbers_of_proposals(const std::vector<W50Run>& runs) {
@@ -85,7 +85,7 @@ Summary summary_of(const Group& group, std::size_t tops) {
   });
   for (std::size_t i = 0; i < tops; ++i) {
     const std::vector<double> regrets = values_over(group, [i](const W50Score& score) { return score.top[i].regret; });
-    summary.regret.push_back(median(regrets));
+    summary.regret.push_back(middle_of(regrets));
     if (i == 0 && !regrets.empty()) summary.worst_first = *std::max_element(regrets.begin(), regrets.end());
   }
   for (const double share :

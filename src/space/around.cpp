@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "space/validation.h"
 
 namespace hindsight::space {
@@ -119,10 +120,9 @@ std::unique_ptr<Sampler> make_around_sampler(const DesignSpace& space, const Nei
 }
 
 std::optional<std::uint64_t> reachable_count(const DesignSpace& space, const Neighbourhood& around) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53: sums of doubles are exact below it
   double all = 0;
   for (const double designs : designs_at_distance(space, around)) all += designs;
-  if (all > kExact) return std::nullopt;
+  if (all > kLargestExactInteger) return std::nullopt;
   const bool comes_back = around.steps >= 2;  // one step leaves the centre, the second returns
   return static_cast<std::uint64_t>(all) - (comes_back ? 0 : 1);
 }

@@ -9,6 +9,7 @@
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/space/design_space.h"
 #include "space/validation.h"
 
@@ -16,7 +17,6 @@ namespace hindsight::space {
 namespace {
 
 /// Largest integer below which every integer is a double: 2^53.
-constexpr std::int64_t kExactIntegers = std::int64_t{1} << 53;
 /// How far, relative to its size, the end of a range may lie from the last step: decimal steps are not binary.
 constexpr double kRangeTolerance = 1e-9;
 
@@ -28,7 +28,7 @@ double read_number(const ConfigNode& node) {
                                                           [](char c) { return c >= '0' && c <= '9'; });
     if (digits) {
       const auto integer = parse_int(sign == 1 && text.front() == '+' ? text.substr(1) : text);
-      if (!integer || *integer > kExactIntegers || *integer < -kExactIntegers) {
+      if (!integer || *integer > kLargestExactInteger || *integer < -kLargestExactInteger) {
         node.fail(fmt::format("integer {} is beyond 2^53 (a double cannot hold it exactly). Use a larger unit",
                               in_quotes(text)));
       }

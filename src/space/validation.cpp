@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::space {
 namespace {
@@ -49,8 +50,6 @@ Found problem(ParameterPart part, std::string text, std::size_t level = 0) {
 }
 
 /// 2^53: every whole number up to it is a double of its own.
-constexpr double kLargestCount = 9007199254740992.0;
-
 Found ordinal_problem(const Parameter& parameter) {
   const bool counts = parameter.unit == "count" || parameter.unit == "entries";
   for (std::size_t i = 0; i < parameter.values.size(); ++i) {
@@ -58,7 +57,7 @@ Found ordinal_problem(const Parameter& parameter) {
     if (!std::isfinite(value)) {
       return problem(ParameterPart::levels, "a value is not a finite number. Remove it", i);
     }
-    if (counts && (value < 0.0 || value > kLargestCount || value != std::floor(value))) {
+    if (counts && (value < 0.0 || value > kLargestExactInteger || value != std::floor(value))) {
       return problem(ParameterPart::levels,
                      fmt::format("value {} is not a whole number from 0 to 2^53 (its unit is {}). Change the value or "
                                  "the unit",

@@ -15,6 +15,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/random.h"
+#include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
 #include "hindsight/optimize/propose.h"
 
@@ -149,11 +150,7 @@ class Tally {
     score_.danger = share(dangerous_, looked_at_);
     score_.recall = share(recalled_, good_);
     score_.true_over_predicted = std::numeric_limits<double>::quiet_NaN();
-    if (!ratios_.empty()) {
-      const auto middle = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
-      std::nth_element(ratios_.begin(), middle, ratios_.end());
-      score_.true_over_predicted = *middle;
-    }
+    if (!ratios_.empty()) score_.true_over_predicted = upper_median(ratios_);
     return score_;
   }
 

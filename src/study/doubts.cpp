@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::study {
@@ -17,12 +18,6 @@ constexpr double kMostSpread = 1;
 /// [chosen] Times that a predicted value may be below the best row of the log. The best that any search found beyond
 /// 20,000 rows is 1.4 times better (docs/offline-study.md); ten leaves room for logs of a few hundred rows.
 constexpr double kMostGain = 10;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The best row for these applications, whatever the limits.
 std::optional<double> best_row(const Proposals& proposals) {
@@ -44,7 +39,7 @@ std::vector<std::string> doubts_about(const Proposals& proposals) {
   if (proposals.known.empty()) return doubts;
   std::vector<double> spreads;
   for (const optimize::Proposal& proposal : proposals.result.proposals) spreads.push_back(proposal.relative_spread);
-  if (const double spread = median(spreads); spread >= kMostSpread) {
+  if (const double spread = upper_median(spreads); spread >= kMostSpread) {
     doubts.push_back(
         fmt::format("its networks disagree about these designs {:.2g} times as much as logged designs differ "
                     "from each other. Train on more rows, or longer",

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/log/metric_direction.h"
@@ -90,13 +91,6 @@ std::vector<optimize::MetricValues> on_scale(const std::vector<std::vector<doubl
     for (std::size_t m = 0; m < row.size(); ++m) point[m] = positive[m] ? std::log(row[m]) : row[m];
   }
   return points;
-}
-
-std::optional<double> median(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 /// The largest factor by which some point beats another in every metric; `points` are logarithms.
@@ -186,7 +180,7 @@ FrontTruth truth_of_front(const std::vector<FrontPoint>& points) {
     }
   }
   for (std::size_t m = 0; m < metrics; ++m) {
-    truth.median_ratio.push_back(positive[m] ? median(ratios[m]) : std::nullopt);
+    truth.median_ratio.push_back(positive[m] && !ratios[m].empty() ? std::optional(median(ratios[m])) : std::nullopt);
   }
   const std::vector<optimize::MetricValues> true_points = on_scale(standing, positive);
   for (std::size_t i = 0; i < true_points.size(); ++i) {

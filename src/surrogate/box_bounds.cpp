@@ -12,12 +12,13 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "surrogate/box_relaxation.h"
+#include "surrogate/logistic.h"
 
 namespace hindsight::surrogate {
 namespace {
 
 /// [chosen] Rounds of choosing the tangent of S anew where the last bound is smallest.
-constexpr int kRounds = 3;
+constexpr int kTangentRounds = 3;
 /// As in forward.cpp: logit 69 is beyond any trained head.
 constexpr double kLeastSum = 1e-30;
 
@@ -51,12 +52,6 @@ struct MemberRows {
   HeadRows objective, own_feasible, sum_feasible;
 };
 
-double softplus(double x) { return std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0); }
-double sigmoid(double x) {
-  const double tail = std::exp(-std::abs(x));
-  return x >= 0 ? 1 / (1 + tail) : tail / (1 + tail);
-}
-
 /// S = sum_j softplus(-l_j) over the box.
 Range sum_of_misses(const std::vector<OutputBounds>& reasons, const BoxLevels& box) {
   Range sum;
@@ -69,7 +64,7 @@ Range sum_of_misses(const std::vector<OutputBounds>& reasons, const BoxLevels& b
     logits[j] = 0.5 * (reason.range.lower + reason.range.upper);
     above.col(j) = reason.upper;
   }
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kTangentRounds; ++round) {
     const Eigen::VectorXd slopes = logits.unaryExpr([](double l) { return sigmoid(-l); });
     LevelSum below = -(above * slopes);
     below[0] += logits.unaryExpr([](double l) { return softplus(-l); }).sum() + slopes.dot(logits);

@@ -9,14 +9,15 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/surrogate/architecture.h"
 
 namespace hindsight::surrogate {
 namespace {
 
-/// Slope of the leaky ReLU for negative values, as in forward.cpp. [paper: prime-code, prime_colab.ipynb]
-constexpr double kLeakySlope = 0.1F;
+/// The slope of the leaky ReLU as the arithmetic in float has it.
+constexpr double kSlopeOfFloat = static_cast<float>(kLeakySlope);
 /// [chosen] Rounds of choosing p of a sum over layers anew where the last bound is smallest; more gained nothing.
-constexpr int kRounds = 3;
+constexpr int kSumRounds = 3;
 
 /// The levels of one parameter, checked.
 std::vector<std::uint16_t> levels_of(const std::vector<std::uint16_t>& given, const space::Parameter& parameter) {
@@ -52,7 +53,7 @@ Eigen::MatrixXd unpacked(const PackedLinear& linear) {
   return weight;
 }
 
-double leaky(double y) { return y > 0 ? y : kLeakySlope * y; }
+double leaky(double y) { return y > 0 ? y : kSlopeOfFloat * y; }
 
 /// Ranges of several values per layer of the application: n x l.
 struct Ranges {
@@ -69,13 +70,13 @@ Lines lines_of(const Ranges& ranges) {
   for (Eigen::Index i = 0; i < n * layers; ++i) {
     const double lower = ranges.lower.data()[i], upper = ranges.upper.data()[i];
     if (lower >= 0 || upper <= 0) {
-      lines.below.data()[i] = lines.above.data()[i] = lower >= 0 ? 1 : kLeakySlope;
+      lines.below.data()[i] = lines.above.data()[i] = lower >= 0 ? 1 : kSlopeOfFloat;
       continue;
     }
-    const double slope = (upper - kLeakySlope * lower) / (upper - lower);
-    lines.below.data()[i] = upper >= -lower ? 1 : kLeakySlope;
+    const double slope = (upper - kSlopeOfFloat * lower) / (upper - lower);
+    lines.below.data()[i] = upper >= -lower ? 1 : kSlopeOfFloat;
     lines.above.data()[i] = slope;
-    lines.above_offset.data()[i] = (kLeakySlope - slope) * lower;
+    lines.above_offset.data()[i] = (kSlopeOfFloat - slope) * lower;
   }
   return lines;
 }
@@ -235,7 +236,7 @@ Pooled pool(const LayerBounds::Output& layers, const BoxLevels& box) {
   Eigen::VectorXd terms = 0.5 * (lowest + highest);
   pool_above(pooled, layers, (terms.array() - log_sum_exp(terms)).exp(), box);
   double best = pooled.range.lower;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kSumRounds; ++round) {
     const double total = log_sum_exp(terms);
     const Eigen::VectorXd p = (terms.array() - total).exp();
     LevelSum below = layers.lower * p;

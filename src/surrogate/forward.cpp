@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/surrogate/architecture.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -68,8 +69,8 @@ enum class Activation { none, relu, leaky_relu };
   return static_cast<float>(double{factor} * (double{largest} + std::log(double{share})));
 }
 
-/// Slope of the leaky ReLU for negative values. [paper: prime-code, prime_colab.ipynb]
-constexpr float kLeakySlope = 0.1F;
+/// The slope of the leaky ReLU as the arithmetic in float has it.
+constexpr float kSlope = static_cast<float>(kLeakySlope);
 /// Added to the variance of a layer norm. [paper: prime-code, prime_colab.ipynb]
 constexpr float kNormEpsilon = 1e-5F;
 
@@ -140,7 +141,7 @@ struct Forward {
         Float& target = at(output + (first_output + o) * kBlockRows, r * Isa::kLanes);
         if constexpr (kActivation == Activation::none) target = y;
         if constexpr (kActivation == Activation::relu) target = y > 0.0F ? y : Float{};
-        if constexpr (kActivation == Activation::leaky_relu) target = y > 0.0F ? y : y * kLeakySlope;
+        if constexpr (kActivation == Activation::leaky_relu) target = y > 0.0F ? y : y * kSlope;
       }
     }
   }
@@ -380,7 +381,7 @@ struct Forward {
         for (std::ptrdiff_t t = 0; t < parameters; ++t) {
           sum += at(tables.rows.data() + tables.offsets[static_cast<std::size_t>(t)] + design[t] * tables.width, j);
         }
-        if constexpr (kActivation == Activation::leaky_relu) sum = sum > 0.0F ? sum : sum * kLeakySlope;
+        if constexpr (kActivation == Activation::leaky_relu) sum = sum > 0.0F ? sum : sum * kSlope;
         for (int k = 0; k < Isa::kLanes; ++k) output[(j + k) * kBlockRows + lane] = sum[k];
       }
     }
@@ -415,7 +416,7 @@ struct Forward {
       for (std::ptrdiff_t j = 0; j < mlp.first.width; ++j) {
         for (std::ptrdiff_t lane = 0; lane < designs.lanes; lane += Isa::kLanes) {
           const Float sum = at(scratch.of_design + j * kBlockRows, lane) + start[j];
-          at(scratch.activated + j * kBlockRows, lane) = sum > 0.0F ? sum : sum * kLeakySlope;
+          at(scratch.activated + j * kBlockRows, lane) = sum > 0.0F ? sum : sum * kSlope;
         }
       }
       const float* last = run(mlp.rest, scratch.activated, designs.lanes, scratch);

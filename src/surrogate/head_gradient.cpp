@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/surrogate/architecture.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Slope of the leaky ReLU for negative values (architecture.h).
-constexpr double kLeakySlope = 0.1;
 
 Eigen::MatrixXd matrix_of(const Tensor& tensor) {
   const Eigen::Index rows = tensor.shape.front();

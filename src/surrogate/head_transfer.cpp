@@ -20,7 +20,7 @@ constexpr std::array<double, 6> kNoises = {1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
 constexpr double kShiftVariance = 10;
 /// [chosen] Gauss-Newton ends after so many steps, or when a step improves by less than the share; a step is halved so
 /// often before it is given up.
-constexpr int kMostSteps = 8;
+constexpr int kMostRounds = 8;
 constexpr double kLeastImprovement = 1e-4;
 constexpr int kMostHalvings = 6;
 
@@ -207,7 +207,7 @@ Moves HeadTransfer::fit(const MoveChoice& choice, std::size_t member) const {
     for (const Eigen::VectorXd& part : d) sum += choice.noise * part.squaredNorm();
     return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
   };
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMostRounds; ++step) {
     const HeadResponse at = frames_[member].respond(in_weights(now), questions_, parts);
     Eigen::VectorXd right = targets_ - at.values;
     Eigen::MatrixXd kernel = Eigen::MatrixXd::Zero(right.size(), right.size());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "surrogate/logistic.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -31,11 +32,8 @@ constexpr double kWorthMoving = 0.002;
 constexpr double kGoodEnough = -0.002;
 /// [chosen] Newton's steps and halvings; the largest share of the curvature's bound that is taken where rows are so far
 /// off that their likelihood has none.
-constexpr int kMostSteps = 60, kMostHalvings = 20, kRelinearised = 3;
+constexpr int kMostNewtonSteps = 60, kMostHalvings = 20, kRelinearised = 3;
 constexpr double kLeastCurvature = 0.05, kConverged = 1e-7;
-
-double log1p_exp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// Log likelihood of what a row says of a miss, and its first two derivatives by the miss (the second negated).
 struct Likelihood {
@@ -44,12 +42,12 @@ struct Likelihood {
 Likelihood likelihood(double target, double m, double s) {
   if (target > 0 && std::isfinite(target)) {
     const double z = (target - m) / s;
-    return {.value = -std::log(s) - z - 2 * log1p_exp(-z),
+    return {.value = -std::log(s) - z - 2 * softplus(-z),
             .slope = std::tanh(z / 2) / s,
             .curvature = std::max(2 * sigmoid(z) * sigmoid(-z), kLeastCurvature / 2) / (s * s)};
   }
   const double sign = target > 0 ? -1 : 1, x = sign * m / s;
-  return {.value = -log1p_exp(x),
+  return {.value = -softplus(x),
           .slope = -sign * sigmoid(x) / s,
           .curvature = std::max(sigmoid(x) * sigmoid(-x), kLeastCurvature / 4) / (s * s)};
 }
@@ -68,7 +66,7 @@ Mode most_probable(const Eigen::MatrixXd& kernel, const Eigen::VectorXd& start, 
   Mode mode{.dual = Eigen::VectorXd::Zero(n)};
   Eigen::VectorXd moved = Eigen::VectorXd::Zero(n);
   mode.score = score(mode.dual, moved);
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMostNewtonSteps; ++step) {
     Eigen::VectorXd slope(n), root(n);
     for (Eigen::Index i = 0; i < n; ++i) {
       const Likelihood at = likelihood(targets[i], start[i] + moved[i], s);
@@ -130,7 +128,8 @@ Linear linear_at(const LimitTask& task, std::size_t member, const Moves& moves, 
 }
 std::vector<Part> parts_of(const LimitTask& task, std::size_t set) {
   std::vector<Part> parts;
-  for (const Part part : limit_sets()[set]) {
+  const auto& sets = limit_sets();
+  for (const Part part : sets[set]) {
     if (task.frames->front().has(part)) parts.push_back(part);
   }
   return parts;

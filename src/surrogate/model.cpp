@@ -12,6 +12,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/workload/layer_features.h"
+#include "surrogate/logistic.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -21,17 +22,17 @@ constexpr std::size_t kRowsPerChunk = 4096;
 /// [chosen] Their mean is right within a tenth of the spread of designs.
 constexpr Eigen::Index kTypicalDesigns = 256;
 
-[[noreturn]] void refuse(const std::string& problem) {
+[[noreturn]] void refuse_parts(const std::string& problem) {
   throw Error(ErrorKind::incompatible, "the model contradicts itself: " + problem);
 }
 
 void require_count(std::string_view what, Eigen::Index found, std::size_t wanted) {
-  if (found != static_cast<Eigen::Index>(wanted)) refuse(fmt::format("{} for {}, not {}", found, what, wanted));
+  if (found != static_cast<Eigen::Index>(wanted)) refuse_parts(fmt::format("{} for {}, not {}", found, what, wanted));
 }
 
 void require_deviations(std::string_view what, const Eigen::VectorXd& mean, const Eigen::VectorXd& deviation) {
   const bool usable = mean.allFinite() && deviation.allFinite() && (deviation.array() >= 0).all();
-  if (!usable) refuse(fmt::format("the scaler of {} is not finite or has a negative deviation", what));
+  if (!usable) refuse_parts(fmt::format("the scaler of {} is not finite or has a negative deviation", what));
 }
 
 void require_consistent(const Model::Parts& parts) {
@@ -40,7 +41,7 @@ void require_consistent(const Model::Parts& parts) {
   const auto& constraint = parts.constraint_scaler;
   require_count("means of context features", context.mean.size(), context.feature_names.size());
   require_count("deviations of context features", context.deviation.size(), context.feature_names.size());
-  if (objective.context_names.empty()) refuse("it was trained on no context");
+  if (objective.context_names.empty()) refuse_parts("it was trained on no context");
   require_count("means of the objective", objective.mean.size(), objective.context_names.size());
   require_count("deviations of the objective", objective.deviation.size(), objective.context_names.size());
   require_count("weights of the objective's mean", objective.mean_weights.size(), context.feature_names.size() + 1);
@@ -54,45 +55,40 @@ void require_consistent(const Model::Parts& parts) {
   require_deviations("the objective", objective.mean, objective.deviation);
   require_deviations("constraints", constraint.mean, constraint.deviation);
   if (!objective.mean_weights.allFinite() || !objective.deviation_weights.allFinite()) {
-    refuse("the weights of the objective's scale are not finite");
+    refuse_parts("the weights of the objective's scale are not finite");
   }
-  if (constraint.names != parts.constraint_names) refuse("constraint names differ from those of their scaler");
+  if (constraint.names != parts.constraint_names) refuse_parts("constraint names differ from those of their scaler");
   if (!(parts.feasibility_temperature > 0) || !std::isfinite(parts.feasibility_temperature)) {
-    refuse(fmt::format("feasibility temperature {}", parts.feasibility_temperature));
+    refuse_parts(fmt::format("feasibility temperature {}", parts.feasibility_temperature));
   }
   for (const dataset::Context& each : parts.training_contexts) {
     require_count("features of context '" + each.name + "'", each.features.size(), each.feature_names.size());
   }
-  if (parts.members.empty()) refuse("it has no network");
+  if (parts.members.empty()) refuse_parts("it has no network");
   std::vector<std::int64_t> levels;
   for (const space::Parameter& parameter : parts.space.parameters()) {
     levels.push_back(static_cast<std::int64_t>(parameter.level_count()));
   }
   for (const Network& member : parts.members) {
     const Architecture& architecture = member.architecture();
-    if (architecture.kind != parts.members.front().architecture().kind) refuse("its networks are of different kinds");
-    if (architecture.level_counts != levels) refuse("a network was made for other parameters than the space has");
+    if (architecture.kind != parts.members.front().architecture().kind)
+      refuse_parts("its networks are of different kinds");
+    if (architecture.level_counts != levels) refuse_parts("a network was made for other parameters than the space has");
     if (architecture.kind == NetworkKind::layers &&
         architecture.layer_features != std::ssize(workload::layer_features())) {
-      refuse(fmt::format("its networks see {} features of a layer, and layers have {}. Train the model again",
-                         architecture.layer_features, workload::layer_features().size()));
+      refuse_parts(fmt::format("its networks see {} features of a layer, and layers have {}. Train the model again",
+                               architecture.layer_features, workload::layer_features().size()));
     }
     if (architecture.context_size != parts.members.front().architecture().context_size) {
-      refuse("some of its networks see the application and some do not");
+      refuse_parts("some of its networks see the application and some do not");
     }
     if (architecture.context_size != 0) {
       require_count("context features", architecture.context_size, context.feature_names.size());
-      if (parts.training_contexts.empty()) refuse("its networks see an application, but none is named");
+      if (parts.training_contexts.empty()) refuse_parts("its networks see an application, but none is named");
     }
     require_count("constraints", architecture.constraint_count, parts.constraint_names.size());
     require_count("reasons", architecture.reason_count, parts.reason_names.size());
   }
-}
-
-/// Logistic function, without overflow.
-double sigmoid(double x) {
-  const double tail = std::exp(-std::abs(x));
-  return x >= 0 ? 1 / (1 + tail) : tail / (1 + tail);
 }
 
 /// Mean over views and members of an ensemble, and how far both disagree.

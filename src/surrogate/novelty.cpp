@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/statistics.h"
 #include "hindsight/workload/layer_features.h"
 #include "surrogate/head_training.h"
 
@@ -40,12 +41,6 @@ constexpr std::size_t kMostCompared = 64;
 /// [chosen] Added to the variances of layers, of which each is 1: what never varied among those learnt counts ten
 /// times.
 constexpr double kLeastVariance = 0.01;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The layers learnt, and to whom each belongs.
 class Learnt {
@@ -109,7 +104,7 @@ class Learnt {
     const PreparedContext prepared = model_.prepare(application);
     const EnsemblePrediction prediction =
         model_.predict(typical_designs(model_.parts().space), {.feasibility = false, .constraints = false}, prepared);
-    return prepared.scale.deviation * median({prediction.spread.begin(), prediction.spread.end()});
+    return prepared.scale.deviation * upper_median({prediction.spread.begin(), prediction.spread.end()});
   }
 
   const Model& model_;
@@ -138,7 +133,7 @@ std::optional<ExpectedError> expected_error(const ErrorCalibration& calibration,
   nearest.resize(std::min(nearest.size(), kCalibrationNeighbours));
   std::vector<double> errors;
   for (const auto& one : nearest) errors.push_back(one.median_error);
-  return ExpectedError{.median_error = median(errors),
+  return ExpectedError{.median_error = upper_median(errors),
                        .least_error = std::ranges::min(errors),
                        .most_error = std::ranges::max(errors),
                        .networks = errors.size(),

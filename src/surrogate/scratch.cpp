@@ -13,7 +13,7 @@ namespace hindsight::surrogate {
 namespace {
 
 /// [chosen] Few rows are learned by heart long before a recipe's steps for thousands.
-constexpr std::int64_t kMostSteps = 500;
+constexpr std::int64_t kMostScratchSteps = 500;
 /// [chosen] Batches of more pairs of a design and a layer repeat the same rows.
 constexpr std::int64_t kFewestPairs = 200, kMostPairs = 2000;
 
@@ -31,8 +31,8 @@ std::int64_t pairs_of(const dataset::Dataset& data) {
 Recipe scratch_recipe(const std::string& recipe_text, const dataset::Dataset& data, std::uint64_t seed) {
   Recipe recipe = parse_recipe(recipe_text, "the model's recipe");
   const auto rows = static_cast<std::int64_t>(data.size());
-  recipe.steps = std::min(recipe.steps, kMostSteps);
-  recipe.final_steps = std::min(recipe.final_steps, kMostSteps);
+  recipe.steps = std::min(recipe.steps, kMostScratchSteps);
+  recipe.final_steps = std::min(recipe.final_steps, kMostScratchSteps);
   recipe.batch_pairs = std::min(recipe.batch_pairs, std::clamp(pairs_of(data), kFewestPairs, kMostPairs));
   recipe.batch_feasible = std::min(recipe.batch_feasible, rows);
   recipe.batch_infeasible = std::min(recipe.batch_infeasible, rows);

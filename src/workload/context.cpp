@@ -70,13 +70,13 @@ bool has_one_row(const Layer& /*layer*/, const GemmLayer& gemm) { return gemm.m 
 double weight_bytes_with_repeats(const GemmLayer& gemm) { return repeats(gemm) * trained_weight_bytes(gemm); }
 double activations_of(const Network& network) { return network.totals().input_bytes + network.totals().output_bytes; }
 
-struct Feature {
+struct NetworkFeature {
   ContextFeature meaning;
   double (*compute)(const Network&);
 };
 
-const std::vector<Feature>& features() {
-  static const std::vector<Feature> table{
+const std::vector<NetworkFeature>& features() {
+  static const std::vector<NetworkFeature> table{
       {{"convolution_layers", "Convolutions, dense, grouped and transposed; repeats counted."},
        [](const Network& net) { return static_cast<double>(count_layers(net).convolution); }},
       {{"depthwise_layers", "Depthwise convolutions; repeats counted."},
@@ -136,7 +136,7 @@ const std::vector<Feature>& features() {
 const std::vector<ContextFeature>& context_features() {
   static const std::vector<ContextFeature> list = [] {
     std::vector<ContextFeature> result;
-    for (const Feature& feature : features()) result.push_back(feature.meaning);
+    for (const NetworkFeature& feature : features()) result.push_back(feature.meaning);
     return result;
   }();
   return list;
@@ -145,7 +145,7 @@ const std::vector<ContextFeature>& context_features() {
 std::vector<double> context_vector(const Network& network) {
   std::vector<double> values;
   values.reserve(features().size());
-  for (const Feature& feature : features()) {
+  for (const NetworkFeature& feature : features()) {
     values.push_back(feature.compute(network));
     HINDSIGHT_ENSURE(std::isfinite(values.back()) && values.back() >= 0.0);
   }

@@ -15,14 +15,10 @@
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::workload {
 namespace {
-
-/// Doubles are exact up to here; every count of this layer must be.
-constexpr double kExactLimit = 9007199254740992.0;  // 2^53
-/// [chosen] Keeps sums and differences of sizes far inside 64 bits; the largest real dimension is a vocabulary.
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 
 constexpr EnumNames<LayerType, 5> kTypeNames{{{LayerType::convolution, "convolution"},
                                               {LayerType::depthwise_convolution, "depthwise_convolution"},
@@ -242,7 +238,7 @@ std::string find_problem(const Layer& layer, std::int64_t batch) {
       {"parameters", parameters_of(layer, shape) * repeat},
   }};
   for (const auto& [what, count] : counts) {
-    if (!(count <= kExactLimit)) {
+    if (!(count <= kLargestExactInteger)) {
       return fmt::format("{:.3g} {} are more than 2^53 and cannot be counted exactly", count, what);
     }
   }

@@ -19,13 +19,13 @@ double log2_of(std::int64_t size) { return std::log2(static_cast<double>(size));
 double log2_above(double size) { return std::log2(1 + size); }
 double weight_bytes(const GemmLayer& layer) { return layer.weights_are_activations ? 0 : layer.weight_bytes; }
 
-struct Feature {
+struct LayerFormula {
   LayerFeature meaning;
   double (*compute)(const Place&);
 };
 
-const std::vector<Feature>& features() {
-  static const std::vector<Feature> table{
+const std::vector<LayerFormula>& features() {
+  static const std::vector<LayerFormula> table{
       {{"log2_m", "Rows of the product: output pixels or tokens, batch included."},
        [](const Place& p) { return log2_of(p.layer.m); }},
       {{"log2_n", "Columns of the product: output channels of one group."},
@@ -73,7 +73,7 @@ const std::vector<Feature>& features() {
 const std::vector<LayerFeature>& layer_features() {
   static const std::vector<LayerFeature> all_meanings = [] {
     std::vector<LayerFeature> meanings;
-    for (const Feature& feature : features()) meanings.push_back(feature.meaning);
+    for (const LayerFormula& feature : features()) meanings.push_back(feature.meaning);
     return meanings;
   }();
   return all_meanings;
@@ -89,7 +89,7 @@ LayerTable layer_table(const std::vector<GemmLayer>& layers) {
                       .previous_output_bytes = previous,
                       .last = &layer == &layers.back()};
     std::vector<double> row;
-    for (const Feature& feature : features()) row.push_back(feature.compute(place));
+    for (const LayerFormula& feature : features()) row.push_back(feature.compute(place));
     earlier += weight_bytes(layer) * static_cast<double>(layer.repeat);
     previous = layer.output_bytes;
     const auto last = table.features.end() - static_cast<std::ptrdiff_t>(table.rows() > 0 ? width : 0);

@@ -10,14 +10,13 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::workload {
 namespace {
 
 /// Bumped when canonical_definition() changes its meaning: hashes in logs depend on it.
 constexpr int kDefinitionVersion = 1;
-constexpr double kExactLimit = 9007199254740992.0;  // 2^53: sums of doubles are exact below
-
 /// One spelling for layers that mean the same, so that reading what was written gives an equal layer.
 Layer normalised(Layer layer) {
   if (layer.type == LayerType::matmul) {
@@ -70,7 +69,7 @@ Network::Network(std::string name, std::string description, std::string source, 
     add(totals_, gemms_.back());
   }
   for (const double total : {totals_.macs, totals_.parameters, totals_.input_bytes, totals_.output_bytes}) {
-    if (!(total <= kExactLimit)) {
+    if (!(total <= kLargestExactInteger)) {
       throw Error(
           ErrorKind::usage,
           fmt::format("network '{}': a total of {:.3g} is more than 2^53 and cannot be counted exactly", name_, total));

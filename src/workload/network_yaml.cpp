@@ -19,6 +19,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/workload/network.h"
 #include "hindsight/workload/prime_applications.h"
 #include "hindsight/workload/synthetic.h"
@@ -28,8 +29,6 @@ namespace {
 
 constexpr const char* kFolder = "data/workloads";
 constexpr std::int64_t kFormatVersion = 1;
-/// [chosen] The bound of what a file may ask for: far above any network, low enough to stay responsive.
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 constexpr const char* kAttention = "attention";
 constexpr const char* kScores = ".scores";
 constexpr const char* kValues = ".values";
@@ -220,7 +219,7 @@ Network read_network(const ConfigNode& root) {
   ExtraParameters extra;
   if (const std::optional<ConfigNode> node = root.find("extra_parameters")) {
     node->require_only_keys({"count", "what"});
-    extra.count = node->at("count").as_int(1, std::int64_t{1} << 53);
+    extra.count = node->at("count").as_int(1, kLargestExactInteger);
     extra.what = node->at("what").as_string();
   }
   const std::optional<ConfigNode> stand_in = root.find("stand_in");

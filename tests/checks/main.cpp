@@ -7,6 +7,7 @@
 #include "checks/functions.h"
 #include "checks/header_list.h"
 #include "checks/layering.h"
+#include "checks/loops.h"
 #include "checks/openings.h"
 #include "checks/sources.h"
 
@@ -32,12 +33,14 @@ int main(int argc, char** argv) {
     if (argc == 3 && check == "sources") return report(check, checks::check_sources(argv[2]));
     if (argc == 3 && check == "openings") return report(check, checks::check_openings(argv[2]));
     if (argc == 3 && check == "functions") return report(check, checks::check_functions(argv[2]));
+    if (argc == 3 && check == "loops") return report(check, checks::check_loops(argv[2]));
     if (argc == 4 && check == "headers") return report(check, checks::check_header_list(argv[2], argv[3]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "repository_checks: %s\n", error.what());
     return 1;
   }
-  std::fprintf(stderr,
-               "usage: repository_checks (layering|sources|openings|functions) ROOT | headers ROOT COMPILED_LIST\n");
+  std::fprintf(
+      stderr,
+      "usage: repository_checks (layering|sources|openings|functions|loops) ROOT | headers ROOT COMPILED_LIST\n");
   return 2;
 }

@@ -13,6 +13,7 @@
 #include "checks/functions.h"
 #include "checks/header_list.h"
 #include "checks/layering.h"
+#include "checks/loops.h"
 #include "checks/openings.h"
 #include "checks/source_text.h"
 #include "checks/sources.h"
@@ -246,6 +247,27 @@ TEST(Functions, TypesTablesAndNamespacesMayBeLong) {
                                  "const std::array<int, f(3)> t =", "struct alignas(16) S", "extern \"C\""}) {
     SCOPED_TRACE(head);
     EXPECT_TRUE(functions_of(head + " {" + lines + "};\n").empty());
+  }
+}
+
+TEST(Loops, ARangeInsideATemporaryIsFound) {
+  const auto loops_of = [](const std::string& loop) {
+    const TemporaryFolder tree;
+    tree.write("src/a/a.cpp", "void g() {\n  " + loop + "\n}\n");
+    return check_loops(tree.path());
+  };
+  for (const char* loop : {"for (x : f().items()) {}", "for (const auto& [k, v] : a::parse(t, \"(\").at(\"k\")) {}",
+                           "for(auto x: read<A, B>(t).all.rows()) {}", "for (A::B x\n : A{1, {2}}.all()) {}",
+                           "for (x : f() ->items) {}", "for (x : f().rows[0]) {}"}) {
+    SCOPED_TRACE(loop);
+    expect_one(loops_of(loop), "src/a/a.cpp", 2, "temporary");
+  }
+  for (const char* loop :
+       {"for (x : f()) {}", "for (x : f(a.b()).rows) {}", "for (x : a.items()) {}", "for (x : a.f().items()) {}",
+        "// for (x : f().items()) {}", "for (int i = f().n; i < g().n; ++i) {}", "for (x : items) f(x).g();",
+        "transform(x ? f().a : f().b);", "for (x : (a ? b : c)) {}", "for (x : std::vector<int>{f().n}) {}"}) {
+    SCOPED_TRACE(loop);
+    EXPECT_TRUE(loops_of(loop).empty());
   }
 }
 

@@ -57,6 +57,8 @@ namespace hindsight {
 /// others (control characters, marks of direction and of zero width), become \xNN or \uNNNN; more than `max_width`
 /// characters end in "…".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_width = 80);
+/// As `max_width`: more characters than a cell or a file of ours may have, so that nothing is cut.
+inline constexpr std::size_t kWholeText = std::size_t{1} << 24U;
 /// Whether `printable` would leave every character as it is: what a name must be.
 [[nodiscard]] bool is_printable(std::string_view text);
 

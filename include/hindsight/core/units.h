@@ -3,6 +3,8 @@
 /// kB = 1000 bytes, KiB = 1024 bytes.
 #pragma once
 
+#include <cstdint>
+
 namespace hindsight {
 
 namespace units {
@@ -19,6 +21,10 @@ inline constexpr double kMib = 1024 * kKib;
 inline constexpr double kPerMilli = 1e3;
 inline constexpr double kPerMicro = 1e6;
 }  // namespace units
+
+inline constexpr double kBitsPerByte = 8;
+/// Doubles, and so numbers in JSON, hold every whole number up to this one: 2^53.
+inline constexpr std::int64_t kLargestExactInteger = std::int64_t{1} << 53;
 
 /// Operations per multiply-accumulate (MAC).
 inline constexpr double kOpsPerMac = 2.0;

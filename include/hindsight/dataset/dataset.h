@@ -6,6 +6,7 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "hindsight/space/design_space.h"
 
 namespace hindsight::dataset {
+
+/// What stands for a number that a row does not know.
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Most reasons a dataset tells apart. Further ones, the rarest, share the reason "other".
 inline constexpr std::size_t kMaxReasons = 64;

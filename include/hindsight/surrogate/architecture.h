@@ -70,6 +70,9 @@
 
 namespace hindsight::surrogate {
 
+/// Slope of the leaky ReLU for negative values. [paper: prime-code, prime_colab.ipynb]
+inline constexpr double kLeakySlope = 0.1;
+
 enum class NetworkKind { experts, margins, layers };
 /// Error{incompatible} for an unknown name: they come from files.
 [[nodiscard]] NetworkKind parse_network_kind(const std::string& name);

@@ -9,6 +9,10 @@
 
 namespace hindsight::workload {
 
+/// The largest size, stride or padding of a layer. [chosen] Keeps sums and differences of sizes far inside 64 bits; the
+/// largest real dimension is a vocabulary.
+inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
+
 enum class LayerType {
   convolution,             ///< groups >= 1, dilation >= 1
   depthwise_convolution,   ///< groups == in_channels, one filter (or a multiplier) per channel

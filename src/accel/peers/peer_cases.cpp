@@ -50,9 +50,9 @@ std::optional<double> find_number(std::string_view text, std::string_view key) {
 }
 
 /// Fields of one case, with errors that name its line.
-class Reader {
+class CaseReader {
  public:
-  explicit Reader(const PeerCase& peer_case) : case_(peer_case) {}
+  explicit CaseReader(const PeerCase& peer_case) : case_(peer_case) {}
 
   [[nodiscard]] double number(std::string_view text, std::string_view key) const {
     const std::optional<double> value = find_number(text, key);
@@ -131,7 +131,7 @@ void add_recorded(const PeerCase& peer_case, PeerComparison& comparison, const s
 }
 
 PeerComparison compare_scale_sim(const PeerCase& peer_case) {
-  const Reader reader(peer_case);
+  const CaseReader reader(peer_case);
   const auto [rows, columns] = reader.product(peer_case.hardware, "");
   const bool user_mode = peer_case.hardware.find("USER") != std::string::npos;
   Stationary stationary = Stationary::output;
@@ -192,7 +192,7 @@ Gemm gemm_from_name(const PeerCase& peer_case) {
 }
 
 PeerComparison compare_timeloop(const PeerCase& peer_case) {
-  const Reader reader(peer_case);
+  const CaseReader reader(peer_case);
   const auto [rows, columns] = reader.product(peer_case.hardware, "");
   constexpr double kWordsPerKilobyte = 1024;  // 8-bit words
   const TimeloopArchitecture architecture{.rows = rows,
@@ -234,7 +234,7 @@ PeerComparison compare_timeloop(const PeerCase& peer_case) {
 }
 
 PeerComparison compare_maestro(const PeerCase& peer_case) {
-  const Reader reader(peer_case);
+  const CaseReader reader(peer_case);
   const MaestroArchitecture architecture{
       .pes = reader.number(peer_case.hardware, ""),
       .cluster_pes = reader.number(peer_case.hardware, "cluster "),
@@ -265,7 +265,7 @@ PeerComparison compare_maestro(const PeerCase& peer_case) {
 }
 
 std::optional<PeerComparison> compare_zigzag(const PeerCase& peer_case) {
-  const Reader reader(peer_case);
+  const CaseReader reader(peer_case);
   const bool edge_tpu = peer_case.hardware.starts_with("edge_tpu_like");
   if (!edge_tpu && !peer_case.hardware.starts_with("tpu_like")) return std::nullopt;
   const std::vector<double> sizes = reader.tuple(peer_case.dims);

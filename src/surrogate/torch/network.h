@@ -12,9 +12,6 @@
 
 namespace hindsight::surrogate::torch_backend {
 
-/// Slope of the leaky ReLU for negative values [paper: prime-code].
-inline constexpr double kLeakySlope = 0.1;
-
 /// Inverted dropout with its own generator; rate 0 changes nothing.
 class Dropout {
  public:

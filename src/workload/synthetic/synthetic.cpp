@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "workload/synthetic/families.h"
 
 namespace hindsight::workload {
@@ -19,8 +20,6 @@ constexpr std::string_view kSetPrefix = "synthetic:";
 constexpr std::string_view kNamePrefix = "synthetic";
 /// [chosen] A set is built before anything else happens: 10,000 networks take some seconds.
 constexpr std::int64_t kMostNetworks = 10'000;
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;  // JSON numbers stay exact
-
 /// [chosen] From keyword spotting to the largest language models of one board; what is drawn outside is drawn again.
 /// Pictures of more than 0.3 T MACs or 1 GB of weights and prompts of more than 20 T MACs are no work for one chip.
 constexpr double kFewestMacs = 1e6, kFewestWeightBytes = 1e4;
@@ -149,7 +148,7 @@ SetText parse_set(std::string_view text) {
   if (members.size() > 2 || pieces.size() > 2) refuse_set(text, "one '@' and one '/' at most");
   SetText set;
   set.count = number(pieces[0], "count", 1, kMostNetworks);
-  if (pieces.size() == 2) set.seed = number(pieces[1], "seed", 0, kLargestSeed);
+  if (pieces.size() == 2) set.seed = number(pieces[1], "seed", 0, kLargestExactInteger);
   if (members.size() == 2) set.index = number(members[1], "index", 0, set.count - 1);
   return set;
 }
@@ -197,7 +196,7 @@ std::optional<Network> find_synthetic(std::string_view name) {
                             printable(name), parts->version, kSyntheticVersion));
   }
   const bool in_range =
-      parts->seed >= 0 && parts->seed <= kLargestSeed && parts->index >= 0 && parts->index < kMostNetworks;
+      parts->seed >= 0 && parts->seed <= kLargestExactInteger && parts->index >= 0 && parts->index < kMostNetworks;
   if (in_range) {
     const auto seed = static_cast<std::uint64_t>(parts->seed), index = static_cast<std::uint64_t>(parts->index);
     const std::string known = name_of(seed, index);
@@ -205,7 +204,7 @@ std::optional<Network> find_synthetic(std::string_view name) {
     throw Error(ErrorKind::usage, fmt::format("there is no network '{}'. Did you mean '{}'?", printable(name), known));
   }
   throw Error(ErrorKind::usage, fmt::format("there is no network '{}' (seeds lie in 0..{}, numbers in 0..{})",
-                                            printable(name), kLargestSeed, kMostNetworks - 1));
+                                            printable(name), kLargestExactInteger, kMostNetworks - 1));
 }
 
 std::optional<std::string_view> synthetic_family_of(std::string_view name) {
