@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "file_roles.h"
@@ -10,6 +11,7 @@
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/progress.h"
 #include "hindsight/report/model.h"
 #include "hindsight/report/proposals.h"
 #include "hindsight/study/proposals.h"
@@ -83,6 +85,23 @@ study::ProposalRequest request_of(const Options& options) {
   return request;
 }
 
+/// The line of a search that takes long enough to need one.
+class ProofProgress {
+ public:
+  void update(std::uint64_t done, std::uint64_t total) {
+    const std::scoped_lock lock(mutex_);
+    if (!line_) line_ = std::make_unique<Progress>("prove", total, "boxes", false);
+    line_->update(done);
+  }
+  void finish() {
+    if (line_) line_->finish();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Progress> line_;
+};
+
 void show(const Options& options, const study::Proposals& proposals) {
   if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, report::proposals_csv(proposals));
   if (options.csv == "-") {
@@ -111,12 +130,15 @@ int run(const Options& options, const Provenance& provenance) {
   }
   if (!options.request.pareto.empty()) require_for_front(options);
   require_separate_files(options);
-  const study::ProposalRequest request = request_of(options);
+  study::ProposalRequest request = request_of(options);
+  ProofProgress progress;
+  request.options.search.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   std::optional<study::ProposalRecord> record;
   const study::Proposals proposals = study::propose(request, [&](const optimize::ProposeOptions& how) {
     install_interrupt_handlers();  // before there is a run that Ctrl-C would leave unended
     if (!request.log.empty()) record.emplace(request, how, provenance);
   });
+  progress.finish();
   show(options, proposals);
   if (record) finish(*record, proposals);
   const bool interrupted = proposals.result.solution.termination == optimize::Termination::interrupted;
@@ -139,7 +161,7 @@ void add_propose(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean, or mean]");
   verb->add_option("--weights", how.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
-  verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration");
+  verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration, exact");
   verb->add_option("--evaluations", options->evaluations, "Designs to judge [50000]")->check(between(1, kLargestCount));
   verb->add_option("--top,-n", options->top, "Proposals, or points of the front [10]")
       ->check(between(1, kMostProposals));

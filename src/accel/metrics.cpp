@@ -63,4 +63,27 @@ double smallest_value(const Metric& metric, const space::DesignSpace& space, con
   return metric.of_design(ConfigBinding(space).bind(values), technology);
 }
 
+std::pair<double, double> value_range(const Metric& metric, const ConfigBinding& binding,
+                                      const space::DesignSpace& space,
+                                      const std::vector<std::vector<std::uint16_t>>& box,
+                                      const Technology& technology) {
+  constexpr double kRounding = 1e-12;
+  const auto& parameters = space.parameters();
+  HINDSIGHT_EXPECT(metric.known_before_evaluation() && box.size() == parameters.size());
+  std::vector<double> smallest, largest;
+  for (std::size_t p = 0; p < box.size(); ++p) {
+    const std::vector<double>& values = parameters[p].values;
+    if (box[p].empty()) {
+      smallest.push_back(std::ranges::min(values));
+      largest.push_back(std::ranges::max(values));
+      continue;
+    }
+    const auto by_value = [&](std::uint16_t a, std::uint16_t b) { return values[a] < values[b]; };
+    smallest.push_back(values[*std::ranges::min_element(box[p], by_value)]);
+    largest.push_back(values[*std::ranges::max_element(box[p], by_value)]);
+  }
+  return {metric.of_design(binding.bind(smallest), technology) * (1 - kRounding),
+          metric.of_design(binding.bind(largest), technology) * (1 + kRounding)};
+}
+
 }  // namespace hindsight::accel

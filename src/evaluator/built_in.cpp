@@ -61,6 +61,12 @@ class BuiltIn final : public Evaluator {
     if (metric == nullptr || !metric->known_before_evaluation()) return std::nullopt;
     return accel::smallest_value(*metric, space(), technology_);
   }
+  [[nodiscard]] std::optional<std::pair<double, double>> fact_range(
+      const std::string& name, const std::vector<std::vector<std::uint16_t>>& box) const override {
+    const accel::Metric* metric = accel::find_metric(name);
+    if (metric == nullptr || !metric->known_before_evaluation()) return std::nullopt;
+    return accel::value_range(*metric, binding_, space(), box, technology_);
+  }
   [[nodiscard]] bool bounds(const std::string& metric) const override { return metric == kLatency; }
   [[nodiscard]] const std::vector<std::string>& reasons() const override {
     static const std::vector<std::string> codes = [] {

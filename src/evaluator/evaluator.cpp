@@ -51,6 +51,11 @@ std::optional<std::vector<double>> Evaluator::lower_bounds(std::span<const std::
   return values;
 }
 
+std::optional<std::pair<double, double>> Evaluator::fact_range(
+    const std::string& /*name*/, const std::vector<std::vector<std::uint16_t>>& /*box*/) const {
+  return std::nullopt;
+}
+
 bool Evaluator::bounds(const std::string& /*metric*/) const { return false; }
 
 std::vector<double> Evaluator::answer_bounds(std::span<const std::uint16_t> /*levels*/,

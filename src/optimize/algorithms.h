@@ -19,6 +19,8 @@ void search_local(SearchState& state, const SearchOptions& options);
 void search_nondominated(SearchState& state, const SearchOptions& options);
 [[nodiscard]] Solution enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
 
+/// The exact best of a space of any size; error{usage} where its designs cannot be counted (2^63 and more).
+[[nodiscard]] Solution search_exact(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
 /// The exact front.
 [[nodiscard]] Front enumerate_front(const Problem& problem, const LevelSpace& space, const SearchOptions& options);
 

@@ -182,6 +182,19 @@ Eigen::VectorXd Forecast::score(const ForecastBatch& batch) const {
   return averaged(values);
 }
 
+Eigen::VectorXd Forecast::score_alone(const LevelMatrix& levels) const {
+  return score(predict(levels, {.feasibility = false, .constraints = false}));
+}
+
+Eigen::VectorXd Forecast::score_of(const Eigen::MatrixXd& z_scores) const {
+  ForecastBatch batch(static_cast<std::size_t>(z_scores.cols()));
+  for (std::size_t c = 0; c < batch.size(); ++c) {
+    batch[c].score = z_scores.col(static_cast<Eigen::Index>(c));
+    batch[c].spread = Eigen::VectorXd::Zero(z_scores.rows());
+  }
+  return score(batch);
+}
+
 Eigen::VectorXd Forecast::averaged(const Eigen::MatrixXd& logarithms) const {
   const Eigen::VectorXd largest = logarithms.rowwise().maxCoeff();  // taken out so that exp() cannot overflow
   const Eigen::MatrixXd scaled = (logarithms.colwise() - largest).array().exp().matrix();

@@ -45,6 +45,10 @@ class Forecast {
   /// ensemble's z-scores; m_c, d_c mean and deviation of the application's log objective, so that exp(l_c) is the ratio
   /// to its typical logged design; w_c weights, 1 for mean.
   [[nodiscard]] Eigen::VectorXd score(const ForecastBatch& batch) const;
+  /// score() of the objective alone, from one question.
+  [[nodiscard]] Eigen::VectorXd score_alone(const LevelMatrix& levels) const;
+  /// score() of given z-scores, n x contexts, whose members agree.
+  [[nodiscard]] Eigen::VectorXd score_of(const Eigen::MatrixXd& z_scores) const;
   /// What a step of 1 in the score is for a logarithmic objective; for a linear one, mean deviation of the
   /// applications.
   [[nodiscard]] double unit() const;

@@ -20,6 +20,7 @@
 #include "hindsight/optimize/front.h"
 #include "optimize/forecast.h"
 #include "optimize/logged.h"
+#include "optimize/score_bounds.h"
 
 namespace hindsight::optimize {
 namespace {
@@ -135,13 +136,14 @@ class Proposer {
     problem_.allowed = options.allowed;
     problem_.among = options.among;
     const auto size = allowed_count(problem_);
+    proves_ = search_.kind == SearchKind::exact && options.among == nullptr;
     const bool exact = search_.kind == SearchKind::enumeration || options.among != nullptr ||
-                       (size && *size <= options.search.evaluations);
+                       (!proves_ && size && *size <= options.search.evaluations);
     const unsigned threads = resolve_threads(options.threads);
     // An enumeration runs whole blocks side by side; the other searches split the rows of one batch.
-    search_.threads = exact ? threads : 1;
+    search_.threads = exact || proves_ ? threads : 1;
     search_.keep = std::max<std::uint64_t>(search_.keep, kPoolPerProposal * options.count);
-    forecast_ = std::make_unique<Forecast>(model, options, exact ? 1 : threads);
+    forecast_ = std::make_shared<const Forecast>(model, options, exact || proves_ ? 1 : threads);
     problem_.constraints = options.constraints;
     for (const Constraint& constraint : problem_.constraints) {
       if (!constraint.learned()) continue;
@@ -150,6 +152,11 @@ class Proposer {
     }
     question_.front = !options.front.empty();
     problem_.model = asking(question_);
+    if (proves_) {
+      problem_.score_bounds = [this](const LevelMatrix& sample, double cutoff) {
+        return score_bounds(model_, options_, forecast_, sample, cutoff);
+      };
+    }
     exact_ = exact;
     if (options.logged != nullptr) {
       const std::size_t count = std::max<std::uint64_t>(search_.population / kStartShare, 1);
@@ -218,6 +225,15 @@ class Proposer {
     return problem;
   }
 
+  /// Of the searches beside the one for the best designs: an exact one proves these alone.
+  [[nodiscard]] SearchOptions by_chance() const {
+    SearchOptions options = search_;
+    if (!proves_) return options;
+    options.kind = SearchKind::evolutionary;
+    options.threads = 1;
+    return options;
+  }
+
   static bool found(const Solution& solution) { return !solution.best.empty() && solution.best.front().violation <= 0; }
   static void require_uninterrupted(const Solution& solution) {
     if (solution.termination == Termination::interrupted) {
@@ -247,7 +263,7 @@ class Proposer {
     Forecast::Question question = question_;
     question.score = Forecast::Question::Score::infeasibility;
     likeliest.model = asking(std::move(question));
-    SearchOptions options = search_;
+    SearchOptions options = by_chance();
     for (const Candidate& candidate : solution.best) {
       if (options.start.size() < 2 * search_.population) options.start.push_back(candidate.design);
     }
@@ -267,6 +283,8 @@ class Proposer {
     }
     const std::uint64_t spent = solution.evaluations + best.evaluations;
     problem_used_ = with_p_feasible(threshold);
+    options.kind = search_.kind;
+    options.threads = search_.threads;
     solution = search(problem_used_, options);
     solution.evaluations += spent;
     if (!found(solution)) {
@@ -369,7 +387,7 @@ class Proposer {
   /// Per parameter the best designs in which it differs from the best of `pool`, by score; none that is far worse.
   std::vector<Alternative> with_other_values(const std::vector<Candidate>& pool, Solution& solution) {
     const Candidate& first = pool.front();
-    SearchOptions options = search_;
+    SearchOptions options = by_chance();
     options.evaluations = std::max<std::uint64_t>(options.evaluations / kOtherShare, search_.population);
     options.start.clear();
     for (const Candidate& candidate : pool) {
@@ -426,7 +444,7 @@ class Proposer {
            }
            return closeness;
          }});
-    SearchOptions options = search_;
+    SearchOptions options = by_chance();
     options.evaluations = std::max<std::uint64_t>(options.evaluations / kExtraShare, 1);
     const Solution more = search(problem, options);
     solution.evaluations += more.evaluations;
@@ -507,13 +525,14 @@ class Proposer {
   const surrogate::Model& model_;
   const ProposeOptions& options_;
   SearchOptions search_;
-  std::unique_ptr<Forecast> forecast_;
+  std::shared_ptr<const Forecast> forecast_;
   Forecast::Question question_;  ///< without the threshold of p_feasible
   Problem problem_;              ///< the question without the threshold of p_feasible
   Problem problem_used_;         ///< with it
   /// Chosen designs of with_other_values(): the parameter that was asked to differ.
   std::map<std::vector<std::uint16_t>, std::size_t> other_parameter_;
-  bool exact_ = false;  ///< every allowed design is judged
+  bool exact_ = false;   ///< every allowed design is judged
+  bool proves_ = false;  ///< the best designs are proven: SearchKind::exact
 };
 
 }  // namespace

@@ -15,10 +15,11 @@
 namespace hindsight::optimize {
 namespace {
 
-constexpr EnumNames<SearchKind, 4> kSearches{{{SearchKind::firefly, "firefly"},
+constexpr EnumNames<SearchKind, 5> kSearches{{{SearchKind::firefly, "firefly"},
                                               {SearchKind::evolutionary, "evolutionary"},
                                               {SearchKind::local, "local"},
-                                              {SearchKind::enumeration, "enumeration"}}};
+                                              {SearchKind::enumeration, "enumeration"},
+                                              {SearchKind::exact, "exact"}}};
 
 /// [chosen] Share of the budget, and its least size, that a search for the smallest value of one constraint gets.
 constexpr std::uint64_t kRefineShare = 10;
@@ -28,6 +29,14 @@ bool is_feasible(const Solution& solution) { return !solution.best.empty() && so
 
 Solution run(const Problem& problem, const LevelSpace& space, const SearchOptions& options) {
   const auto size = size_of(problem, space);
+  if (options.kind == SearchKind::exact && problem.among == nullptr) {
+    if (!size) {
+      throw Error(ErrorKind::usage,
+                  "an exact search of more than 9e18 designs has no end. Fix parameters with --set, or "
+                  "use --search evolutionary");
+    }
+    return search_exact(problem, space, options);
+  }
   const bool small = size && *size <= options.evaluations;
   if (options.kind == SearchKind::enumeration || small || problem.among != nullptr)
     return enumerate(problem, space, options);
@@ -43,6 +52,7 @@ Solution run(const Problem& problem, const LevelSpace& space, const SearchOption
       search_local(state, options);
       break;
     case SearchKind::enumeration:
+    case SearchKind::exact:
       break;
   }
   return state.solution();
@@ -103,7 +113,8 @@ std::string as_limit(double value) {
 
 std::string extent(const Solution& solution) {
   return solution.termination == Termination::enumerated
-             ? fmt::format("of all {} allowed designs", with_commas(solution.evaluations))
+             ? fmt::format("of all {} allowed designs",
+                           with_commas(solution.proof ? solution.proof->designs : solution.evaluations))
              : fmt::format("met among {} designs", with_commas(solution.evaluations));
 }
 

@@ -45,6 +45,13 @@ std::vector<Candidate> BestDesigns::candidates() const {
   return list;
 }
 
+double BestDesigns::cutoff() const {
+  if (keep_ == 0 || entries_.size() < keep_ || !entries_.rbegin()->fitness.feasible()) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return entries_.rbegin()->fitness.score;
+}
+
 bool FrontArchive::offer(const std::uint16_t* levels, std::size_t count, const Fitness& fitness) {
   const auto finite = [](double value) { return std::isfinite(value); };
   if (!fitness.feasible() || !std::all_of(fitness.metrics.begin(), fitness.metrics.end(), finite)) return false;

@@ -20,6 +20,8 @@ class BestDesigns {
   void offer(const std::uint16_t* levels, std::size_t count, const Fitness& fitness);
   void merge(const BestDesigns& other);
   [[nodiscard]] std::vector<Candidate> candidates() const;
+  /// Score of the worst one kept; infinity while a feasible design would be kept whatever its score.
+  [[nodiscard]] double cutoff() const;
 
  private:
   struct Entry {

@@ -205,6 +205,28 @@ std::string novelty_text(const surrogate::Novelty& one) {
                             percent(expected.least_error), percent(expected.most_error));
 }
 
+/// What an exact search proved, and how much a search by chance had left.
+std::string proof_text(const Proposals& proposals, const optimize::Proof& proof) {
+  std::string text;
+  if (proof.open() > 0) {
+    text = fmt::format("nothing is proven: of {} designs {} were accounted for", with_commas(proof.designs),
+                       percent(1 - static_cast<double>(proof.open()) / static_cast<double>(proof.designs)));
+  } else {
+    text = fmt::format(
+        "proven: of all {} designs none that meets the limits scores better than the first; {} are beyond limits "
+        "known without the model, {} bounded worse, {} judged",
+        with_commas(proof.designs), with_commas(proof.beyond_limits), with_commas(proof.bounded),
+        with_commas(proof.judged));
+  }
+  const auto& best = proposals.result.solution.best;
+  if (!proof.found_before || best.empty()) return text;
+  const bool linear = proposals.model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
+  const double gain = *proof.found_before - best.front().score;
+  if (gain <= 0) return text + ". A search by chance had found the same";
+  return text + (linear ? fmt::format(". A search by chance had found {} more", shortest(gain))
+                        : fmt::format(". A search by chance had found {:.2f} times that", std::exp(gain)));
+}
+
 /// What a reader must know before the table.
 std::string notes(const Proposals& proposals, int columns) {
   const auto& list = proposals.result.proposals;
@@ -230,6 +252,7 @@ std::string notes(const Proposals& proposals, int columns) {
   if (guessed && proposals.novelties.empty()) {
     note("the model has not seen every one of these workloads: predicted values are guesses, the order counts");
   }
+  if (proposals.result.solution.proof) note(proof_text(proposals, *proposals.result.solution.proof));
   if (proposals.result.solution.termination == optimize::Termination::interrupted) {
     note("the search was interrupted; these are the best so far");
   }
@@ -242,6 +265,17 @@ std::string notes(const Proposals& proposals, int columns) {
     note("the log has some of these designs already; --new proposes only others");
   }
   return out;
+}
+
+Json proof_json(const std::optional<optimize::Proof>& proof) {
+  if (!proof) return nullptr;
+  return {{"complete", proof->open() == 0},
+          {"designs", proof->designs},
+          {"beyond_limits", proof->beyond_limits},
+          {"bounded", proof->bounded},
+          {"judged", proof->judged},
+          {"open", proof->open()},
+          {"found_before", proof->found_before ? Json(*proof->found_before) : Json(nullptr)}};
 }
 
 Json front_json(const Proposals& proposals) {
@@ -296,6 +330,7 @@ std::string proposals_json(const Proposals& proposals) {
             {"feasibility_learned", proposals.model.parts().feasibility_learned},
             {"objective_scale", dataset::to_string(proposals.model.parts().objective_scaler.value_scale)},
             {"model_evaluations", proposals.result.solution.evaluations},
+            {"proof", proof_json(proposals.result.solution.proof)},
             {"simulator_queries", proposals.simulator_queries},
             {"seconds", proposals.seconds},
             {"ranked_by", proposals.options.front.empty() ? ranking_text(proposals) : "front"},

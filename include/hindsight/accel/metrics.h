@@ -1,11 +1,14 @@
 /// The metrics that this model gives, in one table: log rows, limits, objectives and reports are loops over it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "hindsight/accel/config.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/space/design_space.h"
@@ -34,5 +37,13 @@ struct Metric {
 /// with the smallest value of every parameter, because neither area nor peak power falls when a parameter grows.
 [[nodiscard]] double smallest_value(const Metric& metric, const space::DesignSpace& space,
                                     const Technology& technology);
+
+/// Ends of a range that holds the values of all designs of a box, for the same reason: those of its smallest and its
+/// largest design, moved apart by 1e-12 of each for rounding. `box`: levels per parameter of the space that `binding`
+/// binds, none means all.
+[[nodiscard]] std::pair<double, double> value_range(const Metric& metric, const ConfigBinding& binding,
+                                                    const space::DesignSpace& space,
+                                                    const std::vector<std::vector<std::uint16_t>>& box,
+                                                    const Technology& technology);
 
 }  // namespace hindsight::accel

@@ -53,6 +53,10 @@ class Evaluator {
   [[nodiscard]] virtual const std::vector<std::string>& fact_names() const = 0;
   /// The smallest value of a fact among all designs of the space, where that is known without trying them.
   [[nodiscard]] virtual std::optional<double> smallest_fact(const std::string& name) const = 0;
+  /// Ends of a range that holds the fact of every design of a box: one of the given levels per parameter, none given
+  /// means all. Nothing where that is not known without trying them. No evaluation.
+  [[nodiscard]] virtual std::optional<std::pair<double, double>> fact_range(
+      const std::string& name, const std::vector<std::vector<std::uint16_t>>& box) const;
   /// Codes of violations that it is known to give, for summaries that list those which did not occur. Others may come.
   [[nodiscard]] virtual const std::vector<std::string>& reasons() const = 0;
 

@@ -125,6 +125,10 @@ enum class Risk { safe, balanced, bold };
 /// score is, under the same limits and the same threshold of p_feasible. A share of the evaluations goes to the
 /// smallest value of each metric, the rest to search_front() from there.
 ///
+/// With SearchKind::exact the designs that are kept are the best ones there are (Solution::proof), and with them the
+/// first proposal; a search by chance runs first. What differs from the best designs by choice (diversity,
+/// Portfolio::spread) comes from those kept and from searches by chance.
+///
 /// Never calls a simulator. Error{usage} for `only_new` without a log, for an aggregate that a linear objective or
 /// label does not have, and for a front that the model has no such metrics for. Error{no_feasible} when no design meets
 /// the constraints: says which one and the nearest satisfiable value.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,19 @@ struct Candidate {
   double violation = 0;  ///< sum of relative excesses over limits; 0 = all constraints met
 };
 
+/// What became of the designs of a space in an exact search. How many were bounded and how many judged depends on the
+/// order in which threads come to them, the designs that are kept do not.
+struct Proof {
+  std::uint64_t designs = 0;        ///< all that are allowed
+  std::uint64_t beyond_limits = 0;  ///< of these, beyond a limit that is known without the model
+  std::uint64_t bounded = 0;        ///< not judged: their score is bounded above that of every design that was kept
+  std::uint64_t judged = 0;         ///< the model was asked about them
+  /// Best score of the search by chance that ran first; nothing when it found none.
+  std::optional<double> found_before = {};
+  /// Of an interrupted search: designs of which nothing is known.
+  [[nodiscard]] std::uint64_t open() const { return designs - beyond_limits - bounded - judged; }
+};
+
 enum class Termination { evaluations_used, enumerated, interrupted };
 struct Solution {
   std::vector<Candidate> best;  ///< best first: feasible by score, then infeasible by violation
@@ -24,12 +38,15 @@ struct Solution {
   /// For every constraint: the smallest value met; tells a user what would be satisfiable. When nothing feasible was
   /// found, a search of its own has minimised every violated one. Infinity when never evaluated.
   std::vector<double> smallest_constraint_value;
+  std::optional<Proof> proof = {};  ///< of an exact search
 };
 
 /// [chosen] Designs judged by default: proposals of the shipped models no longer change beyond (docs/optimize.md).
 inline constexpr std::uint64_t kDefaultEvaluations = 50'000;
 
-enum class SearchKind { firefly, evolutionary, local, enumeration };
+/// `enumeration` judges every allowed design. `exact` gives the same best designs, but leaves out boxes and designs
+/// that cannot be among them, and has no limit to the number of designs.
+enum class SearchKind { firefly, evolutionary, local, enumeration, exact };
 [[nodiscard]] SearchKind parse_search(const std::string& name);
 [[nodiscard]] std::string to_string(SearchKind kind);
 struct SearchOptions {
@@ -43,6 +60,8 @@ struct SearchOptions {
   /// Enumeration judges blocks on this many threads (0 = all): with more than 1 the problem's model must allow
   /// concurrent calls. The result does not depend on it.
   unsigned threads = 1;
+  /// Of an exact search: called now and then, by any thread, with shares of the space that are done.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 /// Deterministic for a given seed. At most `evaluations` distinct designs are judged; a space with no more allowed
 /// designs than that is enumerated, whatever the kind, and so is a problem `among` listed designs. Error{usage} when
