@@ -1,6 +1,7 @@
 /// hindsight propose: designs that a trained surrogate expects to be good. No simulator is asked unless --simulate.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -85,11 +86,12 @@ study::ProposalRequest request_of(const Options& options) {
   return request;
 }
 
-/// The line of a search that takes long enough to need one.
+/// The line of a search that takes more than a second.
 class ProofProgress {
  public:
   void update(std::uint64_t done, std::uint64_t total) {
     const std::scoped_lock lock(mutex_);
+    if (std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
     if (!line_) line_ = std::make_unique<Progress>("prove", total, "boxes", false);
     line_->update(done);
   }
@@ -98,6 +100,7 @@ class ProofProgress {
   }
 
  private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
   std::unique_ptr<Progress> line_;
 };

@@ -86,6 +86,36 @@ TEST(Metrics, SmallestValueIsThatOfTheWholeSpace) {
   }
 }
 
+TEST(Metrics, ValueRangeHoldsEveryDesignOfABox) {
+  const space::DesignSpace space = space::load_space("edge");
+  const ConfigBinding binding(space);
+  const Technology technology = load_technology("22nm");
+  const RandomStream stream(kSeed, "boxes");
+  std::uint64_t next = 0;
+  for (int draw = 0; draw < 300; ++draw) {
+    std::vector<std::vector<std::uint16_t>> box;
+    space::Design design;
+    for (const space::Parameter& parameter : space.parameters()) {
+      std::vector<std::uint16_t> levels;
+      for (std::uint16_t level = 0; level < parameter.level_count(); ++level) {
+        if (stream.below(next++, 2) == 0) levels.push_back(level);
+      }
+      const std::size_t choices = levels.empty() ? parameter.level_count() : levels.size();
+      const auto at = static_cast<std::size_t>(stream.below(next++, choices));
+      design.levels.push_back(levels.empty() ? static_cast<std::uint16_t>(at) : levels[at]);
+      box.push_back(levels);
+    }
+    for (const Metric& metric : metrics()) {
+      if (!metric.known_before_evaluation()) continue;
+      const auto [smallest, largest] = value_range(metric, binding, space, box, technology);
+      const double value = metric.of_design(binding.bind(space, design), technology);
+      EXPECT_LE(smallest, value) << metric.name << " of draw " << draw;
+      EXPECT_GE(largest, value) << metric.name << " of draw " << draw;
+      EXPECT_GE(smallest, smallest_value(metric, space, technology) * (1 - 1e-11));
+    }
+  }
+}
+
 TEST(FieldLists, NameEveryField) {
   const auto expect_all = [](std::size_t listed, std::size_t bytes) { EXPECT_EQ(listed * sizeof(double), bytes); };
   const Metrics metrics;

@@ -6,6 +6,7 @@
 #include "apps/app_fixture.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/log/query.h"
+#include "hindsight/space/design_space.h"
 #include "tolerances.h"
 
 namespace hindsight::app::test {
@@ -121,6 +122,33 @@ TEST_F(Front, ReadsAsATableAndIsTheSameForAnyThreads) {
   expect_one_line_error(propose(worst), 2, "energy_j was not learned on a logarithmic scale");
   const Outcome csv = propose({"--pareto", "energy,latency", "--csv", "-"});
   EXPECT_THAT(csv.out, HasSubstr("predicted_energy_j,cautious_energy_j,predicted_latency_s,cautious_latency_s\n"));
+}
+
+TEST_F(Front, AnExactSearchProvesTheFirstProposal) {
+  for (const char* recipe : {"layers", "margins"}) {
+    SCOPED_TRACE(recipe);
+    train(recipe);
+    const std::vector<std::string> limits{"--max", "area_mm2=20", "--top", "3", "--diversity", "1", "--search"};
+    const auto with = [&](const std::string& search) {
+      std::vector<std::string> arguments = limits;
+      arguments.push_back(search);
+      return arguments;
+    };
+    const Json all = json_of(with("enumeration")), exact = json_of(with("exact"));
+    EXPECT_TRUE(all.at("proof").is_null());
+    const Json& proof = exact.at("proof");
+    EXPECT_TRUE(proof.at("complete").get<bool>());
+    EXPECT_EQ(proof.at("designs"), space::load_space("tiny").size().value());
+    EXPECT_EQ(proof.at("open"), 0);
+    EXPECT_GT(proof.at("beyond_limits").get<int>(), 0);
+    EXPECT_EQ(exact.at("proposals").at(0).at("design"), all.at("proposals").at(0).at("design"));
+    EXPECT_EQ(exact.at("simulator_queries"), 0);
+    const Outcome text = propose(with("exact"));
+    EXPECT_THAT(text.out, HasSubstr("note: proven: of all "));
+    EXPECT_EQ(text.err, "") << "a progress line is for those who wait";
+  }
+  expect_one_line_error(propose({"--pareto", "latency,area_mm2", "--search", "exact"}), 2, "minimises one number");
+  expect_one_line_error(propose({"--max", "area_mm2=0.01", "--search", "exact"}), 3, "of all ");
 }
 
 TEST_F(Front, RefusesWhatItCannotDo) {
