@@ -21,6 +21,8 @@ Steps, each resumable: what a finished part left in the folder is kept.
                generator's families (scripts/outside-networks.sh); the calibrated model goes to calibrated/
   swap         does a network's own first proposal beat another network's on it? All pairs of the shipped networks
                whose best known designs differ: swap.csv, and a Markdown table
+  exact        propose --search exact with edge-any: the nine applications and a set at their limits of the area, and
+               one application without any: exact.csv, and a table
   few          train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
                not trained on, against the models as they are and training from scratch: few.csv, and a table
 
@@ -42,7 +44,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | single | tables | regret | accuracy | distance | swap | few) steps+=("$1") ;;
+    any | nine | single | tables | regret | accuracy | distance | swap | exact | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -235,6 +237,34 @@ step_swap() {
                   sum(other IS NOT NULL AND (own IS NULL OR own > other)),
                   exp(avg(ln(coalesce(other, 3 * own) / coalesce(own, 3 * other)))))
       FROM pair;"
+}
+
+# The questions of the step exact: "applications;argument...".
+exact_questions() {
+  awk -F';' '!/^#/ && $1 ~ /^single|edge_v2_v3@29$/ { print $2 ";--max area_mm2=" $3 }' "$optima"
+  echo "m6;"
+}
+
+step_exact() {
+  local applications limit json
+  touch exact.csv
+  while IFS=';' read -r applications limit; do
+    grep -q "^$applications;$limit;" exact.csv && continue
+    json=$(mktemp)
+    # shellcheck disable=SC2086  # an option and its value
+    hindsight propose --model "$models/edge-any.safetensors" --workloads "$applications" $limit --search exact --top 1 \
+      --json > "$json"
+    sqlite3 :memory: "
+      SELECT printf('%s;%s;%.1f;%d;%d;%d;%d;%.4f', '$applications', '$limit', j ->> '\$.seconds',
+                    j ->> '\$.proof.designs', j ->> '\$.proof.beyond_limits', j ->> '\$.proof.bounded',
+                    j ->> '\$.proof.judged', exp((j ->> '\$.proof.found_before') - (j ->> '\$.proposals[0].predicted.score')))
+        FROM (SELECT readfile('$json') AS j) WHERE j ->> '\$.proof.complete'" >> exact.csv
+    rm -f "$json"
+  done < <(exact_questions)
+  echo "| applications | limit | within it | bounded | judged | seconds | search by chance over the best |"
+  echo "|:---|:---|---:|---:|---:|---:|---:|"
+  awk -F';' '{ sub("--max ", "", $2); gsub(",", ", ", $1)
+               printf "| %s | %s | %d | %d | %d | %.0f | %.3f |\n", $1, $2 == "" ? "none" : $2, $4 - $5, $6, $7, $3, $8 }' exact.csv
 }
 
 step_accuracy() {
