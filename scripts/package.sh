@@ -50,7 +50,7 @@ fi
 
 echo "== 2/3 Build in $build_dir"
 cmake -S . -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DHINDSIGHT_BUILD_TESTS=OFF \
-  -DHINDSIGHT_TORCH=ON -DHINDSIGHT_CUDA=OFF
+  -DHINDSIGHT_TORCH=ON -DHINDSIGHT_CUDA=OFF -DHINDSIGHT_UNITY=ON
 cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}"
 
 echo "== 3/3 Packages in $build_dir/packages"

@@ -59,7 +59,7 @@ fi
 echo "== 2/6 Build in $build_dir"
 if [ "$build" = yes ]; then
   # A folder that is configured already keeps its options.
-  options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=OFF)
+  options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=OFF -DHINDSIGHT_UNITY=ON)
   [ ! -e "$build_dir/CMakeCache.txt" ] || options=()
   cmake -S . -B "$build_dir" "${options[@]}"
   cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}" --target hindsight

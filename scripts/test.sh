@@ -65,7 +65,8 @@ if [ "$sanitize" = yes ]; then
 fi
 
 echo "== 2/3 Build in $build_dir"
-cmake -S . -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=ON -DHINDSIGHT_WERROR=ON
+cmake -S . -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=ON -DHINDSIGHT_WERROR=ON \
+  -DHINDSIGHT_UNITY=ON
 cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}"
 
 echo "== 3/3 Tests"

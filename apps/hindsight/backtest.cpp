@@ -8,6 +8,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/report/backtest.h"
 #include "learning_rows.h"
@@ -19,7 +20,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct BacktestOptions {
   LearningRows rows;
   std::vector<std::string> methods, settings;
   study::BacktestOptions how;
@@ -27,10 +28,7 @@ struct Options {
   bool quiet = false, json = false;
 };
 
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
-constexpr int kMostThreads = 4096;
-
-int run(const Options& options) {
+int run(const BacktestOptions& options) {
   study::BacktestOptions how = options.how;
   for (const std::string& name : options.methods) how.candidates.push_back(named_recipe("", name));
   const LearningRows rows = with_log_names(options.rows, options.quiet);
@@ -50,7 +48,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_backtest(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BacktestOptions>();
   CLI::App* verb = app.add_subcommand("backtest", "Would a recipe have found the log's best designs?");
   add_learning_rows(*verb, options->rows);
   verb->add_option("--method,--methods", options->methods, "Methods or recipes a,b,c [those train chooses from]")
@@ -59,7 +57,7 @@ void add_backtest(CLI::App& app, Session& session) {
   verb->add_option("--rows", options->most_rows, "Rows that take part [6000]")->check(between(1, INT64_MAX));
   verb->add_option("--min-feasible", options->how.min_p_feasible, "Smallest p_feasible of a choice [as propose]");
   verb->add_option("--pessimism", options->how.pessimism, "Spreads against a design: added, off p [1]");
-  verb->add_option("--seed", options->seed, "Seed of hiding and training [1]")->check(between(0, kLargestSeed));
+  verb->add_option("--seed", options->seed, "Seed of hiding and training [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->how.threads, "Threads [all that may be used]")
       ->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress");

@@ -7,6 +7,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/offline.h"
 #include "output.h"
 #include "recipe_settings.h"
@@ -15,7 +16,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct BenchOfflineOptions {
   std::string out;
   std::vector<std::string> tasks, methods;
   std::int64_t seeds = 3;
@@ -33,9 +34,7 @@ struct Options {
   bool json = false;
 };
 
-constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers stay exact
 constexpr std::int64_t kMostSeeds = 1000;
-constexpr int kMostThreads = 4096;
 
 const std::vector<std::string> kAllMethods{"best_in_log",  "supervised",       "coms",    "prime", "evolutionary@200",
                                            "evolutionary", "evolutionary@10x", "bayesian"};
@@ -47,7 +46,7 @@ const std::vector<std::string> kQuickSettings{"steps=200", "final_steps=50", "en
 constexpr std::int64_t kQuickSamples = 1000;
 constexpr std::uint64_t kQuickEvaluations = 5000;
 
-check::OfflineOptions make_options(const Options& options, const Provenance& provenance) {
+check::OfflineOptions make_options(const BenchOfflineOptions& options, const Provenance& provenance) {
   check::OfflineOptions result;
   result.folder = options.out;
   const auto chosen = [&](const std::vector<std::string>& given, const std::vector<std::string>& quick,
@@ -79,7 +78,7 @@ check::OfflineOptions make_options(const Options& options, const Provenance& pro
   return result;
 }
 
-int run(const Options& options, const Provenance& provenance) {
+int run(const BenchOfflineOptions& options, const Provenance& provenance) {
   const check::OfflineOptions resolved = make_options(options, provenance);
   install_interrupt_handlers();
   const check::OfflineStudy study = check::run_offline(resolved);
@@ -93,22 +92,23 @@ int run(const Options& options, const Provenance& provenance) {
 }  // namespace
 
 void add_bench_offline(CLI::App& group, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchOfflineOptions>();
   CLI::App* verb = group.add_subcommand("offline", "PRIME's tables: offline learning against online search");
   verb->add_option("--out", options->out, "Folder for log and results; resumes there")->required();
   verb->add_option("--tasks", options->tasks, "single, multi, zero_shot, or tasks a,b [all]")->delimiter(',');
   verb->add_option("--methods", options->methods, "E.g. prime,evolutionary@10x [all]")->delimiter(',');
   verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));
-  verb->add_option("--samples", options->samples, "Designs of the log [20000]")->check(between(1, kLargestCount));
+  verb->add_option("--samples", options->samples, "Designs of the log [20000]")
+      ->check(between(1, kLargestExactInteger));
   verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
   verb->add_option("--technology", options->technology, "Process node [22nm]");
   verb->add_option("--min-feasible", options->min_feasible, "Smallest probability of proposals [0.5]");
   verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--bayesian-queries", options->bayesian_queries, "Cap of the Gaussian process [200]")
-      ->check(between(0, kLargestCount));
+      ->check(between(0, kLargestExactInteger));
   verb->add_option("--time-limit", options->time_limit_s, "Start no cell after so many seconds")
-      ->check(between(0, kLargestCount));
+      ->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--quick", options->quick, "Three tasks, small budgets: minutes");
   verb->add_flag("-q,--quiet", options->quiet, "No progress");

@@ -21,7 +21,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct BenchW50Options {
   std::vector<std::string> csv;
   CsvRoleOptions roles;
   std::string train = "1000";
@@ -41,9 +41,8 @@ struct Options {
   bool json = false;
 };
 
-constexpr std::int64_t kMostSeeds = 10'000;
-constexpr int kMostThreads = 4096;
-constexpr std::int64_t kMostProposals = 100'000;
+constexpr std::int64_t kMostW50Seeds = 10'000;
+constexpr std::int64_t kMostW50Proposals = 100'000;
 
 /// A folder for the log that the table becomes; gone at the end.
 class TemporaryFolder {
@@ -94,7 +93,7 @@ dataset::Objective resolve_objective(const std::string& text, const dataset::Csv
 }
 
 /// The whole table as rows of a log, that is: as training would see it if nothing were hidden.
-dataset::Dataset load_truth(const std::string& file, const Options& options, const Provenance& provenance) {
+dataset::Dataset load_truth(const std::string& file, const BenchW50Options& options, const Provenance& provenance) {
   const dataset::CsvTable table = dataset::read_csv(file);
   CsvRoleOptions words = options.roles;
   words.objective = table.header.front();  // checked below, as it may be a product
@@ -118,7 +117,7 @@ dataset::Dataset load_truth(const std::string& file, const Options& options, con
   return dataset::load_dataset(log, selection);
 }
 
-check::W50Options make_options(const Options& options) {
+check::W50Options make_options(const BenchW50Options& options) {
   check::W50Options result;
   result.hide_frac = options.hide;
   result.top = options.top;
@@ -148,7 +147,7 @@ struct Contender {
 };
 
 /// Checked before anything is trained.
-Contender contender(const Options& options, const std::string& name) {
+Contender contender(const BenchW50Options& options, const std::string& name) {
   Contender result{.name = name, .recipe = {}};
   if (name == "forest") {
     result.method = check::W50Method::forest;
@@ -163,7 +162,7 @@ Contender contender(const Options& options, const std::string& name) {
   return result;
 }
 
-int run(const Options& options, const Provenance& provenance) {
+int run(const BenchW50Options& options, const Provenance& provenance) {
   check::W50Options w50 = make_options(options);
   std::vector<Contender> contenders;
   for (const std::string& name : options.methods) contenders.push_back(contender(options, name));
@@ -196,13 +195,13 @@ int run(const Options& options, const Provenance& provenance) {
 }  // namespace
 
 void add_bench_w50(CLI::App& group, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchW50Options>();
   CLI::App* verb = group.add_subcommand("w50", "Hide the better half of a table, propose, score");
   verb->add_option("--csv", options->csv, "Fully known table, .gz too; repeatable")->required();
   add_csv_roles(*verb, options->roles)->required();
   verb->add_option("--train", options->train, "Rows to learn from, or a share 0.1 [1000]");
   verb->add_option("--hide", options->hide, "Share of feasible rows hidden, best first [0.5]");
-  verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));
+  verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostW50Seeds));
   verb->add_option("--seed", options->first_seed, "First seed [1]")->check(between(0, INT64_MAX / 2));
   verb->add_option("--top", options->top, "Numbers of proposals to score [1,16,128]")->delimiter(',');
   verb->add_option("--method,--methods", options->methods, "Methods, recipes, default, forest, best_in_log")
@@ -210,7 +209,7 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_option("--min-feasible", options->min_feasible, "Smallest p_feasible of a proposal [as propose]");
   verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
-      ->check(between(0, kMostProposals));
+      ->check(between(0, kMostW50Proposals));
   verb->add_option("--holdout-context", options->holdout, "Contexts a,b to score unseen")->delimiter(',');
   verb->add_option("--recipe", options->recipe, "Name or YAML file [default; margins]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));

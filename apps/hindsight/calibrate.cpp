@@ -23,7 +23,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct CalibrateOptions {
   std::string gpu;
   std::string measurements;
   std::string dtype;
@@ -57,7 +57,7 @@ std::string errors_text(const char* what, const gpu::LatencyErrors& errors) {
 }
 
 /// The command as anyone would repeat it: without folders and without the output.
-std::string command_text(const Options& options) {
+std::string command_text(const CalibrateOptions& options) {
   std::string text = fmt::format("hindsight calibrate --gpu {} --measurements {}",
                                  std::filesystem::path(options.gpu).filename().string(),
                                  std::filesystem::path(options.measurements).filename().string());
@@ -75,12 +75,12 @@ std::string command_text(const Options& options) {
 }
 
 /// File name and content hash of the measurements.
-std::string data_text(const Options& options) {
+std::string data_text(const CalibrateOptions& options) {
   const std::filesystem::path file(options.measurements);
   return fmt::format("{}, sha256 {}", file.filename().string(), sha256_hex(read_file(file)).substr(0, 16));
 }
 
-int calibrate_runtimes(const Options& options, const Provenance& provenance) {
+int calibrate_runtimes(const CalibrateOptions& options, const Provenance& provenance) {
   if (!options.calibrations.empty() || !options.shortest_us.empty() || !options.operands.empty()) {
     throw Error(ErrorKind::usage, "calibrate: --calibration, --operands and --shortest-us go with --power");
   }
@@ -116,7 +116,7 @@ std::string power_errors_text(const char* what, const gpu::PowerErrors& errors) 
                      kPercent * errors.median_frac, errors.r2, errors.rows);
 }
 
-double shortest_s(const Options& options) {
+double shortest_s(const CalibrateOptions& options) {
   if (options.shortest_us.empty()) return 0;  // `measure` runs kernels back to back: the power of short ones is theirs
   const std::optional<double> value = parse_double(options.shortest_us);
   if (!value || !(*value >= 0)) {
@@ -131,7 +131,7 @@ bool takes_recorded_operands(const std::string& text) {
   return !text.empty() && parse_enum("--operands", text, kTakesRecorded);
 }
 
-int calibrate_power(const Options& options, const Provenance& provenance) {
+int calibrate_power(const CalibrateOptions& options, const Provenance& provenance) {
   if (options.mode == "burst") {
     throw Error(ErrorKind::usage, "calibrate --power: power is of sustained runs. Leave out --mode burst");
   }
@@ -182,7 +182,7 @@ int calibrate_power(const Options& options, const Provenance& provenance) {
   return 0;
 }
 
-int calibrate(const Options& options, const Provenance& provenance) {
+int calibrate(const CalibrateOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--gpu", options.gpu)
       .reads("--measurements", options.measurements)
@@ -195,7 +195,7 @@ int calibrate(const Options& options, const Provenance& provenance) {
 }  // namespace
 
 void add_calibrate(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CalibrateOptions>();
   CLI::App* verb = app.add_subcommand("calibrate", "Fit the GEMM model to measured runtimes or power");
   verb->add_option("--gpu", options->gpu, "Name or spec file of the GPU that was measured")->required();
   verb->add_option("--measurements", options->measurements, "CSV file, may be gzipped: m, n, k, latency_us ...")

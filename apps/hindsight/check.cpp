@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CheckOptions {
   std::string log;
   std::string proposals = "latest";
   std::string file;
@@ -38,8 +38,6 @@ struct Options {
   std::int64_t top = 1;
   bool json = false;
 };
-
-constexpr std::int64_t kMostProposals = 10'000;
 
 /// A design to judge, and the networks it was proposed for.
 struct Candidate {
@@ -66,7 +64,7 @@ std::vector<std::string> predicted_networks(const Json& prediction) {
   return names;
 }
 
-std::vector<Candidate> from_log(const Options& options) {
+std::vector<Candidate> from_log(const CheckOptions& options) {
   std::optional<std::int64_t> run;
   if (options.proposals != "latest") {
     run = parse_int(options.proposals);
@@ -101,12 +99,12 @@ std::vector<Candidate> from_log(const Options& options) {
 }
 
 /// Error{usage} about the file of `propose --json`.
-[[noreturn]] void refuse_file(const Options& options, const std::string& problem) {
+[[noreturn]] void refuse_file(const CheckOptions& options, const std::string& problem) {
   throw Error(ErrorKind::usage,
               fmt::format("{}: {} (it should be the output of 'hindsight propose --json')", options.file, problem));
 }
 
-std::vector<Candidate> from_file(const Options& options) {
+std::vector<Candidate> from_file(const CheckOptions& options) {
   const Json root = Json::parse(read_file(options.file), nullptr, false);
   if (root.is_discarded()) refuse_file(options, "not JSON");
   if (!root.is_object() || !root.contains("proposals") || !root["proposals"].is_array()) {
@@ -132,7 +130,7 @@ std::vector<Candidate> from_file(const Options& options) {
 }
 
 /// A text id names a design of the space; anything else a reference chip.
-std::vector<Candidate> from_design(const Options& options) {
+std::vector<Candidate> from_design(const CheckOptions& options) {
   if (options.design.find('=') != std::string::npos && options.design.find('/') == std::string::npos) {
     const space::DesignSpace space = space::load_space(options.space);
     return {{.name = options.design, .config = configuration(space, options.design)}};
@@ -141,7 +139,7 @@ std::vector<Candidate> from_design(const Options& options) {
   return {{.name = chip.name, .config = chip.config}};
 }
 
-std::vector<Candidate> candidates(const Options& options) {
+std::vector<Candidate> candidates(const CheckOptions& options) {
   const auto named = static_cast<int>(!options.log.empty()) + static_cast<int>(!options.file.empty()) +
                      static_cast<int>(!options.design.empty());
   if (named != 1) {
@@ -192,7 +190,8 @@ class Judge {
   std::vector<std::pair<std::string, std::vector<check::GpuRuns>>> runs_;
 };
 
-void store(const Options& options, const report::GpuCheckReport& report, const std::vector<Candidate>& candidates) {
+void store(const CheckOptions& options, const report::GpuCheckReport& report,
+           const std::vector<Candidate>& candidates) {
   std::vector<std::pair<std::int64_t, std::string>> verdicts;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     verdicts.emplace_back(*candidates[i].proposal_id,
@@ -201,7 +200,7 @@ void store(const Options& options, const report::GpuCheckReport& report, const s
   log::Log::open(options.log, log::OpenMode::read_write_create).set_verdicts(verdicts);
 }
 
-int run(const Options& options) {
+int run(const CheckOptions& options) {
   const std::vector<Candidate> designs = candidates(options);
   const accel::Technology technology = accel::load_technology(options.technology);
   Judge judge(options.gpus, options.calibrations);
@@ -222,7 +221,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckOptions>();
   CLI::App* verb = app.add_subcommand("check", "Designs against GPUs one can buy");
   verb->add_option("--log", options->log, "Log with proposals; keeps the verdicts");
   verb->add_option("--proposals", options->proposals, "Run that proposed, or latest [latest]");

@@ -19,7 +19,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct GemmOptions {
   std::string gpus;
   std::string m, n, k, batch;  ///< as typed: read strictly
   std::string dtype;           ///< empty: bf16, or the format of a kernel that has but one
@@ -56,13 +56,13 @@ constexpr EnumNames<OperandChoice, 2> kOperands{
 constexpr EnumNames<LaunchChoice, 2> kLaunches{
     {{LaunchChoice::recorded, "recorded"}, {LaunchChoice::kernel, "kernel"}}};
 
-gpu::RunMode run_mode(const Options& options, Task task) {
+gpu::RunMode run_mode(const GemmOptions& options, Task task) {
   // A network runs for long, a measured kernel is usually launched a few times.
   if (options.mode.empty()) return task == Task::networks ? gpu::RunMode::sustained : gpu::RunMode::burst;
   return gpu::parse_mode(options.mode);
 }
 
-Task task_of(const Options& options) {
+Task task_of(const GemmOptions& options) {
   const bool sizes = !options.m.empty() || !options.n.empty() || !options.k.empty();
   const int given = (sizes ? 1 : 0) + (options.csv.empty() ? 0 : 1) + (options.workloads.empty() ? 0 : 1);
   if (given != 1) {
@@ -82,7 +82,7 @@ void refuse(bool given, const char* option, const char* why) {
   if (given) throw Error(ErrorKind::usage, fmt::format("hindsight gemm: {} {}", option, why));
 }
 
-void check_options(const Options& options, Task task) {
+void check_options(const GemmOptions& options, Task task) {
   refuse(task != Task::table && !options.format.empty(), "--format", "goes with --csv; elsewhere it is --json");
   refuse(task != Task::product && options.candidates, "--candidates", "goes with -m, -n and -k");
   refuse(task == Task::table && options.explain, "--explain", "does not go with --csv");
@@ -94,11 +94,11 @@ void check_options(const Options& options, Task task) {
   refuse(options.tiled && !options.launch.empty(), "--launch", "does not go with --tiled");
 }
 
-gpu::DType dtype_of(const Options& options) {
+gpu::DType dtype_of(const GemmOptions& options) {
   return options.dtype.empty() ? gpu::DType::bf16 : gpu::parse_dtype(options.dtype);
 }
 
-gpu::Layout layout_of(const Options& options, std::int64_t batch) {
+gpu::Layout layout_of(const GemmOptions& options, std::int64_t batch) {
   return options.layout.empty() ? gpu::usual_layout(batch) : gpu::parse_layout(options.layout);
 }
 
@@ -129,7 +129,7 @@ std::vector<report::CalibratedGpu> calibrated(const std::vector<gpu::GpuSpec>& s
   return gpus;
 }
 
-RecordedChoice recorded_choice(const Options& options, Task task) {
+RecordedChoice recorded_choice(const GemmOptions& options, Task task) {
   // A network's weights are real data and its kernels follow each other; a product is compared with measurements.
   RecordedChoice choice;
   if (task == Task::networks) choice = {.operands = OperandChoice::random, .launch = LaunchChoice::kernel};
@@ -142,12 +142,12 @@ RecordedChoice recorded_choice(const Options& options, Task task) {
   return choice;
 }
 
-void write(const Options& options, const std::string& text) { print_or_write(options.out, text); }
+void write(const GemmOptions& options, const std::string& text) { print_or_write(options.out, text); }
 
 /// Text in a file is as wide as it needs to be.
-int columns_for(const Options& options) { return is_standard_output(options.out) ? output_columns() : 0; }
+int columns_for(const GemmOptions& options) { return is_standard_output(options.out) ? output_columns() : 0; }
 
-gpu::Gemm product_of(const Options& options) {
+gpu::Gemm product_of(const GemmOptions& options) {
   const std::int64_t batch = options.batch.empty() ? 1 : whole_number("--batch", options.batch, gpu::kLargestDimension);
   const gpu::Gemm gemm{.m = whole_number("-m", options.m, gpu::kLargestDimension),
                        .n = whole_number("-n", options.n, gpu::kLargestDimension),
@@ -159,7 +159,7 @@ gpu::Gemm product_of(const Options& options) {
   return gemm;
 }
 
-int predict_tiled(const Options& options) {
+int predict_tiled(const GemmOptions& options) {
   const bool other_format = !options.dtype.empty() && dtype_of(options) != gpu::DType::fp32;
   refuse(other_format, "--tiled", "is a kernel in fp32: leave --dtype out");
   refuse(!options.layout.empty() || !options.mode.empty(), "--tiled", "takes no --layout and no --mode");
@@ -170,7 +170,7 @@ int predict_tiled(const Options& options) {
   return 0;
 }
 
-int predict_product(const Options& options, gpu::RunMode mode) {
+int predict_product(const GemmOptions& options, gpu::RunMode mode) {
   const gpu::Gemm gemm = product_of(options);
   const ChosenGpus chosen = choose_gpus(options.gpus, gemm.dtype);
   report::GemmReport result{.gemm = gemm, .mode = mode, .gpus = {}, .left_out = chosen.left_out};
@@ -195,7 +195,7 @@ int predict_product(const Options& options, gpu::RunMode mode) {
   return 0;
 }
 
-int predict_table(const Options& options, gpu::RunMode mode) {
+int predict_table(const GemmOptions& options, gpu::RunMode mode) {
   enum class Format { csv, json };
   constexpr EnumNames<Format, 2> kFormats{{{Format::csv, "csv"}, {Format::json, "json"}}};
   const std::string format = options.format.empty() ? (options.json ? "json" : "csv") : options.format;
@@ -234,7 +234,7 @@ int predict_table(const Options& options, gpu::RunMode mode) {
   return 0;
 }
 
-int predict_networks(const Options& options, gpu::RunMode mode) {
+int predict_networks(const GemmOptions& options, gpu::RunMode mode) {
   const gpu::DType dtype = dtype_of(options);
   const ChosenGpus chosen = choose_gpus(options.gpus, dtype);
   const std::vector<report::CalibratedGpu> gpus =
@@ -263,7 +263,7 @@ int predict_networks(const Options& options, gpu::RunMode mode) {
   return 0;
 }
 
-int gemm(const Options& options) {
+int gemm(const GemmOptions& options) {
   const Task task = task_of(options);
   check_options(options, task);
   FileRoles()
@@ -288,7 +288,7 @@ int gemm(const Options& options) {
 }  // namespace
 
 void add_gemm(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GemmOptions>();
   CLI::App* verb = app.add_subcommand("gemm", "Predict matrix products on GPUs");
   verb->add_option("--gpu,--gpus", options->gpus, "Names a,b,c; all; or a YAML file")->required();
   verb->add_option("-m", options->m, "Rows of the result")->type_name("INT");

@@ -18,7 +18,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct LogOptions {
   std::string log;
   std::string workload, space, evaluator;
   std::int64_t run_id = 0;
@@ -31,7 +31,7 @@ struct Options {
 
 constexpr std::int64_t kMostLines = 1'000'000;
 
-report::LogQuery make_query(const Options& options, const log::Log& log) {
+report::LogQuery make_query(const LogOptions& options, const log::Log& log) {
   const std::vector<std::string> known = log::metric_names(log);
   report::LogQuery query{.metric = study::known_name(options.metric, known),
                          .own_metrics = study::own_objectives(log),
@@ -46,20 +46,20 @@ report::LogQuery make_query(const Options& options, const log::Log& log) {
   return query;
 }
 
-log::Log open_log(const Options& options) {
+log::Log open_log(const LogOptions& options) {
   log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
   for (const std::string& warning : log.warnings()) remark(warning);
   return log;
 }
 
-int show(const Options& options) {
+int show(const LogOptions& options) {
   const log::Log log = open_log(options);
   const report::LogQuery query = make_query(options, log);
   print(options.json ? report::log_contents_json(log, query) : report::log_contents_text(log, query, output_columns()));
   return 0;
 }
 
-int stats(const Options& options) {
+int stats(const LogOptions& options) {
   const log::Log log = open_log(options);
   const report::LogQuery query = make_query(options, log);
   print(options.json ? report::log_statistics_json(log, query)
@@ -67,7 +67,7 @@ int stats(const Options& options) {
   return 0;
 }
 
-int verify(const Options& options) {
+int verify(const LogOptions& options) {
   const log::Log log = open_log(options);
   const log::Verification verification = log.verify();
   print(options.json ? report::verification_json(log, verification)
@@ -116,7 +116,7 @@ void add_import(CLI::App& group, Session& session) {
       [options, &session] { session.action = [options, &session] { return import(*options, session.provenance); }; });
 }
 
-void add_selection(CLI::App& verb, Options& options) {
+void add_selection(CLI::App& verb, LogOptions& options) {
   verb.add_option("--workload", options.workload, "Only this workload");
   verb.add_option("--space", options.space, "Only this design space");
   verb.add_option("--evaluator", options.evaluator, "Only this evaluator");
@@ -128,11 +128,11 @@ void add_selection(CLI::App& verb, Options& options) {
 }  // namespace
 
 void add_log(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LogOptions>();
   CLI::App* group = app.add_subcommand("log", "Show, summarise, verify and import logs");
   group->require_subcommand(1);
   group->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
-  const auto add = [&](const char* name, const char* description, int (*body)(const Options&)) {
+  const auto add = [&](const char* name, const char* description, int (*body)(const LogOptions&)) {
     CLI::App* verb = group->add_subcommand(name, description);
     verb->add_option("log,--log", options->log, "SQLite log")->required();
     verb->add_flag("--json", options->json, "As JSON");

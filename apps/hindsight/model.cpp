@@ -18,14 +18,12 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct ModelOptions {
   std::string file;
   bool json = false;
 };
 
-constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
-
-int show(const Options& options) {
+int show(const ModelOptions& options) {
   const surrogate::Model model = surrogate::load_model(options.file);
   print(options.json ? report::model_json(model, options.file, sha256_hex(read_file(options.file, kLargestModelBytes)))
                      : surrogate::model_card(model));
@@ -59,12 +57,12 @@ int score(const ScoreOptions& options) {
   return 0;
 }
 
-struct CalibrateOptions {
+struct ModelCalibrateOptions {
   ScoreOptions score;
   std::string out;
 };
 
-int calibrate(const CalibrateOptions& options, const Provenance& provenance) {
+int calibrate(const ModelCalibrateOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--model", options.score.model)
       .reads_log("--log", options.score.log)
@@ -88,7 +86,7 @@ void add_rows(CLI::App& verb, ScoreOptions& options) {
 }
 
 void add_calibrate_model(CLI::App& group, Session& session) {
-  const auto options = std::make_shared<CalibrateOptions>();
+  const auto options = std::make_shared<ModelCalibrateOptions>();
   CLI::App* verb = group.add_subcommand("calibrate", "Its errors on a log's networks, stored by their distance");
   add_rows(*verb, options->score);
   verb->add_option("--out", options->out, "Where the model goes with them")->required();
@@ -120,7 +118,7 @@ void add_score(CLI::App& group, Session& session) {
 }  // namespace
 
 void add_model(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ModelOptions>();
   CLI::App* group = app.add_subcommand("model", "Show a trained surrogate, score it, calibrate it");
   group->require_subcommand(1);
   group->footer("Example: hindsight model show study.safetensors");

@@ -13,6 +13,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/progress.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/model.h"
 #include "hindsight/report/proposals.h"
 #include "hindsight/study/proposals.h"
@@ -24,7 +25,7 @@ namespace hindsight::app {
 namespace {
 
 /// What was written, before it is checked and becomes a request.
-struct Options {
+struct ProposeOptions {
   study::ProposalRequest request = {.model = kShippedModel,
                                     .workloads = {},
                                     .contexts = {},
@@ -44,12 +45,7 @@ struct Options {
   std::string csv;
 };
 
-constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers stay exact
-constexpr std::int64_t kMostProposals = 10'000;
-constexpr int kMostThreads = 4096;
-constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34U;
-
-void require_separate_files(const Options& options) {
+void require_separate_files(const ProposeOptions& options) {
   FileRoles()
       .reads("--model", options.request.model)
       .reads("--workload", options.request.workloads)
@@ -60,7 +56,7 @@ void require_separate_files(const Options& options) {
 }
 
 /// What means nothing for a front is refused, not ignored.
-void require_for_front(const Options& options) {
+void require_for_front(const ProposeOptions& options) {
   if (options.diversity) {
     throw Error(ErrorKind::usage,
                 "--diversity: the designs of a front (--pareto) differ in their metrics, which are what --top spreads "
@@ -73,7 +69,7 @@ void require_for_front(const Options& options) {
                                             options.search));
 }
 
-study::ProposalRequest request_of(const Options& options) {
+study::ProposalRequest request_of(const ProposeOptions& options) {
   study::ProposalRequest request = options.request;
   if (!options.aggregate.empty()) request.aggregate = optimize::parse_aggregate(options.aggregate);
   optimize::ProposeOptions& how = request.options;
@@ -105,7 +101,7 @@ class ProofProgress {
   std::unique_ptr<Progress> line_;
 };
 
-void show(const Options& options, const study::Proposals& proposals) {
+void show(const ProposeOptions& options, const study::Proposals& proposals) {
   if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, report::proposals_csv(proposals));
   if (options.csv == "-") {
     print(report::proposals_csv(proposals));
@@ -121,7 +117,7 @@ void finish(study::ProposalRecord& record, const study::Proposals& proposals) {
   record.finish(proposals, sha256, report::model_json(proposals.model, proposals.model_file, sha256));
 }
 
-int run(const Options& options, const Provenance& provenance) {
+int run(const ProposeOptions& options, const Provenance& provenance) {
   if (options.csv == "-" && options.json) {
     throw Error(ErrorKind::usage, "--csv - and --json both write to standard output. Name a file for the CSV?");
   }
@@ -151,7 +147,7 @@ int run(const Options& options, const Provenance& provenance) {
 }  // namespace
 
 void add_propose(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProposeOptions>();
   study::ProposalRequest& request = options->request;
   optimize::ProposeOptions& how = request.options;
   CLI::App* verb = app.add_subcommand("propose", "Designs a trained surrogate expects to be good");
@@ -165,7 +161,8 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean, or mean]");
   verb->add_option("--weights", how.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration, exact");
-  verb->add_option("--evaluations", options->evaluations, "Designs to judge [50000]")->check(between(1, kLargestCount));
+  verb->add_option("--evaluations", options->evaluations, "Designs to judge [50000]")
+      ->check(between(1, kLargestExactInteger));
   verb->add_option("--top,-n", options->top, "Proposals, or points of the front [10]")
       ->check(between(1, kMostProposals));
   verb->add_option("--risk", options->risk, "safe, balanced or bold: sets the next three [balanced]");
@@ -180,7 +177,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_flag("--new", how.only_new, "Only designs that the log does not have");
   verb->add_flag("--simulate", request.simulate, "Evaluate afterwards: predicted against true");
   verb->add_option("--technology", request.technology, "Process node [22nm]");
-  verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestCount));
+  verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");

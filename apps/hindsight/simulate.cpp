@@ -14,7 +14,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct SimulateOptions {
   std::string design;
   std::string space = "edge";
   std::string workloads;
@@ -23,7 +23,7 @@ struct Options {
   bool json = false;
 };
 
-report::EvaluatedDesign evaluate(const Options& options, const accel::Technology& technology,
+report::EvaluatedDesign evaluate(const SimulateOptions& options, const accel::Technology& technology,
                                  const std::vector<workload::Network>& networks) {
   if (is_text_id(options.design)) {
     const space::DesignSpace space = space::load_space(options.space);
@@ -37,7 +37,7 @@ report::EvaluatedDesign evaluate(const Options& options, const accel::Technology
   return result;
 }
 
-int simulate(const Options& options) {
+int simulate(const SimulateOptions& options) {
   const accel::Technology technology = accel::load_technology(options.technology);
   const std::vector<workload::Network> networks = workload::load_networks(options.workloads);
   const report::EvaluatedDesign design = evaluate(options, technology, networks);
@@ -54,7 +54,7 @@ int simulate(const Options& options) {
 }  // namespace
 
 void add_simulate(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateOptions>();
   CLI::App* verb = app.add_subcommand("simulate", "Evaluate one design on workloads");
   verb->add_option("--design", options->design, "Text id, reference chip, or YAML file")->required();
   verb->add_option("--workload,--workloads", options->workloads, kWorkloadsHelp)->required();

@@ -5,6 +5,7 @@
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/catalogue.h"
 #include "hindsight/space/sampling.h"
 #include "output.h"
@@ -13,7 +14,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct SpaceOptions {
   std::string space = "edge";
   std::string sampler = "uniform";
   std::int64_t count = 10;
@@ -23,22 +24,21 @@ struct Options {
 };
 
 constexpr std::int64_t kMostSamples = 1'000'000;  // they are held in memory
-constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;
 
-int list(const Options& options) {
+int list(const SpaceOptions& options) {
   std::vector<space::DesignSpace> spaces;
   for (const std::string& name : list_data_files("configs/spaces")) spaces.push_back(space::load_space(name));
   print(options.json ? report::spaces_json(spaces) : report::spaces_text(spaces, output_columns()));
   return 0;
 }
 
-int show(const Options& options) {
+int show(const SpaceOptions& options) {
   const space::DesignSpace space = space::load_space(options.space);
   print(options.json ? report::space_json(space) : report::space_text(space, output_columns()));
   return 0;
 }
 
-int sample(const Options& options) {
+int sample(const SpaceOptions& options) {
   const space::DesignSpace space = space::load_space(options.space);
   const auto wanted = static_cast<std::uint64_t>(options.count);
   const auto sampler =
@@ -79,11 +79,11 @@ int infer(const InferOptions& options) {
 }  // namespace
 
 void add_space(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SpaceOptions>();
   CLI::App* group = app.add_subcommand("space", "List, show, sample and infer design spaces");
   group->require_subcommand(1);
   group->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
-  const auto add = [&](const char* name, const char* description, int (*body)(const Options&)) {
+  const auto add = [&](const char* name, const char* description, int (*body)(const SpaceOptions&)) {
     CLI::App* verb = group->add_subcommand(name, description);
     verb->add_flag("--json", options->json, "As JSON");
     verb->callback([options, body, &session] { session.action = [options, body] { return body(*options); }; });
@@ -99,9 +99,9 @@ void add_space(CLI::App& app, Session& session) {
   sample_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
   sample_verb->add_option("--count", options->count, "Number of designs [10]")->check(between(1, kMostSamples));
   sample_verb->add_option("--sampler", options->sampler, "uniform, lhs, sobol or grid [uniform]");
-  sample_verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestCount));
+  sample_verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestExactInteger));
   sample_verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
-      ->check(between(1, kLargestCount));
+      ->check(between(1, kLargestExactInteger));
   sample_verb->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
 
   const auto infer_options = std::make_shared<InferOptions>();

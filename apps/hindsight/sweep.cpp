@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/study/trajectory.h"
@@ -20,7 +21,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct SweepOptions {
   std::string space = "edge";
   std::string workloads;
   std::string technology = "22nm";
@@ -37,10 +38,7 @@ struct Options {
   bool json = false;
 };
 
-constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers stay exact
-constexpr int kMostThreads = 4096;
-
-sweep::SweepOptions resolve(const Options& options, const Provenance& provenance) {
+sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& provenance) {
   const auto evaluator =
       evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
   std::vector<sweep::FactLimit> limits;
@@ -63,7 +61,7 @@ sweep::SweepOptions resolve(const Options& options, const Provenance& provenance
   return sweep;
 }
 
-int run(const Options& options, const Provenance& provenance) {
+int run(const SweepOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--space", options.space)
       .reads("--workloads", options.workloads)
@@ -91,26 +89,26 @@ int run(const Options& options, const Provenance& provenance) {
 }  // namespace
 
 void add_sweep(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SweepOptions>();
   CLI::App* verb = app.add_subcommand("sweep", "Evaluate many designs into a log");
   verb->add_option("--workloads,--workload", options->workloads, kWorkloadsHelp)->required();
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
   verb->add_option("--samples", options->samples, "New designs within the limits, all shards")
-      ->check(between(1, kLargestCount));
+      ->check(between(1, kLargestExactInteger));
   verb->add_option("--space", options->space, "Design space [edge]");
   add_bias_options(*verb, options->bias);
   verb->add_option("--max", options->limits,
                    "Limit METRIC=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", "))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestCount));
+  verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestExactInteger));
   verb->add_option("--networks-per-design", options->networks_per_design, "Evaluate each design on K of them [all]")
-      ->check(between(1, kLargestCount));
+      ->check(between(1, kLargestExactInteger));
   verb->add_option("--technology", options->technology, "Process node [22nm]");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_option("--shard", options->shard, "Evaluate every COUNT-th design, INDEX/COUNT [0/1]");
   verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
-      ->check(between(1, kLargestCount));
+      ->check(between(1, kLargestExactInteger));
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer(

@@ -16,6 +16,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/log/log.h"
@@ -36,7 +37,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct TrainOptions {
   LearningRows rows;
   std::string from;
   std::string recipe;
@@ -56,20 +57,17 @@ struct Options {
   std::string choice;  ///< how backtests chose the recipe; empty where the user named it
 };
 
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;  // JSON numbers stay exact
-constexpr int kMostThreads = 4096;
 /// [chosen] Of the recipes that fit any log the one with the best backtests on the tables of docs/accuracy.md.
 constexpr const char* kUntested = "margins";
 constexpr std::int64_t kMostMembers = 256;
-constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
 
 /// Whether the user names a recipe; otherwise backtests choose one.
-bool is_named(const Options& options) {
+bool is_named(const TrainOptions& options) {
   return !options.method.empty() || !(options.recipe.empty() || options.recipe == kChosenRecipe);
 }
 
 /// `recipe` with what the options change in it.
-surrogate::Recipe make_recipe(const Options& options, surrogate::Recipe recipe) {
+surrogate::Recipe make_recipe(const TrainOptions& options, surrogate::Recipe recipe) {
   if (!options.split.empty()) recipe.split.kind = dataset::parse_split_kind(options.split);
   if (!options.hold_out.empty()) {
     recipe.split.kind = dataset::SplitKind::leave_workloads_out;
@@ -82,7 +80,7 @@ surrogate::Recipe make_recipe(const Options& options, surrogate::Recipe recipe) 
 }
 
 /// The names of all settings and their values are checked before a backtest is run.
-void check_settings(const Options& options) {
+void check_settings(const TrainOptions& options) {
   if (is_named(options)) return;
   static_cast<void>(make_recipe(options, surrogate::Recipe{}));
   if (options.tune) {
@@ -107,7 +105,7 @@ dataset::Dataset without_applications(const dataset::Dataset& data, const std::v
 }
 
 /// The recipe that backtests choose; `how` becomes a sentence on the choice.
-surrogate::Recipe chosen_recipe(const Options& options, std::string& how) {
+surrogate::Recipe chosen_recipe(const TrainOptions& options, std::string& how) {
   const dataset::Dataset data = without_applications(
       dataset::load_dataset(options.rows.log, selection_of(options.rows)), names_of_list(options.hold_out));
   if (data.feasible_count() < study::kLeastFeasible) {
@@ -151,9 +149,9 @@ void require_model_name(const std::filesystem::path& file) {
   }
 }
 
-std::string checkpoint_of(const Options& options) { return options.out + ".checkpoint"; }
+std::string checkpoint_of(const TrainOptions& options) { return options.out + ".checkpoint"; }
 
-void require_separate_files(const Options& options) {
+void require_separate_files(const TrainOptions& options) {
   FileRoles()
       .reads_log("--log", options.rows.log)
       .reads("--recipe", options.recipe)
@@ -192,8 +190,8 @@ class TrainingProgress {
 };
 
 /// The model with the facts of this command among its provenance.
-surrogate::Model with_provenance(const surrogate::Model& model, const Options& options, const Provenance& provenance,
-                                 const dataset::Dataset& data) {
+surrogate::Model with_provenance(const surrogate::Model& model, const TrainOptions& options,
+                                 const Provenance& provenance, const dataset::Dataset& data) {
   surrogate::Model::Parts parts = model.parts();
   if (!options.choice.empty()) parts.provenance["recipe_chosen"] = options.choice;
   parts.provenance.insert({{"command_line", provenance.command_line},
@@ -205,7 +203,7 @@ surrogate::Model with_provenance(const surrogate::Model& model, const Options& o
   return surrogate::Model(std::move(parts));
 }
 
-std::string options_json(const Options& options, const surrogate::Recipe& recipe) {
+std::string options_json(const TrainOptions& options, const surrogate::Recipe& recipe) {
   const nlohmann::ordered_json json{{"workloads", options.rows.workloads},
                                     {"objective", options.rows.objective},
                                     {"maximise", options.rows.maximise},
@@ -261,7 +259,7 @@ void warn_of_few_rows(const dataset::Dataset& data, const surrogate::TrainingPla
 }
 
 /// After Ctrl-C: what there was stays, the checkpoint has where every member stands, and the way on is said.
-int end_interrupted(const Options& options, const Provenance& provenance, const report::TrainingSummary& summary) {
+int end_interrupted(const TrainOptions& options, const Provenance& provenance, const report::TrainingSummary& summary) {
   if (options.json) print(report::training_json(summary));
   const surrogate::TrainResult& result = *summary.result;
   const bool has_model = std::filesystem::exists(options.out);
@@ -276,7 +274,7 @@ int end_interrupted(const Options& options, const Provenance& provenance, const 
 }
 
 /// Trains, writes the model and shows what it is; or ends where Ctrl-C stopped it.
-int train_and_store(const Options& options, const Provenance& provenance, const dataset::Dataset& data,
+int train_and_store(const TrainOptions& options, const Provenance& provenance, const dataset::Dataset& data,
                     surrogate::TrainingPlan plan, study::TrainingRecord& record) {
   TrainingProgress progress(options.quiet);
   const surrogate::TrainOptions train_options{.device = parse_device(options.device),
@@ -308,7 +306,7 @@ int train_and_store(const Options& options, const Provenance& provenance, const 
 }
 
 /// What a training decides is decided already where a model is adapted.
-void require_no_training_options(const Options& options) {
+void require_no_training_options(const TrainOptions& options) {
   const std::vector<std::pair<const char*, bool>> given = {{"--recipe", !options.recipe.empty()},
                                                            {"--method", !options.method.empty()},
                                                            {"--set", !options.settings.empty()},
@@ -328,7 +326,7 @@ void require_no_training_options(const Options& options) {
 }
 
 /// --from: the objective and the labels are the model's.
-int run_from(Options given, const Provenance& provenance) {
+int run_from(TrainOptions given, const Provenance& provenance) {
   require_no_training_options(given);
   require_model_name(given.out);
   given.from = model_file(given.from);
@@ -336,7 +334,7 @@ int run_from(Options given, const Provenance& provenance) {
   const surrogate::Model base = surrogate::load_model(given.from);
   const bool asked = !given.rows.objective.empty();
   if (!asked) given.rows.objective = base.parts().objective_text;
-  Options options = given;
+  TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
   const std::vector<std::string> known = log::metric_names(log::Log::open(options.rows.log, log::OpenMode::read_write));
   for (const std::string& label : base.parts().constraint_names) {
@@ -361,7 +359,7 @@ int run_from(Options given, const Provenance& provenance) {
   return adapt_model(request, base, provenance);
 }
 
-int run(const Options& given, const Provenance& provenance) {
+int run(const TrainOptions& given, const Provenance& provenance) {
   if (!given.from.empty()) return run_from(given, provenance);
   std::optional<surrogate::Recipe> recipe;
   if (is_named(given)) recipe = make_recipe(given, recipe_for(given.recipe, given.method));
@@ -369,7 +367,7 @@ int run(const Options& given, const Provenance& provenance) {
   static_cast<void>(parse_device(given.device));
   require_model_name(given.out);
   require_separate_files(given);
-  Options options = given;
+  TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
   // The training is noted in the log: one that cannot be written is refused before its rows are read.
   static_cast<void>(log::Log::open(options.rows.log, log::OpenMode::read_write));
@@ -395,7 +393,7 @@ int run(const Options& given, const Provenance& provenance) {
 }  // namespace
 
 void add_train(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TrainOptions>();
   CLI::App* verb = app.add_subcommand("train", "Learn a surrogate from a log");
   add_learning_rows(*verb, options->rows);
   verb->add_option("--out", options->out, "Model file to write (.safetensors)")->required();
@@ -403,7 +401,7 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_option("--recipe", options->recipe, "Name or YAML file [chosen by backtests]");
   verb->add_option("--method", options->method, "prime, coms, supervised, margins, layers");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe, e.g. alpha=0.1"));
-  verb->add_option("--seed", options->seed, "First seed [recipe]")->check(between(0, kLargestSeed));
+  verb->add_option("--seed", options->seed, "First seed [recipe]")->check(between(0, kLargestExactInteger));
   verb->add_option("--ensemble,--seeds", options->ensemble, "Members, one seed each [recipe]")
       ->check(between(1, kMostMembers));
   verb->add_option("--split", options->split, "worst_for_training, random [recipe]");

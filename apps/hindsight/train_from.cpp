@@ -18,11 +18,10 @@
 #include "hindsight/study/training_record.h"
 #include "hindsight/surrogate/transfer.h"
 #include "output.h"
+#include "verbs.h"
 
 namespace hindsight::app {
 namespace {
-
-constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34;
 
 surrogate::Model with_provenance(const surrogate::Model& model, const AdaptRequest& request,
                                  const Provenance& provenance, const dataset::Dataset& data) {

@@ -18,6 +18,11 @@ struct Session {
 /// What an option that names networks takes (workload::load_networks).
 inline constexpr const char* kWorkloadsHelp = "Names a,b,c; prime9; all; synthetic:N; or a file";
 
+/// [chosen] Bounds of what options may ask for: far above any use, low enough to stay responsive.
+inline constexpr int kMostThreads = 4096;
+inline constexpr std::int64_t kMostProposals = 10'000;
+inline constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34U;
+
 /// A whole number between two bounds; the help shows the option's own words only.
 [[nodiscard]] inline CLI::Validator between(std::int64_t low, std::int64_t high) {
   return CLI::Range(low, high).description("");

@@ -9,7 +9,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct WorkloadOptions {
   std::string workload;
   std::int64_t batch = 0;
   bool json = false;
@@ -17,25 +17,25 @@ struct Options {
 
 constexpr std::int64_t kLargestBatch = 1'000'000;
 
-int list(const Options& options) {
+int list(const WorkloadOptions& options) {
   const std::vector<workload::Network> networks =
       workload::load_networks(options.workload.empty() ? "all" : options.workload);
   print(options.json ? report::workloads_json(networks) : report::workloads_text(networks, output_columns()));
   return 0;
 }
 
-workload::Network chosen(const Options& options) {
+workload::Network chosen(const WorkloadOptions& options) {
   workload::Network network = workload::load_network(options.workload);
   return options.batch > 0 ? network.with_batch(options.batch) : network;
 }
 
-int show(const Options& options) {
+int show(const WorkloadOptions& options) {
   const workload::Network network = chosen(options);
   print(options.json ? report::workload_json(network) : report::workload_text(network, output_columns()));
   return 0;
 }
 
-int export_yaml(const Options& options) {
+int export_yaml(const WorkloadOptions& options) {
   print(workload::to_yaml(chosen(options)));
   return 0;
 }
@@ -43,11 +43,11 @@ int export_yaml(const Options& options) {
 }  // namespace
 
 void add_workload(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WorkloadOptions>();
   CLI::App* group = app.add_subcommand("workload", "List, show and export networks");
   group->require_subcommand(1);
   group->footer("Example: hindsight workload show mobilenet_v2");
-  const auto add = [&](const char* name, const char* description, int (*body)(const Options&)) {
+  const auto add = [&](const char* name, const char* description, int (*body)(const WorkloadOptions&)) {
     CLI::App* verb = group->add_subcommand(name, description);
     verb->callback([options, body, &session] { session.action = [options, body] { return body(*options); }; });
     return verb;
