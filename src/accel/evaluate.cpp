@@ -21,13 +21,21 @@ namespace hindsight::accel {
 ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology) {
   ChipFacts chip;
   chip.config = config;
-  chip.area = area(config, technology);
   chip.pe_memory = banked_sram_cost(technology, config.pe_memory_bytes);
   chip.core_memory = sram_cost(technology.sram, config.core_memory_bytes);
   chip.activation_memory =
       sram_cost(technology.sram, config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
   chip.parameter_memory = sram_cost(technology.sram, config.parameter_memory_entries * kParameterEntryBytes);
   chip.instruction_memory = sram_cost(technology.sram, config.instruction_memory_entries * kInstructionBytes);
+  const double cores = config.pes() * config.cores_per_pe;
+  chip.area = area_with_logic(
+      {.pe_memory_mm2 = config.pes() * chip.pe_memory.area_mm2,
+       .core_memory_mm2 = cores * chip.core_memory.area_mm2,
+       .activation_memory_mm2 =
+           config.pes() * sram_area_mm2(technology.sram, config.activation_memory_entries * kAccumulatorBytes),
+       .parameter_memory_mm2 = config.pes() * chip.parameter_memory.area_mm2,
+       .instruction_memory_mm2 = chip.instruction_memory.area_mm2},
+      config, technology);
   const double sram_leakage_mw =
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
