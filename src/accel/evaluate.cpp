@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "accel/layer_cost.h"
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/feasibility.h"
@@ -113,7 +114,22 @@ std::string evaluator_definition(const Technology& technology) {
 Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,
                     std::span<LayerResult> details) {
   HINDSIGHT_EXPECT(details.empty() || details.size() == layers.size());
-  return evaluate_layers(chip, layers, depth, details);
+  if (depth == Depth::stop_at_hardware && chip.violations.count > 0) return hardware_evaluation(chip);
+  const ChipRates rates = chip_rates(chip.config);
+  const LayerCostFunction layer_cost = layer_cost_function();
+  LayerShape shape;
+  LayerCost one;
+  const NetworkCost cost = sum_layers(
+      chip.config, rates.resident, layers.size(),
+      [&](std::size_t i) -> const LayerShape& { return shape = layer_shape(layers[i]); },
+      [&](std::size_t, const Residency& residency) -> const LayerCost& {
+        layer_cost(shape, residency, chip, rates, one);
+        return one;
+      },
+      [&](std::size_t i, const LayerCost& of_layer) {
+        if (!details.empty() && of_layer.found) details[i] = of_layer.result;
+      });
+  return network_evaluation(chip, cost);
 }
 
 }  // namespace hindsight::accel

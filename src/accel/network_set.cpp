@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "accel/layer_cost.h"
 #include "hindsight/core/error.h"
 
 namespace hindsight::accel {
@@ -31,11 +32,12 @@ const LayerCost& SetEvaluator::cost_of(std::uint32_t shape, const Residency& res
     const Known& known = known_[static_cast<std::size_t>(i)];
     if (known.residency == residency) return known.cost;
   }
-  known_.push_back({.residency = residency,
-                    .next = first_[shape],
-                    .cost = layer_cost(set_.shapes()[shape], residency, chip, rates)});
+  Known& added = known_.emplace_back();
+  added.residency = residency;
+  added.next = first_[shape];
   first_[shape] = static_cast<std::int32_t>(known_.size() - 1);
-  return known_.back().cost;
+  layer_cost_function()(set_.shapes()[shape], residency, chip, rates, added.cost);
+  return added.cost;
 }
 
 void SetEvaluator::evaluate(const ChipFacts& chip, Depth depth, std::span<Evaluation> out) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "accel/layer_cost.h"
 #include "hindsight/core/random.h"
 #include "hindsight/space/design_space.h"
 
@@ -71,6 +72,64 @@ TEST(NetworkSet, EvaluatesAsEachNetworkAlone) {
     }
   }
   EXPECT_GT(feasible, 20U);
+}
+
+/// The bytes of every number that a sum over layers or a table shows.
+std::vector<double> numbers_of(const LayerCost& cost) {
+  const LayerResult& layer = cost.result;
+  std::vector<double> numbers{cost.found ? 1.0 : 0.0,
+                              cost.constants,
+                              cost.no_mapping.value,
+                              cost.no_mapping.limit,
+                              cost.no_mapping.nearest_passing.value_or(-1),
+                              static_cast<double>(layer.dataflow),
+                              static_cast<double>(layer.bound),
+                              static_cast<double>(layer.pe_split_m),
+                              static_cast<double>(layer.pe_split_n),
+                              static_cast<double>(layer.pe_split_k),
+                              static_cast<double>(layer.core_split_m),
+                              static_cast<double>(layer.core_split_n),
+                              static_cast<double>(layer.active_lanes),
+                              layer.tile_m,
+                              layer.tile_n,
+                              layer.tile_k,
+                              layer.utilisation_frac,
+                              layer.compute_cycles,
+                              layer.core_memory_cycles,
+                              layer.pe_memory_cycles,
+                              layer.noc_cycles,
+                              layer.dram_cycles,
+                              layer.fill_drain_cycles,
+                              layer.total_cycles,
+                              layer.instructions};
+  for_each_traffic_field([&](const char*, double bytes) { numbers.push_back(bytes); }, layer.traffic);
+  for_each_energy_field([&](const char*, double energy_j) { numbers.push_back(energy_j); }, layer.energy);
+  return numbers;
+}
+
+TEST(InstructionSets, EachOneGivesTheSameBits) {
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  const RandomStream stream(kSeed, "layer instructions");
+  const space::DesignSpace space = space::load_space("edge");
+  const ConfigBinding binding(space);
+  const Technology technology = load_technology("22nm");
+  const NetworkSet set(workload::load_networks("all"));
+  for (std::uint64_t i = 0; i < 4000; ++i) {
+    const ChipFacts chip =
+        chip_facts(binding.bind(space, space.design(stream.below(4 * i, *space.size()))), technology);
+    const LayerShape& layer = set.shapes()[stream.below(4 * i + 1, set.shapes().size())];
+    const std::uint64_t draw = stream.below(4 * i + 2, 12);
+    const Residency residency{.input_on_chip = draw % 2 == 0,
+                              .output_on_chip = draw / 2 % 2 == 0,
+                              .weights_cached_frac = static_cast<double>(draw / 4) / 2};
+    // The header's function, as this file is compiled, is what devices run.
+    const LayerCost wanted = layer_cost(layer, residency, chip, chip_rates(chip.config));
+    for (const InstructionSet instructions : supported_instruction_sets()) {
+      LayerCost cost;
+      layer_cost_function(instructions)(layer, residency, chip, chip_rates(chip.config), cost);
+      ASSERT_EQ(numbers_of(cost), numbers_of(wanted)) << "case " << i << " set " << static_cast<int>(instructions);
+    }
+  }
 }
 
 }  // namespace

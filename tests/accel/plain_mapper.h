@@ -10,6 +10,11 @@
 
 namespace hindsight::accel::test {
 
+/// On an axis of one PE all splits mean the same: only those with n on x and m on y are kept there.
+inline bool is_redundant(GridSplit split, const AcceleratorConfig& config) {
+  return (config.pes_x <= 1.0 && split.x != GemmDimension::n) || (config.pes_y <= 1.0 && split.y != GemmDimension::m);
+}
+
 /// Completes a candidate whose spatial part is set and keeps it when it beats the best so far.
 inline void consider(Mapping& candidate, Mapping& best, const LayerShape& layer, const AcceleratorConfig& config,
                      const WorkingMemory& memory, const Residency& residency, double bands, double pe_port,
@@ -61,7 +66,7 @@ inline void note_misfit(Mapping& best, double needed_bytes, double available_byt
   const double pe_port = pe_memory_bytes_per_cycle(config.pe_memory_bytes);
   Mapping candidate;
   for (const GridSplit split : kGridSplits) {
-    if (mapper_detail::is_redundant(split, config)) continue;
+    if (is_redundant(split, config)) continue;
     if (layer.depthwise && (split.x == GemmDimension::k || split.y == GemmDimension::k)) continue;
     candidate.split = split;
     candidate.pe = pe_share(layer, split, config.pes_x, config.pes_y);

@@ -54,11 +54,6 @@ constexpr double fewer_lanes(const std::array<double, 18>& ladder, double lanes,
 
 constexpr double whole(double value) { return static_cast<double>(static_cast<std::int64_t>(value)); }
 
-/// On an axis of one PE all splits mean the same: only those with n on x and m on y are kept there.
-constexpr bool is_redundant(GridSplit split, const AcceleratorConfig& config) {
-  return (config.pes_x <= 1.0 && split.x != GemmDimension::n) || (config.pes_y <= 1.0 && split.y != GemmDimension::m);
-}
-
 /// What one search asks again and again.
 struct Question {
   const LayerShape& layer;
@@ -70,14 +65,20 @@ struct Question {
   double lane_tile_bytes;  ///< smallest weight tile of one active lane
 };
 
+/// On an axis of one PE all splits mean the same: only those with n on x and m on y are kept there. A depthwise layer
+/// has no sum over channels to split.
+constexpr bool is_possible(GridSplit split, const Question& asked) {
+  if (asked.config.pes_x <= 1.0 && split.x != GemmDimension::n) return false;
+  if (asked.config.pes_y <= 1.0 && split.y != GemmDimension::m) return false;
+  return !asked.layer.depthwise || (split.x != GemmDimension::k && split.y != GemmDimension::k);
+}
+
 constexpr double noc_bytes(const NocLoad& load) { return load.weight_bytes + load.input_bytes + load.output_bytes; }
 
 /// A grid split with what no mapping of it can beat.
 struct SplitBound {
   GridSplit split{};
   PeShare pe = {};
-  SmallestTile tile = {};
-  bool fits = false;
   double cycles = 0;
   double noc_bytes = 0;  ///< at one pass
 };
@@ -102,148 +103,199 @@ constexpr double split_bound_cycles(const Question& asked, const PeShare& pe, co
                           kRounding * port_bytes / asked.pe_port_bytes);
 }
 
-constexpr SplitBound split_bound(GridSplit split, const Question& asked) {
-  SplitBound bound{.split = split, .pe = pe_share(asked.layer, split, asked.config.pes_x, asked.config.pes_y)};
-  bound.tile = smallest_tile(asked.layer, bound.pe);
-  bound.fits = bound.tile.input_bytes <= asked.memory.input_tile_bytes &&
-               bound.tile.output_bytes <= asked.memory.output_tile_bytes;
-  if (!bound.fits) return bound;
-  const NocLoad one_pass = noc_load(asked.layer, bound.pe, CoreShare{}, TilePlan{}, asked.residency);
-  bound.noc_bytes = noc_bytes(one_pass);
-  bound.cycles = split_bound_cycles(asked, bound.pe, one_pass);
-  return bound;
+constexpr bool fits(const SmallestTile& tile, const WorkingMemory& memory) {
+  return tile.input_bytes <= memory.input_tile_bytes && tile.output_bytes <= memory.output_tile_bytes;
 }
 
-/// What the accumulators allow a candidate whose place and lanes are set.
-constexpr void set_reuse(Mapping& candidate, const Question& asked) {
-  candidate.reuse = std::max(1.0, accumulator_reuse(asked.memory.accumulators_per_core, candidate.lanes));
-  candidate.core_memory_cycles = bandwidth_cycles(
-      core_weight_read_bytes(asked.layer, candidate.core, candidate.pe.k, candidate.reuse), kCoreMemoryPortBytes);
+/// A mapping by what tells it from the others, with what it is judged by. Not found, its cycles are those that some
+/// mapping has.
+struct Choice {
+  bool found = false;
+  std::size_t split = 0;  ///< place among the bounds
+  double split_n = 1, lanes = 1;
+  Dataflow dataflow = Dataflow::output_stationary;
+  double cycles = std::numeric_limits<double>::infinity();
+  double noc_bytes = 0;
+};
+
+/// Whether a mapping of at least so many cycles and NoC bytes is no better than the best so far. Where of the best only
+/// the cycles are known, one that is as fast still has to be found.
+constexpr bool cannot_win(const Choice& best, double cycles, double bytes) {
+  return cycles > best.cycles || (best.found && cycles == best.cycles && bytes >= best.noc_bytes);
 }
 
-/// Costs of a candidate whose place, lanes and dataflow are set; false when they are above `most_cycles`.
-constexpr bool complete(Mapping& candidate, const Question& asked, double bands, double most_cycles) {
-  const PeShare& pe = candidate.pe;
-  const CoreShare& core = candidate.core;
-  candidate.plan = candidate.dataflow == Dataflow::output_stationary
-                       ? plan_output_stationary(pe, core, candidate.lanes, candidate.reuse, bands, asked.memory)
-                       : plan_weight_stationary(pe, core, candidate.lanes, bands, asked.memory);
-  candidate.noc = noc_load(asked.layer, pe, core, candidate.plan, asked.residency);
-  candidate.noc_cycles = noc_cycles(candidate.noc, asked.config.pes_y);
-  if (candidate.noc_cycles > most_cycles) return false;
-  candidate.pe_memory = pe_memory_load(asked.layer, pe, core, candidate.plan, candidate.lanes);
-  candidate.pe_memory_cycles =
-      bandwidth_cycles(candidate.pe_memory.read_bytes + candidate.pe_memory.write_bytes, asked.pe_port_bytes);
-  candidate.steady_cycles = pipelined_cycles(asked.dram_cycles, candidate.compute_cycles, candidate.core_memory_cycles,
-                                             candidate.noc_cycles, candidate.pe_memory_cycles);
-  return candidate.steady_cycles <= most_cycles;
+constexpr double reuse_of(const Question& asked, double lanes) {
+  return std::max(1.0, accumulator_reuse(asked.memory.accumulators_per_core, lanes));
 }
 
-/// Both dataflows of a candidate whose place and lanes are set; kept when it beats the best so far.
-constexpr void consider(Mapping& candidate, Mapping& best, const Question& asked, double bands) {
-  for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
-    candidate.dataflow = dataflow;
-    if (complete(candidate, asked, bands, best.steady_cycles)) {
-      if (!best.found || candidate.steady_cycles < best.steady_cycles ||
-          noc_bytes(candidate.noc) < noc_bytes(best.noc)) {
-        const double needed = best.needed_tile_bytes;
-        best = candidate;
-        best.found = true;
-        best.needed_tile_bytes = needed;
+constexpr double core_memory_cycles(const Question& asked, const PeShare& pe, const CoreShare& core, double reuse) {
+  return bandwidth_cycles(core_weight_read_bytes(asked.layer, core, pe.k, reuse), kCoreMemoryPortBytes);
+}
+
+constexpr double pe_memory_cycles(const Question& asked, const PeMemoryLoad& load) {
+  return bandwidth_cycles(load.read_bytes + load.write_bytes, asked.pe_port_bytes);
+}
+
+constexpr TilePlan plan_of(Dataflow dataflow, const Question& asked, const PeShare& pe, const CoreShare& core,
+                           double lanes, double bands) {
+  return dataflow == Dataflow::output_stationary
+             ? plan_output_stationary(pe, core, lanes, reuse_of(asked, lanes), bands, asked.memory)
+             : plan_weight_stationary(pe, core, lanes, bands, asked.memory);
+}
+
+/// What a mapping is judged by.
+struct Judged {
+  double cycles = 0;
+  double noc_bytes = 0;
+  bool once = false;  ///< everything crosses the NoC once: the other dataflow cannot move less
+};
+/// `floor_cycles` are those of DRAM, lanes and core memory.
+constexpr Judged judge(const Question& asked, const PeShare& pe, const CoreShare& core, double lanes,
+                       const TilePlan& plan, double floor_cycles) {
+  const NocLoad noc = noc_load(asked.layer, pe, core, plan, asked.residency);
+  const PeMemoryLoad load = pe_memory_load(asked.layer, pe, core, plan, lanes);
+  return {.cycles = pipelined_cycles(floor_cycles, noc_cycles(noc, asked.config.pes_y), pe_memory_cycles(asked, load)),
+          .noc_bytes = noc_bytes(noc),
+          .once = plan.weight_passes <= 1.0 && plan.input_passes <= 1.0};
+}
+
+/// Tries the numbers of active lanes of one split of a PE's cores.
+constexpr Choice try_lanes(Choice best, const Question& asked, const SplitBound& split, std::size_t place,
+                           const CoreShare& core, double bands) {
+  const auto ladder = kLaneLadder;  // a local copy: device code cannot address constants at namespace scope
+  const PeShare& pe = split.pe;
+  std::size_t rung = 0;
+  for (double lanes = asked.config.compute_lanes; lanes >= 1.0; lanes = fewer_lanes(ladder, lanes, rung)) {
+    const double bound_cycles =
+        pipelined_cycles(compute_cycles(asked.layer, core, pe.k, lanes, asked.config.macs_per_lane), asked.dram_cycles);
+    // Neither falls with fewer lanes.
+    const double port_cycles = pe_memory_cycles(asked, pe_memory_load(asked.layer, pe, core, TilePlan{}, lanes));
+    if (cannot_win(best, pipelined_cycles(bound_cycles, port_cycles), split.noc_bytes)) break;
+    if (asked.lane_tile_bytes * lanes > asked.memory.weight_tile_bytes) continue;
+    const double reuse = reuse_of(asked, lanes);
+    const double floor_cycles = pipelined_cycles(bound_cycles, core_memory_cycles(asked, pe, core, reuse));
+    if (!cannot_win(best, floor_cycles, split.noc_bytes)) {
+      for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
+        const TilePlan plan = plan_of(dataflow, asked, pe, core, lanes, bands);
+        const Judged judged = judge(asked, pe, core, lanes, plan, floor_cycles);
+        if (!cannot_win(best, judged.cycles, judged.noc_bytes)) {
+          best = {.found = true,
+                  .split = place,
+                  .split_n = core.split_n,
+                  .lanes = lanes,
+                  .dataflow = dataflow,
+                  .cycles = judged.cycles,
+                  .noc_bytes = judged.noc_bytes};
+        }
+        if (judged.once) break;
       }
     }
-    // Everything crosses the NoC once and no sums wait: the other tile order cannot move less.
-    if (candidate.plan.weight_passes <= 1.0 && candidate.plan.input_passes <= 1.0) break;
+    if (best.found && best.cycles <= bound_cycles) break;
   }
-}
-
-/// Remembers the smallest requirement of the mappings that do not fit.
-constexpr void note_misfit(Mapping& best, double needed_bytes, double available_bytes, bool weights) {
-  if (best.needed_tile_bytes > 0 &&
-      best.needed_tile_bytes / best.available_tile_bytes <= needed_bytes / available_bytes)
-    return;
-  best.needed_tile_bytes = needed_bytes;
-  best.available_tile_bytes = available_bytes;
-  best.weights_too_large = weights;
-}
-
-/// Whether a mapping of at least so many cycles and NoC bytes is no better than the best so far. Where the best is
-/// known by its cycles only (`!found`), one that is as fast still has to be found.
-constexpr bool cannot_win(const Mapping& best, double cycles, double bytes) {
-  return cycles > best.steady_cycles || (best.found && cycles == best.steady_cycles && bytes >= noc_bytes(best.noc));
-}
-
-/// Tries the numbers of active lanes for a candidate whose PE and core shares are set.
-constexpr void try_lanes(Mapping& candidate, Mapping& best, const Question& asked, double bands, double least_bytes) {
-  const AcceleratorConfig& config = asked.config;
-  const auto ladder = kLaneLadder;  // a local copy: device code cannot address constants at namespace scope
-  std::size_t rung = 0;
-  for (double lanes = config.compute_lanes; lanes >= 1.0; lanes = fewer_lanes(ladder, lanes, rung)) {
-    candidate.lanes = lanes;
-    candidate.compute_cycles = compute_cycles(asked.layer, candidate.core, candidate.pe.k, lanes, config.macs_per_lane);
-    const double bound_cycles = pipelined_cycles(candidate.compute_cycles, asked.dram_cycles);
-    const double port_cycles =
-        bandwidth_cycles(pe_memory_load(asked.layer, candidate.pe, candidate.core, TilePlan{}, lanes).read_bytes +
-                             asked.layer.count * (candidate.pe.input_bytes + candidate.pe.m * candidate.pe.n),
-                         asked.pe_port_bytes);
-    if (cannot_win(best, pipelined_cycles(bound_cycles, port_cycles), least_bytes)) return;
-    const double weight_tile_bytes = asked.lane_tile_bytes * lanes;
-    if (weight_tile_bytes > asked.memory.weight_tile_bytes) {
-      note_misfit(best, weight_tile_bytes, asked.memory.weight_tile_bytes, true);
-      continue;
-    }
-    set_reuse(candidate, asked);
-    if (!cannot_win(best, candidate.core_memory_cycles, least_bytes)) consider(candidate, best, asked, bands);
-    if (best.found && best.steady_cycles <= bound_cycles) return;
-  }
+  return best;
 }
 
 /// Tries the splits of a PE's cores under one split of the grid.
-constexpr void try_split(const SplitBound& split, Mapping& best, const Question& asked) {
-  if (!split.fits) {
-    note_misfit(best, std::max(split.tile.input_bytes, split.tile.output_bytes), asked.memory.input_tile_bytes, false);
-    return;
-  }
-  Mapping candidate;
-  candidate.split = split.split;
-  candidate.pe = split.pe;
+constexpr Choice try_split(Choice best, const Question& asked, const SplitBound& split, std::size_t place) {
   const double bands = row_bands(asked.layer, split.pe, asked.memory);
   for (double split_n = asked.config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
-    candidate.core = core_share(split.pe, whole(asked.config.cores_per_pe / split_n), split_n);
-    try_lanes(candidate, best, asked, bands, split.noc_bytes);
+    const CoreShare core = core_share(split.pe, whole(asked.config.cores_per_pe / split_n), split_n);
+    best = try_lanes(best, asked, split, place, core, bands);
   }
+  return best;
 }
 
-/// Cycles of one good mapping under a split that fits: the cores split so that they compute the fewest cycles, as many
-/// lanes as their weights allow. Infinite when no number of lanes fits.
-constexpr double good_cycles(const SplitBound& split, const Question& asked) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const AcceleratorConfig& config = asked.config;
+/// The most lanes whose smallest weight tile fits; 0 when none does.
+constexpr double most_lanes(const Question& asked) {
   const auto ladder = kLaneLadder;
-  Mapping candidate;
-  candidate.pe = split.pe;
-  candidate.lanes = config.compute_lanes;
   std::size_t rung = 0;
-  while (asked.lane_tile_bytes * candidate.lanes > asked.memory.weight_tile_bytes) {
-    candidate.lanes = fewer_lanes(ladder, candidate.lanes, rung);
-    if (candidate.lanes < 1.0) return kInfinity;
+  double lanes = asked.config.compute_lanes;
+  while (lanes >= 1.0 && asked.lane_tile_bytes * lanes > asked.memory.weight_tile_bytes) {
+    lanes = fewer_lanes(ladder, lanes, rung);
   }
-  candidate.compute_cycles = kInfinity;
-  for (double split_n = config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
-    const CoreShare core = core_share(split.pe, whole(config.cores_per_pe / split_n), split_n);
-    const double cycles = compute_cycles(asked.layer, core, split.pe.k, candidate.lanes, config.macs_per_lane);
-    if (cycles >= candidate.compute_cycles) continue;
-    candidate.core = core;
-    candidate.compute_cycles = cycles;
+  return lanes;
+}
+
+/// Cycles of one good mapping under a split: the cores split so that they compute the fewest cycles, as many lanes as
+/// their weights allow. Infinite when no number of lanes fits.
+constexpr double good_cycles(const Question& asked, const SplitBound& split) {
+  const double lanes = most_lanes(asked);
+  double fewest_cycles = std::numeric_limits<double>::infinity();
+  if (lanes < 1.0) return fewest_cycles;
+  const PeShare& pe = split.pe;
+  CoreShare best;
+  for (double split_n = asked.config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
+    const CoreShare core = core_share(pe, whole(asked.config.cores_per_pe / split_n), split_n);
+    const double cycles = compute_cycles(asked.layer, core, pe.k, lanes, asked.config.macs_per_lane);
+    if (cycles >= fewest_cycles) continue;
+    fewest_cycles = cycles;
+    best = core;
   }
-  set_reuse(candidate, asked);
-  const double bands = row_bands(asked.layer, split.pe, asked.memory);
-  double fewest_cycles = kInfinity;
+  const double floor_cycles =
+      pipelined_cycles(asked.dram_cycles, fewest_cycles, core_memory_cycles(asked, pe, best, reuse_of(asked, lanes)));
+  const double bands = row_bands(asked.layer, pe, asked.memory);
+  double cycles = std::numeric_limits<double>::infinity();
   for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
-    candidate.dataflow = dataflow;
-    if (complete(candidate, asked, bands, fewest_cycles)) fewest_cycles = candidate.steady_cycles;
+    const Judged judged = judge(asked, pe, best, lanes, plan_of(dataflow, asked, pe, best, lanes, bands), floor_cycles);
+    cycles = std::min(cycles, judged.cycles);
+    if (judged.once) break;
   }
-  return fewest_cycles;
+  return cycles;
+}
+
+/// Everything of a mapping that was found.
+constexpr Mapping mapping_of(const Choice& choice, const SplitBound& split, const Question& asked) {
+  Mapping mapping;
+  mapping.found = true;
+  mapping.split = split.split;
+  mapping.dataflow = choice.dataflow;
+  mapping.lanes = choice.lanes;
+  mapping.reuse = reuse_of(asked, choice.lanes);
+  mapping.pe = split.pe;
+  mapping.core = core_share(split.pe, whole(asked.config.cores_per_pe / choice.split_n), choice.split_n);
+  mapping.plan = plan_of(choice.dataflow, asked, split.pe, mapping.core, choice.lanes,
+                         row_bands(asked.layer, split.pe, asked.memory));
+  mapping.noc = noc_load(asked.layer, split.pe, mapping.core, mapping.plan, asked.residency);
+  mapping.pe_memory = pe_memory_load(asked.layer, split.pe, mapping.core, mapping.plan, choice.lanes);
+  mapping.compute_cycles =
+      compute_cycles(asked.layer, mapping.core, split.pe.k, choice.lanes, asked.config.macs_per_lane);
+  mapping.core_memory_cycles = core_memory_cycles(asked, split.pe, mapping.core, mapping.reuse);
+  mapping.pe_memory_cycles = pe_memory_cycles(asked, mapping.pe_memory);
+  mapping.noc_cycles = noc_cycles(mapping.noc, asked.config.pes_y);
+  mapping.steady_cycles = choice.cycles;
+  return mapping;
+}
+
+/// Remembers the smallest requirement of the mappings that do not fit.
+constexpr void note_misfit(Mapping& misfit, double needed_bytes, double available_bytes, bool weights) {
+  if (misfit.needed_tile_bytes > 0 &&
+      misfit.needed_tile_bytes / misfit.available_tile_bytes <= needed_bytes / available_bytes)
+    return;
+  misfit.needed_tile_bytes = needed_bytes;
+  misfit.available_tile_bytes = available_bytes;
+  misfit.weights_too_large = weights;
+}
+
+/// Why there is no mapping: under no split do the tiles of the PE and those of the core fit.
+constexpr Mapping misfit_of(const Question& asked) {
+  const auto grid_splits = kGridSplits;
+  const auto ladder = kLaneLadder;
+  Mapping misfit;
+  misfit.steady_cycles = std::numeric_limits<double>::infinity();
+  for (const GridSplit split : grid_splits) {
+    if (!is_possible(split, asked)) continue;
+    const SmallestTile tile =
+        smallest_tile(asked.layer, pe_share(asked.layer, split, asked.config.pes_x, asked.config.pes_y));
+    if (!fits(tile, asked.memory)) {
+      note_misfit(misfit, std::max(tile.input_bytes, tile.output_bytes), asked.memory.input_tile_bytes, false);
+      continue;
+    }
+    std::size_t rung = 0;
+    for (double lanes = asked.config.compute_lanes; lanes >= 1.0; lanes = fewer_lanes(ladder, lanes, rung)) {
+      note_misfit(misfit, asked.lane_tile_bytes * lanes, asked.memory.weight_tile_bytes, true);
+    }
+  }
+  return misfit;
 }
 
 }  // namespace mapper_detail
@@ -264,26 +316,30 @@ constexpr double good_cycles(const SplitBound& split, const Question& asked) {
                                       .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes),
                                       .lane_tile_bytes = smallest_weight_tile_bytes(layer, 1.0, config.macs_per_lane)};
   std::array<mapper_detail::SplitBound, kGridSplits.size()> splits;
-  std::size_t count = 0;
-  std::size_t promising = kGridSplits.size();
+  std::size_t count = 0, promising = 0;
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#pragma GCC unroll 8  // the splits: what several of them divide is divided once
+#endif
   for (const GridSplit split : grid_splits) {
-    if (mapper_detail::is_redundant(split, config)) continue;
-    if (layer.depthwise && (split.x == GemmDimension::k || split.y == GemmDimension::k)) continue;
-    splits[count] = mapper_detail::split_bound(split, asked);
-    if (splits[count].fits && (promising == splits.size() || splits[count].cycles < splits[promising].cycles)) {
-      promising = count;
-    }
+    if (!mapper_detail::is_possible(split, asked)) continue;
+    mapper_detail::SplitBound& bound = splits[count];
+    bound.split = split;
+    bound.pe = pe_share(layer, split, config.pes_x, config.pes_y);
+    if (!mapper_detail::fits(smallest_tile(layer, bound.pe), memory)) continue;
+    const NocLoad one_pass = noc_load(layer, bound.pe, CoreShare{}, TilePlan{}, residency);
+    bound.noc_bytes = mapper_detail::noc_bytes(one_pass);
+    bound.cycles = mapper_detail::split_bound_cycles(asked, bound.pe, one_pass);
+    if (bound.cycles < splits[promising].cycles) promising = count;
     ++count;
   }
-  Mapping best;
-  best.steady_cycles = promising < splits.size() ? mapper_detail::good_cycles(splits[promising], asked)
-                                                 : std::numeric_limits<double>::infinity();
+  if (count == 0) return mapper_detail::misfit_of(asked);
+  mapper_detail::Choice best;
+  best.cycles = mapper_detail::good_cycles(asked, splits[promising]);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!mapper_detail::cannot_win(best, splits[i].cycles, splits[i].noc_bytes)) {
-      mapper_detail::try_split(splits[i], best, asked);
-    }
+    if (mapper_detail::cannot_win(best, splits[i].cycles, splits[i].noc_bytes)) continue;
+    best = mapper_detail::try_split(best, asked, splits[i], i);
   }
-  return best;
+  return best.found ? mapper_detail::mapping_of(best, splits[best.split], asked) : mapper_detail::misfit_of(asked);
 }
 
 }  // namespace hindsight::accel

@@ -204,7 +204,7 @@ struct LayerCost {
   bool found = false;         ///< there is a mapping
   double constants = 0;       ///< channel constants per PE
   Violation no_mapping = {};  ///< why there is none; of layer 0
-  LayerResult result;         ///< of one repeat
+  LayerResult result = {};    ///< of one repeat
 };
 
 [[nodiscard]] constexpr LayerCost layer_cost(const LayerShape& layer, const Residency& residency, const ChipFacts& chip,
@@ -214,15 +214,10 @@ struct LayerCost {
   const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_bytes_per_cycle);
   const Mapping mapping = best_mapping(layer, chip.config, rates.working, residency,
                                        dram_beyond_granules(dram_cycles, dram_traffic, rates));
-  LayerCost cost;
-  cost.found = mapping.found;
-  if (!mapping.found) {
-    cost.no_mapping = no_mapping_violation(mapping, 0, chip.config);
-    return cost;
-  }
-  cost.constants = mapping.pe.n;
-  cost.result = layer_result(layer, mapping, residency, dram_traffic, dram_cycles, chip, rates);
-  return cost;
+  if (!mapping.found) return {.no_mapping = no_mapping_violation(mapping, 0, chip.config)};
+  return {.found = true,
+          .constants = mapping.pe.n,
+          .result = layer_result(layer, mapping, residency, dram_traffic, dram_cycles, chip, rates)};
 }
 
 /// Adds layer `index` to the layers before it, or why it cannot be compiled.

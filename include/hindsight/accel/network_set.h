@@ -43,7 +43,7 @@ class SetEvaluator {
   /// A layer that was costed on the chip at hand.
   struct Known {
     Residency residency;
-    std::int32_t next;  ///< of the same shape; -1: none
+    std::int32_t next = -1;  ///< of the same shape; -1: none
     LayerCost cost;
   };
   const LayerCost& cost_of(std::uint32_t shape, const Residency& residency, const ChipFacts& chip,
