@@ -15,11 +15,14 @@ namespace {
 
 constexpr std::size_t kDesignsPerChunk = 8;  ///< [chosen] about a millisecond of work between hand-outs
 constexpr std::size_t kFactsPerChunk = 64;   ///< [chosen] about 0.1 ms of work between hand-outs
+constexpr std::size_t kFactsOfADesign = 2;   ///< area and peak power
 constexpr const char* kLatency = "latency_s";
 
 Row make_row(const accel::Evaluation& evaluation, const workload::Network& network) {
   Row row;
   row.feasible = evaluation.feasible();
+  row.metrics.reserve(row.feasible ? accel::metrics().size() : kFactsOfADesign);
+  row.violations.reserve(evaluation.violations.count);
   for (const accel::Metric& metric : accel::metrics()) {
     if (row.feasible || metric.known_before_evaluation()) {
       row.metrics.emplace_back(metric.name, metric.value(evaluation));
@@ -98,10 +101,13 @@ class BuiltIn final : public Evaluator {
                       std::vector<accel::Evaluation> evaluations(count);
                       const accel::ChipFacts chip = accel::chip_facts(config, technology_);
                       evaluators[worker].evaluate(chip, accel::Depth::stop_at_hardware, evaluations);
-                      for (std::size_t j = 0; j < count; ++j) {
+                      // A chip that cannot be built is the same for every network.
+                      const std::size_t different = chip.violations.count > 0 ? std::min<std::size_t>(count, 1) : count;
+                      for (std::size_t j = 0; j < different; ++j) {
                         accel::name_levels(evaluations[j].violations, space());
                         rows[i * count + j] = make_row(evaluations[j], workloads[j]);
                       }
+                      for (std::size_t j = different; j < count; ++j) rows[i * count + j] = rows[i * count];
                     });
     return rows;
   }
