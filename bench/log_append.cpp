@@ -2,104 +2,15 @@
 ///
 /// The rows look like a sweep's: nine workloads per design, four of five rows infeasible with one to three reasons.
 #include <benchmark/benchmark.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <string>
 #include <vector>
 
-#include "hindsight/core/hash.h"
-#include "hindsight/core/random.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
+#include "log_rows.h"
 
+namespace hindsight::bench {
 namespace {
-
-namespace fs = std::filesystem;
-using hindsight::log::EvaluationRow;
-using hindsight::log::Log;
-using hindsight::log::OpenMode;
-using hindsight::log::RunKind;
-
-constexpr std::size_t kWorkloads = 9;
-
-/// A log in a folder of its own that goes away.
-struct ScratchLog {
-  fs::path folder = fs::temp_directory_path() / ("hindsight_bench_" + std::to_string(getpid()));
-  fs::path file = folder / "bench.db";
-  ScratchLog() {
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-  }
-  ~ScratchLog() { fs::remove_all(folder); }
-  ScratchLog(const ScratchLog&) = delete;
-  ScratchLog& operator=(const ScratchLog&) = delete;
-};
-
-struct Ids {
-  std::int64_t run = 0, space = 0, evaluator = 0;
-  std::vector<std::int64_t> workloads;
-};
-
-Ids register_all(Log& log) {
-  Ids ids;
-  ids.run = log.begin_run(RunKind::bench, {}, "{}");
-  ids.space = log.add_space("edge", "definition", "hash");
-  ids.evaluator = log.add_evaluator("pe_array", "hash", "definition");
-  for (std::size_t w = 0; w < kWorkloads; ++w) {
-    const std::string name = "network_" + std::to_string(w);
-    ids.workloads.push_back(log.add_workload(name, name, name, 1, "[]", 1, {}));
-  }
-  return ids;
-}
-
-std::string text_id(const hindsight::RandomStream& random, std::uint64_t design) {
-  std::string text;
-  for (const char* name : {"pes_x", "pes_y", "pe_memory_bytes", "cores_per_pe", "core_memory_bytes", "compute_lanes",
-                           "instruction_memory_entries", "parameter_memory_entries", "activation_memory_entries"}) {
-    text += name;
-    text += '=' + std::to_string(1U << random.below(design * 16 + text.size(), 18)) + ',';
-  }
-  return text + "dram_bandwidth_gb_per_s=" + std::to_string(design);
-}
-
-std::vector<EvaluationRow> rows_of(const Ids& ids, std::uint64_t first_design, std::size_t rows) {
-  static const std::vector<std::string> codes = {"sram_bandwidth", "noc_timing", "instruction_memory"};
-  const hindsight::RandomStream random(1, "bench");
-  std::vector<EvaluationRow> batch(rows);
-  std::string text;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::uint64_t design = first_design + i / kWorkloads;
-    if (i % kWorkloads == 0) {
-      text = text_id(random, design);
-    }
-    EvaluationRow& row = batch[i];
-    row.workload_id = ids.workloads[i % kWorkloads];
-    row.design_text_id = text;
-    row.design_hash = hindsight::content_hash(text);
-    const std::uint64_t draw = random.below(design * kWorkloads + i, 100);
-    row.feasible = draw < 20;
-    row.metrics = {{"area_mm2", 20.0 + random.uniform(i)}, {"peak_power_w", 3.0}};
-    if (row.feasible) {
-      for (const std::string& name : hindsight::log::standard_metrics()) {
-        if (name != "area_mm2" && name != "peak_power_w") {
-          row.metrics.emplace_back(name, random.uniform(design * kWorkloads + i));
-        }
-      }
-    } else {
-      for (std::size_t v = 0; v <= draw % 3; ++v) {
-        row.violations.push_back({.code = codes[v],
-                                  .quantity = "row_delay_ns",
-                                  .value = random.uniform(i),
-                                  .limit = 1.25,
-                                  .nearest_passing = 8.0,
-                                  .layer = "block_3_expand",
-                                  .message = ""});
-      }
-    }
-  }
-  return batch;
-}
 
 /// Appends batches of `batch_rows` rows to a log that already holds `rows_before` rows.
 void append(benchmark::State& state) {
@@ -119,7 +30,7 @@ void append(benchmark::State& state) {
     const std::vector<EvaluationRow> rows = rows_of(ids, design, batch_rows);
     design += batch_rows / kWorkloads + 1;
     state.ResumeTiming();
-    const auto result = log.append(ids.run, ids.space, ids.evaluator, rows, hindsight::log::Checkpoint{"k", "{}"});
+    const auto result = log.append(ids.run, ids.space, ids.evaluator, rows, log::Checkpoint{"k", "{}"});
     if (result.inserted != batch_rows) {
       state.SkipWithError("rows were not inserted");
     }
@@ -136,6 +47,35 @@ BENCHMARK(append)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
+/// The same batches as in append(), through BareTables; every batch into the log's file of its own tables.
+void append_bare(benchmark::State& state) {
+  const auto batch_rows = static_cast<std::size_t>(state.range(0));
+  const ScratchLog scratch;
+  Ids ids;
+  {
+    Log log = Log::open(scratch.file, OpenMode::read_write_create);
+    ids = register_all(log);
+  }
+  BareTables tables(scratch.file, state.range(1) != 0);
+  std::uint64_t design = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const std::vector<EvaluationRow> rows = rows_of(ids, design, batch_rows);
+    const std::vector<PlainRow> plain = plain_rows_of(rows);
+    design += batch_rows / kWorkloads + 1;
+    state.ResumeTiming();
+    if (!tables.append(ids, plain)) state.SkipWithError("rows were not inserted");
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(batch_rows));
+}
+BENCHMARK(append_bare)
+    ->ArgNames({"batch_rows", "foreign_keys"})
+    ->Args({9'000, 0})
+    ->Args({9'000, 1})
+    ->Args({90'000, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
 /// Reads a log of `rows` rows back: every row with its reasons, statistics per workload, the best designs, a front.
 void read_back(benchmark::State& state) {
   const auto rows = static_cast<std::size_t>(state.range(0));
@@ -146,19 +86,19 @@ void read_back(benchmark::State& state) {
   for (auto _ : state) {
     switch (state.range(1)) {
       case 0:
-        hindsight::log::for_each_evaluation(log, {}, hindsight::log::Detail::all, [](const auto& record) {
+        log::for_each_evaluation(log, {}, log::Detail::all, [](const auto& record) {
           benchmark::DoNotOptimize(&record);
           return true;
         });
         break;
       case 1:
-        benchmark::DoNotOptimize(hindsight::log::workload_stats(log));
+        benchmark::DoNotOptimize(log::workload_stats(log));
         break;
       case 2:
-        benchmark::DoNotOptimize(hindsight::log::best_designs(log, "network_3", "latency_s", 10));
+        benchmark::DoNotOptimize(log::best_designs(log, "network_3", "latency_s", 10));
         break;
       default:
-        benchmark::DoNotOptimize(hindsight::log::pareto_front(log, "network_3", {"latency_s", "energy_j"}));
+        benchmark::DoNotOptimize(log::pareto_front(log, "network_3", {"latency_s", "energy_j"}));
     }
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows));
@@ -170,5 +110,6 @@ BENCHMARK(read_back)
     ->UseRealTime();
 
 }  // namespace
+}  // namespace hindsight::bench
 
 BENCHMARK_MAIN();

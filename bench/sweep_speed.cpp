@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/network_set.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/space/sampling.h"
 #include "hindsight/sweep/sweep.h"
@@ -58,6 +59,25 @@ void evaluate_nine(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(evaluate_nine)->ArgName("depth")->Arg(0)->Arg(1);
+
+/// The same with layers that the networks share costed once, as sweeps and searches ask.
+void evaluate_nine_together(benchmark::State& state) {
+  const space::DesignSpace space = space::load_space("edge");
+  const accel::Technology technology = accel::load_technology("22nm");
+  const accel::NetworkSet set(workload::load_networks("prime9"));
+  const std::vector<accel::ChipFacts> designs = chips(space, technology, 1000);
+  const auto depth = state.range(0) == 0 ? accel::Depth::stop_at_hardware : accel::Depth::all_checks;
+  accel::SetEvaluator evaluator(set);
+  std::vector<accel::Evaluation> evaluations(set.size());
+  std::size_t next = 0;
+  for (auto _ : state) {
+    evaluator.evaluate(accel::chip_facts(designs[next].config, technology), depth, evaluations);
+    benchmark::DoNotOptimize(evaluations.data());
+    next = (next + 1) % designs.size();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(evaluate_nine_together)->ArgName("depth")->Arg(0)->Arg(1);
 
 /// What a candidate costs that the area limit rejects.
 void decide_candidate(benchmark::State& state) {

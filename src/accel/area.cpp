@@ -21,18 +21,23 @@ inline constexpr double kMm2PerUm2 = 1e-6;
 /// Wires run over the macros and take no area of their own.
 AreaBreakdown area(const AcceleratorConfig& config, const Technology& technology) {
   const double pes = config.pes();
-  const double cores = pes * config.cores_per_pe;
   const SramModel& sram = technology.sram;
+  AreaBreakdown memories;
+  memories.pe_memory_mm2 = pes * sram_area_mm2(sram, config.pe_memory_bytes);
+  memories.core_memory_mm2 = pes * config.cores_per_pe * sram_area_mm2(sram, config.core_memory_bytes);
+  memories.activation_memory_mm2 = pes * sram_area_mm2(sram, config.activation_memory_entries * kAccumulatorBytes);
+  memories.parameter_memory_mm2 = pes * sram_area_mm2(sram, config.parameter_memory_entries * kParameterEntryBytes);
+  memories.instruction_memory_mm2 = sram_area_mm2(sram, config.instruction_memory_entries * kInstructionBytes);
+  return area_with_logic(memories, config, technology);
+}
 
-  AreaBreakdown result;
+AreaBreakdown area_with_logic(const AreaBreakdown& memories, const AcceleratorConfig& config,
+                              const Technology& technology) {
+  const double pes = config.pes();
+  AreaBreakdown result = memories;
   result.mac_mm2 = config.macs_per_cycle() * technology.mac_int8_um2 * kMm2PerUm2;
-  result.register_mm2 =
-      cores * core_register_bits(config.compute_lanes, config.macs_per_lane) * technology.register_bit_um2 * kMm2PerUm2;
-  result.pe_memory_mm2 = pes * sram_area_mm2(sram, config.pe_memory_bytes);
-  result.core_memory_mm2 = cores * sram_area_mm2(sram, config.core_memory_bytes);
-  result.activation_memory_mm2 = pes * sram_area_mm2(sram, config.activation_memory_entries * kAccumulatorBytes);
-  result.parameter_memory_mm2 = pes * sram_area_mm2(sram, config.parameter_memory_entries * kParameterEntryBytes);
-  result.instruction_memory_mm2 = sram_area_mm2(sram, config.instruction_memory_entries * kInstructionBytes);
+  result.register_mm2 = pes * config.cores_per_pe * core_register_bits(config.compute_lanes, config.macs_per_lane) *
+                        technology.register_bit_um2 * kMm2PerUm2;
   result.noc_mm2 =
       pes * kNocBusesPerPe * kNocLinkBytesPerCycle * kBitsPerByte * technology.noc_router_um2_per_bit * kMm2PerUm2;
   result.control_mm2 = technology.control_area_fraction * (result.mac_mm2 + result.register_mm2 + result.noc_mm2);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "accel/layer_cost.h"
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/feasibility.h"
@@ -21,13 +22,21 @@ namespace hindsight::accel {
 ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology) {
   ChipFacts chip;
   chip.config = config;
-  chip.area = area(config, technology);
   chip.pe_memory = banked_sram_cost(technology, config.pe_memory_bytes);
   chip.core_memory = sram_cost(technology.sram, config.core_memory_bytes);
   chip.activation_memory =
       sram_cost(technology.sram, config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
   chip.parameter_memory = sram_cost(technology.sram, config.parameter_memory_entries * kParameterEntryBytes);
   chip.instruction_memory = sram_cost(technology.sram, config.instruction_memory_entries * kInstructionBytes);
+  const double cores = config.pes() * config.cores_per_pe;
+  chip.area = area_with_logic(
+      {.pe_memory_mm2 = config.pes() * chip.pe_memory.area_mm2,
+       .core_memory_mm2 = cores * chip.core_memory.area_mm2,
+       .activation_memory_mm2 =
+           config.pes() * sram_area_mm2(technology.sram, config.activation_memory_entries * kAccumulatorBytes),
+       .parameter_memory_mm2 = config.pes() * chip.parameter_memory.area_mm2,
+       .instruction_memory_mm2 = chip.instruction_memory.area_mm2},
+      config, technology);
   const double sram_leakage_mw =
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
@@ -105,7 +114,22 @@ std::string evaluator_definition(const Technology& technology) {
 Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,
                     std::span<LayerResult> details) {
   HINDSIGHT_EXPECT(details.empty() || details.size() == layers.size());
-  return evaluate_layers(chip, layers, depth, details);
+  if (depth == Depth::stop_at_hardware && chip.violations.count > 0) return hardware_evaluation(chip);
+  const ChipRates rates = chip_rates(chip.config);
+  const LayerCostFunction layer_cost = layer_cost_function();
+  LayerShape shape;
+  LayerCost one;
+  const NetworkCost cost = sum_layers(
+      chip.config, rates.resident, layers.size(),
+      [&](std::size_t i) -> const LayerShape& { return shape = layer_shape(layers[i]); },
+      [&](std::size_t, const Residency& residency) -> const LayerCost& {
+        layer_cost(shape, residency, chip, rates, one);
+        return one;
+      },
+      [&](std::size_t i, const LayerCost& of_layer) {
+        if (!details.empty() && of_layer.found) details[i] = of_layer.result;
+      });
+  return network_evaluation(chip, cost);
 }
 
 }  // namespace hindsight::accel

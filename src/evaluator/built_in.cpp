@@ -6,6 +6,7 @@
 #include "hindsight/accel/bounds.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/metrics.h"
+#include "hindsight/accel/network_set.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/thread_pool.h"
 
@@ -14,11 +15,14 @@ namespace {
 
 constexpr std::size_t kDesignsPerChunk = 8;  ///< [chosen] about a millisecond of work between hand-outs
 constexpr std::size_t kFactsPerChunk = 64;   ///< [chosen] about 0.1 ms of work between hand-outs
+constexpr std::size_t kFactsOfADesign = 2;   ///< area and peak power
 constexpr const char* kLatency = "latency_s";
 
 Row make_row(const accel::Evaluation& evaluation, const workload::Network& network) {
   Row row;
   row.feasible = evaluation.feasible();
+  row.metrics.reserve(row.feasible ? accel::metrics().size() : kFactsOfADesign);
+  row.violations.reserve(evaluation.violations.count);
   for (const accel::Metric& metric : accel::metrics()) {
     if (row.feasible || metric.known_before_evaluation()) {
       row.metrics.emplace_back(metric.name, metric.value(evaluation));
@@ -78,16 +82,16 @@ class BuiltIn final : public Evaluator {
   }
 
  private:
-  /// Calls `body(design, config)` for every design, in parallel.
+  /// Calls `body(design, config, worker)` for every design, in parallel; `worker` is below `threads`.
   template <class Body>
   void for_each_config(std::span<const std::uint16_t> levels, std::size_t chunk, unsigned threads,
                        const Body& body) const {
     const std::size_t parameters = space().parameters().size();
-    parallel_for(levels.size() / parameters, chunk, threads, [&](std::size_t begin, std::size_t end, unsigned) {
+    parallel_for(levels.size() / parameters, chunk, threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
       std::vector<double> values(parameters);
       for (std::size_t i = begin; i < end; ++i) {
         space().values(levels.subspan(i * parameters, parameters), values);
-        body(i, binding_.bind(values));
+        body(i, binding_.bind(values), worker);
       }
     });
   }
@@ -96,14 +100,21 @@ class BuiltIn final : public Evaluator {
                                         std::span<const workload::Network> workloads, unsigned threads) const override {
     const std::size_t count = workloads.size();
     std::vector<Row> rows(levels.size() / space().parameters().size() * count);
-    for_each_config(levels, kDesignsPerChunk, threads, [&](std::size_t i, const accel::AcceleratorConfig& config) {
-      const accel::ChipFacts chip = accel::chip_facts(config, technology_);
-      for (std::size_t j = 0; j < count; ++j) {
-        accel::Evaluation evaluation = accel::evaluate(chip, workloads[j].gemms(), accel::Depth::stop_at_hardware);
-        accel::name_levels(evaluation.violations, space());
-        rows[i * count + j] = make_row(evaluation, workloads[j]);
-      }
-    });
+    const accel::NetworkSet set(workloads);
+    std::vector<accel::SetEvaluator> evaluators(threads, accel::SetEvaluator(set));
+    for_each_config(levels, kDesignsPerChunk, threads,
+                    [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned worker) {
+                      std::vector<accel::Evaluation> evaluations(count);
+                      const accel::ChipFacts chip = accel::chip_facts(config, technology_);
+                      evaluators[worker].evaluate(chip, accel::Depth::stop_at_hardware, evaluations);
+                      // A chip that cannot be built is the same for every network.
+                      const std::size_t different = chip.violations.count > 0 ? std::min<std::size_t>(count, 1) : count;
+                      for (std::size_t j = 0; j < different; ++j) {
+                        accel::name_levels(evaluations[j].violations, space());
+                        rows[i * count + j] = make_row(evaluations[j], workloads[j]);
+                      }
+                      for (std::size_t j = different; j < count; ++j) rows[i * count + j] = rows[i * count];
+                    });
     return rows;
   }
 
@@ -116,9 +127,11 @@ class BuiltIn final : public Evaluator {
       HINDSIGHT_EXPECT(metrics.back() != nullptr && metrics.back()->known_before_evaluation());
     }
     std::vector<double> values(levels.size() / space().parameters().size() * count);
-    for_each_config(levels, kFactsPerChunk, threads, [&](std::size_t i, const accel::AcceleratorConfig& config) {
-      for (std::size_t j = 0; j < count; ++j) values[i * count + j] = metrics[j]->of_design(config, technology_);
-    });
+    for_each_config(levels, kFactsPerChunk, threads,
+                    [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned) {
+                      for (std::size_t j = 0; j < count; ++j)
+                        values[i * count + j] = metrics[j]->of_design(config, technology_);
+                    });
     return values;
   }
 
@@ -126,9 +139,10 @@ class BuiltIn final : public Evaluator {
                                                   const workload::Network& workload, const std::string& /*metric*/,
                                                   unsigned threads) const override {
     std::vector<double> values(levels.size() / space().parameters().size());
-    for_each_config(levels, kFactsPerChunk, threads, [&](std::size_t i, const accel::AcceleratorConfig& config) {
-      values[i] = accel::latency_bound_s(config, workload.gemms());
-    });
+    for_each_config(levels, kFactsPerChunk, threads,
+                    [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned) {
+                      values[i] = accel::latency_bound_s(config, workload.gemms());
+                    });
     return values;
   }
 

@@ -96,6 +96,7 @@ class BatchWriter {
   AppendStatements& statements_;
   std::int64_t run_id_, space_id_, evaluator_id_;
   std::unordered_map<std::uint64_t, KnownDesign> designs_;
+  ParsedRow parsed_;  ///< of the row at hand
   bool described_parameters_ = false;
 };
 
@@ -275,17 +276,15 @@ Reason BatchWriter::append(const EvaluationRow& row, AppendResult& result) {
   if (!log_.has_row("workloads", "workload_id", row.workload_id, log_.known_workloads)) {
     return fmt::format("workload id {} is not in the log", row.workload_id);
   }
-  auto parsed = parse(row);
-  if (auto* reason = std::get_if<std::string>(&parsed)) return std::move(*reason);
-  const ParsedRow& sound = std::get<ParsedRow>(parsed);
+  if (auto reason = parse(row, parsed_)) return reason;
   std::int64_t design_id = 0;
   if (auto reason = resolve_design(row, design_id)) return reason;
-  if (insert_evaluation(row, sound, design_id)) {
-    insert_details(row, sound, log_.database.getLastInsertRowid());
+  if (insert_evaluation(row, parsed_, design_id)) {
+    insert_details(row, parsed_, log_.database.getLastInsertRowid());
     ++result.inserted;
     return std::nullopt;
   }
-  if (auto reason = contradiction(row, sound, design_id)) return reason;
+  if (auto reason = contradiction(row, parsed_, design_id)) return reason;
   ++result.already_present;
   return std::nullopt;
 }

@@ -31,8 +31,10 @@ Reason bad_name(std::string_view what, std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<std::size_t> standard_index(std::string_view name) {
+/// Place of a standard metric; `expected` is looked at first, because most rows name them in order.
+std::optional<std::size_t> standard_index(std::string_view name, std::size_t expected) {
   const std::vector<std::string>& names = standard_metrics();
+  if (expected < names.size() && names[expected] == name) return expected;
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) return std::nullopt;
   return static_cast<std::size_t>(found - names.begin());
@@ -41,12 +43,15 @@ std::optional<std::size_t> standard_index(std::string_view name) {
 /// Sorts the metrics of a row by where they are stored.
 Reason parse_metrics(const EvaluationRow& row, ParsedRow& parsed) {
   parsed.standard.assign(standard_metrics().size(), std::numeric_limits<double>::quiet_NaN());
+  parsed.others.clear();
+  std::size_t expected = 0;
   for (const auto& [name, value] : row.metrics) {
     if (!std::isfinite(value)) return fmt::format("metric {} is {}", printable(name), value);
     if (!row.feasible && (name == "latency_s" || name == "energy_j")) {
       return fmt::format("an infeasible row has {} (an infeasible design has no cost)", name);
     }
-    if (const auto index = standard_index(name)) {
+    if (const auto index = standard_index(name, expected)) {
+      expected = *index + 1;
       if (!std::isnan(parsed.standard[*index])) return fmt::format("metric {} is given twice", name);
       parsed.standard[*index] = value;
     } else {
@@ -88,13 +93,11 @@ Reason bad_feasibility(const EvaluationRow& row) {
 
 }  // namespace
 
-std::variant<ParsedRow, std::string> parse(const EvaluationRow& row) {
-  ParsedRow parsed;
+Reason parse(const EvaluationRow& row, ParsedRow& parsed) {
   if (row.repeat < 0) return fmt::format("repeat is {} (repeats are numbered from 0)", row.repeat);
-  if (auto reason = parse_metrics(row, parsed)) return std::move(*reason);
-  if (auto reason = bad_feasibility(row)) return std::move(*reason);
-  if (auto reason = bad_violations(row)) return std::move(*reason);
-  return parsed;
+  if (auto reason = parse_metrics(row, parsed)) return reason;
+  if (auto reason = bad_feasibility(row)) return reason;
+  return bad_violations(row);
 }
 
 Reason bad_design(const EvaluationRow& row) {

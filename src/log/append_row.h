@@ -21,8 +21,8 @@ struct ParsedRow {
   std::vector<double> standard;                             ///< in the order of standard_metrics(); NaN = not given
   std::vector<std::pair<std::string_view, double>> others;  ///< by name; the names are those of the row
 };
-/// Errors are data: the text says why the row is refused.
-[[nodiscard]] std::variant<ParsedRow, std::string> parse(const EvaluationRow& row);
+/// Reads a row into `parsed`, whose memory is used again. Errors are data: the text says why the row is refused.
+[[nodiscard]] Reason parse(const EvaluationRow& row, ParsedRow& parsed);
 
 /// Why the design of the row cannot be one, looked at alone.
 [[nodiscard]] Reason bad_design(const EvaluationRow& row);

@@ -193,10 +193,10 @@ struct ReadAccess {
 
 /// A writable folder: a normal connection that refuses changes, so that -wal and -shm go away when it closes.
 /// Otherwise a plain read-only connection when a -wal file tells that somebody may be writing; else the file is as
-/// good as carved in stone.
+/// good as carved in stone. SQLite locks nothing between threads: a log is used by one at a time.
 ReadAccess read_access(const fs::path& file) {
   if (access(file.c_str(), W_OK) == 0 && access(folder_of(file).c_str(), W_OK) == 0) {
-    return {SQLite::OPEN_READWRITE | SQLite::OPEN_URI, ""};
+    return {SQLite::OPEN_READWRITE | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX, ""};
   }
   if (size_beside(file, "-wal") > 0 || exists_beside(file, "-shm")) {
     return {SQLite::OPEN_READONLY | SQLite::OPEN_URI, "?mode=ro"};
@@ -288,7 +288,9 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(file, ignored))) create(file, busy_timeout);
   Connection connection{
-      open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_URI, "", busy_timeout), {}};
+      open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX, "",
+                    busy_timeout),
+      {}};
   SQLite::Database& database = connection.database;
   translating(database.getHandle(), file, "opening it", [&] {
     distrust(database);

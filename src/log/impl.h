@@ -41,7 +41,7 @@ struct Log::Impl {
   /// Error{usage} when the log was opened read-only.
   void require_writable() const;
   /// True when the table has a row of that id; positive answers are remembered.
-  bool has_row(const std::string& table, const std::string& id_column, std::int64_t id,
+  bool has_row(std::string_view table, std::string_view id_column, std::int64_t id,
                std::unordered_set<std::int64_t>& known);
 
   std::filesystem::path path;

@@ -80,7 +80,7 @@ void Log::Impl::require_writable() const {
   }
 }
 
-bool Log::Impl::has_row(const std::string& table, const std::string& id_column, std::int64_t id,
+bool Log::Impl::has_row(std::string_view table, std::string_view id_column, std::int64_t id,
                         std::unordered_set<std::int64_t>& known) {
   if (known.contains(id)) {
     return true;

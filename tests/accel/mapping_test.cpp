@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "accel/plain_mapper.h"
 #include "hindsight/core/random.h"
 #include "hindsight/workload/layer.h"
 
@@ -104,25 +105,37 @@ workload::Layer random_layer(const RandomStream& stream, std::uint64_t first_wor
   return layer;
 }
 
+/// A random layer on a random chip, both up to the extremes of the published space.
+struct Case {
+  LayerShape layer;
+  AcceleratorConfig config;
+  Residency residency;
+  double dram_cycles = 0;
+};
+Case random_case(const RandomStream& stream, std::uint64_t i) {
+  constexpr double kGrid[] = {1, 2, 4, 6, 8, 14, 32};
+  constexpr double kLaneCounts[] = {1, 2, 4, 6, 8, 10, 12, 14, 16, 32};
+  const std::uint64_t word = 20 * i;
+  Case drawn{.layer = layer_shape(workload::lower(random_layer(stream, word), 1)), .config = {}, .residency = {}};
+  AcceleratorConfig& config = drawn.config;
+  config.pes_x = kGrid[stream.below(word + 8, std::size(kGrid))];
+  config.pes_y = kGrid[stream.below(word + 9, std::size(kGrid))];
+  config.cores_per_pe = static_cast<double>(1U << stream.below(word + 10, 9));
+  config.compute_lanes = kLaneCounts[stream.below(word + 11, std::size(kLaneCounts))];
+  config.pe_memory_bytes = static_cast<double>(1U << (14 + stream.below(word + 12, 8)));
+  config.core_memory_bytes = static_cast<double>(1U << (10 + stream.below(word + 13, 8)));
+  config.activation_memory_entries = static_cast<double>(1U << (8 + stream.below(word + 14, 7)));
+  drawn.residency.weights_cached_frac = stream.below(word + 15, 2) == 0 ? 0.0 : 1.0;
+  if (stream.below(word + 16, 2) != 0) drawn.dram_cycles = stream.uniform(word + 17) * drawn.layer.macs / 1000;
+  return drawn;
+}
+
 TEST(BestMapping, NoMappingIsBetterThanTheOneChosen) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   const RandomStream stream(kSeed, "best mapping");
-  constexpr double kGrid[] = {1, 2, 4, 6, 8, 14, 32};
-  constexpr double kLaneCounts[] = {1, 2, 4, 6, 8, 10, 12, 14, 16, 32};
   std::size_t found = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) {
-    const std::uint64_t word = 20 * i;
-    const LayerShape layer = layer_shape(workload::lower(random_layer(stream, word), 1));
-    AcceleratorConfig config;
-    config.pes_x = kGrid[stream.below(word + 8, std::size(kGrid))];
-    config.pes_y = kGrid[stream.below(word + 9, std::size(kGrid))];
-    config.cores_per_pe = static_cast<double>(1U << stream.below(word + 10, 9));
-    config.compute_lanes = kLaneCounts[stream.below(word + 11, std::size(kLaneCounts))];
-    config.pe_memory_bytes = static_cast<double>(1U << (14 + stream.below(word + 12, 8)));
-    config.core_memory_bytes = static_cast<double>(1U << (10 + stream.below(word + 13, 8)));
-    config.activation_memory_entries = static_cast<double>(1U << (8 + stream.below(word + 14, 7)));
-    const Residency residency{.weights_cached_frac = stream.below(word + 15, 2) == 0 ? 0.0 : 1.0};
-    const double dram_cycles = stream.below(word + 16, 2) == 0 ? 0.0 : stream.uniform(word + 17) * layer.macs / 1000;
+    const auto [layer, config, residency, dram_cycles] = random_case(stream, i);
     const Mapping mapping = best_mapping(layer, config, working_memory(config), residency, dram_cycles);
     const double fewest = exhaustive_cycles(layer, config, residency, dram_cycles);
     ASSERT_EQ(mapping.found, fewest < std::numeric_limits<double>::infinity()) << "case " << i;
@@ -134,6 +147,58 @@ TEST(BestMapping, NoMappingIsBetterThanTheOneChosen) {
         << "case " << i;
   }
   EXPECT_GT(found, 500U);
+}
+
+/// Everything that a layer's result is made of.
+std::array<double, 24> numbers_of(const Mapping& mapping) {
+  return {static_cast<double>(mapping.dataflow),
+          mapping.lanes,
+          mapping.reuse,
+          mapping.pe.split_m,
+          mapping.pe.split_n,
+          mapping.pe.split_k,
+          mapping.pe.m,
+          mapping.pe.n,
+          mapping.pe.k,
+          mapping.core.split_m,
+          mapping.core.split_n,
+          mapping.plan.tiles_m,
+          mapping.plan.tiles_n,
+          mapping.plan.tiles_k,
+          mapping.plan.weight_passes,
+          mapping.noc.weight_bytes,
+          mapping.noc.input_bytes,
+          mapping.noc.output_bytes,
+          mapping.pe_memory.read_bytes,
+          mapping.pe_memory.write_bytes,
+          mapping.compute_cycles,
+          mapping.core_memory_cycles,
+          mapping.noc_cycles,
+          mapping.steady_cycles};
+}
+
+TEST(BestMapping, WhatIsNotSearchedChangesNothing) {
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  const RandomStream stream(kSeed, "plain mapper");
+  std::size_t found = 0, misfits = 0;
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const auto [layer, config, residency, dram_cycles] = random_case(stream, i);
+    const WorkingMemory memory = working_memory(config);
+    const Mapping mapping = best_mapping(layer, config, memory, residency, dram_cycles);
+    const Mapping plain = test::plain_best_mapping(layer, config, memory, residency, dram_cycles);
+    ASSERT_EQ(mapping.found, plain.found) << "case " << i;
+    if (mapping.found) {
+      ++found;
+      ASSERT_EQ(numbers_of(mapping), numbers_of(plain)) << "case " << i;
+    } else {
+      ++misfits;
+      ASSERT_EQ(mapping.needed_tile_bytes, plain.needed_tile_bytes) << "case " << i;
+      ASSERT_EQ(mapping.available_tile_bytes, plain.available_tile_bytes) << "case " << i;
+      ASSERT_EQ(mapping.weights_too_large, plain.weights_too_large) << "case " << i;
+    }
+  }
+  EXPECT_GT(found, 10'000U);
+  EXPECT_GT(misfits, 100U);
 }
 
 TEST(BestMapping, ComputeBoundGemmUsesTheWholeChip) {

@@ -45,5 +45,8 @@ constexpr double AreaBreakdown::total_mm2() const {
 /// Model: sum of macros and logic; no floorplan white space beyond `control_area_fraction`.
 /// Valid for: the template's ranges. Ignores: pads other than the DRAM PHY, analog, host interface.
 [[nodiscard]] AreaBreakdown area(const AcceleratorConfig& config, const Technology& technology);
+/// The same for a design whose memories' areas are known: those of `memories`, which lanes and MACs do not change.
+[[nodiscard]] AreaBreakdown area_with_logic(const AreaBreakdown& memories, const AcceleratorConfig& config,
+                                            const Technology& technology);
 
 }  // namespace hindsight::accel

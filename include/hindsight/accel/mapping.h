@@ -46,105 +46,300 @@ namespace mapper_detail {
 inline constexpr std::array<double, 18> kLaneLadder{256, 192, 128, 96, 64, 48, 32, 24, 20,
                                                     16,  14,  12,  10, 8,  6,  4,  2,  1};
 
-/// On an axis of one PE all splits mean the same: only those with n on x and m on y are kept there.
-constexpr bool is_redundant(GridSplit split, const AcceleratorConfig& config) {
-  return (config.pes_x <= 1.0 && split.x != GemmDimension::n) || (config.pes_y <= 1.0 && split.y != GemmDimension::m);
+/// The next number of active lanes below `lanes`, or 0; `rung` is the caller's place on the ladder, from 0.
+constexpr double fewer_lanes(const std::array<double, 18>& ladder, double lanes, std::size_t& rung) {
+  while (rung < ladder.size() && ladder[rung] >= lanes) ++rung;
+  return rung < ladder.size() ? ladder[rung] : 0.0;
 }
 
-/// Completes a candidate whose spatial part is set and keeps it when it beats the best so far.
-constexpr void consider(Mapping& candidate, Mapping& best, const LayerShape& layer, const AcceleratorConfig& config,
-                        const WorkingMemory& memory, const Residency& residency, double bands, double pe_port,
-                        double floor_cycles) {
-  for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
-    candidate.dataflow = dataflow;
-    candidate.plan =
-        dataflow == Dataflow::output_stationary
-            ? plan_output_stationary(candidate.pe, candidate.core, candidate.lanes, candidate.reuse, bands, memory)
-            : plan_weight_stationary(candidate.pe, candidate.core, candidate.lanes, bands, memory);
-    candidate.noc = noc_load(layer, candidate.pe, candidate.core, candidate.plan, residency);
-    candidate.noc_cycles = noc_cycles(candidate.noc, config.pes_y);
-    if (candidate.noc_cycles > best.steady_cycles) continue;
-    candidate.pe_memory = pe_memory_load(layer, candidate.pe, candidate.core, candidate.plan, candidate.lanes);
-    candidate.pe_memory_cycles =
-        bandwidth_cycles(candidate.pe_memory.read_bytes + candidate.pe_memory.write_bytes, pe_port);
-    candidate.steady_cycles = pipelined_cycles(floor_cycles, candidate.noc_cycles, candidate.pe_memory_cycles);
-    const double noc_bytes = candidate.noc.weight_bytes + candidate.noc.input_bytes + candidate.noc.output_bytes;
-    const double best_noc_bytes = best.noc.weight_bytes + best.noc.input_bytes + best.noc.output_bytes;
-    if (!best.found || candidate.steady_cycles < best.steady_cycles ||
-        (candidate.steady_cycles == best.steady_cycles && noc_bytes < best_noc_bytes)) {
-      const double needed = best.needed_tile_bytes;
-      best = candidate;
-      best.found = true;
-      best.needed_tile_bytes = needed;
+constexpr double whole(double value) { return static_cast<double>(static_cast<std::int64_t>(value)); }
+
+/// What one search asks again and again.
+struct Question {
+  const LayerShape& layer;
+  const AcceleratorConfig& config;
+  const WorkingMemory& memory;
+  const Residency& residency;
+  double dram_cycles;
+  double pe_port_bytes;    ///< per cycle
+  double lane_tile_bytes;  ///< smallest weight tile of one active lane
+};
+
+/// On an axis of one PE all splits mean the same: only those with n on x and m on y are kept there. A depthwise layer
+/// has no sum over channels to split.
+constexpr bool is_possible(GridSplit split, const Question& asked) {
+  if (asked.config.pes_x <= 1.0 && split.x != GemmDimension::n) return false;
+  if (asked.config.pes_y <= 1.0 && split.y != GemmDimension::m) return false;
+  return !asked.layer.depthwise || (split.x != GemmDimension::k && split.y != GemmDimension::k);
+}
+
+constexpr double noc_bytes(const NocLoad& load) { return load.weight_bytes + load.input_bytes + load.output_bytes; }
+
+/// A grid split with what no mapping of it can beat.
+struct SplitBound {
+  GridSplit split{};
+  PeShare pe = {};
+  double cycles = 0;
+  double noc_bytes = 0;  ///< at one pass
+};
+
+/// Cycles that no mapping of a PE's share is below: every weight and input crosses the NoC once, and the lanes and the
+/// PE memory's port are never idle.
+///
+/// Equation: max(DRAM, NoC at one pass, count m n ceil(k / 4) / (cores lanes), (reads + writes) / port), with
+/// reads = count k m max(1, n / (cores lanes)), of a depthwise layer its fresh pixels, writes = count (input + m n).
+/// The divisions that a mapping rounds up to whole tiles are not rounded here; one part in 10^12 covers that floating
+/// point rounds the two ways differently.
+constexpr double split_bound_cycles(const Question& asked, const PeShare& pe, const NocLoad& one_pass) {
+  constexpr double kRounding = 1.0 - 1e-12;  // [chosen] far above the last bit of a product of a dozen factors
+  const LayerShape& layer = asked.layer;
+  const double lanes = asked.config.cores_per_pe * asked.config.compute_lanes;
+  const double outputs = pe.m * pe.n;
+  const double busy_cycles = layer.count * outputs * tile_count(pe.k, asked.config.macs_per_lane) / lanes;
+  const double fresh_frac = layer.depthwise ? std::min(1.0, layer.stride_columns / layer.kernel_columns) : 1.0;
+  const double channels = layer.depthwise ? pe.n * fresh_frac : std::max(1.0, pe.n / lanes);
+  const double port_bytes = layer.count * (pe.k * pe.m * channels + pe.input_bytes + outputs);
+  return pipelined_cycles(asked.dram_cycles, noc_cycles(one_pass, asked.config.pes_y), kRounding * busy_cycles,
+                          kRounding * port_bytes / asked.pe_port_bytes);
+}
+
+constexpr bool fits(const SmallestTile& tile, const WorkingMemory& memory) {
+  return tile.input_bytes <= memory.input_tile_bytes && tile.output_bytes <= memory.output_tile_bytes;
+}
+
+/// A mapping by what tells it from the others, with what it is judged by. Not found, its cycles are those that some
+/// mapping has.
+struct Choice {
+  bool found = false;
+  std::size_t split = 0;  ///< place among the bounds
+  double split_n = 1, lanes = 1;
+  Dataflow dataflow = Dataflow::output_stationary;
+  double cycles = std::numeric_limits<double>::infinity();
+  double noc_bytes = 0;
+};
+
+/// Whether a mapping of at least so many cycles and NoC bytes is no better than the best so far. Where of the best only
+/// the cycles are known, one that is as fast still has to be found.
+constexpr bool cannot_win(const Choice& best, double cycles, double bytes) {
+  return cycles > best.cycles || (best.found && cycles == best.cycles && bytes >= best.noc_bytes);
+}
+
+constexpr double reuse_of(const Question& asked, double lanes) {
+  return std::max(1.0, accumulator_reuse(asked.memory.accumulators_per_core, lanes));
+}
+
+constexpr double core_memory_cycles(const Question& asked, const PeShare& pe, const CoreShare& core, double reuse) {
+  return bandwidth_cycles(core_weight_read_bytes(asked.layer, core, pe.k, reuse), kCoreMemoryPortBytes);
+}
+
+constexpr double pe_memory_cycles(const Question& asked, const PeMemoryLoad& load) {
+  return bandwidth_cycles(load.read_bytes + load.write_bytes, asked.pe_port_bytes);
+}
+
+constexpr TilePlan plan_of(Dataflow dataflow, const Question& asked, const PeShare& pe, const CoreShare& core,
+                           double lanes, double bands) {
+  return dataflow == Dataflow::output_stationary
+             ? plan_output_stationary(pe, core, lanes, reuse_of(asked, lanes), bands, asked.memory)
+             : plan_weight_stationary(pe, core, lanes, bands, asked.memory);
+}
+
+/// What a mapping is judged by.
+struct Judged {
+  double cycles = 0;
+  double noc_bytes = 0;
+  bool once = false;  ///< everything crosses the NoC once: the other dataflow cannot move less
+};
+/// `floor_cycles` are those of DRAM, lanes and core memory.
+constexpr Judged judge(const Question& asked, const PeShare& pe, const CoreShare& core, double lanes,
+                       const TilePlan& plan, double floor_cycles) {
+  const NocLoad noc = noc_load(asked.layer, pe, core, plan, asked.residency);
+  const PeMemoryLoad load = pe_memory_load(asked.layer, pe, core, plan, lanes);
+  return {.cycles = pipelined_cycles(floor_cycles, noc_cycles(noc, asked.config.pes_y), pe_memory_cycles(asked, load)),
+          .noc_bytes = noc_bytes(noc),
+          .once = plan.weight_passes <= 1.0 && plan.input_passes <= 1.0};
+}
+
+/// Tries the numbers of active lanes of one split of a PE's cores.
+constexpr Choice try_lanes(Choice best, const Question& asked, const SplitBound& split, std::size_t place,
+                           const CoreShare& core, double bands) {
+  const auto ladder = kLaneLadder;  // a local copy: device code cannot address constants at namespace scope
+  const PeShare& pe = split.pe;
+  std::size_t rung = 0;
+  for (double lanes = asked.config.compute_lanes; lanes >= 1.0; lanes = fewer_lanes(ladder, lanes, rung)) {
+    const double bound_cycles =
+        pipelined_cycles(compute_cycles(asked.layer, core, pe.k, lanes, asked.config.macs_per_lane), asked.dram_cycles);
+    // Neither falls with fewer lanes.
+    const double port_cycles = pe_memory_cycles(asked, pe_memory_load(asked.layer, pe, core, TilePlan{}, lanes));
+    if (cannot_win(best, pipelined_cycles(bound_cycles, port_cycles), split.noc_bytes)) break;
+    if (asked.lane_tile_bytes * lanes > asked.memory.weight_tile_bytes) continue;
+    const double reuse = reuse_of(asked, lanes);
+    const double floor_cycles = pipelined_cycles(bound_cycles, core_memory_cycles(asked, pe, core, reuse));
+    if (!cannot_win(best, floor_cycles, split.noc_bytes)) {
+      for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
+        const TilePlan plan = plan_of(dataflow, asked, pe, core, lanes, bands);
+        const Judged judged = judge(asked, pe, core, lanes, plan, floor_cycles);
+        if (!cannot_win(best, judged.cycles, judged.noc_bytes)) {
+          best = {.found = true,
+                  .split = place,
+                  .split_n = core.split_n,
+                  .lanes = lanes,
+                  .dataflow = dataflow,
+                  .cycles = judged.cycles,
+                  .noc_bytes = judged.noc_bytes};
+        }
+        if (judged.once) break;
+      }
     }
-    // Everything crosses the NoC once and no sums wait: the other tile order cannot move less.
-    if (candidate.plan.weight_passes <= 1.0 && candidate.plan.input_passes <= 1.0) break;
+    if (best.found && best.cycles <= bound_cycles) break;
   }
+  return best;
+}
+
+/// Tries the splits of a PE's cores under one split of the grid.
+constexpr Choice try_split(Choice best, const Question& asked, const SplitBound& split, std::size_t place) {
+  const double bands = row_bands(asked.layer, split.pe, asked.memory);
+  for (double split_n = asked.config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
+    const CoreShare core = core_share(split.pe, whole(asked.config.cores_per_pe / split_n), split_n);
+    best = try_lanes(best, asked, split, place, core, bands);
+  }
+  return best;
+}
+
+/// The most lanes whose smallest weight tile fits; 0 when none does.
+constexpr double most_lanes(const Question& asked) {
+  const auto ladder = kLaneLadder;
+  std::size_t rung = 0;
+  double lanes = asked.config.compute_lanes;
+  while (lanes >= 1.0 && asked.lane_tile_bytes * lanes > asked.memory.weight_tile_bytes) {
+    lanes = fewer_lanes(ladder, lanes, rung);
+  }
+  return lanes;
+}
+
+/// Cycles of one good mapping under a split: the cores split so that they compute the fewest cycles, as many lanes as
+/// their weights allow. Infinite when no number of lanes fits.
+constexpr double good_cycles(const Question& asked, const SplitBound& split) {
+  const double lanes = most_lanes(asked);
+  double fewest_cycles = std::numeric_limits<double>::infinity();
+  if (lanes < 1.0) return fewest_cycles;
+  const PeShare& pe = split.pe;
+  CoreShare best;
+  for (double split_n = asked.config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
+    const CoreShare core = core_share(pe, whole(asked.config.cores_per_pe / split_n), split_n);
+    const double cycles = compute_cycles(asked.layer, core, pe.k, lanes, asked.config.macs_per_lane);
+    if (cycles >= fewest_cycles) continue;
+    fewest_cycles = cycles;
+    best = core;
+  }
+  const double floor_cycles =
+      pipelined_cycles(asked.dram_cycles, fewest_cycles, core_memory_cycles(asked, pe, best, reuse_of(asked, lanes)));
+  const double bands = row_bands(asked.layer, pe, asked.memory);
+  double cycles = std::numeric_limits<double>::infinity();
+  for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
+    const Judged judged = judge(asked, pe, best, lanes, plan_of(dataflow, asked, pe, best, lanes, bands), floor_cycles);
+    cycles = std::min(cycles, judged.cycles);
+    if (judged.once) break;
+  }
+  return cycles;
+}
+
+/// Everything of a mapping that was found.
+constexpr Mapping mapping_of(const Choice& choice, const SplitBound& split, const Question& asked) {
+  Mapping mapping;
+  mapping.found = true;
+  mapping.split = split.split;
+  mapping.dataflow = choice.dataflow;
+  mapping.lanes = choice.lanes;
+  mapping.reuse = reuse_of(asked, choice.lanes);
+  mapping.pe = split.pe;
+  mapping.core = core_share(split.pe, whole(asked.config.cores_per_pe / choice.split_n), choice.split_n);
+  mapping.plan = plan_of(choice.dataflow, asked, split.pe, mapping.core, choice.lanes,
+                         row_bands(asked.layer, split.pe, asked.memory));
+  mapping.noc = noc_load(asked.layer, split.pe, mapping.core, mapping.plan, asked.residency);
+  mapping.pe_memory = pe_memory_load(asked.layer, split.pe, mapping.core, mapping.plan, choice.lanes);
+  mapping.compute_cycles =
+      compute_cycles(asked.layer, mapping.core, split.pe.k, choice.lanes, asked.config.macs_per_lane);
+  mapping.core_memory_cycles = core_memory_cycles(asked, split.pe, mapping.core, mapping.reuse);
+  mapping.pe_memory_cycles = pe_memory_cycles(asked, mapping.pe_memory);
+  mapping.noc_cycles = noc_cycles(mapping.noc, asked.config.pes_y);
+  mapping.steady_cycles = choice.cycles;
+  return mapping;
 }
 
 /// Remembers the smallest requirement of the mappings that do not fit.
-constexpr void note_misfit(Mapping& best, double needed_bytes, double available_bytes, bool weights) {
-  if (best.needed_tile_bytes > 0 &&
-      best.needed_tile_bytes / best.available_tile_bytes <= needed_bytes / available_bytes)
+constexpr void note_misfit(Mapping& misfit, double needed_bytes, double available_bytes, bool weights) {
+  if (misfit.needed_tile_bytes > 0 &&
+      misfit.needed_tile_bytes / misfit.available_tile_bytes <= needed_bytes / available_bytes)
     return;
-  best.needed_tile_bytes = needed_bytes;
-  best.available_tile_bytes = available_bytes;
-  best.weights_too_large = weights;
+  misfit.needed_tile_bytes = needed_bytes;
+  misfit.available_tile_bytes = available_bytes;
+  misfit.weights_too_large = weights;
+}
+
+/// Why there is no mapping: under no split do the tiles of the PE and those of the core fit.
+constexpr Mapping misfit_of(const Question& asked) {
+  const auto grid_splits = kGridSplits;
+  const auto ladder = kLaneLadder;
+  Mapping misfit;
+  misfit.steady_cycles = std::numeric_limits<double>::infinity();
+  for (const GridSplit split : grid_splits) {
+    if (!is_possible(split, asked)) continue;
+    const SmallestTile tile =
+        smallest_tile(asked.layer, pe_share(asked.layer, split, asked.config.pes_x, asked.config.pes_y));
+    if (!fits(tile, asked.memory)) {
+      note_misfit(misfit, std::max(tile.input_bytes, tile.output_bytes), asked.memory.input_tile_bytes, false);
+      continue;
+    }
+    std::size_t rung = 0;
+    for (double lanes = asked.config.compute_lanes; lanes >= 1.0; lanes = fewer_lanes(ladder, lanes, rung)) {
+      note_misfit(misfit, asked.lane_tile_bytes * lanes, asked.memory.weight_tile_bytes, true);
+    }
+  }
+  return misfit;
 }
 
 }  // namespace mapper_detail
 
 /// `dram_cycles` does not depend on the mapping and is part of the maximum.
+///
+/// A split whose bound is above the cycles of a mapping that is known is not searched. The others are, in the order of
+/// enumeration, so that exact ties are broken as if all of them were (test `BestMapping`, against the plain loop).
 [[nodiscard]] constexpr Mapping best_mapping(const LayerShape& layer, const AcceleratorConfig& config,
                                              const WorkingMemory& memory, const Residency& residency,
                                              double dram_cycles) {
-  // Local copies: device code cannot address constants at namespace scope.
-  const auto grid_splits = kGridSplits;
-  const auto lane_ladder = mapper_detail::kLaneLadder;
-  Mapping best;
-  best.steady_cycles = std::numeric_limits<double>::infinity();
-  const double pe_port = pe_memory_bytes_per_cycle(config.pe_memory_bytes);
-  Mapping candidate;
+  const auto grid_splits = kGridSplits;  // a local copy: device code cannot address constants at namespace scope
+  const mapper_detail::Question asked{.layer = layer,
+                                      .config = config,
+                                      .memory = memory,
+                                      .residency = residency,
+                                      .dram_cycles = dram_cycles,
+                                      .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes),
+                                      .lane_tile_bytes = smallest_weight_tile_bytes(layer, 1.0, config.macs_per_lane)};
+  std::array<mapper_detail::SplitBound, kGridSplits.size()> splits;
+  std::size_t count = 0, promising = 0;
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#pragma GCC unroll 8  // the splits: what several of them divide is divided once
+#endif
   for (const GridSplit split : grid_splits) {
-    if (mapper_detail::is_redundant(split, config)) continue;
-    if (layer.depthwise && (split.x == GemmDimension::k || split.y == GemmDimension::k)) continue;
-    candidate.split = split;
-    candidate.pe = pe_share(layer, split, config.pes_x, config.pes_y);
-    const SmallestTile tile = smallest_tile(layer, candidate.pe);
-    if (tile.input_bytes > memory.input_tile_bytes || tile.output_bytes > memory.output_tile_bytes) {
-      mapper_detail::note_misfit(best, std::max(tile.input_bytes, tile.output_bytes), memory.input_tile_bytes, false);
-      continue;
-    }
-    const double bands = row_bands(layer, candidate.pe, memory);
-    for (double split_n = config.cores_per_pe; split_n >= 1.0;
-         split_n = static_cast<double>(static_cast<std::int64_t>(split_n / 2.0))) {
-      const double split_m = static_cast<double>(static_cast<std::int64_t>(config.cores_per_pe / split_n));
-      candidate.core = core_share(candidate.pe, split_m, split_n);
-      std::size_t rung = 0;
-      for (double lanes = config.compute_lanes; lanes >= 1.0;) {
-        candidate.lanes = lanes;
-        candidate.compute_cycles = compute_cycles(layer, candidate.core, candidate.pe.k, lanes, config.macs_per_lane);
-        const double bound_cycles = pipelined_cycles(candidate.compute_cycles, dram_cycles);
-        if (bound_cycles > best.steady_cycles) break;
-        const double weight_tile_bytes = smallest_weight_tile_bytes(layer, lanes, config.macs_per_lane);
-        if (weight_tile_bytes <= memory.weight_tile_bytes) {
-          candidate.reuse = std::max(1.0, accumulator_reuse(memory.accumulators_per_core, lanes));
-          candidate.core_memory_cycles = bandwidth_cycles(
-              core_weight_read_bytes(layer, candidate.core, candidate.pe.k, candidate.reuse), kCoreMemoryPortBytes);
-          const double floor_cycles = pipelined_cycles(bound_cycles, candidate.core_memory_cycles);
-          if (floor_cycles <= best.steady_cycles) {
-            mapper_detail::consider(candidate, best, layer, config, memory, residency, bands, pe_port, floor_cycles);
-          }
-          if (best.found && best.steady_cycles <= bound_cycles) break;
-        } else {
-          mapper_detail::note_misfit(best, weight_tile_bytes, memory.weight_tile_bytes, true);
-        }
-        while (rung < lane_ladder.size() && lane_ladder[rung] >= lanes) ++rung;
-        lanes = rung < lane_ladder.size() ? lane_ladder[rung] : 0.0;
-      }
-    }
+    if (!mapper_detail::is_possible(split, asked)) continue;
+    mapper_detail::SplitBound& bound = splits[count];
+    bound.split = split;
+    bound.pe = pe_share(layer, split, config.pes_x, config.pes_y);
+    if (!mapper_detail::fits(smallest_tile(layer, bound.pe), memory)) continue;
+    const NocLoad one_pass = noc_load(layer, bound.pe, CoreShare{}, TilePlan{}, residency);
+    bound.noc_bytes = mapper_detail::noc_bytes(one_pass);
+    bound.cycles = mapper_detail::split_bound_cycles(asked, bound.pe, one_pass);
+    if (bound.cycles < splits[promising].cycles) promising = count;
+    ++count;
   }
-  return best;
+  if (count == 0) return mapper_detail::misfit_of(asked);
+  mapper_detail::Choice best;
+  best.cycles = mapper_detail::good_cycles(asked, splits[promising]);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (mapper_detail::cannot_win(best, splits[i].cycles, splits[i].noc_bytes)) continue;
+    best = mapper_detail::try_split(best, asked, splits[i], i);
+  }
+  return best.found ? mapper_detail::mapping_of(best, splits[best.split], asked) : mapper_detail::misfit_of(asked);
 }
 
 }  // namespace hindsight::accel

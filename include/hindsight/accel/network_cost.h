@@ -198,24 +198,40 @@ struct NetworkCost {
   return residency;
 }
 
-/// Adds a layer's costs, or why it cannot be compiled, to those of the layers before.
-[[nodiscard]] constexpr LayerResult add_layer(NetworkCost& cost, const LayerShape& layer, std::int32_t index,
-                                              const Residency& residency, const ChipFacts& chip,
-                                              const ChipRates& rates) {
-  const AcceleratorConfig& config = chip.config;
+/// One layer on one chip, whatever network it stands in: networks that share the layer and where its operands live
+/// share this.
+struct LayerCost {
+  bool found = false;         ///< there is a mapping
+  double constants = 0;       ///< channel constants per PE
+  Violation no_mapping = {};  ///< why there is none; of layer 0
+  LayerResult result = {};    ///< of one repeat
+};
+
+[[nodiscard]] constexpr LayerCost layer_cost(const LayerShape& layer, const Residency& residency, const ChipFacts& chip,
+                                             const ChipRates& rates) {
   const Traffic dram_traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
                                                  residency.weights_cached_frac, rates.resident);
   const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_bytes_per_cycle);
-  const Mapping mapping =
-      best_mapping(layer, config, rates.working, residency, dram_beyond_granules(dram_cycles, dram_traffic, rates));
-  if (!mapping.found) {
-    cost.violations.add(no_mapping_violation(mapping, index, config));
-    return {};
+  const Mapping mapping = best_mapping(layer, chip.config, rates.working, residency,
+                                       dram_beyond_granules(dram_cycles, dram_traffic, rates));
+  if (!mapping.found) return {.no_mapping = no_mapping_violation(mapping, 0, chip.config)};
+  return {.found = true,
+          .constants = mapping.pe.n,
+          .result = layer_result(layer, mapping, residency, dram_traffic, dram_cycles, chip, rates)};
+}
+
+/// Adds layer `index` to the layers before it, or why it cannot be compiled.
+constexpr void add_layer_cost(NetworkCost& cost, const LayerShape& layer, std::int32_t index, const LayerCost& one,
+                              const AcceleratorConfig& config) {
+  if (!one.found) {
+    Violation violation = one.no_mapping;
+    violation.layer = index;
+    cost.violations.add(violation);
+    return;
   }
-  const double constants = mapping.pe.n;
   // A repeated layer follows itself.
   const double consecutive_constants =
-      constants + (layer.repeat > 1.0 ? std::max(cost.last_constants, constants) : cost.last_constants);
+      one.constants + (layer.repeat > 1.0 ? std::max(cost.last_constants, one.constants) : cost.last_constants);
   if (consecutive_constants > config.parameter_memory_entries) {
     cost.violations.add({.reason = Reason::parameter_memory,
                          .layer = index,
@@ -224,11 +240,18 @@ struct NetworkCost {
                          .nearest_passing = consecutive_constants,
                          .parameter = "parameter_memory_entries"});
   }
-  cost.last_constants = constants;
-  const LayerResult result = layer_result(layer, mapping, residency, dram_traffic, dram_cycles, chip, rates);
-  add_repeats(cost.totals, result, layer.repeat);
+  cost.last_constants = one.constants;
+  add_repeats(cost.totals, one.result, layer.repeat);
   cost.macs += layer.macs * layer.repeat;
-  return result;
+}
+
+/// Adds a layer's costs, or why it cannot be compiled, to those of the layers before.
+[[nodiscard]] constexpr LayerResult add_layer(NetworkCost& cost, const LayerShape& layer, std::int32_t index,
+                                              const Residency& residency, const ChipFacts& chip,
+                                              const ChipRates& rates) {
+  const LayerCost one = layer_cost(layer, residency, chip, rates);
+  add_layer_cost(cost, layer, index, one, chip.config);
+  return one.result;
 }
 
 /// Totals that follow from the sums over the layers.
@@ -249,26 +272,42 @@ constexpr void finish(NetworkCost& cost, const AcceleratorConfig& config) {
   totals.weights_cached_frac = cost.weight_bytes > 0 ? cost.cached_bytes / cost.weight_bytes : 1.0;
 }
 
-/// `details` as in evaluate().
-[[nodiscard]] constexpr NetworkCost network_cost(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                                 std::span<LayerResult> details) {
-  const ChipRates rates = chip_rates(chip.config);
+/// Sums the layers shape_of(i), i < count, in order; cost_of(i, residency) is the LayerCost of one where its operands
+/// live, and see(i, cost) looks at it.
+template <class ShapeOf, class CostOf, class See>
+[[nodiscard]] constexpr NetworkCost sum_layers(const AcceleratorConfig& config, const ResidentMemory& resident,
+                                               std::size_t count, const ShapeOf& shape_of, const CostOf& cost_of,
+                                               const See& see) {
   NetworkCost cost;
   bool previous_on_chip = false;  // the network's input comes from DRAM
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const LayerShape layer = layer_shape(layers[i]);
-    const Residency residency =
-        residency_of(layer, previous_on_chip, i + 1 == layers.size(), cost.weight_bytes, rates.resident);
+  for (std::size_t i = 0; i < count; ++i) {
+    const LayerShape& layer = shape_of(i);
+    const Residency residency = residency_of(layer, previous_on_chip, i + 1 == count, cost.weight_bytes, resident);
     previous_on_chip = residency.output_on_chip;
     if (!layer.weights_are_activations) {
       cost.weight_bytes += layer.weight_bytes * layer.repeat;
       cost.cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_cached_frac;
     }
-    const LayerResult result = add_layer(cost, layer, static_cast<std::int32_t>(i), residency, chip, rates);
-    if (!details.empty() && result.total_cycles > 0) details[i] = result;
+    const LayerCost& one = cost_of(i, residency);
+    add_layer_cost(cost, layer, static_cast<std::int32_t>(i), one, config);
+    see(i, one);
   }
-  finish(cost, chip.config);
+  finish(cost, config);
   return cost;
+}
+
+/// `details` as in evaluate().
+[[nodiscard]] constexpr NetworkCost network_cost(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
+                                                 std::span<LayerResult> details) {
+  const ChipRates rates = chip_rates(chip.config);
+  return sum_layers(
+      chip.config, rates.resident, layers.size(), [&](std::size_t i) { return layer_shape(layers[i]); },
+      [&](std::size_t i, const Residency& residency) {
+        return layer_cost(layer_shape(layers[i]), residency, chip, rates);
+      },
+      [&](std::size_t i, const LayerCost& one) {
+        if (!details.empty() && one.found) details[i] = one.result;
+      });
 }
 
 /// What is known of a chip before any network: area, peak power, and the hardware's violations.
@@ -280,16 +319,20 @@ constexpr void finish(NetworkCost& cost, const AcceleratorConfig& config) {
   return evaluation;
 }
 
-/// The loop behind `evaluate`, without its contract check.
-[[nodiscard]] constexpr Evaluation evaluate_layers(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                                   Depth depth, std::span<LayerResult> details) {
+/// An evaluation of a chip that passed or was compiled for all the same, from the costs of a network on it.
+[[nodiscard]] constexpr Evaluation network_evaluation(const ChipFacts& chip, const NetworkCost& cost) {
   Evaluation evaluation = hardware_evaluation(chip);
-  if (depth == Depth::stop_at_hardware && chip.violations.count > 0) return evaluation;
-  const NetworkCost cost = network_cost(chip, layers, details);
   const ViolationList& compiler = cost.violations;
   for (std::size_t i = 0; i < compiler.count; ++i) evaluation.violations.add(compiler.items[i]);
   if (evaluation.violations.count == 0) evaluation.metrics = cost.totals;
   return evaluation;
+}
+
+/// The loop behind `evaluate`, without its contract check.
+[[nodiscard]] constexpr Evaluation evaluate_layers(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
+                                                   Depth depth, std::span<LayerResult> details) {
+  if (depth == Depth::stop_at_hardware && chip.violations.count > 0) return hardware_evaluation(chip);
+  return network_evaluation(chip, network_cost(chip, layers, details));
 }
 
 }  // namespace hindsight::accel

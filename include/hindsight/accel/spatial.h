@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 
 #include "hindsight/accel/config.h"
@@ -29,6 +30,8 @@ struct LayerShape {
   bool depthwise = false;
   bool windowed = false;  ///< a convolution: rows and columns of a feature map, otherwise a plain GEMM
   bool weights_are_activations = false;
+  /// Equal layers cost the same; the order is for tables.
+  friend auto operator<=>(const LayerShape&, const LayerShape&) = default;
 };
 /// Conversion of a lowered layer; extents of dilated windows are (kernel - 1) * dilation + 1.
 [[nodiscard]] constexpr LayerShape layer_shape(const workload::GemmLayer& layer) {

@@ -38,6 +38,7 @@ struct Residency {
   bool input_on_chip = false;
   bool output_on_chip = false;
   double weights_cached_frac = 0;
+  friend constexpr bool operator==(const Residency&, const Residency&) = default;
 };
 
 /// DRAM bytes of one repeat of a layer.

@@ -1,0 +1,378 @@
+/// How near are evaluation, log and sweep to what this machine can do? One table: ours, the limit, their ratio.
+///
+/// Ours and a limit are measured in turn, the best of several turns each, in CPU time where nothing is said of threads:
+/// other programs on the machine disturb ratios less than rates. Run by bench/run.sh.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <ctime>
+#include <functional>
+#include <limits>
+
+#include "hindsight/accel/network_set.h"
+#include "hindsight/core/table.h"
+#include "hindsight/core/units.h"
+#include "hindsight/evaluator/built_in.h"
+#include "hindsight/space/sampling.h"
+#include "hindsight/sweep/sweep.h"
+#include "log_rows.h"
+
+namespace hindsight::bench {
+namespace {
+
+constexpr double kAreaLimit_mm2 = 100;  // the study of the nine applications
+constexpr int kTurns = 5;
+
+double clock_s(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+double cpu_s() { return clock_s(CLOCK_PROCESS_CPUTIME_ID); }
+double wall_s() { return clock_s(CLOCK_MONOTONIC); }
+
+/// The fewest seconds of each of `bodies` over several turns, run one after the other in every turn.
+std::vector<double> fewest_s(double (*now_s)(), const std::vector<std::function<void()>>& bodies, int turns = kTurns) {
+  std::vector<double> fewest(bodies.size(), std::numeric_limits<double>::infinity());
+  for (int turn = 0; turn < turns; ++turn) {
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      const double start = now_s();
+      bodies[i]();
+      fewest[i] = std::min(fewest[i], now_s() - start);
+    }
+  }
+  return fewest;
+}
+
+/// Keeps the optimiser from dropping what is not looked at.
+volatile double sink = 0;
+
+class Report {
+ public:
+  Report() {
+    for (const char* header : {"what", "unit"}) table_.add_column(header, Align::left);
+    for (const char* header : {"ours", "limit", "ours/limit"}) table_.add_column(header, Align::right);
+    table_.add_column("the limit is", Align::left);
+  }
+  void rule() { table_.add_rule(); }
+  void row(const std::string& what, const std::string& unit, double ours, double limit, const std::string& limit_is) {
+    table_.add_row({what, unit, number(ours), number(limit), fmt::format("{:.3f}", ours / limit), limit_is});
+  }
+  void row(const std::string& what, const std::string& unit, double ours) {
+    table_.add_row({what, unit, number(ours), "", "", ""});
+  }
+  [[nodiscard]] std::string text() const { return table_.markdown(); }
+
+ private:
+  static std::string number(double value) { return fmt::format("{:.{}f}", value, value < 100 ? 2 : 0); }
+  Table table_;
+};
+
+/// Everything that several measurements ask.
+struct Setting {
+  space::DesignSpace space = space::load_space("edge");
+  accel::Technology technology = accel::load_technology("22nm");
+  std::vector<workload::Network> networks = workload::load_networks("prime9");
+  std::shared_ptr<const evaluator::Evaluator> evaluator = evaluator::built_in(space, technology);
+};
+
+/// Levels of uniformly drawn designs within the area limit, one after the other.
+std::vector<std::uint16_t> drawn_levels(const space::DesignSpace& space, const accel::Technology& technology,
+                                        std::size_t designs) {
+  const accel::ConfigBinding binding(space);
+  const auto sampler = space::make_sampler(space::SamplerKind::uniform, space, 1, designs, 0);
+  std::vector<std::uint16_t> levels, drawn(space.parameters().size());
+  std::vector<double> values(drawn.size());
+  for (std::uint64_t i = 0; levels.size() < designs * drawn.size(); ++i) {
+    sampler->sample(i, drawn);
+    space.values(drawn, values);
+    if (accel::area(binding.bind(values), technology).total_mm2() > kAreaLimit_mm2) continue;
+    levels.insert(levels.end(), drawn.begin(), drawn.end());
+  }
+  return levels;
+}
+
+std::vector<accel::AcceleratorConfig> configs(const space::DesignSpace& space,
+                                              const std::vector<std::uint16_t>& levels) {
+  const accel::ConfigBinding binding(space);
+  const std::size_t parameters = space.parameters().size();
+  std::vector<double> values(parameters);
+  std::vector<accel::AcceleratorConfig> out;
+  for (std::size_t i = 0; i < levels.size(); i += parameters) {
+    space.values(std::span(levels).subspan(i, parameters), values);
+    out.push_back(binding.bind(values));
+  }
+  return out;
+}
+
+/// A register of the widest instructions and arithmetic on it, eight chains at once so that no chain waits.
+using Vector [[gnu::vector_size(64)]] = double;
+[[gnu::target_clones("avx512f", "arch=haswell", "default")]] double multiply_add(std::size_t steps) {
+  constexpr double kFactor = 0.999999, kTerm = 1e-6;
+  Vector sums[8] = {};
+  for (std::size_t i = 0; i < steps; ++i) {
+    for (Vector& sum : sums) sum = sum * kFactor + kTerm;
+  }
+  Vector total = {};
+  for (const Vector& sum : sums) total += sum;
+  return total[0] + total[7];
+}
+
+/// Operations of the model's equations for a layer whose mapping is known: each operation, ceiling or maximum counted
+/// as one. [chosen] counted by hand: shares 58, tiles and plan 55, loads and cycles 60, DRAM 45, traffic, energy and
+/// program 100; and the sums over layers, two for each of 25 fields.
+constexpr double kOperationsPerShape = 318;
+constexpr double kOperationsPerLayer = 50;
+
+void evaluation_rows(const Setting& setting, Report& report) {
+  const std::vector<accel::AcceleratorConfig> all =
+      configs(setting.space, drawn_levels(setting.space, setting.technology, 1500));
+  const accel::NetworkSet set(setting.networks);
+  accel::SetEvaluator evaluator(set);
+  std::vector<accel::Evaluation> out(set.size());
+  std::vector<accel::AcceleratorConfig> passing, failing;
+  for (const accel::AcceleratorConfig& config : all) {
+    (accel::chip_facts(config, setting.technology).violations.count == 0 ? passing : failing).push_back(config);
+  }
+  const auto facts_of = [&](const std::vector<accel::AcceleratorConfig>& some) {
+    for (int i = 0; i < 20; ++i) {
+      for (const auto& config : some) sink = accel::chip_facts(config, setting.technology).leakage_w;
+    }
+  };
+  constexpr std::size_t kSteps = 10'000'000;
+  const std::vector<double> times =
+      fewest_s(cpu_s, {[&] {
+                         for (const auto& config : all) {
+                           evaluator.evaluate(accel::chip_facts(config, setting.technology),
+                                              accel::Depth::stop_at_hardware, out);
+                         }
+                       },
+                       [&] {
+                         for (const auto& config : all) {
+                           const accel::ChipFacts chip = accel::chip_facts(config, setting.technology);
+                           for (const auto& network : setting.networks) {
+                             sink = accel::evaluate(chip, network.gemms(), accel::Depth::stop_at_hardware).peak_power_w;
+                           }
+                         }
+                       },
+                       [&] { sink = multiply_add(kSteps); }, [&] { facts_of(passing); }, [&] { facts_of(failing); }});
+  std::size_t layers = 0;
+  for (std::size_t i = 0; i < set.size(); ++i) layers += set.layers(i).size();
+  const double operations =
+      static_cast<double>(passing.size()) * (kOperationsPerShape * static_cast<double>(set.shapes().size()) +
+                                             kOperationsPerLayer * static_cast<double>(layers));
+  const double peak_per_s = 2.0 * 8 * 8 * kSteps / times[2];
+  const auto designs = static_cast<double>(all.size());
+  report.row("random designs x nine applications", "designs/s/core", designs / times[0],
+             designs * peak_per_s / operations,
+             fmt::format("the chosen mappings' arithmetic at {:.0f} Gop/s", 1e-9 * peak_per_s));
+  report.row("the same, each network alone", "designs/s/core", designs / times[1], designs / times[0], "all together");
+  report.row("facts of designs that fail a check", "designs/s/core",
+             20 * static_cast<double>(failing.size()) / times[4], 20 * static_cast<double>(passing.size()) / times[3],
+             "facts of designs that pass");
+}
+
+void log_rows(Report& report) {
+  constexpr std::size_t kRows = 36'000, kBatch = 4500;
+  const auto batches = [](const Ids& ids) {
+    std::vector<std::vector<EvaluationRow>> out;
+    for (std::size_t i = 0; i < kRows / kBatch; ++i) out.push_back(rows_of(ids, i * kBatch, kBatch));
+    return out;
+  };
+  std::vector<double> fewest(3, std::numeric_limits<double>::infinity());
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (std::size_t way = 0; way < fewest.size(); ++way) {
+      const ScratchLog scratch;
+      Log log = Log::open(scratch.file, OpenMode::read_write_create);
+      const Ids ids = register_all(log);
+      const auto rows = batches(ids);
+      std::vector<std::vector<PlainRow>> plain;
+      for (const auto& batch : rows) plain.push_back(plain_rows_of(batch));
+      BareTables tables(scratch.file, way == 1);
+      const double start = cpu_s();
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (way == 0) {
+          log.append(ids.run, ids.space, ids.evaluator, rows[i], log::Checkpoint{"k", "{}"});
+        } else {
+          tables.append(ids, plain[i]);
+        }
+      }
+      fewest[way] = std::min(fewest[way], cpu_s() - start);
+    }
+  }
+  report.row("appending to a log", "rows/s/core", kRows / fewest[0], kRows / fewest[1],
+             "bare SQLite: same tables, indexes, rows, foreign keys");
+  report.row("", "rows/s/core", kRows / fewest[0], kRows / fewest[2], "the same, what a row refers to not looked up");
+}
+
+double resident_mib() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts KiB
+}
+
+sweep::SweepOptions sweep_options(const Setting& setting, const fs::path& log, std::uint64_t samples,
+                                  unsigned threads) {
+  return {.evaluator = setting.evaluator,
+          .networks = setting.networks,
+          .sampler = space::SamplerKind::uniform,
+          .samples = samples,
+          .seed = 1,
+          .limits = {{.fact = "area_mm2", .limit = kAreaLimit_mm2}},
+          .shard = {},
+          .log = log,
+          .threads = threads,
+          .quiet = true,
+          .provenance = {}};
+}
+
+/// The rows that a sweep of `levels` would append, with their identities.
+std::vector<EvaluationRow> identified(const Setting& setting, const std::vector<std::uint16_t>& levels,
+                                      const std::vector<std::int64_t>& workloads) {
+  std::vector<EvaluationRow> rows = setting.evaluator->evaluate(levels, setting.networks, 1);
+  const std::size_t parameters = setting.space.parameters().size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto* first = levels.data() + i / workloads.size() * parameters;
+    const space::Design design{.levels = {first, first + parameters}};
+    rows[i].workload_id = workloads[i % workloads.size()];
+    rows[i].design_text_id = setting.space.text_id(design);
+    rows[i].design_hash = setting.space.content_hash(design);
+  }
+  return rows;
+}
+
+/// Evaluation alone, appending alone and the sweep that does both, in batches of a sweep's size.
+struct SweepTimes {
+  double evaluation_s, appending_s, sweep_s;
+};
+SweepTimes sweep_times(const Setting& setting, double (*now_s)(), unsigned threads, std::size_t designs) {
+  const std::vector<std::uint16_t> levels = drawn_levels(setting.space, setting.technology, designs);
+  const std::size_t batch = sweep::SweepOptions{}.batch_designs * setting.space.parameters().size();
+  const auto batches = [&](const std::function<void(std::vector<std::uint16_t>)>& body) {
+    for (std::size_t i = 0; i < levels.size(); i += batch) {
+      body({levels.begin() + static_cast<std::ptrdiff_t>(i),
+            levels.begin() + static_cast<std::ptrdiff_t>(std::min(i + batch, levels.size()))});
+    }
+  };
+  SweepTimes fewest{.evaluation_s = 1e9, .appending_s = 1e9, .sweep_s = 1e9};
+  for (int turn = 0; turn < 3; ++turn) {
+    const ScratchLog scratch;
+    double start = now_s();
+    batches([&](const std::vector<std::uint16_t>& some) {
+      sink = static_cast<double>(setting.evaluator->evaluate(some, setting.networks, threads).size());
+    });
+    fewest.evaluation_s = std::min(fewest.evaluation_s, now_s() - start);
+    {
+      Log log = Log::open(scratch.file, OpenMode::read_write_create);
+      const Ids ids = register_all(log);
+      std::vector<std::vector<EvaluationRow>> rows;
+      batches([&](const auto& some) { rows.push_back(identified(setting, some, ids.workloads)); });
+      start = now_s();
+      for (const auto& some : rows) {
+        log.append(ids.run, ids.space, ids.evaluator, some, log::Checkpoint{"k", "{}"});
+      }
+      fewest.appending_s = std::min(fewest.appending_s, now_s() - start);
+    }
+    start = now_s();
+    sink = run_sweep(sweep_options(setting, scratch.folder / "sweep.db", designs, threads)).elapsed_s;
+    fewest.sweep_s = std::min(fewest.sweep_s, now_s() - start);
+  }
+  return fewest;
+}
+
+void sweep_rows(const Setting& setting, Report& report) {
+  constexpr std::size_t kDesigns = 15'000;
+  for (const unsigned threads : {1U, 2U}) {
+    const SweepTimes times = sweep_times(setting, wall_s, threads, kDesigns);
+    report.row(
+        fmt::format("sweep into a log, {} thread{}", threads, threads == 1 ? "" : "s"), "designs/s",
+        kDesigns / times.sweep_s, kDesigns / std::max(times.evaluation_s, times.appending_s),
+        fmt::format("the slower alone: {}", times.evaluation_s > times.appending_s ? "evaluating" : "appending"));
+  }
+  const SweepTimes times = sweep_times(setting, cpu_s, 1, kDesigns);
+  report.row("sweep into a log", "designs/s/core", kDesigns / times.sweep_s,
+             kDesigns / (times.evaluation_s + times.appending_s), "evaluating and appending, in CPU time");
+}
+
+void scaling_rows(const Setting& setting, Report& report) {
+  const std::vector<std::uint16_t> levels = drawn_levels(setting.space, setting.technology, 6000);
+  const auto evaluate = [&](unsigned threads) {
+    sink = static_cast<double>(setting.evaluator->evaluate(levels, setting.networks, threads).size());
+  };
+  const std::vector<double> times = fewest_s(wall_s, {[&] { evaluate(1); }, [&] { evaluate(2); }});
+  report.row("evaluating with 2 threads", "designs/s", 6000 / times[1], 2 * 6000 / times[0], "twice one thread");
+}
+
+/// The edge space with some levels of every parameter, evenly spread, or with more between them.
+space::DesignSpace space_of_size(const space::DesignSpace& edge, double wanted) {
+  std::vector<space::Parameter> parameters = edge.parameters();
+  const double share =
+      std::pow(wanted / static_cast<double>(*edge.size()), 1.0 / static_cast<double>(parameters.size()));
+  for (space::Parameter& parameter : parameters) {
+    const std::vector<double> all = parameter.values;
+    const auto count = static_cast<std::size_t>(std::max(1.0, std::round(share * static_cast<double>(all.size()))));
+    parameter.values.clear();
+    parameter.labels.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      const double place = count == 1 ? 0 : static_cast<double>(i * (all.size() - 1)) / static_cast<double>(count - 1);
+      const auto below = static_cast<std::size_t>(place);
+      const double above = all[std::min(below + 1, all.size() - 1)];
+      const double value = all[below] + (place - static_cast<double>(below)) * (above - all[below]);
+      const double whole = std::round(value);
+      if (parameter.values.empty() || whole > parameter.values.back()) parameter.values.push_back(whole);
+    }
+  }
+  return {"edge_part", "Levels of edge, thinned or refined", std::move(parameters)};
+}
+
+void size_rows(const Setting& setting, Report& report) {
+  for (const double wanted : {1e4, 1e5, 1e6, 1e7, 1e8, 1e9}) {
+    const space::DesignSpace space = space_of_size(setting.space, wanted);
+    const std::vector<std::uint16_t> levels = drawn_levels(space, setting.technology, 2000);
+    const auto evaluator = evaluator::built_in(space, setting.technology);
+    const std::vector<double> times = fewest_s(
+        cpu_s, {[&] { sink = static_cast<double>(evaluator->evaluate(levels, setting.networks, 1).size()); }}, 3);
+    report.row(fmt::format("random designs of a space of {:.2g}", static_cast<double>(*space.size())), "designs/s/core",
+               2000 / times[0]);
+  }
+}
+
+void memory_rows(const Setting& setting, Report& report) {
+  // The fewer fill SQLite's page cache, which is no part of what grows.
+  constexpr std::uint64_t kFew = 60'000, kMany = 180'000;
+  const ScratchLog scratch;
+  const auto sweep = [&](std::uint64_t samples) {
+    const fs::path file = scratch.folder / fmt::format("{}.db", samples);
+    sink = run_sweep(sweep_options(setting, file, samples, 1)).elapsed_s;
+    return static_cast<double>(fs::file_size(file)) / units::kMib;
+  };
+  const double few_log_mib = sweep(kFew);
+  const double few_mib = resident_mib();
+  const double many_log_mib = sweep(kMany);
+  const double per_million = 1e6 / static_cast<double>(kMany - kFew);
+  report.row("memory of a sweep, beyond its start", "MiB/million designs", per_million * (resident_mib() - few_mib));
+  report.row("its log, nine rows a design", "MiB/million designs", per_million * (many_log_mib - few_log_mib));
+}
+
+void print_all() {
+  const Setting setting;
+  Report report;
+  memory_rows(setting, report);  // first: it reads the most memory that the process ever had
+  report.rule();
+  evaluation_rows(setting, report);
+  report.rule();
+  log_rows(report);
+  sweep_rows(setting, report);
+  report.rule();
+  scaling_rows(setting, report);
+  size_rows(setting, report);
+  fmt::print("{}", report.text());
+}
+
+}  // namespace
+}  // namespace hindsight::bench
+
+int main() {
+  hindsight::bench::print_all();
+  return 0;
+}
