@@ -192,6 +192,38 @@ TEST(OptimumStructure, DramNoSlowerThanComputingChangesNoMapping) {
   }
 }
 
+TEST(OptimumStructure, LargerThanSaturatedMemoriesChangeNoMapping) {
+  Dice dice("saturation");
+  for (std::size_t n = 0; n < 4 * kCases; ++n) {
+    AcceleratorConfig enough = inputs().binding.bind(inputs().space, dice.design());
+    const auto& gemms = dice.network().gemms();
+    const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
+    const SaturatedMemory saturated = saturated_memory(layer, enough);
+    AcceleratorConfig more = enough;
+    // one memory at a time at its saturation and beyond it, the others as they are
+    double AcceleratorConfig::*const members[] = {&AcceleratorConfig::pe_memory_bytes,
+                                                  &AcceleratorConfig::core_memory_bytes,
+                                                  &AcceleratorConfig::activation_memory_entries};
+    const double enoughs[] = {saturated.pe_memory_bytes, saturated.core_memory_bytes,
+                              saturated.activation_memory_entries};
+    enough.*members[n % 3] = enoughs[n % 3] * (1 + kMargin);
+    more.*members[n % 3] = enoughs[n % 3] * (1.5 + static_cast<double>(dice.below(20)));
+    const double dram_cycles = dice.below(2) == 0 ? 0.0 : least_split_cycles(layer, enough).compute * 3;
+    const Mapping a = best_mapping(layer, enough, working_memory(enough), {.weights_cached_frac = 1}, dram_cycles);
+    const Mapping b = best_mapping(layer, more, working_memory(more), {.weights_cached_frac = 1}, dram_cycles);
+    ASSERT_EQ(a.found, b.found);
+    if (!a.found) continue;
+    ASSERT_EQ(a.steady_cycles, b.steady_cycles) << n % 3;
+    Traffic of_a, of_b;
+    add_on_chip_traffic(layer, a, enough, of_a);
+    add_on_chip_traffic(layer, b, more, of_b);
+    for_each_traffic_field([&](const char* name, double x, double y) { ASSERT_EQ(x, y) << name << n % 3; }, of_a, of_b);
+    ASSERT_EQ(layer_instructions(a.pe, a.core, a.plan, enough.pes_x, enough.pes_y),
+              layer_instructions(b.pe, b.core, b.plan, more.pes_x, more.pes_y));
+    ASSERT_EQ(a.pe.n, b.pe.n);
+  }
+}
+
 TEST(OptimumStructure, NeedsIgnoreTheMemoriesThatAreNeeded) {
   Dice dice("needs ignore");
   const std::size_t parameter = inputs().space.index_of("parameter_memory_entries");

@@ -10,12 +10,6 @@
 namespace hindsight::accel::optimum {
 namespace {
 
-/// Joules of these bytes alone.
-double joules(const OnChipBytes& bytes, const OnChipBytes& pj) {
-  return units::kPico * (bytes.noc_hops * pj.noc_hops + bytes.core_read * pj.core_read +
-                         bytes.core_write * pj.core_write + bytes.pe_read * pj.pe_read + bytes.pe_write * pj.pe_write);
-}
-
 double least_of(const std::vector<OnChipBytes>& choices, const OnChipBytes& pj) {
   double least = std::numeric_limits<double>::infinity();
   for (const OnChipBytes& bytes : choices) least = std::min(least, joules(bytes, pj));
@@ -23,6 +17,11 @@ double least_of(const std::vector<OnChipBytes>& choices, const OnChipBytes& pj) 
 }
 
 }  // namespace
+
+double joules(const OnChipBytes& bytes, const OnChipBytes& pj) {
+  return units::kPico * (bytes.noc_hops * pj.noc_hops + bytes.core_read * pj.core_read +
+                         bytes.core_write * pj.core_write + bytes.pe_read * pj.pe_read + bytes.pe_write * pj.pe_write);
+}
 
 ChipFacts priced_chip(const Core& core, const Prices& prices) {
   ChipFacts chip = core.chip;

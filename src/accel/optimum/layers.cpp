@@ -72,6 +72,7 @@ DramPoint Layers::compute(const AcceleratorConfig& config) const {
       const LayerDram dram = layer_dram(layer, residency, memory);
       point.beyond_bytes.push_back(dram.beyond_bytes);
       point.cached.push_back(dram.cached ? 1 : 0);
+      point.layers.push_back(dram);
       sums.granule_bytes += layer.repeat * dram.granule_bytes;
       sums.total_bytes += layer.repeat * dram.total_bytes;
       sums.reads += dram.reads ? layer.repeat : 0.0;
@@ -89,7 +90,7 @@ const DramPoint& Layers::dram(const AcceleratorConfig& config) const {
 }
 
 void Layers::forget_if_full() const {
-  constexpr std::size_t kMostValues = 16'000'000;  // [chosen] 144 MB
+  constexpr std::size_t kMostValues = 4'000'000;  // [chosen] 200 MB
   if (points_.size() * uses_.size() > kMostValues) points_.clear();
 }
 

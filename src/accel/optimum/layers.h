@@ -27,6 +27,7 @@ struct Span {
 struct DramPoint {
   std::vector<double> beyond_bytes;  ///< per use
   std::vector<char> cached;          ///< per use
+  std::vector<LayerDram> layers;     ///< per use
   struct Sums {
     double granule_bytes = 0, total_bytes = 0, reads = 0;  ///< of one application, repeats counted
   };

@@ -49,23 +49,25 @@ bool Search::within_limits(const Evaluation& evaluation, bool& close) const {
   return within;
 }
 
-std::optional<Ranked> Search::confirm(const Point& point) const {
-  const ChipFacts chip = chips_.exact(point);
-  Ranked ranked{.design = axes_.design(point), .value = 0, .evaluations = {}};
+std::optional<Ranked> confirm(const Question& question, const Axes& axes, const Point& point) {
+  const ChipFacts chip = chip_facts(axes.config(point), *question.technology);
+  Ranked ranked{.design = axes.design(point), .value = 0, .evaluations = {}};
   std::vector<double> values;
-  for (const workload::Network* network : question_.networks) {
+  for (const workload::Network* network : question.networks) {
     ranked.evaluations.push_back(evaluate(chip, network->gemms(), Depth::stop_at_hardware));
     const Evaluation& evaluation = ranked.evaluations.back();
     if (!evaluation.feasible()) return std::nullopt;
-    for (const Limit& limit : question_.limits) {
+    for (const Limit& limit : question.limits) {
       if (!(limit.metric->value(evaluation) <= limit.most)) return std::nullopt;
     }
-    values.push_back(question_.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
-                                          evaluation.area.total_mm2(), evaluation.peak_power_w));
+    values.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
+                                         evaluation.area.total_mm2(), evaluation.peak_power_w));
   }
-  ranked.value = aggregate_value(values, question_.aggregate, question_.weights);
+  ranked.value = aggregate_value(values, question.aggregate, question.weights);
   return ranked;
 }
+
+std::optional<Ranked> Search::confirm(const Point& point) const { return optimum::confirm(question_, axes_, point); }
 
 std::vector<Found> Search::leaf_designs(const Node& leaf, const Pairs& pairs) {
   const Point memories = point_of(leaf);

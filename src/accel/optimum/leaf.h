@@ -1,6 +1,9 @@
 /// One chip but for its parameter and instruction memory: compiled for once, then priced for every pair of these.
 #pragma once
 
+#include <optional>
+
+#include "accel/optimum/axes.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/workload/network.h"
 
@@ -18,5 +21,8 @@ struct Compiled {
 /// proportional_energy: the metrics on `chip` of what was compiled for `reference`, which differs in these memories
 /// only.
 [[nodiscard]] Metrics priced(const Metrics& totals, const ChipFacts& reference, const ChipFacts& chip);
+
+/// A design by the ordinary `evaluate`: nothing when it is infeasible or misses a limit.
+[[nodiscard]] std::optional<Ranked> confirm(const Question& question, const Axes& axes, const Point& point);
 
 }  // namespace hindsight::accel::optimum

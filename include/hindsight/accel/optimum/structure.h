@@ -21,6 +21,7 @@
 /// - separable_facts: area, leakage and the peak power of the PE array are sums of parts of one memory each; the power
 ///   density does not depend on the bandwidth; timing depends on the PE's area alone.
 /// - facts_grow: area and peak power fall with no parameter.
+/// - saturation: memories above saturated_memory() change no mapping.
 /// - least_energy: no mapping moves fewer bytes than least_bytes() and least_traffic() say.
 #pragma once
 
@@ -174,5 +175,29 @@ struct LeastTraffic {
 /// least_energy: of all mappings on chips with the PEs, cores and lanes of `largest` and no larger memories. Memories
 /// that hold everything move everything once; one active lane reuses weights most, all lanes read activations least.
 [[nodiscard]] LeastTraffic least_traffic(const LayerShape& layer, const AcceleratorConfig& largest);
+
+/// saturation: memories of these sizes hold everything that any mapping of a layer would keep; larger ones change no
+/// mapping, neither its cycles nor its traffic nor its program.
+struct SaturatedMemory {
+  double pe_memory_bytes = 0, core_memory_bytes = 0, activation_memory_entries = 0;
+};
+/// Equation: tiles hold the whole input with its halo, the whole output, all sums as int32, all weights and one lane
+/// group more; accumulators hold all pixels for every lane; the PE memory has all banks that its crossbar reaches.
+[[nodiscard]] constexpr SaturatedMemory saturated_memory(const LayerShape& layer, const AcceleratorConfig& config) {
+  double input_bytes = layer.out_rows * layer.k;
+  if (layer.windowed) {
+    input_bytes = ((layer.out_rows - 1.0) * layer.stride_rows + layer.kernel_rows) *
+                  ((layer.out_columns - 1.0) * layer.stride_columns + layer.kernel_columns) *
+                  (layer.depthwise ? layer.n : layer.in_channels);
+  }
+  const WorkingMemory per_byte = working_memory({.pe_memory_bytes = 1, .core_memory_bytes = 1});
+  const double lanes = config.compute_lanes;
+  return {.pe_memory_bytes =
+              std::max({input_bytes / per_byte.input_tile_bytes, layer.m * layer.n / per_byte.output_tile_bytes,
+                        layer.m * layer.n * kAccumulatorBytes / per_byte.partial_sum_bytes,
+                        kPeMemoryBankBytes * kPeMemoryMaxBanks}),
+          .core_memory_bytes = layer.k * (layer.n + lanes) / per_byte.weight_tile_bytes,
+          .activation_memory_entries = 2.0 * config.cores_per_pe * lanes * (layer.m + 1.0)};
+}
 
 }  // namespace hindsight::accel::optimum
