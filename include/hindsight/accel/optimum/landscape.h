@@ -1,0 +1,93 @@
+/// The landscape: what every design of a space that can be built costs on given applications, in one file.
+///
+/// Model: latency depends on neither instruction nor parameter memory, and energy on them through four prices
+/// (needs_ignore and proportional_energy of structure.h), so one record stands for a chip but for these two memories:
+/// per application its latency, what it needs of both, and on request the parts of its energy. Latencies are those of
+/// `evaluate` to the last digit; energies to kMargin, and where that matters `evaluate` decides.
+/// Valid for: spaces that describe the template. Ignores: nothing.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hindsight/accel/optimum/optimum.h"
+
+namespace hindsight::accel::optimum {
+
+/// [chosen] Format of the file; files of another one are refused.
+inline constexpr int kLandscapeFormat = 1;
+
+enum class LandscapeMetrics { latency, latency_and_energy };
+
+/// What a landscape is about; a question that is asked of it has to agree.
+struct LandscapeIdentity {
+  std::string space, space_hash;
+  std::string evaluator, evaluator_hash;                      ///< evaluator_name(), SHA-256 of evaluator_definition()
+  std::vector<std::pair<std::string, std::string>> networks;  ///< name, hash of the definition
+  double area_limit_mm2 = 0, peak_power_limit_w = 0;          ///< designs above are not in it; infinity: none
+  LandscapeMetrics metrics = LandscapeMetrics::latency;
+};
+
+/// Energy of one application in parts that scale with facts of the whole chip, joules with prices of 1.
+struct EnergyParts {
+  double fixed_j = 0;               ///< all that the two memories do not change
+  double parameter_read_bytes = 0;  ///< times pJ per byte
+  double instruction_read_bytes = 0;
+  double noc_hop_bytes = 0;
+};
+/// One application on one chip.
+struct Site {
+  double latency_s = 0;        ///< infinity: some layer has no mapping
+  std::uint8_t parameter = 0;  ///< first level of the parameter memory that is large enough; the number of levels: none
+  std::uint8_t instruction = 0;  ///< likewise
+  EnergyParts energy;            ///< with LandscapeMetrics::latency_and_energy
+};
+
+/// Counts of a landscape.
+struct LandscapeSummary {
+  std::uint64_t designs = 0;    ///< of the space
+  std::uint64_t buildable = 0;  ///< of them: within the limits, all hardware checks pass
+  std::uint64_t runnable = 0;   ///< of these: run every application
+  std::uint64_t chips = 0;      ///< records: chips but for parameter and instruction memory
+  std::uint64_t mappings = 0;   ///< layers that the mapper was asked about
+  bool interrupted = false;     ///< no file was written
+};
+struct LandscapeOptions {
+  LandscapeMetrics metrics = LandscapeMetrics::latency;
+  unsigned threads = 0;  ///< 0 = all that this process may use
+};
+/// Writes the landscape of the question's space, networks and limits on area and peak power to `file`, whole or not at
+/// all. The bytes do not depend on the number of threads. Error{usage} for limits that need a network, for restricted
+/// levels, and for more than 255 levels of one memory; Error{failure} when the file cannot be written.
+LandscapeSummary write_landscape(const Question& question, const std::filesystem::path& file,
+                                 const LandscapeOptions& options, const Watch& watch = {});
+
+/// Where a value stands among all designs that meet a question's limits.
+struct Rank {
+  std::uint64_t feasible = 0;  ///< designs that meet the limits and run every application
+  std::uint64_t better = 0;    ///< of them: with a smaller value
+  double best = 0;             ///< smallest value; infinity when there is none
+};
+
+/// A landscape that was read, for questions about its space and networks.
+class Landscape {
+ public:
+  /// Error{incompatible}: no landscape, another format, damaged; Error{usage}: no such file.
+  static Landscape read(const std::filesystem::path& file);
+  [[nodiscard]] const LandscapeIdentity& identity() const { return identity_; }
+  /// Error{incompatible} naming what differs when it is a landscape of another model version, technology, space or set
+  /// of networks, or was made under tighter limits than the question has, or lacks energies that are asked for. The
+  /// networks may be some of the landscape's, in any order.
+  void require_answers(const Question& question) const;
+  /// One rank per value. Asks for no evaluation but of designs whose value is within kMargin of one of `values`.
+  /// Limits: area_mm2, peak_power_w, latency_s and energy_j; others are Error{usage}.
+  [[nodiscard]] std::vector<Rank> ranks(const Question& question, const std::vector<double>& values) const;
+
+ private:
+  LandscapeIdentity identity_;
+  std::string bytes_;
+  std::size_t start_ = 0;  ///< of the records in bytes_
+};
+
+}  // namespace hindsight::accel::optimum

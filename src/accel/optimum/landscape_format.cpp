@@ -1,0 +1,116 @@
+/// The text that begins a landscape, written and read.
+#include "accel/optimum/landscape_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::accel::optimum {
+namespace {
+
+constexpr std::string_view kMagic = "hindsight landscape ";
+constexpr std::string_view kNoLimit = "none";
+
+std::string limit_text(double limit) { return std::isfinite(limit) ? shortest(limit) : std::string(kNoLimit); }
+
+double tightest(const Question& question, std::string_view metric) {
+  double most = std::numeric_limits<double>::infinity();
+  for (const Limit& limit : question.limits) {
+    if (limit.metric->name == metric) most = std::min(most, limit.most);
+  }
+  return most;
+}
+
+[[noreturn]] void refuse(const std::string& file, const std::string& problem) {
+  throw Error(ErrorKind::incompatible, fmt::format("{}: {}. Make it again with `hindsight optimum --all --out {}`",
+                                                   printable(file), problem, printable(file)));
+}
+
+}  // namespace
+
+LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics) {
+  LandscapeIdentity identity{.space = question.space->name(),
+                             .space_hash = question.space->definition_hash(),
+                             .evaluator = evaluator_name(*question.technology),
+                             .evaluator_hash = sha256_hex(evaluator_definition(*question.technology)),
+                             .networks = {},
+                             .area_limit_mm2 = tightest(question, "area_mm2"),
+                             .peak_power_limit_w = tightest(question, "peak_power_w"),
+                             .metrics = metrics};
+  for (const workload::Network* network : question.networks) {
+    identity.networks.emplace_back(network->name(), network->definition_hash());
+  }
+  return identity;
+}
+
+std::string header_text(const LandscapeIdentity& identity, std::string_view records) {
+  std::string text = fmt::format("{}{}\n", kMagic, kLandscapeFormat);
+  text += fmt::format("space {} {}\n", identity.space_hash, identity.space);
+  text += fmt::format("evaluator {} {}\n", identity.evaluator_hash, identity.evaluator);
+  text += fmt::format("area_limit_mm2 {}\n", limit_text(identity.area_limit_mm2));
+  text += fmt::format("peak_power_limit_w {}\n", limit_text(identity.peak_power_limit_w));
+  text += fmt::format("energies {}\n", identity.metrics == LandscapeMetrics::latency ? "no" : "yes");
+  for (const auto& [name, hash] : identity.networks) text += fmt::format("network {} {}\n", hash, name);
+  text += fmt::format("records_bytes {}\n", records.size());
+  text += fmt::format("records_sha256 {}\n\n", sha256_hex(records));
+  return text;
+}
+
+LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, std::size_t& start) {
+  if (!bytes.starts_with(kMagic)) {
+    const std::string_view kind = binary_kind(bytes);
+    refuse(file, kind.empty() ? "is no landscape" : fmt::format("is {}, no landscape", kind));
+  }
+  const std::size_t end = bytes.find("\n\n");
+  if (end == std::string_view::npos) refuse(file, "is cut short");
+  start = end + 2;
+  LandscapeIdentity identity;
+  const auto number = [&](std::string_view text) {
+    if (text == kNoLimit) return std::numeric_limits<double>::infinity();
+    const auto value = parse_double(text);
+    if (!value) refuse(file, "is damaged: a limit is no number");
+    return *value;
+  };
+  const std::string_view records = bytes.substr(start);
+  for (const std::string& line : split(bytes.substr(0, end), '\n')) {
+    const auto blank = line.find(' ');
+    const std::string key = line.substr(0, blank);
+    const std::string value = blank == std::string::npos ? "" : line.substr(blank + 1);
+    const std::string hash = value.substr(0, value.find(' '));
+    const std::string name = hash.size() == value.size() ? "" : value.substr(hash.size() + 1);
+    if (key == "hindsight") {
+      const std::string format = line.substr(kMagic.size());
+      if (format != std::to_string(kLandscapeFormat)) {
+        refuse(file, fmt::format("has format {}, this version reads {}", printable(format), kLandscapeFormat));
+      }
+    } else if (key == "space") {
+      identity.space_hash = hash;
+      identity.space = name;
+    } else if (key == "evaluator") {
+      identity.evaluator_hash = hash;
+      identity.evaluator = name;
+    } else if (key == "area_limit_mm2") {
+      identity.area_limit_mm2 = number(value);
+    } else if (key == "peak_power_limit_w") {
+      identity.peak_power_limit_w = number(value);
+    } else if (key == "energies") {
+      identity.metrics = value == "yes" ? LandscapeMetrics::latency_and_energy : LandscapeMetrics::latency;
+    } else if (key == "network") {
+      identity.networks.emplace_back(name, hash);
+    } else if (key == "records_bytes" && value != std::to_string(records.size())) {
+      refuse(file, fmt::format("is cut short: {} bytes of {}", records.size(), printable(value)));
+    } else if (key == "records_sha256" && value != sha256_hex(records)) {
+      refuse(file, "is damaged: its checksum differs");
+    }
+  }
+  return identity;
+}
+
+}  // namespace hindsight::accel::optimum

@@ -1,0 +1,222 @@
+/// Reads a landscape and counts in it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "accel/optimum/enumeration.h"
+#include "accel/optimum/landscape_format.h"
+#include "accel/optimum/leaf.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
+
+namespace hindsight::accel::optimum {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t kLargestFileBytes = std::uint64_t{1} << 34U;
+
+/// Counts against many values at once.
+class Ranker {
+ public:
+  Ranker(const Question& question, const Axes& axes, const std::vector<double>& values)
+      : question_(question), axes_(axes), values_(values), ranks_(values.size()) {
+    const Goal& goal = question.goal;
+    exact_ = goal.energy == 0 && goal.area == 0 && goal.peak_power == 0;
+    largest_ = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+  }
+  /// `count` designs of this value, the first of which is `point`; they differ in the two memories only.
+  void add(const Point& point, double value, std::uint64_t count) {
+    feasible_ += count;
+    best_ = std::min(best_, value);
+    if (value > largest_ * (1.0 + kMargin)) return;
+    for (std::size_t v = 0; v < values_.size(); ++v) {
+      double own = value;
+      if (!exact_ && std::abs(value - values_[v]) <= kMargin * values_[v]) {
+        const auto confirmed = confirm(question_, axes_, point);
+        HINDSIGHT_ENSURE(confirmed.has_value());
+        own = confirmed->value;
+        best_ = value == best_ ? own : best_;
+      }
+      ranks_[v].better += own < values_[v] ? count : 0;
+    }
+  }
+  [[nodiscard]] std::vector<Rank> take() {
+    for (Rank& rank : ranks_) {
+      rank.feasible = feasible_;
+      rank.best = best_;
+    }
+    return std::move(ranks_);
+  }
+
+ private:
+  const Question& question_;
+  const Axes& axes_;
+  const std::vector<double>& values_;
+  std::vector<Rank> ranks_;
+  bool exact_ = false;
+  double largest_ = 0, best_ = kInfinity;
+  std::uint64_t feasible_ = 0;
+};
+
+/// One chip at one bandwidth, for all pairs of the two memories.
+class ChipAsked {
+ public:
+  ChipAsked(const Question& question, const Axes& axes, const Chips& chips)
+      : question_(question), axes_(axes), chips_(chips), values_(question.networks.size()) {
+    for (const Limit& limit : question.limits) {
+      if (limit.metric->name == "latency_s") most_latency_s_ = std::min(most_latency_s_, limit.most);
+      if (limit.metric->name == "energy_j") most_energy_j_ = std::min(most_energy_j_, limit.most);
+    }
+    per_pair_ = question.goal.energy > 0 || question.goal.area > 0 || question.goal.peak_power > 0 ||
+                std::isfinite(most_energy_j_);
+  }
+  void add(const Group& group, const Core& core, Point point, const std::vector<std::size_t>& allowed,
+           const std::vector<Site>& sites, Ranker& ranker) {
+    std::size_t parameter = 0, instruction = 0;
+    for (const Site& site : sites) {
+      if (!(site.latency_s <= most_latency_s_) || site.latency_s == kInfinity) return;
+      parameter = std::max<std::size_t>(parameter, site.parameter);
+      instruction = std::max<std::size_t>(instruction, site.instruction);
+    }
+    const std::size_t instructions = axes_.size(Role::instruction);
+    std::uint64_t count = 0;
+    for (std::size_t p = parameter; p < axes_.size(Role::parameter); ++p) {
+      for (std::size_t i = instruction; i < instructions; ++i) {
+        if (allowed[p * instructions + i] <= at(point, Role::bandwidth)) continue;
+        ++count;
+        if (!per_pair_) continue;
+        at(point, Role::parameter) = static_cast<std::uint16_t>(p);
+        at(point, Role::instruction) = static_cast<std::uint16_t>(i);
+        if (const auto value = value_of_pair(group, core, point, sites)) ranker.add(point, *value, 1);
+      }
+    }
+    if (per_pair_ || count == 0) return;
+    for (std::size_t a = 0; a < sites.size(); ++a) values_[a] = question_.goal.value(sites[a].latency_s, 0, 0, 0);
+    ranker.add(point, aggregate_value(values_, question_.aggregate, question_.weights), count);
+  }
+
+ private:
+  /// Nothing when the limit of the energy is missed.
+  [[nodiscard]] std::optional<double> value_of_pair(const Group& group, const Core& core, const Point& point,
+                                                    const std::vector<Site>& sites) {
+    const Whole whole = chips_.whole(group, core, point);
+    const Prices prices = chips_.prices(group, whole, point);
+    const double area_mm2 = chips_.area_mm2(whole, at(point, Role::bandwidth));
+    const double power_w = question_.goal.peak_power > 0 ? chips_.peak_power_w(group, core, whole, point) : 0.0;
+    bool close = false;
+    for (std::size_t a = 0; a < sites.size(); ++a) {
+      const EnergyParts& parts = sites[a].energy;
+      const double energy_j = parts.fixed_j +
+                              units::kPico * (parts.parameter_read_bytes * prices.parameter_read_pj +
+                                              parts.instruction_read_bytes * prices.instruction_read_pj +
+                                              parts.noc_hop_bytes * prices.noc_pj_per_hop_byte) +
+                              prices.leakage_w * sites[a].latency_s;
+      if (energy_j > most_energy_j_ * (1.0 + kMargin)) return std::nullopt;
+      close = close || energy_j >= most_energy_j_ * (1.0 - kMargin);
+      values_[a] = question_.goal.value(sites[a].latency_s, energy_j, area_mm2, power_w);
+    }
+    if (close && !confirm(question_, axes_, point)) return std::nullopt;
+    return aggregate_value(values_, question_.aggregate, question_.weights);
+  }
+
+  const Question& question_;
+  const Axes& axes_;
+  const Chips& chips_;
+  double most_latency_s_ = kInfinity, most_energy_j_ = kInfinity;
+  bool per_pair_ = false;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+Landscape Landscape::read(const std::filesystem::path& file) {
+  Landscape landscape;
+  landscape.bytes_ = read_file(file, kLargestFileBytes);
+  landscape.identity_ = parse_header(file.string(), landscape.bytes_, landscape.start_);
+  return landscape;
+}
+
+void Landscape::require_answers(const Question& question) const {
+  const auto refuse = [](const std::string& problem) {
+    throw Error(ErrorKind::incompatible, "the landscape " + problem + ". Make one with `hindsight optimum --all`");
+  };
+  const LandscapeIdentity asked = identity_of(question, LandscapeMetrics::latency);
+  if (asked.evaluator_hash != identity_.evaluator_hash) {
+    refuse(fmt::format("is of evaluator '{}', '{}' is asked for", printable(identity_.evaluator), asked.evaluator));
+  }
+  if (asked.space_hash != identity_.space_hash) {
+    refuse(fmt::format("is of another space ('{}', '{}' is asked for)", printable(identity_.space), asked.space));
+  }
+  for (const auto& network : asked.networks) {
+    const auto& known = identity_.networks;
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.second == network.second; });
+    if (found == known.end()) refuse(fmt::format("has no application {}", printable(network.first)));
+  }
+  if (asked.area_limit_mm2 > identity_.area_limit_mm2 || asked.peak_power_limit_w > identity_.peak_power_limit_w) {
+    refuse(fmt::format("was made under tighter limits (area_mm2 <= {:g}, peak_power_w <= {:g})",
+                       identity_.area_limit_mm2, identity_.peak_power_limit_w));
+  }
+  bool energy = question.goal.energy > 0;
+  for (const Limit& limit : question.limits) energy = energy || limit.metric->name == "energy_j";
+  if (energy && identity_.metrics == LandscapeMetrics::latency) refuse("has no energies (--objective energy)");
+}
+
+std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<double>& values) const {
+  require_answers(question);
+  for (const Limit& limit : question.limits) {
+    const std::string_view name = limit.metric->name;
+    if (limit.metric->known_before_evaluation() || name == "latency_s" || name == "energy_j") continue;
+    throw Error(ErrorKind::usage, fmt::format("--max {}: a landscape does not hold it", name));
+  }
+  const Axes axes({.space = question.space, .technology = question.technology});
+  const LandscapeIdentity asked = identity_of(question, identity_.metrics);
+  const Chips chips(axes, *question.technology,
+                    {.area_mm2 = asked.area_limit_mm2, .peak_power_w = asked.peak_power_limit_w});
+  std::vector<std::size_t> positions;  // of the question's networks among those of the landscape
+  for (const auto& network : asked.networks) {
+    const auto found = std::find_if(identity_.networks.begin(), identity_.networks.end(),
+                                    [&](const auto& one) { return one.second == network.second; });
+    positions.push_back(static_cast<std::size_t>(found - identity_.networks.begin()));
+  }
+  Ranker ranker(question, axes, values);
+  ChipAsked chip(question, axes, chips);
+  std::string_view rest = std::string_view(bytes_).substr(start_);
+  std::optional<Group> group;
+  std::uint64_t opened = std::numeric_limits<std::uint64_t>::max();
+  std::vector<Site> all(identity_.networks.size()), sites(positions.size());
+  std::vector<std::size_t> allowed(axes.size(Role::parameter) * axes.size(Role::instruction));
+  while (!rest.empty()) {
+    const ChipRecord record = take_chip(rest);
+    if (record.group != opened) {
+      opened = record.group;
+      group = chips.group(axes.group_point(opened));
+    }
+    const std::size_t bytes = record.bandwidths * all.size() * site_bytes(identity_.metrics);
+    if (!group || group->accumulates[record.activation] == 0) {
+      rest.remove_prefix(bytes);
+      continue;
+    }
+    Point point = group->point;
+    at(point, Role::pe_memory) = record.pe_memory;
+    at(point, Role::core_memory) = record.core_memory;
+    at(point, Role::activation) = record.activation;
+    const Core core = chips.core(*group, point);
+    std::size_t pair = 0;
+    for_each_pair(axes, chips, *group, core, point, [&](const Point&, std::size_t count) { allowed[pair++] = count; });
+    for (std::uint16_t bandwidth = 0; bandwidth < record.bandwidths; ++bandwidth) {
+      for (Site& site : all) site = take_site(rest, identity_.metrics);
+      for (std::size_t a = 0; a < positions.size(); ++a) sites[a] = all[positions[a]];
+      at(point, Role::bandwidth) = bandwidth;
+      chip.add(*group, core, point, allowed, sites, ranker);
+    }
+  }
+  return ranker.take();
+}
+
+}  // namespace hindsight::accel::optimum

@@ -1,0 +1,183 @@
+/// Does a landscape hold what every design costs, to the last digit, and refuse questions that it cannot answer?
+#include "hindsight/accel/optimum/landscape.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "accel/optimum_fixture.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "temporary_folder.h"
+
+namespace hindsight::accel::optimum::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A space of some of the edge space's values.
+space::DesignSpace part_of_edge(const AllowedLevels& allowed) {
+  std::vector<space::Parameter> parameters = inputs().space.parameters();
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    std::vector<double> values;
+    for (const std::uint16_t level : allowed[p]) values.push_back(parameters[p].values[level]);
+    parameters[p].values = values;
+    parameters[p].labels.clear();
+  }
+  return {"part", "", parameters};
+}
+
+class LandscapeTest : public testing::Test {
+ protected:
+  /// 7,776 designs of the edge space on three applications.
+  LandscapeTest()
+      : space_(part_of_edge(
+            {{1, 2, 4}, {1, 4}, {0, 2}, {0, 2}, {1, 3, 5}, {2, 4, 8}, {0, 2}, {0, 2}, {1, 3, 6}, {0, 3, 5}})),
+        binding_(space_) {
+    question_.space = &space_;
+    question_.technology = &inputs().technology;
+    question_.networks = {&inputs().networks[1], &inputs().networks[5], &inputs().networks[7]};
+  }
+  /// Values of all designs that meet the question's limits, by the ordinary `evaluate`, ascending.
+  [[nodiscard]] std::vector<double> truth(const Question& question) const {
+    std::vector<double> values;
+    for (std::uint64_t i = 0; i < *space_.size(); ++i) {
+      const ChipFacts chip = chip_facts(binding_.bind(space_, space_.design(i)), inputs().technology);
+      std::vector<double> each;
+      bool within = true;
+      for (const workload::Network* network : question.networks) {
+        const Evaluation evaluation = evaluate(chip, network->gemms(), Depth::stop_at_hardware);
+        within = within && evaluation.feasible();
+        if (!within) break;
+        for (const Limit& limit : question.limits) within = within && limit.metric->value(evaluation) <= limit.most;
+        each.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
+                                           evaluation.area.total_mm2(), evaluation.peak_power_w));
+      }
+      if (within) values.push_back(aggregate_value(each, question.aggregate, question.weights));
+    }
+    std::sort(values.begin(), values.end());
+    return values;
+  }
+  [[nodiscard]] std::string file() const { return (folder_.path() / "all.landscape").string(); }
+
+  hindsight::test::TemporaryFolder folder_;
+  space::DesignSpace space_;
+  ConfigBinding binding_;
+  Question question_;
+};
+
+TEST_F(LandscapeTest, RanksAreThoseOfEveryDesignEvaluated) {
+  const LandscapeSummary summary =
+      write_landscape(question_, file(), {.metrics = LandscapeMetrics::latency_and_energy, .threads = 2});
+  const Landscape landscape = Landscape::read(file());
+  EXPECT_EQ(summary.designs, *space_.size());
+  EXPECT_EQ(summary.runnable, truth(question_).size());
+  EXPECT_GT(summary.runnable, 100U);
+  const Metric* const area = find_metric("area_mm2");
+  const Metric* const latency = find_metric("latency_s");
+  const Metric* const energy = find_metric("energy_j");
+  std::vector<Question> questions(5, question_);
+  questions[1].goal = {.latency = 0, .energy = 1};
+  questions[1].limits = {{area, 20}};
+  questions[2].goal = {.latency = 1, .energy = 1};
+  questions[2].aggregate = Aggregate::worst;
+  questions[2].limits = {{latency, 5e-4}, {energy, 1e-3}};
+  questions[3].networks = {question_.networks[2]};  // one of them alone
+  questions[3].limits = {{find_metric("peak_power_w"), 6}};
+  questions[4].networks = {question_.networks[2], question_.networks[0]};  // in another order
+  questions[4].aggregate = Aggregate::geomean;
+  questions[4].goal = {.latency = 1, .area = 1};
+  for (std::size_t q = 0; q < questions.size(); ++q) {
+    SCOPED_TRACE("question " + std::to_string(q));
+    const std::vector<double> all = truth(questions[q]);
+    ASSERT_FALSE(all.empty());
+    const std::vector<double> values{all.front(), all[all.size() / 3], all.back(), all.back() * 2};
+    const std::vector<Rank> ranks = landscape.ranks(questions[q], values);
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      EXPECT_EQ(ranks[v].feasible, all.size());
+      EXPECT_EQ(ranks[v].better,
+                static_cast<std::uint64_t>(std::lower_bound(all.begin(), all.end(), values[v]) - all.begin()));
+    }
+    EXPECT_EQ(ranks.front().best, all.front());
+    EXPECT_EQ(find_optimum(questions[q]).best.front().value, all.front());
+  }
+}
+
+TEST_F(LandscapeTest, TheBytesDoNotDependOnThreads) {
+  write_landscape(question_, file(), {.threads = 1});
+  const std::string other = file() + "2";
+  write_landscape(question_, other, {.threads = 2});
+  EXPECT_EQ(read_file(file()), read_file(other));
+}
+
+TEST_F(LandscapeTest, QuestionsItCannotAnswerAreRefused) {
+  question_.limits = {{find_metric("area_mm2"), 27}};
+  write_landscape(question_, file(), {});
+  const Landscape landscape = Landscape::read(file());
+  EXPECT_NO_THROW(landscape.require_answers(question_));
+  const auto refused = [&](const Question& question, const std::string& part) {
+    try {
+      landscape.require_answers(question);
+      ADD_FAILURE() << part;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+      EXPECT_THAT(error.what(), HasSubstr(part));
+    }
+  };
+  Question other = question_;
+  other.networks.push_back(&inputs().networks[0]);
+  refused(other, "has no application");
+  other = question_;
+  other.space = &inputs().space;
+  refused(other, "another space");
+  other = question_;
+  Technology changed = inputs().technology;
+  changed.mac_int8_pj *= 2;
+  other.technology = &changed;
+  refused(other, "evaluator");
+  other = question_;
+  other.limits.clear();
+  refused(other, "tighter limits");
+  other = question_;
+  other.goal = {.latency = 0, .energy = 1};
+  refused(other, "no energies");
+}
+
+TEST_F(LandscapeTest, FilesThatAreNoneOrDamagedAreRefused) {
+  write_landscape(question_, file(), {});
+  const std::string good = read_file(file());
+  const auto refused = [&](const std::string& bytes, const std::string& part) {
+    write_file_atomically(file(), bytes);
+    try {
+      (void)Landscape::read(file());
+      ADD_FAILURE() << part;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+      EXPECT_THAT(error.what(), HasSubstr(part));
+    }
+  };
+  refused("pes_x,pes_y\n", "is no landscape");
+  refused("hindsight landscape 2" + good.substr(good.find('\n')), "has format 2");
+  refused(good.substr(0, good.size() - 7), "cut short");
+  std::string flipped = good;
+  flipped.back() = static_cast<char>(flipped.back() ^ 1);
+  refused(flipped, "checksum");
+  refused(good.substr(0, 40), "cut short");
+}
+
+TEST_F(LandscapeTest, OnlyWholeSpacesUnderLimitsOfFacts) {
+  Question question = question_;
+  question.limits = {{find_metric("latency_s"), 1}};
+  EXPECT_THROW(write_landscape(question, file(), {}), Error);
+  question = question_;
+  question.allowed.resize(space_.parameters().size());
+  question.allowed[0] = {0};
+  EXPECT_THROW(write_landscape(question, file(), {}), Error);
+  int calls = 0;
+  EXPECT_TRUE(write_landscape(question_, file(), {}, [&](const Standing&) { return ++calls > 1; }).interrupted);
+  EXPECT_FALSE(std::filesystem::exists(file()));
+}
+
+}  // namespace
+}  // namespace hindsight::accel::optimum::test
