@@ -57,8 +57,10 @@ A CSV file with a header of the ten parameters, in any order, and up to {} desig
 
     {}
 
-`hindsight bench score {} FILE.csv --results results.jsonl` says which are feasible, and of the best of the first 1, 10
-and {}: regret (its value over that of the best design there is) and rank among all feasible designs within the limits.
+    hindsight bench score {} FILE.csv --results results.jsonl
+
+says which are feasible, and of the best of the first 1, 10 and {}: regret (its value over that of the best design there
+is) and rank among all feasible designs within the limits.
 )";
 
 }  // namespace

@@ -26,6 +26,9 @@ void write_shareable_copy(const Log& log, const std::filesystem::path& file) {
         "UPDATE runs SET command_line = '', host = '', user = '', cwd = '', commit_hash = '', started_at = '', "
         "ended_at = iif(ended_at IS NULL, NULL, '')");
     written.exec("UPDATE schema_migrations SET applied_at = ''");
+    written.exec("UPDATE checkpoints SET updated_at = ''");
+    written.exec("UPDATE models SET file = '', created_at = ''");
+    written.exec("UPDATE proposals SET created_at = ''");
     written.exec("VACUUM");
   });
 }

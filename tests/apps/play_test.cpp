@@ -189,7 +189,7 @@ TEST_F(Play, LeavesNothingBehindWhenItFails) {
   temporary_.write("full/file", "kept");
   expect_one_line_error(hindsight({"bench", "export", kTask, "--out", file("full")}), 2, "is there already");
   expect_one_line_error(hindsight({"bench", "export", kTask, "--out", file("no/where")}), 2, "no/where");
-  expect_one_line_error(hindsight({"bench", "export", "small/m4", "--out", file("a")}), 2, "small/m4@200");
+  expect_one_line_error(hindsight({"bench", "export", "small/m4@20", "--out", file("a")}), 2, "'small/m4@200'");
   EXPECT_THAT(names(folder_), UnorderedElementsAre("file", "full"));
   fs::create_directory(file("empty"));
   EXPECT_THAT(names(exported("empty")), ::testing::Contains("task.json"));
@@ -299,7 +299,7 @@ TEST_F(PlayScores, RefuseWhatIsNoProposal) {
   std::string many = header;
   for (int i = 0; i < 129; ++i) many += good.substr(header.size(), good.find('\n', header.size()) + 1 - header.size());
   refused(many, "holds 129 proposals");
-  EXPECT_EQ(hindsight({"bench", "score", kTask, file("missing.csv")}).exit_code, 1);
+  EXPECT_EQ(hindsight({"bench", "score", kTask, file("missing.csv")}).exit_code, 2);
 }
 
 TEST_F(PlayScores, OfTheExamplePlayersAndTheModelBeatsChance) {
