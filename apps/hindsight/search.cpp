@@ -119,7 +119,7 @@ void add_search(CLI::App& app, Session& session) {
   verb->footer("No query is spent on a design over a --max that is known without one:\n" +
                join(accel::metric_names_known_before_evaluation(), ", ") +
                ". The same command continues; --queries may grow.\n"
-               "bayesian takes up to 10 minutes for 1,000 queries, the others milliseconds.\n"
+               "bayesian takes minutes for 1,000 queries, the others a second.\n"
                "Example: hindsight search --workloads unet --queries 2000 \\\n"
                "           --max area_mm2=27 --log searched.sqlite");
   verb->callback(

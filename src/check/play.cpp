@@ -35,11 +35,8 @@ sweep::FactLimit area(double mm2) { return {.fact = "area_mm2", .limit = mm2}; }
 sweep::FactLimit peak_power(double watts) { return {.fact = "peak_power_w", .limit = watts}; }
 
 PlayTask of_study(const OfflineTask& task) {
-  const bool seen = task.train == task.apply;
-  const std::string what =
-      task.apply.size() == 1 ? "one application" : fmt::format("{} applications", task.apply.size());
   return {.name = task.name,
-          .about = seen ? what : fmt::format("{} the log has no row of, from {} others", what, task.train.size()),
+          .about = task.train == task.apply ? "as in the study" : "unseen in its log",
           .train = task.train,
           .apply = task.apply,
           .limits = {area(task.area_limit_mm2)},
@@ -60,11 +57,11 @@ std::vector<PlayTask> make_tasks() {
   std::vector<PlayTask> tasks;
   for (const OfflineTask& task : offline_tasks()) tasks.push_back(of_study(task));
   for (const std::string& name : kThree) {
-    tasks.push_back(single("biased/near_" + name, name, "a log of variants of one chip",
-                           {.kind = Kind::around, .samples = kBiasedSamples}));
-    tasks.push_back(single("biased/tuned_" + name, name, "the log of somebody's search",
+    tasks.push_back(
+        single("biased/near_" + name, name, "variants of one chip", {.kind = Kind::around, .samples = kBiasedSamples}));
+    tasks.push_back(single("biased/tuned_" + name, name, "somebody's search",
                            {.kind = Kind::trajectory, .samples = kBiasedSamples}));
-    tasks.push_back(single("biased/worst_" + name, name, "a log without its better half",
+    tasks.push_back(single("biased/worst_" + name, name, "the worse half",
                            {.kind = Kind::worst_half, .samples = kStudySamples}));
   }
   for (const std::string& name : kThree) {

@@ -46,10 +46,10 @@ std::string play_tasks_text(int columns) {
   table.add_column("version", Align::right, 2);
   table.add_column("log", Align::left);
   table.add_column("designs", Align::right);
-  table.add_column("trained on", Align::right, 1);
-  table.add_column("applied to", Align::right, 1);
+  table.add_column("train", Align::right, 1);
+  table.add_column("apply", Align::right, 1);
   table.add_column("limits", Align::left);
-  table.add_column("", Align::left, 3);
+  table.add_column("about", Align::left, 3);
   for (const check::PlayTask& task : check::play_tasks()) {
     table.add_row({task.name, std::to_string(task.version), check::to_string(task.log.kind),
                    with_commas(task.log.samples), std::to_string(task.train.size()), std::to_string(task.apply.size()),

@@ -36,7 +36,7 @@ inline constexpr double kPlayLogAreaLimit = 100;  ///< mm2 [paper: prime-2022]
 struct PlayTask {
   std::string name;  ///< "single/unet", "small/unet@1000"
   int version = 1;
-  std::string about;  ///< one line
+  std::string about;  ///< some words for a table
   std::vector<std::string> train;
   std::vector<std::string> apply;
   std::vector<sweep::FactLimit> limits;
