@@ -1,4 +1,4 @@
-/// hindsight bench tasks, export, score: the study's tasks for anybody's method.
+/// hindsight bench tasks, export, facts, score: the study's tasks for anybody's method.
 #include <fmt/format.h>
 
 #include <memory>
@@ -86,6 +86,19 @@ void add_export(CLI::App& group, Session& session) {
   });
 }
 
+void add_facts(CLI::App& group, Session& session) {
+  const auto designs = std::make_shared<std::string>();
+  CLI::App* verb = group.add_subcommand("facts", "Add area and peak power to designs, as a method may");
+  verb->add_option("DESIGNS", *designs, "CSV, a column per parameter; - is standard input")->required();
+  verb->footer("Asks no simulator.\nExample: hindsight bench facts candidates.csv > facts.csv");
+  verb->callback([designs, &session] {
+    session.action = [designs] {
+      print(check::play_facts(*designs));
+      return 0;
+    };
+  });
+}
+
 void add_score(CLI::App& group, Session& session) {
   const auto options = std::make_shared<ScoreOptions>();
   CLI::App* verb = group.add_subcommand("score", "Hold proposals for a task against the truth");
@@ -103,6 +116,7 @@ void add_score(CLI::App& group, Session& session) {
 void add_bench_play(CLI::App& group, Session& session) {
   add_tasks(group, session);
   add_export(group, session);
+  add_facts(group, session);
   add_score(group, session);
 }
 

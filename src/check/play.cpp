@@ -61,8 +61,8 @@ std::vector<PlayTask> make_tasks() {
         single("biased/near_" + name, name, "variants of one chip", {.kind = Kind::around, .samples = kBiasedSamples}));
     tasks.push_back(single("biased/tuned_" + name, name, "somebody's search",
                            {.kind = Kind::trajectory, .samples = kBiasedSamples}));
-    tasks.push_back(single("biased/worst_" + name, name, "the worse half",
-                           {.kind = Kind::worst_half, .samples = kStudySamples}));
+    tasks.push_back(
+        single("biased/worst_" + name, name, "the worse half", {.kind = Kind::worst_half, .samples = kStudySamples}));
   }
   for (const std::string& name : kThree) {
     for (const std::uint64_t samples : {200, 1000, 5000}) {

@@ -131,22 +131,36 @@ std::string csv_header(const space::DesignSpace& space) {
   return header + "workload,feasible,reasons," + join(kCsvMetrics, ",") + "\n";
 }
 
-/// log.csv and log.sqlite, the same rows in the same order.
+constexpr const char* kViolationsHeader = "row,code,quantity,value,limit\n";
+
+/// How far limits were missed, a line per reason of the evaluation that is row `row` of log.csv.
+std::string violation_lines(const log::EvaluationRecord& record, std::uint64_t row) {
+  const auto number = [](double value) { return std::isnan(value) ? "" : shortest(value); };
+  std::string lines;
+  for (const log::ViolationRow& violation : record.violations) {
+    lines += fmt::format("{},{},{},{},{}\n", row, csv_cell(violation.code), csv_cell(violation.quantity),
+                         number(violation.value), number(violation.limit));
+  }
+  return lines;
+}
+
+/// log.csv, violations.csv and log.sqlite, the same rows in the same order.
 PlayExported write_log(const log::Log& log, const sweep::SweepOptions& sweep, const fs::path& folder) {
   PlayExported written;
   std::vector<std::pair<std::int64_t, std::string>> names;
   for (const log::WorkloadRecord& workload : log::workloads(log))
     names.emplace_back(workload.workload_id, workload.name);
-  std::string csv = csv_header(sweep.space());
+  std::string csv = csv_header(sweep.space()), violations = kViolationsHeader;
   log::for_each_evaluation(log, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
     const auto name =
         std::find_if(names.begin(), names.end(), [&](const auto& one) { return one.first == record.workload_id; });
     csv += csv_line(record, name->second);
-    ++written.rows;
+    violations += violation_lines(record, ++written.rows);
     if (record.feasible) ++written.feasible;
     return true;
   });
   write_file_atomically(folder / "log.csv", csv);
+  write_file_atomically(folder / "violations.csv", violations);
   log::write_shareable_copy(log, folder / "log.sqlite");
   return written;
 }

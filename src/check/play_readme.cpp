@@ -40,14 +40,21 @@ constexpr const char* kFiles = R"(
 - `log.csv`: one evaluation a line: the ten parameters; `workload`; `feasible` (1 or 0); `reasons`, why not, separated
   by `;`; `latency_s`, `energy_j`, `average_power_w` (empty when infeasible); `area_mm2`, `peak_power_w` (always known,
   and the same for all workloads of a design).
-- `log.sqlite`: the same rows as a Hindsight log (`hindsight train --log log.sqlite`), with how far limits were missed.
+- `violations.csv`: how far limits were missed: `row` of `log.csv` (from 1), reason `code`, the `quantity`, its `value`
+  and its `limit`.
+- `log.sqlite`: all of that as a Hindsight log (`hindsight train --log log.sqlite`).
 - `layers.csv`: the layers of all applications as matrix products: m x k times k x n, `count` of them, `repeat` times.
 - `space.yaml`: the space for `hindsight --space`.
 
 ## Rules
 
 Use what is in this folder, and any knowledge of accelerators. Do not ask a simulator about designs: what is measured is
-what a log teaches. (A method that asks may still be scored; say so in its name.)
+what a log teaches. (A method that asks may still be scored; say so in its name.) Area and peak power are no secret: they
+need no simulation, and
+
+    hindsight bench facts DESIGNS.csv
+
+adds both to as many designs as you like.
 )";
 
 constexpr const char* kAnswer = R"(

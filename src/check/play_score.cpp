@@ -94,15 +94,11 @@ void require_results(const std::string& text, const std::filesystem::path& file)
 
 PlayRuler ruler_of(const PlayTask& /*task*/) { return {}; }
 
-std::vector<space::Design> read_proposals(const std::filesystem::path& csv, const space::DesignSpace& space) {
+std::vector<space::Design> read_designs(const std::filesystem::path& csv, const space::DesignSpace& space) {
   const dataset::CsvTable table = dataset::read_csv(csv);
   const std::vector<std::size_t> columns = columns_of(table, space);
   const std::string file = printable(csv.string(), 200);
-  if (table.rows.empty()) throw Error(ErrorKind::usage, fmt::format("{}: holds no proposal. Add one a line?", file));
-  if (table.rows.size() > kMostPlayProposals) {
-    throw Error(ErrorKind::usage, fmt::format("{}: holds {} proposals (a task takes at most {}). Keep the best?", file,
-                                              with_commas(table.rows.size()), kMostPlayProposals));
-  }
+  if (table.rows.empty()) throw Error(ErrorKind::usage, fmt::format("{}: holds no design. Add one a line?", file));
   std::vector<space::Design> designs;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     std::vector<std::string> pieces;
@@ -118,9 +114,33 @@ std::vector<space::Design> read_proposals(const std::filesystem::path& csv, cons
   return designs;
 }
 
+std::string play_facts(const std::filesystem::path& csv) {
+  const auto evaluator = play_evaluator();
+  const space::DesignSpace& space = evaluator->space();
+  const std::vector<std::string>& facts = evaluator->fact_names();
+  std::vector<std::string> names;
+  for (const space::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
+  names.insert(names.end(), facts.begin(), facts.end());
+  std::string table = join(names, ",") + "\n";
+  for (const space::Design& design : read_designs(csv, space)) {
+    std::vector<std::string> cells;
+    for (std::size_t p = 0; p < design.levels.size(); ++p) {
+      cells.push_back(csv_cell(space.parameters()[p].labels[design.levels[p]]));
+    }
+    for (const double fact : evaluator->facts(design.levels, facts)) cells.push_back(shortest(fact));
+    table += join(cells, ",") + "\n";
+  }
+  return table;
+}
+
 PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposals_csv) {
   const auto evaluator = play_evaluator();
-  const std::vector<space::Design> designs = read_proposals(proposals_csv, evaluator->space());
+  const std::vector<space::Design> designs = read_designs(proposals_csv, evaluator->space());
+  if (designs.size() > kMostPlayProposals) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: holds {} proposals (a task takes at most {}). Keep the best?",
+                            printable(proposals_csv.string(), 200), with_commas(designs.size()), kMostPlayProposals));
+  }
   const study::Verifier verifier(evaluator, workload::load_networks(join(task.apply, ",")),
                                  dataset::parse_objective("latency_s", dataset::Direction::minimise));
   const std::uint64_t before = evaluator::count_so_far().evaluations;

@@ -88,16 +88,21 @@ TEST_F(Play, ListsTheStudysTasksAndThoseOfItsLogs) {
 
 TEST_F(Play, ExportsTheSameRowsAsCsvAndAsALog) {
   const fs::path folder = exported("task");
-  EXPECT_THAT(names(folder),
-              UnorderedElementsAre("README.md", "task.json", "log.csv", "log.sqlite", "space.yaml", "layers.csv"));
+  EXPECT_THAT(names(folder), UnorderedElementsAre("README.md", "task.json", "log.csv", "violations.csv", "log.sqlite",
+                                                  "space.yaml", "layers.csv"));
   EXPECT_THAT(names(folder_), UnorderedElementsAre("task"));
   const auto rows = rows_of(folder);
   ASSERT_EQ(rows.size(), 200U);
   const Json task = Json::parse(read_file(folder / "task.json"));
   std::size_t i = 0;
+  std::vector<std::string> violations{"row,code,quantity,value,limit"};
   const log::Log log = log::Log::open(folder / "log.sqlite", log::OpenMode::read_only);
   log::for_each_evaluation(log, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
     const auto& row = rows.at(i++);
+    for (const log::ViolationRow& violation : record.violations) {
+      violations.push_back(std::to_string(i) + "," + violation.code + "," + violation.quantity + "," +
+                           shortest(violation.value) + "," + shortest(violation.limit));
+    }
     std::vector<std::string> pieces;
     for (const Json& parameter : task.at("space").at("parameters")) {
       const auto name = parameter.at("name").get<std::string>();
@@ -114,6 +119,7 @@ TEST_F(Play, ExportsTheSameRowsAsCsvAndAsALog) {
     return true;
   });
   EXPECT_EQ(i, rows.size());
+  EXPECT_EQ(lines_of(folder / "violations.csv"), violations);
   EXPECT_EQ(task.at("log").at("rows"), 200);
   EXPECT_EQ(hindsight({"log", "verify", (folder / "log.sqlite").string()}).exit_code, 0);
   EXPECT_EQ(hindsight({"space", "show", (folder / "space.yaml").string()}).exit_code, 0);
@@ -265,6 +271,20 @@ TEST_F(PlayScores, CountADesignBeyondALimitAsInfeasible) {
   EXPECT_TRUE(tight.at("latency_s").is_null());
 }
 
+TEST_F(PlayScores, NeedNoSecretOfAreaAndPower) {
+  const fs::path folder = exported("task");
+  const std::string designs = best_logged(folder, 4);
+  const std::vector<std::string> facts = split(hindsight({"bench", "facts", designs}).out, '\n');
+  ASSERT_EQ(facts.size(), 1U + 5U + 1U);
+  const auto rows = rows_of(folder);
+  for (std::size_t i = 1; i <= 5; ++i) {
+    const bool logged = std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      return facts[i].ends_with("," + row.at("area_mm2") + "," + row.at("peak_power_w"));
+    });
+    EXPECT_TRUE(logged) << facts[i];
+  }
+}
+
 TEST_F(PlayScores, AreAppendedToAFileOfResults) {
   const std::string proposals = best_logged(exported("task"), 3);
   const std::vector<std::string> options{"--results", file("results.jsonl"), "--player", "log"};
@@ -290,7 +310,7 @@ TEST_F(PlayScores, RefuseWhatIsNoProposal) {
     expect_one_line_error(hindsight({"bench", "score", kTask, write("bad.csv", content)}), 2, part);
   };
   const std::string header = good.substr(0, good.find('\n') + 1);
-  refused(header, "bad.csv: holds no proposal");
+  refused(header, "bad.csv: holds no design");
   refused("pes_x,pes_y\n1,2\n", "pe_memory_bytes");
   refused("note," + header, "note");
   std::string strange = good;

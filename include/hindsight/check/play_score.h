@@ -52,12 +52,16 @@ struct PlayScore {
   std::uint64_t evaluations = 0;
 };
 
-/// Reads proposals, best first: a CSV table with a column per parameter of the space, in any order, one design a row.
-/// Error{usage}, file:line: a missing or unknown column, a value that the parameter does not have (the nearest is
-/// named), no row, more than kMostPlayProposals.
-[[nodiscard]] std::vector<space::Design> read_proposals(const std::filesystem::path& csv,
-                                                        const space::DesignSpace& space);
-/// Asks the simulator for every proposal on every application of the task.
+/// Reads designs: a CSV table with a column per parameter of the space, in any order, one design a row; "-" is standard
+/// input. Error{usage}, file:line: a missing or unknown column, a value that the parameter does not have (the nearest
+/// is named), no row.
+[[nodiscard]] std::vector<space::Design> read_designs(const std::filesystem::path& csv,
+                                                      const space::DesignSpace& space);
+/// What a method may know of any design without a simulator, as a CSV table: the parameters, area_mm2, peak_power_w.
+[[nodiscard]] std::string play_facts(const std::filesystem::path& csv);
+
+/// Reads proposals, best first, as read_designs(); Error{usage} for more than kMostPlayProposals, too. Asks the
+/// simulator for every proposal on every application of the task.
 [[nodiscard]] PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposals_csv);
 
 /// Appends the score as a line of JSON; a missing file is created, a whole line or nothing is added.
