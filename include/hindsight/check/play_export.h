@@ -22,9 +22,9 @@ struct PlayExported {
   std::uint64_t feasible = 0;  ///< of the rows
 };
 
-/// Writes README.md, task.json, log.sqlite, log.csv, violations.csv, space.yaml and layers.csv to the new folder `out`: into a
-/// temporary folder beside it, which is renamed at the end. Columns and keys: docs/play.md. Errors: Error{usage} when
-/// `out` exists and is not an empty folder; Error{interrupted} after Ctrl-C; Error{failure}. None of them leaves
+/// Writes README.md, task.json, log.sqlite, log.csv, violations.csv, space.yaml and layers.csv to the new folder `out`:
+/// into a temporary folder beside it, which is renamed at the end. Columns and keys: docs/play.md. Errors: Error{usage}
+/// when `out` exists and is not an empty folder; Error{interrupted} after Ctrl-C; Error{failure}. None of them leaves
 /// anything behind.
 PlayExported export_play(const PlayTask& task, const std::filesystem::path& out, const PlayExport& options);
 
