@@ -71,26 +71,6 @@ bool meets(const space::Design& design, const LoggedQuestion& question) {
 
 }  // namespace
 
-double aggregate_value(const std::vector<double>& objectives, Aggregate aggregate, const std::vector<double>& weights) {
-  HINDSIGHT_EXPECT(!objectives.empty());
-  HINDSIGHT_EXPECT(aggregate != Aggregate::weighted || weights.size() == objectives.size());
-  const auto count = static_cast<double>(objectives.size());
-  switch (aggregate) {
-    case Aggregate::mean:
-      return std::accumulate(objectives.begin(), objectives.end(), 0.0) / count;
-    case Aggregate::weighted:
-      return std::inner_product(objectives.begin(), objectives.end(), weights.begin(), 0.0) /
-             std::accumulate(weights.begin(), weights.end(), 0.0);
-    case Aggregate::worst:
-      return *std::max_element(objectives.begin(), objectives.end());
-    case Aggregate::geomean:
-      return std::exp(std::accumulate(objectives.begin(), objectives.end(), 0.0,
-                                      [](double sum, double value) { return sum + std::log(value); }) /
-                      count);
-  }
-  return 0;
-}
-
 std::optional<LoggedBest> best_in_log(const dataset::Dataset& data, const LoggedQuestion& question) {
   const std::vector<std::int32_t> contexts = contexts_of(data, question.applications);
   if (contexts.empty()) return std::nullopt;

@@ -45,11 +45,6 @@ constexpr std::uint64_t kStartShare = 2;
 constexpr const char* kInfeasibility = "1 - p_feasible";
 constexpr const char* kLoggedBefore = "logged_before";
 
-constexpr EnumNames<Aggregate, 4> kAggregates{{{Aggregate::mean, "mean"},
-                                               {Aggregate::weighted, "weighted"},
-                                               {Aggregate::worst, "worst"},
-                                               {Aggregate::geomean, "geomean"}}};
-
 constexpr EnumNames<Risk, 3> kRisks{{{Risk::safe, "safe"}, {Risk::balanced, "balanced"}, {Risk::bold, "bold"}}};
 
 void require_valid(const surrogate::Model& model, const ProposeOptions& options) {
@@ -517,10 +512,6 @@ class Proposer {
 };
 
 }  // namespace
-
-Aggregate parse_aggregate(const std::string& name) { return parse_enum("aggregate", name, kAggregates); }
-
-std::string to_string(Aggregate aggregate) { return std::string(name_in(kAggregates, aggregate)); }
 
 double default_min_p_feasible(const surrogate::Model& model) {
   return options_of(Risk::balanced, model).min_p_feasible;

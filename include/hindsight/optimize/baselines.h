@@ -10,10 +10,7 @@
 
 namespace hindsight::optimize {
 
-/// One number for the objectives of one design on several applications. mean, weighted: arithmetic; worst: the
-/// largest; geomean: geometric mean. `weights`: one per objective for `weighted`, else empty.
-[[nodiscard]] double aggregate_value(const std::vector<double>& objectives, Aggregate aggregate,
-                                     const std::vector<double>& weights);
+using hindsight::aggregate_value;
 
 struct LoggedBest {
   space::Design design;

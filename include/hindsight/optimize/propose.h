@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/core/aggregate.h"
 #include "hindsight/dataset/dataset.h"
 #include "hindsight/optimize/search.h"
 #include "hindsight/surrogate/model.h"
@@ -17,9 +18,9 @@ namespace hindsight::optimize {
 /// the largest z * deviation, that is the ratio to the application's typical logged design; mean, weighted: the
 /// logarithm of the (weighted) arithmetic mean of the objectives in physical units. A model whose objective is on a
 /// linear scale (values of 0 or below) has mean and weighted only, and their scores are in the objective's unit.
-enum class Aggregate { mean, weighted, worst, geomean };
-[[nodiscard]] Aggregate parse_aggregate(const std::string& name);
-[[nodiscard]] std::string to_string(Aggregate aggregate);
+using hindsight::Aggregate;
+using hindsight::parse_aggregate;
+using hindsight::to_string;
 
 /// What a list of proposals is for. alike: the best designs by the score. spread: the first is the best, and every
 /// second of the others is the best design with another value of one of its parameters, so that a mistake of the model

@@ -1,0 +1,116 @@
+/// One chip but for its parameter and instruction memory: compiled for once, then priced for every pair of these.
+#include "accel/optimum/leaf.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "accel/optimum/search.h"
+#include "hindsight/accel/network_cost.h"
+#include "hindsight/core/error.h"
+
+namespace hindsight::accel::optimum {
+
+Compiled compile(ChipFacts chip, const workload::Network& network) {
+  chip.config.parameter_memory_entries = 0;
+  chip.config.instruction_memory_entries = 0;
+  const NetworkCost cost = network_cost(chip, network.gemms(), {});
+  Compiled compiled{.mapped = true, .constants = 0, .instructions = cost.totals.instructions, .totals = cost.totals};
+  for (const Violation& violation : cost.violations.view()) {
+    if (violation.reason == Reason::parameter_memory) {
+      compiled.constants = violation.value;
+    } else if (violation.reason != Reason::instruction_memory) {
+      compiled.mapped = false;
+    }
+  }
+  return compiled;
+}
+
+Metrics priced(const Metrics& totals, const ChipFacts& reference, const ChipFacts& chip) {
+  Metrics metrics = totals;
+  EnergyBreakdown& energy = metrics.energy;
+  energy.parameter_memory_j *= chip.parameter_memory.read_pj_per_byte / reference.parameter_memory.read_pj_per_byte;
+  energy.instruction_memory_j *=
+      chip.instruction_memory.read_pj_per_byte / reference.instruction_memory.read_pj_per_byte;
+  energy.noc_j *= chip.event.noc_pj_per_hop_byte / reference.event.noc_pj_per_hop_byte;
+  energy.leakage_j *= chip.leakage_w / reference.leakage_w;
+  metrics.energy_j = energy.total_j();
+  metrics.average_power_w = metrics.energy_j / metrics.latency_s;
+  return metrics;
+}
+
+bool Search::within_limits(const Evaluation& evaluation, bool& close) const {
+  bool within = true;
+  for (const Limit& limit : network_limits_) {
+    const double value = limit.metric->value(evaluation);
+    within = within && value <= limit.most;
+    close = close || std::abs(value - limit.most) <= kMargin * std::abs(limit.most);
+  }
+  return within;
+}
+
+std::optional<Ranked> Search::confirm(const Point& point) const {
+  const ChipFacts chip = chips_.exact(point);
+  Ranked ranked{.design = axes_.design(point), .value = 0, .evaluations = {}};
+  std::vector<double> values;
+  for (const workload::Network* network : question_.networks) {
+    ranked.evaluations.push_back(evaluate(chip, network->gemms(), Depth::stop_at_hardware));
+    const Evaluation& evaluation = ranked.evaluations.back();
+    if (!evaluation.feasible()) return std::nullopt;
+    for (const Limit& limit : question_.limits) {
+      if (!(limit.metric->value(evaluation) <= limit.most)) return std::nullopt;
+    }
+    values.push_back(question_.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
+                                          evaluation.area.total_mm2(), evaluation.peak_power_w));
+  }
+  ranked.value = aggregate_value(values, question_.aggregate, question_.weights);
+  return ranked;
+}
+
+std::vector<Found> Search::leaf_designs(const Node& leaf, const Pairs& pairs) {
+  const Point memories = point_of(leaf);
+  const ChipFacts reference = chips_.exact(memories);
+  std::vector<Compiled> compiled;
+  for (const workload::Network* network : question_.networks) {
+    compiled.push_back(compile(reference, *network));
+    ++certificate_.network_costs;
+    if (!compiled.back().mapped) return {};
+  }
+  std::vector<Found> found;
+  const std::size_t instructions = axes_.size(Role::instruction);
+  for (std::size_t pair = 0; pair < pairs.allowed.size(); ++pair) {
+    if (pairs.allowed[pair] <= leaf.bandwidth) continue;
+    Point point = memories;
+    at(point, Role::parameter) = static_cast<std::uint16_t>(pair / instructions);
+    at(point, Role::instruction) = static_cast<std::uint16_t>(pair % instructions);
+    const AcceleratorConfig config = axes_.config(point);
+    const bool fits = std::all_of(compiled.begin(), compiled.end(), [&](const Compiled& one) {
+      return one.constants <= config.parameter_memory_entries && one.instructions <= config.instruction_memory_entries;
+    });
+    if (!fits) continue;
+    const ChipFacts chip = chips_.exact(point);
+    Evaluation evaluation = hardware_evaluation(chip);
+    std::vector<double> values;
+    bool within = true, close = false;
+    for (const Compiled& one : compiled) {
+      evaluation.metrics = priced(one.totals, reference, chip);
+      within = within_limits(evaluation, close) && within;
+      values.push_back(question_.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
+                                            evaluation.area.total_mm2(), evaluation.peak_power_w));
+    }
+    if (close ? !confirm(point) : !within) continue;
+    found.push_back({.point = point,
+                     .value = aggregate_value(values, question_.aggregate, question_.weights),
+                     .area_mm2 = evaluation.area.total_mm2()});
+  }
+  return found;
+}
+
+void Search::open_leaf(const Node& leaf, const Pairs& pairs, Collector& collector) {
+  const std::vector<Found> found = leaf_designs(leaf, pairs);
+  certificate_.evaluated += found.size();
+  certificate_.infeasible += leaf.designs - found.size();
+  if (!found.empty()) collector.take(found);
+}
+
+}  // namespace hindsight::accel::optimum

@@ -1,0 +1,270 @@
+/// Is the optimum that branch and bound finds the best of all designs, when each of them is evaluated?
+#include "hindsight/accel/optimum/optimum.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "accel/optimum_fixture.h"
+#include "hindsight/core/error.h"
+
+namespace hindsight::accel::optimum::test {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Every design of a question by the ordinary `evaluate`, the best first.
+struct Truth {
+  struct Entry {
+    double value = 0, area_mm2 = 0;
+    std::vector<std::uint16_t> levels;
+    bool operator<(const Entry& other) const {
+      return std::tie(value, area_mm2, levels) < std::tie(other.value, other.area_mm2, other.levels);
+    }
+  };
+  std::vector<Entry> feasible;
+  std::uint64_t designs = 0;
+};
+
+/// What `evaluate` says of every design of `allowed` that meets no limit yet: made once, asked for many goals.
+class AllDesigns {
+ public:
+  AllDesigns(const AllowedLevels& allowed, const std::vector<const workload::Network*>& networks) {
+    space::Design design;
+    design.levels.resize(allowed.size());
+    visit(allowed, 0, design, networks);
+  }
+  [[nodiscard]] Truth truth(const Question& question) const {
+    Truth truth{.feasible = {}, .designs = designs_};
+    for (const auto& [design, evaluations] : evaluated_) {
+      std::vector<double> values;
+      bool within = true;
+      for (const Evaluation& evaluation : evaluations) {
+        for (const Limit& limit : question.limits) within = within && limit.metric->value(evaluation) <= limit.most;
+        values.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
+                                             evaluation.area.total_mm2(), evaluation.peak_power_w));
+      }
+      if (!within) continue;
+      truth.feasible.push_back({aggregate_value(values, question.aggregate, question.weights),
+                                evaluations.front().area.total_mm2(), design.levels});
+    }
+    std::sort(truth.feasible.begin(), truth.feasible.end());
+    return truth;
+  }
+  [[nodiscard]] std::size_t feasible() const { return evaluated_.size(); }
+  /// The value of a metric that about `share` of the feasible designs stay below on their first network.
+  [[nodiscard]] double quantile(const Metric& metric, double share) const {
+    std::vector<double> values;
+    for (const auto& [design, evaluations] : evaluated_) values.push_back(metric.value(evaluations.front()));
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  }
+
+ private:
+  void visit(const AllowedLevels& allowed, std::size_t p, space::Design& design,
+             const std::vector<const workload::Network*>& networks) {
+    if (p < allowed.size()) {
+      for (const std::uint16_t level : allowed[p]) {
+        design.levels[p] = level;
+        visit(allowed, p + 1, design, networks);
+      }
+      return;
+    }
+    ++designs_;
+    const ChipFacts chip = chip_facts(inputs().binding.bind(inputs().space, design), inputs().technology);
+    if (chip.violations.count > 0) return;
+    std::vector<Evaluation> evaluations;
+    for (const workload::Network* network : networks) {
+      evaluations.push_back(evaluate(chip, network->gemms(), Depth::stop_at_hardware));
+      if (!evaluations.back().feasible()) return;
+    }
+    evaluated_.emplace_back(design, std::move(evaluations));
+  }
+
+  std::vector<std::pair<space::Design, std::vector<Evaluation>>> evaluated_;
+  std::uint64_t designs_ = 0;
+};
+
+void expect_accounted_for(const Certificate& c) {
+  EXPECT_EQ(c.refused + c.infeasible + c.bounded + c.evaluated, c.designs);
+}
+
+/// Compares the best designs, the number of better ones than some of them, and the certificate.
+void expect_equal(const Question& question, const Truth& truth, Dice& dice) {
+  const Answer answer = find_optimum(question);
+  EXPECT_FALSE(answer.interrupted);
+  expect_accounted_for(answer.certificate);
+  EXPECT_EQ(answer.certificate.designs, truth.designs);
+  ASSERT_EQ(answer.best.size(), std::min(question.top, truth.feasible.size()));
+  for (std::size_t i = 0; i < answer.best.size(); ++i) {
+    EXPECT_EQ(answer.best[i].value, truth.feasible[i].value) << i;
+    EXPECT_EQ(answer.best[i].design.levels, truth.feasible[i].levels) << i;
+  }
+  if (truth.feasible.empty()) return;
+  EXPECT_GE(answer.certificate.least_left_out, answer.best.back().value * (1 - 2 * kMargin));
+  const double value = truth.feasible[dice.below(truth.feasible.size())].value;
+  const Standings standings = count_better(question, value);
+  expect_accounted_for(standings.certificate);
+  const auto equal = std::equal_range(truth.feasible.begin(), truth.feasible.end(), Truth::Entry{value, 0, {}},
+                                      [](const auto& a, const auto& b) { return a.value < b.value; });
+  EXPECT_EQ(standings.better, static_cast<std::uint64_t>(equal.first - truth.feasible.begin()));
+  EXPECT_EQ(standings.equal, static_cast<std::uint64_t>(equal.second - equal.first));
+}
+
+Question question_of(const AllowedLevels& allowed, const std::vector<const workload::Network*>& networks) {
+  return {.space = &inputs().space, .allowed = allowed, .technology = &inputs().technology, .networks = networks};
+}
+
+std::vector<const workload::Network*> some_networks(Dice& dice) {
+  std::vector<const workload::Network*> networks{&dice.network()};
+  if (dice.below(2) == 1) networks.push_back(&dice.network());
+  return networks;
+}
+
+/// A part of the space with feasible designs.
+struct Part {
+  AllowedLevels allowed;
+  std::vector<const workload::Network*> networks;
+  AllDesigns all;
+};
+Part next_part(Dice& dice, std::uint64_t designs) {
+  constexpr std::size_t kFewest = 50;
+  while (true) {
+    const AllowedLevels allowed = dice.levels(designs);
+    const auto networks = some_networks(dice);
+    AllDesigns all(allowed, networks);
+    if (all.feasible() >= kFewest) return {allowed, networks, std::move(all)};
+  }
+}
+
+TEST(Optimum, EqualsBruteForceOnRandomPartsForEveryGoal) {
+  Dice dice("brute force");
+  constexpr std::size_t kParts = 6;
+  constexpr std::uint64_t kDesigns = 5000;
+  for (std::size_t n = 0; n < kParts; ++n) {
+    const Part part = next_part(dice, kDesigns);
+    for (const Goal& goal : {Goal{.latency = 1}, Goal{.latency = 0, .energy = 1}, Goal{.latency = 1, .energy = 1},
+                             Goal{.latency = 2, .energy = 0.5, .area = 1}, Goal{.latency = 0, .area = 1},
+                             Goal{.latency = 0, .peak_power = 1}}) {
+      SCOPED_TRACE("seed " + std::to_string(kSeed) + ", part " + std::to_string(n));
+      Question question = question_of(part.allowed, part.networks);
+      question.goal = goal;
+      question.top = 1 + dice.below(4);
+      if (dice.below(2) == 1) {
+        question.limits = {{find_metric("area_mm2"), part.all.quantile(*find_metric("area_mm2"), 0.5)}};
+      }
+      expect_equal(question, part.all.truth(question), dice);
+    }
+  }
+}
+
+TEST(Optimum, EqualsBruteForceUnderEveryLimit) {
+  Dice dice("limits");
+  const Part part = next_part(dice, 3000);
+  for (const Metric& metric : metrics()) {
+    SCOPED_TRACE(std::string(metric.name));
+    Question question = question_of(part.allowed, part.networks);
+    question.goal = dice.below(2) == 0 ? Goal{.latency = 1} : Goal{.latency = 0, .energy = 1};
+    question.limits = {{&metric, part.all.quantile(metric, 0.3)}};
+    expect_equal(question, part.all.truth(question), dice);
+  }
+}
+
+TEST(Optimum, EqualsBruteForceForEveryAggregate) {
+  Dice dice("aggregates");
+  const AllowedLevels allowed = dice.levels(3000);
+  const std::vector<const workload::Network*> networks{&inputs().networks[1], &inputs().networks[5],
+                                                       &inputs().networks[7]};
+  const AllDesigns all(allowed, networks);
+  ASSERT_GT(all.feasible(), 50U);
+  for (const Aggregate aggregate : {Aggregate::mean, Aggregate::worst, Aggregate::geomean, Aggregate::weighted}) {
+    SCOPED_TRACE(to_string(aggregate));
+    Question question = question_of(allowed, networks);
+    question.aggregate = aggregate;
+    if (aggregate == Aggregate::weighted) question.weights = {1, 0, 5};
+    expect_equal(question, all.truth(question), dice);
+  }
+}
+
+TEST(Optimum, NoDesignMeetsTheLimits) {
+  Dice dice("none");
+  const AllowedLevels allowed = dice.levels(20000);
+  Question question = question_of(allowed, {&inputs().networks.front()});
+  question.limits = {{find_metric("area_mm2"), 0.01}};
+  const Answer answer = find_optimum(question);
+  EXPECT_TRUE(answer.best.empty());
+  expect_accounted_for(answer.certificate);
+  EXPECT_EQ(answer.certificate.refused, answer.certificate.designs);
+  question.limits = {{find_metric("latency_s"), 1e-9}};
+  EXPECT_TRUE(find_optimum(question).best.empty());
+}
+
+TEST(Optimum, AParameterOfTheTemplateMayBeAnAxis) {
+  std::vector<space::Parameter> parameters = inputs().space.parameters();
+  for (space::Parameter& parameter : parameters) {
+    parameter.values.resize(2);
+    parameter.labels.clear();
+  }
+  parameters.push_back(
+      {.name = "clock_mhz", .unit = "mhz", .description = "clock", .values = {400, 800}, .labels = {}});
+  const space::DesignSpace space("clocked", "", parameters);
+  Question question = question_of({}, {&inputs().networks.front()});
+  question.space = &space;
+  const ConfigBinding binding(space);
+  double best = kInfinity;
+  for (std::uint64_t i = 0; i < *space.size(); ++i) {
+    const ChipFacts chip = chip_facts(binding.bind(space, space.design(i)), inputs().technology);
+    const Evaluation evaluation = evaluate(chip, question.networks[0]->gemms(), Depth::stop_at_hardware);
+    if (evaluation.feasible()) best = std::min(best, evaluation.metrics->latency_s);
+  }
+  const Answer answer = find_optimum(question);
+  ASSERT_EQ(answer.best.size(), 1U);
+  EXPECT_EQ(answer.best.front().value, best);
+}
+
+TEST(Optimum, AnInterruptedSearchKeepsABound) {
+  Question question = question_of({}, {&inputs().networks.front()});
+  const Answer full = find_optimum(question);
+  int calls = 0;
+  const Answer cut = find_optimum(question, [&](const Standing& standing) {
+    EXPECT_LE(standing.bound, full.best.front().value);
+    EXPECT_LE(standing.settled, standing.designs);
+    return ++calls < 2;
+  });
+  EXPECT_TRUE(cut.interrupted);
+  EXPECT_TRUE(cut.best.empty());
+  EXPECT_GT(cut.certificate.least_left_out, 0);
+  EXPECT_LE(cut.certificate.least_left_out, full.best.front().value);
+  expect_accounted_for(cut.certificate);
+}
+
+TEST(Optimum, GoalsAndSpacesThatHaveNoBoundAreRefused) {
+  EXPECT_THROW((void)goal_of({{"latency_s", -1}}), Error);
+  try {
+    (void)goal_of({{"utilisation_frac", 1}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), testing::HasSubstr("utilisation_frac"));
+  }
+  std::vector<space::Parameter> parameters = inputs().space.parameters();
+  for (const std::size_t p : {0, 1, 3, 5}) {
+    parameters[p].values.clear();
+    parameters[p].labels.clear();
+    for (int i = 1; i <= 100; ++i) parameters[p].values.push_back(i);
+  }
+  const space::DesignSpace huge("huge", "", parameters);
+  Question question = question_of({}, {&inputs().networks.front()});
+  question.space = &huge;
+  try {
+    (void)find_optimum(question);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), testing::HasSubstr("hindsight search"));
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::accel::optimum::test
