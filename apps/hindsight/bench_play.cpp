@@ -29,6 +29,8 @@ struct ExportOptions {
 struct ScoreOptions {
   std::string task, proposals, results;
   std::string player = "unnamed";
+  bool no_rank = false;
+  bool quiet = false;
   bool json = false;
 };
 
@@ -51,7 +53,10 @@ int run_export(const ExportOptions& options, const Provenance& provenance) {
 
 int run_score(const ScoreOptions& options) {
   FileRoles().reads("PROPOSALS", options.proposals).writes("--results", options.results).require_usable();
-  const check::PlayScore score = check::score_play(check::find_play_task(options.task), options.proposals);
+  install_interrupt_handlers();
+  const check::PlayScore score = check::score_play(
+      check::find_play_task(options.task), options.proposals,
+      {.ranks = options.no_rank ? check::PlayRanks::none : check::PlayRanks::counted, .quiet = options.quiet});
   if (!options.results.empty()) check::append_result(options.results, score, options.player);
   print(options.json ? report::play_score_json(score) : report::play_score_text(score, output_columns()));
   return 0;
@@ -106,6 +111,8 @@ void add_score(CLI::App& group, Session& session) {
   verb->add_option("PROPOSALS", options->proposals, "CSV, a column per parameter, best first")->required();
   verb->add_option("--results", options->results, "File to append the score to, as JSON");
   verb->add_option("--player", options->player, "Who played, for the results");
+  verb->add_flag("--no-rank", options->no_rank, "No rank: counting better designs may take a minute");
+  verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "As JSON, with every proposal");
   verb->footer("Example: hindsight bench score small/m4@1000 proposals.csv");
   verb->callback([options, &session] { session.action = [options] { return run_score(*options); }; });

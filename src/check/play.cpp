@@ -95,7 +95,9 @@ const PlayTask& find_play_task(const std::string& name) {
 }
 
 std::shared_ptr<const evaluator::Evaluator> play_evaluator() {
-  return evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));
+  return evaluator::built_in(space::load_space("edge"), play_technology());
 }
+
+accel::Technology play_technology() { return accel::load_technology("22nm"); }
 
 }  // namespace hindsight::check

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/core/aggregate.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
@@ -60,20 +60,24 @@ PlayedDesign judge(const PlayTask& task, const evaluator::Evaluator& evaluator, 
   }
   if (played.reasons.empty()) {
     HINDSIGHT_ENSURE(values.size() == task.apply.size());
-    played.value_s = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    played.value_s = aggregate_value(values, Aggregate::mean, {});
   }
   return played;
 }
 
-PlayedBest best_of(const std::vector<PlayedDesign>& designs, std::size_t count, const PlayRuler& ruler) {
+PlayedBest best_of(const std::vector<PlayedDesign>& designs, std::size_t count, const PlayRuler& ruler,
+                   PlayRanks ranks) {
   PlayedBest best{.of = count};
   for (std::size_t i = 0; i < std::min(count, designs.size()); ++i) {
     if (!designs[i].value_s) continue;
     ++best.feasible;
     best.value_s = std::min(*designs[i].value_s, best.value_s.value_or(*designs[i].value_s));
   }
-  if (best.value_s && ruler.optimum_s) best.regret = *best.value_s / *ruler.optimum_s;
-  if (best.value_s && ruler.rank) best.rank = ruler.rank(*best.value_s);
+  if (best.value_s) {
+    HINDSIGHT_ENSURE(ruler.optimum_s && *ruler.optimum_s <= *best.value_s);  // or the optimum is none
+    best.regret = *best.value_s / *ruler.optimum_s;
+    if (ranks == PlayRanks::counted) best.rank = ruler.rank(*best.value_s);
+  }
   return best;
 }
 
@@ -91,8 +95,6 @@ void require_results(const std::string& text, const std::filesystem::path& file)
 }
 
 }  // namespace
-
-PlayRuler ruler_of(const PlayTask& /*task*/) { return {}; }
 
 std::vector<space::Design> read_designs(const std::filesystem::path& csv, const space::DesignSpace& space) {
   const dataset::CsvTable table = dataset::read_csv(csv);
@@ -133,7 +135,7 @@ std::string play_facts(const std::filesystem::path& csv) {
   return table;
 }
 
-PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposals_csv) {
+PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposals_csv, const PlayScoring& scoring) {
   const auto evaluator = play_evaluator();
   const std::vector<space::Design> designs = read_designs(proposals_csv, evaluator->space());
   if (designs.size() > kMostPlayProposals) {
@@ -149,7 +151,7 @@ PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposal
                   .task_version = task.version,
                   .model_version = accel::kModelVersion,
                   .designs_sha256 = {},
-                  .ruler = ruler_of(task),
+                  .ruler = ruler_of(task, scoring.quiet),
                   .designs = {},
                   .best = {},
                   .evaluations = evaluator::count_so_far().evaluations - before};
@@ -159,7 +161,9 @@ PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposal
   std::string ids;
   for (const PlayedDesign& design : score.designs) ids += design.design + "\n";
   score.designs_sha256 = sha256_hex(ids);
-  for (const std::size_t count : kPlayPrefixes) score.best.push_back(best_of(score.designs, count, score.ruler));
+  for (const std::size_t count : kPlayPrefixes) {
+    score.best.push_back(best_of(score.designs, count, score.ruler, scoring.ranks));
+  }
   return score;
 }
 

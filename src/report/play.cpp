@@ -95,13 +95,10 @@ std::string play_score_text(const check::PlayScore& score, int columns) {
         {std::to_string(best.of), std::to_string(best.feasible), or_dash(value), or_dash(regret), or_dash(rank)});
   }
   out += "\n" + table.render(columns);
-  if (!score.ruler.optimum_s) {
-    return out + wrapped("", "regret: -, because the optimum of this task is not known", columns, 2);
-  }
-  out += wrapped("", fmt::format("optimum: {}", metric_text("latency_s", *score.ruler.optimum_s)), columns, 2);
-  out += wrapped_design("  ", score.ruler.optimum_design, columns, 2);
-  if (!score.ruler.rank) out += wrapped("", "rank: -, because better designs are not counted here", columns, 2);
-  return out;
+  if (!score.ruler.optimum_s) return out + "no design of the space meets the limits of this task\n";
+  out += wrapped("", fmt::format("the best design there is: {}", metric_text("latency_s", *score.ruler.optimum_s)),
+                 columns, 2);
+  return out + wrapped_design("  ", score.ruler.optimum_design, columns, 2);
 }
 
 std::string play_score_json(const check::PlayScore& score) {

@@ -38,7 +38,7 @@ class Play : public AppTest {
   }
   [[nodiscard]] static Json score(const std::string& task, const std::string& proposals,
                                   const std::vector<std::string>& options = {}) {
-    std::vector<std::string> arguments{"bench", "score", task, proposals, "--json"};
+    std::vector<std::string> arguments{"bench", "score", task, proposals, "--json", "--quiet", "--no-rank"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const Outcome outcome = hindsight(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -258,8 +258,27 @@ TEST_F(PlayScores, AgreeWithTheLogThatTheProposalsComeFrom) {
   }
   EXPECT_EQ(of, (std::vector<int>{1, 10, 128}));
   EXPECT_EQ(feasible, (std::vector<int>{1, 10, 12}));
-  const Outcome text = hindsight({"bench", "score", kTask, proposals});
+  const Outcome text = hindsight({"bench", "score", kTask, proposals, "--no-rank"});
   EXPECT_THAT(text.out, HasSubstr("13 proposals, 1 infeasible: "));
+  const double optimum = json.at("optimum_latency_s");
+  EXPECT_LT(optimum, fastest_);
+  for (const Json& best : json.at("best")) EXPECT_EQ(best.at("regret"), fastest_ / optimum);
+}
+
+TEST_F(PlayScores, RankTheBestDesignFirst) {
+  const std::string anything = best_logged(exported("task"), 1);
+  const std::string optimum = score(kTask, anything).at("optimum_design");
+  std::string header, values;
+  for (const std::string& piece : split(optimum, ',')) {
+    header += (header.empty() ? "" : ",") + piece.substr(0, piece.find('='));
+    values += (values.empty() ? "" : ",") + piece.substr(piece.find('=') + 1);
+  }
+  const Outcome outcome = hindsight({"bench", "score", kTask, write("best.csv", header + "\n" + values + "\n"),
+                                     "--json", "--results", file("results.jsonl"), "--quiet"});
+  for (const Json& json : {Json::parse(outcome.out), Json::parse(read_file(file("results.jsonl")))}) {
+    EXPECT_EQ(json.at("best").at(0).at("rank"), 1);
+    EXPECT_EQ(json.at("best").at(0).at("regret"), 1.0);
+  }
 }
 
 TEST_F(PlayScores, CountADesignBeyondALimitAsInfeasible) {
@@ -299,8 +318,9 @@ TEST_F(PlayScores, AreAppendedToAFileOfResults) {
   EXPECT_EQ(one.at("best"), first.at("best"));
   EXPECT_EQ(one.at("designs_sha256"), two.at("designs_sha256"));
   temporary_.write("other.txt", "mine\n");
-  expect_one_line_error(hindsight({"bench", "score", kTask, proposals, "--results", file("other.txt")}), 4,
-                        "other.txt:1: is no result");
+  expect_one_line_error(
+      hindsight({"bench", "score", kTask, proposals, "--results", file("other.txt"), "--quiet", "--no-rank"}), 4,
+      "other.txt:1: is no result");
   EXPECT_EQ(read_file(file("other.txt")), "mine\n");
 }
 

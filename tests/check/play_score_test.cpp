@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "hindsight/accel/optimum/optimum.h"
 #include "hindsight/core/text.h"
 #include "hindsight/workload/prime_applications.h"
 #include "temporary_folder.h"
@@ -38,6 +39,8 @@ const std::string kUnbuildable =
     "instruction_memory_entries=8192,parameter_memory_entries=16384,activation_memory_entries=4096,"
     "dram_bandwidth_gb_per_s=16";
 
+const PlayScoring kNoRanks{.ranks = PlayRanks::none};  // kLarge is not good enough to be ranked quickly
+
 double latency_of(const std::string& design, const std::string& application) {
   const auto evaluator = play_evaluator();
   const auto row =
@@ -50,13 +53,14 @@ double latency_of(const std::string& design, const std::string& application) {
 TEST(PlayScore, IsTheMeanLatencyOfTheAppliedApplications) {
   const TemporaryFolder folder;
   const PlayTask& task = find_play_task("multi/edge_v2_v3@29");
-  const PlayScore score = score_play(task, proposals(folder, {kLarge}));
+  const PlayScore score = score_play(task, proposals(folder, {kLarge}), kNoRanks);
   const double mean = (latency_of(kLarge, "mobilenet_edgetpu") + latency_of(kLarge, "mobilenet_v2") +
                        latency_of(kLarge, "mobilenet_v3_large")) /
                       3;
   EXPECT_DOUBLE_EQ(score.best.at(0).value_s.value(), mean);
   EXPECT_EQ(score.evaluations, 3U);
-  const PlayScore unseen = score_play(find_play_task("zero_shot/edge_v3_to_v2@29"), proposals(folder, {kLarge}));
+  const PlayScore unseen =
+      score_play(find_play_task("zero_shot/edge_v3_to_v2@29"), proposals(folder, {kLarge}), kNoRanks);
   EXPECT_DOUBLE_EQ(unseen.best.at(0).value_s.value(), latency_of(kLarge, "mobilenet_v2"));
 }
 
@@ -64,7 +68,7 @@ TEST(PlayScore, OfAPrefixIsThatOfItsBest) {
   const TemporaryFolder folder;
   std::vector<std::string> designs(12, kUnbuildable);
   designs[9] = kLarge;
-  const PlayScore score = score_play(find_play_task("single/unet"), proposals(folder, designs));
+  const PlayScore score = score_play(find_play_task("single/unet"), proposals(folder, designs), kNoRanks);
   EXPECT_FALSE(score.best.at(0).value_s.has_value());
   EXPECT_EQ(score.best.at(0).feasible, 0U);
   EXPECT_EQ(score.best.at(1).feasible, 1U);
@@ -73,16 +77,44 @@ TEST(PlayScore, OfAPrefixIsThatOfItsBest) {
   EXPECT_THAT(score.designs.at(0).reasons, ::testing::Contains("noc_timing"));
   designs.erase(designs.begin());
   designs.insert(designs.begin(), 2, kUnbuildable);
-  EXPECT_EQ(score_play(find_play_task("single/unet"), proposals(folder, designs)).best.at(1).feasible, 0U);
+  EXPECT_EQ(score_play(find_play_task("single/unet"), proposals(folder, designs), kNoRanks).best.at(1).feasible, 0U);
+}
+
+TEST(PlayScore, RanksByHowManyAreBetterAndRegretsByHowMuch) {
+  const TemporaryFolder folder;
+  const PlayTask& task = find_play_task("tight/power_m4");
+  const auto evaluator = play_evaluator();
+  const accel::Technology technology = play_technology();
+  const workload::Network network = workload::load_network("m4");
+  constexpr std::size_t kFirst = 12;
+  const accel::optimum::Answer answer =
+      accel::optimum::find_optimum({.space = &evaluator->space(),
+                                    .technology = &technology,
+                                    .networks = {&network},
+                                    .limits = {{.metric = accel::find_metric("area_mm2"), .most = 27},
+                                               {.metric = accel::find_metric("peak_power_w"), .most = 5}},
+                                    .top = kFirst});
+  ASSERT_EQ(answer.best.size(), kFirst);
+  EXPECT_LT(answer.best.front().value, answer.best.back().value) << "or the ranks below are all 1";
+  for (const std::size_t i : {std::size_t{0}, kFirst / 2, kFirst - 1}) {
+    const double value = answer.best[i].value;
+    std::size_t better = 0;
+    for (const accel::optimum::Ranked& other : answer.best) better += other.value < value ? 1 : 0;
+    const PlayedBest best =
+        score_play(task, proposals(folder, {evaluator->space().text_id(answer.best[i].design)})).best.front();
+    EXPECT_EQ(best.value_s, value);
+    EXPECT_EQ(best.regret, value / answer.best.front().value);
+    EXPECT_EQ(best.rank, better + 1);
+  }
 }
 
 TEST(PlayScore, HoldsEveryLimitOfTheTask) {
   const TemporaryFolder folder;
   const std::filesystem::path csv = proposals(folder, {kLarge});
-  EXPECT_TRUE(score_play(find_play_task("single/m4"), csv).designs.at(0).value_s.has_value());
-  EXPECT_THAT(score_play(find_play_task("tight/area_m4"), csv).designs.at(0).reasons,
+  EXPECT_TRUE(score_play(find_play_task("single/m4"), csv, kNoRanks).designs.at(0).value_s.has_value());
+  EXPECT_THAT(score_play(find_play_task("tight/area_m4"), csv, kNoRanks).designs.at(0).reasons,
               ::testing::ElementsAre("area_mm2"));
-  EXPECT_THAT(score_play(find_play_task("tight/power_m4"), csv).designs.at(0).reasons,
+  EXPECT_THAT(score_play(find_play_task("tight/power_m4"), csv, kNoRanks).designs.at(0).reasons,
               ::testing::ElementsAre("peak_power_w"));
 }
 

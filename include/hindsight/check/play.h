@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/accel/technology.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/sweep/sweep.h"
 
@@ -47,7 +48,8 @@ struct PlayTask {
 /// Error{usage} with the nearest name.
 [[nodiscard]] const PlayTask& find_play_task(const std::string& name);
 
-/// What answers for all tasks.
+/// What answers for all tasks, and the process it answers for.
 [[nodiscard]] std::shared_ptr<const evaluator::Evaluator> play_evaluator();
+[[nodiscard]] accel::Technology play_technology();
 
 }  // namespace hindsight::check

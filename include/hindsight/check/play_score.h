@@ -18,15 +18,23 @@ namespace hindsight::check {
 inline constexpr std::size_t kMostPlayProposals = 128;
 inline constexpr std::size_t kPlayPrefixes[] = {1, 10, kMostPlayProposals};
 
-/// What scores are held against.
+/// What scores are held against, exact to the last digit of an evaluation (accel/optimum).
 struct PlayRuler {
-  std::optional<double> optimum_s = {};  ///< smallest mean latency of any feasible design within the limits
-  std::string optimum_design = {};       ///< text id
-  /// Number of feasible designs within the limits that are better than `value_s`, plus one; empty: not known.
-  std::function<std::uint64_t(double value_s)> rank = {};
+  std::optional<double> optimum_s;  ///< smallest mean latency of any feasible design within the limits
+  std::string optimum_design;       ///< text id
+  /// Number of feasible designs within the limits that are better than `value_s`, plus one. Takes longer, the more
+  /// there are. Error{interrupted} after Ctrl-C.
+  std::function<std::uint64_t(double value_s)> rank;
 };
-/// The one place where the optimum and ranks of a task are asked for.
-[[nodiscard]] PlayRuler ruler_of(const PlayTask& task);
+/// How much is said and counted.
+enum class PlayRanks { none, counted };
+struct PlayScoring {
+  PlayRanks ranks = PlayRanks::counted;  ///< counting takes a minute where millions of designs are better
+  bool quiet = true;                     ///< no progress
+};
+/// The one place where the optimum and ranks of a task are asked for. Asks no evaluator. Error{interrupted} after
+/// Ctrl-C.
+[[nodiscard]] PlayRuler ruler_of(const PlayTask& task, bool quiet);
 
 /// The truth about one proposal.
 struct PlayedDesign {
@@ -40,7 +48,7 @@ struct PlayedBest {
   std::size_t feasible = 0;                ///< among them
   std::optional<double> value_s = {};      ///< nothing when none is feasible
   std::optional<double> regret = {};       ///< value / optimum, at least 1
-  std::optional<std::uint64_t> rank = {};  ///< 1: the optimum
+  std::optional<std::uint64_t> rank = {};  ///< 1: the optimum; nothing when ranks were not asked for
 };
 struct PlayScore {
   std::string task;
@@ -62,7 +70,8 @@ struct PlayScore {
 
 /// Reads proposals, best first, as read_designs(); Error{usage} for more than kMostPlayProposals, too. Asks the
 /// simulator for every proposal on every application of the task.
-[[nodiscard]] PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposals_csv);
+[[nodiscard]] PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposals_csv,
+                                   const PlayScoring& scoring = {});
 
 /// Appends the score as a line of JSON; a missing file is created, a whole line or nothing is added.
 /// `player`: who played, as they call themselves. Error{incompatible} when the file holds something else.
