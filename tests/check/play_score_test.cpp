@@ -86,7 +86,7 @@ TEST(PlayScore, RanksByHowManyAreBetterAndRegretsByHowMuch) {
   const auto evaluator = play_evaluator();
   const accel::Technology technology = play_technology();
   const workload::Network network = workload::load_network("m4");
-  constexpr std::size_t kFirst = 12;
+  constexpr std::size_t kFirst = 300;  // many share a value
   const accel::optimum::Answer answer =
       accel::optimum::find_optimum({.space = &evaluator->space(),
                                     .technology = &technology,
