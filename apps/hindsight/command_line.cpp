@@ -112,6 +112,7 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   add_train(app, session);
   add_backtest(app, session);
   add_model(app, session);
+  add_optimum(app, session);
   add_propose(app, session);
   add_check(app, session);
   add_bench(app, session);

@@ -37,6 +37,7 @@ void add_workload(CLI::App& app, Session& session);
 void add_train(CLI::App& app, Session& session);
 void add_backtest(CLI::App& app, Session& session);
 void add_model(CLI::App& app, Session& session);
+void add_optimum(CLI::App& app, Session& session);
 void add_propose(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);

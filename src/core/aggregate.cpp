@@ -25,6 +25,7 @@ std::string to_string(Aggregate aggregate) { return std::string(name_in(kAggrega
 double aggregate_value(std::span<const double> values, Aggregate aggregate, std::span<const double> weights) {
   HINDSIGHT_EXPECT(!values.empty());
   HINDSIGHT_EXPECT(aggregate != Aggregate::weighted || weights.size() == values.size());
+  if (values.size() == 1) return values.front();  // to the last digit, which exp(log(x)) is not
   const auto count = static_cast<double>(values.size());
   switch (aggregate) {
     case Aggregate::mean:

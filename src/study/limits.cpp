@@ -16,6 +16,8 @@
 namespace hindsight::study {
 namespace {
 
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
 struct Assignment {
   std::string name, value;
 };
@@ -125,6 +127,16 @@ void apply_set(const std::string& text, const space::DesignSpace& space, Paramet
   bounds.bound(p, low, high, "--set " + printable(text));
 }
 
+void apply_set_and_min(const LimitWords& words, const space::DesignSpace& space, ParameterBounds& bounds) {
+  for (const std::string& text : words.set) apply_set(text, space, bounds);
+  for (const std::string& text : words.min) {
+    const Assignment assignment = parse_assignment("--min", text);
+    const std::size_t p = space.index_of(study::known_name(assignment.name, parameter_names(space)));
+    require_ordinal(space.parameters()[p], "--min");
+    bounds.bound(p, number_of("--min", assignment, assignment.value), kUnbounded, "--min " + printable(text));
+  }
+}
+
 /// What --max may name, each once: analytic and learned metrics, parameters.
 std::vector<std::string> limitable(const surrogate::Model& model, const KnownEvaluator& evaluator) {
   std::vector<std::string> known = model.parts().constraint_names;
@@ -158,18 +170,43 @@ void add_constraint(std::vector<optimize::Constraint>& constraints, optimize::Co
 
 }  // namespace
 
+SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpace& space,
+                                 const std::vector<std::string>& metrics) {
+  SpaceLimits limits;
+  ParameterBounds bounds(space);
+  apply_set_and_min(words, space, bounds);
+  std::vector<std::string> known = metrics;
+  for (std::string& name : parameter_names(space)) known.push_back(std::move(name));
+  for (const std::string& text : words.max) {
+    Assignment assignment = parse_assignment("--max", text);
+    assignment.name = study::known_name(assignment.name, known);
+    const double limit = number_of("--max", assignment, assignment.value);
+    if (const auto p = space.find(assignment.name)) {
+      require_ordinal(space.parameters()[*p], "--max");
+      bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
+      continue;
+    }
+    if (std::find(metrics.begin(), metrics.end(), assignment.name) == metrics.end()) {
+      throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric.{}",
+                                                printable(assignment.name), did_you_mean(assignment.name, known)));
+    }
+    const auto same = std::find_if(limits.metrics.begin(), limits.metrics.end(),
+                                   [&](const auto& other) { return other.first == assignment.name; });
+    if (same == limits.metrics.end()) {
+      limits.metrics.emplace_back(assignment.name, limit);
+    } else {
+      same->second = std::min(same->second, limit);
+    }
+  }
+  limits.allowed = bounds.take();
+  return limits;
+}
+
 Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, const KnownEvaluator& evaluator) {
-  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   const space::DesignSpace& space = model.parts().space;
   Limits limits;
   ParameterBounds bounds(space);
-  for (const std::string& text : words.set) apply_set(text, space, bounds);
-  for (const std::string& text : words.min) {
-    const Assignment assignment = parse_assignment("--min", text);
-    const std::size_t p = space.index_of(study::known_name(assignment.name, parameter_names(space)));
-    require_ordinal(space.parameters()[p], "--min");
-    bounds.bound(p, number_of("--min", assignment, assignment.value), kUnbounded, "--min " + printable(text));
-  }
+  apply_set_and_min(words, space, bounds);
   for (const std::string& text : words.max) {
     Assignment assignment = parse_assignment("--max", text);
     assignment.name = study::known_name(assignment.name, limitable(model, evaluator));

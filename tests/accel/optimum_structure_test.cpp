@@ -9,6 +9,7 @@
 #include "accel/optimum/layers.h"
 #include "accel/optimum/leaf.h"
 #include "accel/optimum_fixture.h"
+#include "hindsight/accel/energy.h"
 #include "hindsight/accel/optimum/structure.h"
 #include "tolerances.h"
 
@@ -305,6 +306,43 @@ TEST(OptimumStructure, NoMappingMovesLess) {
   }
   EXPECT_GE(tightest_bytes, kTight);
   EXPECT_GE(tightest_choice, kTight);
+}
+
+/// Every part of a sum over an application, layer by layer: one that is off by one per cent shows, however loose the
+/// floor is.
+TEST(OptimumStructure, TheFloorOfAnApplicationIsTheSumOfItsLayers) {
+  Dice dice("sum of layers");
+  const Edge edge;
+  std::size_t compared = 0;
+  for (std::size_t n = 0; n < 4 * kCases; ++n) {
+    const space::Design design = dice.design();
+    const ChipFacts chip = chip_facts(inputs().binding.bind(inputs().space, design), inputs().technology);
+    const Point point = edge.axes.point_of(design).value();
+    const auto group = edge.chips.group(point);
+    if (!group) continue;
+    const workload::Network& network = dice.network();
+    double sum_j = 0;
+    for (const workload::GemmLayer& gemm : network.gemms()) {
+      const LayerShape layer = layer_shape(gemm);
+      const OnChipBytes least = least_bytes(layer, mean_hops(chip.config));
+      const double accumulations = lane_cycles(layer, chip.config.macs_per_lane) * kAccumulatorBytes;
+      const Traffic traffic{.noc_hop_bytes = least.noc_hops,
+                            .core_memory_read_bytes = least.core_read,
+                            .core_memory_write_bytes = least.core_write,
+                            .pe_memory_read_bytes = least.pe_read,
+                            .pe_memory_write_bytes = least.pe_write,
+                            .accumulator_read_bytes = accumulations,
+                            .accumulator_write_bytes = accumulations};
+      sum_j += layer.repeat *
+               (layer_energy(layer, traffic, 0, chip).total_j() - layer_energy(layer, {}, 0, chip).parameter_memory_j);
+    }
+    const Core core = edge.chips.core(*group, point);
+    const Prices prices = edge.chips.prices(*group, edge.chips.whole(*group, core, point), point);
+    const double floor = ApplicationFloor(Layers({&network}), *group).dynamic_j(0, byte_prices(core, prices));
+    ASSERT_LE(relative_error(floor, sum_j), kRounding) << inputs().space.text_id(design);
+    ++compared;
+  }
+  EXPECT_GE(compared, kCases / 10);
 }
 
 /// The floors of energy against the truth of feasible designs: below it everywhere, and close to it somewhere.

@@ -12,7 +12,7 @@ enum class Aggregate { mean, weighted, worst, geomean };
 [[nodiscard]] Aggregate parse_aggregate(const std::string& name);
 [[nodiscard]] std::string to_string(Aggregate aggregate);
 
-/// `values`: at least one. `weights`: one per value for `weighted`, else empty.
+/// `values`: at least one; of one alone it is that value. `weights`: one per value for `weighted`, else empty.
 [[nodiscard]] double aggregate_value(std::span<const double> values, Aggregate aggregate,
                                      std::span<const double> weights);
 

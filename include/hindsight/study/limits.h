@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hindsight/evaluator/evaluator.h"
@@ -30,5 +31,14 @@ struct Limits {
 /// `evaluator`: what knows facts of the model's designs; may be null.
 [[nodiscard]] Limits resolve_limits(const LimitWords& words, const surrogate::Model& model,
                                     const KnownEvaluator& evaluator);
+
+/// The same words over a space alone.
+struct SpaceLimits {
+  optimize::AllowedLevels allowed;
+  std::vector<std::pair<std::string, double>> metrics;  ///< each once, with the tightest limit
+};
+/// `metrics`: what --max may limit besides parameters. Errors as above.
+[[nodiscard]] SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpace& space,
+                                               const std::vector<std::string>& metrics);
 
 }  // namespace hindsight::study

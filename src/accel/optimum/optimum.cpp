@@ -116,6 +116,8 @@ Goal goal_of(const std::vector<std::pair<std::string, double>>& factors) {
   return goal;
 }
 
+std::uint64_t count_designs(const Question& question) { return Axes(question).designs(); }
+
 Answer find_optimum(const Question& question, const Watch& watch) {
   require_valid(question);
   HINDSIGHT_EXPECT(question.top > 0);

@@ -56,6 +56,9 @@ struct Question {
   std::size_t top = 1;  ///< designs to answer
 };
 
+/// Designs that the question is about. Error{usage}: see find_optimum().
+[[nodiscard]] std::uint64_t count_designs(const Question& question);
+
 /// One design of the answer, as `evaluate` sees it.
 struct Ranked {
   space::Design design;

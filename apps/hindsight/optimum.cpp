@@ -1,0 +1,90 @@
+/// hindsight optimum: the exact best of all designs of a space, under limits, with a certificate.
+#include "hindsight/report/optimum.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "file_roles.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/progress.h"
+#include "hindsight/study/optimum.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  study::OptimumRequest request;
+  std::string aggregate;
+  std::int64_t top = 1;
+  bool quiet = false;
+  bool json = false;
+};
+
+constexpr std::int64_t kMostDesigns = 10'000;
+
+/// Reports where the search stands, and ends it at Ctrl-C.
+accel::optimum::Watch watch_with(Progress& progress) {
+  return [&progress](const accel::optimum::Standing& standing) {
+    std::string note = fmt::format("bound {:.4g}", standing.bound);
+    if (std::isfinite(standing.best)) note += fmt::format(", best {:.4g}", standing.best);
+    progress.update(standing.settled, note);
+    return !interrupt_requested();
+  };
+}
+
+int run(const Options& options, const Provenance& provenance) {
+  FileRoles()
+      .reads("--space", options.request.space)
+      .reads("--workloads", options.request.workloads)
+      .reads("--technology", options.request.technology)
+      .writes("--log", options.request.log)
+      .require_usable();
+  study::OptimumRequest request = options.request;
+  if (!options.aggregate.empty()) request.aggregate = parse_aggregate(options.aggregate);
+  request.top = static_cast<std::size_t>(options.top);
+  const study::OptimumTask task(request);
+  install_interrupt_handlers();
+  const std::uint64_t designs = accel::optimum::count_designs(task.question());
+  Progress progress("optimum", designs, "designs", options.quiet);
+  const study::Optimum optimum = study::find_optimum(task, watch_with(progress));
+  if (!optimum.answer.interrupted) progress.update(designs);
+  progress.finish();
+  if (!request.log.empty()) study::record(task, optimum, provenance);
+  print(options.json ? report::optimum_json(task, optimum) : report::optimum_text(task, optimum, output_columns()));
+  return optimum.answer.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+}
+
+}  // namespace
+
+void add_optimum(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  study::OptimumRequest& request = options->request;
+  CLI::App* verb = app.add_subcommand("optimum", "The exact best of all designs of a space");
+  verb->add_option("--workloads,--workload", request.workloads, kWorkloadsHelp)->required();
+  verb->add_option("--space", request.space, "Design space [edge]");
+  repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric or parameter"));
+  repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
+  repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
+  verb->add_option("--objective", request.objective, "latency, energy, edp, or a product [latency_s]");
+  verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean]");
+  verb->add_option("--weights", request.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
+  verb->add_option("--top,-n", options->top, "Best designs to list [1]")->check(between(1, kMostDesigns));
+  verb->add_option("--technology", request.technology, "Process node [22nm]");
+  verb->add_option("--log", request.log, "Log that keeps the optimum and its proof");
+  verb->add_flag("-q,--quiet", options->quiet, "No progress");
+  verb->add_flag("--json", options->json, "Everything, as JSON");
+  verb->footer(
+      "Exit code 3 when no design meets the limits, with the nearest limit that can\n"
+      "be met.\n"
+      "Example: hindsight optimum --workloads unet --max area_mm2=27\n"
+      "Example: hindsight optimum --workloads prime9 --objective edp --top 5");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,83 @@
+/// The exact optimum as a user asks for it: names to a question, and the answer with what it rests on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/accel/optimum/optimum.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/study/limits.h"
+
+namespace hindsight::study {
+
+struct OptimumRequest {
+  std::string space = "edge";
+  std::string workloads;
+  std::string technology = "22nm";
+  std::string objective = "latency_s";
+  /// Nothing: weighted with weights, else geomean, as `propose` has it.
+  std::optional<Aggregate> aggregate = {};
+  std::vector<double> weights = {};
+  LimitWords limits = {};
+  std::size_t top = 1;
+  std::string log = {};  ///< empty: none
+};
+
+/// A request with everything it names loaded. Stays where it is: its question refers to it.
+class OptimumTask {
+ public:
+  /// Error{usage}: unknown names, a space that does not describe the accelerator template, an objective without a
+  /// bound, weights that do not fit; Error{no_feasible} when --set, --min or --max leave no value of a parameter.
+  explicit OptimumTask(const OptimumRequest& request);
+  OptimumTask(const OptimumTask&) = delete;
+  OptimumTask& operator=(const OptimumTask&) = delete;
+
+  [[nodiscard]] const OptimumRequest& request() const { return request_; }
+  [[nodiscard]] const space::DesignSpace& space() const { return space_; }
+  [[nodiscard]] const accel::Technology& technology() const { return technology_; }
+  [[nodiscard]] const std::vector<workload::Network>& networks() const { return networks_; }
+  [[nodiscard]] const accel::optimum::Question& question() const { return question_; }
+  /// "latency_s * energy_j", as it is minimised.
+  [[nodiscard]] const std::string& objective() const { return objective_; }
+  /// The metric that the objective is; empty for a product.
+  [[nodiscard]] const std::string& metric() const { return metric_; }
+
+ private:
+  OptimumRequest request_;
+  space::DesignSpace space_;
+  accel::Technology technology_;
+  std::vector<workload::Network> networks_;
+  std::string objective_, metric_;
+  accel::optimum::Question question_;
+};
+
+/// The nearest value that a limit would have to have.
+struct NearestLimit {
+  std::string metric;
+  double asked = 0;
+  double nearest = 0;  ///< exact: the smallest that some design has with the other limits kept
+};
+/// Why no design meets the limits of a task: for each limit that alone is in the way the value that can be met. Empty:
+/// several limits together are, or nothing of the space can run the workloads.
+[[nodiscard]] std::vector<NearestLimit> nearest_limits(const OptimumTask& task, const accel::optimum::Watch& watch);
+/// The same as Error{no_feasible}.
+[[noreturn]] void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch);
+
+struct Optimum {
+  accel::optimum::Answer answer;
+  double seconds = 0;
+};
+/// Error{no_feasible}: see fail_infeasible(). An interrupted search is an answer.
+[[nodiscard]] Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch = {});
+
+/// What proves an optimum, as a log keeps it: "branch and bound", or "bound" for one that was interrupted.
+[[nodiscard]] std::string proof_of(const Optimum& optimum);
+
+/// Stores an optimum in the log of its request: a run with settings, proof and certificate, and the designs as
+/// proposals with their values. No evaluation is stored, so that nothing learns from it. Error: see log::Log.
+void record(const OptimumTask& task, const Optimum& optimum, const Provenance& provenance);
+
+}  // namespace hindsight::study

@@ -1,0 +1,152 @@
+/// Text and JSON of an exact optimum.
+#include "hindsight/report/optimum.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/plural.h"
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "report/json.h"
+
+namespace hindsight::report {
+namespace {
+
+using accel::optimum::Certificate;
+using accel::optimum::Ranked;
+using study::Optimum;
+using study::OptimumTask;
+
+std::string value_of(const OptimumTask& task, double value) {
+  return task.metric().empty() ? fmt::format("{:.6g}", value) : metric_text(task.metric(), value);
+}
+
+std::string headline(const OptimumTask& task, const Optimum& optimum) {
+  std::vector<std::string> names;
+  for (const workload::Network& network : task.networks()) names.push_back(network.name());
+  const Certificate& c = optimum.answer.certificate;
+  const std::string several = names.size() > 1 ? to_string(task.question().aggregate) + " of " : std::string();
+  std::string out = fmt::format("{} of {} for {}; smallest {}{}",
+                                optimum.answer.interrupted ? "interrupted: best found" : "exact optimum",
+                                counted(c.designs, "design"), join(names, ", "), several, task.objective());
+  for (const accel::optimum::Limit& limit : task.question().limits) {
+    out += fmt::format(", {} <= {}", limit.metric->name, shortest(limit.most));
+  }
+  return out + fmt::format("; {}, {} compiled for", duration_text(optimum.seconds), counted(c.network_costs, "chip"));
+}
+
+Table design_table(const OptimumTask& task, const Optimum& optimum) {
+  Table table;
+  table.add_column("rank", Align::right);
+  table.add_column(task.metric().empty() ? "value" : task.metric(), Align::right);
+  table.add_column("of best", Align::right);
+  table.add_column("area", Align::right);
+  table.add_column("peak power", Align::right);
+  for (std::size_t i = 0; i < optimum.answer.best.size(); ++i) {
+    const Ranked& ranked = optimum.answer.best[i];
+    const accel::Evaluation& chip = ranked.evaluations.front();
+    table.add_row({std::to_string(i + 1), value_of(task, ranked.value),
+                   fmt::format("x{:.4g}", ranked.value / optimum.answer.best.front().value),
+                   metric_text("area_mm2", chip.area.total_mm2()), metric_text("peak_power_w", chip.peak_power_w)});
+  }
+  return table;
+}
+
+Table network_table(const OptimumTask& task, const Ranked& best) {
+  Table table;
+  table.add_column("workload", Align::left);
+  table.add_column("latency", Align::right);
+  table.add_column("energy", Align::right);
+  table.add_column("power", Align::right, 1);
+  table.add_column("utilisation", Align::right, 2);
+  table.add_column("weights cached", Align::right, 2);
+  table.add_column("instructions", Align::right, 2);
+  for (std::size_t a = 0; a < best.evaluations.size(); ++a) {
+    const accel::Metrics& metrics = best.evaluations[a].metrics.value();
+    table.add_row({task.networks()[a].name(), metric_text("latency_s", metrics.latency_s),
+                   metric_text("energy_j", metrics.energy_j), metric_text("average_power_w", metrics.average_power_w),
+                   percent(metrics.utilisation_frac), percent(metrics.weights_cached_frac),
+                   fmt::format("{:.0f}", metrics.instructions)});
+  }
+  return table;
+}
+
+std::string certificate_text(const OptimumTask& task, const Optimum& optimum, int columns) {
+  const Certificate& c = optimum.answer.certificate;
+  Table table;
+  table.add_column("certificate", Align::left);
+  table.add_column("designs", Align::right);
+  table.add_row({"limit or hardware check fails", with_commas(c.refused)});
+  table.add_row({"cannot run a workload within limits", with_commas(c.infeasible)});
+  table.add_row({"no better by a lower bound", with_commas(c.bounded)});
+  table.add_row({"evaluated", with_commas(c.evaluated)});
+  table.add_rule();
+  table.add_row({"all", with_commas(c.designs)});
+  std::string out = table.render(columns);
+  if (c.bounded == 0) return out;
+  std::string bound = fmt::format("no design that a bound left out has less than {}", value_of(task, c.least_left_out));
+  if (!optimum.answer.best.empty()) {
+    bound += fmt::format(" (x{:.6g} of the best)", c.least_left_out / optimum.answer.best.front().value);
+  }
+  return out + wrapped("", bound, columns, 2);
+}
+
+Json ranked_json(const OptimumTask& task, const Ranked& ranked) {
+  Json json{{"design", task.space().text_id(ranked.design)},
+            {"value", ranked.value},
+            {"area_mm2", ranked.evaluations.front().area.total_mm2()},
+            {"peak_power_w", ranked.evaluations.front().peak_power_w}};
+  json["workloads"] = Json::array();
+  for (std::size_t a = 0; a < ranked.evaluations.size(); ++a) {
+    Json one{{"name", task.networks()[a].name()}};
+    for (const accel::Metric& metric : accel::metrics()) {
+      if (!metric.known_before_evaluation()) one[std::string(metric.name)] = metric.value(ranked.evaluations[a]);
+    }
+    json["workloads"].push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string optimum_text(const OptimumTask& task, const Optimum& optimum, int columns) {
+  std::string out = wrapped("", headline(task, optimum), columns, 2) + "\n";
+  if (!optimum.answer.best.empty()) {
+    out += design_table(task, optimum).render(columns) + "\n";
+    for (std::size_t i = 0; i < optimum.answer.best.size(); ++i) {
+      out +=
+          wrapped_design(fmt::format("{}  ", i + 1), task.space().text_id(optimum.answer.best[i].design), columns, 3);
+    }
+    out += "\n" + network_table(task, optimum.answer.best.front()).render(columns) + "\n";
+  }
+  return out + certificate_text(task, optimum, columns);
+}
+
+std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
+  const Certificate& c = optimum.answer.certificate;
+  Json json{{"space", task.space().name()},
+            {"space_hash", task.space().definition_hash()},
+            {"evaluator", accel::evaluator_name(task.technology())},
+            {"objective", task.objective()},
+            {"aggregate", to_string(task.question().aggregate)}};
+  json["limits"] = Json::object();
+  for (const accel::optimum::Limit& limit : task.question().limits) {
+    json["limits"][std::string(limit.metric->name)] = limit.most;
+  }
+  json["proof"] = study::proof_of(optimum);
+  json["interrupted"] = optimum.answer.interrupted;
+  json["seconds"] = optimum.seconds;
+  json["designs"] = Json::array();
+  for (const Ranked& ranked : optimum.answer.best) json["designs"].push_back(ranked_json(task, ranked));
+  json["certificate"] = {{"designs", c.designs},
+                         {"refused", c.refused},
+                         {"infeasible", c.infeasible},
+                         {"bounded", c.bounded},
+                         {"evaluated", c.evaluated},
+                         {"network_costs", c.network_costs},
+                         {"least_left_out", c.bounded > 0 ? Json(c.least_left_out) : Json(nullptr)}};
+  return to_text(json);
+}
+
+}  // namespace hindsight::report

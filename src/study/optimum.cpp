@@ -1,0 +1,199 @@
+/// From words to a question about the whole space, and from its answer to a log.
+#include "hindsight/study/optimum.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
+#include "hindsight/log/log.h"
+#include "hindsight/study/log_names.h"
+
+namespace hindsight::study {
+namespace {
+
+using accel::optimum::Goal;
+using accel::optimum::Limit;
+using accel::optimum::Question;
+using Json = nlohmann::ordered_json;
+
+Aggregate aggregate_of(const OptimumRequest& request, std::size_t networks) {
+  if (request.weights.empty()) {
+    const Aggregate aggregate = request.aggregate.value_or(Aggregate::geomean);
+    if (aggregate != Aggregate::weighted) return aggregate;
+    throw Error(ErrorKind::usage, "--aggregate weighted needs --weights, one per workload");
+  }
+  if (request.aggregate.value_or(Aggregate::weighted) != Aggregate::weighted) {
+    throw Error(ErrorKind::usage, fmt::format("--weights are those of a weighted mean; --aggregate {} has none. Leave "
+                                              "one of the two out?",
+                                              to_string(*request.aggregate)));
+  }
+  const auto wrong = std::find_if(request.weights.begin(), request.weights.end(), [](double w) { return !(w >= 0); });
+  if (request.weights.size() != networks || wrong != request.weights.end() ||
+      std::all_of(request.weights.begin(), request.weights.end(), [](double w) { return w == 0; })) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--weights: {} for {} workloads. Give one per workload, none negative and "
+                            "not all 0",
+                            request.weights.size(), networks));
+  }
+  return Aggregate::weighted;
+}
+
+/// The goal whose value is a limited metric, where the bounds cover it.
+std::optional<Goal> goal_of_metric(std::string_view metric) {
+  if (metric == "latency_s") return Goal{.latency = 1};
+  if (metric == "energy_j") return Goal{.latency = 0, .energy = 1};
+  if (metric == "area_mm2") return Goal{.latency = 0, .area = 1};
+  if (metric == "peak_power_w") return Goal{.latency = 0, .peak_power = 1};
+  return std::nullopt;
+}
+
+std::string limits_text(const std::vector<Limit>& limits) {
+  std::vector<std::string> texts;
+  for (const Limit& limit : limits) texts.push_back(fmt::format("{} <= {}", limit.metric->name, shortest(limit.most)));
+  return join(texts, ", ");
+}
+
+std::string networks_text(const OptimumTask& task) {
+  std::vector<std::string> names;
+  for (const workload::Network& network : task.networks()) names.push_back(network.name());
+  return printable(join(names, ", "), 100);
+}
+
+Json settings(const OptimumTask& task) {
+  const Question& question = task.question();
+  Json json{{"space", task.space().name()},
+            {"space_hash", task.space().definition_hash()},
+            {"evaluator", accel::evaluator_name(task.technology())},
+            {"objective", task.objective()},
+            {"aggregate", to_string(question.aggregate)},
+            {"weights", question.weights},
+            {"set", task.request().limits.set},
+            {"min", task.request().limits.min},
+            {"max", task.request().limits.max},
+            {"top", question.top}};
+  json["workloads"] = Json::array();
+  for (const workload::Network& network : task.networks()) {
+    json["workloads"].push_back({{"name", network.name()}, {"hash", network.definition_hash()}});
+  }
+  return json;
+}
+
+}  // namespace
+
+OptimumTask::OptimumTask(const OptimumRequest& request)
+    : request_(request),
+      space_(space::load_space(request.space)),
+      technology_(accel::load_technology(request.technology)),
+      networks_(workload::load_networks(request.workloads)) {
+  [[maybe_unused]] const accel::ConfigBinding described(space_);
+  const std::vector<std::string> metrics = accel::metric_names();
+  const dataset::Objective objective =
+      dataset::parse_objective(known_objective(request.objective, metrics), dataset::Direction::minimise);
+  std::vector<std::pair<std::string, double>> factors;
+  for (const dataset::Objective::Factor& factor : objective.factors)
+    factors.emplace_back(factor.metric, factor.exponent);
+  objective_ = dataset::to_string(objective);
+  if (factors.size() == 1 && factors.front().second == 1.0) metric_ = factors.front().first;
+  SpaceLimits limits = resolve_space_limits(request.limits, space_, metrics);
+  question_ = {.space = &space_,
+               .allowed = std::move(limits.allowed),
+               .technology = &technology_,
+               .networks = {},
+               .goal = accel::optimum::goal_of(factors),
+               .aggregate = aggregate_of(request, networks_.size()),
+               .weights = request.weights,
+               .limits = {},
+               .top = request.top};
+  for (const workload::Network& network : networks_) question_.networks.push_back(&network);
+  for (const auto& [metric, most] : limits.metrics) question_.limits.push_back({accel::find_metric(metric), most});
+}
+
+std::vector<NearestLimit> nearest_limits(const OptimumTask& task, const accel::optimum::Watch& watch) {
+  std::vector<NearestLimit> nearest;
+  for (const Limit& limit : task.question().limits) {
+    const auto goal = goal_of_metric(limit.metric->name);
+    if (!goal) continue;
+    Question question = task.question();
+    question.goal = *goal;
+    question.aggregate = Aggregate::worst;  // every application has to meet it
+    question.weights.clear();
+    question.top = 1;
+    std::erase_if(question.limits, [&](const Limit& other) { return other.metric == limit.metric; });
+    const accel::optimum::Answer answer = accel::optimum::find_optimum(question, watch);
+    if (answer.interrupted) throw Error(ErrorKind::interrupted, "interrupted");
+    if (answer.best.empty()) continue;
+    nearest.push_back({std::string(limit.metric->name), limit.most, answer.best.front().value});
+  }
+  return nearest;
+}
+
+void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch) {
+  const std::vector<Limit>& limits = task.question().limits;
+  const std::string what = fmt::format("no design of the space {} runs {}", task.space().name(), networks_text(task));
+  if (limits.empty()) {
+    throw Error(ErrorKind::no_feasible, what +
+                                            " (every design was ruled out). `hindsight simulate --explain` of one "
+                                            "design says why");
+  }
+  std::vector<std::string> remedies;
+  for (const NearestLimit& one : nearest_limits(task, watch)) {
+    remedies.push_back(fmt::format("{} <= {}", one.metric, shortest(one.nearest)));
+  }
+  const std::string within = fmt::format("{} within {}", what, limits_text(limits));
+  if (remedies.empty()) {
+    throw Error(ErrorKind::no_feasible,
+                within + ", and raising one limit alone is not enough. Raise several, or leave some out?");
+  }
+  throw Error(ErrorKind::no_feasible,
+              fmt::format("{}. The nearest limit that can be met{} is {} (exact)", within,
+                          limits.size() > 1 ? " with the others kept" : "", join(remedies, ", or ")));
+}
+
+Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch) {
+  const auto start = std::chrono::steady_clock::now();
+  Optimum optimum{.answer = accel::optimum::find_optimum(task.question(), watch), .seconds = 0};
+  optimum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (optimum.answer.best.empty() && !optimum.answer.interrupted) fail_infeasible(task, watch);
+  return optimum;
+}
+
+std::string proof_of(const Optimum& optimum) {
+  return optimum.answer.interrupted ? "bound of an interrupted branch and bound" : "branch and bound";
+}
+
+void record(const OptimumTask& task, const Optimum& optimum, const Provenance& provenance) {
+  const accel::optimum::Certificate& c = optimum.answer.certificate;
+  Json json = settings(task);
+  json["proof"] = proof_of(optimum);
+  json["certificate"] = {{"designs", c.designs},     {"refused", c.refused},     {"infeasible", c.infeasible},
+                         {"bounded", c.bounded},     {"evaluated", c.evaluated}, {"network_costs", c.network_costs},
+                         {"least_left_out", nullptr}};
+  if (c.bounded > 0) json["certificate"]["least_left_out"] = c.least_left_out;
+  log::Log log = log::Log::open(task.request().log, log::OpenMode::read_write_create);
+  log::Run run(log, log::RunKind::optimum, provenance, json.dump());
+  const std::int64_t space =
+      log.add_space(task.space().name(), task.space().canonical_definition(), task.space().definition_hash());
+  std::vector<log::ProposalRow> rows;
+  for (std::size_t i = 0; i < optimum.answer.best.size(); ++i) {
+    const accel::optimum::Ranked& ranked = optimum.answer.best[i];
+    Json verdict{{"feasible", true}, {"value", ranked.value}, {"technology", task.technology().name}};
+    verdict["area_mm2"] = ranked.evaluations.front().area.total_mm2();
+    rows.push_back({.design_text_id = task.space().text_id(ranked.design),
+                    .design_hash = task.space().content_hash(ranked.design),
+                    .workload_id = std::nullopt,
+                    .rank = static_cast<std::int64_t>(i + 1),
+                    .objective = task.objective(),
+                    .predicted_value = ranked.value,
+                    .predicted_json = Json{{"proof", proof_of(optimum)}}.dump(),
+                    .verdict_json = verdict.dump()});
+  }
+  log.add_proposals(run.id(), space, std::nullopt, rows);
+  run.finish(optimum.answer.interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
+}
+
+}  // namespace hindsight::study

@@ -1,0 +1,106 @@
+/// Does `hindsight optimum` find, prove, print and keep the best design, and refuse what it cannot prove?
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/app_fixture.h"
+#include "hindsight/log/query.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class OptimumVerb : public AppTest {
+ protected:
+  static Outcome optimum(std::vector<std::string> words) {
+    words.insert(words.begin(), {"optimum", "--quiet"});
+    return hindsight(words);
+  }
+};
+
+TEST_F(OptimumVerb, AgreesWithASweepOfTheWholeSpace) {
+  const std::string log = file("all.sqlite");
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--sampler", "grid", "--workloads", "m6", "--log", log, "--quiet"})
+                .exit_code,
+            0);
+  const Json found = Json::parse(
+      optimum({"--space", "tiny", "--workloads", "m6", "--max", "area_mm2=20", "--objective", "energy", "--json"}).out);
+  SQLite::Database database(log, SQLite::OPEN_READONLY);
+  SQLite::Statement best(database,
+                         "SELECT text_id, energy_j FROM evaluations JOIN designs USING (design_id) WHERE feasible AND "
+                         "area_mm2 <= 20 ORDER BY energy_j, area_mm2 LIMIT 1");
+  ASSERT_TRUE(best.executeStep());
+  EXPECT_EQ(found.at("designs").at(0).at("design"), best.getColumn(0).getString());
+  EXPECT_DOUBLE_EQ(found.at("designs").at(0).at("value").get<double>(), best.getColumn(1).getDouble());
+  const Json simulated = Json::parse(hindsight({"simulate", "--space", "tiny", "--workload", "m6", "--json", "--design",
+                                                best.getColumn(0).getString()})
+                                         .out);
+  EXPECT_EQ(simulated.at("workloads").at(0).at("metrics").at("energy_j"), found.at("designs").at(0).at("value"));
+  EXPECT_EQ(found.at("proof"), "branch and bound");
+  const Json& certificate = found.at("certificate");
+  EXPECT_EQ(certificate.at("designs"), 384);
+  EXPECT_EQ(certificate.at("refused").get<int>() + certificate.at("infeasible").get<int>() +
+                certificate.at("bounded").get<int>() + certificate.at("evaluated").get<int>(),
+            384);
+}
+
+TEST_F(OptimumVerb, FindsTheOptimumOfTheEdgeSpaceInASecond) {
+  // PRIME's limit of 27 mm2 and the value known from an independent enumeration of all 452,760,000 designs.
+  const Outcome outcome = optimum({"--workloads", "m6", "--max", "area_mm2=27"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("exact optimum of 452,760,000 designs"));
+  EXPECT_THAT(outcome.out, HasSubstr("53.2 µs"));
+  EXPECT_THAT(outcome.out, HasSubstr("no design that a bound left out has less than"));
+}
+
+TEST_F(OptimumVerb, KeepsTheOptimumWithItsProofInALog) {
+  const std::string log = file("kept.sqlite");
+  const Outcome outcome = optimum({"--space", "tiny", "--workloads", "m6,mobilenet_v2", "--aggregate", "worst", "--top",
+                                   "3", "--log", log, "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json found = Json::parse(outcome.out);
+  EXPECT_EQ(found.at("designs").size(), 3U);
+  const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+  const std::vector<log::RunInfo> runs = log::recent_runs(opened, 10);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs.front().kind, "optimum");
+  const Json settings = Json::parse(runs.front().options_json);
+  EXPECT_EQ(settings.at("proof"), "branch and bound");
+  EXPECT_EQ(settings.at("certificate").at("designs"), 384);
+  EXPECT_EQ(settings.at("workloads").size(), 2U);
+  EXPECT_TRUE(opened.verify().sound());
+}
+
+TEST_F(OptimumVerb, SetsAndBoundsParameters) {
+  const Json found = Json::parse(
+      optimum({"--workloads", "m6", "--set", "pes_x=4", "--min", "pes_y=8", "--max", "pes_y=12", "--json"}).out);
+  EXPECT_THAT(found.at("designs").at(0).at("design").get<std::string>(), HasSubstr("pes_x=4,pes_y="));
+  EXPECT_EQ(found.at("certificate").at("designs"), 452760000 / 100 * 3);
+}
+
+TEST_F(OptimumVerb, NoDesignMeetsTheLimits) {
+  expect_one_line_error(optimum({"--workloads", "m6", "--max", "latency=1e-5"}), 3,
+                        "The nearest limit that can be met is latency_s <= 5.322652311197917e-05 (exact)");
+  const Outcome tight = optimum({"--space", "tiny", "--workloads", "m6", "--max", "area_mm2=1", "--max", "energy=1"});
+  expect_one_line_error(tight, 3, "with the others kept is area_mm2 <= ");
+  expect_one_line_error(
+      optimum({"--space", "tiny", "--workloads", "m6", "--max", "area_mm2=1", "--max", "energy=1e-9"}), 3,
+      "raising one limit alone is not enough");
+}
+
+TEST_F(OptimumVerb, RefusesWhatItCannotProve) {
+  expect_one_line_error(optimum({"--workloads", "m6", "--objective", "1 / utilisation_frac"}), 2, "utilisation_frac");
+  expect_one_line_error(optimum({"--workloads", "m6", "--objective", "latency / area_mm2"}), 2, "a negative power of");
+  expect_one_line_error(optimum({"--workloads", "m6", "--max", "areamm2=27"}), 2, "Did you mean 'area_mm2'?");
+  expect_one_line_error(optimum({"--workloads", "m6", "--aggregate", "weighted"}), 2, "--weights");
+  expect_one_line_error(optimum({"--workloads", "m6,unet", "--weights", "1,-1"}), 2, "--weights");
+  const std::string foreign = write("foreign.yaml",
+                                    "name: foreign\ndescription: of another tool\nparameters:\n  - name: tiles\n"
+                                    "    unit: count\n    kind: ordinal\n    values: [1, 2]\n    description: tiles\n");
+  expect_one_line_error(optimum({"--space", foreign, "--workloads", "m6"}), 2, "tiles");
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
