@@ -9,6 +9,7 @@ void add_bench(CLI::App& app, Session& session) {
   group->footer("Example: hindsight bench w50 --csv tuning.csv --objective time_ms");
   add_bench_offline(*group, session);
   add_bench_w50(*group, session);
+  add_bench_play(*group, session);
 }
 
 }  // namespace hindsight::app

@@ -35,6 +35,7 @@ inline CLI::Option* repeatable(CLI::Option* option) {
 
 void add_simulate(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
+void add_search(CLI::App& app, Session& session);
 void add_log(CLI::App& app, Session& session);
 void add_space(CLI::App& app, Session& session);
 void add_workload(CLI::App& app, Session& session);
@@ -47,6 +48,7 @@ void add_check(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_bench_offline(CLI::App& group, Session& session);
 void add_bench_w50(CLI::App& group, Session& session);
+void add_bench_play(CLI::App& group, Session& session);
 void add_measure(CLI::App& app, Session& session);
 void add_gemm(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);

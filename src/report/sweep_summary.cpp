@@ -62,6 +62,47 @@ std::string origin(const sweep::SweepSummary& summary, const sweep::SweepOptions
   return drawn;
 }
 
+/// How many questions led nowhere, and the best design with its metrics by workload.
+std::string found_part(const sweep::SweepSummary& summary, const sweep::SweepOptions& options, int columns) {
+  const sweep::Found& found = *summary.found;
+  std::string out = fmt::format("infeasible: {} of {} queries\n", with_commas(summary.accepted - found.feasible),
+                                with_commas(summary.accepted));
+  if (found.number == 0) return out;
+  const std::string several =
+      options.networks.size() > 1 ? fmt::format(", over {} workloads together", options.networks.size()) : "";
+  out += wrapped("",
+                 fmt::format("best found: query {}, {} = {:.6g}{}", with_commas(found.number), options.objective,
+                             found.score, several),
+                 columns, 2);
+  out += wrapped_design("  ", found.design, columns, 2);
+  Table table;
+  table.add_column("best found on", Align::left);
+  for (const std::string& metric : summary.found_metrics) table.add_column(metric, Align::right);
+  const std::size_t metrics = summary.found_metrics.size();
+  for (std::size_t i = 0; i < options.networks.size(); ++i) {
+    std::vector<std::string> cells{options.networks[i].name()};
+    for (std::size_t j = 0; j < metrics; ++j) {
+      cells.push_back(metric_text(summary.found_metrics[j], found.values[i * metrics + j]));
+    }
+    table.add_row(std::move(cells));
+  }
+  return out + "\n" + table.render(columns) + "\n";
+}
+
+Json found_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
+  const sweep::Found& found = *summary.found;
+  Json json{{"feasible", found.feasible}, {"infeasible", summary.accepted - found.feasible}};
+  if (found.number == 0) return json;
+  json.update(Json{{"query", found.number}, {"design", found.design}, {"score", found.score}});
+  const std::size_t metrics = summary.found_metrics.size();
+  for (std::size_t i = 0; i < options.networks.size(); ++i) {
+    for (std::size_t j = 0; j < metrics; ++j) {
+      json["metrics"][options.networks[i].name()][summary.found_metrics[j]] = found.values[i * metrics + j];
+    }
+  }
+  return json;
+}
+
 double feasible_share(const sweep::WorkloadCounts& counts) {
   return share(counts.feasible, counts.feasible + counts.infeasible);
 }
@@ -184,6 +225,7 @@ std::string workloads_part(const std::vector<sweep::WorkloadCounts>& workloads, 
 
 std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOptions& options, int columns) {
   std::string out = wrapped("", headline(summary, options), columns, 2);
+  if (summary.found) out += found_part(summary, options, columns);
   out += wrapped("", origin(summary, options), columns, 2);
   if (summary.run_id) {
     out += wrapped(
@@ -229,6 +271,8 @@ std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOpt
   }
   if (!options.objective.empty()) json["objective"] = options.objective;
   if (options.keep) json["keep"] = sweep::to_string(*options.keep);
+  for (const auto& [name, value] : options.search_settings) json[name] = value;
+  if (summary.found) json["found"] = found_json(summary, options);
   if (summary.run_id) json["run_id"] = *summary.run_id;
   json["workloads"] = Json::array();
   for (const sweep::WorkloadCounts& counts : summary.workloads) {

@@ -19,13 +19,17 @@ constexpr int kSequenceVersion = 1;
 }  // namespace
 
 FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts) {
+  return parse_limit(text, facts, "a metric that is known before a design is evaluated");
+}
+
+FactLimit parse_limit(std::string_view text, const std::vector<std::string>& names, std::string_view what) {
   const std::vector<std::string> pieces = split(text, '=');
   if (pieces.size() != 2) {
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a limit. Write METRIC=NUMBER, e.g. area_mm2=100", text));
   }
-  if (std::find(facts.begin(), facts.end(), pieces[0]) == facts.end()) {
-    throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
-                                              pieces[0], did_you_mean(pieces[0], facts)));
+  if (std::find(names.begin(), names.end(), pieces[0]) == names.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' is not {}.{}", printable(pieces[0]), what, did_you_mean(pieces[0], names)));
   }
   const auto limit = parse_double(pieces[1]);
   if (!limit || !(*limit > 0)) {
@@ -110,6 +114,7 @@ std::string definition_hash(const SweepOptions& options) {
     text += fmt::format("around {} steps {}\n", options.space().text_id(options.around->centre), options.around->steps);
   }
   if (!options.objective.empty()) text += fmt::format("objective {}\n", options.objective);
+  for (const auto& [name, value] : options.search_settings) text += fmt::format("search {} {}\n", name, value);
   if (options.networks_per_design > 0) text += fmt::format("networks per design {}\n", options.networks_per_design);
   if (options.keep) text += fmt::format("keep {} of {}\n", to_string(*options.keep), options.samples);
   if (sampler == space::to_string(space::SamplerKind::lhs)) text += fmt::format("strata {}\n", options.samples);

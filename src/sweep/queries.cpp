@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/progress.h"
@@ -19,24 +20,10 @@
 namespace hindsight::sweep {
 namespace {
 
-/// One number for all networks.
-std::optional<double> score_of(const Objectives& objectives, Direction direction) {
-  double sum_of_logs = 0;
-  for (const std::optional<double>& objective : objectives) {
-    if (!objective) return std::nullopt;
-    sum_of_logs += std::log(*objective);
-  }
-  const bool alone = objectives.size() == 1;  // a logarithm would cost its last digit
-  const double mean = alone ? *objectives[0] : std::exp(sum_of_logs / static_cast<double>(objectives.size()));
-  return direction == Direction::minimise ? mean : -mean;
-}
-
 class Queries {
  public:
-  explicit Queries(const SweepOptions& options)
-      : options_(options),
-        direction_(log::direction_of(options.objective)),
-        writer_(options, definition_hash(options)) {}
+  Queries(const SweepOptions& options, const Scoring& scoring)
+      : options_(options), scoring_(scoring), writer_(options, definition_hash(options)) {}
 
   SweepSummary run(const Search& search) {
     const auto start = std::chrono::steady_clock::now();
@@ -48,8 +35,10 @@ class Queries {
       progressed_ = *checkpoint;
     }
     logged_ = progressed_.accepted;
+    if (logged_ == 0) progressed_.found = Found{};
     summary.status = status_of(search);
     report(progressed_, summary);
+    summary.found_metrics = scoring_.metrics;
     writer_.report(summary);
     summary.designs_this_run = progressed_.designs - logged_;
     summary.elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -60,8 +49,8 @@ class Queries {
   SweepStatus status_of(const Search& search) {
     if (logged_ >= options_.samples) return SweepStatus::already_finished;
     if (progressed_.exhausted) return SweepStatus::exhausted;
-    if (logged_ > 0) answers_ = writer_.answers(options_.objective);
-    progress_.emplace("sweep", options_.samples, "queries", options_.quiet);
+    if (logged_ > 0) answers_ = writer_.answers(scoring_.metrics);
+    progress_.emplace("search", options_.samples, "queries", options_.quiet);
     progress_->set_already_done(logged_);
     search([this](const space::Design& design) { return answer(design); });
     const bool finished = progressed_.accepted >= options_.samples;
@@ -70,7 +59,7 @@ class Queries {
     if (!interrupted && asked_ < progressed_.accepted) fail_changed();
     if (batch().designs > 0 || progressed_.exhausted) flush();
     writer_.end(interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
-    progress_->finish(note(progressed_));
+    progress_->finish(notes());
     if (interrupted) return SweepStatus::interrupted;
     return finished ? SweepStatus::finished : SweepStatus::exhausted;
   }
@@ -80,26 +69,49 @@ class Queries {
     if (asked_++ < logged_) {
       const auto known = answers_.find(options_.space().content_hash(design));
       if (known == answers_.end()) fail_changed();
-      return score_of(known->second, direction_);
+      return score_of(design, known->second);
     }
     answers_.clear();
     const auto rows = options_.evaluator->evaluate(design.levels, options_.networks);
-    Objectives objectives;
+    Values values;
     for (const evaluator::Row& row : rows) {
-      objectives.push_back(row.feasible ? evaluator::metric_of(row, options_.objective) : std::nullopt);
+      for (const std::string& metric : scoring_.metrics) {
+        values.push_back(row.feasible ? evaluator::metric_of(row, metric) : std::nullopt);
+      }
     }
+    const std::optional<double> score = score_of(design, values);
     record(design, rows);
-    return score_of(objectives, direction_);
+    return score;
+  }
+
+  /// The score, and whether it is the best so far.
+  std::optional<double> score_of(const space::Design& design, const Values& values) {
+    std::vector<double> known;
+    for (const std::optional<double>& value : values) {
+      if (!value) return std::nullopt;
+      known.push_back(*value);
+    }
+    const std::optional<double> score = scoring_.score(known);
+    if (!score) return std::nullopt;
+    ++found_.feasible;
+    if (found_.number == 0 || *score < found_.score) {
+      found_.number = asked_;
+      found_.design = options_.space().text_id(design);
+      found_.score = *score;
+      found_.values = std::move(known);
+    }
+    return score;
   }
 
   void record(const space::Design& design, const std::vector<evaluator::Row>& rows) {
     count(rows, {}, progressed_.workloads);
+    progressed_.found = found_;
     progressed_.candidates = progressed_.accepted = progressed_.designs = asked_;
     Batch& batch = this->batch();
     batch.levels.insert(batch.levels.end(), design.levels.begin(), design.levels.end());
     batch.rows.insert(batch.rows.end(), rows.begin(), rows.end());
     if (++batch.designs == options_.batch_designs) flush();
-    progress_->update(asked_, note(progressed_));
+    progress_->update(asked_, notes());
   }
 
   /// Gives the batch to the writer, which reads it until the next one comes.
@@ -111,6 +123,12 @@ class Queries {
   }
   Batch& batch() { return batches_[turn_]; }
 
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> notes{note(progressed_)};
+    if (found_.number > 0) notes.push_back(fmt::format("best {:.4g} of query {}", found_.score, found_.number));
+    return notes;
+  }
+
   [[noreturn]] void fail_changed() const {
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}: the search does not ask again for the {} designs that it asked for before, so this "
@@ -119,24 +137,44 @@ class Queries {
   }
 
   const SweepOptions& options_;
-  Direction direction_;
+  const Scoring& scoring_;
   std::optional<Progress> progress_;  ///< once there is something to do
   std::array<Batch, 2> batches_;
   std::size_t turn_ = 0;
   Progressed progressed_ = nothing_yet(options_);
   std::uint64_t logged_ = 0;  ///< questions that earlier runs asked
   std::uint64_t asked_ = 0;   ///< in this run, those included
+  Found found_;               ///< in this run's questions, those included
   Answers answers_;
   Writer writer_;  // last: its pending append refers to the batches and must end before they do
 };
 
 }  // namespace
 
-SweepSummary run_queries(const SweepOptions& options, const Search& search) {
+Scoring geometric_mean(const SweepOptions& options) {
+  const bool minimise = log::direction_of(options.objective) == Direction::minimise;
+  const auto score = [minimise](std::span<const double> values) -> std::optional<double> {
+    double sum_of_logs = 0;
+    for (const double value : values) sum_of_logs += std::log(value);
+    const bool alone = values.size() == 1;  // a logarithm would cost its last digit
+    const double mean = alone ? values[0] : std::exp(sum_of_logs / static_cast<double>(values.size()));
+    return minimise ? mean : -mean;
+  };
+  return {.metrics = {options.objective}, .score = score};
+}
+
+SweepSummary run_queries(const SweepOptions& options, const Scoring& scoring, const Search& search) {
   HINDSIGHT_EXPECT(!options.search.empty());
   validate(options);
+  for (const std::string& metric : scoring.metrics) {
+    (void)index_of_name("objective", metric, options.evaluator->metrics());
+  }
   refuse_impossible_limits(options);
-  return Queries(options).run(search);
+  return Queries(options, scoring).run(search);
+}
+
+SweepSummary run_queries(const SweepOptions& options, const Search& search) {
+  return run_queries(options, geometric_mean(options), search);
 }
 
 }  // namespace hindsight::sweep

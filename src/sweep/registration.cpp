@@ -94,6 +94,7 @@ std::string options_json(const SweepOptions& options, const std::string& definit
     json["steps"] = options.around->steps;
   }
   if (!options.objective.empty()) json["objective"] = options.objective;
+  for (const auto& [name, value] : options.search_settings) json[name] = value;
   if (options.keep) json["keep"] = to_string(*options.keep);
   json["samples"] = options.samples;
   json["seed"] = options.seed;
@@ -121,6 +122,7 @@ void report(const Progressed& progressed, SweepSummary& summary) {
   summary.accepted = progressed.accepted;
   summary.designs = progressed.designs;
   summary.workloads = progressed.workloads;
+  summary.found = progressed.found;
 }
 
 std::string note(const Progressed& progressed) {
@@ -154,6 +156,14 @@ std::string to_json(const Progressed& progressed) {
   for (const Threshold& threshold : progressed.thresholds) {
     json["thresholds"].push_back({{"badness", threshold.badness}, {"number", threshold.number}});
   }
+  if (progressed.found) {
+    const Found& found = *progressed.found;
+    json["found"] = {{"feasible", found.feasible},
+                     {"number", found.number},
+                     {"design", found.design},
+                     {"score", found.score},
+                     {"values", found.values}};
+  }
   return json.dump();
 }
 
@@ -167,8 +177,7 @@ Progressed parse_progressed(const std::string& text, const std::vector<workload:
                           .accepted = json.at("accepted").get<std::uint64_t>(),
                           .designs = json.at("designs").get<std::uint64_t>(),
                           .exhausted = json.at("exhausted").get<bool>(),
-                          .workloads = {},
-                          .thresholds = {}};
+                          .workloads = {}};
     for (std::size_t i = 0; i < networks.size(); ++i) {
       const auto& entry = json.at("workloads").at(i);
       WorkloadCounts counts{.name = networks[i].name(),
@@ -183,6 +192,14 @@ Progressed parse_progressed(const std::string& text, const std::vector<workload:
     for (const auto& entry : json.value("thresholds", Json::array())) {
       progressed.thresholds.push_back(
           {.badness = entry.at("badness").get<double>(), .number = entry.at("number").get<std::uint64_t>()});
+    }
+    if (json.contains("found")) {
+      const auto& found = json.at("found");
+      progressed.found = Found{.feasible = found.at("feasible").get<std::uint64_t>(),
+                               .number = found.at("number").get<std::uint64_t>(),
+                               .design = found.at("design").get<std::string>(),
+                               .score = found.at("score").get<double>(),
+                               .values = found.at("values").get<std::vector<double>>()};
     }
     return progressed;
   } catch (const nlohmann::json::exception& error) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Progressed {
   bool exhausted = false;
   std::vector<WorkloadCounts> workloads;
   std::vector<Threshold> thresholds = {};  ///< per network; empty without SweepOptions::keep
+  std::optional<Found> found = {};         ///< of a search; nothing in logs of earlier versions
 };
 /// Before the first design: every network and every reason that is known, with counts of 0.
 [[nodiscard]] Progressed nothing_yet(const SweepOptions& options);

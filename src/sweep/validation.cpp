@@ -52,10 +52,9 @@ void validate_keep(const SweepOptions& options) {
 }
 
 void validate_objective(const SweepOptions& options) {
-  if (options.objective.empty()) return;
+  if (options.objective.empty() || !options.search.empty()) return;  // run_queries knows what a search asks for
   (void)index_of_name("objective", options.objective, options.evaluator->metrics());
-  const bool used = !options.search.empty() || (options.keep && options.keep->kind == KeepKind::worst);
-  if (used) return;
+  if (options.keep && options.keep->kind == KeepKind::worst) return;
   throw Error(ErrorKind::usage, fmt::format("--objective {} has no use here: designs are compared by --sampler "
                                             "trajectory and --keep worst:SHARE only. Leave it out?",
                                             options.objective));

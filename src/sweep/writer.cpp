@@ -46,13 +46,16 @@ std::optional<Progressed> Writer::checkpoint() const {
   return parse_progressed(*text, options_.networks, printable(options_.log.string(), 200));
 }
 
-Answers Writer::answers(const std::string& metric) {
+Answers Writer::answers(const std::vector<std::string>& metrics) {
   HINDSIGHT_EXPECT(log_.has_value() && !pending_.valid());
   const Registration ids = register_definitions(*log_, options_);  // they are there already
   const auto& standard = log::standard_metrics();
-  const auto column = std::find(standard.begin(), standard.end(), metric);
-  const auto value_of = [&](const log::EvaluationRecord& record) {
-    if (column != standard.end()) return record.standard[static_cast<std::size_t>(column - standard.begin())];
+  const auto column_of = [&](const std::string& metric) {
+    return std::find(standard.begin(), standard.end(), metric) - standard.begin();
+  };
+  const auto value_of = [&](const log::EvaluationRecord& record, const std::string& metric) {
+    const auto column = static_cast<std::size_t>(column_of(metric));
+    if (column < standard.size()) return record.standard[column];
     for (const auto& [name, value] : record.other_metrics) {
       if (name == metric) return value;
     }
@@ -60,15 +63,21 @@ Answers Writer::answers(const std::string& metric) {
   };
   Answers answers;
   const log::EvaluationFilter filter{.evaluator = options_.evaluator->name(), .space = options_.space().name()};
-  const log::Detail detail = column == standard.end() ? log::Detail::all : log::Detail::columns;
+  const bool columns_only = std::all_of(metrics.begin(), metrics.end(), [&](const std::string& metric) {
+    return static_cast<std::size_t>(column_of(metric)) < standard.size();
+  });
+  const log::Detail detail = columns_only ? log::Detail::columns : log::Detail::all;
   log::for_each_evaluation(*log_, filter, detail, [&](const log::EvaluationRecord& record) {
     const auto network = std::find(ids.workload_ids.begin(), ids.workload_ids.end(), record.workload_id);
     const bool ours = record.evaluator_id == ids.evaluator_id && record.space_id == ids.space_id && record.repeat == 0;
     if (!ours || network == ids.workload_ids.end()) return true;
-    Objectives& objectives = answers[content_hash(record.design_text_id)];
-    objectives.resize(ids.workload_ids.size());
-    const double value = record.feasible ? value_of(record) : std::numeric_limits<double>::quiet_NaN();
-    if (!std::isnan(value)) objectives[static_cast<std::size_t>(network - ids.workload_ids.begin())] = value;
+    Values& values = answers[content_hash(record.design_text_id)];
+    values.resize(ids.workload_ids.size() * metrics.size());
+    const auto first = static_cast<std::size_t>(network - ids.workload_ids.begin()) * metrics.size();
+    for (std::size_t i = 0; record.feasible && i < metrics.size(); ++i) {
+      const double value = value_of(record, metrics[i]);
+      if (!std::isnan(value)) values[first + i] = value;
+    }
     return true;
   });
   return answers;

@@ -32,10 +32,10 @@ struct Batch {
 void count(std::span<const evaluator::Row> rows, const std::vector<std::size_t>& chosen,
            std::vector<WorkloadCounts>& workloads);
 
-/// The objective of a design per network; nothing where it is infeasible.
-using Objectives = std::vector<std::optional<double>>;
+/// Metrics of a design, networks x metrics; nothing where it is infeasible on the network.
+using Values = std::vector<std::optional<double>>;
 /// By the designs' content hash.
-using Answers = std::unordered_map<std::uint64_t, Objectives>;
+using Answers = std::unordered_map<std::uint64_t, Values>;
 
 /// Opened and compared before the first batch when the log exists, created with the first batch otherwise, and written
 /// by one thread at a time, beside the computation of the next batch.
@@ -44,8 +44,8 @@ class Writer {
   Writer(const SweepOptions& options, std::string definition_hash);
 
   [[nodiscard]] std::optional<Progressed> checkpoint() const;
-  /// Everything that the log has of this metric from this evaluator, on these networks. The log has a checkpoint.
-  [[nodiscard]] Answers answers(const std::string& metric);
+  /// Everything that the log has of these metrics from this evaluator, on these networks. The log has a checkpoint.
+  [[nodiscard]] Answers answers(const std::vector<std::string>& metrics);
 
   /// Waits for the batch before and starts to append this one.
   void append(Batch& batch);

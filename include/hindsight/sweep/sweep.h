@@ -32,6 +32,9 @@ struct FactLimit {
 };
 /// Parses "area_mm2=100" for an evaluator with these facts. Error{usage}: nearest fact, or the number that is wrong.
 [[nodiscard]] FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts);
+/// The same for any list of names; `what` they are stands in the message: "a metric of the evaluator".
+[[nodiscard]] FactLimit parse_limit(std::string_view text, const std::vector<std::string>& names,
+                                    std::string_view what);
 
 /// Shard `index` of `count`.
 struct Shard {
@@ -68,7 +71,9 @@ struct SweepOptions {
   std::optional<space::Neighbourhood> around = {};  ///< candidates are walks from a design; `sampler` is not used
   /// Name of the search that asks for the designs one by one (queries.h); `sampler` is not used.
   std::string search = {};
-  std::string objective = {};     ///< metric that `search` and KeepKind::worst compare designs by
+  /// (name, value) of what else decides the questions of `search`, e.g. {"aggregate", "mean"}.
+  std::vector<std::pair<std::string, std::string>> search_settings = {};
+  std::string objective = {};     ///< what `search` and KeepKind::worst compare designs by
   std::optional<Keep> keep = {};  ///< nothing: every row goes to the log
   std::filesystem::path log;
   unsigned threads = 0;             ///< 0 = all that this process may use
@@ -105,6 +110,16 @@ struct WorkloadCounts {
   std::vector<std::pair<std::string, std::uint64_t>> reasons = {};
 };
 
+/// What a search has found so far, earlier runs of it included.
+struct Found {
+  std::uint64_t feasible = 0;  ///< questions that were answered with a score
+  // The best design; the first of equals:
+  std::uint64_t number = 0;         ///< of its question, from 1; 0: there is no feasible one
+  std::string design = {};          ///< text id
+  double score = 0;                 ///< smaller is better
+  std::vector<double> values = {};  ///< networks x metrics of the scoring (queries.h)
+};
+
 struct SweepSummary {
   SweepStatus status = SweepStatus::finished;
   std::string definition_hash;
@@ -116,6 +131,8 @@ struct SweepSummary {
   std::uint64_t accepted = 0;     ///< of those: new designs, all shards
   std::uint64_t designs = 0;      ///< of those: evaluated by this shard
   std::vector<WorkloadCounts> workloads;
+  std::optional<Found> found = {};              ///< of a search
+  std::vector<std::string> found_metrics = {};  ///< whose values `found` has
   // This run:
   bool resumed = false;
   std::uint64_t designs_this_run = 0;
@@ -129,8 +146,8 @@ struct SweepSummary {
 };
 
 /// SHA-256 over everything that decides a sweep's rows and their order: space, sampler, seed, constraints,
-/// networks and how many of them a design takes, evaluator, shard, centre of a walk, objective, rows to keep; for LHS
-/// and with rows to keep also the number of samples, which strata and thresholds depend on.
+/// networks and how many of them a design takes, evaluator, shard, centre of a walk, objective, settings of a search,
+/// rows to keep; for LHS and with rows to keep also the number of samples, which strata and thresholds depend on.
 [[nodiscard]] std::string definition_hash(const SweepOptions& options);
 
 /// Runs, or continues, a sweep of a sequence (not of a search: run_queries).

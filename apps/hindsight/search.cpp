@@ -1,0 +1,129 @@
+/// hindsight search: look for good designs on the simulator itself; every query goes to a log.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "file_roles.h"
+#include "hindsight/accel/metrics.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/evaluator/built_in.h"
+#include "hindsight/report/sweep_summary.h"
+#include "hindsight/study/simulator_search.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+struct Options {
+  std::string space = "edge";
+  std::string workloads;
+  std::string technology = "22nm";
+  study::SearchWords words;
+  std::int64_t queries = 0;
+  std::int64_t seed = 0;
+  std::string log;
+  bool quiet = false;
+  bool json = false;
+};
+
+constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers stay exact
+
+sweep::SweepOptions run_of(const Options& options, const Provenance& provenance) {
+  return {
+      .evaluator = evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology)),
+      .networks = workload::load_networks(options.workloads),
+      .samples = static_cast<std::uint64_t>(options.queries),
+      .seed = static_cast<std::uint64_t>(options.seed),
+      .limits = {},
+      .shard = {},
+      .log = options.log,
+      .quiet = options.quiet,
+      .provenance = provenance};
+}
+
+/// The reason that most of the evaluations have.
+std::string most_frequent_reason(const sweep::SweepSummary& summary) {
+  std::vector<std::pair<std::string, std::uint64_t>> sums;
+  for (const sweep::WorkloadCounts& counts : summary.workloads) {
+    for (const auto& [code, count] : counts.reasons) {
+      const auto known = std::find_if(sums.begin(), sums.end(), [&](const auto& one) { return one.first == code; });
+      if (known == sums.end()) {
+        sums.emplace_back(code, count);
+      } else {
+        known->second += count;
+      }
+    }
+  }
+  const auto most =
+      std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == sums.end() || most->second == 0 ? "the limits of --max" : most->first;
+}
+
+[[noreturn]] void fail_nothing_found(const sweep::SweepSummary& summary) {
+  throw Error(
+      ErrorKind::no_feasible,
+      fmt::format("none of the {} designs asked for is feasible (most often: {}). Give more --queries, or loosen "
+                  "--max?",
+                  with_commas(summary.accepted), most_frequent_reason(summary)));
+}
+
+int run(const Options& options, const Provenance& provenance) {
+  FileRoles()
+      .reads("--space", options.space)
+      .reads("--workloads", options.workloads)
+      .reads("--technology", options.technology)
+      .writes("--log", options.log)
+      .require_usable();
+  sweep::SweepOptions resolved = run_of(options, provenance);
+  const study::SimulatorSearch search = study::resolve_search(options.words, resolved);
+  install_interrupt_handlers();
+  const sweep::SweepSummary summary = study::run_search(resolved, search);
+  if (options.json) {
+    print(report::sweep_json(summary, resolved));
+  } else if (!options.quiet) {
+    print(report::sweep_text(summary, resolved, output_columns()));
+  }
+  if (summary.status == sweep::SweepStatus::interrupted) {
+    remark(summary.accepted > 0 ? "interrupted; what was asked is in the log. Run the same command again to continue:"
+                                : "interrupted; nothing is in the log yet. Run the same command again to start over:");
+    remark(provenance.command_line);
+    return exit_code(ErrorKind::interrupted);
+  }
+  if (summary.found && summary.found->feasible == 0) fail_nothing_found(summary);
+  return 0;
+}
+
+}  // namespace
+
+void add_search(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("search", "Look for good designs on the simulator, into a log");
+  verb->add_option("--workloads,--workload", options->workloads, kWorkloadsHelp)->required();
+  verb->add_option("--queries", options->queries, "Designs to ask for, earlier runs included")
+      ->required()
+      ->check(between(1, kLargestCount));
+  verb->add_option("--log", options->log, "SQLite log of every query; created if missing")->required();
+  verb->add_option("--space", options->space, "Design space [edge]");
+  verb->add_option("--method", options->words.method, "[evolutionary], bayesian, firefly, random");
+  repeatable(verb->add_option("--max", options->words.limits, "Limit METRIC=NUMBER of any metric"));
+  verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
+  verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
+  verb->add_option("--seed", options->seed, "Seed of the search [0]")->check(between(0, kLargestCount));
+  verb->add_option("--technology", options->technology, "Process node [22nm]");
+  verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
+  verb->add_flag("--json", options->json, "Summary as JSON");
+  verb->footer("No query is spent on a design over a --max that is known without one:\n" +
+               join(accel::metric_names_known_before_evaluation(), ", ") +
+               ". The same command continues; --queries may grow.\n"
+               "bayesian takes minutes for 1,000 queries, the others a second.\n"
+               "Example: hindsight search --workloads unet --queries 2000 \\\n"
+               "           --max area_mm2=27 --log searched.sqlite");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,123 @@
+/// Hands a simulator-driven search the evaluator, through the log.
+#include "hindsight/study/simulator_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/metric_direction.h"
+#include "hindsight/optimize/baselines.h"
+#include "hindsight/study/analytic_constraint.h"
+#include "hindsight/study/log_names.h"
+#include "hindsight/sweep/queries.h"
+
+namespace hindsight::study {
+namespace {
+
+dataset::Objective resolve_objective(const std::string& words, const std::vector<std::string>& known) {
+  const std::string text = known_objective(words, known);
+  const bool one_metric = std::find(known.begin(), known.end(), text) != known.end();
+  dataset::Objective objective =
+      dataset::parse_objective(text, one_metric ? log::direction_of(text) : Direction::minimise);
+  for (dataset::Objective::Factor& factor : objective.factors) {
+    factor.short_name.clear();  // "latency" and "latency_s" are one search
+    if (std::find(known.begin(), known.end(), factor.metric) != known.end()) continue;
+    throw Error(ErrorKind::usage, fmt::format("objective '{}': the evaluator gives no '{}'.{}", printable(words),
+                                              printable(factor.metric), did_you_mean(factor.metric, known)));
+  }
+  return objective;
+}
+
+/// Adds a metric that is not there yet; its place.
+std::size_t place_of(const std::string& metric, std::vector<std::string>& metrics) {
+  const auto found = std::find(metrics.begin(), metrics.end(), metric);
+  const auto place = static_cast<std::size_t>(found - metrics.begin());
+  if (found == metrics.end()) metrics.push_back(metric);
+  return place;
+}
+
+/// Metrics of the objective first, then those that are limited.
+sweep::Scoring scoring_of(const SimulatorSearch& search) {
+  sweep::Scoring scoring;
+  std::vector<std::pair<std::size_t, double>> factors, limits;  // place among the metrics, with exponent or limit
+  for (const dataset::Objective::Factor& factor : search.objective.factors) {
+    factors.emplace_back(place_of(factor.metric, scoring.metrics), factor.exponent);
+  }
+  for (const sweep::FactLimit& bound : search.outcome_limits) {
+    limits.emplace_back(place_of(bound.fact, scoring.metrics), bound.limit);
+  }
+  const std::size_t metrics = scoring.metrics.size();
+  scoring.score = [=, aggregate = search.aggregate](std::span<const double> values) -> std::optional<double> {
+    std::vector<double> objectives;
+    for (std::size_t first = 0; first < values.size(); first += metrics) {
+      for (const auto& [place, limit] : limits) {
+        if (values[first + place] > limit) return std::nullopt;
+      }
+      double product = 1;
+      for (const auto& [place, exponent] : factors) product *= std::pow(values[first + place], exponent);
+      if (!std::isfinite(product)) return std::nullopt;  // more is better, and there is nothing
+      objectives.push_back(product);
+    }
+    const bool alone = objectives.size() == 1;  // a logarithm would cost its last digit
+    return alone ? objectives[0] : optimize::aggregate_value(objectives, aggregate, {});
+  };
+  return scoring;
+}
+
+}  // namespace
+
+SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sweep) {
+  SimulatorSearch search;
+  search.method = optimize::parse_online_method(words.method);
+  search.objective = resolve_objective(words.objective, sweep.evaluator->metrics());
+  search.aggregate = optimize::parse_aggregate(words.aggregate);
+  if (search.aggregate == optimize::Aggregate::weighted) {
+    throw Error(ErrorKind::usage, "--aggregate weighted: a search has no weights. Use mean, worst or geomean?");
+  }
+  sweep.search = words.method;
+  sweep.objective = to_string(search.objective);
+  sweep.search_settings = {{"aggregate", optimize::to_string(search.aggregate)}};
+  const std::vector<std::string>& facts = sweep.evaluator->fact_names();
+  for (const std::string& text : words.limits) {
+    const sweep::FactLimit bound = sweep::parse_limit(text, sweep.evaluator->metrics(), "a metric of the evaluator");
+    if (std::find(facts.begin(), facts.end(), bound.fact) != facts.end()) {
+      sweep.limits.push_back(bound);
+      continue;
+    }
+    const auto same = [&](const sweep::FactLimit& other) { return other.fact == bound.fact; };
+    if (std::any_of(search.outcome_limits.begin(), search.outcome_limits.end(), same)) {
+      throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
+    }
+    search.outcome_limits.push_back(bound);
+  }
+  std::vector<std::string> outcomes;
+  for (const sweep::FactLimit& bound : search.outcome_limits) {
+    outcomes.push_back(fmt::format("{}<={}", bound.fact, shortest(bound.limit)));
+  }
+  std::sort(outcomes.begin(), outcomes.end());
+  if (!outcomes.empty()) sweep.search_settings.emplace_back("max_of_evaluations", join(outcomes, " "));
+  return search;
+}
+
+optimize::Problem problem_within(const sweep::SweepOptions& options) {
+  optimize::Problem problem{.space = &options.space(), .allowed = {}, .constraints = {}, .model = {}};
+  problem.allowed.resize(options.space().parameters().size());
+  for (const sweep::FactLimit& bound : options.limits) {
+    auto constraint = analytic_constraint(options.evaluator, bound.fact, bound.limit);
+    HINDSIGHT_EXPECT(constraint.has_value());  // run_queries knows the limits as facts
+    problem.constraints.push_back(std::move(*constraint));
+  }
+  return problem;
+}
+
+sweep::SweepSummary run_search(const sweep::SweepOptions& options, const SimulatorSearch& search) {
+  HINDSIGHT_EXPECT(options.search == optimize::to_string(search.method));
+  return sweep::run_queries(options, scoring_of(search), [&](const sweep::Ask& ask) {
+    (void)optimize::optimize_online(search.method, problem_within(options), ask, options.samples, options.seed);
+  });
+}
+
+}  // namespace hindsight::study

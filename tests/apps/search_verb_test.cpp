@@ -1,0 +1,94 @@
+/// Can a user search on the simulator: logged, continued after Ctrl-C, with the best found, and 3 when there is none?
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/app_fixture.h"
+#include "hindsight/log/query.h"
+#include "sweep/sweep_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class SearchVerb : public AppTest {
+ protected:
+  [[nodiscard]] std::vector<std::string> command(const std::string& log,
+                                                 const std::vector<std::string>& options) const {
+    std::vector<std::string> arguments{"search", "--workloads", "m6", "--log", file(log)};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return arguments;
+  }
+  [[nodiscard]] Json searched(const std::string& log, const std::vector<std::string>& options) const {
+    std::vector<std::string> arguments = command(log, options);
+    arguments.insert(arguments.end(), {"--json", "--quiet"});
+    const Outcome outcome = hindsight(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    return Json::parse(outcome.out, nullptr, false);
+  }
+};
+
+TEST_F(SearchVerb, SaysTheBestThatTheLogHas) {
+  const Json json = searched("a.sqlite", {"--space", "tiny", "--queries", "100", "--max", "area_mm2=40"});
+  EXPECT_EQ(json.at("status"), "finished");
+  EXPECT_EQ(json.at("sampler"), "evolutionary");
+  EXPECT_EQ(json.at("rows_inserted"), 100);
+  const Json& found = json.at("found");
+  EXPECT_EQ(found.at("feasible").get<int>() + found.at("infeasible").get<int>(), 100);
+  const log::Log log = log::Log::open(file("a.sqlite"), log::OpenMode::read_only);
+  const auto best = log::best_designs(log, "m6", "latency_s", 1);
+  EXPECT_EQ(found.at("metrics").at("m6").at("latency_s"), best.at(0).values.at(0));
+  EXPECT_EQ(found.at("score"), best.at(0).values.at(0));
+
+  const Outcome simulated = hindsight(
+      {"simulate", "--space", "tiny", "--workload", "m6", "--json", "--design", found.at("design").get<std::string>()});
+  EXPECT_THAT(simulated.out, HasSubstr(best.at(0).design_text_id));
+
+  const Outcome text = hindsight(command("a.sqlite", {"--space", "tiny", "--queries", "100", "--max", "area_mm2=40"}));
+  EXPECT_THAT(text.out, HasSubstr("already finished"));
+  EXPECT_THAT(text.out, HasSubstr("best found: query " + found.at("query").dump()));
+  EXPECT_THAT(text.out, HasSubstr("infeasible: " + found.at("infeasible").dump() + " of 100 queries"));
+  EXPECT_THAT(text.out, HasSubstr(best.at(0).design_text_id));
+}
+
+TEST_F(SearchVerb, EndsWith3WhenNothingFeasibleWasFoundAndKeepsTheLog) {
+  // Nothing runs on 1 mm2.
+  const Outcome outcome = hindsight(command("none.sqlite", {"--queries", "15", "--max", "area_mm2=1", "--quiet"}));
+  expect_one_line_error(outcome, 3, "none of the 15 designs asked for is feasible (most often: ");
+  EXPECT_EQ(sweep::test::rows(file("none.sqlite")).size(), 15U);
+}
+
+TEST_F(SearchVerb, RefusesInOneLineAndWritesNoLog) {
+  const auto refused = [&](int code, const std::vector<std::string>& options, const std::string& part) {
+    expect_one_line_error(hindsight(command("no.sqlite", options)), code, part);
+    EXPECT_FALSE(std::filesystem::exists(file("no.sqlite")));
+  };
+  refused(2, {}, "--queries");
+  refused(2, {"--queries", "0"}, "--queries");
+  refused(2, {"--queries", "5", "--method", "bayes"}, "bayesian");
+  refused(2, {"--queries", "5", "--objective", "latencys"}, "latency");
+  refused(2, {"--queries", "5", "--aggregate", "weighted"}, "no weights");
+  refused(2, {"--queries", "5", "--max", "area=3"}, "area_mm2");
+  refused(3, {"--queries", "5", "--max", "area_mm2=0.001"}, "the smallest has");
+}
+
+TEST_F(SearchVerb, ContinuesAfterCtrlC) {
+  const std::vector<std::string> options{"--queries", "6000", "--max", "area_mm2=27", "--seed", "4", "--quiet"};
+  Process process(command("a.sqlite", options));
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  process.send(SIGINT);
+  const Outcome first = process.wait();
+  EXPECT_EQ(first.exit_code, 130) << first.err << "\nit had finished before the signal?";
+  EXPECT_THAT(first.err, HasSubstr("Run the same command again"));
+  EXPECT_EQ(searched("a.sqlite", options).at("status"), "finished");
+  const Json whole = searched("b.sqlite", options);
+  EXPECT_EQ(sweep::test::rows(file("a.sqlite")), sweep::test::rows(file("b.sqlite")));
+  EXPECT_EQ(searched("a.sqlite", options).at("found"), whole.at("found"));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
