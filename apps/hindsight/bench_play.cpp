@@ -9,15 +9,13 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/report/play.h"
 #include "output.h"
 #include "verbs.h"
 
 namespace hindsight::app {
 namespace {
-
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;  // JSON numbers stay exact
-constexpr int kMostThreads = 4096;
 
 struct ExportOptions {
   std::string task, out;
@@ -80,7 +78,8 @@ void add_export(CLI::App& group, Session& session) {
   CLI::App* verb = group.add_subcommand("export", "Write a task's log, space and limits to a folder");
   verb->add_option("TASK", options->task, "See `hindsight bench tasks`")->required();
   verb->add_option("--out", options->out, "New folder")->required();
-  verb->add_option("--seed", options->seed, "Seed of the log [1, the study's]")->check(between(0, kLargestSeed));
+  verb->add_option("--seed", options->seed, "Seed of the log [1, the study's]")
+      ->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->footer(

@@ -17,7 +17,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct OptimumOptions {
   study::OptimumRequest request;
   std::string aggregate;
   std::int64_t top = 1;
@@ -37,7 +37,7 @@ accel::optimum::Watch watch_with(Progress& progress) {
   };
 }
 
-int run(const Options& options, const Provenance& provenance) {
+int run(const OptimumOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--space", options.request.space)
       .reads("--workloads", options.request.workloads)
@@ -62,7 +62,7 @@ int run(const Options& options, const Provenance& provenance) {
 }  // namespace
 
 void add_optimum(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OptimumOptions>();
   study::OptimumRequest& request = options->request;
   CLI::App* verb = app.add_subcommand("optimum", "The exact best of all designs of a space");
   verb->add_option("--workloads,--workload", request.workloads, kWorkloadsHelp)->required();

@@ -9,6 +9,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/study/simulator_search.h"
@@ -18,7 +19,7 @@
 namespace hindsight::app {
 namespace {
 
-struct Options {
+struct SearchOptions {
   std::string space = "edge";
   std::string workloads;
   std::string technology = "22nm";
@@ -30,9 +31,7 @@ struct Options {
   bool json = false;
 };
 
-constexpr std::int64_t kLargestCount = std::int64_t{1} << 53;  // JSON numbers stay exact
-
-sweep::SweepOptions run_of(const Options& options, const Provenance& provenance) {
+sweep::SweepOptions run_of(const SearchOptions& options, const Provenance& provenance) {
   return {
       .evaluator = evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology)),
       .networks = workload::load_networks(options.workloads),
@@ -71,7 +70,7 @@ std::string most_frequent_reason(const sweep::SweepSummary& summary) {
                   with_commas(summary.accepted), most_frequent_reason(summary)));
 }
 
-int run(const Options& options, const Provenance& provenance) {
+int run(const SearchOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--space", options.space)
       .reads("--workloads", options.workloads)
@@ -100,19 +99,19 @@ int run(const Options& options, const Provenance& provenance) {
 }  // namespace
 
 void add_search(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SearchOptions>();
   CLI::App* verb = app.add_subcommand("search", "Look for good designs on the simulator, into a log");
   verb->add_option("--workloads,--workload", options->workloads, kWorkloadsHelp)->required();
   verb->add_option("--queries", options->queries, "Designs to ask for, earlier runs included")
       ->required()
-      ->check(between(1, kLargestCount));
+      ->check(between(1, kLargestExactInteger));
   verb->add_option("--log", options->log, "SQLite log of every query; created if missing")->required();
   verb->add_option("--space", options->space, "Design space [edge]");
   verb->add_option("--method", options->words.method, "[evolutionary], bayesian, firefly, random");
   repeatable(verb->add_option("--max", options->words.limits, "Limit METRIC=NUMBER of any metric"));
   verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
-  verb->add_option("--seed", options->seed, "Seed of the search [0]")->check(between(0, kLargestCount));
+  verb->add_option("--seed", options->seed, "Seed of the search [0]")->check(between(0, kLargestExactInteger));
   verb->add_option("--technology", options->technology, "Process node [22nm]");
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");

@@ -67,10 +67,10 @@ struct Question {
 
 /// On an axis of one PE all splits mean the same: only those with n on x and m on y are kept there. A depthwise layer
 /// has no sum over channels to split.
-constexpr bool is_possible(GridSplit split, const Question& asked) {
-  if (asked.config.pes_x <= 1.0 && split.x != GemmDimension::n) return false;
-  if (asked.config.pes_y <= 1.0 && split.y != GemmDimension::m) return false;
-  return !asked.layer.depthwise || (split.x != GemmDimension::k && split.y != GemmDimension::k);
+constexpr bool is_possible(GridSplit split, const LayerShape& layer, const AcceleratorConfig& config) {
+  if (config.pes_x <= 1.0 && split.x != GemmDimension::n) return false;
+  if (config.pes_y <= 1.0 && split.y != GemmDimension::m) return false;
+  return !layer.depthwise || (split.x != GemmDimension::k && split.y != GemmDimension::k);
 }
 
 constexpr double noc_bytes(const NocLoad& load) { return load.weight_bytes + load.input_bytes + load.output_bytes; }
@@ -283,7 +283,7 @@ constexpr Mapping misfit_of(const Question& asked) {
   Mapping misfit;
   misfit.steady_cycles = std::numeric_limits<double>::infinity();
   for (const GridSplit split : grid_splits) {
-    if (!is_possible(split, asked)) continue;
+    if (!is_possible(split, asked.layer, asked.config)) continue;
     const SmallestTile tile =
         smallest_tile(asked.layer, pe_share(asked.layer, split, asked.config.pes_x, asked.config.pes_y));
     if (!fits(tile, asked.memory)) {
@@ -321,7 +321,7 @@ constexpr Mapping misfit_of(const Question& asked) {
 #pragma GCC unroll 8  // the splits: what several of them divide is divided once
 #endif
   for (const GridSplit split : grid_splits) {
-    if (!mapper_detail::is_possible(split, asked)) continue;
+    if (!mapper_detail::is_possible(split, asked.layer, asked.config)) continue;
     mapper_detail::SplitBound& bound = splits[count];
     bound.split = split;
     bound.pe = pe_share(layer, split, config.pes_x, config.pes_y);

@@ -85,9 +85,8 @@ struct LayerDram {
 template <class Visit>
 constexpr void for_each_split(const LayerShape& layer, const AcceleratorConfig& config, const Visit& visit) {
   for (const GridSplit split : kGridSplits) {
-    if (mapper_detail::is_redundant(split, config)) continue;
-    if (layer.depthwise && (split.x == GemmDimension::k || split.y == GemmDimension::k)) continue;
-    visit(split, pe_share(layer, split, config.pes_x, config.pes_y));
+    if (mapper_detail::is_possible(split, layer, config))
+      visit(split, pe_share(layer, split, config.pes_x, config.pes_y));
   }
 }
 /// Calls visit(core) for every split of a PE's cores that the mapper tries.
