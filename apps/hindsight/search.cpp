@@ -108,7 +108,9 @@ void add_search(CLI::App& app, Session& session) {
   verb->add_option("--log", options->log, "SQLite log of every query; created if missing")->required();
   verb->add_option("--space", options->space, "Design space [edge]");
   verb->add_option("--method", options->words.method, "[evolutionary], bayesian, firefly, random");
-  repeatable(verb->add_option("--max", options->words.limits, "Limit METRIC=NUMBER of any metric"));
+  repeatable(verb->add_option("--max", options->words.limits.max, "Limit NAME=NUMBER: any metric, or parameter"));
+  repeatable(verb->add_option("--min", options->words.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
+  repeatable(verb->add_option("--set", options->words.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
   verb->add_option("--seed", options->seed, "Seed of the search [0]")->check(between(0, kLargestExactInteger));

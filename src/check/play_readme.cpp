@@ -49,8 +49,8 @@ constexpr const char* kFiles = R"(
 ## Rules
 
 Use what is in this folder, and any knowledge of accelerators. Do not ask a simulator about designs: what is measured is
-what a log teaches. (A method that asks may still be scored; say so in its name.) Area and peak power are no secret: they
-need no simulation, and
+what a log teaches. (A method that asks may still be scored; say so in its name.) Area and peak power are no secret:
+they need no simulation, and
 
     hindsight bench facts DESIGNS.csv
 

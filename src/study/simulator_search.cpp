@@ -67,6 +67,18 @@ sweep::Scoring scoring_of(const SimulatorSearch& search) {
   return scoring;
 }
 
+/// "pes_x=2,4 compute_lanes=16": the values that are left of parameters that are bounded.
+std::string values_of(const optimize::AllowedLevels& allowed, const space::DesignSpace& space) {
+  std::vector<std::string> bounded;
+  for (std::size_t p = 0; p < allowed.size(); ++p) {
+    if (allowed[p].empty()) continue;
+    std::vector<std::string> labels;
+    for (const std::uint16_t level : allowed[p]) labels.push_back(space.parameters()[p].labels[level]);
+    bounded.push_back(space.parameters()[p].name + "=" + join(labels, ","));
+  }
+  return join(bounded, " ");
+}
+
 }  // namespace
 
 SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sweep) {
@@ -81,24 +93,19 @@ SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sw
   sweep.objective = to_string(search.objective);
   sweep.search_settings = {{"aggregate", optimize::to_string(search.aggregate)}};
   const std::vector<std::string>& facts = sweep.evaluator->fact_names();
-  for (const std::string& text : words.limits) {
-    const sweep::FactLimit bound = sweep::parse_limit(text, sweep.evaluator->metrics(), "a metric of the evaluator");
-    if (std::find(facts.begin(), facts.end(), bound.fact) != facts.end()) {
-      sweep.limits.push_back(bound);
-      continue;
-    }
-    const auto same = [&](const sweep::FactLimit& other) { return other.fact == bound.fact; };
-    if (std::any_of(search.outcome_limits.begin(), search.outcome_limits.end(), same)) {
-      throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
-    }
-    search.outcome_limits.push_back(bound);
-  }
+  const SpaceLimits limits = resolve_space_limits(words.limits, sweep.space(), sweep.evaluator->metrics());
   std::vector<std::string> outcomes;
-  for (const sweep::FactLimit& bound : search.outcome_limits) {
-    outcomes.push_back(fmt::format("{}<={}", bound.fact, shortest(bound.limit)));
+  for (const auto& [metric, most] : limits.metrics) {
+    const bool fact = std::find(facts.begin(), facts.end(), metric) != facts.end();
+    (fact ? sweep.limits : search.outcome_limits).push_back({.fact = metric, .limit = most});
+    if (!fact) outcomes.push_back(fmt::format("{}<={}", metric, shortest(most)));
   }
   std::sort(outcomes.begin(), outcomes.end());
   if (!outcomes.empty()) sweep.search_settings.emplace_back("max_of_evaluations", join(outcomes, " "));
+  search.allowed = limits.allowed;
+  if (const std::string values = values_of(search.allowed, sweep.space()); !values.empty()) {
+    sweep.search_settings.emplace_back("values", values);
+  }
   return search;
 }
 
@@ -116,7 +123,9 @@ optimize::Problem problem_within(const sweep::SweepOptions& options) {
 sweep::SweepSummary run_search(const sweep::SweepOptions& options, const SimulatorSearch& search) {
   HINDSIGHT_EXPECT(options.search == optimize::to_string(search.method));
   return sweep::run_queries(options, scoring_of(search), [&](const sweep::Ask& ask) {
-    (void)optimize::optimize_online(search.method, problem_within(options), ask, options.samples, options.seed);
+    optimize::Problem problem = problem_within(options);
+    problem.allowed = search.allowed;
+    (void)optimize::optimize_online(search.method, problem, ask, options.samples, options.seed);
   });
 }
 

@@ -19,17 +19,13 @@ constexpr int kSequenceVersion = 1;
 }  // namespace
 
 FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts) {
-  return parse_limit(text, facts, "a metric that is known before a design is evaluated");
-}
-
-FactLimit parse_limit(std::string_view text, const std::vector<std::string>& names, std::string_view what) {
   const std::vector<std::string> pieces = split(text, '=');
   if (pieces.size() != 2) {
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a limit. Write METRIC=NUMBER, e.g. area_mm2=100", text));
   }
-  if (std::find(names.begin(), names.end(), pieces[0]) == names.end()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("'{}' is not {}.{}", printable(pieces[0]), what, did_you_mean(pieces[0], names)));
+  if (std::find(facts.begin(), facts.end(), pieces[0]) == facts.end()) {
+    throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
+                                              pieces[0], did_you_mean(pieces[0], facts)));
   }
   const auto limit = parse_double(pieces[1]);
   if (!limit || !(*limit > 0)) {

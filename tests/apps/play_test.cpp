@@ -203,8 +203,8 @@ TEST_F(Play, LeavesNothingBehindWhenItFails) {
 
 TEST_F(Play, LeavesNothingBehindAfterCtrlC) {
   Process process({"bench", "export", "multi/nine@100", "--out", file("nine"), "--quiet"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));
-  EXPECT_THAT(names(folder_), ::testing::Not(IsEmpty())) << "or it had not begun";
+  for (int i = 0; i < 1000 && names(folder_).empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_THAT(names(folder_), ::testing::Not(IsEmpty())) << "it has not begun";
   process.send(SIGINT);
   EXPECT_EQ(process.wait().exit_code, 130);
   EXPECT_THAT(names(folder_), IsEmpty());

@@ -55,6 +55,21 @@ TEST_F(SearchVerb, SaysTheBestThatTheLogHas) {
   EXPECT_THAT(text.out, HasSubstr(best.at(0).design_text_id));
 }
 
+TEST_F(SearchVerb, OfEveryDesignAgreesWithTheExactOptimum) {
+  const std::vector<std::string> limits{"--space",     "tiny",  "--max",
+                                        "area_mm2=30", "--set", "dram_bandwidth_gb_per_s=10"};
+  for (const std::string objective : {"latency", "edp"}) {
+    std::vector<std::string> options{"--queries", "500", "--objective", objective};
+    options.insert(options.end(), limits.begin(), limits.end());
+    const Json searched = this->searched(objective + ".sqlite", options);
+    EXPECT_EQ(searched.at("status"), "exhausted");
+    std::vector<std::string> optimum{"optimum", "--workloads", "m6", "--objective", objective, "--json"};
+    optimum.insert(optimum.end(), limits.begin(), limits.end());
+    const Json best = Json::parse(hindsight(optimum).out).at("designs").at(0);
+    EXPECT_DOUBLE_EQ(searched.at("found").at("score").get<double>(), best.at("value").get<double>());
+  }
+}
+
 TEST_F(SearchVerb, EndsWith3WhenNothingFeasibleWasFoundAndKeepsTheLog) {
   // Nothing runs on 1 mm2.
   const Outcome outcome = hindsight(command("none.sqlite", {"--queries", "15", "--max", "area_mm2=1", "--quiet"}));
@@ -79,7 +94,9 @@ TEST_F(SearchVerb, RefusesInOneLineAndWritesNoLog) {
 TEST_F(SearchVerb, ContinuesAfterCtrlC) {
   const std::vector<std::string> options{"--queries", "6000", "--max", "area_mm2=27", "--seed", "4", "--quiet"};
   Process process(command("a.sqlite", options));
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  for (int i = 0; i < 1000 && !std::filesystem::exists(file("a.sqlite")); ++i) {  // the first batch, of twelve
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   process.send(SIGINT);
   const Outcome first = process.wait();
   EXPECT_EQ(first.exit_code, 130) << first.err << "\nit had finished before the signal?";

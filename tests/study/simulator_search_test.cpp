@@ -33,6 +33,8 @@ Prepared prepared(const std::filesystem::path& log, std::uint64_t queries, const
   return result;
 }
 
+LimitWords at_most(std::vector<std::string> limits) { return {.set = {}, .min = {}, .max = std::move(limits)}; }
+
 /// The smallest score over the whole space by asking for every design, and how many have one.
 struct Truth {
   double best = std::numeric_limits<double>::infinity();
@@ -57,7 +59,7 @@ double metric(const evaluator::Row& row, const std::string& name) { return evalu
 TEST(SimulatorSearch, OfAWholeSpaceFindsItsBestByEveryMethod) {
   const TemporaryFolder folder;
   for (const std::string method : {"random", "evolutionary", "firefly"}) {
-    const auto [options, search] = prepared(folder / (method + ".sqlite"), 5000, {.method = method, .limits = {}});
+    const auto [options, search] = prepared(folder / (method + ".sqlite"), 5000, {.method = method});
     const sweep::SweepSummary summary = run_search(options, search);
     EXPECT_EQ(summary.status, sweep::SweepStatus::exhausted) << "the space has 384 designs";
     const Truth truth = truth_of(options, [](const std::vector<evaluator::Row>& rows) -> std::optional<double> {
@@ -73,8 +75,7 @@ TEST(SimulatorSearch, OfAWholeSpaceFindsItsBestByEveryMethod) {
 
 TEST(SimulatorSearch, TakesProductsOfPowersAndTheWorstOfSeveralWorkloads) {
   const TemporaryFolder folder;
-  const auto [options, search] =
-      prepared(folder / "a.sqlite", 384, {.objective = "edp", .aggregate = "worst", .limits = {}});
+  const auto [options, search] = prepared(folder / "a.sqlite", 384, {.objective = "edp", .aggregate = "worst"});
   const Truth truth = truth_of(options, [](const std::vector<evaluator::Row>& rows) -> std::optional<double> {
     return std::max(metric(rows[0], "latency_s") * metric(rows[0], "energy_j"),
                     metric(rows[1], "latency_s") * metric(rows[1], "energy_j"));
@@ -84,7 +85,7 @@ TEST(SimulatorSearch, TakesProductsOfPowersAndTheWorstOfSeveralWorkloads) {
 
 TEST(SimulatorSearch, HoldsLimitsOfDesignsAndOfTheirEvaluations) {
   const TemporaryFolder folder;
-  SearchWords words{.limits = {"area_mm2=20"}};
+  SearchWords words{.limits = at_most({"area_mm2=20"})};
   const Prepared by_area = prepared(folder / "area.sqlite", 384, words);
   const auto inside = [](const std::vector<evaluator::Row>& rows, double watts) -> std::optional<double> {
     const bool within = metric(rows[0], "area_mm2") <= 20 && metric(rows[0], "average_power_w") <= watts &&
@@ -101,7 +102,7 @@ TEST(SimulatorSearch, HoldsLimitsOfDesignsAndOfTheirEvaluations) {
   const auto best = by_area.options.evaluator->evaluate(by_area.options.space().parse_design(all.found->design).levels,
                                                         by_area.options.networks);
   const double watts = std::max(metric(best[0], "average_power_w"), metric(best[1], "average_power_w")) * (1 - 1e-6);
-  words.limits.push_back("average_power_w=" + shortest(watts));
+  words.limits.max.push_back("average_power_w=" + shortest(watts));
   const Prepared by_power = prepared(folder / "power.sqlite", 384, words);
   const sweep::SweepSummary few = run_search(by_power.options, by_power.search);
   const Truth cool = truth_of(by_power.options, [&](const auto& rows) { return inside(rows, watts); });
@@ -110,10 +111,26 @@ TEST(SimulatorSearch, HoldsLimitsOfDesignsAndOfTheirEvaluations) {
   EXPECT_EQ(few.found->feasible, cool.feasible);
 }
 
+TEST(SimulatorSearch, AsksForAllowedValuesOnly) {
+  const TemporaryFolder folder;
+  const SearchWords words{.limits = {.set = {"pes_x=4"}, .min = {"compute_lanes=8"}, .max = {"area_mm2=100"}}};
+  const Prepared some = prepared(folder / "a.sqlite", 384, words);
+  const sweep::SweepSummary summary = run_search(some.options, some.search);
+  EXPECT_EQ(summary.status, sweep::SweepStatus::exhausted);
+  EXPECT_LE(summary.accepted, 64U);  // of 384 designs one in three has this pes_x, one in two of them these lanes
+  EXPECT_GT(summary.accepted, 0U);
+  const log::Log log = log::Log::open(some.options.log, log::OpenMode::read_only);
+  log::for_each_evaluation(log, {}, log::Detail::columns, [&](const log::EvaluationRecord& record) {
+    EXPECT_THAT(record.design_text_id, HasSubstr("pes_x=4,"));
+    EXPECT_THAT(record.design_text_id, HasSubstr("compute_lanes=16,"));
+    return true;
+  });
+}
+
 TEST(SimulatorSearch, IsTheSameWhenInterruptedAndWhenItGrows) {
   const TemporaryFolder folder;
   for (const std::string method : {"evolutionary", "bayesian"}) {
-    const SearchWords words{.method = method, .objective = "edp", .limits = {"area_mm2=100"}};
+    const SearchWords words{.method = method, .objective = "edp", .limits = at_most({"area_mm2=100"})};
     const Prepared whole = prepared(folder / (method + "_whole.sqlite"), 60, words);
     const sweep::SweepSummary expected = run_search(whole.options, whole.search);
     Prepared parts = prepared(folder / (method + "_parts.sqlite"), 40, words);
@@ -166,7 +183,7 @@ TEST(SimulatorSearch, WorksInASpaceOfMoreDesignsThanANumberCounts) {
   sweep::SweepOptions options = sweep::test::options(folder / "huge.sqlite", 200);
   options.evaluator = evaluator::built_in(huge, accel::load_technology("22nm"));
   options.networks.pop_back();
-  const SimulatorSearch search = resolve_search({.limits = {"area_mm2=40"}}, options);
+  const SimulatorSearch search = resolve_search({.limits = at_most({"area_mm2=40"})}, options);
   const sweep::SweepSummary summary = run_search(options, search);
   EXPECT_EQ(summary.status, sweep::SweepStatus::finished);
   EXPECT_EQ(summary.rows_inserted, 200U);
@@ -180,11 +197,11 @@ TEST(SimulatorSearch, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     return std::string(error.what());
   };
-  EXPECT_THAT(message({.method = "evolution", .limits = {}}), HasSubstr("evolutionary"));
-  EXPECT_THAT(message({.objective = "latensy_s", .limits = {}}), HasSubstr("latency_s"));
-  EXPECT_THAT(message({.aggregate = "weighted", .limits = {}}), HasSubstr("no weights"));
-  EXPECT_THAT(message({.limits = {"aera_mm2=3"}}), HasSubstr("area_mm2"));
-  EXPECT_THAT(message({.limits = {"average_power_w=3", "average_power_w=4"}}), HasSubstr("given twice"));
+  EXPECT_THAT(message({.method = "evolution"}), HasSubstr("evolutionary"));
+  EXPECT_THAT(message({.objective = "latensy_s"}), HasSubstr("latency_s"));
+  EXPECT_THAT(message({.aggregate = "weighted"}), HasSubstr("no weights"));
+  EXPECT_THAT(message({.limits = at_most({"aera_mm2=3"})}), HasSubstr("area_mm2"));
+  EXPECT_THAT(message({.limits = {.set = {"pes_x=3"}, .min = {}, .max = {}}}), HasSubstr("pes_x has no such value"));
   EXPECT_FALSE(std::filesystem::exists(folder / "a.sqlite"));
 }
 
@@ -193,13 +210,15 @@ TEST(SimulatorSearch, IsAnotherOneWithAnotherSettingAndTheSameByAnyNameOfItsObje
   const auto hash = [&](const SearchWords& words) {
     return sweep::definition_hash(prepared(folder / "a.sqlite", 10, words).options);
   };
-  const std::string usual = hash({.limits = {}});
-  EXPECT_EQ(hash({.objective = "latency", .limits = {}}), usual);
-  EXPECT_NE(hash({.method = "random", .limits = {}}), usual);
-  EXPECT_NE(hash({.objective = "edp", .limits = {}}), usual);
-  EXPECT_NE(hash({.aggregate = "mean", .limits = {}}), usual);
-  EXPECT_NE(hash({.limits = {"area_mm2=27"}}), usual);
-  EXPECT_NE(hash({.limits = {"average_power_w=2"}}), usual);
+  const std::string usual = hash({});
+  EXPECT_EQ(hash({.objective = "latency"}), usual);
+  EXPECT_NE(hash({.method = "random"}), usual);
+  EXPECT_NE(hash({.objective = "edp"}), usual);
+  EXPECT_NE(hash({.aggregate = "mean"}), usual);
+  EXPECT_NE(hash({.limits = at_most({"area_mm2=27"})}), usual);
+  EXPECT_NE(hash({.limits = at_most({"average_power_w=2"})}), usual);
+  EXPECT_NE(hash({.limits = at_most({"pes_x=4"})}), usual);
+  EXPECT_EQ(hash({.limits = at_most({"pes_x=4"})}), hash({.limits = {.set = {"pes_x=2..4"}, .min = {}, .max = {}}}));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "hindsight/dataset/objective.h"
 #include "hindsight/optimize/online.h"
 #include "hindsight/optimize/propose.h"
+#include "hindsight/study/limits.h"
 #include "hindsight/sweep/sweep.h"
 
 namespace hindsight::study {
@@ -21,6 +22,7 @@ struct SimulatorSearch {
   optimize::Aggregate aggregate = optimize::Aggregate::geomean;
   /// Limits of metrics that only an evaluation knows; a design that exceeds one on any network counts as infeasible.
   std::vector<sweep::FactLimit> outcome_limits;
+  optimize::AllowedLevels allowed = {};  ///< one list per parameter, empty: all its levels
 };
 
 /// What a user writes.
@@ -29,12 +31,13 @@ struct SearchWords {
   /// A metric, a short name, or a product of powers of metrics. One metric of which more is better is maximised.
   std::string objective = "latency_s";
   std::string aggregate = "geomean";
-  std::vector<std::string> limits;  ///< METRIC=NUMBER
+  LimitWords limits = {};
 };
 /// Limits that the evaluator knows before an evaluation are put into `sweep.limits` (no query is spent on designs
 /// beyond them), the others into the search. Sets in `sweep` what tells its run from others: search, objective and
-/// settings. Error{usage}: an unknown method, objective, metric or aggregate; the aggregate `weighted`, which needs
-/// weights.
+/// settings.
+/// Error{usage}: an unknown method, objective, metric, parameter or aggregate; the aggregate `weighted`, which needs
+/// weights. Error{no_feasible} when a parameter has no value left.
 [[nodiscard]] SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sweep);
 
 /// Asks for at most `options.samples` different designs within `options.limits`, seeded by `options.seed`; infeasible
@@ -42,7 +45,7 @@ struct SearchWords {
 /// Errors: see sweep::run_queries and optimize::optimize_online.
 [[nodiscard]] sweep::SweepSummary run_search(const sweep::SweepOptions& options, const SimulatorSearch& search);
 
-/// The evaluator's whole space within `options.limits`, which are facts of it. Its model is empty.
+/// The evaluator's whole space within `options.limits`, which are facts of it; no model.
 [[nodiscard]] optimize::Problem problem_within(const sweep::SweepOptions& options);
 
 }  // namespace hindsight::study

@@ -32,9 +32,6 @@ struct FactLimit {
 };
 /// Parses "area_mm2=100" for an evaluator with these facts. Error{usage}: nearest fact, or the number that is wrong.
 [[nodiscard]] FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts);
-/// The same for any list of names; `what` they are stands in the message: "a metric of the evaluator".
-[[nodiscard]] FactLimit parse_limit(std::string_view text, const std::vector<std::string>& names,
-                                    std::string_view what);
 
 /// Shard `index` of `count`.
 struct Shard {
