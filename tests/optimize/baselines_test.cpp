@@ -45,7 +45,7 @@ TEST(AggregateValue, IsWhatItsNameSays) {
   EXPECT_DOUBLE_EQ(aggregate_value(values, Aggregate::mean, {}), 5);
   EXPECT_DOUBLE_EQ(aggregate_value(values, Aggregate::worst, {}), 8);
   EXPECT_NEAR(aggregate_value(values, Aggregate::geomean, {}), 4, hindsight::test::kRounding);
-  EXPECT_DOUBLE_EQ(aggregate_value(values, Aggregate::weighted, {3, 1}), 3.5);
+  EXPECT_DOUBLE_EQ(aggregate_value(values, Aggregate::weighted, std::vector<double>{3, 1}), 3.5);
 }
 
 TEST(BestInLog, OfOneApplicationIsItsBestFeasibleRow) {
