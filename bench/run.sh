@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One table of ratios: what evaluation, log, sweep and the exact optimum reach of what this machine can do.
+# One table of ratios: what evaluation, log and sweep reach of what this machine can do.
 set -euo pipefail
 
 usage() {

@@ -34,25 +34,29 @@ SramCost banked_sram_cost(const Technology& technology, double bytes) {
   return cost;
 }
 
-PeakPower peak_power(const ChipFacts& chip) {
-  const AcceleratorConfig& config = chip.config;
+double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memories, const EventEnergy& event,
+                       double leakage_w) {
   const double accumulator_pj =
-      kAccumulatorBytes * (chip.activation_memory.read_pj_per_byte + chip.activation_memory.write_pj_per_byte);
-  const double lane_pj = config.macs_per_lane * chip.event.mac_pj + chip.event.lane_register_pj;
+      kAccumulatorBytes * (memories.activation_memory.read_pj_per_byte + memories.activation_memory.write_pj_per_byte);
+  const double lane_pj = config.macs_per_lane * event.mac_pj + event.lane_register_pj;
   const double core_pj =
-      config.compute_lanes * (lane_pj + accumulator_pj) + kCoreMemoryPortBytes * chip.core_memory.read_pj_per_byte;
+      config.compute_lanes * (lane_pj + accumulator_pj) + kCoreMemoryPortBytes * memories.core_memory.read_pj_per_byte;
   const double activation_bytes =
       std::min(pe_memory_bytes_per_cycle(config.pe_memory_bytes), config.cores_per_pe * config.macs_per_lane);
-  const double pe_memory_pj =
-      activation_bytes * chip.pe_memory.read_pj_per_byte + kNocLinkBytesPerCycle * chip.pe_memory.write_pj_per_byte;
+  const double pe_memory_pj = activation_bytes * memories.pe_memory.read_pj_per_byte +
+                              kNocLinkBytesPerCycle * memories.pe_memory.write_pj_per_byte;
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
+  return config.pes() * pe_pj * units::kPico * config.clock_hz() + leakage_w;
+}
+
+PeakPower peak_power(const ChipFacts& chip) {
+  const AcceleratorConfig& config = chip.config;
   const double noc_pj =
       kNocLinkBytesPerCycle * config.pes_y * mean_hops(config) * chip.event.noc_pj_per_hop_byte;  // as noc_cycles()
   const double dram_w = config.dram_bandwidth_gb_per_s * units::kGiga * chip.event.dram_pj_per_byte * units::kPico;
-  const double clock_hz = config.clock_hz();
   PeakPower power;
-  power.pe_array_w = config.pes() * pe_pj * units::kPico * clock_hz + chip.leakage_w;
-  power.chip_w = power.pe_array_w + noc_pj * units::kPico * clock_hz + dram_w;
+  power.pe_array_w = pe_array_peak_w(config, chip, chip.event, chip.leakage_w);
+  power.chip_w = power.pe_array_w + noc_pj * units::kPico * config.clock_hz() + dram_w;
   return power;
 }
 

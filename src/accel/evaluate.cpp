@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,11 +49,14 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
   const PeakPower peak = peak_power(chip);
   chip.pe_array_peak_w = peak.pe_array_w;
   chip.peak_power_w = peak.chip_w;
-  for (const auto& violation :
-       {check_accumulators(config), check_sram_bandwidth(config), check_noc_timing(chip, technology),
-        check_power_density(chip, peak.pe_array_w, technology), check_reticle(chip, technology)}) {
+  const auto note = [&](const std::optional<Violation>& violation) {
     if (violation) chip.violations.add(*violation);
-  }
+  };
+  note(check_accumulators(config));
+  note(check_sram_bandwidth(config));
+  note(check_noc_timing(chip, technology));
+  note(check_power_density(chip, peak.pe_array_w, technology));
+  note(check_reticle(chip, technology));
   return chip;
 }
 

@@ -13,53 +13,36 @@ namespace {
 /// A number of PEs that passes, or nothing: a grid without PEs is no design.
 std::optional<double> at_least_one(double pes) { return pes >= 1 ? std::optional(pes) : std::nullopt; }
 
-/// Power and area of a PE array with other numbers of lanes.
-class OtherLanes {
- public:
-  OtherLanes(const ChipFacts& chip, const Technology& technology) : technology_(technology) {
-    other_.config = chip.config;
-    other_.pe_memory = chip.pe_memory;
-    other_.core_memory = chip.core_memory;
-    other_.activation_memory = chip.activation_memory;
-    other_.area = chip.area;
-    leakage_w_ = chip.leakage_w;
-    logic_leakage_w_ = logic_leakage_w(chip.area, technology);
-  }
-  /// Watts of the array above what its area lets through.
-  [[nodiscard]] double excess_w(double lanes) {
-    other_.config.compute_lanes = lanes;
-    other_.area = area_with_logic(other_.area, other_.config, technology_);
-    other_.leakage_w = leakage_w_ + (logic_leakage_w(other_.area, technology_) - logic_leakage_w_);
-    other_.event = event_energy(other_.config, 0, technology_);  // the pitch is for the NoC, which is not the array's
-    const double limit_w = technology_.power_density_limit_w_per_mm2 * other_.config.pes() * other_.area.pe_mm2;
-    return peak_power(other_).pe_array_w - limit_w;
-  }
-
- private:
-  const Technology& technology_;
-  ChipFacts other_;  ///< what peak_power() reads
-  double leakage_w_, logic_leakage_w_;
-};
+/// Watts of the chip's PE array above what its area lets through, had it `lanes` lanes.
+double excess_w(const ChipFacts& chip, double lanes, const Technology& technology) {
+  AcceleratorConfig config = chip.config;
+  config.compute_lanes = lanes;
+  const AreaBreakdown array_area = area_with_logic(chip.area, config, technology);
+  const double leakage_w =
+      chip.leakage_w + (logic_leakage_w(array_area, technology) - logic_leakage_w(chip.area, technology));
+  const EventEnergy event = event_energy(config, 0, technology);  // the pitch is for the NoC, which is not the array's
+  const double limit_w = technology.power_density_limit_w_per_mm2 * config.pes() * array_area.pe_mm2;
+  return pe_array_peak_w(config, chip, event, leakage_w) - limit_w;
+}
 
 /// The most lanes below the chip's own with which its array's power density passes; nothing when none passes. The
-/// chip's own array takes `pe_array_w`, `excess_w` more than its area lets through.
+/// chip's own array takes `pe_array_w`, `over_w` more than its area lets through.
 ///
 /// Power and area are straight lines over lanes, so their excess is one: it crosses zero once, and the numbers from
 /// there on are tried. Only where it hardly changes, so that rounding could bend it, are all.
-std::optional<double> most_lanes_that_pass(const ChipFacts& chip, double pe_array_w, double excess_w,
+std::optional<double> most_lanes_that_pass(const ChipFacts& chip, double pe_array_w, double over_w,
                                            const Technology& technology) {
   constexpr double kStraight = 1e-6;  // [chosen] of the power: far above rounding, far below what a lane takes
   constexpr double kMargin = 1e-3;    // [chosen] lanes; at least 1,000 times what rounding moves the crossing
   double lanes = chip.config.compute_lanes - 1.0;
   if (lanes < 1.0) return std::nullopt;
-  OtherLanes array(chip, technology);
-  const double at_one_w = array.excess_w(1.0);
-  if (excess_w - at_one_w > kStraight * pe_array_w) {
+  const double at_one_w = excess_w(chip, 1.0, technology);
+  if (over_w - at_one_w > kStraight * pe_array_w) {
     if (at_one_w > 0) return std::nullopt;
-    const double crossing = 1.0 - lanes * at_one_w / (excess_w - at_one_w);
+    const double crossing = 1.0 - lanes * at_one_w / (over_w - at_one_w);
     lanes -= std::max(0.0, std::ceil(lanes - crossing - kMargin));
   }
-  while (lanes >= 1.0 && array.excess_w(lanes) > 0) lanes -= 1.0;
+  while (lanes >= 1.0 && excess_w(chip, lanes, technology) > 0) lanes -= 1.0;
   return lanes >= 1.0 ? std::optional(lanes) : std::nullopt;
 }
 
@@ -113,11 +96,11 @@ std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_ar
   const double density = pe_array_w / array_mm2;
   const double limit = technology.power_density_limit_w_per_mm2;
   if (density <= limit) return std::nullopt;
-  const double excess_w = pe_array_w - limit * array_mm2;
+  const double over_w = pe_array_w - limit * array_mm2;
   return Violation{.reason = Reason::power_density,
                    .value = density,
                    .limit = limit,
-                   .nearest_passing = most_lanes_that_pass(chip, pe_array_w, excess_w, technology),
+                   .nearest_passing = most_lanes_that_pass(chip, pe_array_w, over_w, technology),
                    .parameter = "compute_lanes"};
 }
 

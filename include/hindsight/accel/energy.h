@@ -65,6 +65,9 @@ struct PeakPower {
   double pe_array_w = 0;  ///< inside the PE tiles
   double chip_w = 0;      ///< pe_array_w plus NoC links and DRAM
 };
+/// Peak power inside the PE tiles of a chip of this configuration with the memories of `memories`.
+[[nodiscard]] double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memories,
+                                     const EventEnergy& event, double leakage_w);
 /// `chip` with config, memories, event energies and leakage set.
 [[nodiscard]] PeakPower peak_power(const ChipFacts& chip);
 

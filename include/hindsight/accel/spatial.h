@@ -31,7 +31,7 @@ struct LayerShape {
   bool windowed = false;  ///< a convolution: rows and columns of a feature map, otherwise a plain GEMM
   bool weights_are_activations = false;
   /// Equal layers cost the same; the order is for tables.
-  friend auto operator<=>(const LayerShape&, const LayerShape&) = default;
+  friend auto operator<=>(const LayerShape&, const LayerShape&) = default;  // NOLINT(modernize-use-nullptr): its zero
 };
 /// Conversion of a lowered layer; extents of dilated windows are (kernel - 1) * dilation + 1.
 [[nodiscard]] constexpr LayerShape layer_shape(const workload::GemmLayer& layer) {
