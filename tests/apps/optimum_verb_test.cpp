@@ -90,6 +90,43 @@ TEST_F(OptimumVerb, NoDesignMeetsTheLimits) {
       "raising one limit alone is not enough");
 }
 
+TEST_F(OptimumVerb, ALandscapeGivesProposalsTheirRankAndRegret) {
+  const std::string landscape = file("small.landscape");
+  const Json made =
+      Json::parse(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--out", landscape, "--json"}).out);
+  EXPECT_EQ(made.at("designs"), 384);
+  expect_one_line_error(hindsight({"propose", "--workload", "m6", "--simulate", "--landscape", landscape}), 4,
+                        "another space");
+  expect_one_line_error(hindsight({"propose", "--workload", "m6", "--landscape", landscape}), 2, "--simulate");
+  expect_one_line_error(optimum({"--all", "--workloads", "m6"}), 2, "--out");
+  expect_one_line_error(optimum({"--out", landscape, "--workloads", "m6"}), 2, "--all");
+  if (hindsight({"doctor", "--json"}).out.find("libtorch") == std::string::npos) GTEST_SKIP() << "without LibTorch";
+  const std::string log = file("tiny.sqlite"), model = file("tiny.safetensors");
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--samples", "200", "--workloads", "m6", "--log", log, "--quiet"})
+                .exit_code,
+            0);
+  const Outcome trained = hindsight({"train", "--log", log, "--out", model, "--method", "supervised", "--set",
+                                     "steps=40", "--set", "final_steps=5", "--set", "ensemble=1", "--quiet"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Outcome proposed = hindsight({"propose", "--model", model, "--workload", "m6", "--simulate", "--landscape",
+                                      landscape, "--top", "30", "--diversity", "0", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json best =
+      Json::parse(optimum({"--space", "tiny", "--workloads", "m6", "--json"}).out).at("designs").at(0).at("value");
+  std::size_t ranked = 0;
+  for (const Json& proposal : Json::parse(proposed.out).at("proposals")) {
+    const Json& simulated = proposal.at("simulated");
+    if (!simulated.at("feasible").get<bool>()) continue;
+    ++ranked;
+    const Json& rank = simulated.at("rank");
+    EXPECT_EQ(rank.at("optimum"), best);
+    EXPECT_EQ(rank.at("feasible"), made.at("runnable"));
+    EXPECT_GE(rank.at("regret").get<double>(), 1);
+    EXPECT_EQ(rank.at("better") == 0, rank.at("regret") == 1);
+  }
+  EXPECT_GE(ranked, 1U);
+}
+
 TEST_F(OptimumVerb, RefusesWhatItCannotProve) {
   expect_one_line_error(optimum({"--workloads", "m6", "--objective", "1 / utilisation_frac"}), 2, "utilisation_frac");
   expect_one_line_error(optimum({"--workloads", "m6", "--objective", "latency / area_mm2"}), 2, "a negative power of");
