@@ -114,7 +114,8 @@ TEST_F(OptimumVerb, ALandscapeGivesProposalsTheirRankAndRegret) {
   const Json best =
       Json::parse(optimum({"--space", "tiny", "--workloads", "m6", "--json"}).out).at("designs").at(0).at("value");
   std::size_t ranked = 0;
-  for (const Json& proposal : Json::parse(proposed.out).at("proposals")) {
+  const Json list = Json::parse(proposed.out);
+  for (const Json& proposal : list.at("proposals")) {
     const Json& simulated = proposal.at("simulated");
     if (!simulated.at("feasible").get<bool>()) continue;
     ++ranked;

@@ -161,6 +161,25 @@ class ChipAsked {
   std::vector<double> values_;
 };
 
+/// Where the networks of a question stand among those of a landscape.
+std::vector<std::size_t> positions_of(const LandscapeIdentity& asked, const LandscapeIdentity& known) {
+  std::vector<std::size_t> positions;
+  for (const auto& network : asked.networks) {
+    const auto found = std::find_if(known.networks.begin(), known.networks.end(),
+                                    [&](const auto& one) { return one.second == network.second; });
+    positions.push_back(static_cast<std::size_t>(found - known.networks.begin()));
+  }
+  return positions;
+}
+
+Point point_of(const ChipRecord& record, const Group& group) {
+  Point point = group.point;
+  at(point, Role::pe_memory) = record.pe_memory;
+  at(point, Role::core_memory) = record.core_memory;
+  at(point, Role::activation) = record.activation;
+  return point;
+}
+
 }  // namespace
 
 Landscape Landscape::read(const std::filesystem::path& file) {
@@ -210,12 +229,7 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
   const LandscapeIdentity asked = identity_of(question, identity_.metrics);
   const Chips chips(axes, *question.technology,
                     {.area_mm2 = asked.area_limit_mm2, .peak_power_w = asked.peak_power_limit_w});
-  std::vector<std::size_t> positions;  // of the question's networks among those of the landscape
-  for (const auto& network : asked.networks) {
-    const auto found = std::find_if(identity_.networks.begin(), identity_.networks.end(),
-                                    [&](const auto& one) { return one.second == network.second; });
-    positions.push_back(static_cast<std::size_t>(found - identity_.networks.begin()));
-  }
+  const std::vector<std::size_t> positions = positions_of(asked, identity_);
   const Mask mask(question, axes);
   Ranker ranker(question, axes, values);
   ChipAsked chip(question, axes, chips);
@@ -230,22 +244,15 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
       opened = record.group;
       group = chips.group(axes.group_point(opened));
     }
-    const std::size_t bytes = record.bandwidths * all.size() * site_bytes(identity_.metrics);
-    if (!group || group->accumulates[record.activation] == 0) {
-      rest.remove_prefix(bytes);
+    std::optional<Point> point;
+    if (group && group->accumulates[record.activation] != 0) point = point_of(record, *group);
+    if (!point || !mask.allows(*point)) {
+      rest.remove_prefix(record.bandwidths * all.size() * site_bytes(identity_.metrics));
       continue;
     }
-    Point point = group->point;
-    at(point, Role::pe_memory) = record.pe_memory;
-    at(point, Role::core_memory) = record.core_memory;
-    at(point, Role::activation) = record.activation;
-    if (!mask.allows(point)) {
-      rest.remove_prefix(bytes);
-      continue;
-    }
-    const Core core = chips.core(*group, point);
+    const Core core = chips.core(*group, *point);
     std::size_t pair = 0;
-    for_each_pair(axes, chips, *group, core, point, [&](const Point& with, std::size_t count) {
+    for_each_pair(axes, chips, *group, core, *point, [&](const Point& with, std::size_t count) {
       const bool may = mask.allows(Role::parameter, at(with, Role::parameter)) &&
                        mask.allows(Role::instruction, at(with, Role::instruction));
       allowed[pair++] = may ? count : 0;
@@ -253,9 +260,8 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
     for (std::uint16_t bandwidth = 0; bandwidth < record.bandwidths; ++bandwidth) {
       for (Site& site : all) site = take_site(rest, identity_.metrics);
       for (std::size_t a = 0; a < positions.size(); ++a) sites[a] = all[positions[a]];
-      at(point, Role::bandwidth) = bandwidth;
-      if (!mask.allows(Role::bandwidth, bandwidth)) continue;
-      chip.add(*group, core, point, allowed, sites, ranker);
+      at(*point, Role::bandwidth) = bandwidth;
+      if (mask.allows(Role::bandwidth, bandwidth)) chip.add(*group, core, *point, allowed, sites, ranker);
     }
   }
   return ranker.take();
