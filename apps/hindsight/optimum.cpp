@@ -58,6 +58,13 @@ void require_consistent(const Options& options) {
     throw Error(ErrorKind::usage, options.all ? "--all: where to? Name the landscape's file with --out"
                                               : "--out: is the file of a landscape. Add --all?");
   }
+  const bool front = !options.request.pareto.empty();
+  if (front && (options.all || !options.request.log.empty())) {
+    throw Error(ErrorKind::usage, "--pareto prints a front; --all and --log are of something else. Leave one out?");
+  }
+  if (!front && options.request.epsilon != 0) {
+    throw Error(ErrorKind::usage, "--epsilon thins a front. Name its metrics with --pareto?");
+  }
   if (options.all && !options.request.log.empty()) {
     throw Error(ErrorKind::usage, "--log keeps an optimum; --all makes a landscape. Leave one of the two out?");
   }
@@ -80,6 +87,12 @@ int run(const Options& options, const Provenance& provenance) {
   const std::uint64_t designs = accel::optimum::count_designs(task.question());
   Progress progress("optimum", designs, "designs", options.quiet);
   if (options.all) return write_all(options, task, watch_with(progress));
+  if (!task.front().empty()) {
+    const study::ExactFront found = study::find_front(task, watch_with(progress));
+    progress.finish();
+    print(options.json ? report::front_json(task, found) : report::front_text(task, found, output_columns()));
+    return found.front.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+  }
   const study::Optimum optimum = study::find_optimum(task, watch_with(progress));
   if (!optimum.answer.interrupted) progress.update(designs);
   progress.finish();
@@ -100,6 +113,9 @@ void add_optimum(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--objective", request.objective, "latency, energy, edp, or a product [latency_s]");
+  repeatable(verb->add_option("--pareto", request.pareto, "Front of 2 to 4: latency,energy,area_mm2,peak_power_w"));
+  verb->add_option("--epsilon", request.epsilon, "Thin the front: at most this share worse [0]")
+      ->check(CLI::Range(0.0, 1.0).description(""));
   verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean]");
   verb->add_option("--weights", request.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   verb->add_option("--top,-n", options->top, "Best designs to list [1]")->check(between(1, kMostDesigns));
@@ -116,6 +132,7 @@ void add_optimum(CLI::App& app, Session& session) {
       "be met.\n"
       "Example: hindsight optimum --workloads unet --max area_mm2=27\n"
       "Example: hindsight optimum --workloads prime9 --objective edp --top 5\n"
+      "Example: hindsight optimum --workloads m6 --pareto latency,energy --max area_mm2=27\n"
       "Example: hindsight optimum --all --workloads prime9 --out edge.landscape");
   verb->callback(
       [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });

@@ -128,6 +128,37 @@ TEST_F(OptimumVerb, ALandscapeGivesProposalsTheirRankAndRegret) {
   EXPECT_GE(ranked, 1U);
 }
 
+TEST_F(OptimumVerb, TheFrontOfASmallSpace) {
+  const Json front = Json::parse(
+      optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency,energy,area_mm2", "--json"}).out);
+  const Json& points = front.at("points");
+  ASSERT_GE(points.size(), 3U);
+  double least_energy = 1;
+  for (const Json& a : points) {
+    least_energy = std::min(least_energy, a.at("energy_j").get<double>());
+    for (const Json& b : points) {
+      const bool dominates = a.at("latency_s") < b.at("latency_s") && a.at("energy_j") < b.at("energy_j") &&
+                             a.at("area_mm2") < b.at("area_mm2");
+      EXPECT_FALSE(dominates);
+    }
+  }
+  const auto best = [](const char* objective) {
+    const Outcome found = optimum({"--space", "tiny", "--workloads", "m6", "--objective", objective, "--json"});
+    return Json::parse(found.out).at("designs").at(0).at("value").get<double>();
+  };
+  EXPECT_EQ(points.at(0).at("latency_s").get<double>(), best("latency"));
+  EXPECT_DOUBLE_EQ(least_energy, best("energy"));
+  const Json thin = Json::parse(optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency,energy,area_mm2",
+                                         "--epsilon", "0.2", "--json"})
+                                    .out);
+  EXPECT_LT(thin.at("points").size(), points.size());
+  EXPECT_THAT(optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency,energy"}).out,
+              HasSubstr("exact front of 384 designs"));
+  expect_one_line_error(optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency"}), 2, "two metrics");
+  expect_one_line_error(optimum({"--workloads", "m6", "--pareto", "latency,instructions"}), 2, "instructions");
+  expect_one_line_error(optimum({"--workloads", "m6", "--epsilon", "0.1"}), 2, "--pareto");
+}
+
 TEST_F(OptimumVerb, RefusesWhatItCannotProve) {
   expect_one_line_error(optimum({"--workloads", "m6", "--objective", "1 / utilisation_frac"}), 2, "utilisation_frac");
   expect_one_line_error(optimum({"--workloads", "m6", "--objective", "latency / area_mm2"}), 2, "a negative power of");

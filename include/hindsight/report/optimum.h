@@ -12,6 +12,10 @@ namespace hindsight::report {
 [[nodiscard]] std::string optimum_text(const study::OptimumTask& task, const study::Optimum& optimum, int columns);
 [[nodiscard]] std::string optimum_json(const study::OptimumTask& task, const study::Optimum& optimum);
 
+/// A front: one row per point, by the first metric.
+[[nodiscard]] std::string front_text(const study::OptimumTask& task, const study::ExactFront& found, int columns);
+[[nodiscard]] std::string front_json(const study::OptimumTask& task, const study::ExactFront& found);
+
 /// What a landscape came to.
 [[nodiscard]] std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file);
 [[nodiscard]] std::string landscape_json(const accel::optimum::LandscapeSummary& summary, const std::string& file);
