@@ -21,6 +21,9 @@ struct OptimumOptions {
   study::OptimumRequest request;
   std::string aggregate;
   std::int64_t top = 1;
+  bool all = false;
+  std::string out;
+  unsigned threads = 0;
   bool quiet = false;
   bool json = false;
 };
@@ -30,11 +33,40 @@ constexpr std::int64_t kMostDesigns = 10'000;
 /// Reports where the search stands, and ends it at Ctrl-C.
 accel::optimum::Watch watch_with(Progress& progress) {
   return [&progress](const accel::optimum::Standing& standing) {
-    std::string note = fmt::format("bound {:.4g}", standing.bound);
+    std::string note = standing.bound > 0 ? fmt::format("bound {:.4g}", standing.bound) : std::string();
     if (std::isfinite(standing.best)) note += fmt::format(", best {:.4g}", standing.best);
     progress.update(standing.settled, note);
     return !interrupt_requested();
   };
+}
+
+/// --all: the landscape instead of the optimum.
+int write_all(const OptimumOptions& options, const study::OptimumTask& task, const accel::optimum::Watch& watch) {
+  const accel::optimum::LandscapeOptions how{.metrics = task.question().goal.energy > 0
+                                                            ? accel::optimum::LandscapeMetrics::latency_and_energy
+                                                            : accel::optimum::LandscapeMetrics::latency,
+                                             .threads = options.threads};
+  const accel::optimum::LandscapeSummary summary =
+      accel::optimum::write_landscape(task.question(), options.out, how, watch);
+  print(options.json ? report::landscape_json(summary, options.out) : report::landscape_text(summary, options.out));
+  return summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+}
+
+void require_consistent(const OptimumOptions& options) {
+  if (options.all == options.out.empty()) {
+    throw Error(ErrorKind::usage, options.all ? "--all: where to? Name the landscape's file with --out"
+                                              : "--out: is the file of a landscape. Add --all?");
+  }
+  const bool front = !options.request.pareto.empty();
+  if (front && (options.all || !options.request.log.empty())) {
+    throw Error(ErrorKind::usage, "--pareto prints a front; --all and --log are of something else. Leave one out?");
+  }
+  if (!front && options.request.epsilon != 0) {
+    throw Error(ErrorKind::usage, "--epsilon thins a front. Name its metrics with --pareto?");
+  }
+  if (options.all && !options.request.log.empty()) {
+    throw Error(ErrorKind::usage, "--log keeps an optimum; --all makes a landscape. Leave one of the two out?");
+  }
 }
 
 int run(const OptimumOptions& options, const Provenance& provenance) {
@@ -43,7 +75,9 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
       .reads("--workloads", options.request.workloads)
       .reads("--technology", options.request.technology)
       .writes("--log", options.request.log)
+      .writes("--out", options.out)
       .require_usable();
+  require_consistent(options);
   study::OptimumRequest request = options.request;
   if (!options.aggregate.empty()) request.aggregate = parse_aggregate(options.aggregate);
   request.top = static_cast<std::size_t>(options.top);
@@ -51,6 +85,13 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
   install_interrupt_handlers();
   const std::uint64_t designs = accel::optimum::count_designs(task.question());
   Progress progress("optimum", designs, "designs", options.quiet);
+  if (options.all) return write_all(options, task, watch_with(progress));
+  if (!task.front().empty()) {
+    const study::ExactFront found = study::find_front(task, watch_with(progress));
+    progress.finish();
+    print(options.json ? report::front_json(task, found) : report::front_text(task, found, output_columns()));
+    return found.front.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+  }
   const study::Optimum optimum = study::find_optimum(task, watch_with(progress));
   if (!optimum.answer.interrupted) progress.update(designs);
   progress.finish();
@@ -71,18 +112,27 @@ void add_optimum(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--objective", request.objective, "latency, energy, edp, or a product [latency_s]");
+  repeatable(verb->add_option("--pareto", request.pareto, "Front of 2 to 4: latency,energy,area_mm2,peak_power_w"));
+  verb->add_option("--epsilon", request.epsilon, "Thin the front: at most this share worse [0]")
+      ->check(CLI::Range(0.0, 1.0).description(""));
   verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean]");
   verb->add_option("--weights", request.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   verb->add_option("--top,-n", options->top, "Best designs to list [1]")->check(between(1, kMostDesigns));
   verb->add_option("--technology", request.technology, "Process node [22nm]");
   verb->add_option("--log", request.log, "Log that keeps the optimum and its proof");
+  verb->add_flag("--all", options->all, "Landscape: what every buildable design costs");
+  verb->add_option("--out", options->out, "File of the landscape");
+  verb->add_option("--threads", options->threads, "Threads of --all [all that may be used]")
+      ->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->footer(
       "Exit code 3 when no design meets the limits, with the nearest limit that can\n"
       "be met.\n"
       "Example: hindsight optimum --workloads unet --max area_mm2=27\n"
-      "Example: hindsight optimum --workloads prime9 --objective edp --top 5");
+      "Example: hindsight optimum --workloads prime9 --objective edp --top 5\n"
+      "Example: hindsight optimum --workloads m6 --pareto latency,energy --max area_mm2=27\n"
+      "Example: hindsight optimum --all --workloads prime9 --out edge.landscape");
   verb->callback(
       [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
 }

@@ -50,6 +50,7 @@ void require_separate_files(const ProposeOptions& options) {
       .reads("--model", options.request.model)
       .reads("--workload", options.request.workloads)
       .reads("--technology", options.request.technology)
+      .reads("--landscape", options.request.landscape)
       .reads_log("--log", options.request.log)
       .writes("--csv", options.csv)
       .require_usable();
@@ -127,6 +128,9 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
   if (options.request.options.only_new && options.request.log.empty()) {
     throw Error(ErrorKind::usage, "--new: new designs are those that a log does not have. Name it with --log?");
   }
+  if (!options.request.landscape.empty() && !options.request.simulate) {
+    throw Error(ErrorKind::usage, "--landscape: ranks are of true values. Add --simulate?");
+  }
   if (!options.request.pareto.empty()) require_for_front(options);
   require_separate_files(options);
   study::ProposalRequest request = request_of(options);
@@ -176,6 +180,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--evaluator", request.evaluator, "Evaluator, where the log has several");
   verb->add_flag("--new", how.only_new, "Only designs that the log does not have");
   verb->add_flag("--simulate", request.simulate, "Evaluate afterwards: predicted against true");
+  verb->add_option("--landscape", request.landscape, "Exact rank and regret, of optimum --all (--simulate)");
   verb->add_option("--technology", request.technology, "Process node [22nm]");
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));

@@ -47,6 +47,7 @@ void add_propose(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_bench_offline(CLI::App& group, Session& session);
+void add_bench_optima(CLI::App& group, Session& session);
 void add_bench_w50(CLI::App& group, Session& session);
 void add_bench_play(CLI::App& group, Session& session);
 void add_measure(CLI::App& app, Session& session);

@@ -72,8 +72,7 @@ Table network_table(const OptimumTask& task, const Ranked& best) {
   return table;
 }
 
-std::string certificate_text(const OptimumTask& task, const Optimum& optimum, int columns) {
-  const Certificate& c = optimum.answer.certificate;
+std::string accounts_text(const Certificate& c, int columns) {
   Table table;
   table.add_column("certificate", Align::left);
   table.add_column("designs", Align::right);
@@ -83,7 +82,12 @@ std::string certificate_text(const OptimumTask& task, const Optimum& optimum, in
   table.add_row({"evaluated", with_commas(c.evaluated)});
   table.add_rule();
   table.add_row({"all", with_commas(c.designs)});
-  std::string out = table.render(columns);
+  return table.render(columns);
+}
+
+std::string certificate_text(const OptimumTask& task, const Optimum& optimum, int columns) {
+  const Certificate& c = optimum.answer.certificate;
+  std::string out = accounts_text(c, columns);
   if (c.bounded == 0) return out;
   std::string bound = fmt::format("no design that a bound left out has less than {}", value_of(task, c.least_left_out));
   if (!optimum.answer.best.empty()) {
@@ -106,6 +110,11 @@ Json ranked_json(const OptimumTask& task, const Ranked& ranked) {
     json["workloads"].push_back(std::move(one));
   }
   return json;
+}
+
+Json accounts_json(const Certificate& c) {
+  return {{"designs", c.designs}, {"refused", c.refused},     {"infeasible", c.infeasible},
+          {"bounded", c.bounded}, {"evaluated", c.evaluated}, {"network_costs", c.network_costs}};
 }
 
 }  // namespace
@@ -139,14 +148,75 @@ std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
   json["seconds"] = optimum.seconds;
   json["designs"] = Json::array();
   for (const Ranked& ranked : optimum.answer.best) json["designs"].push_back(ranked_json(task, ranked));
-  json["certificate"] = {{"designs", c.designs},
-                         {"refused", c.refused},
-                         {"infeasible", c.infeasible},
-                         {"bounded", c.bounded},
-                         {"evaluated", c.evaluated},
-                         {"network_costs", c.network_costs},
-                         {"least_left_out", c.bounded > 0 ? Json(c.least_left_out) : Json(nullptr)}};
+  json["certificate"] = accounts_json(c);
+  json["certificate"]["least_left_out"] = c.bounded > 0 ? Json(c.least_left_out) : Json(nullptr);
   return to_text(json);
+}
+
+std::string front_text(const OptimumTask& task, const study::ExactFront& found, int columns) {
+  std::vector<std::string> names;
+  for (const workload::Network& network : task.networks()) names.push_back(network.name());
+  const accel::optimum::Front& front = found.front;
+  std::string head = fmt::format("{} front of {} for {}: {} of {}", front.interrupted ? "interrupted:" : "exact",
+                                 counted(front.certificate.designs, "design"), join(names, ", "),
+                                 counted(front.points.size(), "point"), join(task.front(), ", "));
+  if (names.size() > 1) head += fmt::format(" ({} of the applications)", to_string(task.question().aggregate));
+  for (const accel::optimum::Limit& limit : task.question().limits) {
+    head += fmt::format(", {} <= {}", limit.metric->name, shortest(limit.most));
+  }
+  if (task.request().epsilon > 0) {
+    head += fmt::format("; every design has a point at most {} worse in each", percent(task.request().epsilon));
+  }
+  Table table;
+  table.add_column("point", Align::right);
+  for (const std::string& metric : task.front()) table.add_column(metric, Align::right);
+  table.add_column("design", Align::left, 1);
+  for (std::size_t i = 0; i < front.points.size(); ++i) {
+    std::vector<std::string> cells{std::to_string(i + 1)};
+    for (std::size_t k = 0; k < task.front().size(); ++k) {
+      cells.push_back(metric_text(task.front()[k], front.points[i].values[k]));
+    }
+    cells.push_back(task.space().text_id(front.points[i].ranked.design));
+    table.add_row(std::move(cells));
+  }
+  return wrapped("", head + "; " + duration_text(found.seconds), columns, 2) + "\n" + table.render(columns) + "\n" +
+         accounts_text(front.certificate, columns);
+}
+
+std::string front_json(const OptimumTask& task, const study::ExactFront& found) {
+  Json json{{"space", task.space().name()},
+            {"space_hash", task.space().definition_hash()},
+            {"evaluator", accel::evaluator_name(task.technology())},
+            {"metrics", task.front()},
+            {"aggregate", to_string(task.question().aggregate)},
+            {"epsilon", task.request().epsilon},
+            {"interrupted", found.front.interrupted},
+            {"seconds", found.seconds}};
+  json["points"] = Json::array();
+  for (const accel::optimum::FrontPoint& point : found.front.points) {
+    Json one{{"design", task.space().text_id(point.ranked.design)}};
+    for (std::size_t k = 0; k < task.front().size(); ++k) one[task.front()[k]] = point.values[k];
+    json["points"].push_back(std::move(one));
+  }
+  json["certificate"] = accounts_json(found.front.certificate);
+  return to_text(json);
+}
+
+std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file) {
+  if (summary.interrupted) return "interrupted; nothing was written\n";
+  return fmt::format("{}: {} of {} can be built, {} of them run every workload; {} layers mapped\n",
+                     printable(file, 200), with_commas(summary.buildable), counted(summary.designs, "design"),
+                     with_commas(summary.runnable), with_commas(summary.mappings));
+}
+
+std::string landscape_json(const accel::optimum::LandscapeSummary& summary, const std::string& file) {
+  return to_text(Json{{"file", file},
+                      {"designs", summary.designs},
+                      {"buildable", summary.buildable},
+                      {"runnable", summary.runnable},
+                      {"chips", summary.chips},
+                      {"mappings", summary.mappings},
+                      {"interrupted", summary.interrupted}});
 }
 
 }  // namespace hindsight::report

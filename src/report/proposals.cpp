@@ -133,6 +133,8 @@ bool any_in_log(const Proposals& proposals) {
 Table proposal_table(const Proposals& proposals) {
   const std::string metric = metric_of(proposals);
   const bool in_log = any_in_log(proposals), with_truth = simulated(proposals);
+  const bool ranked =
+      std::any_of(proposals.known.begin(), proposals.known.end(), [](const Knowledge& one) { return one.rank; });
   Table table;
   table.add_column("rank", Align::right);
   table.add_column("predicted", Align::right);
@@ -147,6 +149,10 @@ Table proposal_table(const Proposals& proposals) {
   if (with_truth) {
     table.add_column("true", Align::right);
     table.add_column(is_linear(proposals) ? "true - predicted" : "true / predicted", Align::right, 2);
+  }
+  if (ranked) {
+    table.add_column("of all designs", Align::right);
+    table.add_column("of optimum", Align::right);
   }
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     const optimize::Proposal& proposal = proposals.result.proposals[i];
@@ -163,6 +169,12 @@ Table proposal_table(const Proposals& proposals) {
       cells.push_back(!truth                 ? "-"
                       : is_linear(proposals) ? fmt::format("{:+.3g}", *truth - known.predicted)
                                              : fmt::format("{:.3f}", *truth / known.predicted));
+    }
+    if (ranked && known.rank) {
+      cells.push_back(fmt::format("{} of {}", with_commas(known.rank->better + 1), with_commas(known.rank->feasible)));
+      cells.push_back(fmt::format("x{:.4g}", *known.simulated / known.rank->best));
+    } else if (ranked) {
+      cells.insert(cells.end(), {"-", "-"});
     }
     table.add_row(std::move(cells));
   }

@@ -109,6 +109,9 @@ OptimumTask::OptimumTask(const OptimumRequest& request)
                .weights = request.weights,
                .limits = {},
                .top = request.top};
+  for (const std::string& list : request.pareto) {
+    for (const std::string& word : split(list, ',')) front_.push_back(known_name(word, metrics));
+  }
   for (const workload::Network& network : networks_) question_.networks.push_back(&network);
   for (const auto& [metric, most] : limits.metrics) question_.limits.push_back({accel::find_metric(metric), most});
 }
@@ -160,6 +163,15 @@ Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch
   optimum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (optimum.answer.best.empty() && !optimum.answer.interrupted) fail_infeasible(task, watch);
   return optimum;
+}
+
+ExactFront find_front(const OptimumTask& task, const accel::optimum::Watch& watch) {
+  const auto start = std::chrono::steady_clock::now();
+  ExactFront found{.front = accel::optimum::find_front(task.question(), task.front(), task.request().epsilon, watch),
+                   .seconds = 0};
+  found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (found.front.points.empty() && !found.front.interrupted) fail_infeasible(task, watch);
+  return found;
 }
 
 std::string proof_of(const Optimum& optimum) {

@@ -17,6 +17,7 @@
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/study/applications.h"
 #include "study/doubts.h"
+#include "study/proposal_ranks.h"
 
 namespace hindsight::study {
 namespace {
@@ -79,6 +80,12 @@ std::vector<std::string> labels_asked(const surrogate::Model& model, const optim
   return names;
 }
 
+std::vector<workload::Network> networks_of(const std::vector<Application>& wanted) {
+  std::vector<workload::Network> networks;
+  for (const Application& application : wanted) networks.push_back(workload::load_network(application.network));
+  return networks;
+}
+
 std::unique_ptr<Verifier> make_verifier(const surrogate::Model& model, const std::vector<Application>& wanted,
                                         const optimize::ProposeOptions& options, const KnownEvaluator& evaluator) {
   const surrogate::Model::Parts& parts = model.parts();
@@ -87,9 +94,7 @@ std::unique_ptr<Verifier> make_verifier(const surrogate::Model& model, const std
                                               "built-in model. Evaluate the proposals with your own simulator",
                                               parts.space.name()));
   }
-  std::vector<workload::Network> networks;
-  for (const Application& application : wanted) networks.push_back(workload::load_network(application.network));
-  return std::make_unique<Verifier>(evaluator, std::move(networks),
+  return std::make_unique<Verifier>(evaluator, networks_of(wanted),
                                     dataset::parse_objective(parts.objective_text, dataset::Direction::minimise),
                                     labels_asked(model, options));
 }
@@ -257,6 +262,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   }
   std::unique_ptr<Verifier> verifier;
   if (request.simulate) verifier = make_verifier(model, wanted, options, evaluator);
+  std::optional<ProposalRanks> ranks;
+  if (!request.landscape.empty()) ranks.emplace(request.landscape, model, technology, networks_of(wanted), options);
   if (!request.log.empty()) {
     proposals.logged =
         std::make_unique<const dataset::Dataset>(load_logged(request.log, request.evaluator, model, wanted));
@@ -270,6 +277,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   proposals.seconds = elapsed.count();
   if (verifier) simulate(proposals, *verifier);
+  if (ranks) ranks->add(proposals);
   proposals.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   return proposals;
 }
@@ -347,6 +355,12 @@ std::optional<std::string> verdict_json(const Proposals& proposals, std::size_t 
             {"exceeded", known.exceeded}};
   for (std::size_t m = 0; m < known.true_front.size(); ++m) {
     json["front"][proposals.options.front[m].name] = number(known.true_front[m]);
+  }
+  if (known.rank) {
+    json["rank"] = {{"better", known.rank->better},
+                    {"feasible", known.rank->feasible},
+                    {"optimum", known.rank->best},
+                    {"regret", *known.simulated / known.rank->best}};
   }
   if (proposals.front_truth) json["stands"] = static_cast<bool>(proposals.front_truth->stands[index]);
   json["workloads"] = Json::array();

@@ -52,6 +52,25 @@ class AllDesigns {
     std::sort(truth.feasible.begin(), truth.feasible.end());
     return truth;
   }
+  /// Values of the feasible designs within the limits, in the order of the designs.
+  [[nodiscard]] std::vector<double> values(const Question& question) const {
+    std::vector<double> all;
+    for (const auto& [design, evaluations] : evaluated_) {
+      std::vector<double> each;
+      bool within = true;
+      for (const Evaluation& evaluation : evaluations) {
+        for (const Limit& limit : question.limits) within = within && limit.metric->value(evaluation) <= limit.most;
+        each.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
+                                           evaluation.area.total_mm2(), evaluation.peak_power_w));
+      }
+      // area and power are those of the chip; a mean of equal numbers is not that number to the last digit
+      const bool of_chip = question.goal.latency == 0 && question.goal.energy == 0;
+      if (within) {
+        all.push_back(of_chip ? each.front() : aggregate_value(each, question.aggregate, question.weights));
+      }
+    }
+    return all;
+  }
   [[nodiscard]] std::size_t feasible() const { return evaluated_.size(); }
   /// The value of a metric that about `share` of the feasible designs stay below on their first network.
   [[nodiscard]] double quantile(const Metric& metric, double share) const {
@@ -185,6 +204,56 @@ TEST(Optimum, EqualsBruteForceForEveryAggregate) {
     if (aggregate == Aggregate::weighted) question.weights = {1, 0, 5};
     expect_equal(question, all.truth(question), dice);
   }
+}
+
+/// `a` is at most `slack` times `b` everywhere.
+bool no_worse(const std::vector<double>& a, const std::vector<double>& b, double slack) {
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (a[k] > b[k] * slack) return false;
+  }
+  return true;
+}
+
+TEST(Front, EqualsBruteForceOnRandomParts) {
+  Dice dice("front");
+  const std::vector<std::string> names{"latency_s", "energy_j", "area_mm2"};
+  for (std::size_t n = 0; n < 3; ++n) {
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + ", part " + std::to_string(n));
+    const Part part = next_part(dice, 2000);
+    Question question = question_of(part.allowed, part.networks);
+    if (n > 0) question.limits = {{find_metric("area_mm2"), part.all.quantile(*find_metric("area_mm2"), 0.6)}};
+    std::vector<std::vector<double>> all;
+    for (const Goal& goal : {Goal{.latency = 1}, Goal{.latency = 0, .energy = 1}, Goal{.latency = 0, .area = 1}}) {
+      question.goal = goal;
+      const auto values = part.all.values(question);
+      all.resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) all[i].push_back(values[i]);
+    }
+    for (const double epsilon : {0.0, 0.05}) {
+      const Front front = find_front(question, names, epsilon);
+      expect_accounted_for(front.certificate);
+      ASSERT_FALSE(front.points.empty());
+      for (const std::vector<double>& design : all) {
+        EXPECT_TRUE(std::any_of(front.points.begin(), front.points.end(), [&](const FrontPoint& point) {
+          return no_worse(point.values, design, 1 + std::max(epsilon, kMargin));
+        }));
+        if (epsilon > 0) continue;
+        for (const FrontPoint& point : front.points) {  // no design is better than a point by more than the margin
+          const bool strictly = no_worse(design, point.values, 1 - kMargin);
+          EXPECT_FALSE(strictly);
+        }
+      }
+      for (const FrontPoint& point : front.points) {
+        EXPECT_NE(std::find(all.begin(), all.end(), point.values), all.end()) << "a point is a design";
+      }
+      if (epsilon > 0) {
+        EXPECT_LE(front.points.size(), find_front(question, names, 0).points.size());
+      }
+    }
+  }
+  EXPECT_THROW((void)find_front(question_of({}, {&inputs().networks[0]}), {"latency_s"}, 0), Error);
+  EXPECT_THROW((void)find_front(question_of({}, {&inputs().networks[0]}), {"latency_s", "latency_s"}, 0), Error);
+  EXPECT_THROW((void)find_front(question_of({}, {&inputs().networks[0]}), {"latency_s", "instructions"}, 0), Error);
 }
 
 TEST(Optimum, NoDesignMeetsTheLimits) {

@@ -90,6 +90,75 @@ TEST_F(OptimumVerb, NoDesignMeetsTheLimits) {
       "raising one limit alone is not enough");
 }
 
+TEST_F(OptimumVerb, ALandscapeGivesProposalsTheirRankAndRegret) {
+  const std::string landscape = file("small.landscape");
+  const Json made =
+      Json::parse(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--out", landscape, "--json"}).out);
+  EXPECT_EQ(made.at("designs"), 384);
+  expect_one_line_error(hindsight({"propose", "--workload", "m6", "--simulate", "--landscape", landscape}), 4,
+                        "another space");
+  expect_one_line_error(hindsight({"propose", "--workload", "m6", "--landscape", landscape}), 2, "--simulate");
+  expect_one_line_error(optimum({"--all", "--workloads", "m6"}), 2, "--out");
+  expect_one_line_error(optimum({"--out", landscape, "--workloads", "m6"}), 2, "--all");
+  if (hindsight({"doctor", "--json"}).out.find("libtorch") == std::string::npos) GTEST_SKIP() << "without LibTorch";
+  const std::string log = file("tiny.sqlite"), model = file("tiny.safetensors");
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--samples", "200", "--workloads", "m6", "--log", log, "--quiet"})
+                .exit_code,
+            0);
+  const Outcome trained = hindsight({"train", "--log", log, "--out", model, "--method", "supervised", "--set",
+                                     "steps=40", "--set", "final_steps=5", "--set", "ensemble=1", "--quiet"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Outcome proposed = hindsight({"propose", "--model", model, "--workload", "m6", "--simulate", "--landscape",
+                                      landscape, "--top", "30", "--diversity", "0", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json best =
+      Json::parse(optimum({"--space", "tiny", "--workloads", "m6", "--json"}).out).at("designs").at(0).at("value");
+  std::size_t ranked = 0;
+  const Json list = Json::parse(proposed.out);
+  for (const Json& proposal : list.at("proposals")) {
+    const Json& simulated = proposal.at("simulated");
+    if (!simulated.at("feasible").get<bool>()) continue;
+    ++ranked;
+    const Json& rank = simulated.at("rank");
+    EXPECT_EQ(rank.at("optimum"), best);
+    EXPECT_EQ(rank.at("feasible"), made.at("runnable"));
+    EXPECT_GE(rank.at("regret").get<double>(), 1);
+    EXPECT_EQ(rank.at("better") == 0, rank.at("regret") == 1);
+  }
+  EXPECT_GE(ranked, 1U);
+}
+
+TEST_F(OptimumVerb, TheFrontOfASmallSpace) {
+  const Json front = Json::parse(
+      optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency,energy,area_mm2", "--json"}).out);
+  const Json& points = front.at("points");
+  ASSERT_GE(points.size(), 3U);
+  double least_energy = 1;
+  for (const Json& a : points) {
+    least_energy = std::min(least_energy, a.at("energy_j").get<double>());
+    for (const Json& b : points) {
+      const bool dominates = a.at("latency_s") < b.at("latency_s") && a.at("energy_j") < b.at("energy_j") &&
+                             a.at("area_mm2") < b.at("area_mm2");
+      EXPECT_FALSE(dominates);
+    }
+  }
+  const auto best = [](const char* objective) {
+    const Outcome found = optimum({"--space", "tiny", "--workloads", "m6", "--objective", objective, "--json"});
+    return Json::parse(found.out).at("designs").at(0).at("value").get<double>();
+  };
+  EXPECT_EQ(points.at(0).at("latency_s").get<double>(), best("latency"));
+  EXPECT_DOUBLE_EQ(least_energy, best("energy"));
+  const Json thin = Json::parse(optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency,energy,area_mm2",
+                                         "--epsilon", "0.2", "--json"})
+                                    .out);
+  EXPECT_LT(thin.at("points").size(), points.size());
+  EXPECT_THAT(optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency,energy"}).out,
+              HasSubstr("exact front of 384 designs"));
+  expect_one_line_error(optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency"}), 2, "two metrics");
+  expect_one_line_error(optimum({"--workloads", "m6", "--pareto", "latency,instructions"}), 2, "instructions");
+  expect_one_line_error(optimum({"--workloads", "m6", "--epsilon", "0.1"}), 2, "--pareto");
+}
+
 TEST_F(OptimumVerb, RefusesWhatItCannotProve) {
   expect_one_line_error(optimum({"--workloads", "m6", "--objective", "1 / utilisation_frac"}), 2, "utilisation_frac");
   expect_one_line_error(optimum({"--workloads", "m6", "--objective", "latency / area_mm2"}), 2, "a negative power of");

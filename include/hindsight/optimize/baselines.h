@@ -10,7 +10,11 @@
 
 namespace hindsight::optimize {
 
-using hindsight::aggregate_value;
+/// Of the objectives of one design on several applications: hindsight::aggregate_value.
+[[nodiscard]] inline double aggregate_value(const std::vector<double>& objectives, Aggregate aggregate,
+                                            const std::vector<double>& weights) {
+  return hindsight::aggregate_value(objectives, aggregate, weights);
+}
 
 struct LoggedBest {
   space::Design design;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/study/optimum.h"
 
 namespace hindsight::report {
@@ -10,5 +11,13 @@ namespace hindsight::report {
 /// Table of the designs, metrics per workload of the best one, and how all designs are accounted for.
 [[nodiscard]] std::string optimum_text(const study::OptimumTask& task, const study::Optimum& optimum, int columns);
 [[nodiscard]] std::string optimum_json(const study::OptimumTask& task, const study::Optimum& optimum);
+
+/// A front: one row per point, by the first metric.
+[[nodiscard]] std::string front_text(const study::OptimumTask& task, const study::ExactFront& found, int columns);
+[[nodiscard]] std::string front_json(const study::OptimumTask& task, const study::ExactFront& found);
+
+/// What a landscape came to.
+[[nodiscard]] std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file);
+[[nodiscard]] std::string landscape_json(const accel::optimum::LandscapeSummary& summary, const std::string& file);
 
 }  // namespace hindsight::report

@@ -23,7 +23,9 @@ struct OptimumRequest {
   std::vector<double> weights = {};
   LimitWords limits = {};
   std::size_t top = 1;
-  std::string log = {};  ///< empty: none
+  std::vector<std::string> pareto = {};  ///< lists a,b of metrics; empty: the best by the objective
+  double epsilon = 0;                    ///< share by which a point of the front may stand for a better design
+  std::string log = {};                  ///< empty: none
 };
 
 /// A request with everything it names loaded. Stays where it is: its question refers to it.
@@ -42,6 +44,8 @@ class OptimumTask {
   [[nodiscard]] const accel::optimum::Question& question() const { return question_; }
   /// "latency_s * energy_j", as it is minimised.
   [[nodiscard]] const std::string& objective() const { return objective_; }
+  /// Metrics of the front; none: a single objective.
+  [[nodiscard]] const std::vector<std::string>& front() const { return front_; }
   /// The metric that the objective is; empty for a product.
   [[nodiscard]] const std::string& metric() const { return metric_; }
 
@@ -51,6 +55,7 @@ class OptimumTask {
   accel::Technology technology_;
   std::vector<workload::Network> networks_;
   std::string objective_, metric_;
+  std::vector<std::string> front_;
   accel::optimum::Question question_;
 };
 
@@ -72,6 +77,13 @@ struct Optimum {
 };
 /// Error{no_feasible}: see fail_infeasible(). An interrupted search is an answer.
 [[nodiscard]] Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch = {});
+
+struct ExactFront {
+  accel::optimum::Front front;
+  double seconds = 0;
+};
+/// The front of the task's metrics. Errors as find_optimum(), and those of accel::optimum::find_front().
+[[nodiscard]] ExactFront find_front(const OptimumTask& task, const accel::optimum::Watch& watch = {});
 
 /// What proves an optimum, as a log keeps it: "branch and bound", or "bound" for one that was interrupted.
 [[nodiscard]] std::string proof_of(const Optimum& optimum);

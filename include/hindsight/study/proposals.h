@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/dataset/dataset.h"
 #include "hindsight/log/log.h"
@@ -39,7 +40,8 @@ struct ProposalRequest {
   /// Whether predictions are lifted to what arithmetic and DRAM traffic allow, where that is known. False for studies
   /// of what the bounds change.
   bool bounds = true;
-  bool simulate = false;  ///< asks the built-in model about every proposal afterwards
+  bool simulate = false;       ///< asks the built-in model about every proposal afterwards
+  std::string landscape = {};  ///< file; empty: none. With `simulate`: where proposals stand among all designs
   std::string technology = "22nm";
   /// How to search and rank. What the above says is filled in from there.
   optimize::ProposeOptions options;
@@ -52,6 +54,8 @@ struct Knowledge {
   std::optional<Verdict> verdict = {};               ///< what the simulator said, if asked
   std::optional<double> simulated = {};              ///< the objective over all applications; nothing when infeasible
   std::vector<double> true_front = {};  ///< metrics of the front over all applications; none when infeasible
+  /// Among all designs that meet the limits; where it was simulated, is feasible and a landscape was given.
+  std::optional<accel::optimum::Rank> rank = {};
   /// Limits of predicted metrics that the simulated ones exceed.
   std::vector<std::string> exceeded = {};
 };

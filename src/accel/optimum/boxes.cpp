@@ -116,12 +116,14 @@ void Search::bound_candidate(const Candidate& candidate, const GroupState& state
 void Search::push_group(const Node& node, GroupState& state, Collector& collector) {
   Node left = node;
   left.stage = Stage::split;
-  double least = kInfinity;
+  Bounds least{.value = kInfinity, .metrics = {kInfinity, kInfinity, kInfinity, kInfinity}};
   std::erase_if(state.candidates, [&](const Candidate& candidate) {
     bound_candidate(candidate, state);
-    const auto value = bound(candidate.pairs.area_mm2, candidate.pairs.peak_power_w);
-    if (value) {
-      least = std::min(least, *value);
+    if (const auto bounds = bound(candidate.pairs.area_mm2, candidate.pairs.peak_power_w)) {
+      least.value = std::min(least.value, bounds->value);
+      for (std::size_t k = 0; k < least.metrics.size(); ++k) {
+        least.metrics[k] = std::min(least.metrics[k], bounds->metrics[k]);
+      }
       return false;
     }
     certificate_.infeasible += candidate.pairs.designs;
@@ -241,7 +243,7 @@ void Search::open_memories(const Node& node, Collector& collector) {
   }
   std::sort(leaves.begin(), leaves.end(), [](const Node& a, const Node& b) { return b < a; });
   for (Node& leaf : leaves) {
-    if (!settle(leaf, leaf.bound, collector)) open_leaf(leaf, pairs, collector);
+    if (!settle(leaf, leaf.bounds, collector)) open_leaf(leaf, pairs, collector);
   }
 }
 

@@ -20,6 +20,35 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kLargestFileBytes = std::uint64_t{1} << 34U;
 
+/// Which indices of every axis a question allows.
+class Mask {
+ public:
+  Mask(const Question& question, const Axes& axes) {
+    for (std::size_t role = 0; role < kRoles; ++role) {
+      const Axis& axis = axes[static_cast<Role>(role)];
+      allowed_[role].assign(axis.size(), 1);
+      if (!axis.parameter || question.allowed.empty() || question.allowed[*axis.parameter].empty()) continue;
+      const auto& levels = question.allowed[*axis.parameter];
+      for (std::size_t i = 0; i < axis.size(); ++i) {
+        allowed_[role][i] = std::find(levels.begin(), levels.end(), axis.levels[i]) != levels.end() ? 1 : 0;
+      }
+    }
+  }
+  [[nodiscard]] bool allows(Role role, std::size_t index) const {
+    return allowed_[static_cast<std::size_t>(role)][index] != 0;
+  }
+  /// Of the group and the memories that a mapping depends on.
+  [[nodiscard]] bool allows(const Point& point) const {
+    for (std::size_t role = 0; role < static_cast<std::size_t>(Role::bandwidth); ++role) {
+      if (allowed_[role][point[role]] == 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::array<std::vector<char>, kRoles> allowed_;
+};
+
 /// Counts against many values at once.
 class Ranker {
  public:
@@ -132,6 +161,25 @@ class ChipAsked {
   std::vector<double> values_;
 };
 
+/// Where the networks of a question stand among those of a landscape.
+std::vector<std::size_t> positions_of(const LandscapeIdentity& asked, const LandscapeIdentity& known) {
+  std::vector<std::size_t> positions;
+  for (const auto& network : asked.networks) {
+    const auto found = std::find_if(known.networks.begin(), known.networks.end(),
+                                    [&](const auto& one) { return one.second == network.second; });
+    positions.push_back(static_cast<std::size_t>(found - known.networks.begin()));
+  }
+  return positions;
+}
+
+Point point_of(const ChipRecord& record, const Group& group) {
+  Point point = group.point;
+  at(point, Role::pe_memory) = record.pe_memory;
+  at(point, Role::core_memory) = record.core_memory;
+  at(point, Role::activation) = record.activation;
+  return point;
+}
+
 }  // namespace
 
 Landscape Landscape::read(const std::filesystem::path& file) {
@@ -159,8 +207,11 @@ void Landscape::require_answers(const Question& question) const {
     if (found == known.end()) refuse(fmt::format("has no application {}", printable(network.first)));
   }
   if (asked.area_limit_mm2 > identity_.area_limit_mm2 || asked.peak_power_limit_w > identity_.peak_power_limit_w) {
-    refuse(fmt::format("was made under tighter limits (area_mm2 <= {:g}, peak_power_w <= {:g})",
-                       identity_.area_limit_mm2, identity_.peak_power_limit_w));
+    std::string limits;
+    if (std::isfinite(identity_.area_limit_mm2)) limits += " area_mm2 <= " + shortest(identity_.area_limit_mm2);
+    if (std::isfinite(identity_.peak_power_limit_w))
+      limits += " peak_power_w <= " + shortest(identity_.peak_power_limit_w);
+    refuse("was made under tighter limits:" + limits);
   }
   bool energy = question.goal.energy > 0;
   for (const Limit& limit : question.limits) energy = energy || limit.metric->name == "energy_j";
@@ -178,12 +229,8 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
   const LandscapeIdentity asked = identity_of(question, identity_.metrics);
   const Chips chips(axes, *question.technology,
                     {.area_mm2 = asked.area_limit_mm2, .peak_power_w = asked.peak_power_limit_w});
-  std::vector<std::size_t> positions;  // of the question's networks among those of the landscape
-  for (const auto& network : asked.networks) {
-    const auto found = std::find_if(identity_.networks.begin(), identity_.networks.end(),
-                                    [&](const auto& one) { return one.second == network.second; });
-    positions.push_back(static_cast<std::size_t>(found - identity_.networks.begin()));
-  }
+  const std::vector<std::size_t> positions = positions_of(asked, identity_);
+  const Mask mask(question, axes);
   Ranker ranker(question, axes, values);
   ChipAsked chip(question, axes, chips);
   std::string_view rest = std::string_view(bytes_).substr(start_);
@@ -197,23 +244,24 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
       opened = record.group;
       group = chips.group(axes.group_point(opened));
     }
-    const std::size_t bytes = record.bandwidths * all.size() * site_bytes(identity_.metrics);
-    if (!group || group->accumulates[record.activation] == 0) {
-      rest.remove_prefix(bytes);
+    std::optional<Point> point;
+    if (group && group->accumulates[record.activation] != 0) point = point_of(record, *group);
+    if (!point || !mask.allows(*point)) {
+      rest.remove_prefix(record.bandwidths * all.size() * site_bytes(identity_.metrics));
       continue;
     }
-    Point point = group->point;
-    at(point, Role::pe_memory) = record.pe_memory;
-    at(point, Role::core_memory) = record.core_memory;
-    at(point, Role::activation) = record.activation;
-    const Core core = chips.core(*group, point);
+    const Core core = chips.core(*group, *point);
     std::size_t pair = 0;
-    for_each_pair(axes, chips, *group, core, point, [&](const Point&, std::size_t count) { allowed[pair++] = count; });
+    for_each_pair(axes, chips, *group, core, *point, [&](const Point& with, std::size_t count) {
+      const bool may = mask.allows(Role::parameter, at(with, Role::parameter)) &&
+                       mask.allows(Role::instruction, at(with, Role::instruction));
+      allowed[pair++] = may ? count : 0;
+    });
     for (std::uint16_t bandwidth = 0; bandwidth < record.bandwidths; ++bandwidth) {
       for (Site& site : all) site = take_site(rest, identity_.metrics);
       for (std::size_t a = 0; a < positions.size(); ++a) sites[a] = all[positions[a]];
-      at(point, Role::bandwidth) = bandwidth;
-      chip.add(*group, core, point, allowed, sites, ranker);
+      at(*point, Role::bandwidth) = bandwidth;
+      if (mask.allows(Role::bandwidth, bandwidth)) chip.add(*group, core, *point, allowed, sites, ranker);
     }
   }
   return ranker.take();

@@ -92,18 +92,23 @@ std::vector<Found> Search::leaf_designs(const Node& leaf, const Pairs& pairs) {
     if (!fits) continue;
     const ChipFacts chip = chips_.exact(point);
     Evaluation evaluation = hardware_evaluation(chip);
-    std::vector<double> values;
+    std::vector<double> values, latency_s, energy_j;
     bool within = true, close = false;
     for (const Compiled& one : compiled) {
       evaluation.metrics = priced(one.totals, reference, chip);
       within = within_limits(evaluation, close) && within;
+      latency_s.push_back(evaluation.metrics->latency_s);
+      energy_j.push_back(evaluation.metrics->energy_j);
       values.push_back(question_.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
                                             evaluation.area.total_mm2(), evaluation.peak_power_w));
     }
     if (close ? !confirm(point) : !within) continue;
     found.push_back({.point = point,
                      .value = aggregate_value(values, question_.aggregate, question_.weights),
-                     .area_mm2 = evaluation.area.total_mm2()});
+                     .area_mm2 = evaluation.area.total_mm2(),
+                     .metrics = {aggregate_value(latency_s, question_.aggregate, question_.weights),
+                                 aggregate_value(energy_j, question_.aggregate, question_.weights),
+                                 evaluation.area.total_mm2(), evaluation.peak_power_w}});
   }
   return found;
 }

@@ -38,7 +38,7 @@ double most(const Question& question, std::string_view name) {
 bool Search::Node::operator<(const Node& other) const {
   // priority_queue keeps the largest on top: the smallest bound, of equal ones the deepest, then the first.
   const auto key = [](const Node& node) {
-    return std::tuple(-node.bound, node.stage, ~node.group, -node.pe_memory, -node.core_memory, -node.activation,
+    return std::tuple(-node.bounds.value, node.stage, ~node.group, -node.pe_memory, -node.core_memory, -node.activation,
                       -node.bandwidth);
   };
   return key(*this) < key(other);
@@ -63,7 +63,7 @@ Search::Search(const Question& question)
   std::iota(by_gap_.begin(), by_gap_.end(), 0U);
 }
 
-std::optional<double> Search::bound(double area_mm2, double peak_power_w) const {
+std::optional<Bounds> Search::bound(double area_mm2, double peak_power_w) const {
   for (std::size_t a = 0; a < latency_s_.size(); ++a) {
     const bool met = latency_s_[a] < kInfinity && latency_s_[a] <= most_latency_s_ * (1.0 + kMargin) &&
                      energy_j_[a] <= most_energy_j_ * (1.0 + kMargin);
@@ -81,23 +81,29 @@ std::optional<double> Search::bound(double area_mm2, double peak_power_w) const 
   for (std::size_t a = 0; a < count; ++a) {
     values[a] = question_.goal.value(latency_s_[a], energy_j_[a], area_mm2, peak_power_w);
   }
-  return aggregate_value(values, question_.aggregate, question_.weights);
+  Bounds bounds{.value = aggregate_value(values, question_.aggregate, question_.weights),
+                .metrics = {0, 0, area_mm2, peak_power_w}};
+  if (wants_metrics_) {
+    bounds.metrics[0] = aggregate_value(latency_s_, question_.aggregate, question_.weights);
+    bounds.metrics[1] = needs_energy_ ? aggregate_value(energy_j_, question_.aggregate, question_.weights) : 0.0;
+  }
+  return bounds;
 }
 
-bool Search::settle(Node& node, std::optional<double> bound, const Collector& collector) {
-  if (!bound) {
+bool Search::settle(Node& node, const std::optional<Bounds>& bounds, const Collector& collector) {
+  if (!bounds) {
     certificate_.infeasible += node.designs;
     return true;
   }
-  node.bound = *bound;
-  if (*bound * (1.0 - kMargin) <= collector.threshold()) return false;
+  node.bounds = *bounds;
+  if (!collector.excludes(*bounds)) return false;
   certificate_.bounded += node.designs;
-  certificate_.least_left_out = std::min(certificate_.least_left_out, *bound * (1.0 - kMargin));
+  certificate_.least_left_out = std::min(certificate_.least_left_out, bounds->value * (1.0 - kMargin));
   return true;
 }
 
-void Search::push(Node node, std::optional<double> bound, const Collector& collector) {
-  if (!settle(node, bound, collector)) queue_.push(node);
+void Search::push(Node node, const std::optional<Bounds>& bounds, const Collector& collector) {
+  if (!settle(node, bounds, collector)) queue_.push(node);
 }
 
 Point Search::point_of(const Node& node) const {
@@ -171,18 +177,25 @@ void Search::order_by_cycles(std::uint64_t number) {
 }
 
 bool Search::run(Collector& collector, const Watch& watch) {
+  wants_metrics_ = !collector.is_ordered();
   open_groups(collector);
   if (!queue_.empty() && needs_latency_) order_by_cycles(queue_.top().group);
   std::uint64_t looks = 0;
   bool finished = true;
   while (!queue_.empty()) {
     const Node node = queue_.top();
-    if (node.bound * (1.0 - kMargin) > collector.threshold()) break;
+    if (collector.excludes(node.bounds)) {
+      if (collector.is_ordered()) break;
+      queue_.pop();
+      Node settled = node;
+      settle(settled, node.bounds, collector);
+      continue;
+    }
     if (watch && looks++ % kNodesPerLook == 0) {
       const Certificate& c = certificate_;
       finished = watch({.settled = c.refused + c.infeasible + c.bounded + c.evaluated,
                         .designs = c.designs,
-                        .bound = node.bound * (1.0 - kMargin),
+                        .bound = node.bounds.value * (1.0 - kMargin),
                         .best = collector.threshold()});
       if (!finished) break;
     }
@@ -201,7 +214,7 @@ bool Search::run(Collector& collector, const Watch& watch) {
     }
   }
   if (!queue_.empty()) {
-    certificate_.least_left_out = std::min(certificate_.least_left_out, queue_.top().bound * (1.0 - kMargin));
+    certificate_.least_left_out = std::min(certificate_.least_left_out, queue_.top().bounds.value * (1.0 - kMargin));
   }
   for (; !queue_.empty(); queue_.pop()) certificate_.bounded += queue_.top().designs;
   return finished;

@@ -14,19 +14,35 @@
 
 namespace hindsight::accel::optimum {
 
+/// Latency, energy, area and peak power, aggregated over the applications.
+using Metrics4 = std::array<double, 4>;
+
 /// A feasible design within the limits with its value but for rounding.
 struct Found {
   Point point{};
   double value = 0;  ///< within kMargin of the model's own
   double area_mm2 = 0;
+  Metrics4 metrics{};  ///< likewise
+};
+
+/// What no design of a box is below.
+struct Bounds {
+  double value = 0;
+  Metrics4 metrics{};
 };
 
 /// Takes what a search finds.
 class Collector {
  public:
   virtual ~Collector() = default;
-  /// Boxes whose bound is above this, by more than the margin, need not be looked into.
+  /// Values above this, by more than the margin, are no answers; for the order of a search and its progress.
   [[nodiscard]] virtual double threshold() const = 0;
+  /// Whether a box with these bounds holds no answer.
+  [[nodiscard]] virtual bool excludes(const Bounds& bounds) const {
+    return bounds.value * (1.0 - kMargin) > threshold();
+  }
+  /// Whether boxes with larger values than one that is excluded are excluded too.
+  [[nodiscard]] virtual bool is_ordered() const { return true; }
   /// Designs of one leaf: same memories but for instructions and parameters.
   virtual void take(const std::vector<Found>& designs) = 0;
 };
@@ -46,7 +62,7 @@ class Search {
   /// mappings of more and more layers; the same at the node's own memories.
   enum class Stage : std::uint8_t { group, split, memories };
   struct Node {
-    double bound = 0;
+    Bounds bounds = {};
     std::uint64_t group = 0;
     std::uint64_t designs = 0;  ///< that could still be answers
     std::uint16_t pe_memory = 0, core_memory = 0, activation = 0, bandwidth = 0;
@@ -95,10 +111,10 @@ class Search {
   void open_leaf(const Node& leaf, const Pairs& pairs, Collector& collector);
   void map_shape(std::uint32_t shape, const AcceleratorConfig& config, const ChipFacts& chip, Mapped& mapped) const;
   /// The bound of what latency_s_ and energy_j_ hold; nothing when a limit on them is missed.
-  [[nodiscard]] std::optional<double> bound(double area_mm2, double peak_power_w) const;
+  [[nodiscard]] std::optional<Bounds> bound(double area_mm2, double peak_power_w) const;
   /// Notes the bound. Counts the node's designs and returns true when nothing in it can be an answer.
-  bool settle(Node& node, std::optional<double> bound, const Collector& collector);
-  void push(Node node, std::optional<double> bound, const Collector& collector);
+  bool settle(Node& node, const std::optional<Bounds>& bounds, const Collector& collector);
+  void push(Node node, const std::optional<Bounds>& bounds, const Collector& collector);
   /// Fill latency_s_ and energy_j_: from the group's cycles and the candidate's DRAM; from the layers of one chip.
   void bound_candidate(const Candidate& candidate, const GroupState& state);
   void bound_bandwidth(const Mapped& mapped, const GroupState& state, const DramPoint& dram,
@@ -119,7 +135,7 @@ class Search {
   Axes axes_;
   Layers layers_;
   Chips chips_;
-  bool needs_latency_ = false, needs_energy_ = false;
+  bool needs_latency_ = false, needs_energy_ = false, wants_metrics_ = false;
   double most_latency_s_ = 0, most_energy_j_ = 0;
   std::vector<Limit> network_limits_;
   std::vector<std::uint32_t> by_gap_;         ///< shapes, those first whose bounds are loosest

@@ -81,7 +81,8 @@ class Landscape {
   /// networks may be some of the landscape's, in any order.
   void require_answers(const Question& question) const;
   /// One rank per value. Asks for no evaluation but of designs whose value is within kMargin of one of `values`.
-  /// Limits: area_mm2, peak_power_w, latency_s and energy_j; others are Error{usage}.
+  /// The question's levels may be restricted. Limits: area_mm2, peak_power_w, latency_s and energy_j; others are
+  /// Error{usage}.
   [[nodiscard]] std::vector<Rank> ranks(const Question& question, const std::vector<double>& values) const;
 
  private:

@@ -98,6 +98,23 @@ using Watch = std::function<bool(const Standing&)>;
 /// kMostGroups.
 [[nodiscard]] Answer find_optimum(const Question& question, const Watch& watch = {});
 
+/// One point of a front.
+struct FrontPoint {
+  Ranked ranked;
+  std::vector<double> values;  ///< of the front's metrics, in their order, aggregated over the networks
+};
+struct Front {
+  std::vector<FrontPoint> points;  ///< by the first metric; none dominates another
+  Certificate certificate;         ///< `least_left_out` says nothing here
+  bool interrupted = false;        ///< the points found so far
+};
+/// The Pareto front of two to four of latency_s, energy_j, area_mm2 and peak_power_w under the question's limits (its
+/// goal and `top` are not read): every design has a point that is at most 1 + epsilon times worse in each metric, and
+/// no design dominates a point by more than kMargin when epsilon is 0. An epsilon below kMargin counts as kMargin.
+/// Error{usage}: unknown metrics, one that is named twice, fewer than two; an epsilon that is negative.
+[[nodiscard]] Front find_front(const Question& question, const std::vector<std::string>& metrics, double epsilon,
+                               const Watch& watch = {});
+
 /// [chosen] About 2 GiB of bounds.
 inline constexpr std::uint64_t kMostGroups = 20'000'000;
 

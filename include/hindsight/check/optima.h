@@ -1,0 +1,33 @@
+/// The exact optima of the offline study's tasks: what regret is measured against.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hindsight/accel/optimum/optimum.h"
+#include "hindsight/check/offline.h"
+
+namespace hindsight::check {
+
+/// One optimum of a task: the mean of `objective` over its applications, below its limit of the area.
+struct TaskOptimum {
+  OfflineTask task;
+  std::string objective;  ///< "latency_s", "energy_j", "energy_j * latency_s"
+  double value = 0;
+  std::string design;  ///< text id
+};
+
+/// The objectives that task_optima() knows.
+[[nodiscard]] const std::vector<std::string>& optima_objectives();
+
+/// Every task under every objective, in order. Error{usage} for an objective that is not known, Error{interrupted} when
+/// `watch` ends it.
+[[nodiscard]] std::vector<TaskOptimum> task_optima(const std::vector<OfflineTask>& tasks,
+                                                   const std::vector<std::string>& objectives,
+                                                   const accel::optimum::Watch& watch = {});
+
+/// Comments with model and command, a header, one row per optimum: task, applications, limit, objective, aggregate,
+/// optimum, design.
+[[nodiscard]] std::string optima_csv(const std::vector<TaskOptimum>& optima);
+
+}  // namespace hindsight::check

@@ -1,0 +1,49 @@
+/// Are the committed optima those that the model gives today, and the known ones among them right?
+#include "hindsight/check/optima.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+#include "repository.h"
+#include "tolerances.h"
+
+namespace hindsight::check {
+namespace {
+
+std::vector<std::string> rows_of(const std::string& csv) {
+  std::vector<std::string> rows;
+  for (const std::string& line : split(csv, '\n')) {
+    if (!line.empty() && line.front() != '#') rows.push_back(line);
+  }
+  return rows;
+}
+
+TEST(Optima, TheCommittedOnesOfSingleApplicationsAreThoseOfToday) {
+  // Regenerate all: hindsight bench optima --out data/reference/optima.csv
+  const std::string committed = read_file(hindsight::test::repository() / "data/reference/optima.csv");
+  const std::vector<std::string> rows = rows_of(committed);
+  EXPECT_EQ(rows.size(), 1 + offline_tasks().size() * optima_objectives().size());
+  const std::string today = optima_csv(task_optima(select_tasks({"single", "zero_shot"}), {"latency_s"}));
+  for (const std::string& row : rows_of(today)) EXPECT_THAT(rows, testing::Contains(row));
+  EXPECT_EQ(committed.substr(0, committed.find("task,")), today.substr(0, today.find("task,")));
+}
+
+TEST(Optima, AreThoseOfAnIndependentEnumeration) {
+  // ms, model version 1, every buildable design enumerated by another program on 2026-11-22
+  const std::map<std::string, double> known{{"single/mobilenet_v2", 0.054174},        {"single/m4", 0.150326},
+                                            {"single/t_rnn_enc", 0.116733},           {"single/unet", 0.348834},
+                                            {"zero_shot/edge_v3_to_v2@29", 0.052752}, {"multi/nine@100", 0.074157},
+                                            {"multi/six_unet_enc@29", 0.196279}};
+  for (const auto& [task, latency_ms] : known) {
+    const std::vector<TaskOptimum> optima = task_optima(select_tasks({task}), {"latency_s"});
+    ASSERT_EQ(optima.size(), 1U);
+    EXPECT_NEAR(optima.front().value * 1e3, latency_ms, 0.5e-6) << task;
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::check
