@@ -170,17 +170,18 @@ std::string front_text(const OptimumTask& task, const study::ExactFront& found, 
   Table table;
   table.add_column("point", Align::right);
   for (const std::string& metric : task.front()) table.add_column(metric, Align::right);
-  table.add_column("design", Align::left, 1);
+  std::string designs;
   for (std::size_t i = 0; i < front.points.size(); ++i) {
     std::vector<std::string> cells{std::to_string(i + 1)};
     for (std::size_t k = 0; k < task.front().size(); ++k) {
       cells.push_back(metric_text(task.front()[k], front.points[i].values[k]));
     }
-    cells.push_back(task.space().text_id(front.points[i].ranked.design));
     table.add_row(std::move(cells));
+    designs +=
+        wrapped_design(fmt::format("{}  ", i + 1), task.space().text_id(front.points[i].ranked.design), columns, 4);
   }
   return wrapped("", head + "; " + duration_text(found.seconds), columns, 2) + "\n" + table.render(columns) + "\n" +
-         accounts_text(front.certificate, columns);
+         designs + "\n" + accounts_text(front.certificate, columns);
 }
 
 std::string front_json(const OptimumTask& task, const study::ExactFront& found) {

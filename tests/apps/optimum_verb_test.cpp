@@ -2,6 +2,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "apps/app_fixture.h"
 #include "hindsight/log/query.h"
@@ -152,8 +153,13 @@ TEST_F(OptimumVerb, TheFrontOfASmallSpace) {
                                          "--epsilon", "0.2", "--json"})
                                     .out);
   EXPECT_LT(thin.at("points").size(), points.size());
-  EXPECT_THAT(optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency,energy"}).out,
-              HasSubstr("exact front of 384 designs"));
+  const Outcome text = optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency,energy"});
+  EXPECT_THAT(text.out, HasSubstr("exact front of 384 designs"));
+  std::istringstream lines(text.out);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("1  pes_x=");) {
+    EXPECT_LE(line.size(), 80U)
+        << "the table fits a terminal; designs stand below it, whole where nothing breaks lines";
+  }
   expect_one_line_error(optimum({"--space", "tiny", "--workloads", "m6", "--pareto", "latency"}), 2, "two metrics");
   expect_one_line_error(optimum({"--workloads", "m6", "--pareto", "latency,instructions"}), 2, "instructions");
   expect_one_line_error(optimum({"--workloads", "m6", "--epsilon", "0.1"}), 2, "--pareto");
