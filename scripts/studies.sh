@@ -13,7 +13,7 @@ Steps, each resumable: what a finished part left in the folder is kept.
   single       each of the nine applications from its own 20,000 designs of the same logs alone: single.csv, and a table
   tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
                a tenth of the rows, five seeds: the recipe that train chooses, and every candidate by itself
-  regret       proposals of every model of the folder for the tasks of bench/offline/optima.csv, simulated, over
+  regret       proposals of every model of the folder for the tasks of data/reference/optima.csv, simulated, over
                the exact optimum: regret.csv, and Markdown tables on standard output; infeasible shares with and
                without the exact checks, and how many predictions a bound lifted
   accuracy     model score of edge-any on 8,000 designs of thirteen networks that it has not seen
@@ -52,7 +52,7 @@ done
 [ ${#steps[@]} -gt 0 ] || { usage >&2; exit 2; }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-optima=$PWD/bench/offline/optima.csv
+reference=$PWD/data/reference/optima.csv
 outside=$PWD/scripts/outside-networks.sh
 models=$PWD/models
 PATH="$(realpath -m -- "${BUILD_DIR:-build/release}")/apps/hindsight:$PATH"
@@ -60,6 +60,11 @@ command -v hindsight >/dev/null || { echo "studies.sh: no hindsight in BUILD_DIR
 command -v sqlite3 >/dev/null || { echo "studies.sh: sqlite3 is missing (it reads the JSON). apt-get install sqlite3" >&2; exit 1; }
 mkdir -p "$out"
 cd "$out"
+
+# "task;applications;limit of the area in mm2;smallest mean latency in ms", a line each.
+optima=optima.txt
+sqlite3 -separator ';' :memory: ".mode csv" ".import --skip 3 '$reference' o" ".mode list" ".separator ;" "
+  SELECT task, replace(applications, ' ', ','), area_limit_mm2, printf('%.6f', 1000 * optimum) FROM o WHERE objective = 'latency_s'" > "$optima"
 
 # train LOG MODEL [argument...]
 train() {
