@@ -35,7 +35,7 @@ struct ProposeOptions {
                                     .evaluator = {},
                                     .options = {}};
   std::string aggregate;
-  std::string search = "evolutionary";
+  std::string search = "mixed";
   std::int64_t evaluations = optimize::kDefaultEvaluations;
   std::int64_t top = 10;
   std::optional<std::int64_t> diversity;
@@ -64,7 +64,8 @@ void require_for_front(const ProposeOptions& options) {
                 "them over. Leave one of the two out?");
   }
   const auto kind = optimize::parse_search(options.search);
-  if (kind == optimize::SearchKind::evolutionary || kind == optimize::SearchKind::enumeration) return;
+  using optimize::SearchKind;
+  if (kind == SearchKind::mixed || kind == SearchKind::evolutionary || kind == SearchKind::enumeration) return;
   throw Error(ErrorKind::usage, fmt::format("--search {}: it minimises one number. A front (--pareto) is found by "
                                             "--search evolutionary, or exactly by enumeration",
                                             options.search));
@@ -164,7 +165,7 @@ void add_propose(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean, or mean]");
   verb->add_option("--weights", how.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
-  verb->add_option("--search", options->search, "evolutionary, firefly, local, enumeration, exact");
+  verb->add_option("--search", options->search, "[mixed], exact, evolutionary, firefly, local");
   verb->add_option("--evaluations", options->evaluations, "Designs to judge [50000]")
       ->check(between(1, kLargestExactInteger));
   verb->add_option("--top,-n", options->top, "Proposals, or points of the front [10]")

@@ -176,6 +176,7 @@ class Study {
     propose.aggregate = kAggregate;
     propose.min_p_feasible = options_.min_p_feasible;
     propose.pessimism = options_.pessimism;
+    propose.search.kind = optimize::SearchKind::evolutionary;  // as the committed results were searched
     propose.search.evaluations = options_.evaluations;
     propose.search.seed = seed;
     propose.constraints = constraints(task);

@@ -12,6 +12,8 @@ namespace hindsight::optimize {
 
 void search_firefly(SearchState& state, const SearchOptions& options);
 void search_evolutionary(SearchState& state, const SearchOptions& options);
+/// Fireflies, evolution and local search in turn, in one memory; the last starts from the best of the others.
+void search_mixed(SearchState& state, const SearchOptions& options);
 void search_local(SearchState& state, const SearchOptions& options);
 /// Number of designs that an enumeration judges; nothing when it exceeds 2^63 - 1.
 [[nodiscard]] std::optional<std::uint64_t> size_of(const Problem& problem, const LevelSpace& space);

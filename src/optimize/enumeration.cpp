@@ -57,7 +57,7 @@ Enumeration enumerate(const Problem& problem, const LevelSpace& space, const Sea
   if (!size || *size > std::max(options.enumeration_limit, options.evaluations)) {
     throw Error(ErrorKind::usage,
                 fmt::format("enumeration of {} designs exceeds the limit of {}. Fix or bound parameters, raise the "
-                            "limit, or use --search evolutionary?",
+                            "limit, or use --search mixed?",
                             size ? with_commas(*size) : "more than 9e18", with_commas(options.enumeration_limit)));
   }
   const unsigned threads = resolve_threads(options.threads);

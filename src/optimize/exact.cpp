@@ -105,9 +105,9 @@ class ExactSearch {
   /// What a search by chance finds: a cutoff from the start on.
   Solution search_first() {
     SearchOptions options = options_;
-    options.kind = SearchKind::evolutionary;
+    options.kind = SearchKind::mixed;
     SearchState state(problem_, space_, options);
-    search_evolutionary(state, options);
+    search_mixed(state, options);
     Solution solution = state.solution();
     for (const Candidate& candidate : solution.best) {
       first_.offer(candidate.design.levels.data(), space_.dimensions(),

@@ -187,7 +187,7 @@ Front search_front(const Problem& problem, std::size_t metrics, const SearchOpti
   HINDSIGHT_EXPECT(metrics >= 2 && metrics <= kMostMetrics);
   if (options.evaluations == 0) throw Error(ErrorKind::usage, "a search needs at least one evaluation");
   const bool enumerated = options.kind == SearchKind::enumeration;
-  if (!enumerated && options.kind != SearchKind::evolutionary) {
+  if (!enumerated && options.kind != SearchKind::evolutionary && options.kind != SearchKind::mixed) {
     throw Error(ErrorKind::usage, fmt::format("--search {} minimises one number; a front is found by evolutionary, or "
                                               "exactly by enumeration",
                                               to_string(options.kind)));

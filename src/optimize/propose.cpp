@@ -224,7 +224,7 @@ class Proposer {
   [[nodiscard]] SearchOptions by_chance() const {
     SearchOptions options = search_;
     if (!proves_) return options;
-    options.kind = SearchKind::evolutionary;
+    options.kind = SearchKind::mixed;
     options.threads = 1;
     return options;
   }

@@ -15,7 +15,8 @@
 namespace hindsight::optimize {
 namespace {
 
-constexpr EnumNames<SearchKind, 5> kSearches{{{SearchKind::firefly, "firefly"},
+constexpr EnumNames<SearchKind, 6> kSearches{{{SearchKind::mixed, "mixed"},
+                                              {SearchKind::firefly, "firefly"},
                                               {SearchKind::evolutionary, "evolutionary"},
                                               {SearchKind::local, "local"},
                                               {SearchKind::enumeration, "enumeration"},
@@ -33,7 +34,7 @@ Solution run(const Problem& problem, const LevelSpace& space, const SearchOption
     if (!size) {
       throw Error(ErrorKind::usage,
                   "an exact search of more than 9e18 designs has no end. Fix parameters with --set, or "
-                  "use --search evolutionary");
+                  "use --search mixed");
     }
     return search_exact(problem, space, options);
   }
@@ -44,6 +45,9 @@ Solution run(const Problem& problem, const LevelSpace& space, const SearchOption
   switch (options.kind) {
     case SearchKind::firefly:
       search_firefly(state, options);
+      break;
+    case SearchKind::mixed:
+      search_mixed(state, options);
       break;
     case SearchKind::evolutionary:
       search_evolutionary(state, options);

@@ -56,6 +56,8 @@ class SearchState {
   /// One fitness per point. Points that were judged before cost nothing; points beyond the budget, or after an
   /// interrupt, get the worst fitness.
   std::vector<Fitness> evaluate(const std::vector<Point>& points);
+  /// The budget from now on: evaluations in all.
+  void spend_until(std::uint64_t evaluations) { budget_ = evaluations; }
   /// Budget used, interrupted, or every allowed design judged.
   [[nodiscard]] bool finished() const;
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }

@@ -89,7 +89,7 @@ dataset::Context layered_context(const std::string& name, float size) {
 
 TEST(Propose, FindsTheBottomOfTheModelAndDescribesIt) {
   const surrogate::Model model = bowl_model();
-  for (const char* search : {"firefly", "evolutionary", "local", "enumeration"}) {
+  for (const char* search : {"mixed", "firefly", "evolutionary", "local", "enumeration"}) {
     ProposeOptions options = options_for({"one"});
     options.search.kind = parse_search(search);
     const ProposeResult result = propose(model, options);
@@ -384,7 +384,7 @@ TEST(Propose, HonoursConstraintsAndFixedParameters) {
   // Learned power_w = exp(sum of 0.2 x level over a, b, c).
   const auto power = [](std::size_t p, std::size_t level) { return p < 3 ? 0.2 * static_cast<double>(level) : 0; };
   const surrogate::Model model = bowl_model(likely, power);
-  for (const char* search : {"firefly", "evolutionary", "local", "enumeration"}) {
+  for (const char* search : {"mixed", "firefly", "evolutionary", "local", "enumeration"}) {
     ProposeOptions options = options_for({"one"});
     options.search.kind = parse_search(search);
     options.allowed = {{}, {}, {}, {0, 1}, {2}, {}};

@@ -15,7 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr SearchKind kHeuristics[] = {SearchKind::firefly, SearchKind::evolutionary, SearchKind::local};
+constexpr SearchKind kHeuristics[] = {SearchKind::mixed, SearchKind::firefly, SearchKind::evolutionary,
+                                      SearchKind::local};
 
 /// 20,000 of 115,200 designs: far fewer than enumeration would need.
 SearchOptions heuristic(SearchKind kind, std::uint64_t seed) {
@@ -121,7 +122,7 @@ TEST(Search, HonoursFixedAndBoundedParameters) {
   Problem problem = make_problem(separable);
   problem.allowed = {{}, {7}, {1, 3, 6}, {}, {0, 2}, {}};
   for (const SearchKind kind :
-       {SearchKind::firefly, SearchKind::evolutionary, SearchKind::local, SearchKind::enumeration}) {
+       {SearchKind::mixed, SearchKind::firefly, SearchKind::evolutionary, SearchKind::local, SearchKind::enumeration}) {
     SearchOptions options = heuristic(kind, 3);
     options.evaluations = 1500;              // of 10 x 1 x 3 x 6 x 2 x 6 = 2160
     options.start = {{{6, 2, 5, 4, 3, 5}}};  // not allowed: moved to the nearest allowed levels
@@ -227,7 +228,7 @@ TEST(Search, SaysWhenConstraintsExcludeEachOther) {
 
 TEST(Search, StopsAtAnInterrupt) {
   for (const SearchKind kind :
-       {SearchKind::firefly, SearchKind::evolutionary, SearchKind::local, SearchKind::enumeration}) {
+       {SearchKind::mixed, SearchKind::firefly, SearchKind::evolutionary, SearchKind::local, SearchKind::enumeration}) {
     std::atomic<int> calls = 0;
     const Problem problem = make_problem([&](const std::uint16_t* levels) {
       if (++calls == 3000) set_interrupt_requested(true);

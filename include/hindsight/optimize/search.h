@@ -46,11 +46,11 @@ inline constexpr std::uint64_t kDefaultEvaluations = 50'000;
 
 /// `enumeration` judges every allowed design. `exact` gives the same best designs, but leaves out boxes and designs
 /// that cannot be among them, and has no limit to the number of designs.
-enum class SearchKind { firefly, evolutionary, local, enumeration, exact };
+enum class SearchKind { mixed, firefly, evolutionary, local, enumeration, exact };
 [[nodiscard]] SearchKind parse_search(const std::string& name);
 [[nodiscard]] std::string to_string(SearchKind kind);
 struct SearchOptions {
-  SearchKind kind = SearchKind::evolutionary;
+  SearchKind kind = SearchKind::mixed;
   std::uint64_t evaluations = 200000;
   std::uint64_t population = 64;
   std::uint64_t keep = 256;  ///< distinct best designs to return
