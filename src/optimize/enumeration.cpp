@@ -55,10 +55,12 @@ enum class Keep { best, front };
 Enumeration enumerate(const Problem& problem, const LevelSpace& space, const SearchOptions& options, Keep keep) {
   const auto size = size_of(problem, space);
   if (!size || *size > std::max(options.enumeration_limit, options.evaluations)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("enumeration of {} designs exceeds the limit of {}. Fix or bound parameters, raise the "
-                            "limit, or use --search mixed?",
-                            size ? with_commas(*size) : "more than 9e18", with_commas(options.enumeration_limit)));
+    const bool provable = keep == Keep::best && size;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("enumeration of {} designs exceeds the limit of {}. Fix or bound parameters, or use --search {}?",
+                    size ? with_commas(*size) : "more than 9e18", with_commas(options.enumeration_limit),
+                    to_string(provable ? SearchKind::exact : SearchKind::mixed)));
   }
   const unsigned threads = resolve_threads(options.threads);
   std::vector<Worker> workers(threads, Worker(options, problem.constraints.size()));

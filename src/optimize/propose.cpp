@@ -12,7 +12,6 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
@@ -20,6 +19,7 @@
 #include "hindsight/optimize/front.h"
 #include "optimize/forecast.h"
 #include "optimize/logged.h"
+#include "optimize/propose_options.h"
 #include "optimize/score_bounds.h"
 
 namespace hindsight::optimize {
@@ -46,38 +46,6 @@ constexpr std::uint64_t kStartShare = 2;
 constexpr const char* kInfeasibility = "1 - p_feasible";
 constexpr const char* kLoggedBefore = "logged_before";
 
-constexpr EnumNames<Risk, 3> kRisks{{{Risk::safe, "safe"}, {Risk::balanced, "balanced"}, {Risk::bold, "bold"}}};
-
-void require_valid(const surrogate::Model& model, const ProposeOptions& options) {
-  const auto refuse = [](const std::string& problem) { throw Error(ErrorKind::usage, problem); };
-  if (options.contexts.empty()) refuse("a proposal needs at least one application");
-  if (options.count == 0) refuse("at least one proposal must be asked for");
-  if (!(options.min_p_feasible >= 0 && options.min_p_feasible <= 1)) {
-    refuse(fmt::format("smallest p_feasible {} is no probability between 0 and 1", shortest(options.min_p_feasible)));
-  }
-  if (!(options.pessimism >= 0) || !std::isfinite(options.pessimism)) {
-    refuse(fmt::format("pessimism {} must be a number that is not negative", shortest(options.pessimism)));
-  }
-  if (options.aggregate == Aggregate::weighted) {
-    const bool positive = std::all_of(options.weights.begin(), options.weights.end(),
-                                      [](double weight) { return weight > 0 && std::isfinite(weight); });
-    if (options.weights.size() != options.contexts.size() || !positive) {
-      refuse(fmt::format("{} weights for {} applications: each needs one, above 0", options.weights.size(),
-                         options.contexts.size()));
-    }
-  }
-  const bool linear = model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
-  if (linear && (options.aggregate == Aggregate::geomean || options.aggregate == Aggregate::worst)) {
-    refuse(
-        fmt::format("aggregate {}: the objective {} has values of 0 or below (a geometric mean, and ratios to typical "
-                    "designs, need values above 0). Use mean or weighted",
-                    to_string(options.aggregate), model.parts().objective_text));
-  }
-  if (options.logged != nullptr) surrogate::require_space(model, options.logged->space);
-  if (options.only_new && options.logged == nullptr)
-    refuse("new designs are those that a log does not have: name a log");
-}
-
 /// 1 for every logged design, 0 for all others.
 Constraint not_logged(const dataset::Dataset& logged) {
   const auto key = [](const std::uint16_t* levels, Eigen::Index parameters) {
@@ -95,32 +63,6 @@ Constraint not_logged(const dataset::Dataset& logged) {
             }
             return logged_before;
           }};
-}
-
-/// What the model predicts under this name.
-LearnedQuantity quantity_of(const surrogate::Model& model, const std::string& name) {
-  if (const auto quantity = learned_quantity(model, name)) return *quantity;
-  throw Error(ErrorKind::usage, fmt::format("the model has not learned '{}'.{}", printable(name),
-                                            did_you_mean(name, model.parts().constraint_names)));
-}
-
-void require_valid_front(const surrogate::Model& model, const ProposeOptions& options) {
-  if (options.front.empty()) return;
-  if (options.front.size() < 2 || options.front.size() > kMostMetrics) {
-    throw Error(ErrorKind::usage, fmt::format("a front needs two metrics, or three; {} given", options.front.size()));
-  }
-  const bool ratios = options.aggregate == Aggregate::geomean || options.aggregate == Aggregate::worst;
-  for (const FrontMetric& metric : options.front) {
-    if (metric.value) continue;
-    const LearnedQuantity quantity = quantity_of(model, metric.name);
-    if (quantity.is_objective || options.contexts.size() < 2 || !ratios) continue;
-    const auto scale = model.parts().constraint_scaler.value_scales[static_cast<std::size_t>(quantity.label)];
-    if (scale == dataset::ValueScale::logarithmic) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("aggregate {}: {} was not learned on a logarithmic scale (its values are not positive, or "
-                            "span less than a decade), which ratios need. Use mean or weighted",
-                            to_string(options.aggregate), printable(metric.name)));
-  }
 }
 
 class Proposer {
@@ -532,39 +474,8 @@ class Proposer {
 
 }  // namespace
 
-double default_min_p_feasible(const surrogate::Model& model) {
-  return options_of(Risk::balanced, model).min_p_feasible;
-}
-
-Risk parse_risk(const std::string& name) { return parse_enum("risk", name, kRisks); }
-
-std::string to_string(Risk risk) { return std::string(name_in(kRisks, risk)); }
-
-ProposeOptions options_of(Risk risk, const surrogate::Model& model) {
-  const bool by_flag = model.parts().members.front().architecture().kind == surrogate::NetworkKind::experts;
-  ProposeOptions options;
-  options.portfolio = Portfolio::spread;
-  switch (risk) {
-    case Risk::safe:
-      options.pessimism = 2;
-      options.min_p_feasible = by_flag ? 0.7 : 0.95;
-      options.portfolio = Portfolio::alike;
-      break;
-    case Risk::balanced:
-      options.min_p_feasible = by_flag ? 0.5 : 0.9;
-      break;
-    case Risk::bold:
-      options.pessimism = 0;
-      options.min_p_feasible = by_flag ? 0.3 : 0.7;
-      options.diversity = 3;
-      break;
-  }
-  return options;
-}
-
 ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options) {
   require_valid(model, options);
-  require_valid_front(model, options);
   Proposer proposer(model, options);
   return options.front.empty() ? proposer.run() : proposer.run_front();
 }

@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "apps/app_fixture.h"
+#include "apps/learn_fixture.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/surrogate/model.h"
@@ -20,55 +20,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Json = nlohmann::json;
-
-/// Settings with which a training takes about a second.
-const std::vector<std::string> kTiny{
-    "--set", "steps=40",   "--set", "final_steps=5",        "--set",  "evaluate_interval=20",
-    "--set", "ensemble=1", "--set", "mining_generations=1", "--quiet"};
-
-bool can_train() { return hindsight({"doctor", "--json"}).out.find("libtorch") != std::string::npos; }
-
-class Learn : public AppTest {
- protected:
-  void SetUp() override {
-    if (!can_train()) GTEST_SKIP() << "built without LibTorch";
-  }
-  [[nodiscard]] std::string log() const { return file("study.sqlite"); }
-  [[nodiscard]] std::string model() const { return file("study.safetensors"); }
-
-  Outcome sweep(const std::string& workloads = "mobilenet_v2,m6", const std::string& samples = "300") const {
-    return hindsight(
-        {"sweep", "--space", "tiny", "--workloads", workloads, "--samples", samples, "--log", log(), "--quiet"});
-  }
-  [[nodiscard]] Outcome train(std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments{"train", "--log", log(), "--out", model()};
-    arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
-    const bool names_it = std::any_of(more.begin(), more.end(),
-                                      [](const std::string& word) { return word == "--recipe" || word == "--method"; });
-    if (!names_it) arguments.insert(arguments.end(), {"--method", "prime"});  // nothing is backtested
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return hindsight(arguments);
-  }
-  [[nodiscard]] Outcome propose(std::vector<std::string> more) const {
-    std::vector<std::string> arguments{"propose", "--model", model(), "--evaluations", "2000", "--top", "3"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return hindsight(arguments);
-  }
-  /// Waits until the newest run of the log is one of this kind under way, a minute at most.
-  void await_running(const std::string& kind) const {
-    const auto under_way = [&] {
-      const log::RunInfo run = log::recent_runs(log::Log::open(log(), log::OpenMode::read_only), 1).front();
-      return run.kind == kind && run.status == "running";
-    };
-    for (int wait = 0; !under_way() && wait < 600; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  void make_model() const {
-    ASSERT_EQ(sweep().exit_code, 0);
-    const Outcome trained = train();
-    ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  }
-};
 
 TEST_F(Learn, FromALogToProposalsAndTheTruth) {
   ASSERT_EQ(sweep().exit_code, 0);
@@ -172,81 +123,6 @@ TEST_F(Learn, PredictionsAreLiftedToWhatIsPossibleUnlessAskedNotTo) {
   };
   EXPECT_GT(lifted({}), 0) << "its best designs for this network are at the bound of arithmetic";
   EXPECT_EQ(lifted({"--no-bounds"}), 0);
-}
-
-TEST_F(Learn, AdaptsAModelToFewRowsOfAnotherTechnology) {
-  ASSERT_EQ(sweep("mobilenet_v2,m6", "400").exit_code, 0);
-  ASSERT_EQ(train({"--recipe", "layers", "--constraint", "energy_j", "--set", "steps=150"}).exit_code, 0);
-  const std::string few = file("few.sqlite"), adapted = file("adapted.safetensors");
-  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "unet", "--samples", "60", "--technology", "45nm",
-                       "--log", few, "--quiet"})
-                .exit_code,
-            0);
-  const Outcome done = hindsight({"train", "--from", model(), "--log", few, "--out", adapted, "--json"});
-  ASSERT_EQ(done.exit_code, 0) << done.err;
-  const Json json = Json::parse(done.out);
-  EXPECT_EQ(json.at("status"), "finished");
-  EXPECT_EQ(json.at("from_sha256"), hash_of(model()));
-  EXPECT_EQ(json.at("simulator_queries"), 0);
-  EXPECT_EQ(json.at("file_sha256"), hash_of(adapted));
-  EXPECT_EQ(json.at("held_out").front().at("name"), "unadapted");
-  EXPECT_EQ(json.at("held_out").back().at("name"), "from scratch");
-  const Json shown = Json::parse(hindsight({"model", "show", adapted, "--json"}).out);
-  EXPECT_EQ(shown.at("provenance").at("from"), model());
-  EXPECT_EQ(shown.at("provenance").at("evaluator"), "hindsight-accel 1 45nm");
-  EXPECT_EQ(shown.at("provenance").at("log"), few);
-  EXPECT_THAT(shown.at("training_contexts"), ::testing::Contains("unet"));
-  const Outcome proposed = hindsight({"propose", "--model", adapted, "--workload", "unet", "--technology", "45nm",
-                                      "--evaluations", "2000", "--min-feasible", "0.1"});
-  EXPECT_EQ(proposed.exit_code, 0) << proposed.err;
-  const Outcome text = hindsight({"train", "--from", model(), "--log", few, "--out", adapted});
-  EXPECT_THAT(text.out, HasSubstr("on rows held out"));
-}
-
-TEST_F(Learn, SaysThatTransferHurtsAndWritesNothing) {
-  ASSERT_EQ(sweep("m6", "1000").exit_code, 0);
-  ASSERT_EQ(train({"--recipe", "layers", "--set", "steps=300"}).exit_code, 0);
-  surrogate::Model::Parts parts = surrogate::load_model(model()).parts();
-  surrogate::Weights weights = parts.members.front().weights();
-  for (auto& [name, tensor] : weights) {  // an objective that is noise
-    if (!name.starts_with("objective.") || name == "objective.factor") continue;
-    for (std::size_t i = 0; i < tensor.values.size(); ++i)
-      tensor.values[i] = static_cast<float>(4 * std::sin(7.3 * static_cast<double>(i)));
-  }
-  parts.members = {surrogate::Network(parts.members.front().architecture(), weights)};
-  const std::string noise = file("noise.safetensors"), adapted = file("adapted.safetensors");
-  surrogate::save_model(surrogate::Model(std::move(parts)), noise);
-  const Outcome refused = hindsight({"train", "--from", noise, "--log", log(), "--out", adapted, "--quiet"});
-  expect_one_line_error(refused, 1, "transfer hurts: on rows held out the adapted model has tau ");
-  EXPECT_THAT(refused.err, HasSubstr("hindsight train --log"));
-  EXPECT_FALSE(std::filesystem::exists(adapted));
-  const Outcome json = hindsight({"train", "--from", noise, "--log", log(), "--out", adapted, "--json"});
-  EXPECT_EQ(Json::parse(json.out).at("status"), "refused");
-}
-
-TEST_F(Learn, RefusesToAdaptWhatDoesNotFit) {
-  ASSERT_EQ(sweep("m6", "400").exit_code, 0);
-  ASSERT_EQ(train({"--recipe", "layers"}).exit_code, 0);
-  const auto from = [&](const std::string& base, std::vector<std::string> more) {
-    std::vector<std::string> arguments{"train", "--from", base, "--log", log(), "--out", file("adapted.safetensors")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return hindsight(arguments);
-  };
-  for (const auto& given : std::vector<std::vector<std::string>>{{"--recipe", "layers"},
-                                                                 {"--method", "margins"},
-                                                                 {"--set", "steps=3"},
-                                                                 {"--resume"},
-                                                                 {"--tune"},
-                                                                 {"--constraint", "energy_j"},
-                                                                 {"--ensemble", "2"}}) {
-    expect_one_line_error(from(model(), given), 2, given.front() + " is about training new ones");
-  }
-  expect_one_line_error(from(model(), {"--objective", "energy"}), 2, "the model predicts latency, not energy");
-  expect_one_line_error(from("edge-any", {}), 4, "has value 1 in the model where it has");
-  expect_one_line_error(from("edge-prime9", {}), 4, "only networks of the recipes layers and margins can");
-  expect_one_line_error(from(model(), {"--where", "latency_s<0"}), 2, "no evaluation");
-  expect_one_line_error(from("no-such-model", {}), 2, "no-such-model");
-  EXPECT_FALSE(std::filesystem::exists(file("adapted.safetensors")));
 }
 
 TEST_F(Learn, ATableHasNoLayersToLearnFrom) {
@@ -634,116 +510,6 @@ TEST_F(Learn, EveryProposalSaysWhyItIsThere) {
   const Json own = Json::parse(propose({"--workload", "m6", "--risk", "safe", "--pessimism", "0.5", "--json"}).out);
   EXPECT_EQ(own.at("pessimism"), 0.5) << "what is named counts";
   expect_one_line_error(propose({"--workload", "m6", "--risk", "brave"}), 2, "bold");
-}
-
-TEST_F(Learn, TrainChoosesARecipeByBacktestsAndSaysWhich) {
-  ASSERT_EQ(sweep().exit_code, 0);
-  const std::vector<std::string> tiny{"--workloads",   "m6",    "--set",          "steps=20", "--set",
-                                      "final_steps=0", "--set", "batch_pairs=500"};
-  std::vector<std::string> arguments{"backtest", "--log", log(), "--json"};
-  arguments.insert(arguments.end(), tiny.begin(), tiny.end());
-  const Outcome tested = hindsight(arguments);
-  ASSERT_EQ(tested.exit_code, 0) << tested.err;
-  const Json json = Json::parse(tested.out);
-  EXPECT_EQ(json.at("candidates").size(), 6U);
-  EXPECT_EQ(json.at("candidates").at(0).at("scores").size(), 2U);
-  const std::string chosen = json.at("chosen");
-
-  arguments = {"train", "--log", log(), "--out", model()};
-  arguments.insert(arguments.end(), tiny.begin(), tiny.end());
-  const Outcome trained = hindsight(arguments);
-  ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  EXPECT_THAT(trained.err, HasSubstr("recipe: " + chosen + ", of 6 recipes"));
-  const Json shown = Json::parse(hindsight({"model", "show", model(), "--json"}).out);
-  EXPECT_THAT(shown.at("provenance").at("recipe_chosen").get<std::string>(), HasSubstr(chosen + ", of 6 recipes"));
-  expect_one_line_error(hindsight({"train", "--log", log(), "--out", model(), "--tune"}), 2, "--recipe v0.1");
-  // What is held out chooses nothing: without it the other application has no row left to choose by.
-  expect_one_line_error(
-      hindsight({"train", "--log", log(), "--out", model(), "--workloads", "m6", "--hold-out", "m6", "--quiet"}), 2,
-      "nothing is left to choose a recipe by");
-  // Named, nothing is tested.
-  const Outcome named = train({"--recipe", "margins", "--workloads", "m6"});
-  EXPECT_EQ(named.exit_code, 0) << named.err;
-  EXPECT_THAT(named.err, Not(HasSubstr("recipe:")));
-}
-
-TEST_F(Learn, BacktestShowsATableAndRefusesWhatItCannotTest) {
-  ASSERT_EQ(sweep().exit_code, 0);
-  const Outcome text = hindsight(
-      {"backtest", "--log", log(), "--workloads", "m6", "--methods", "margins,plain", "--set", "steps=20", "--quiet"},
-      {.environment = {{"COLUMNS", "80"}}});
-  ASSERT_EQ(text.exit_code, 0) << text.err;
-  for (const char* word : {"margins", "plain", "best_half", "chosen: "}) EXPECT_THAT(text.out, HasSubstr(word));
-  expect_one_line_error(hindsight({"backtest", "--log", log(), "--methods", "margin"}), 2, "margins");
-  expect_one_line_error(hindsight({"backtest", "--log", log(), "--set", "stepz=1"}), 2, "steps");
-  expect_one_line_error(hindsight({"backtest", "--log", log(), "--workloads", "m7"}), 2, "m6");
-}
-
-TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
-  std::string csv = "a,b,cost_ms\n";
-  for (int a = 1; a <= 12; ++a) {
-    for (int b = 1; b <= 12; ++b) {
-      csv += std::to_string(a) + "," + std::to_string(b) + "," +
-             (a * b > 100 ? "too_big" : std::to_string(200.0 / a + b)) + "\n";
-    }
-  }
-  const std::string table = write("table.csv", csv);
-  // All rows of the worse half are learnt from, so the best of them is the median of the feasible rows.
-  std::vector<double> costs;
-  for (int a = 1; a <= 12; ++a) {
-    for (int b = 1; b <= 12; ++b) {
-      if (a * b <= 100) costs.push_back(200.0 / a + b);
-    }
-  }
-  std::sort(costs.begin(), costs.end());
-  const Outcome w50 = hindsight(
-      {"bench",  "w50",       "--csv", table,        "--objective", "cost_ms",       "--train",
-       "1000",   "--seeds",   "1",     "--top",      "1,8",         "--methods",     "prime,margins,forest,best_in_log",
-       "--set",  "steps=300", "--set", "ensemble=1", "--set",       "final_steps=0", "--json",
-       "--quiet"});
-  ASSERT_EQ(w50.exit_code, 0) << w50.err;
-  const Json runs = Json::parse(w50.out).at("runs");
-  ASSERT_EQ(runs.size(), 4U);
-  std::map<std::string, double> ratio;  // optimum / best of eight proposals
-  for (const Json& run : runs) {
-    EXPECT_EQ(run.at("train_rows"), 144 - costs.size() / 2);
-    ratio[run.at("method")] = run.at("scores").at(0).at("top").at(1).at("ratio");
-  }
-  EXPECT_NEAR(ratio["best_in_log"], costs.front() / costs[costs.size() / 2], hindsight::test::kSixDigits);
-  // The cost falls with a and rises with b throughout: who learns goes on beyond the rows it saw.
-  EXPECT_GT(ratio["prime"], ratio["best_in_log"]);
-  EXPECT_GT(ratio["margins"], ratio["best_in_log"]);
-  EXPECT_GT(ratio["forest"], ratio["best_in_log"]);
-  EXPECT_LE(std::max({ratio["prime"], ratio["margins"], ratio["forest"]}), 1);
-}
-
-TEST_F(Learn, OfflineRunsOnceAndThenFindsEverythingDone) {
-  const std::vector<std::string> offline{"bench",
-                                         "offline",
-                                         "--out",
-                                         file("offline"),
-                                         "--quick",
-                                         "--tasks",
-                                         "single/m6",
-                                         "--methods",
-                                         "best_in_log,prime,evolutionary@40",
-                                         "--samples",
-                                         "200",
-                                         "--set",
-                                         "steps=30",
-                                         "--set",
-                                         "final_steps=0",
-                                         "--set",
-                                         "evaluate_interval=15",
-                                         "--json"};
-  const Outcome first = hindsight(offline);
-  ASSERT_EQ(first.exit_code, 0) << first.err;
-  const Json study = Json::parse(first.out);
-  EXPECT_TRUE(study.at("complete").get<bool>());
-  ASSERT_EQ(study.at("results").size(), 3U);
-  EXPECT_EQ(study.at("results").at(1).at("queries"), 0) << "learning from a log asks no simulator";
-  EXPECT_EQ(study.at("results").at(2).at("queries"), 40);
-  EXPECT_EQ(Json::parse(hindsight(offline).out), study) << "the second run finds everything done";
 }
 
 }  // namespace

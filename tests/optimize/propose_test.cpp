@@ -397,8 +397,7 @@ TEST(Propose, HonoursConstraintsAndFixedParameters) {
       EXPECT_LE(x[3], 1) << search;
       EXPECT_EQ(x[4], 2) << search;
       ASSERT_EQ(proposal.constraint_values.size(), 2U);
-      EXPECT_NEAR(proposal.constraint_values[0], product_area(x.data()), hindsight::test::kRounding * 1e3)
-          << "areas below 1e3";
+      EXPECT_LE(test::relative_error(proposal.constraint_values[0], product_area(x.data())), test::kRounding);
       EXPECT_LE(proposal.constraint_values[0], 27);
       EXPECT_LE(test::relative_error(proposal.constraint_values[1], std::exp(0.2 * (x[0] + x[1] + x[2]))), kScoreError);
       EXPECT_LE(proposal.constraint_values[1], 6);

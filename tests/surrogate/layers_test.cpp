@@ -1,5 +1,4 @@
-/// Unit: networks of kind `layers`: their sums over layers, what they learn from applications, and what they say of one
-/// they have never seen.
+/// What networks of kind `layers` learn from applications, and what they say of one they have never seen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +19,7 @@
 #include "surrogate/small_model.h"
 #include "surrogate/training_fixture.h"
 #include "temporary_folder.h"
+#include "tolerances.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -28,124 +28,17 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
-/// Single precision against double over a few hundred terms of size 1.
-constexpr double kNetworkRounding = 5e-5;
+/// Predictions are floats: twice the work shifts a sum's logarithm by log 2, which rounds by 1e-6 of its size of up
+/// to 20.
+constexpr double kDoublingRounding = 1e-4;
+/// Weights are floats, and the final steps multiply each by numbers near 1.
+constexpr double kWeightRounding = 1e-4;
+/// A covariance of floats, inverted.
+constexpr double kDistanceRounding = 1e-4;
+/// Chance of being likely to be feasible, by which typical designs are drawn, differs between the two.
+constexpr double kTypicalShift = 0.05;
 /// Layers of the tests below have these features, of which the first two are not 0.
 const auto kFeatures = static_cast<Eigen::Index>(workload::layer_features().size());
-
-/// Three reasons and two labels, of which the first and the last depend on the application.
-Architecture layer_architecture(const Codes& codes) {
-  Architecture architecture{.level_counts = {4, 3, 2}, .constraint_count = 2, .reason_count = 3, .hidden = {8, 5}};
-  set_table_kind(architecture, NetworkKind::layers, codes);
-  architecture.layer_features = 3;
-  architecture.layered_reasons = {0, 2};
-  architecture.layered_constraints = {1};
-  return architecture;
-}
-
-Weights layer_weights(const Architecture& architecture, const Codes& codes, std::uint64_t seed) {
-  Weights weights = test::random_weights(architecture, seed);
-  for (std::size_t i = 0; i < codes.tables.size(); ++i) weights["code." + std::to_string(i)] = codes.tables[i];
-  return weights;
-}
-
-dataset::LayerList three_layers() {
-  return {.features = Eigen::MatrixXf{{0.5F, -1, 2}, {1.5F, 0.25F, -0.5F}, {-2, 1, 0.75F}},
-          .repeats = Eigen::Vector3f(1, 4, 2)};
-}
-
-Eigen::MatrixXd as_matrix(const Tensor& tensor) {
-  return Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
-             tensor.values.data(), tensor.shape.at(0), tensor.values.size() / static_cast<std::size_t>(tensor.shape[0]))
-      .cast<double>();
-}
-
-/// The last layer's outputs of a head by the equations of architecture.h, in double precision; `layer`: null for heads
-/// of the design alone.
-Eigen::VectorXd mlp(const Weights& weights, const std::string& name, const Eigen::VectorXd& s,
-                    const Eigen::VectorXd* layer) {
-  Eigen::VectorXd x = s;
-  for (int j = 0; j < 3; ++j) {
-    Eigen::VectorXd y = as_matrix(weights.at(name + "." + std::to_string(j) + ".weight")) * x +
-                        as_matrix(weights.at(name + "." + std::to_string(j) + ".bias"));
-    if (j == 0 && layer != nullptr) y += as_matrix(weights.at(name + ".layer.weight")) * *layer;
-    if (j < 2) y = y.unaryExpr([](double value) { return value < 0 ? 0.1 * value : value; });
-    x = y;
-  }
-  if (layer == nullptr) return x;
-  return x + as_matrix(weights.at(name + ".skip.weight")) * s +
-         as_matrix(weights.at(name + ".layer_skip.weight")) * *layer;
-}
-
-Eigen::VectorXd sum(const Weights& weights, const std::string& name, const Eigen::VectorXd& s,
-                    const dataset::LayerList& layers) {
-  Eigen::VectorXd total = Eigen::VectorXd::Zero(weights.at(name + ".factor").shape.at(0));
-  for (Eigen::Index l = 0; l < layers.repeats.size(); ++l) {
-    const Eigen::VectorXd layer = layers.features.row(l).cast<double>().transpose();
-    total += double{layers.repeats[l]} * mlp(weights, name, s, &layer).array().exp().matrix();
-  }
-  return as_matrix(weights.at(name + ".factor")).cwiseProduct(total.array().log().matrix());
-}
-
-TEST(LayerNetwork, EqualsItsEquationsOnEveryInstructionSet) {
-  const Codes codes = make_codes(test::small_space(), true, true);
-  const Architecture architecture = layer_architecture(codes);
-  const Weights weights = layer_weights(architecture, codes, 3);
-  const Network network(architecture, weights);
-  const LevelMatrix levels = test::random_levels(architecture.level_counts, 101, 5);  // more than two blocks
-  const dataset::LayerList layers = three_layers();
-  const auto prepared = network.prepare(layers);
-  const auto inputs = inputs_of(codes, levels);
-  for (const Instructions instructions : supported_instructions()) {
-    const Prediction prediction = network.predict(levels, Heads{}, *prepared, instructions);
-    for (Eigen::Index row = 0; row < levels.rows(); ++row) {
-      const Eigen::VectorXd s = inputs.row(row).cast<double>().transpose();
-      EXPECT_NEAR(prediction.objective[row], sum(weights, "objective", s, layers)[0], kNetworkRounding)
-          << to_string(instructions);
-      EXPECT_NEAR(prediction.constraints(row, 0), mlp(weights, "constraint", s, nullptr)[0], kNetworkRounding);
-      EXPECT_NEAR(prediction.constraints(row, 1), sum(weights, "constraint_layers", s, layers)[0], kNetworkRounding);
-      const Eigen::VectorXd layered = sum(weights, "feasible_layers", s, layers);
-      const double own = mlp(weights, "feasible", s, nullptr)[0];
-      double p = 1;
-      for (const double logit : {layered[0], own, layered[1]}) p /= 1 + std::exp(-logit);
-      EXPECT_NEAR(prediction.feasible_logit[row], std::log(p / (1 - p)), 10 * kNetworkRounding);
-    }
-  }
-}
-
-TEST(LayerNetwork, CostsOfAnySizeAddUp) {
-  const Codes codes = make_codes(test::small_space(), true, true);
-  const Architecture architecture = layer_architecture(codes);
-  Weights weights = layer_weights(architecture, codes, 4);
-  weights.at("objective.2.bias").values = {0};
-  weights.at("objective.factor").values = {1};
-  for (float& weight : weights.at("objective.layer_skip.weight").values) weight *= 100;  // e^300 is no float
-  const Network network(architecture, weights);
-  const LevelMatrix levels = test::random_levels(architecture.level_counts, 5, 6);
-  dataset::LayerList once = three_layers(), twice = once;
-  twice.repeats *= 2;
-  const Prediction a = network.predict(levels, Heads{}, *network.prepare(once));
-  const Prediction b = network.predict(levels, Heads{}, *network.prepare(twice));
-  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
-    ASSERT_TRUE(std::isfinite(a.objective[i]));
-    EXPECT_NEAR(b.objective[i] - a.objective[i], std::log(2), kNetworkRounding * std::abs(a.objective[i]));
-  }
-}
-
-TEST(LayerNetwork, RefusesHeadsThatItCannotHave) {
-  const Codes codes = make_codes(test::small_space(), true, true);
-  const auto refused = [&](auto change) {
-    Architecture architecture = layer_architecture(codes);
-    change(architecture);
-    EXPECT_THROW(static_cast<void>(weight_shapes(architecture)), Error);
-  };
-  refused([](Architecture& a) { a.layered_reasons = {2, 0}; });
-  refused([](Architecture& a) { a.layered_reasons = {3}; });
-  refused([](Architecture& a) { a.layered_constraints = {2}; });
-  refused([](Architecture& a) { a.layer_features = 0; });
-  refused([](Architecture& a) { a.context_size = 2; });
-  refused([](Architecture& a) { a.kind = NetworkKind::margins; });
-}
 
 /// Applications of two to five layers; a layer has two features and costs exp(0.4 f0 + (0.1 a - 0.2 b) f1) / 10.
 dataset::LayerList random_layers(std::uint64_t application) {
@@ -294,7 +187,7 @@ TEST(TrainLayers, RepeatingEveryLayerDoublesTheCost) {
   twice.layers.repeats *= 2;
   const LevelMatrix designs = all_designs().topRows(50);
   const EnsemblePrediction a = trained().model.predict(designs, once), b = trained().model.predict(designs, twice);
-  for (Eigen::Index i = 0; i < designs.rows(); ++i) EXPECT_NEAR(b.objective[i] / a.objective[i], 2, 1e-3);
+  for (Eigen::Index i = 0; i < designs.rows(); ++i) EXPECT_NEAR(b.objective[i] / a.objective[i], 2, kDoublingRounding);
   EXPECT_FALSE(trained().model.seen_alike(once, twice));
   EXPECT_TRUE(trained().model.seen_alike(once, once));
 }
@@ -326,7 +219,7 @@ TEST(TrainLayers, TheFinalStepsKeepTheSharpnessOfTheSums) {
     return -1 /
            (weights.at("feasible_layers.factor").values.front() * weights.at("feasible_layers.scale").values.front());
   };
-  EXPECT_NEAR(sharpness(1) / sharpness(0), 1, 1e-4);
+  EXPECT_NEAR(sharpness(1) / sharpness(0), 1, kWeightRounding);
 }
 
 TEST(Novelty, GrowsWithTheDistanceOfLayersAndIsNothingForOthers) {
@@ -371,7 +264,8 @@ TEST(Novelty, IsTheRootOfUnusualLayersAndDisagreement) {
   Eigen::VectorXd spread = prediction.spread;
   std::sort(spread.begin(), spread.end());
   const double deviation = model.prepare(application).scale.deviation;
-  EXPECT_NEAR(*layer_distance(model, application), std::sqrt(unusual * deviation * spread[spread.size() / 2]), 1e-4);
+  EXPECT_NEAR(*layer_distance(model, application), std::sqrt(unusual * deviation * spread[spread.size() / 2]),
+              kDistanceRounding);
 }
 
 /// Twelve networks: their errors are their distances but for the two last, which are exchanged.
@@ -392,7 +286,7 @@ std::vector<ApplicationScore> scored_networks() {
 TEST(ErrorCalibration, SaysWhatNetworksAsFarCameTo) {
   const ErrorCalibration calibration = calibrate_errors(scored_networks(), "by hand");
   ASSERT_EQ(calibration.applications.size(), 12U);
-  EXPECT_NEAR(rank_agreement(calibration), 1 - 6.0 * 2 / (12 * 143), 1e-12);
+  EXPECT_NEAR(rank_agreement(calibration), 1 - 6.0 * 2 / (12 * 143), hindsight::test::kRounding);
   const ExpectedError near = *expected_error(calibration, 0.05);
   EXPECT_EQ(near.networks, kCalibrationNeighbours);
   EXPECT_DOUBLE_EQ(near.median_error, 0.05) << "of the first nine";
@@ -446,7 +340,7 @@ TEST(TrainLayers, ATypicalDesignIsTheMeasureOfEachApplication) {
   dataset::Context once = unseen(101), twice = once;
   twice.layers.repeats *= 2;
   const double shift = trained().model.prepare(twice).typical_score - trained().model.prepare(once).typical_score;
-  EXPECT_NEAR(shift, std::log(2), 0.05) << "twice the work, twice the cost of a typical design";
+  EXPECT_NEAR(shift, std::log(2), kTypicalShift) << "twice the work, twice the cost of a typical design";
 }
 
 TEST(TrainLayers, AnApplicationWithoutLayersIsRefused) {
@@ -512,18 +406,6 @@ TEST(ColumnsOfApplications, DifferForOneDesignOrAreNeverCompared) {
       3, 3, 3, 3;
   EXPECT_THAT(columns_of_applications(rows, values), ElementsAre(1, 2, 3))
       << "the first says the same of the design twice, the second does not, the others were never compared";
-}
-
-TEST(StandardLayers, HaveMeanZeroAndDeviationOneAndRememberBoth) {
-  const StandardLayers layers = standard_layers({three_layers(), three_layers()});
-  EXPECT_THAT(layers.layers.first, ElementsAre(0, 3, 6));
-  const Eigen::Map<const InputMatrix> rows(layers.layers.rows.data(), 6, 3);
-  for (Eigen::Index j = 0; j < 3; ++j) {
-    EXPECT_NEAR(rows.col(j).mean(), 0, kNetworkRounding);
-    EXPECT_NEAR(rows.col(j).squaredNorm() / 6, 1, kNetworkRounding);
-    EXPECT_NEAR(rows(1, j) * layers.deviation[j] + layers.mean[j], three_layers().features(1, j), kNetworkRounding);
-  }
-  EXPECT_FLOAT_EQ(layers.layers.log_repeats[1], std::log(4.0F));
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+/// Does a trained model adapt to the rows of another technology, and say where it should not?
+#include <cmath>
+#include <filesystem>
+
+#include "apps/learn_fixture.h"
+#include "hindsight/surrogate/model.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST_F(Learn, AdaptsAModelToFewRowsOfAnotherTechnology) {
+  ASSERT_EQ(sweep("mobilenet_v2,m6", "400").exit_code, 0);
+  ASSERT_EQ(train({"--recipe", "layers", "--constraint", "energy_j", "--set", "steps=150"}).exit_code, 0);
+  const std::string few = file("few.sqlite"), adapted = file("adapted.safetensors");
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "unet", "--samples", "60", "--technology", "45nm",
+                       "--log", few, "--quiet"})
+                .exit_code,
+            0);
+  const Outcome done = hindsight({"train", "--from", model(), "--log", few, "--out", adapted, "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const Json json = Json::parse(done.out);
+  EXPECT_EQ(json.at("status"), "finished");
+  EXPECT_EQ(json.at("from_sha256"), hash_of(model()));
+  EXPECT_EQ(json.at("simulator_queries"), 0);
+  EXPECT_EQ(json.at("file_sha256"), hash_of(adapted));
+  EXPECT_EQ(json.at("held_out").front().at("name"), "unadapted");
+  EXPECT_EQ(json.at("held_out").back().at("name"), "from scratch");
+  const Json shown = Json::parse(hindsight({"model", "show", adapted, "--json"}).out);
+  EXPECT_EQ(shown.at("provenance").at("from"), model());
+  EXPECT_EQ(shown.at("provenance").at("evaluator"), "hindsight-accel 1 45nm");
+  EXPECT_EQ(shown.at("provenance").at("log"), few);
+  EXPECT_THAT(shown.at("training_contexts"), ::testing::Contains("unet"));
+  const Outcome proposed = hindsight({"propose", "--model", adapted, "--workload", "unet", "--technology", "45nm",
+                                      "--evaluations", "2000", "--min-feasible", "0.1"});
+  EXPECT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Outcome text = hindsight({"train", "--from", model(), "--log", few, "--out", adapted});
+  EXPECT_THAT(text.out, HasSubstr("on rows held out"));
+}
+
+TEST_F(Learn, SaysThatTransferHurtsAndWritesNothing) {
+  ASSERT_EQ(sweep("m6", "1000").exit_code, 0);
+  ASSERT_EQ(train({"--recipe", "layers", "--set", "steps=300"}).exit_code, 0);
+  surrogate::Model::Parts parts = surrogate::load_model(model()).parts();
+  surrogate::Weights weights = parts.members.front().weights();
+  for (auto& [name, tensor] : weights) {  // an objective that is noise
+    if (!name.starts_with("objective.") || name == "objective.factor") continue;
+    for (std::size_t i = 0; i < tensor.values.size(); ++i)
+      tensor.values[i] = static_cast<float>(4 * std::sin(7.3 * static_cast<double>(i)));
+  }
+  parts.members = {surrogate::Network(parts.members.front().architecture(), weights)};
+  const std::string noise = file("noise.safetensors"), adapted = file("adapted.safetensors");
+  surrogate::save_model(surrogate::Model(std::move(parts)), noise);
+  const Outcome refused = hindsight({"train", "--from", noise, "--log", log(), "--out", adapted, "--quiet"});
+  expect_one_line_error(refused, 1, "transfer hurts: on rows held out the adapted model has tau ");
+  EXPECT_THAT(refused.err, HasSubstr("hindsight train --log"));
+  EXPECT_FALSE(std::filesystem::exists(adapted));
+  const Outcome json = hindsight({"train", "--from", noise, "--log", log(), "--out", adapted, "--json"});
+  EXPECT_EQ(Json::parse(json.out).at("status"), "refused");
+}
+
+TEST_F(Learn, RefusesToAdaptWhatDoesNotFit) {
+  ASSERT_EQ(sweep("m6", "400").exit_code, 0);
+  ASSERT_EQ(train({"--recipe", "layers"}).exit_code, 0);
+  const auto from = [&](const std::string& base, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"train", "--from", base, "--log", log(), "--out", file("adapted.safetensors")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  };
+  for (const auto& given : std::vector<std::vector<std::string>>{{"--recipe", "layers"},
+                                                                 {"--method", "margins"},
+                                                                 {"--set", "steps=3"},
+                                                                 {"--resume"},
+                                                                 {"--tune"},
+                                                                 {"--constraint", "energy_j"},
+                                                                 {"--ensemble", "2"}}) {
+    expect_one_line_error(from(model(), given), 2, given.front() + " is about training new ones");
+  }
+  expect_one_line_error(from(model(), {"--objective", "energy"}), 2, "the model predicts latency, not energy");
+  expect_one_line_error(from("edge-any", {}), 4, "has value 1 in the model where it has");
+  expect_one_line_error(from("edge-prime9", {}), 4, "only networks of the recipes layers and margins can");
+  expect_one_line_error(from(model(), {"--where", "latency_s<0"}), 2, "no evaluation");
+  expect_one_line_error(from("no-such-model", {}), 2, "no-such-model");
+  EXPECT_FALSE(std::filesystem::exists(file("adapted.safetensors")));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
