@@ -42,6 +42,7 @@ std::vector<Gemm> random_shapes(DType dtype) {
 struct Case {
   const char* gpu;
   DType dtype;
+  friend void PrintTo(const Case& one, std::ostream* out) { *out << one.gpu << ' ' << to_string(one.dtype); }
 };
 
 class GemmProperties : public ::testing::TestWithParam<Case> {

@@ -175,6 +175,7 @@ struct Case {
   NetworkKind kind;
   std::size_t members;
   std::vector<std::string> applications;  ///< alpha was trained on; others are mixtures for kind margins
+  friend void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 };
 
 class BoxBoundsOf : public testing::TestWithParam<Case> {
