@@ -123,9 +123,6 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
   if (options.csv == "-" && options.json) {
     throw Error(ErrorKind::usage, "--csv - and --json both write to standard output. Name a file for the CSV?");
   }
-  if (options.request.workloads.empty() && options.request.contexts.empty()) {
-    throw Error(ErrorKind::usage, "for which application? Name it with --workload, or by its columns with --context");
-  }
   if (options.request.options.only_new && options.request.log.empty()) {
     throw Error(ErrorKind::usage, "--new: new designs are those that a log does not have. Name it with --log?");
   }

@@ -107,7 +107,8 @@ Dataset Dataset::subset(const std::vector<std::size_t>& rows) const {
                  .reasons = {},
                  .evaluation_id = {},
                  .margins = Eigen::MatrixXf(margins.cols() == 0 ? 0 : count, margins.cols()),
-                 .evaluator = evaluator};
+                 .evaluator = evaluator,
+                 .repeats = repeats};
   result.levels.resize(count, levels.cols());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t from = rows[i];

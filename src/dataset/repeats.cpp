@@ -46,6 +46,31 @@ void merge(const Dataset& data, const std::vector<std::size_t>& rows, Dataset& r
   for (const std::size_t row : rows) result.reasons[to] |= data.reasons[row];
 }
 
+/// Squares of log objectives around their mean, and how many of them are free, over the feasible rows of designs.
+class PooledVariance {
+ public:
+  void add(const Dataset& data, const std::vector<std::size_t>& rows) {
+    double sum = 0, squares = 0, count = 0;
+    for (const std::size_t row : rows) {
+      if (!data.feasible[row]) continue;
+      const double value = std::log(data.objective[static_cast<Eigen::Index>(row)]);
+      ++count;
+      sum += value;
+      squares += value * value;
+    }
+    if (count < 2) return;
+    squares_ += squares - sum * sum / count;
+    free_ += count - 1;
+  }
+  /// NaN where nothing was repeated, or a logarithm does not exist.
+  [[nodiscard]] double deviation() const {
+    return free_ == 0 ? kUnknown : std::sqrt(squares_ < 0 ? 0 : squares_ / free_);  // below 0 by rounding only
+  }
+
+ private:
+  double squares_ = 0, free_ = 0;
+};
+
 }  // namespace
 
 Dataset mean_of_repeats(const Dataset& data, const std::vector<std::int64_t>& design) {
@@ -62,9 +87,15 @@ Dataset mean_of_repeats(const Dataset& data, const std::vector<std::int64_t>& de
     groups[entry->second].push_back(row);
   }
   Dataset result = data.subset(first);
+  PooledVariance variance;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (groups[i].size() > 1) merge(data, groups[i], result, i);
+    if (groups[i].size() == 1) continue;
+    merge(data, groups[i], result, i);
+    variance.add(data, groups[i]);
+    ++result.repeats.designs;
+    result.repeats.measurements += groups[i].size();
   }
+  result.repeats.deviation = variance.deviation();
   return result;
 }
 

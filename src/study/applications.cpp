@@ -2,8 +2,10 @@
 #include "hindsight/study/applications.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -36,6 +38,22 @@ void require_same(const dataset::Context& application, const std::vector<dataset
                             "its file",
                             printable(application.name), where));
   }
+}
+
+/// Nothing was named: of a model that learnt one application that one is meant.
+Application only_application(const surrogate::Model& model) {
+  const std::vector<dataset::Context>& known = model.parts().training_contexts;
+  if (known.size() == 1) return {.context = known.front(), .network = known.front().name};
+  if (takes_networks(model)) {
+    throw Error(ErrorKind::usage, "for which application? Name a network or its file with --workload");
+  }
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string> names;
+  for (const dataset::Context& context : known | std::views::take(kMostNamed)) names.push_back(printable(context.name));
+  const std::string others = known.size() > kMostNamed ? ", ..." : "";
+  throw Error(ErrorKind::usage, fmt::format("for which application? Name one that the model learnt ({}{}) with "
+                                            "--workload, or an unseen one by its columns with --context",
+                                            fmt::join(names, ", "), others));
 }
 
 [[noreturn]] void refuse_unknown(const std::string& name, const std::vector<dataset::Context>& known) {
@@ -94,7 +112,7 @@ std::vector<Application> applications(const surrogate::Model& model, const std::
   }
   for (const std::string& text : columns) collection.add_described(text);
   std::vector<Application> result = collection.take();
-  if (result.empty()) throw Error(ErrorKind::usage, "a proposal needs an application. Name it with --workload?");
+  if (result.empty()) result.push_back(only_application(model));
   return result;
 }
 

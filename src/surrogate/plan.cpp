@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/train.h"
 
@@ -80,6 +82,19 @@ std::vector<std::string> missing_labels(const dataset::Dataset& data) {
   return names;
 }
 
+/// What repeated measurements teach, and what they cannot.
+std::string remark_on(const dataset::Repeats& repeats) {
+  const double mean_of = static_cast<double>(repeats.measurements) / static_cast<double>(repeats.designs);
+  std::string text =
+      fmt::format("{} measured {:.1f} times on average: the mean of each is learnt",
+                  repeats.designs == 1 ? "1 design was" : counted(repeats.designs, "design") + " were", mean_of);
+  if (!(repeats.deviation > 0)) return text;
+  return text + fmt::format(
+                    ". One measurement is off by {:.2g} % (standard deviation), such a mean by {:.2g} %: smaller "
+                    "differences between designs are chance",
+                    100 * repeats.deviation, 100 * repeats.deviation / std::sqrt(mean_of));
+}
+
 }  // namespace
 
 std::string to_string(Term term) { return kTermNames.at(static_cast<std::size_t>(term)); }
@@ -116,6 +131,7 @@ TrainingPlan plan_training(const dataset::Dataset& data, const Recipe& recipe) {
                     "for every design{}",
                     without_data.empty() ? std::string() : " (terms off: " + join(without_data, ", ") + ")"));
   }
+  if (data.repeats.designs > 0) plan.remarks.push_back(remark_on(data.repeats));
   if (const auto missing = missing_labels(data); !missing.empty()) {
     plan.remarks.push_back(fmt::format("no row has {}: predictions of it mean nothing", join(missing, ", ")));
   }

@@ -68,6 +68,11 @@ TEST_F(LoadDataset, RepeatedMeasurementsAreOneRowWithTheirMeans) {
   EXPECT_EQ(data.constraints(3, 0), 55);
   EXPECT_THAT(data.reason_names, ElementsAre("crash", "timeout"));
   EXPECT_THAT(data.reasons, ElementsAre(0, 0b01, 0, 0b11));
+  EXPECT_EQ(data.repeats.designs, 3U);
+  EXPECT_EQ(data.repeats.measurements, 7U);
+  // Of the one that was feasible twice: logarithms log(1.5) / 2 from their mean, one of the two is free.
+  EXPECT_DOUBLE_EQ(data.repeats.deviation, std::log(1.5) / std::sqrt(2.0));
+  EXPECT_EQ(data.subset({2}).repeats.designs, 3U) << "it is of the log";
 }
 
 /// An infeasible row with these violations.

@@ -76,6 +76,25 @@ TEST(Applications, AreTrainedOnesByNameEachOnce) {
   EXPECT_EQ(found[1].context.name, "one");
 }
 
+TEST(Applications, NoNameIsTheOnlyOneThatTheModelLearnt) {
+  surrogate::Model::Parts parts = flat_model().parts();
+  parts.training_contexts.resize(1);
+  parts.objective_scaler.context_names.resize(1);
+  for (Eigen::VectorXd* values : {&parts.objective_scaler.mean, &parts.objective_scaler.deviation}) {
+    values->conservativeResize(1);
+  }
+  const std::vector<Application> found = applications(surrogate::Model(std::move(parts)), {}, {});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].context.name, "one");
+  try {
+    static_cast<void>(applications(flat_model(), {}, {}));
+    FAIL() << "of several none was named";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("that the model learnt (one, two)"));
+  }
+}
+
 TEST(Applications, AnUnknownNameIsRefusedWithTheNearest) {
   try {
     static_cast<void>(applications(flat_model(), {"onne"}, {}));

@@ -23,7 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 using test::small_recipe;
 using test::small_table;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TrainOptions quiet() {
   TrainOptions options;
@@ -214,6 +216,20 @@ TEST(PlanTraining, HeldOutRowsTeachNothing) {
   recipe.split.kind = dataset::SplitKind::leave_workloads_out;
   recipe.split.held_out = {"app_1"};
   EXPECT_FALSE(plan_training(data, recipe).learns_feasibility) << "only the held-out application has infeasible rows";
+}
+
+TEST(PlanTraining, WhatRepeatedMeasurementsCannotTellIsSaid) {
+  dataset::Dataset data = small_table(1, 60);
+  EXPECT_THAT(plan_training(data, small_recipe()).remarks, IsEmpty());
+  data.repeats = {.designs = 3, .measurements = 12, .deviation = 0.1};
+  EXPECT_THAT(
+      plan_training(data, small_recipe()).remarks,
+      ElementsAre("3 designs were measured 4.0 times on average: the mean of each is learnt. One measurement is "
+                  "off by 10 % (standard deviation), such a mean by 5 %: smaller differences between designs "
+                  "are chance"));
+  data.repeats = {.designs = 1, .measurements = 2, .deviation = 0};
+  EXPECT_THAT(plan_training(data, small_recipe()).remarks,
+              ElementsAre("1 design was measured 2.0 times on average: the mean of each is learnt"));
 }
 
 TEST(PlanTraining, ALabelThatNoRowHasIsSaid) {

@@ -21,6 +21,16 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// Most reasons a dataset tells apart. Further ones, the rarest, share the reason "other".
 inline constexpr std::size_t kMaxReasons = 64;
 
+/// What designs that were measured more than once say about a measurement.
+struct Repeats {
+  std::size_t designs = 0;       ///< measured more than once for one context; a row of the dataset each
+  std::size_t measurements = 0;  ///< of these designs
+  /// Standard deviation of one measurement's log objective around its design's mean, pooled over the designs that were
+  /// feasible twice or more: sqrt(sum over designs of squares / sum of (measurements - 1)). NaN where none was, or
+  /// where an objective is not above 0.
+  double deviation = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// A table of evaluations. All arrays have n rows; contexts are shared by rows.
 struct Dataset {
   space::DesignSpace space;
@@ -40,6 +50,7 @@ struct Dataset {
   /// both numbers, above 0; NaN elsewhere. No columns where no row has one.
   Eigen::MatrixXf margins = {};
   std::string evaluator = {};  ///< name of what evaluated the rows, as logged; empty when not from a log
+  Repeats repeats = {};        ///< of the log that it came from, also in a subset
 
   [[nodiscard]] std::size_t size() const { return context.size(); }
   [[nodiscard]] std::size_t feasible_count() const;
@@ -47,7 +58,7 @@ struct Dataset {
   [[nodiscard]] Dataset subset(const std::vector<std::size_t>& rows) const;
   /// The same rows without the contexts that no row has.
   [[nodiscard]] Dataset without_empty_contexts() const;
-  /// SHA-256 over all of the above but the evaluator: a model's provenance.
+  /// SHA-256 over all of the above but evaluator and repeats: a model's provenance.
   [[nodiscard]] std::string content_hash() const;
 };
 
