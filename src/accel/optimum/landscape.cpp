@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
+#include <span>
 
 #include "accel/optimum/enumeration.h"
 #include "accel/optimum/landscape_format.h"
@@ -49,11 +51,45 @@ void require_valid(const Question& question, const Axes& axes) {
 struct Worker {
   Layers layers;
   Sites sites;
-  std::vector<Site> found;
+  std::vector<BuildableChip> chips;               ///< of one group
+  std::vector<std::vector<std::size_t>> allowed;  ///< per chip: bandwidths by parameter and instruction memory
   LandscapeSummary summary;
   Worker(const Question& question, const Axes& axes, LandscapeMetrics metrics)
       : layers(question.networks), sites(axes, layers, metrics) {}
 };
+
+/// All chips of a group that can be built.
+void list_chips(const Axes& axes, const Chips& chips, const Group& group, Worker& worker) {
+  worker.chips.clear();
+  worker.allowed.clear();
+  for_each_core(axes, chips, group, [&](const Point& point, const Core& core) {
+    std::vector<std::size_t> allowed;
+    for_each_pair(axes, chips, group, core, point, [&](const Point&, std::size_t count) { allowed.push_back(count); });
+    const std::size_t bandwidths = *std::max_element(allowed.begin(), allowed.end());
+    if (bandwidths == 0) return;
+    worker.chips.push_back({.point = point, .core = core, .bandwidths = bandwidths});
+    worker.allowed.push_back(std::move(allowed));
+  });
+}
+
+/// Writes one chip at one bandwidth and counts its designs.
+void put_sites(std::string& bytes, std::span<const Site> sites, const Axes& axes, LandscapeMetrics metrics,
+               std::span<const std::size_t> allowed, std::size_t bandwidth, LandscapeSummary& summary) {
+  ++summary.chips;
+  const std::size_t instructions = axes.size(Role::instruction);
+  std::size_t least_parameter = 0, least_instruction = 0;
+  for (const Site& site : sites) {
+    put(bytes, site, metrics);
+    least_parameter = std::max<std::size_t>(least_parameter, site.parameter);
+    least_instruction = std::max<std::size_t>(least_instruction, site.instruction);
+    if (!std::isfinite(site.latency_s)) least_parameter = allowed.size();
+  }
+  for (std::size_t p = least_parameter; p < axes.size(Role::parameter); ++p) {
+    for (std::size_t i = least_instruction; i < instructions; ++i) {
+      summary.runnable += allowed[p * instructions + i] > bandwidth ? 1 : 0;
+    }
+  }
+}
 
 /// Records of one group.
 std::string records_of(std::uint64_t number, const Axes& axes, const Chips& chips, LandscapeMetrics metrics,
@@ -61,43 +97,22 @@ std::string records_of(std::uint64_t number, const Axes& axes, const Chips& chip
   std::string bytes;
   const auto group = chips.group(axes.group_point(number));
   if (!group) return bytes;
-  bool opened = false;
-  const std::size_t instructions = axes.size(Role::instruction);
-  std::vector<std::size_t> allowed(axes.size(Role::parameter) * instructions);
-  for_each_core(axes, chips, *group, [&](Point point, const Core& core) {
-    std::size_t bandwidths = 0, pair = 0;
-    for_each_pair(axes, chips, *group, core, point, [&](const Point&, std::size_t count) {
-      allowed[pair++] = count;
-      bandwidths = std::max(bandwidths, count);
-      worker.summary.buildable += count;
-    });
-    if (bandwidths == 0) return;
-    if (!opened) worker.sites.open(*group);
-    opened = true;
-    worker.layers.forget_if_full();
+  list_chips(axes, chips, *group, worker);
+  if (worker.chips.empty()) return bytes;
+  worker.layers.forget_if_full();
+  worker.sites.visit(*group, worker.chips);
+  for (std::size_t c = 0; c < worker.chips.size(); ++c) {
+    const auto& [point, core, bandwidths] = worker.chips[c];
+    worker.summary.buildable += std::accumulate(worker.allowed[c].begin(), worker.allowed[c].end(), std::uint64_t{0});
     put(bytes, ChipRecord{.group = static_cast<std::uint32_t>(number),
                           .pe_memory = at(point, Role::pe_memory),
                           .core_memory = at(point, Role::core_memory),
                           .activation = at(point, Role::activation),
                           .bandwidths = static_cast<std::uint16_t>(bandwidths)});
-    for (std::uint16_t bandwidth = 0; bandwidth < bandwidths; ++bandwidth) {
-      at(point, Role::bandwidth) = bandwidth;
-      worker.sites.visit(point, core, worker.found);
-      ++worker.summary.chips;
-      std::size_t least_parameter = 0, least_instruction = 0;
-      for (const Site& site : worker.found) {
-        put(bytes, site, metrics);
-        least_parameter = std::max<std::size_t>(least_parameter, site.parameter);
-        least_instruction = std::max<std::size_t>(least_instruction, site.instruction);
-        if (!std::isfinite(site.latency_s)) least_parameter = allowed.size();
-      }
-      for (std::size_t p = least_parameter; p < axes.size(Role::parameter); ++p) {
-        for (std::size_t i = least_instruction; i < instructions; ++i) {
-          worker.summary.runnable += allowed[p * instructions + i] > bandwidth ? 1 : 0;
-        }
-      }
+    for (std::size_t b = 0; b < bandwidths; ++b) {
+      put_sites(bytes, worker.sites.of(c, b), axes, metrics, worker.allowed[c], b, worker.summary);
     }
-  });
+  }
   return bytes;
 }
 

@@ -1,0 +1,114 @@
+/// Asks the mapper's own loop for the splits that may win, in the order that breaks ties.
+#include "accel/optimum/splits.h"
+
+#include <algorithm>
+
+#include "hindsight/accel/optimum/structure.h"
+#include "hindsight/accel/program.h"
+
+namespace hindsight::accel::optimum {
+
+using mapper_detail::Choice;
+
+MapperMemory mapper_memory(const AcceleratorConfig& config) {
+  return {.working = working_memory(config), .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes)};
+}
+
+Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool cached)
+    : layer_(layer),
+      config_(largest),
+      residency_({.weights_cached_frac = cached ? 1.0 : 0.0}),
+      lane_tile_bytes_(smallest_weight_tile_bytes(layer, 1.0, largest.macs_per_lane)) {
+  grid_.reserve(kGridSplits.size());
+  for_each_split(layer, largest, [&](GridSplit split, const PeShare& pe) {
+    const auto grid = static_cast<std::uint32_t>(grid_.size());
+    const NocLoad at_once = noc_load(layer, pe, CoreShare{}, TilePlan{}, residency_);
+    grid_.push_back({.bound = {.split = split, .pe = pe, .noc_bytes = mapper_detail::noc_bytes(at_once)},
+                     .tile = smallest_tile(layer, pe)});
+    for_each_core_split(pe, largest, [&](const CoreShare& core) {
+      const NocLoad noc = noc_load(layer, pe, core, TilePlan{}, residency_);
+      cores_.push_back({.share = core,
+                        .cycles = memory_free_cycles(layer, pe, core, largest, cached),
+                        .noc_bytes = mapper_detail::noc_bytes(noc),
+                        .grid = grid});
+    });
+  });
+  for (std::uint32_t i = 0; i < cores_.size(); ++i) by_bound_.push_back(i);
+  std::sort(by_bound_.begin(), by_bound_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return cores_[a].cycles < cores_[b].cycles || (cores_[a].cycles == cores_[b].cycles && a < b);
+  });
+  tied_.reserve(cores_.size());
+}
+
+mapper_detail::Question Splits::question(const MapperMemory& memory, double dram_cycles) const {
+  return {.layer = layer_,
+          .config = config_,
+          .memory = memory.working,
+          .residency = residency_,
+          .dram_cycles = dram_cycles,
+          .pe_port_bytes = memory.pe_port_bytes,
+          .lane_tile_bytes = lane_tile_bytes_};
+}
+
+Choice Splits::attempt(const Choice& best, const mapper_detail::Question& asked, std::uint32_t core) {
+  Grid& grid = grid_[cores_[core].grid];
+  if (!mapper_detail::fits(grid.tile, asked.memory)) return best;
+  if (grid.bands_of_bytes != asked.memory.input_tile_bytes) {
+    grid.bands_of_bytes = asked.memory.input_tile_bytes;
+    grid.bands = row_bands(layer_, grid.bound.pe, asked.memory);
+  }
+  return mapper_detail::try_lanes(best, asked, grid.bound, cores_[core].grid, cores_[core].share, grid.bands);
+}
+
+Choice Splits::choose(const mapper_detail::Question& asked, double cycles) {
+  std::sort(tied_.begin(), tied_.end());
+  Choice best{.cycles = cycles};
+  for (const std::uint32_t core : tied_) {
+    const double least_cycles = pipelined_cycles(cores_[core].cycles, asked.dram_cycles);
+    if (mapper_detail::cannot_win(best, least_cycles, cores_[core].noc_bytes)) continue;
+    best = attempt(best, asked, core);
+  }
+  return best;
+}
+
+Choice Splits::on_chip(const MapperMemory& memory) {
+  const mapper_detail::Question asked = question(memory, 0);
+  Choice best;
+  tied_.clear();
+  for (const std::uint32_t core : by_bound_) {
+    if (cores_[core].cycles > best.cycles) break;
+    const Choice one = attempt({.cycles = best.cycles}, asked, core);  // not found yet: as fast is good enough
+    if (!one.found) continue;
+    if (one.cycles < best.cycles) tied_.clear();
+    tied_.push_back(core);
+    best = one;
+  }
+  return tied_.size() > 1 ? choose(asked, best.cycles) : best;
+}
+
+Choice Splits::beside_dram(const MapperMemory& memory, double dram_cycles) {
+  const mapper_detail::Question asked = question(memory, dram_cycles);
+  tied_.clear();
+  for (const std::uint32_t core : by_bound_) {
+    if (cores_[core].cycles > dram_cycles) break;
+    tied_.push_back(core);
+  }
+  return choose(asked, dram_cycles);
+}
+
+Mapping Splits::mapping(const Choice& choice, const MapperMemory& memory) const {
+  return mapper_detail::mapping_of(choice, grid_[choice.split].bound, question(memory, 0));
+}
+
+double Splits::instructions(const Choice& choice, const MapperMemory& memory) const {
+  const mapper_detail::Question asked = question(memory, 0);
+  const Grid& grid = grid_[choice.split];
+  const CoreShare core =
+      core_share(grid.bound.pe, mapper_detail::whole(config_.cores_per_pe / choice.split_n), choice.split_n);
+  const double bands = row_bands(layer_, grid.bound.pe, asked.memory);
+  return layer_instructions(grid.bound.pe, core,
+                            mapper_detail::plan_of(choice.dataflow, asked, grid.bound.pe, core, choice.lanes, bands),
+                            config_.pes_x, config_.pes_y);
+}
+
+}  // namespace hindsight::accel::optimum
