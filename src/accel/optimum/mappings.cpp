@@ -22,6 +22,14 @@ Mappings::Mappings(const Axes& axes, const Layers& layers, LandscapeMetrics metr
 void Mappings::open(const AcceleratorConfig& group) {
   group_ = largest_ = group;
   for (const Role role : kMemories) largest_.*axes_[role].member = axes_[role].values.back();
+  for (std::size_t i = 0; i < kMemories.size(); ++i) {
+    by_level_[i].clear();
+    AcceleratorConfig config = largest_;
+    for (const double value : axes_[kMemories[i]].values) {
+      config.*axes_[kMemories[i]].member = value;
+      by_level_[i].push_back(mapper_memory(config));
+    }
+  }
   saturated_.clear();
   first_slot_.clear();
   mapped_.clear();
@@ -50,16 +58,17 @@ Mappings::Slot Mappings::slot(std::uint32_t shape, bool cached, const Point& poi
   return {.shape = shape, .cached = cached, .number = first_slot_[2 * shape + (cached ? 1 : 0)] + index};
 }
 
-AcceleratorConfig Mappings::config(const Slot& slot) const {
-  AcceleratorConfig config = group_;
+MapperMemory Mappings::memory(const Slot& slot) const {
   std::uint32_t index = slot.number - first_slot_[2 * slot.shape + (slot.cached ? 1 : 0)];
+  std::array<std::uint32_t, kMemories.size()> levels{};
   for (std::size_t i = kMemories.size(); i-- > 0;) {
-    const std::uint32_t levels = saturated_[slot.shape][i] + 1U;
-    const Axis& axis = axes_[kMemories[i]];
-    config.*axis.member = axis.values[index % levels];
-    index /= levels;
+    levels[i] = index % (saturated_[slot.shape][i] + 1U);
+    index /= saturated_[slot.shape][i] + 1U;
   }
-  return config;
+  MapperMemory memory = by_level_[0][levels[0]];
+  memory.working.weight_tile_bytes = by_level_[1][levels[1]].working.weight_tile_bytes;
+  memory.working.accumulators_per_core = by_level_[2][levels[2]].working.accumulators_per_core;
+  return memory;
 }
 
 Splits& Mappings::splits(const Slot& slot) {
@@ -72,14 +81,13 @@ std::int32_t Mappings::add(const Slot& slot, const mapper_detail::Choice& choice
   ++asked_;
   Mapped mapped{.dram_cycles = dram_cycles, .steady_cycles = choice.cycles};
   if (choice.found) {
-    const AcceleratorConfig chip = config(slot);
-    const MapperMemory memory = mapper_memory(chip);
+    const MapperMemory chip = memory(slot);
     Splits& split = splits(slot);
     mapped.constants = split.constants(choice);
-    mapped.instructions = split.instructions(choice, memory);
+    mapped.instructions = split.instructions(choice, chip);
     if (metrics_ != LandscapeMetrics::latency) {
       Traffic traffic;
-      add_on_chip_traffic(layers_.shapes()[slot.shape], split.mapping(choice, memory), chip, traffic);
+      add_on_chip_traffic(layers_.shapes()[slot.shape], split.mapping(choice, chip), group_, traffic);
       mapped.bytes = static_cast<std::int32_t>(bytes_.size());
       bytes_.push_back({.noc_hops = traffic.noc_hop_bytes,
                         .core_read = traffic.core_memory_read_bytes,
@@ -94,7 +102,7 @@ std::int32_t Mappings::add(const Slot& slot, const mapper_detail::Choice& choice
 
 std::int32_t Mappings::on_chip(const Slot& slot) {
   std::int32_t& known = known_[slot.number];
-  if (known < 0) known = add(slot, splits(slot).on_chip(mapper_memory(config(slot))), 0);
+  if (known < 0) known = add(slot, splits(slot).on_chip(memory(slot)), 0);
   return known;
 }
 
@@ -104,7 +112,7 @@ std::int32_t Mappings::beside_dram(const Slot& slot, std::int32_t on_chip, doubl
     if (at(i).dram_cycles == dram_cycles) return i;
     last = i;
   }
-  const std::int32_t fresh = add(slot, splits(slot).beside_dram(mapper_memory(config(slot)), dram_cycles), dram_cycles);
+  const std::int32_t fresh = add(slot, splits(slot).beside_dram(memory(slot), dram_cycles), dram_cycles);
   mapped_[static_cast<std::size_t>(last)].next = fresh;
   return fresh;
 }

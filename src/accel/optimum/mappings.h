@@ -50,17 +50,19 @@ class Mappings {
   /// Levels of PE, core and activation memory.
   using Levels = std::array<std::uint16_t, 3>;
   [[nodiscard]] Splits& splits(const Slot& slot);
-  [[nodiscard]] AcceleratorConfig config(const Slot& slot) const;
+  /// The smallest memories of a slot.
+  [[nodiscard]] MapperMemory memory(const Slot& slot) const;
   std::int32_t add(const Slot& slot, const mapper_detail::Choice& choice, double dram_cycles);
 
   const Axes& axes_;
   const Layers& layers_;
   LandscapeMetrics metrics_;
   AcceleratorConfig group_, largest_;
-  std::vector<Levels> saturated_;              ///< per shape: first levels that hold everything
-  std::vector<std::uint32_t> first_slot_;      ///< per shape, not cached, then cached
-  std::vector<std::int32_t> known_;            ///< per slot: the mapping when DRAM takes no time, or -1
-  std::vector<std::optional<Splits>> splits_;  ///< per shape, not cached, then cached
+  std::array<std::vector<MapperMemory>, 3> by_level_;  ///< of one memory each, the others the largest
+  std::vector<Levels> saturated_;                      ///< per shape: first levels that hold everything
+  std::vector<std::uint32_t> first_slot_;              ///< per shape, not cached, then cached
+  std::vector<std::int32_t> known_;                    ///< per slot: the mapping when DRAM takes no time, or -1
+  std::vector<std::optional<Splits>> splits_;          ///< per shape, not cached, then cached
   std::vector<Mapped> mapped_;
   std::vector<OnChipBytes> bytes_;
   std::uint64_t asked_ = 0;

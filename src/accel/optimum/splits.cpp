@@ -27,15 +27,14 @@ Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool c
                      .tile = smallest_tile(layer, pe)});
     for_each_core_split(pe, largest, [&](const CoreShare& core) {
       const NocLoad noc = noc_load(layer, pe, core, TilePlan{}, residency_);
-      cores_.push_back({.share = core,
-                        .cycles = memory_free_cycles(layer, pe, core, largest, cached),
-                        .noc_bytes = mapper_detail::noc_bytes(noc),
-                        .grid = grid});
+      cores_.push_back({.share = core, .grid = grid});
+      cycles_.push_back(memory_free_cycles(layer, pe, core, largest, cached));
+      noc_bytes_.push_back(mapper_detail::noc_bytes(noc));
     });
   });
   for (std::uint32_t i = 0; i < cores_.size(); ++i) by_bound_.push_back(i);
   std::sort(by_bound_.begin(), by_bound_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return cores_[a].cycles < cores_[b].cycles || (cores_[a].cycles == cores_[b].cycles && a < b);
+    return cycles_[a] < cycles_[b] || (cycles_[a] == cycles_[b] && a < b);
   });
   tied_.reserve(cores_.size());
 }
@@ -50,65 +49,67 @@ mapper_detail::Question Splits::question(const MapperMemory& memory, double dram
           .lane_tile_bytes = lane_tile_bytes_};
 }
 
+double Splits::bands(Grid& grid, const WorkingMemory& memory) {
+  if (grid.bands_of_bytes != memory.input_tile_bytes) {
+    grid.bands_of_bytes = memory.input_tile_bytes;
+    grid.bands = row_bands(layer_, grid.bound.pe, memory);
+  }
+  return grid.bands;
+}
+
 Choice Splits::attempt(const Choice& best, const mapper_detail::Question& asked, std::uint32_t core) {
   Grid& grid = grid_[cores_[core].grid];
   if (!mapper_detail::fits(grid.tile, asked.memory)) return best;
-  if (grid.bands_of_bytes != asked.memory.input_tile_bytes) {
-    grid.bands_of_bytes = asked.memory.input_tile_bytes;
-    grid.bands = row_bands(layer_, grid.bound.pe, asked.memory);
-  }
-  return mapper_detail::try_lanes(best, asked, grid.bound, cores_[core].grid, cores_[core].share, grid.bands);
-}
-
-Choice Splits::choose(const mapper_detail::Question& asked, double cycles) {
-  std::sort(tied_.begin(), tied_.end());
-  Choice best{.cycles = cycles};
-  for (const std::uint32_t core : tied_) {
-    const double least_cycles = pipelined_cycles(cores_[core].cycles, asked.dram_cycles);
-    if (mapper_detail::cannot_win(best, least_cycles, cores_[core].noc_bytes)) continue;
-    best = attempt(best, asked, core);
-  }
-  return best;
+  return mapper_detail::try_lanes(best, asked, grid.bound, cores_[core].grid, cores_[core].share,
+                                  bands(grid, asked.memory));
 }
 
 Choice Splits::on_chip(const MapperMemory& memory) {
   const mapper_detail::Question asked = question(memory, 0);
   Choice best;
   tied_.clear();
-  for (const std::uint32_t core : by_bound_) {
-    if (cores_[core].cycles > best.cycles) break;
-    const Choice one = attempt({.cycles = best.cycles}, asked, core);  // not found yet: as fast is good enough
+  std::size_t next = 0;
+  for (; next < by_bound_.size() && cycles_[by_bound_[next]] < best.cycles; ++next) {
+    // Not found yet: a mapping that is only as fast as the best so far may still be the one.
+    const Choice one = attempt({.cycles = best.cycles}, asked, by_bound_[next]);
     if (!one.found) continue;
     if (one.cycles < best.cycles) tied_.clear();
-    tied_.push_back(core);
+    tied_.push_back(by_bound_[next]);
     best = one;
   }
-  return tied_.size() > 1 ? choose(asked, best.cycles) : best;
+  for (; next < by_bound_.size() && cycles_[by_bound_[next]] == best.cycles; ++next) tied_.push_back(by_bound_[next]);
+  if (!best.found || tied_.size() == 1) return best;
+  std::sort(tied_.begin(), tied_.end());
+  Choice first{.cycles = best.cycles};
+  for (const std::uint32_t core : tied_) {
+    if (mapper_detail::cannot_win(first, best.cycles, noc_bytes_[core])) continue;
+    first = attempt(first, asked, core);
+  }
+  return first;
 }
 
 Choice Splits::beside_dram(const MapperMemory& memory, double dram_cycles) {
   const mapper_detail::Question asked = question(memory, dram_cycles);
-  tied_.clear();
-  for (const std::uint32_t core : by_bound_) {
-    if (cores_[core].cycles > dram_cycles) break;
-    tied_.push_back(core);
+  Choice best{.cycles = dram_cycles};
+  for (std::uint32_t core = 0; core < cores_.size(); ++core) {
+    const double least_cycles = pipelined_cycles(cycles_[core], dram_cycles);
+    if (!mapper_detail::cannot_win(best, least_cycles, noc_bytes_[core])) best = attempt(best, asked, core);
   }
-  return choose(asked, dram_cycles);
+  return best;
 }
 
 Mapping Splits::mapping(const Choice& choice, const MapperMemory& memory) const {
   return mapper_detail::mapping_of(choice, grid_[choice.split].bound, question(memory, 0));
 }
 
-double Splits::instructions(const Choice& choice, const MapperMemory& memory) const {
+double Splits::instructions(const Choice& choice, const MapperMemory& memory) {
   const mapper_detail::Question asked = question(memory, 0);
   const Grid& grid = grid_[choice.split];
   const CoreShare core =
       core_share(grid.bound.pe, mapper_detail::whole(config_.cores_per_pe / choice.split_n), choice.split_n);
-  const double bands = row_bands(layer_, grid.bound.pe, asked.memory);
-  return layer_instructions(grid.bound.pe, core,
-                            mapper_detail::plan_of(choice.dataflow, asked, grid.bound.pe, core, choice.lanes, bands),
-                            config_.pes_x, config_.pes_y);
+  const TilePlan plan = mapper_detail::plan_of(choice.dataflow, asked, grid.bound.pe, core, choice.lanes,
+                                               bands(grid_[choice.split], asked.memory));
+  return layer_instructions(grid.bound.pe, core, plan, config_.pes_x, config_.pes_y);
 }
 
 }  // namespace hindsight::accel::optimum

@@ -31,7 +31,7 @@ class Splits {
   /// Everything of a choice that one of the two made for these memories and DRAM cycles.
   [[nodiscard]] Mapping mapping(const mapper_detail::Choice& choice, const MapperMemory& memory) const;
   [[nodiscard]] double constants(const mapper_detail::Choice& choice) const { return grid_[choice.split].bound.pe.n; }
-  [[nodiscard]] double instructions(const mapper_detail::Choice& choice, const MapperMemory& memory) const;
+  [[nodiscard]] double instructions(const mapper_detail::Choice& choice, const MapperMemory& memory);
 
  private:
   /// A split of the grid.
@@ -44,17 +44,14 @@ class Splits {
   /// A split of the grid and of a PE's cores.
   struct Core {
     CoreShare share;
-    double cycles = 0;     ///< memory-free
-    double noc_bytes = 0;  ///< at one pass
     std::uint32_t grid = 0;
   };
   [[nodiscard]] mapper_detail::Question question(const MapperMemory& memory, double dram_cycles) const;
   /// Goes on from `best` with the mappings of one split.
   [[nodiscard]] mapper_detail::Choice attempt(const mapper_detail::Choice& best, const mapper_detail::Question& asked,
                                               std::uint32_t core);
-  /// The one that the mapper would choose of all mappings under the splits in tied_ that take `cycles`, DRAM included;
-  /// none takes fewer.
-  [[nodiscard]] mapper_detail::Choice choose(const mapper_detail::Question& asked, double cycles);
+  /// row_bands() of a split; those of the last PE memory are remembered.
+  double bands(Grid& grid, const WorkingMemory& memory);
 
   const LayerShape& layer_;
   AcceleratorConfig config_;
@@ -62,8 +59,10 @@ class Splits {
   double lane_tile_bytes_ = 0;
   std::vector<Grid> grid_;
   std::vector<Core> cores_;              ///< in the mapper's order
+  std::vector<double> cycles_;           ///< of each: memory_free_cycles()
+  std::vector<double> noc_bytes_;        ///< of each, at one pass
   std::vector<std::uint32_t> by_bound_;  ///< places in cores_, those first that may be fastest
-  std::vector<std::uint32_t> tied_;      ///< places in cores_ that choose() looks at
+  std::vector<std::uint32_t> tied_;      ///< places in cores_ of mappings that are equally fast
 };
 
 }  // namespace hindsight::accel::optimum
