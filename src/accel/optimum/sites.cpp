@@ -102,6 +102,21 @@ void Sites::choose(const Mappings::Slot& slot, std::size_t count) {
   }
 }
 
+/// The model's own order of operations: the sums are the model's to the last digit.
+void Sites::add(Sums& __restrict sums, double repeat, const Transfer& __restrict transfer,
+                const Chosen& __restrict chosen) {
+  for (std::size_t b = 0; b < kWide; ++b) {
+    const double steady = std::max(chosen.steady_cycles, transfer.beyond_cycles[b]);
+    sums.cycles[b] += repeat * (steady + transfer.fill_drain_cycles[b] + kLayerOverheadCycles);
+    sums.instructions[b] += repeat * chosen.instructions[b];
+    const double constants = chosen.constants[b];
+    const double last = sums.last_constants[b];
+    // A repeated layer follows itself.
+    sums.constants[b] = std::max(sums.constants[b], constants + (repeat > 1.0 ? std::max(last, constants) : last));
+    sums.last_constants[b] = constants;
+  }
+}
+
 void Sites::add_use(std::size_t use, std::size_t first_bandwidth) {
   const Use one = layers_.uses()[use];
   transfer_.point = nullptr;
@@ -113,18 +128,12 @@ void Sites::add_use(std::size_t use, std::size_t first_bandwidth) {
     const std::size_t count = std::min(chips_[c].bandwidths - first_bandwidth, kWide);
     const Mappings::Slot slot = mappings_.slot(one.shape, dram_[c]->layers[use].cached, chips_[c].point);
     const bool other_dram = transfer_.point != dram_[c];
-    if (other_dram) transfer_of(*dram_[c], use);
-    if (other_dram || slot != chosen_.slot || count > chosen_.count) choose(slot, count);
-    for (std::size_t b = 0; b < kWide; ++b) {
-      // The model's own order of operations: the sum is the model's to the last digit.
-      const double steady = std::max(chosen_.steady_cycles, transfer_.beyond_cycles[b]);
-      sums.cycles[b] += one.repeat * (steady + transfer_.fill_drain_cycles[b] + kLayerOverheadCycles);
-      sums.instructions[b] += one.repeat * chosen_.instructions[b];
-      const double constants = chosen_.constants[b];
-      const double before = one.repeat > 1.0 ? std::max(sums.last_constants[b], constants) : sums.last_constants[b];
-      sums.constants[b] = std::max(sums.constants[b], constants + before);
-      sums.last_constants[b] = constants;
+    if (other_dram) {
+      transfer_of(*dram_[c], use);
+      __builtin_prefetch(dram_[c]->layers.data() + use + 1);
     }
+    if (other_dram || slot != chosen_.slot || count > chosen_.count) choose(slot, count);
+    add(sums, one.repeat, transfer_, chosen_);
     if (metrics_ != LandscapeMetrics::latency) add_energy(one, c);
   }
 }

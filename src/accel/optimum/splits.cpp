@@ -57,10 +57,10 @@ double Splits::bands(Grid& grid, const WorkingMemory& memory) {
   return grid.bands;
 }
 
-Choice Splits::attempt(const Choice& best, const mapper_detail::Question& asked, std::uint32_t core) {
+[[gnu::flatten]] void Splits::attempt(Choice& best, const mapper_detail::Question& asked, std::uint32_t core) {
   Grid& grid = grid_[cores_[core].grid];
-  if (!mapper_detail::fits(grid.tile, asked.memory)) return best;
-  return mapper_detail::try_lanes(best, asked, grid.bound, cores_[core].grid, cores_[core].share,
+  if (!mapper_detail::fits(grid.tile, asked.memory)) return;
+  best = mapper_detail::try_lanes(best, asked, grid.bound, cores_[core].grid, cores_[core].share,
                                   bands(grid, asked.memory));
 }
 
@@ -71,7 +71,8 @@ Choice Splits::on_chip(const MapperMemory& memory) {
   std::size_t next = 0;
   for (; next < by_bound_.size() && cycles_[by_bound_[next]] < best.cycles; ++next) {
     // Not found yet: a mapping that is only as fast as the best so far may still be the one.
-    const Choice one = attempt({.cycles = best.cycles}, asked, by_bound_[next]);
+    Choice one{.cycles = best.cycles};
+    attempt(one, asked, by_bound_[next]);
     if (!one.found) continue;
     if (one.cycles < best.cycles) tied_.clear();
     tied_.push_back(by_bound_[next]);
@@ -83,7 +84,7 @@ Choice Splits::on_chip(const MapperMemory& memory) {
   Choice first{.cycles = best.cycles};
   for (const std::uint32_t core : tied_) {
     if (mapper_detail::cannot_win(first, best.cycles, noc_bytes_[core])) continue;
-    first = attempt(first, asked, core);
+    attempt(first, asked, core);
   }
   return first;
 }
@@ -93,7 +94,7 @@ Choice Splits::beside_dram(const MapperMemory& memory, double dram_cycles) {
   Choice best{.cycles = dram_cycles};
   for (std::uint32_t core = 0; core < cores_.size(); ++core) {
     const double least_cycles = pipelined_cycles(cycles_[core], dram_cycles);
-    if (!mapper_detail::cannot_win(best, least_cycles, noc_bytes_[core])) best = attempt(best, asked, core);
+    if (!mapper_detail::cannot_win(best, least_cycles, noc_bytes_[core])) attempt(best, asked, core);
   }
   return best;
 }

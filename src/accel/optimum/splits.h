@@ -48,8 +48,7 @@ class Splits {
   };
   [[nodiscard]] mapper_detail::Question question(const MapperMemory& memory, double dram_cycles) const;
   /// Goes on from `best` with the mappings of one split.
-  [[nodiscard]] mapper_detail::Choice attempt(const mapper_detail::Choice& best, const mapper_detail::Question& asked,
-                                              std::uint32_t core);
+  void attempt(mapper_detail::Choice& best, const mapper_detail::Question& asked, std::uint32_t core);
   /// row_bands() of a split; those of the last PE memory are remembered.
   double bands(Grid& grid, const WorkingMemory& memory);
 
