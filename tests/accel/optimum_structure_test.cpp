@@ -2,7 +2,10 @@
 /// use them tight enough that one per cent more would show?
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <limits>
+#include <map>
 
 #include "accel/optimum/chips.h"
 #include "accel/optimum/energy_floor.h"
@@ -190,6 +193,63 @@ TEST(OptimumStructure, DramNoSlowerThanComputingChangesNoMapping) {
     ASSERT_EQ(free.plan.tiles_m * free.plan.tiles_n * free.plan.tiles_k,
               hidden.plan.tiles_m * hidden.plan.tiles_n * hidden.plan.tiles_k);
   }
+}
+
+/// The terms that bind somewhere and are met there, so that each would be seen to be wrong if it were larger.
+TEST(OptimumStructure, NoMappingOfASplitIsBelowItsMemoryFreeCycles) {
+  Dice dice("memory-free bound");
+  std::map<Bound, double> tightest;
+  for (std::size_t n = 0; n < 20 * kCases; ++n) {
+    const AcceleratorConfig config = inputs().binding.bind(inputs().space, dice.design());
+    const auto& gemms = dice.network().gemms();
+    const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
+    const bool cached = dice.below(2) == 1;
+    const Mapping mapping = on_chip_mapping(layer, config, cached);
+    if (!mapping.found) continue;
+    AcceleratorConfig largest = config;
+    const double cycles = memory_free_cycles(layer, mapping.pe, mapping.core, config, cached);
+    largest.pe_memory_bytes *= 2;
+    largest.core_memory_bytes *= 2;
+    largest.activation_memory_entries *= 2;
+    ASSERT_LE(cycles, mapping.steady_cycles) << "case " << n;
+    ASSERT_LE(memory_free_cycles(layer, mapping.pe, mapping.core, largest, cached), cycles) << "case " << n;
+    double& share = tightest[binding_term(mapping, 0)];
+    share = std::max(share, cycles / mapping.steady_cycles);
+  }
+  for (const Bound bound : {Bound::compute, Bound::core_memory, Bound::pe_memory, Bound::noc}) {
+    EXPECT_GE(tightest[bound], kTight) << to_string(bound);
+  }
+}
+
+TEST(OptimumStructure, DramFasterThanTheBestMappingChangesNoMapping) {
+  Dice dice("hidden DRAM");
+  std::size_t compared = 0, changed = 0;
+  for (std::size_t n = 0; n < 20 * kCases; ++n) {
+    const AcceleratorConfig config = inputs().binding.bind(inputs().space, dice.design());
+    const auto& gemms = dice.network().gemms();
+    const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
+    const Residency residency{.weights_cached_frac = dice.below(2) == 1 ? 1.0 : 0.5};
+    const Mapping free = on_chip_mapping(layer, config, residency.weights_cached_frac >= 1.0);
+    if (!free.found) continue;
+    const auto numbers_at = [&](double dram_cycles) {
+      const Mapping mapping = best_mapping(layer, config, working_memory(config), residency, dram_cycles);
+      return std::array{static_cast<double>(mapping.split.x),
+                        static_cast<double>(mapping.split.y),
+                        static_cast<double>(mapping.dataflow),
+                        mapping.lanes,
+                        mapping.core.split_n,
+                        mapping.plan.tiles_m,
+                        mapping.plan.tiles_n,
+                        mapping.plan.tiles_k};
+    };
+    const auto of_free = numbers_at(0);
+    ASSERT_EQ(of_free, numbers_at(std::nextafter(free.steady_cycles, 0.0))) << "case " << n;
+    ASSERT_EQ(of_free, numbers_at(0.99 * free.steady_cycles)) << "case " << n;
+    changed += of_free != numbers_at(1.01 * free.steady_cycles) ? 1 : 0;
+    ++compared;
+  }
+  EXPECT_GE(compared, 10 * kCases);
+  EXPECT_GE(changed, 1U) << "DRAM that is one per cent slower changes nothing either: the property could be stronger";
 }
 
 TEST(OptimumStructure, LargerThanSaturatedMemoriesChangeNoMapping) {
