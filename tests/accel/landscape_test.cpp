@@ -132,7 +132,7 @@ TEST_F(LandscapeTest, ManyBandwidthsAndOddLayers) {
     } else if (parameter.values.size() > 2) {
       parameter.values.resize(2);
     }
-    if (parameter.name == "pe_memory_bytes") parameter.values = {4096, 65536};
+    if (parameter.name == "pe_memory_bytes") parameter.values = {8192, 262144};
   }
   space_ = {"odd", "", parameters};
   binding_ = ConfigBinding(space_);
@@ -147,6 +147,8 @@ TEST_F(LandscapeTest, ManyBandwidthsAndOddLayers) {
   };
   workload::Layer again = dense("again", 1, 7, 1);
   again.repeat = 5;
+  workload::Layer last = again;
+  last.name = "last";
   workload::Layer image;
   image.name = "image";
   image.in_height = image.in_width = 96;
@@ -158,7 +160,7 @@ TEST_F(LandscapeTest, ManyBandwidthsAndOddLayers) {
   depthwise.type = workload::LayerType::depthwise_convolution;
   depthwise.out_channels = depthwise.groups = 12;
   const workload::Network odd("odd", "", "", false, 1,
-                              {dense("one", 1, 1, 1), again, dense("large", 4096, 4096, 16384), depthwise, again});
+                              {dense("one", 1, 1, 1), again, dense("large", 64, 1024, 4096), depthwise, last});
   const workload::Network windows("windows", "", "", false, 1, {image, depthwise, dense("last", 1, 1000, 64)});
   question_.networks = {&odd, &windows, &inputs().networks[5]};
   write_landscape(question_, file(), {.metrics = LandscapeMetrics::latency_and_energy});
