@@ -221,9 +221,9 @@ TEST(OptimumStructure, NoMappingOfASplitIsBelowItsMemoryFreeCycles) {
   }
 }
 
-TEST(OptimumStructure, DramFasterThanTheBestMappingChangesNoMapping) {
+TEST(OptimumStructure, HiddenDramChangesNoMapping) {
   Dice dice("hidden DRAM");
-  std::size_t compared = 0, changed = 0;
+  std::size_t hidden = 0, changed = 0;
   for (std::size_t n = 0; n < 20 * kCases; ++n) {
     const AcceleratorConfig config = inputs().binding.bind(inputs().space, dice.design());
     const auto& gemms = dice.network().gemms();
@@ -243,13 +243,19 @@ TEST(OptimumStructure, DramFasterThanTheBestMappingChangesNoMapping) {
                         mapping.plan.tiles_k};
     };
     const auto of_free = numbers_at(0);
-    ASSERT_EQ(of_free, numbers_at(std::nextafter(free.steady_cycles, 0.0))) << "case " << n;
-    ASSERT_EQ(of_free, numbers_at(0.99 * free.steady_cycles)) << "case " << n;
-    changed += of_free != numbers_at(1.01 * free.steady_cycles) ? 1 : 0;
-    ++compared;
+    const double cycles = free.steady_cycles;
+    for (const double dram_cycles : {0.7 * cycles, 0.99 * cycles, std::nextafter(cycles, 0.0), 1.005 * cycles}) {
+      const bool same = numbers_at(dram_cycles) == of_free;
+      if (is_hidden(dram_cycles, cycles)) {
+        ASSERT_TRUE(same) << "case " << n << ", DRAM " << dram_cycles << " of " << cycles;
+        ++hidden;
+      } else {
+        changed += same ? 0 : 1;
+      }
+    }
   }
-  EXPECT_GE(compared, 10 * kCases);
-  EXPECT_GE(changed, 1U) << "DRAM that is one per cent slower changes nothing either: the property could be stronger";
+  EXPECT_GE(hidden, 30 * kCases);
+  EXPECT_GE(changed, 1U) << "DRAM a little slower changes nothing either: more could be called hidden";
 }
 
 TEST(OptimumStructure, LargerThanSaturatedMemoriesChangeNoMapping) {

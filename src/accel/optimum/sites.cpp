@@ -94,7 +94,7 @@ void Sites::choose(const Mappings::Slot& slot, std::size_t count) {
   chosen_.constants.fill(free.constants);
   chosen_.instructions.fill(free.instructions);
   for (std::size_t b = 0; b < count; ++b) {
-    if (transfer_.beyond_cycles[b] < free.steady_cycles) continue;  // hidden_dram
+    if (is_hidden(transfer_.beyond_cycles[b], free.steady_cycles)) continue;
     chosen_.number[b] = mappings_.beside_dram(slot, on_chip, transfer_.beyond_cycles[b]);
     const Mapped& mapped = mappings_.at(chosen_.number[b]);
     chosen_.constants[b] = mapped.constants;

@@ -15,7 +15,7 @@
 /// - compute_bound: nor are they below least_split_cycles(), and DRAM that is no slower than computing changes no
 ///   mapping.
 /// - memory_free_bound: no mapping of one split of grid and cores is below memory_free_cycles().
-/// - hidden_dram: DRAM that is faster than the best mapping for a DRAM that takes no time changes no mapping.
+/// - hidden_dram: DRAM that is_hidden() behind the best mapping for a DRAM that takes no time changes no mapping.
 /// - needs_ignore: constants and instructions that a network needs do not depend on the parameter and instruction
 ///   memory, nor do cycles, traffic and any energy but those of proportional_energy.
 /// - proportional_energy: of the parts of energy, parameter and instruction memory change four, each in proportion to
@@ -137,6 +137,12 @@ struct LeastCycles {
       compute_cycles(layer, core, pe.k, lanes, largest.macs_per_lane),
       bandwidth_cycles(weight_bytes, kCoreMemoryPortBytes), noc_cycles(noc, largest.pes_y),
       bandwidth_cycles(load.read_bytes + load.write_bytes, pe_memory_bytes_per_cycle(largest.pe_memory_bytes)));
+}
+
+/// hidden_dram: `on_chip_cycles` as on_chip_cycles(). As slow is not hidden: the mapper then stops at the first number
+/// of lanes that does.
+[[nodiscard]] constexpr bool is_hidden(double dram_cycles, double on_chip_cycles) {
+  return dram_cycles < on_chip_cycles;
 }
 
 /// Bytes on the chip that cost energy and depend on the mapping, for one repeat of a layer.
