@@ -221,6 +221,56 @@ TEST(OptimumStructure, NoMappingOfASplitIsBelowItsMemoryFreeCycles) {
   }
 }
 
+TEST(OptimumStructure, LargerMemoriesSpoilNoMapping) {
+  Dice dice("larger memories");
+  std::size_t compared = 0, faster = 0, fewer_bytes = 0;
+  for (std::size_t n = 0; n < 20 * kCases; ++n) {
+    space::Design design = dice.design();
+    const AcceleratorConfig less = inputs().binding.bind(inputs().space, design);
+    const auto& gemms = dice.network().gemms();
+    const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
+    const char* const names[] = {"pe_memory_bytes", "core_memory_bytes", "activation_memory_entries"};
+    const std::size_t axis = inputs().space.index_of(names[n % 3]);
+    if (design.levels[axis] + 1U >= inputs().space.parameters()[axis].level_count()) continue;
+    ++design.levels[axis];
+    const AcceleratorConfig more = inputs().binding.bind(inputs().space, design);
+    const double lane_bytes = smallest_weight_tile_bytes(layer, less.compute_lanes, less.macs_per_lane);
+    if (lane_bytes > working_memory(less).weight_tile_bytes) continue;
+    const Residency residency{.weights_cached_frac = dice.below(2) == 1 ? 1.0 : 0.0};
+    for_each_split(layer, less, [&](GridSplit, const PeShare& pe) {
+      if (!mapper_detail::fits(smallest_tile(layer, pe), working_memory(less))) return;
+      ASSERT_TRUE(mapper_detail::fits(smallest_tile(layer, pe), working_memory(more)));
+      for_each_core_split(pe, less, [&](const CoreShare& core) {
+        const auto judged_on = [&](const AcceleratorConfig& config) {
+          const WorkingMemory memory = working_memory(config);
+          const mapper_detail::Question asked{.layer = layer,
+                                              .config = config,
+                                              .memory = memory,
+                                              .residency = residency,
+                                              .dram_cycles = 0,
+                                              .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes),
+                                              .lane_tile_bytes = 0};
+          const double lanes = config.compute_lanes;
+          const TilePlan plan = plan_output_stationary(pe, core, lanes, mapper_detail::reuse_of(asked, lanes),
+                                                       row_bands(layer, pe, memory), memory);
+          const double floor_cycles =
+              mapper_detail::core_memory_cycles(asked, pe, core, mapper_detail::reuse_of(asked, lanes));
+          return mapper_detail::judge(asked, pe, core, lanes, plan, floor_cycles);
+        };
+        const mapper_detail::Judged before = judged_on(less), after = judged_on(more);
+        ASSERT_LE(after.cycles, before.cycles) << names[n % 3];
+        ASSERT_LE(after.noc_bytes, before.noc_bytes) << names[n % 3];
+        ++compared;
+        faster += after.cycles < before.cycles ? 1 : 0;
+        fewer_bytes += after.noc_bytes < before.noc_bytes ? 1 : 0;
+      });
+    });
+  }
+  EXPECT_GE(compared, 100 * kCases);
+  EXPECT_GE(faster, kCases);
+  EXPECT_GE(fewer_bytes, kCases);
+}
+
 TEST(OptimumStructure, HiddenDramChangesNoMapping) {
   Dice dice("hidden DRAM");
   std::size_t hidden = 0, changed = 0;

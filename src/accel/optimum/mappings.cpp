@@ -58,7 +58,7 @@ Mappings::Slot Mappings::slot(std::uint32_t shape, bool cached, const Point& poi
   return {.shape = shape, .cached = cached, .number = first_slot_[2 * shape + (cached ? 1 : 0)] + index};
 }
 
-MapperMemory Mappings::memory(const Slot& slot) const {
+MapperMemory Mappings::memory_of(const Slot& slot) const {
   std::uint32_t index = slot.number - first_slot_[2 * slot.shape + (slot.cached ? 1 : 0)];
   std::array<std::uint32_t, kMemories.size()> levels{};
   for (std::size_t i = kMemories.size(); i-- > 0;) {
@@ -77,17 +77,17 @@ Splits& Mappings::splits(const Slot& slot) {
   return *splits;
 }
 
-std::int32_t Mappings::add(const Slot& slot, const mapper_detail::Choice& choice, double dram_cycles) {
+std::int32_t Mappings::add(const Slot& slot, const MapperMemory& memory, const mapper_detail::Choice& choice,
+                           double dram_cycles) {
   ++asked_;
   Mapped mapped{.dram_cycles = dram_cycles, .steady_cycles = choice.cycles};
   if (choice.found) {
-    const MapperMemory chip = memory(slot);
     Splits& split = splits(slot);
     mapped.constants = split.constants(choice);
-    mapped.instructions = split.instructions(choice, chip);
+    mapped.instructions = split.instructions(choice, memory);
     if (metrics_ != LandscapeMetrics::latency) {
       Traffic traffic;
-      add_on_chip_traffic(layers_.shapes()[slot.shape], split.mapping(choice, chip), group_, traffic);
+      add_on_chip_traffic(layers_.shapes()[slot.shape], split.mapping(choice, memory), group_, traffic);
       mapped.bytes = static_cast<std::int32_t>(bytes_.size());
       bytes_.push_back({.noc_hops = traffic.noc_hop_bytes,
                         .core_read = traffic.core_memory_read_bytes,
@@ -102,7 +102,10 @@ std::int32_t Mappings::add(const Slot& slot, const mapper_detail::Choice& choice
 
 std::int32_t Mappings::on_chip(const Slot& slot) {
   std::int32_t& known = known_[slot.number];
-  if (known < 0) known = add(slot, splits(slot).on_chip(memory(slot)), 0);
+  if (known < 0) {
+    const MapperMemory memory = memory_of(slot);
+    known = add(slot, memory, splits(slot).on_chip(memory), 0);
+  }
   return known;
 }
 
@@ -112,7 +115,8 @@ std::int32_t Mappings::beside_dram(const Slot& slot, std::int32_t on_chip, doubl
     if (at(i).dram_cycles == dram_cycles) return i;
     last = i;
   }
-  const std::int32_t fresh = add(slot, splits(slot).beside_dram(memory(slot), dram_cycles), dram_cycles);
+  const MapperMemory memory = memory_of(slot);
+  const std::int32_t fresh = add(slot, memory, splits(slot).beside_dram(memory, dram_cycles), dram_cycles);
   mapped_[static_cast<std::size_t>(last)].next = fresh;
   return fresh;
 }

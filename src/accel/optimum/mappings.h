@@ -51,8 +51,9 @@ class Mappings {
   using Levels = std::array<std::uint16_t, 3>;
   [[nodiscard]] Splits& splits(const Slot& slot);
   /// The smallest memories of a slot.
-  [[nodiscard]] MapperMemory memory(const Slot& slot) const;
-  std::int32_t add(const Slot& slot, const mapper_detail::Choice& choice, double dram_cycles);
+  [[nodiscard]] MapperMemory memory_of(const Slot& slot) const;
+  std::int32_t add(const Slot& slot, const MapperMemory& memory, const mapper_detail::Choice& choice,
+                   double dram_cycles);
 
   const Axes& axes_;
   const Layers& layers_;

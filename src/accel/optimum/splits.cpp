@@ -2,6 +2,7 @@
 #include "accel/optimum/splits.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "hindsight/accel/optimum/structure.h"
 #include "hindsight/accel/program.h"
@@ -13,6 +14,17 @@ using mapper_detail::Choice;
 MapperMemory mapper_memory(const AcceleratorConfig& config) {
   return {.working = working_memory(config), .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes)};
 }
+
+namespace {
+
+/// No memory is smaller; the port grows with the PE memory.
+bool covers(const MapperMemory& larger, const MapperMemory& smaller) {
+  return larger.working.input_tile_bytes >= smaller.working.input_tile_bytes &&
+         larger.working.weight_tile_bytes >= smaller.working.weight_tile_bytes &&
+         larger.working.accumulators_per_core >= smaller.working.accumulators_per_core;
+}
+
+}  // namespace
 
 Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool cached)
     : layer_(layer),
@@ -57,14 +69,46 @@ double Splits::bands(Grid& grid, const WorkingMemory& memory) {
   return grid.bands;
 }
 
-[[gnu::flatten]] void Splits::attempt(Choice& best, const mapper_detail::Question& asked, std::uint32_t core) {
+[[gnu::flatten]] bool Splits::attempt(Choice& best, const mapper_detail::Question& asked, std::uint32_t core) {
   Grid& grid = grid_[cores_[core].grid];
-  if (!mapper_detail::fits(grid.tile, asked.memory)) return;
+  if (!mapper_detail::fits(grid.tile, asked.memory)) return false;
+  const Choice before = best;
   best = mapper_detail::try_lanes(best, asked, grid.bound, cores_[core].grid, cores_[core].share,
                                   bands(grid, asked.memory));
+  return best.found && (!before.found || best.cycles < before.cycles || best.noc_bytes < before.noc_bytes);
+}
+
+const Splits::Settled* Splits::settled(const MapperMemory& memory, double dram_cycles) const {
+  for (const Settled& one : settled_) {
+    if (one.from_cycles <= dram_cycles && dram_cycles < one.below_cycles && covers(memory, one.memory)) return &one;
+  }
+  return nullptr;
+}
+
+void Splits::settle(const Choice& choice, std::uint32_t core, const mapper_detail::Question& asked) {
+  constexpr std::size_t kMost = 8;  // [chosen] more are rarely found, and each is looked at
+  if (settled_.size() == kMost || choice.dataflow != Dataflow::output_stationary ||
+      choice.lanes != config_.compute_lanes || choice.noc_bytes != noc_bytes_[core]) {
+    return;
+  }
+  const MapperMemory memory{.working = asked.memory, .pe_port_bytes = asked.pe_port_bytes};
+  const Mapping whole = mapping(choice, memory);
+  Settled one{.memory = memory,
+              .choice = choice,
+              .from_cycles = pipelined_cycles(whole.compute_cycles, whole.core_memory_cycles, whole.pe_memory_cycles,
+                                              whole.noc_cycles),
+              .below_cycles = std::numeric_limits<double>::infinity()};
+  one.choice.cycles = one.from_cycles;
+  for (std::uint32_t other = 0; other < cores_.size(); ++other) {
+    const bool rivals = noc_bytes_[other] < choice.noc_bytes || (noc_bytes_[other] == choice.noc_bytes && other < core);
+    if (rivals) one.below_cycles = std::min(one.below_cycles, cycles_[other]);
+  }
+  if (one.from_cycles < one.below_cycles) settled_.push_back(one);
 }
 
 Choice Splits::on_chip(const MapperMemory& memory) {
+  const double least_cycles = cycles_[by_bound_.front()];
+  if (const Settled* const known = settled(memory, least_cycles)) return known->choice;
   const mapper_detail::Question asked = question(memory, 0);
   Choice best;
   tied_.clear();
@@ -79,23 +123,37 @@ Choice Splits::on_chip(const MapperMemory& memory) {
     best = one;
   }
   for (; next < by_bound_.size() && cycles_[by_bound_[next]] == best.cycles; ++next) tied_.push_back(by_bound_[next]);
-  if (!best.found || tied_.size() == 1) return best;
+  if (!best.found) return best;
+  if (tied_.size() == 1) {
+    settle(best, tied_.front(), asked);
+    return best;
+  }
   std::sort(tied_.begin(), tied_.end());
   Choice first{.cycles = best.cycles};
+  std::uint32_t chosen = 0;
   for (const std::uint32_t core : tied_) {
     if (mapper_detail::cannot_win(first, best.cycles, noc_bytes_[core])) continue;
-    attempt(first, asked, core);
+    if (attempt(first, asked, core)) chosen = core;
   }
+  settle(first, chosen, asked);
   return first;
 }
 
 Choice Splits::beside_dram(const MapperMemory& memory, double dram_cycles) {
+  if (const Settled* const known = settled(memory, dram_cycles)) {
+    Choice choice = known->choice;
+    choice.cycles = dram_cycles;
+    return choice;
+  }
   const mapper_detail::Question asked = question(memory, dram_cycles);
   Choice best{.cycles = dram_cycles};
+  std::uint32_t chosen = 0;
   for (std::uint32_t core = 0; core < cores_.size(); ++core) {
     const double least_cycles = pipelined_cycles(cycles_[core], dram_cycles);
-    if (!mapper_detail::cannot_win(best, least_cycles, noc_bytes_[core])) attempt(best, asked, core);
+    if (mapper_detail::cannot_win(best, least_cycles, noc_bytes_[core])) continue;
+    if (attempt(best, asked, core)) chosen = core;
   }
+  settle(best, chosen, asked);
   return best;
 }
 

@@ -1,7 +1,8 @@
 /// One layer on the PEs, cores and lanes of a group: every split of it, with a bound that no memory changes.
 ///
 /// Model: the mapper's, choice for choice (best_mapping(); test `Splits`). A chip asks for the best mapping at its
-/// memories; splits whose bound is above what is known are not looked at (memory_free_bound of structure.h).
+/// memories; splits whose bound is above what is known are not looked at (memory_free_bound of structure.h), and a
+/// choice that no split can beat at larger memories is not made again (larger_memories).
 #pragma once
 
 #include <array>
@@ -46,9 +47,21 @@ class Splits {
     CoreShare share;
     std::uint32_t grid = 0;
   };
+  /// The choice at these memories and all larger ones, beside a DRAM of as many cycles as it takes itself or more, but
+  /// fewer than the first split needs that might be preferred: fewer bytes over the NoC at one pass, or as many and
+  /// earlier in the mapper's order.
+  struct Settled {
+    MapperMemory memory;
+    mapper_detail::Choice choice;
+    double from_cycles = 0, below_cycles = 0;
+  };
+  [[nodiscard]] const Settled* settled(const MapperMemory& memory, double dram_cycles) const;
+  /// Remembers the choice, of the split `core`, when it is settled: every byte crosses the NoC once, and it is what the
+  /// mapper tries first of its split.
+  void settle(const mapper_detail::Choice& choice, std::uint32_t core, const mapper_detail::Question& asked);
   [[nodiscard]] mapper_detail::Question question(const MapperMemory& memory, double dram_cycles) const;
-  /// Goes on from `best` with the mappings of one split.
-  void attempt(mapper_detail::Choice& best, const mapper_detail::Question& asked, std::uint32_t core);
+  /// Goes on from `best` with the mappings of one split; whether one of them is now the best.
+  bool attempt(mapper_detail::Choice& best, const mapper_detail::Question& asked, std::uint32_t core);
   /// row_bands() of a split; those of the last PE memory are remembered.
   double bands(Grid& grid, const WorkingMemory& memory);
 
@@ -61,7 +74,8 @@ class Splits {
   std::vector<double> cycles_;           ///< of each: memory_free_cycles()
   std::vector<double> noc_bytes_;        ///< of each, at one pass
   std::vector<std::uint32_t> by_bound_;  ///< places in cores_, those first that may be fastest
-  std::vector<std::uint32_t> tied_;      ///< places in cores_ of mappings that are equally fast
+  std::vector<Settled> settled_;
+  std::vector<std::uint32_t> tied_;  ///< places in cores_ of mappings that are equally fast
 };
 
 }  // namespace hindsight::accel::optimum

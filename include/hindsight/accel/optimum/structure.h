@@ -16,6 +16,8 @@
 ///   mapping.
 /// - memory_free_bound: no mapping of one split of grid and cores is below memory_free_cycles().
 /// - hidden_dram: DRAM that is_hidden() behind the best mapping for a DRAM that takes no time changes no mapping.
+/// - larger_memories: an output-stationary mapping of all lanes gets no slower and moves no more over the NoC with larger
+///   memories.
 /// - needs_ignore: constants and instructions that a network needs do not depend on the parameter and instruction
 ///   memory, nor do cycles, traffic and any energy but those of proportional_energy.
 /// - proportional_energy: of the parts of energy, parameter and instruction memory change four, each in proportion to
