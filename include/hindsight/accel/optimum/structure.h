@@ -1,8 +1,8 @@
 /// What the exact optimum relies on of the accelerator model, property by property.
 ///
 /// Each property stands here once, as the function that uses it or as a sentence, under the name of its test
-/// (tests/accel/optimum_structure_test.cpp samples random designs and layers of the shipped networks). A model that
-/// breaks one turns that test red; the bounds are then mended here.
+/// (tests/accel/optimum_structure_test.cpp and optimum_mapper_test.cpp sample random designs and layers of the shipped
+/// networks). A model that breaks one turns that test red; the bounds are then mended here.
 ///
 /// - split_latency: a layer takes max(on-chip cycles, DRAM beyond granules) + fixed cycles, where the on-chip cycles
 ///   are those of its best mapping when DRAM takes no time. latency_cycles() below.
@@ -16,8 +16,8 @@
 ///   mapping.
 /// - memory_free_bound: no mapping of one split of grid and cores is below memory_free_cycles().
 /// - hidden_dram: DRAM that is_hidden() behind the best mapping for a DRAM that takes no time changes no mapping.
-/// - larger_memories: an output-stationary mapping of all lanes gets no slower and moves no more over the NoC with larger
-///   memories.
+/// - larger_memories: an output-stationary mapping of all lanes gets no slower and moves no more over the NoC with
+///   larger memories.
 /// - needs_ignore: constants and instructions that a network needs do not depend on the parameter and instruction
 ///   memory, nor do cycles, traffic and any energy but those of proportional_energy.
 /// - proportional_energy: of the parts of energy, parameter and instruction memory change four, each in proportion to
