@@ -203,6 +203,7 @@ class Writer {
     content = header_text(identity_, bytes, no_checksum);
     const std::size_t start = content.size();
     content.reserve(start + bytes);
+    HINDSIGHT_EXPECT(axes_.groups() > 0);
     std::array<std::string, kGroupsPerBatch> parts;
     const bool whole = for_each_batch(
         axes_.designs() / axes_.groups(),
