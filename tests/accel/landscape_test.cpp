@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 
 #include "accel/optimum/axes.h"
@@ -119,6 +120,68 @@ TEST_F(LandscapeTest, RanksAreThoseOfEveryDesignEvaluated) {
     EXPECT_EQ(ranks.front().best, all.front());
     EXPECT_EQ(find_optimum(questions[q]).best.front().value, all.front());
   }
+}
+
+/// More levels of the bandwidth than are added up at a time; memories that some layers do not fit; layers of one of
+/// everything, among them a repeated one and one far larger than any memory.
+TEST_F(LandscapeTest, ManyBandwidthsAndOddLayers) {
+  std::vector<space::Parameter> parameters = space_.parameters();
+  for (space::Parameter& parameter : parameters) {
+    if (parameter.name == "dram_bandwidth_gb_per_s") {
+      parameter.values = {1, 2, 3, 5, 8, 10, 16, 20, 25, 30, 60};
+    } else if (parameter.values.size() > 2) {
+      parameter.values.resize(2);
+    }
+    if (parameter.name == "pe_memory_bytes") parameter.values = {8192, 262144};
+  }
+  space_ = {"odd", "", parameters};
+  binding_ = ConfigBinding(space_);
+  const auto dense = [](const std::string& name, std::int64_t rows, std::int64_t columns, std::int64_t reduction) {
+    workload::Layer layer;
+    layer.name = name;
+    layer.type = workload::LayerType::fully_connected;
+    layer.rows = rows;
+    layer.columns = columns;
+    layer.reduction = reduction;
+    return layer;
+  };
+  workload::Layer again = dense("again", 1, 7, 1);
+  again.repeat = 5;
+  workload::Layer last = again;
+  last.name = "last";
+  workload::Layer image;
+  image.name = "image";
+  image.in_height = image.in_width = 96;
+  image.in_channels = 12;
+  image.out_channels = 40;
+  image.kernel_height = image.kernel_width = 3;
+  workload::Layer depthwise = image;
+  depthwise.name = "depthwise";
+  depthwise.type = workload::LayerType::depthwise_convolution;
+  depthwise.out_channels = depthwise.groups = 12;
+  const workload::Network odd("odd", "", "", false, 1,
+                              {dense("one", 1, 1, 1), again, dense("large", 64, 1024, 4096), depthwise, last});
+  const workload::Network windows("windows", "", "", false, 1, {image, depthwise, dense("last", 1, 1000, 64)});
+  question_.networks = {&odd, &windows, &inputs().networks[5]};
+  write_landscape(question_, file(), {.metrics = LandscapeMetrics::latency_and_energy});
+  const Landscape landscape = Landscape::read(file());
+  Question alone = question_;
+  std::size_t smallest = std::numeric_limits<std::size_t>::max(), largest = 0;
+  for (const workload::Network* const network : {&odd, &windows, &inputs().networks[5]}) {
+    alone.networks = {network};
+    const std::vector<double> all = truth(alone);
+    const std::vector<Rank> ranks = landscape.ranks(alone, all);
+    for (std::size_t v = 0; v < all.size(); ++v) {
+      ASSERT_EQ(ranks[v].feasible, all.size()) << network->name();
+      ASSERT_EQ(ranks[v].better,
+                static_cast<std::uint64_t>(std::lower_bound(all.begin(), all.end(), all[v]) - all.begin()))
+          << network->name() << " " << v;
+    }
+    smallest = std::min(smallest, all.size());
+    largest = std::max(largest, all.size());
+  }
+  EXPECT_GT(smallest, 50U);
+  EXPECT_LT(smallest, largest) << "some memories are too small for some network";
 }
 
 TEST_F(LandscapeTest, TheBytesDoNotDependOnThreads) {

@@ -50,7 +50,8 @@ LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics
   return identity;
 }
 
-std::string header_text(const LandscapeIdentity& identity, std::string_view records) {
+std::string header_text(const LandscapeIdentity& identity, std::uint64_t records_bytes,
+                        std::string_view records_sha256) {
   std::string text = fmt::format("{}{}\n", kMagic, kLandscapeFormat);
   text += fmt::format("space {} {}\n", identity.space_hash, identity.space);
   text += fmt::format("evaluator {} {}\n", identity.evaluator_hash, identity.evaluator);
@@ -58,8 +59,8 @@ std::string header_text(const LandscapeIdentity& identity, std::string_view reco
   text += fmt::format("peak_power_limit_w {}\n", limit_text(identity.peak_power_limit_w));
   text += fmt::format("energies {}\n", identity.metrics == LandscapeMetrics::latency ? "no" : "yes");
   for (const auto& [name, hash] : identity.networks) text += fmt::format("network {} {}\n", hash, name);
-  text += fmt::format("records_bytes {}\n", records.size());
-  text += fmt::format("records_sha256 {}\n\n", sha256_hex(records));
+  text += fmt::format("records_bytes {}\n", records_bytes);
+  text += fmt::format("records_sha256 {}\n\n", records_sha256);
   return text;
 }
 

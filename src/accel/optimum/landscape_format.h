@@ -6,6 +6,7 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -77,8 +78,9 @@ inline void put(std::string& bytes, const Site& site, LandscapeMetrics metrics) 
   return site;
 }
 
-/// The lines before the records, and what they say. `rest`: the records. Error{incompatible}.
-[[nodiscard]] std::string header_text(const LandscapeIdentity& identity, std::string_view records);
+/// The lines before the records, as long for any checksum, and what they say. Error{incompatible}.
+[[nodiscard]] std::string header_text(const LandscapeIdentity& identity, std::uint64_t records_bytes,
+                                      std::string_view records_sha256);
 [[nodiscard]] LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, std::size_t& start);
 
 /// What a question's landscape would be about.

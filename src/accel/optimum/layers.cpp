@@ -90,7 +90,7 @@ const DramPoint& Layers::dram(const AcceleratorConfig& config) const {
 }
 
 void Layers::forget_if_full() const {
-  constexpr std::size_t kMostValues = 4'000'000;  // [chosen] 200 MB
+  constexpr std::size_t kMostValues = 1'000'000;  // [chosen] 50 MB; groups of the same PEs need a tenth of it
   if (points_.size() * uses_.size() > kMostValues) points_.clear();
 }
 

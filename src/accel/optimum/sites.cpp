@@ -1,23 +1,14 @@
-/// Remembers mappings by the memories that matter, and adds applications up as the model does.
+/// Adds applications up as the model does, to the last digit.
 #include "accel/optimum/sites.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "accel/optimum/energy_floor.h"
 #include "hindsight/accel/energy.h"
 #include "hindsight/core/units.h"
 
 namespace hindsight::accel::optimum {
 namespace {
-
-constexpr std::array<Role, 3> kMemories{Role::pe_memory, Role::core_memory, Role::activation};
-
-/// First level of an axis that is at least `enough`, or its last.
-std::uint16_t first_level(const Axis& axis, double enough) {
-  const auto found = std::lower_bound(axis.values.begin(), axis.values.end(), enough * (1.0 + kMargin));
-  return static_cast<std::uint16_t>(std::min<std::ptrdiff_t>(found - axis.values.begin(), std::ssize(axis.values) - 1));
-}
 
 /// First level that is at least `need`; the number of levels when none is.
 std::uint8_t level_of(const Axis& axis, double need) {
@@ -36,107 +27,157 @@ ChipFacts only_parameters(const AcceleratorConfig& config) {
 }  // namespace
 
 Sites::Sites(const Axes& axes, const Layers& layers, LandscapeMetrics metrics)
-    : axes_(axes), layers_(layers), metrics_(metrics) {}
+    : axes_(axes), layers_(layers), metrics_(metrics), mappings_(axes, layers, metrics) {}
 
-void Sites::open(const Group& group) {
+std::span<const Site> Sites::of(std::size_t chip, std::size_t bandwidth) const {
+  const std::size_t applications = layers_.applications().size();
+  const std::size_t first = (chip * axes_.size(Role::bandwidth) + bandwidth) * applications;
+  return std::span(sites_).subspan(first, applications);
+}
+
+void Sites::visit(const Group& group, std::span<const BuildableChip> chips) {
+  chips_ = chips;
   config_ = group.config;
+  mappings_.open(config_);
+  const std::size_t bandwidths = axes_.size(Role::bandwidth);
+  sites_.assign(chips.size() * bandwidths * layers_.applications().size(), Site{});
+  dram_.clear();
+  prices_.clear();
   fixed_.clear();
-  saturated_.clear();
-  known_.clear();
+  for (const BuildableChip& chip : chips) {
+    dram_.push_back(&layers_.dram(chip.core.chip.config));
+    prices_.push_back(byte_prices(chip.core, {}));
+  }
   for (const LayerShape& layer : layers_.shapes()) {
+    if (metrics_ == LandscapeMetrics::latency) break;
     fixed_.push_back(
-        {.least_compute_cycles = least_split_cycles(layer, config_).compute,
-         .logic_j = layer_energy(layer, {}, 0, group.chip).total_j(),
+        {.logic_j = layer_energy(layer, {}, 0, group.chip).total_j(),
          .accumulator_bytes = lane_cycles(layer, config_.macs_per_lane) * kAccumulatorBytes,
          .parameter_read_bytes = layer_energy(layer, {}, 0, only_parameters(config_)).total_j() / units::kPico});
-    const SaturatedMemory enough = saturated_memory(layer, config_);
-    saturated_.push_back({first_level(axes_[Role::pe_memory], enough.pe_memory_bytes),
-                          first_level(axes_[Role::core_memory], enough.core_memory_bytes),
-                          first_level(axes_[Role::activation], enough.activation_memory_entries)});
-    std::size_t count = 2;
-    for (const std::uint16_t level : saturated_.back()) count *= level + 1U;
-    known_.emplace_back(count);
   }
-}
-
-Sites::Mapped Sites::map(std::uint32_t shape, const AcceleratorConfig& config, bool cached, double dram_cycles) {
-  ++mappings_;
-  const LayerShape& layer = layers_.shapes()[shape];
-  const Residency residency{.weights_cached_frac = cached ? 1.0 : 0.0};
-  const Mapping mapping = best_mapping(layer, config, working_memory(config), residency, dram_cycles);
-  Mapped mapped;
-  mapped.dram_cycles = dram_cycles;
-  mapped.steady_cycles = mapping.steady_cycles;
-  if (!mapping.found) return mapped;
-  mapped.constants = mapping.pe.n;
-  mapped.instructions = layer_instructions(mapping.pe, mapping.core, mapping.plan, config.pes_x, config.pes_y);
-  if (metrics_ == LandscapeMetrics::latency) return mapped;
-  Traffic traffic;
-  add_on_chip_traffic(layer, mapping, config, traffic);
-  mapped.bytes = {.noc_hops = traffic.noc_hop_bytes,
-                  .core_read = traffic.core_memory_read_bytes,
-                  .core_write = traffic.core_memory_write_bytes,
-                  .pe_read = traffic.pe_memory_read_bytes,
-                  .pe_write = traffic.pe_memory_write_bytes};
-  return mapped;
-}
-
-const Sites::Mapped& Sites::mapped(std::uint32_t shape, const Point& point, bool cached, double dram_cycles) {
-  Point enough = point;
-  std::size_t index = 0;
-  for (std::size_t i = 0; i < kMemories.size(); ++i) {
-    const std::uint16_t level = std::min(at(point, kMemories[i]), saturated_[shape][i]);
-    at(enough, kMemories[i]) = level;
-    index = index * (saturated_[shape][i] + 1U) + level;
-  }
-  const double shown_cycles = dram_cycles <= fixed_[shape].least_compute_cycles ? 0.0 : dram_cycles;
-  std::vector<Mapped>& known = known_[shape][2 * index + (cached ? 1 : 0)];
-  for (const Mapped& one : known) {
-    if (one.dram_cycles == shown_cycles) return one;
-  }
-  known.push_back(map(shape, axes_.config(enough), cached, shown_cycles));
-  return known.back();
-}
-
-void Sites::visit(const Point& point, const Core& core, std::vector<Site>& sites) {
-  const AcceleratorConfig config = axes_.config(point);
-  const ChipRates rates = chip_rates(config);
-  const DramPoint& dram = layers_.dram(config);
-  const BytePrices prices = byte_prices(core, {});
-  sites.clear();
-  for (std::size_t a = 0; a < layers_.applications().size(); ++a) {
-    Site site;
-    double cycles = 0, instructions = 0, constants = 0, last_constants = 0;
-    const Span span = layers_.applications()[a];
-    for (std::size_t i = span.begin; i < span.end && cycles < std::numeric_limits<double>::infinity(); ++i) {
-      const Use use = layers_.uses()[i];
-      const LayerDram& memory = dram.layers[i];
-      const double granules = bandwidth_cycles(memory.granule_bytes, rates.dram_bytes_per_cycle);
-      const double beyond = std::max(0.0, bandwidth_cycles(memory.total_bytes, rates.dram_bytes_per_cycle) - granules);
-      const Mapped& one = mapped(use.shape, point, memory.cached, beyond);
-      // The model's own order of operations: the sum is the model's to the last digit.
-      const double steady = std::max(one.steady_cycles, beyond);
-      const double fill_drain =
-          config.pes_x + config.pes_y + (memory.reads ? rates.dram_latency_cycles : 0.0) + granules;
-      cycles += use.repeat * (steady + fill_drain + kLayerOverheadCycles);
-      instructions += use.repeat * one.instructions;
-      const double together =
-          one.constants + (use.repeat > 1.0 ? std::max(last_constants, one.constants) : last_constants);
-      constants = std::max(constants, together);
-      last_constants = one.constants;
-      if (metrics_ == LandscapeMetrics::latency) continue;
-      const Fixed& fixed = fixed_[use.shape];
-      site.energy.fixed_j += use.repeat * (fixed.logic_j + joules(one.bytes, prices.pj) +
-                                           units::kPico * fixed.accumulator_bytes * prices.accumulator_pj);
-      site.energy.noc_hop_bytes += use.repeat * one.bytes.noc_hops;
-      site.energy.parameter_read_bytes += use.repeat * fixed.parameter_read_bytes;
-      site.energy.instruction_read_bytes += use.repeat * one.instructions * kInstructionBytes;
+  for (std::size_t first = 0; first < bandwidths; first += kWide) {
+    for (std::size_t b = 0; b < kWide; ++b) {
+      AcceleratorConfig config = config_;
+      config.dram_bandwidth_gb_per_s = axes_[Role::bandwidth].values[std::min(first + b, bandwidths - 1)];
+      const ChipRates rates = chip_rates(config);
+      bytes_per_cycle_[b] = rates.dram_bytes_per_cycle;
+      dram_latency_cycles_ = rates.dram_latency_cycles;
     }
-    site.latency_s = cycles / config.clock_hz();
-    site.parameter = level_of(axes_[Role::parameter], constants);
-    site.instruction = level_of(axes_[Role::instruction], instructions);
-    if (metrics_ != LandscapeMetrics::latency) site.energy.fixed_j += Layers::dram_j(dram.sums[a], core.chip);
-    sites.push_back(site);
+    for (std::size_t a = 0; a < layers_.applications().size(); ++a) {
+      sums_.assign(chips.size(), Sums{});
+      if (metrics_ != LandscapeMetrics::latency) energies_.assign(chips.size(), EnergySums{});
+      const Span span = layers_.applications()[a];
+      for (std::size_t i = span.begin; i < span.end; ++i) add_use(i, first);
+      finish(a, first);
+    }
+  }
+}
+
+void Sites::transfer_of(const DramPoint& point, std::size_t use) {
+  const LayerDram& dram = point.layers[use];
+  const double hops = config_.pes_x + config_.pes_y + (dram.reads ? dram_latency_cycles_ : 0.0);
+  transfer_.point = &point;
+  for (std::size_t b = 0; b < kWide; ++b) {
+    const double granules = bandwidth_cycles(dram.granule_bytes, bytes_per_cycle_[b]);
+    transfer_.beyond_cycles[b] = std::max(0.0, bandwidth_cycles(dram.total_bytes, bytes_per_cycle_[b]) - granules);
+    transfer_.fill_drain_cycles[b] = hops + granules;
+  }
+}
+
+void Sites::choose(const Mappings::Slot& slot, std::size_t count) {
+  const std::int32_t on_chip = mappings_.on_chip(slot);
+  const Mapped free = mappings_.at(on_chip);
+  chosen_.slot = slot;
+  chosen_.count = count;
+  chosen_.steady_cycles = free.steady_cycles;
+  chosen_.number.fill(on_chip);
+  chosen_.constants.fill(free.constants);
+  chosen_.instructions.fill(free.instructions);
+  for (std::size_t b = 0; b < count; ++b) {
+    if (is_hidden(transfer_.beyond_cycles[b], free.steady_cycles)) continue;
+    chosen_.number[b] = mappings_.beside_dram(slot, on_chip, transfer_.beyond_cycles[b]);
+    const Mapped& mapped = mappings_.at(chosen_.number[b]);
+    chosen_.constants[b] = mapped.constants;
+    chosen_.instructions[b] = mapped.instructions;
+  }
+}
+
+/// The model's own order of operations: the sums are the model's to the last digit.
+void Sites::add(Sums& __restrict sums, double repeat, const Transfer& __restrict transfer,
+                const Chosen& __restrict chosen) {
+  for (std::size_t b = 0; b < kWide; ++b) {
+    const double steady = std::max(chosen.steady_cycles, transfer.beyond_cycles[b]);
+    sums.cycles[b] += repeat * (steady + transfer.fill_drain_cycles[b] + kLayerOverheadCycles);
+    sums.instructions[b] += repeat * chosen.instructions[b];
+    const double constants = chosen.constants[b];
+    const double last = sums.last_constants[b];
+    // A repeated layer follows itself.
+    sums.constants[b] = std::max(sums.constants[b], constants + (repeat > 1.0 ? std::max(last, constants) : last));
+    sums.last_constants[b] = constants;
+  }
+}
+
+void Sites::add_use(std::size_t use, std::size_t first_bandwidth) {
+  const Use one = layers_.uses()[use];
+  transfer_.point = nullptr;
+  for (std::size_t c = 0; c < chips_.size(); ++c) {
+    Sums& sums = sums_[c];
+    // The first layer without a mapping ends an application.
+    if (!(sums.cycles[0] < std::numeric_limits<double>::infinity())) continue;
+    if (chips_[c].bandwidths <= first_bandwidth) continue;
+    const std::size_t count = std::min(chips_[c].bandwidths - first_bandwidth, kWide);
+    const Mappings::Slot slot = mappings_.slot(one.shape, dram_[c]->layers[use].cached, chips_[c].point);
+    const bool other_dram = transfer_.point != dram_[c];
+    if (other_dram) {
+      transfer_of(*dram_[c], use);
+      __builtin_prefetch(dram_[c]->layers.data() + use + 1);
+    }
+    if (other_dram || slot != chosen_.slot || count > chosen_.count) choose(slot, count);
+    add(sums, one.repeat, transfer_, chosen_);
+    if (metrics_ != LandscapeMetrics::latency) add_energy(one, c);
+  }
+}
+
+void Sites::add_energy(const Use& use, std::size_t chip) {
+  const Fixed& fixed = fixed_[use.shape];
+  const BytePrices& prices = prices_[chip];
+  EnergySums& sums = energies_[chip];
+  Wide on_chip_j, hop_bytes;
+  for (std::size_t b = 0; b < kWide; ++b) {
+    if (b > 0 && chosen_.number[b] == chosen_.number[b - 1]) {
+      on_chip_j[b] = on_chip_j[b - 1];
+      hop_bytes[b] = hop_bytes[b - 1];
+      continue;
+    }
+    const OnChipBytes bytes = mappings_.bytes(mappings_.at(chosen_.number[b]));
+    on_chip_j[b] = joules(bytes, prices.pj);
+    hop_bytes[b] = bytes.noc_hops;
+  }
+  for (std::size_t b = 0; b < kWide; ++b) {
+    sums.fixed_j[b] +=
+        use.repeat * (fixed.logic_j + on_chip_j[b] + units::kPico * fixed.accumulator_bytes * prices.accumulator_pj);
+    sums.noc_hop_bytes[b] += use.repeat * hop_bytes[b];
+    sums.parameter_read_bytes[b] += use.repeat * fixed.parameter_read_bytes;
+    sums.instruction_read_bytes[b] += use.repeat * chosen_.instructions[b] * kInstructionBytes;
+  }
+}
+
+void Sites::finish(std::size_t application, std::size_t first_bandwidth) {
+  const std::size_t bandwidths = axes_.size(Role::bandwidth);
+  for (std::size_t c = 0; c < chips_.size(); ++c) {
+    for (std::size_t b = 0; b < kWide && first_bandwidth + b < chips_[c].bandwidths; ++b) {
+      Site& site = sites_[(c * bandwidths + first_bandwidth + b) * layers_.applications().size() + application];
+      const Sums& sums = sums_[c];
+      site.latency_s = sums.cycles[b] / config_.clock_hz();
+      site.parameter = level_of(axes_[Role::parameter], sums.constants[b]);
+      site.instruction = level_of(axes_[Role::instruction], sums.instructions[b]);
+      if (metrics_ == LandscapeMetrics::latency) continue;
+      const EnergySums& energy = energies_[c];
+      site.energy = {.fixed_j = energy.fixed_j[b] + Layers::dram_j(dram_[c]->sums[application], chips_[c].core.chip),
+                     .parameter_read_bytes = energy.parameter_read_bytes[b],
+                     .instruction_read_bytes = energy.instruction_read_bytes[b],
+                     .noc_hop_bytes = energy.noc_hop_bytes[b]};
+    }
   }
 }
 

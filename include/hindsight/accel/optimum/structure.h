@@ -1,8 +1,8 @@
 /// What the exact optimum relies on of the accelerator model, property by property.
 ///
 /// Each property stands here once, as the function that uses it or as a sentence, under the name of its test
-/// (tests/accel/optimum_structure_test.cpp samples random designs and layers of the shipped networks). A model that
-/// breaks one turns that test red; the bounds are then mended here.
+/// (tests/accel/optimum_structure_test.cpp and optimum_mapper_test.cpp sample random designs and layers of the shipped
+/// networks). A model that breaks one turns that test red; the bounds are then mended here.
 ///
 /// - split_latency: a layer takes max(on-chip cycles, DRAM beyond granules) + fixed cycles, where the on-chip cycles
 ///   are those of its best mapping when DRAM takes no time. latency_cycles() below.
@@ -14,6 +14,10 @@
 /// - arithmetic_bound: on-chip cycles are at least lane cycles over lanes, and the outputs over the NoC's row buses.
 /// - compute_bound: nor are they below least_split_cycles(), and DRAM that is no slower than computing changes no
 ///   mapping.
+/// - memory_free_bound: no mapping of one split of grid and cores is below memory_free_cycles().
+/// - hidden_dram: DRAM that is_hidden() behind the best mapping for a DRAM that takes no time changes no mapping.
+/// - larger_memories: an output-stationary mapping of all lanes gets no slower and moves no more over the NoC with
+///   larger memories.
 /// - needs_ignore: constants and instructions that a network needs do not depend on the parameter and instruction
 ///   memory, nor do cycles, traffic and any energy but those of proportional_energy.
 /// - proportional_energy: of the parts of energy, parameter and instruction memory change four, each in proportion to
@@ -119,6 +123,28 @@ struct LeastCycles {
     least.on_chip = std::min(least.on_chip, std::max(compute, noc_cycles(noc, config.pes_y)));
   });
   return least;
+}
+
+/// memory_free_bound: of one split of the grid and of a PE's cores, on chips with the PEs, cores and lanes of `largest`
+/// and no larger memories: all lanes work, everything crosses the NoC once, a weight that was read is used for all
+/// pixels, and the PE memory has the ports of the largest.
+[[nodiscard]] constexpr double memory_free_cycles(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
+                                                  const AcceleratorConfig& largest, bool cached) {
+  const TilePlan once;
+  const double lanes = largest.compute_lanes;
+  const NocLoad noc = noc_load(layer, pe, core, once, {.weights_cached_frac = cached ? 1.0 : 0.0});
+  const PeMemoryLoad load = pe_memory_load(layer, pe, core, once, lanes);
+  const double weight_bytes = core_weight_read_bytes(layer, core, pe.k, std::max(1.0, core.m));
+  return pipelined_cycles(
+      compute_cycles(layer, core, pe.k, lanes, largest.macs_per_lane),
+      bandwidth_cycles(weight_bytes, kCoreMemoryPortBytes), noc_cycles(noc, largest.pes_y),
+      bandwidth_cycles(load.read_bytes + load.write_bytes, pe_memory_bytes_per_cycle(largest.pe_memory_bytes)));
+}
+
+/// hidden_dram: `on_chip_cycles` as on_chip_cycles(). As slow is not hidden: the mapper then stops at the first number
+/// of lanes that does.
+[[nodiscard]] constexpr bool is_hidden(double dram_cycles, double on_chip_cycles) {
+  return dram_cycles < on_chip_cycles;
 }
 
 /// Bytes on the chip that cost energy and depend on the mapping, for one repeat of a layer.
