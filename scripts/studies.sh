@@ -23,6 +23,8 @@ Steps, each resumable: what a finished part left in the folder is kept.
                whose best known designs differ: swap.csv, and a Markdown table
   exact        propose --search exact with edge-any: the nine applications and a set at their limits of the area, and
                one application without any: exact.csv, and a table
+  front        propose --pareto latency,energy with edge-any against the exact front: the nine applications within 27
+               mm2, ten proposals each, random designs and the log of seed 1 beside them: front.csv, and a table
   few          train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
                not trained on, against the models as they are and training from scratch: few.csv, and a table
 
@@ -44,7 +46,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | single | tables | regret | accuracy | distance | swap | exact | few) steps+=("$1") ;;
+    any | nine | single | tables | regret | accuracy | distance | swap | exact | front | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -270,6 +272,63 @@ step_exact() {
   echo "|:---|:---|---:|---:|---:|---:|---:|"
   awk -F';' '{ sub("--max ", "", $2); gsub(",", ", ", $1)
                printf "| %s | %s | %d | %d | %d | %.0f | %.3f |\n", $1, $2 == "" ? "none" : $2, $4 - $5, $6, $7, $3, $8 }' exact.csv
+}
+
+# volume TABLE FACTOR: SQL for the hypervolume of (latency, energy) on logarithms, below FACTOR times the largest values of
+# the table exact.
+volume() {
+  echo "(SELECT coalesce(sum(ln($2 * l / latency) * ln(before / energy)), 0) FROM (
+      SELECT latency, energy, l, min($2 * e, coalesce(min(energy) OVER (
+               ORDER BY latency, energy ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), $2 * e)) AS before
+        FROM $1, (SELECT max(latency) AS l, max(energy) AS e FROM exact) WHERE latency < $2 * l) WHERE energy < before)"
+}
+
+# front_of APPLICATION AREA: its line of front.csv. A proposal is dominated when a logged design within the limit is
+# nowhere worse and somewhere better.
+front_of() {
+  local folder k
+  folder=$(mktemp -d)
+  hindsight propose --model "$models/edge-any.safetensors" --workload "$1" --max "area_mm2=$2" --pareto latency,energy \
+    --simulate --exact-front --json > "$folder/proposed.json"
+  hindsight optimum --workload "$1" --max "area_mm2=$2" --pareto latency,energy --quiet --json > "$folder/exact.json"
+  k='$.front.exact.hypervolume'
+  sqlite3 nine-1.sqlite "
+    CREATE TEMP TABLE j AS SELECT readfile('$folder/proposed.json') AS j;
+    CREATE TEMP TABLE p AS SELECT value ->> '\$.simulated.feasible' AS feasible,
+                                  value ->> '\$.simulated.front.latency_s' AS latency,
+                                  value ->> '\$.simulated.front.energy_j' AS energy
+                             FROM j, json_each(j, '\$.proposals');
+    CREATE TEMP TABLE exact AS SELECT value ->> '\$.latency_s' AS latency, value ->> '\$.energy_j' AS energy
+                                 FROM json_each(readfile('$folder/exact.json'), '\$.points');
+    CREATE TEMP TABLE logged AS SELECT latency_s AS latency, energy_j AS energy FROM evaluations
+      JOIN workloads USING (workload_id) WHERE name = '$1' AND feasible AND area_mm2 <= $2;
+    SELECT printf('%s;%d;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%d;%d;%d', '$1', (SELECT count(*) FROM exact),
+                  j ->> '${k}[0].proposals', j ->> '${k}[0].as_many_exact', j ->> '${k}[0].random',
+                  $(volume logged 1.1) / $(volume exact 1.1),
+                  j ->> '${k}[1].proposals', j ->> '${k}[1].as_many_exact', j ->> '${k}[1].random',
+                  $(volume logged 2) / $(volume exact 2),
+                  (SELECT count(*) FROM p), (SELECT sum(NOT feasible) FROM p),
+                  (SELECT count(*) FROM p WHERE EXISTS (SELECT * FROM logged AS l WHERE l.latency <= p.latency
+                     AND l.energy <= p.energy AND (l.latency < p.latency OR l.energy < p.energy)))) FROM j"
+  rm -rf "$folder"
+}
+
+step_front() {
+  local task application area optimum
+  log_of_nine 1
+  touch front.csv
+  while IFS=';' read -r task application area optimum; do
+    grep -q "^$application;" front.csv || front_of "$application" "$area" >> front.csv
+  done < <(grep '^single/' "$optima")
+  echo "| application | points of the exact front | proposals | as many exact points | random designs | all of the log |" \
+    "below 2 times: proposals | as many | random | log | infeasible | dominated by the log |"
+  echo "|:---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+  awk -F';' '{ printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %d of %d | %d |\n", $1, $2, $3, $4, $5, $6, $7, $8,
+                      $9, $10, $12, $11, $13
+               for (i = 3; i <= 10; ++i) mean[i] += $i / 9
+               all += $11; bad += $12; beaten += $13 }
+             END { printf "| mean | | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %d of %d | %d |\n", mean[3], mean[4],
+                          mean[5], mean[6], mean[7], mean[8], mean[9], mean[10], bad, all, beaten }' front.csv
 }
 
 step_accuracy() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "file_roles.h"
 #include "hindsight/check/offline.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -17,7 +18,7 @@ namespace hindsight::app {
 namespace {
 
 struct BenchOfflineOptions {
-  std::string out;
+  std::string out, results, landscape;
   std::vector<std::string> tasks, methods;
   std::int64_t seeds = 3;
   std::int64_t samples = 20'000;
@@ -49,6 +50,7 @@ constexpr std::uint64_t kQuickEvaluations = 5000;
 check::OfflineOptions make_options(const BenchOfflineOptions& options, const Provenance& provenance) {
   check::OfflineOptions result;
   result.folder = options.out;
+  result.results = options.results;
   const auto chosen = [&](const std::vector<std::string>& given, const std::vector<std::string>& quick,
                           const std::vector<std::string>& all) {
     if (!given.empty()) return given;
@@ -79,12 +81,21 @@ check::OfflineOptions make_options(const BenchOfflineOptions& options, const Pro
 }
 
 int run(const BenchOfflineOptions& options, const Provenance& provenance) {
+  if (options.out.empty() == options.results.empty()) {
+    throw Error(ErrorKind::usage,
+                options.out.empty() ? "where to? Name the study's folder with --out, or a finished file with --results"
+                                    : "--results shows a finished file, --out runs a study. Leave one of the two out?");
+  }
+  FileRoles().reads("--results", options.results).reads("--landscape", options.landscape).require_usable();
   const check::OfflineOptions resolved = make_options(options, provenance);
   install_interrupt_handlers();
-  const check::OfflineStudy study = check::run_offline(resolved);
+  check::OfflineStudy study = check::run_offline(resolved);
+  check::add_truth(study, resolved.technology, options.landscape);
   const std::string markdown = report::offline_markdown(study);
-  write_file_atomically(resolved.folder / "results.md", markdown);
-  write_file_atomically(resolved.folder / "results.json", report::offline_json(study));
+  if (!options.out.empty()) {
+    write_file_atomically(resolved.folder / "results.md", markdown);
+    write_file_atomically(resolved.folder / "results.json", report::offline_json(study));
+  }
   print(options.json ? report::offline_json(study) : markdown);
   return interrupt_requested() ? exit_code(ErrorKind::interrupted) : 0;
 }
@@ -94,7 +105,9 @@ int run(const BenchOfflineOptions& options, const Provenance& provenance) {
 void add_bench_offline(CLI::App& group, Session& session) {
   const auto options = std::make_shared<BenchOfflineOptions>();
   CLI::App* verb = group.add_subcommand("offline", "PRIME's tables: offline learning against online search");
-  verb->add_option("--out", options->out, "Folder for log and results; resumes there")->required();
+  verb->add_option("--out", options->out, "Folder for log and results; resumes there");
+  verb->add_option("--results", options->results, "Shows a results file, and runs nothing");
+  verb->add_option("--landscape", options->landscape, "Exact ranks, of optimum --all");
   verb->add_option("--tasks", options->tasks, "single, multi, zero_shot, or tasks a,b [all]")->delimiter(',');
   verb->add_option("--methods", options->methods, "E.g. prime,evolutionary@10x [all]")->delimiter(',');
   verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));
@@ -114,7 +127,8 @@ void add_bench_offline(CLI::App& group, Session& session) {
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer(
-      "The same command continues an interrupted study.\n"
+      "Proposals are held against the exact optimum. The same command continues an\n"
+      "interrupted study.\n"
       "Example: hindsight bench offline --quick --out study");
   verb->callback([options, verb, &session] {
     if (options->quick && verb->count("--samples") == 0) options->samples = kQuickSamples;

@@ -129,6 +129,9 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
   if (!options.request.landscape.empty() && !options.request.simulate) {
     throw Error(ErrorKind::usage, "--landscape: ranks are of true values. Add --simulate?");
   }
+  if (options.request.exact_front && (options.request.pareto.empty() || !options.request.simulate)) {
+    throw Error(ErrorKind::usage, "--exact-front: what is compared are simulated fronts. Add --pareto and --simulate?");
+  }
   if (!options.request.pareto.empty()) require_for_front(options);
   require_separate_files(options);
   study::ProposalRequest request = request_of(options);
@@ -179,6 +182,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_flag("--new", how.only_new, "Only designs that the log does not have");
   verb->add_flag("--simulate", request.simulate, "Evaluate afterwards: predicted against true");
   verb->add_option("--landscape", request.landscape, "Exact rank and regret, of optimum --all (--simulate)");
+  verb->add_flag("--exact-front", request.exact_front, "Share of the exact front (--pareto, --simulate)");
   verb->add_option("--technology", request.technology, "Process node [22nm]");
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));

@@ -271,8 +271,13 @@ OfflineStudy run_offline(const OfflineOptions& options) {
   const auto say = [&](const std::string& line) {
     if (options.progress) options.progress(line);
   };
-  std::filesystem::create_directories(options.folder);
-  const std::filesystem::path file = options.folder / "results.jsonl";
+  const bool shown_only = !options.results.empty();
+  if (!shown_only) std::filesystem::create_directories(options.folder);
+  if (shown_only && !std::filesystem::exists(options.results)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: no such file. Name the results.jsonl of a study",
+                                              printable(options.results.string())));
+  }
+  const std::filesystem::path file = shown_only ? options.results : options.folder / "results.jsonl";
   std::vector<OfflineResult> stored = read_results(file);
   Study study(options);
   bool prepared = false;
@@ -289,7 +294,7 @@ OfflineStudy run_offline(const OfflineOptions& options) {
           continue;
         }
         const bool late = options.time_limit_s > 0 && seconds_since(start) > options.time_limit_s;
-        if (late || interrupt_requested()) continue;
+        if (late || shown_only || interrupt_requested()) continue;
         if (!prepared) {
           say("sweeping the log, or checking that it is complete");
           study.prepare_log();
@@ -307,6 +312,7 @@ OfflineStudy run_offline(const OfflineOptions& options) {
       }
     }
   }
+  if (shown_only) result.cells = result.results.size();
   return result;
 }
 

@@ -92,6 +92,18 @@ Range range_of(const dataset::Dataset& data, const std::string& context) {
   return range;
 }
 
+/// Objectives of the feasible rows of a context, ascending.
+std::vector<double> sorted_objectives(const dataset::Dataset& data, std::size_t context) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.feasible[i] && static_cast<std::size_t>(data.context[i]) == context) {
+      values.push_back(data.objective[static_cast<Eigen::Index>(i)]);
+    }
+  }
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
 /// The designs of a context, each once; nothing where they are all of the space.
 std::optional<optimize::LevelMatrix> rows_of_partial_table(const dataset::Dataset& truth, std::size_t context) {
   std::set<std::vector<std::uint16_t>> designs;
@@ -242,28 +254,39 @@ W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
   for (std::size_t i = 0; i < truth.size(); ++i) {
     if (static_cast<std::size_t>(truth.context[i]) == context) row_of.emplace(levels_of(truth, i), i);
   }
+  const std::vector<double> ranked = sorted_objectives(truth, context);
+  const auto better_than = [&ranked](double value) {
+    return static_cast<std::size_t>(std::lower_bound(ranked.begin(), ranked.end(), value) - ranked.begin());
+  };
   W50Score score;
   score.context = truth.contexts[context].name;
   const Range range = range_of(truth, score.context);
   score.optimum = range.best;
+  score.feasible = ranked.size();
   std::vector<double> values;  // infinity: infeasible
   std::size_t unknown = 0;
   for (const space::Design& design : proposals) {
     const auto found = row_of.find(design.levels);
-    if (found == row_of.end()) ++unknown;
-    const bool feasible = found != row_of.end() && truth.feasible[found->second];
+    W50Proposal& proposal = score.proposals.emplace_back();
+    proposal.known = found != row_of.end();
+    if (!proposal.known) ++unknown;
+    const bool feasible = proposal.known && truth.feasible[found->second];
     values.push_back(feasible ? truth.objective[static_cast<Eigen::Index>(found->second)]
                               : std::numeric_limits<double>::infinity());
+    if (!feasible) continue;
+    proposal.regret = values.back() / score.optimum;
+    proposal.better = better_than(values.back());
   }
   score.unknown_frac = values.empty() ? 0 : static_cast<double>(unknown) / static_cast<double>(values.size());
   for (const std::size_t k : top) {
     const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(k, values.size()));
-    W50Top one{.k = k, .ratio = 0, .regret = range.worst / range.best, .infeasible_frac = 0};
+    W50Top one{.k = k, .ratio = 0, .regret = range.worst / range.best, .infeasible_frac = 0, .better = score.feasible};
     if (end != values.begin()) {
       const double best = *std::min_element(values.begin(), end);
       if (std::isfinite(best)) {
         one.ratio = score.optimum / best;
         one.regret = best / score.optimum;
+        one.better = better_than(best);
       }
       one.infeasible_frac =
           static_cast<double>(std::count_if(values.begin(), end, [](double v) { return std::isinf(v); })) /

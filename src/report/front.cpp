@@ -70,6 +70,28 @@ void add_columns(const Proposals& proposals, Table& table) {
   if (any_reason(proposals)) table.add_column("why not", Align::left, 3);
 }
 
+/// Shares of the exact front's hypervolume, one per reference.
+std::string shares_text(const study::ReferenceShares& shares) {
+  return fmt::format("{:.2f} ({:.2f})", shares[0], shares[1]);
+}
+
+std::string exact_text(const study::FrontShares& shares, std::size_t points) {
+  if (shares.exact_points == 0) return "exact front: no design can be built within the limits";
+  std::string text = fmt::format("hypervolume {} of the exact front's, which has {}; as many of them {}, ",
+                                 shares_text(shares.proposals), counted(shares.exact_points, "point"),
+                                 shares_text(shares.as_many_exact));
+  if (shares.random) {
+    text +=
+        fmt::format("{} random designs that can be built {} (one in {:.0f} can)", points, shares_text(*shares.random),
+                    static_cast<double>(shares.drawn) / static_cast<double>(shares.buildable));
+  } else {
+    text += fmt::format("random designs none: of {} drawn {} can be built", with_commas(shares.drawn),
+                        with_commas(shares.buildable));
+  }
+  return text + fmt::format("; on logarithms, below {} ({}) times the exact front's largest values",
+                            shortest(study::kFrontReferences[0]), shortest(study::kFrontReferences[1]));
+}
+
 }  // namespace
 
 std::string front_names(const Proposals& proposals) {
@@ -140,7 +162,11 @@ std::string front_remarks(const Proposals& proposals, int columns) {
   }
   if (truth.hypervolume_ratio)
     text += fmt::format("; true hypervolume {:.2f} of the predicted", *truth.hypervolume_ratio);
-  return out + wrapped("", text, columns, 2);
+  out += wrapped("", text, columns, 2);
+  if (proposals.front_shares) {
+    out += wrapped("", exact_text(*proposals.front_shares, proposals.known.size()), columns, 2);
+  }
+  return out;
 }
 
 }  // namespace hindsight::report

@@ -290,8 +290,27 @@ Json proof_json(const std::optional<optimize::Proof>& proof) {
           {"found_before", proof->found_before ? Json(*proof->found_before) : Json(nullptr)}};
 }
 
+/// One object per reference.
+Json shares_json(const std::optional<study::FrontShares>& shares) {
+  if (!shares) return nullptr;
+  Json json{{"points", shares->exact_points},
+            {"drawn", shares->drawn},
+            {"buildable", shares->buildable},
+            {"hypervolume", Json::array()}};
+  for (std::size_t k = 0; shares->exact_points > 0 && k < study::kFrontReferences.size(); ++k) {
+    json["hypervolume"].push_back({{"reference", study::kFrontReferences[k]},
+                                   {"proposals", shares->proposals[k]},
+                                   {"as_many_exact", shares->as_many_exact[k]},
+                                   {"random", shares->random ? Json((*shares->random)[k]) : Json(nullptr)}});
+  }
+  return json;
+}
+
 Json front_json(const Proposals& proposals) {
-  Json json{{"metrics", Json::array()}, {"found", proposals.result.front_size}, {"truth", nullptr}};
+  Json json{{"metrics", Json::array()},
+            {"found", proposals.result.front_size},
+            {"truth", nullptr},
+            {"exact", shares_json(proposals.front_shares)}};
   for (const optimize::FrontMetric& metric : proposals.options.front) {
     json["metrics"].push_back({{"name", metric.name}, {"learned", !metric.value}});
   }

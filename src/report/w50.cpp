@@ -72,7 +72,8 @@ std::vector<std::size_t> numbers_of_proposals(const std::vector<W50Run>& runs) {
 /// What the table shows of one group.
 struct Summary {
   double best_row = 0, worst_first = 0, seconds = 0;
-  std::vector<double> regret;  ///< per number of proposals
+  double first_rank = 0, feasible = 0;  ///< medians; 0: of several tables
+  std::vector<double> regret;           ///< per number of proposals
   std::size_t infeasible_firsts = 0, sets = 0;
   double infeasible_frac = 0;
 };
@@ -88,6 +89,9 @@ Summary summary_of(const Group& group, std::size_t tops) {
     summary.regret.push_back(middle_of(regrets));
     if (i == 0 && !regrets.empty()) summary.worst_first = *std::max_element(regrets.begin(), regrets.end());
   }
+  summary.first_rank =
+      median_over(group, [](const W50Score& score) { return static_cast<double>(score.top.front().better + 1); });
+  summary.feasible = median_over(group, [](const W50Score& score) { return static_cast<double>(score.feasible); });
   for (const double share :
        values_over(group, [](const W50Score& score) { return score.top.front().infeasible_frac; })) {
     ++summary.sets;
@@ -102,12 +106,21 @@ Summary summary_of(const Group& group, std::size_t tops) {
 
 std::string regret_cell(double regret) { return std::isfinite(regret) ? fmt::format("{:.3f}", regret) : "-"; }
 
+/// "471 of 13,114"
+std::string rank_cell(const Summary& summary) {
+  if (!(summary.feasible > 0)) return "-";
+  return fmt::format("{} of {}", with_commas(static_cast<std::uint64_t>(summary.first_rank)),
+                     with_commas(static_cast<std::uint64_t>(summary.feasible)));
+}
+
 std::vector<std::string> cells_of(const std::string& table, const std::string& method, const std::string& rows,
                                   const Summary& summary) {
   std::vector<std::string> cells{table, method, rows, regret_cell(summary.best_row)};
   for (std::size_t i = 0; i < summary.regret.size(); ++i) {
     cells.push_back(regret_cell(summary.regret[i]));
-    if (i == 0) cells.push_back(regret_cell(summary.worst_first));
+    if (i > 0) continue;
+    cells.push_back(regret_cell(summary.worst_first));
+    cells.push_back(rank_cell(summary));
   }
   cells.push_back(fmt::format("{} of {}", summary.infeasible_firsts, summary.sets));
   cells.push_back(percent(summary.infeasible_frac));
@@ -145,7 +158,9 @@ Table make_table(const std::vector<W50Run>& runs) {
   table.add_column("best row", Align::right);
   for (std::size_t i = 0; i < top.size(); ++i) {
     table.add_column(fmt::format("best of {}", top[i]), Align::right);
-    if (i == 0) table.add_column("worst", Align::right, 2);
+    if (i > 0) continue;
+    table.add_column("worst", Align::right, 2);
+    table.add_column("rank", Align::right, 2);
   }
   table.add_column("infeasible firsts", Align::right, 1);
   table.add_column(top.empty() ? "infeasible" : fmt::format("of {}", top.back()), Align::right, 1);
@@ -190,7 +205,7 @@ std::string w50_text(const std::vector<W50Run>& runs, int columns) {
       wrapped("",
               "Best true objective among the proposals / true optimum: 1 = optimum; a set without a feasible proposal "
               "counts as the worst feasible row. Medians over seeds and contexts, beside the first proposal's its "
-              "worst; over several tables geometric means.",
+              "worst and its rank among the table's feasible rows; over several tables geometric means.",
               columns, 0) +
       "\n" + make_table(runs).render(columns);
   if (const std::string partial = partial_tables(runs); !partial.empty())
@@ -213,15 +228,27 @@ std::string w50_json(const std::vector<W50Run>& runs, const check::W50Options& o
     for (const check::W50Score& score : run.result.scores) {
       Json top = Json::array();
       for (const check::W50Top& one : score.top) {
-        top.push_back(
-            {{"k", one.k}, {"ratio", one.ratio}, {"regret", one.regret}, {"infeasible_frac", one.infeasible_frac}});
+        top.push_back({{"k", one.k},
+                       {"ratio", one.ratio},
+                       {"regret", one.regret},
+                       {"rank", one.better + 1},
+                       {"infeasible_frac", one.infeasible_frac}});
+      }
+      Json proposals = Json::array();
+      for (const check::W50Proposal& one : score.proposals) {
+        proposals.push_back({{"known", one.known},
+                             {"feasible", one.regret.has_value()},
+                             {"regret", one.regret ? Json(*one.regret) : Json(nullptr)},
+                             {"rank", one.better ? Json(*one.better + 1) : Json(nullptr)}});
       }
       scores.push_back({{"context", score.context},
                         {"optimum", score.optimum},
+                        {"feasible_rows", score.feasible},
                         {"best_training_ratio", score.best_training},
                         {"unknown_frac", score.unknown_frac},
                         {"whole_space", score.whole_space},
-                        {"top", std::move(top)}});
+                        {"top", std::move(top)},
+                        {"proposals", std::move(proposals)}});
     }
     json["runs"].push_back({{"table", run.table},
                             {"method", run.method},

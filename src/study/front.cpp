@@ -194,4 +194,22 @@ FrontTruth truth_of_front(const std::vector<FrontPoint>& points) {
   return truth;
 }
 
+ReferenceShares hypervolume_shares(const std::vector<std::vector<double>>& points,
+                                   const std::vector<std::vector<double>>& exact) {
+  HINDSIGHT_EXPECT(!exact.empty());
+  const std::vector<bool> logarithmic(exact.front().size(), true);
+  const std::vector<optimize::MetricValues> ours = on_scale(points, logarithmic), all = on_scale(exact, logarithmic);
+  ReferenceShares shares = {};
+  for (std::size_t k = 0; k < kFrontReferences.size(); ++k) {
+    optimize::MetricValues reference = {1, 1, 1};
+    for (std::size_t m = 0; m < logarithmic.size(); ++m) {
+      const auto most =
+          std::max_element(all.begin(), all.end(), [m](const auto& a, const auto& b) { return a[m] < b[m]; });
+      reference[m] = (*most)[m] + std::log(kFrontReferences[k]);
+    }
+    shares[k] = optimize::hypervolume(ours, reference) / optimize::hypervolume(all, reference);
+  }
+  return shares;
+}
+
 }  // namespace hindsight::study

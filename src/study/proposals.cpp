@@ -17,6 +17,7 @@
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/study/applications.h"
 #include "study/doubts.h"
+#include "study/exact_front.h"
 #include "study/proposal_ranks.h"
 
 namespace hindsight::study {
@@ -155,6 +156,16 @@ std::vector<optimize::LowerBound> lower_bounds_of(const std::string& quantity, c
   return bounds;
 }
 
+/// Of the objective and of every label that is asked for.
+void add_bounds(const surrogate::Model& model, const std::vector<Application>& wanted, const KnownEvaluator& evaluator,
+                optimize::ProposeOptions& options) {
+  options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, wanted, evaluator);
+  for (const std::string& label : labels_asked(model, options)) {
+    const auto bounds = lower_bounds_of(label, model, wanted, evaluator);
+    if (!bounds.empty()) options.label_bounds[label] = bounds;
+  }
+}
+
 /// Predicted values and what the log has of the proposals.
 void add_knowledge(Proposals& proposals) {
   const optimize::LoggedQuestion question = logged_question(proposals.options);
@@ -183,22 +194,38 @@ std::vector<double> true_values(const Verdict& verdict, const std::vector<std::s
   return values;
 }
 
+/// Limits of learned metrics that a feasible design misses.
+std::vector<std::string> exceeded_limits(const optimize::ProposeOptions& options,
+                                         const std::vector<std::string>& labels, const Verdict& verdict) {
+  std::vector<std::string> exceeded;
+  for (const optimize::Constraint& constraint : options.constraints) {
+    if (!constraint.learned()) continue;
+    const std::vector<double> values = true_values(verdict, labels, constraint.name);
+    if (*std::max_element(values.begin(), values.end()) > constraint.limit) exceeded.push_back(constraint.name);
+  }
+  return exceeded;
+}
+
+/// Metrics of the front of a feasible design; its facts are given.
+std::vector<double> true_front(const optimize::ProposeOptions& options, const std::vector<std::string>& labels,
+                               const Verdict& verdict, const std::function<double(std::size_t)>& fact) {
+  std::vector<double> values;
+  for (std::size_t m = 0; m < options.front.size(); ++m) {
+    const optimize::FrontMetric& metric = options.front[m];
+    values.push_back(metric.value ? fact(m)
+                                  : optimize::aggregate_value(true_values(verdict, labels, metric.name),
+                                                              options.aggregate, options.weights));
+  }
+  return values;
+}
+
 /// What the verdict says about limits and metrics of the front.
 void add_truth(const optimize::ProposeOptions& options, const std::vector<std::string>& labels,
                const optimize::Proposal& proposal, Knowledge& known) {
   if (!known.verdict->feasible()) return;
-  for (const optimize::Constraint& constraint : options.constraints) {
-    if (!constraint.learned()) continue;
-    const std::vector<double> values = true_values(*known.verdict, labels, constraint.name);
-    if (*std::max_element(values.begin(), values.end()) > constraint.limit) known.exceeded.push_back(constraint.name);
-  }
-  for (std::size_t m = 0; m < options.front.size(); ++m) {
-    const optimize::FrontMetric& metric = options.front[m];
-    known.true_front.push_back(metric.value
-                                   ? proposal.front[m].predicted
-                                   : optimize::aggregate_value(true_values(*known.verdict, labels, metric.name),
-                                                               options.aggregate, options.weights));
-  }
+  known.exceeded = exceeded_limits(options, labels, *known.verdict);
+  known.true_front =
+      true_front(options, labels, *known.verdict, [&proposal](std::size_t m) { return proposal.front[m].predicted; });
 }
 
 void simulate(Proposals& proposals, const Verifier& verifier) {
@@ -216,6 +243,25 @@ void simulate(Proposals& proposals, const Verifier& verifier) {
     point.over_limit = !known.exceeded.empty();
   }
   if (!proposals.options.front.empty()) proposals.front_truth = truth_of_front(points);
+}
+
+/// How much of the exact front the simulated proposals are.
+FrontShares shares_of(const ExactFrontTask& exact, const Proposals& proposals, const Verifier& verifier) {
+  const optimize::ProposeOptions& options = proposals.options;
+  const std::vector<std::string> labels = labels_asked(proposals.model, options);
+  const auto values_of = [&](const space::Design& design, const Verdict& verdict) -> std::vector<double> {
+    if (!verdict.feasible() || !exceeded_limits(options, labels, verdict).empty()) return {};
+    return true_front(options, labels, verdict, [&](std::size_t m) {
+      optimize::LevelMatrix row(1, std::ssize(design.levels));
+      std::copy(design.levels.begin(), design.levels.end(), row.data());
+      return options.front[m].value(row)[0];
+    });
+  };
+  std::vector<std::vector<double>> points;
+  for (const Knowledge& known : proposals.known) {
+    if (!known.true_front.empty() && known.exceeded.empty()) points.push_back(known.true_front);
+  }
+  return exact.shares_of(points, proposals.known.size(), verifier, values_of);
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -255,15 +301,13 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.portfolio = usual.portfolio;
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
-  if (request.bounds) options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, wanted, evaluator);
-  for (const std::string& label : request.bounds ? labels_asked(model, options) : std::vector<std::string>{}) {
-    const auto bounds = lower_bounds_of(label, model, wanted, evaluator);
-    if (!bounds.empty()) options.label_bounds[label] = bounds;
-  }
+  if (request.bounds) add_bounds(model, wanted, evaluator, options);
   std::unique_ptr<Verifier> verifier;
   if (request.simulate) verifier = make_verifier(model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) ranks.emplace(request.landscape, model, technology, networks_of(wanted), options);
+  std::optional<ExactFrontTask> exact;
+  if (request.exact_front) exact.emplace(model, technology, networks_of(wanted), options);
   if (!request.log.empty()) {
     proposals.logged =
         std::make_unique<const dataset::Dataset>(load_logged(request.log, request.evaluator, model, wanted));
@@ -279,6 +323,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   if (verifier) simulate(proposals, *verifier);
   if (ranks) ranks->add(proposals);
   proposals.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
+  if (exact) proposals.front_shares = shares_of(*exact, proposals, *verifier);
   return proposals;
 }
 

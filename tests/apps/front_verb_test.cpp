@@ -1,12 +1,16 @@
 /// Does a front come from a log as a user asks for it, with the truth beside it, and are limits of labels kept?
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "apps/app_fixture.h"
+#include "hindsight/accel/technology.h"
 #include "hindsight/core/terminal.h"
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/design_space.h"
+#include "hindsight/study/front.h"
 #include "tolerances.h"
 
 namespace hindsight::app::test {
@@ -122,6 +126,68 @@ TEST_F(Front, ReadsAsATableAndIsTheSameForAnyThreads) {
   expect_one_line_error(propose(worst), 2, "energy_j was not learned on a logarithmic scale");
   const Outcome csv = propose({"--pareto", "energy,latency", "--csv", "-"});
   EXPECT_THAT(csv.out, HasSubstr("predicted_energy_j,cautious_energy_j,predicted_latency_s,cautious_latency_s\n"));
+}
+
+/// True metrics of every design of the space tiny that runs m6 in at most `most_mm2`.
+std::vector<std::vector<double>> all_tiny_designs(double most_mm2, std::uint64_t& designs) {
+  const space::DesignSpace space = space::load_space("tiny");
+  const auto evaluator = evaluator::built_in(space, accel::load_technology("22nm"));
+  const std::vector<workload::Network> network{workload::load_network("m6")};
+  designs = space.size().value();
+  std::vector<std::uint16_t> levels;
+  for (std::uint64_t i = 0; i < designs; ++i) {
+    std::uint64_t rest = i;
+    for (const space::Parameter& parameter : space.parameters()) {
+      levels.push_back(static_cast<std::uint16_t>(rest % parameter.level_count()));
+      rest /= parameter.level_count();
+    }
+  }
+  std::vector<std::vector<double>> values;
+  for (const evaluator::Row& row : evaluator->evaluate(levels, network)) {
+    if (!row.feasible || *evaluator::metric_of(row, "area_mm2") > most_mm2) continue;
+    values.push_back({*evaluator::metric_of(row, "latency_s"), *evaluator::metric_of(row, "energy_j")});
+  }
+  return values;
+}
+
+TEST_F(Front, SaysHowMuchOfTheExactFrontItIs) {
+  train("layers", {"--constraint", "energy_j"});
+  const std::vector<std::string> question{
+      "--pareto",   "latency,energy", "--max",    "area_mm2=20", "--top",       "2",
+      "--simulate", "--exact-front",  "--search", "enumeration", "--aggregate", "mean"};
+  const Json json = json_of(question);
+  std::uint64_t designs = 0;
+  const auto all = all_tiny_designs(20, designs);
+  std::vector<std::vector<double>> ours;
+  for (const Json& one : json.at("proposals")) {
+    if (!one.at("simulated").at("feasible").get<bool>()) continue;
+    const Json& truth = one.at("simulated").at("front");
+    ours.push_back({truth.at("latency_s").get<double>(), truth.at("energy_j").get<double>()});
+  }
+  const Json& exact = json.at("front").at("exact");
+  std::vector<optimize::MetricValues> points;
+  for (const auto& values : all) points.push_back({values[0], values[1], 0});
+  std::vector<std::vector<double>> front;
+  for (const std::size_t i : optimize::non_dominated(points)) front.push_back(all[i]);
+  EXPECT_EQ(exact.at("points"), front.size());
+  const study::ReferenceShares expected = study::hypervolume_shares(ours, front);
+  for (std::size_t k = 0; k < study::kFrontReferences.size(); ++k) {
+    const Json& one = exact.at("hypervolume").at(k);
+    EXPECT_EQ(one.at("reference"), study::kFrontReferences[k]);
+    EXPECT_NEAR(one.at("proposals").get<double>(), expected[k], hindsight::test::kRounding);
+    EXPECT_GE(one.at("as_many_exact").get<double>(), one.at("random").get<double>());
+    EXPECT_LE(one.at("as_many_exact").get<double>(), 1);
+    EXPECT_GT(one.at("random").get<double>(), 0);
+  }
+  const double drawn = exact.at("drawn").get<double>(),
+               share = static_cast<double>(all.size()) / static_cast<double>(designs);
+  EXPECT_NEAR(exact.at("buildable").get<double>(), drawn * share, 5 * std::sqrt(drawn * share)) << "five deviations";
+  EXPECT_EQ(json.at("simulator_queries"), 2) << "comparing is not proposing";
+  EXPECT_EQ(json_of(question).at("front"), json.at("front")) << "the same seed, the same random fronts";
+  EXPECT_THAT(propose(question).out, ::testing::ContainsRegex("hypervolume [0-9.]+ \\([0-9.]+\\) of the exact"));
+  const std::string flags = "Add --pareto and --simulate?";
+  expect_one_line_error(propose({"--pareto", "latency,energy", "--exact-front"}), 2, flags);
+  expect_one_line_error(propose({"--simulate", "--exact-front"}), 2, flags);
 }
 
 TEST_F(Front, AnExactSearchProvesTheFirstProposal) {

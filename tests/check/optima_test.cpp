@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "repository.h"
@@ -44,6 +45,49 @@ TEST(Optima, AreThoseOfAnIndependentEnumeration) {
     ASSERT_EQ(optima.size(), 1U);
     EXPECT_NEAR(optima.front().value * 1e3, latency_ms, kHalfTheLastDigit) << task;
   }
+}
+
+std::string message_of(const std::string& text) {
+  try {
+    static_cast<void>(parse_optima(text, accel::load_technology("22nm"), "optima.csv"));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Optima, AreReadAsTheyWereWrittenForTheirOwnEvaluatorOnly) {
+  OfflineTask task = select_tasks({"multi/six_enc@100"}).front();
+  const std::string text = optima_csv({{.task = task, .objective = "latency_s", .value = 1.5e-3, .design = "a=1,b=2"}});
+  const auto optima = parse_optima(text, accel::load_technology("22nm"), "optima.csv");
+  ASSERT_TRUE(optima);
+  ASSERT_EQ(optima->size(), 1U);
+  const TaskOptimum& one = optima->front();
+  EXPECT_EQ(one.task.name, task.name);
+  EXPECT_EQ(one.task.apply, task.apply);
+  EXPECT_EQ(one.task.area_limit_mm2, 100);
+  EXPECT_EQ(one.value, 1.5e-3);
+  EXPECT_EQ(one.design, "a=1,b=2");
+  EXPECT_FALSE(parse_optima(text, accel::load_technology("7nm"), "optima.csv")) << "another evaluator";
+  EXPECT_THAT(message_of("nothing"), testing::HasSubstr("optima.csv: has no row of names"));
+  std::string damaged = text;
+  damaged.replace(damaged.find("0.0015"), 6, "x");
+  EXPECT_THAT(message_of(damaged), testing::HasSubstr("optima.csv: row 1: limit and optimum"));
+}
+
+TEST(OfflineTruthTest, IsTheShippedOptimumOrAComputedOne) {
+  OfflineStudy study;
+  OfflineResult result;
+  result.task = "single/mobilenet_v2";
+  result.value = 2e-4;
+  study.results = {result};
+  add_truth(study, accel::load_technology("22nm"), "");
+  ASSERT_TRUE(study.results.front().truth);
+  EXPECT_NEAR(study.results.front().truth->optimum * 1e3, 0.054174, 0.5e-6);
+  EXPECT_FALSE(study.results.front().truth->rank) << "no landscape";
+  const accel::Technology small = accel::load_technology("7nm");
+  add_truth(study, small, "");
+  EXPECT_EQ(study.results.front().truth->optimum, latency_optimum(select_tasks({result.task}).front(), small).value);
 }
 
 }  // namespace

@@ -147,6 +147,28 @@ TEST(W50Score, IsTheOptimumOverTheBestProposal) {
   EXPECT_THAT(infeasible, ElementsAre(1, 0.5, 1.0 / 3, 1.0 / 3));
 }
 
+TEST(W50Score, EveryProposalHasItsRankAmongTheFeasibleRowsAndItsRegret) {
+  const dataset::Dataset data = truth();
+  const std::vector<double> all = sorted_objectives(data, 1);
+  const auto below = [&all](double value) {
+    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](double one) { return one < value; }));
+  };
+  const W50Score score = score_proposals(data, 1, {{{0, 3}}, {{4, 0}}, {{1, 1}}, {{0, 0}}}, {1, 2, 3, 4});
+  EXPECT_EQ(score.feasible, all.size());
+  ASSERT_EQ(score.proposals.size(), 4U);
+  EXPECT_TRUE(score.proposals[0].known) << "the table has it, as infeasible";
+  EXPECT_FALSE(score.proposals[0].regret);
+  EXPECT_FALSE(score.proposals[0].better);
+  EXPECT_THAT(score.proposals[1].regret, testing::Optional(5.0));
+  EXPECT_THAT(score.proposals[1].better, testing::Optional(below(10)));
+  EXPECT_THAT(score.proposals[2].better, testing::Optional(below(8)));
+  EXPECT_THAT(score.proposals[3].better, testing::Optional(std::size_t{0}));
+  EXPECT_LT(below(8), below(10));
+  std::vector<std::size_t> better;
+  for (const W50Top& top : score.top) better.push_back(top.better);
+  EXPECT_THAT(better, ElementsAre(all.size(), below(10), below(8), 0U));
+}
+
 TEST(W50Score, ADesignThatTheTableDoesNotHaveScoresNothing) {
   const dataset::Dataset data = truth();
   std::vector<std::size_t> rows;

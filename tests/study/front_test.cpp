@@ -112,5 +112,24 @@ TEST(TruthOfFront, OfExactPredictionsIsTheFrontItself) {
   EXPECT_FALSE(truth.largest_gap) << "no ratio of values that are not positive";
 }
 
+TEST(HypervolumeShares, AreOfLogarithmsBelowMultiplesOfTheExactFrontsLargestValues) {
+  // In units of log 2 the exact front is (0, 2), (1, 1), (2, 0) with its largest values at (2, 2); r beyond these it
+  // has steps of (2 + r) r, (1 + r) 1 and r 1.
+  const std::vector<std::vector<double>> exact = {{1, 4}, {2, 2}, {4, 1}};
+  for (std::size_t k = 0; k < kFrontReferences.size(); ++k) {
+    const double r = std::log2(kFrontReferences[k]);
+    const double whole = (2 + r) * r + (1 + r) + r;
+    EXPECT_NEAR(hypervolume_shares(exact, exact)[k], 1, hindsight::test::kRounding);
+    EXPECT_NEAR(hypervolume_shares({{2, 2}}, exact)[k], (1 + r) * (1 + r) / whole, hindsight::test::kRounding);
+    EXPECT_NEAR(hypervolume_shares({{4, 4}, {64, 0.5}}, exact)[k], r * r / whole, hindsight::test::kRounding)
+        << "what is beyond in one metric adds nothing";
+    EXPECT_EQ(hypervolume_shares({}, exact)[k], 0);
+    const std::vector<std::vector<double>> in_other_units = {{2000, 2}},
+                                           exact_there = {{1000, 4}, {2000, 2}, {4000, 1}};
+    EXPECT_NEAR(hypervolume_shares(in_other_units, exact_there)[k], hypervolume_shares({{2, 2}}, exact)[k],
+                hindsight::test::kRounding);
+  }
+}
+
 }  // namespace
 }  // namespace hindsight::study

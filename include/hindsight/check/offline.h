@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/optimize/online.h"
@@ -46,7 +47,8 @@ struct OfflineMethod {
 [[nodiscard]] OfflineMethod parse_offline_method(const std::string& text);
 
 struct OfflineOptions {
-  std::filesystem::path folder;  ///< holds the log and the results
+  std::filesystem::path folder;        ///< holds the log and the results
+  std::filesystem::path results = {};  ///< empty: of the folder; else no cell is run, those of this file are shown
   std::vector<OfflineTask> tasks;
   std::vector<OfflineMethod> methods;
   std::vector<std::uint64_t> seeds = {1, 2, 3};
@@ -66,6 +68,13 @@ struct OfflineOptions {
   std::function<void(const std::string& line)> progress;
 };
 
+/// What is true of a task and of the proposals of a cell; no part of the results file.
+struct OfflineTruth {
+  double optimum = 0;  ///< the least mean latency of all designs within the limit, s
+  /// With a landscape: of the first proposal and of the best one; nothing when infeasible.
+  std::optional<accel::optimum::Rank> rank = {}, best_rank = {};
+};
+
 /// One finished cell. Values are mean latencies in seconds; nothing when infeasible.
 struct OfflineResult {
   std::string task, method;
@@ -80,6 +89,7 @@ struct OfflineResult {
   std::string design;                     ///< text id of the first proposal
   /// Online: queries after which the best value improved, and that value.
   std::vector<std::pair<std::uint64_t, double>> improvements;
+  std::optional<OfflineTruth> truth = {};  ///< filled by add_truth()
 };
 
 struct OfflineStudy {
@@ -89,7 +99,13 @@ struct OfflineStudy {
 };
 /// Runs the cells that the results file has not, one by one; each is on disk when the next one starts. The log is swept
 /// first where it is missing. Ctrl-C and the time limit end the study between cells.
+/// Error{usage} for a results file to show that is not there.
 [[nodiscard]] OfflineStudy run_offline(const OfflineOptions& options);
+
+/// Fills the truth of every result. Optima are those of data/reference/optima.csv where they are of this technology and
+/// task, else they are computed. `landscape`: file for the ranks; empty: none. No evaluation is counted as a query.
+/// Error{incompatible}: a landscape that does not answer a task (Landscape::require_answers()); Error{interrupted}.
+void add_truth(OfflineStudy& study, const accel::Technology& technology, const std::filesystem::path& landscape);
 
 /// Results file of a folder: one JSON object per line. A damaged last line (a kill while writing) is dropped.
 [[nodiscard]] std::vector<OfflineResult> read_results(const std::filesystem::path& file);

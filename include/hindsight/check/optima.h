@@ -1,6 +1,8 @@
 /// The exact optima of the offline study's tasks: what regret is measured against.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,15 @@ struct TaskOptimum {
 [[nodiscard]] std::vector<TaskOptimum> task_optima(const std::vector<OfflineTask>& tasks,
                                                    const std::vector<std::string>& objectives,
                                                    const accel::optimum::Watch& watch = {});
+
+/// The smallest mean latency of a task over all designs within its limit. Error{interrupted} when `watch` ends it.
+[[nodiscard]] TaskOptimum latency_optimum(const OfflineTask& task, const accel::Technology& technology,
+                                          const accel::optimum::Watch& watch = {});
+/// What optima_csv() wrote, from text; `file` stands for it in messages. Nothing when it is of another evaluator than
+/// that of `technology`. Error{usage}: damaged.
+[[nodiscard]] std::optional<std::vector<TaskOptimum>> parse_optima(const std::string& text,
+                                                                   const accel::Technology& technology,
+                                                                   const std::filesystem::path& file);
 
 /// Comments with model and command, a header, one row per optimum: task, applications, limit, objective, aggregate,
 /// optimum, design.

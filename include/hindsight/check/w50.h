@@ -46,20 +46,29 @@ struct W50Rows {
 /// an objective with values of 0 or below.
 [[nodiscard]] W50Rows choose_rows(const dataset::Dataset& truth, const W50Options& options);
 
+/// Where one proposal stands in the table.
+struct W50Proposal {
+  bool known = true;                       ///< the table has the design
+  std::optional<double> regret = {};       ///< true objective / optimum; nothing when infeasible or not in the table
+  std::optional<std::size_t> better = {};  ///< feasible rows of its context with a smaller objective: rank - 1
+};
 /// The score of the first k proposals.
 struct W50Top {
   std::size_t k = 0;
   double ratio = 0;            ///< optimum / best true objective among them: 1 = optimum found, 0 = none feasible
   double regret = 1;           ///< best true objective among them / optimum; none feasible: as the worst feasible row
   double infeasible_frac = 0;  ///< share of them that is infeasible or not in the table
+  std::size_t better = 0;  ///< feasible rows with a smaller objective than the best of them; none feasible: all rows
 };
 struct W50Score {
   std::string context;
   double optimum = 0;        ///< smallest objective of the whole table
+  std::size_t feasible = 0;  ///< rows that ranks are among
   double best_training = 0;  ///< ratio of the best training row; 0 when held out
   bool whole_space = true;   ///< the table has every design of the space; else its rows alone were proposed from
   double unknown_frac = 0;   ///< share of the proposals that the table does not have
   std::vector<W50Top> top;
+  std::vector<W50Proposal> proposals;  ///< best first, as they were proposed
 };
 struct W50Result {
   std::size_t table_rows = 0, hidden_rows = 0, train_rows = 0, train_feasible = 0;

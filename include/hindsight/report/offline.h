@@ -7,8 +7,9 @@
 
 namespace hindsight::report {
 
-/// Median and best latency over seeds per task and method; ratios to the best logged design; predicted against true;
-/// queries that online methods need to match PRIME. GitHub Markdown.
+/// Median and best regret over seeds per task and method, over the exact optimum; ratios to it and to the best logged
+/// design; predicted against true; queries that online methods need to match PRIME; ranks where they are known. GitHub
+/// Markdown. Without check::add_truth() the tables of regret are empty.
 [[nodiscard]] std::string offline_markdown(const check::OfflineStudy& study);
 [[nodiscard]] std::string offline_json(const check::OfflineStudy& study);
 

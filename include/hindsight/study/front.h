@@ -1,6 +1,9 @@
 /// Fronts as a user asks for them: names to metrics, and how much of a front is left in truth.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,5 +49,26 @@ struct FrontTruth {
   std::optional<double> hypervolume_ratio;
 };
 [[nodiscard]] FrontTruth truth_of_front(const std::vector<FrontPoint>& points);
+
+/// [chosen] Where hypervolume ends, in multiples of the exact front's largest value of each metric. 1.1 is strict: a
+/// design that is 10 % behind in one metric adds nothing. 2 still tells such designs apart, as where the exact front is
+/// one point.
+inline constexpr std::array kFrontReferences = {1.1, 2.0};
+using ReferenceShares = std::array<double, kFrontReferences.size()>;
+
+/// Hypervolume of points in shares of that of the exact front, per reference. On logarithms, so that no unit matters
+/// and a factor counts alike along the whole front. `points`: true values of designs, any number; each metric positive.
+[[nodiscard]] ReferenceShares hypervolume_shares(const std::vector<std::vector<double>>& points,
+                                                 const std::vector<std::vector<double>>& exact);
+
+/// What the exact front of a question says about a front of proposals for it.
+struct FrontShares {
+  std::size_t exact_points = 0;  ///< 0: no design meets the limits; then nothing below is known
+  ReferenceShares proposals = {};
+  ReferenceShares as_many_exact = {};  ///< of as many points of the exact front: what so few could reach
+  /// Mean of fronts of as many random designs that can be built within the limits; nothing when too few were found.
+  std::optional<ReferenceShares> random;
+  std::uint64_t drawn = 0, buildable = 0;  ///< random designs, and those of them that can be built within the limits
+};
 
 }  // namespace hindsight::study

@@ -42,6 +42,8 @@ struct ProposalRequest {
   bool bounds = true;
   bool simulate = false;       ///< asks the built-in model about every proposal afterwards
   std::string landscape = {};  ///< file; empty: none. With `simulate`: where proposals stand among all designs
+  /// With `simulate` and a front: how much of the exact front it is. Evaluates random designs besides.
+  bool exact_front = false;
   std::string technology = "22nm";
   /// How to search and rank. What the above says is filled in from there.
   optimize::ProposeOptions options;
@@ -66,12 +68,13 @@ struct Proposals {
   std::unique_ptr<const dataset::Dataset> logged;  ///< null without a log
   optimize::ProposeOptions options;
   optimize::ProposeResult result;
-  std::vector<Knowledge> known;                ///< one per proposal
-  std::optional<double> best_in_log;           ///< of logged designs that meet the same limits; of a front none
-  std::optional<FrontTruth> front_truth = {};  ///< of a front that was simulated
+  std::vector<Knowledge> known;                  ///< one per proposal
+  std::optional<double> best_in_log;             ///< of logged designs that meet the same limits; of a front none
+  std::optional<FrontTruth> front_truth = {};    ///< of a front that was simulated
+  std::optional<FrontShares> front_shares = {};  ///< where the exact front was asked for
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
-  std::uint64_t simulator_queries = 0;        ///< evaluations that were asked for while this was made
+  std::uint64_t simulator_queries = 0;        ///< evaluations asked for while this was made, but those of front_shares
   std::string technology;
   double seconds = 0;  ///< of loading and proposing, without simulating
 };

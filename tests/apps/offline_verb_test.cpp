@@ -1,0 +1,80 @@
+/// Does a finished offline study show its proposals' exact regrets and ranks, without running anything?
+#include <nlohmann/json.hpp>
+
+#include "apps/app_fixture.h"
+#include "hindsight/accel/optimum/optimum.h"
+#include "hindsight/check/optima.h"
+#include "repository.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class BenchOffline : public AppTest {
+ protected:
+  /// The study in this repository, of one task.
+  [[nodiscard]] static Outcome show(const std::vector<std::string>& more) {
+    const auto file = hindsight::test::repository() / "bench/offline/results_20000.jsonl";
+    std::vector<std::string> arguments{"bench", "offline", "--tasks", "single/t_rnn_dec", "--results", file.string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+};
+
+TEST_F(BenchOffline, RanksAndRegretsAreThoseOfTheExactOptimum) {
+  const std::string landscape = file("dec.landscape");
+  ASSERT_EQ(
+      hindsight({"optimum", "--all", "--workloads", "t_rnn_dec", "--max", "area_mm2=27", "--out", landscape, "--quiet"})
+          .exit_code,
+      0);
+  const Outcome shown = show({"--methods", "coms,prime,evolutionary@10x", "--landscape", landscape, "--json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  const Json results = Json::parse(shown.out).at("results");
+  ASSERT_EQ(results.size(), 9U);
+  const check::OfflineTask task = check::select_tasks({"single/t_rnn_dec"}).front();
+  const space::DesignSpace space = space::load_space("edge");
+  const accel::Technology technology = accel::load_technology("22nm");
+  const workload::Network network = workload::load_network("t_rnn_dec");
+  const accel::optimum::Question question{.space = &space,
+                                          .technology = &technology,
+                                          .networks = {&network},
+                                          .limits = {{accel::find_metric("area_mm2"), task.area_limit_mm2}}};
+  const double optimum = check::latency_optimum(task, technology).value;
+  std::size_t infeasible = 0;
+  for (const Json& one : results) {
+    EXPECT_EQ(one.at("optimum_latency_s"), optimum);
+    if (one.at("latency_s").is_null()) {
+      ++infeasible;
+      EXPECT_TRUE(one.at("rank").is_null());
+      EXPECT_TRUE(one.at("regret").is_null());
+      continue;
+    }
+    const double latency = one.at("latency_s").get<double>();
+    EXPECT_EQ(one.at("regret"), latency / optimum);
+    EXPECT_EQ(one.at("rank"), accel::optimum::count_better(question, latency).better + 1);
+    EXPECT_LE(one.at("best_rank"), one.at("rank"));
+  }
+  EXPECT_GT(infeasible, 0U) << "both kinds are in the study";
+  EXPECT_LT(infeasible, results.size());
+  EXPECT_THAT(show({"--methods", "prime", "--landscape", landscape}).out, HasSubstr("Rank of the first proposal"));
+}
+
+TEST_F(BenchOffline, AFinishedStudyIsShownFromItsFileAlone) {
+  const Outcome shown = show({"--methods", "prime"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_EQ(shown.err, "");
+  EXPECT_THAT(shown.out, HasSubstr("| single/t_rnn_dec | 1.076 | 0.048573 |"));
+  EXPECT_EQ(shown.out.find("Rank of"), std::string::npos) << "no landscape";
+  expect_one_line_error(show({"--landscape", file("none.landscape")}), 2, "none.landscape");
+  expect_one_line_error(show({"--out", file("offline")}), 2, "Leave one of the two out?");
+  expect_one_line_error(hindsight({"bench", "offline"}), 2, "--out");
+  expect_one_line_error(hindsight({"bench", "offline", "--results", file("none.jsonl")}), 2, "no such file");
+  const std::string other = file("tiny.landscape");
+  ASSERT_EQ(hindsight({"optimum", "--all", "--space", "tiny", "--workloads", "m6", "--out", other, "-q"}).exit_code, 0);
+  expect_one_line_error(show({"--landscape", other}), 4, "landscape");
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
