@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hindsight/accel/optimum/optimum.h"
+#include "hindsight/accel/optimum/site_batch.h"
 
 namespace hindsight::accel::optimum {
 
@@ -29,13 +30,6 @@ struct LandscapeIdentity {
   LandscapeMetrics metrics = LandscapeMetrics::latency;
 };
 
-/// Energy of one application in parts that scale with facts of the whole chip, joules with prices of 1.
-struct EnergyParts {
-  double fixed_j = 0;               ///< all that the two memories do not change
-  double parameter_read_bytes = 0;  ///< times pJ per byte
-  double instruction_read_bytes = 0;
-  double noc_hop_bytes = 0;
-};
 /// One application on one chip.
 struct Site {
   double latency_s = 0;        ///< infinity: some layer has no mapping

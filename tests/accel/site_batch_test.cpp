@@ -1,0 +1,84 @@
+/// Do the steps that a device takes give the sites of the host's own path, bit for bit?
+#include "hindsight/accel/optimum/site_batch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "accel/optimum/batches.h"
+#include "accel/optimum/enumeration.h"
+#include "accel/optimum/sites.h"
+#include "accel/optimum_fixture.h"
+
+namespace hindsight::accel::optimum::test {
+namespace {
+
+class SiteBatchTest : public testing::TestWithParam<LandscapeMetrics> {};
+INSTANTIATE_TEST_SUITE_P(Metrics, SiteBatchTest,
+                         testing::Values(LandscapeMetrics::latency, LandscapeMetrics::latency_and_energy),
+                         [](const auto& one) {
+                           return one.param == LandscapeMetrics::latency ? "latency" : "latency_and_energy";
+                         });
+
+void expect_same_bits(double ours, double reference) {
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(ours), std::bit_cast<std::uint64_t>(reference))
+      << ours << " against " << reference;
+}
+
+TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
+  Dice dice("site batch");
+  Question question;
+  question.space = &inputs().space;
+  question.allowed = dice.levels(100'000);
+  question.technology = &inputs().technology;
+  for (const std::size_t network : {1U, 2U, 5U, 7U, 8U}) question.networks.push_back(&inputs().networks[network]);
+  const Axes axes(question);
+  const Layers layers(question.networks);
+  const Chips chips(axes, inputs().technology, {.area_mm2 = 60, .peak_power_w = 1e9});
+  const SiteQuestion asked = site_question(axes, question.networks, GetParam());
+  SiteBatch batch(asked);
+  Sites reference(axes, layers, GetParam());
+  std::vector<std::vector<Site>> expected;
+  for (std::uint64_t number = 0; number < axes.groups(); ++number) {
+    const auto group = chips.group(axes.group_point(number));
+    if (!group) continue;
+    reference.open(*group);
+    batch.add_group(group->chip);
+    for_each_core(axes, chips, *group, [&](Point point, const Core& core) {
+      // Also chips that no pair of the two other memories makes buildable: the steps do not ask.
+      batch.add_chip(batch_chip(point, core, static_cast<std::uint16_t>(axes.size(Role::bandwidth))));
+      for (std::uint16_t level = 0; level < axes.size(Role::bandwidth); ++level) {
+        at(point, Role::bandwidth) = level;
+        reference.visit(point, core, expected.emplace_back());
+      }
+    });
+  }
+  ASSERT_GT(expected.size(), 500U);
+  const SiteAnswers answers = answer_on_host(batch);
+  ASSERT_EQ(batch.points(), expected.size());
+  std::size_t unmappable = 0;
+  for (std::size_t p = 0; p < expected.size(); ++p) {
+    for (std::size_t a = 0; a < question.networks.size(); ++a) {
+      const Site& site = expected[p][a];
+      const std::size_t i = p * question.networks.size() + a;
+      expect_same_bits(answers.latency_s[i], site.latency_s);
+      EXPECT_EQ(answers.parameter[i], site.parameter);
+      EXPECT_EQ(answers.instruction[i], site.instruction);
+      if (GetParam() == LandscapeMetrics::latency_and_energy) {
+        expect_same_bits(answers.energy[i].fixed_j, site.energy.fixed_j);
+        expect_same_bits(answers.energy[i].parameter_read_bytes, site.energy.parameter_read_bytes);
+        expect_same_bits(answers.energy[i].instruction_read_bytes, site.energy.instruction_read_bytes);
+        expect_same_bits(answers.energy[i].noc_hop_bytes, site.energy.noc_hop_bytes);
+      }
+      unmappable += std::isinf(site.latency_s) ? 1 : 0;
+    }
+    ASSERT_FALSE(HasFailure()) << "point " << p << ", seed " << kSeed;
+  }
+  EXPECT_GT(unmappable, 0U) << "no chip without a mapping was drawn; seed " << kSeed;
+  // Each is asked for once; what the reference saves beyond that is looking at values.
+  EXPECT_LT(answers.mappings, 2 * reference.mappings());
+}
+
+}  // namespace
+}  // namespace hindsight::accel::optimum::test
