@@ -1,9 +1,153 @@
 /// Cuts a question's chips into batches that an engine can hold.
 #include "accel/optimum/batches.h"
 
+#include <array>
+#include <deque>
+
 #include "accel/optimum/energy_floor.h"
+#include "accel/optimum/enumeration.h"
+#include "accel/optimum/making.h"
+#include "accel/optimum/sites.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/thread_pool.h"
 
 namespace hindsight::accel::optimum {
+namespace {
+
+/// The chips of one group that can be built.
+struct GroupChips {
+  std::uint64_t number = 0;
+  ChipFacts chip;
+  std::vector<Point> points;           ///< of the chips
+  std::vector<BatchChip> chips;        ///< likewise
+  std::vector<std::uint16_t> allowed;  ///< chips x parameter memories x instruction memories
+};
+
+GroupChips enumerate(const Making& making, std::uint64_t number) {
+  const Axes& axes = making.axes;
+  GroupChips found{.number = number, .chip = {}, .points = {}, .chips = {}, .allowed = {}};
+  const auto group = making.chips.group(axes.group_point(number));
+  if (!group) return found;
+  found.chip = group->chip;
+  for_each_core(axes, making.chips, *group, [&](const Point& point, const Core& core) {
+    const std::size_t before = found.allowed.size();
+    std::size_t bandwidths = 0;
+    for_each_pair(axes, making.chips, *group, core, point, [&](const Point&, std::size_t count) {
+      found.allowed.push_back(static_cast<std::uint16_t>(count));
+      bandwidths = std::max(bandwidths, count);
+    });
+    if (bandwidths == 0) {
+      found.allowed.resize(before);
+      return;
+    }
+    found.points.push_back(point);
+    found.chips.push_back(batch_chip(point, core, static_cast<std::uint16_t>(bandwidths)));
+  });
+  return found;
+}
+
+/// A batch with the groups that it is made of.
+struct Round {
+  SiteBatch batch;
+  std::vector<GroupChips> groups;
+  std::vector<std::uint64_t> first_point;  ///< per group
+  explicit Round(const SiteQuestion& question) : batch(question) {}
+};
+
+/// Cuts all groups into rounds, in order.
+class Rounds {
+ public:
+  Rounds(const Making& making, std::uint64_t most_bytes) : making_(making), most_bytes_(most_bytes) {}
+  /// Fills `round` with the next groups; false when there is none, or the watch ended it.
+  [[nodiscard]] bool fill(Round& round) {
+    round.batch.clear();
+    round.groups.clear();
+    round.first_point.clear();
+    while (round.batch.bytes() < most_bytes_) {
+      if (waiting_.empty() && !enumerate_more()) break;
+      GroupChips group = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (group.chips.empty()) continue;
+      round.first_point.push_back(round.batch.points());
+      round.batch.add_group(group.chip);
+      for (const BatchChip& chip : group.chips) round.batch.add_chip(chip);
+      group.chips.clear();
+      round.groups.push_back(std::move(group));
+    }
+    return !interrupted_ && !round.groups.empty();
+  }
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+
+ private:
+  bool enumerate_more() {
+    const std::uint64_t all = making_.axes.groups();
+    if (next_ >= all || interrupted_) return false;
+    interrupted_ = !goes_on(making_, next_);
+    if (interrupted_) return false;
+    waiting_.resize(static_cast<std::size_t>(std::min(kGroupsPerBatch, all - next_)));
+    parallel_for(waiting_.size(), 1, making_.threads, [&](std::size_t begin, std::size_t end, unsigned) {
+      for (std::size_t i = begin; i < end; ++i) waiting_[i] = enumerate(making_, next_ + i);
+    });
+    next_ += waiting_.size();
+    return true;
+  }
+
+  const Making& making_;
+  std::uint64_t most_bytes_;
+  std::uint64_t next_ = 0;
+  std::deque<GroupChips> waiting_;
+  bool interrupted_ = false;
+};
+
+Site site_of(const SiteAnswers& answers, std::uint64_t i) {
+  return {.latency_s = answers.latency_s[i],
+          .parameter = answers.parameter[i],
+          .instruction = answers.instruction[i],
+          .energy = answers.energy.empty() ? EnergyParts{} : answers.energy[i]};
+}
+
+/// Holds one chip of a round, at all its bandwidths, against the reference: the last of the group in the middle.
+/// Error{failure} for an engine that computes otherwise.
+void require_reference(const Round& round, const SiteAnswers& answers, const Making& making, const Layers& layers) {
+  const GroupChips& group = round.groups[round.groups.size() / 2];
+  const auto whole = making.chips.group(making.axes.group_point(group.number));
+  HINDSIGHT_EXPECT(whole.has_value());
+  Sites reference(making.axes, layers, making.metrics);
+  reference.open(*whole);
+  Point point = group.points.back();
+  const Core core = making.chips.core(*whole, point);
+  const std::uint64_t next_group = round.groups.size() / 2 + 1;
+  const std::uint64_t end = next_group < round.groups.size() ? round.first_point[next_group] : round.batch.points();
+  const BatchChip& chip = round.batch.chips()[round.batch.chip_of(end - 1)];
+  std::vector<Site> expected;
+  for (std::uint16_t bandwidth = 0; bandwidth < chip.bandwidths; ++bandwidth) {
+    at(point, Role::bandwidth) = bandwidth;
+    reference.visit(point, core, expected);
+    for (std::size_t a = 0; a < expected.size(); ++a) {
+      if (site_of(answers, (chip.first_point + bandwidth) * expected.size() + a) == expected[a]) continue;
+      throw Error(ErrorKind::failure,
+                  "the device does not compute as the host does: a chip that both were asked about has other costs. "
+                  "Leave --device out?");
+    }
+  }
+}
+
+/// Hands the answers about one group to a keeper.
+void keep(const GroupChips& group, std::uint64_t point, std::size_t pairs, std::size_t applications,
+          const SiteAnswers& answers, Keeper& keeper) {
+  std::vector<Site> sites(applications);
+  for (std::size_t c = 0; c < group.points.size(); ++c) {
+    const auto allowed = std::span(group.allowed).subspan(c * pairs, pairs);
+    keeper.chip(group.number, group.points[c], allowed);
+    const std::uint16_t bandwidths = *std::max_element(allowed.begin(), allowed.end());
+    for (std::uint16_t bandwidth = 0; bandwidth < bandwidths; ++bandwidth, ++point) {
+      for (std::size_t a = 0; a < applications; ++a) sites[a] = site_of(answers, point * applications + a);
+      keeper.sites(bandwidth, sites);
+    }
+  }
+}
+
+}  // namespace
 
 SiteQuestion site_question(const Axes& axes, const std::vector<const workload::Network*>& networks,
                            LandscapeMetrics metrics) {
@@ -28,6 +172,38 @@ BatchChip batch_chip(const Point& point, const Core& core, std::uint16_t bandwid
           .pj = prices.pj,
           .accumulator_pj = prices.accumulator_pj,
           .dram_pj_per_byte = core.chip.event.dram_pj_per_byte};
+}
+
+Made make_in_batches(const Making& making, SiteEngine& engine) {
+  const SiteQuestion question = site_question(making.axes, making.question.networks, making.metrics);
+  const std::size_t pairs = making.axes.size(Role::parameter) * making.axes.size(Role::instruction);
+  const std::vector<std::unique_ptr<Keeper>> keepers = make_keepers(making);
+  const Layers layers(making.question.networks);
+  Made made;
+  const auto take = [&](const Round& round) {
+    const SiteAnswers answers = engine.finish();
+    require_reference(round, answers, making, layers);
+    made.summary.mappings += answers.mappings;
+    std::vector<std::string> parts(round.groups.size());
+    parallel_for(parts.size(), 1, making.threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
+      for (std::size_t i = begin; i < end; ++i) {
+        keep(round.groups[i], round.first_point[i], pairs, question.applications.size(), answers, *keepers[worker]);
+        parts[i] = keepers[worker]->take_records();
+      }
+    });
+    for (const std::string& part : parts) made.records += part;
+  };
+  std::array<Round, 2> rounds{Round(question), Round(question)};
+  Rounds source(making, engine.batch_bytes());
+  std::size_t started = 0, taken = 0;
+  while (source.fill(rounds[started % 2])) {
+    engine.start(rounds[started++ % 2].batch);
+    if (started - taken == 2) take(rounds[taken++ % 2]);
+  }
+  if (started > taken) take(rounds[taken % 2]);
+  merge(keepers, made);
+  made.summary.interrupted = source.interrupted();
+  return made;
 }
 
 }  // namespace hindsight::accel::optimum

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "accel/optimum/enumeration.h"
 #include "accel/optimum/landscape_format.h"
+#include "accel/optimum/making.h"
 #include "accel/optimum/sites.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -18,8 +20,6 @@
 namespace hindsight::accel::optimum {
 namespace {
 
-constexpr std::size_t kGroupsPerBatch = 64;  ///< [chosen] between looks at the clock and Ctrl-C: about 0.1 s
-
 void require_valid(const Question& question, const Axes& axes) {
   for (const Limit& limit : question.limits) {
     if (limit.metric->known_before_evaluation()) continue;
@@ -27,12 +27,6 @@ void require_valid(const Question& question, const Axes& axes) {
                 fmt::format("--max {}: a landscape holds every design that can be built; limits of what networks cost "
                             "belong to the questions that are asked of it",
                             limit.metric->name));
-  }
-  const auto restricted = [](const auto& levels) { return !levels.empty(); };
-  if (std::any_of(question.allowed.begin(), question.allowed.end(), restricted)) {
-    throw Error(ErrorKind::usage,
-                "--set, --min, --max of a parameter: a landscape is of a whole space. Write the "
-                "restricted space to a file and name it with --space?");
   }
   constexpr std::size_t kMostLevels = 255;
   for (const Role role : {Role::parameter, Role::instruction}) {
@@ -45,101 +39,237 @@ void require_valid(const Question& question, const Axes& axes) {
   }
 }
 
+void require_whole(const Question& question) {
+  const auto restricted = [](const auto& levels) { return !levels.empty(); };
+  if (std::any_of(question.allowed.begin(), question.allowed.end(), restricted)) {
+    throw Error(ErrorKind::usage,
+                "--set, --min, --max of a parameter: a landscape is of a whole space. Write the "
+                "restricted space to a file and name it with --space?");
+  }
+}
+
+void require_latency(const Question& question) {
+  const Goal& goal = question.goal;
+  if (goal.latency == 1 && goal.energy == 0 && goal.area == 0 && goal.peak_power == 0) return;
+  throw Error(ErrorKind::usage,
+              "--objective: a survey of all designs counts latencies. Leave it out, or name the file of "
+              "a landscape with --out");
+}
+
 /// What one thread needs of its own.
 struct Worker {
   Layers layers;
   Sites sites;
   std::vector<Site> found;
-  LandscapeSummary summary;
-  Worker(const Question& question, const Axes& axes, LandscapeMetrics metrics)
-      : layers(question.networks), sites(axes, layers, metrics) {}
+  std::vector<std::uint16_t> allowed;
+  explicit Worker(const Making& making)
+      : layers(making.question.networks), sites(making.axes, layers, making.metrics) {}
 };
 
-/// Records of one group.
-std::string records_of(std::uint64_t number, const Axes& axes, const Chips& chips, LandscapeMetrics metrics,
-                       Worker& worker) {
-  std::string bytes;
-  const auto group = chips.group(axes.group_point(number));
-  if (!group) return bytes;
+/// Every chip of one group.
+void go_over(std::uint64_t number, const Making& making, Worker& worker, Keeper& keeper) {
+  const auto group = making.chips.group(making.axes.group_point(number));
+  if (!group) return;
   bool opened = false;
-  const std::size_t instructions = axes.size(Role::instruction);
-  std::vector<std::size_t> allowed(axes.size(Role::parameter) * instructions);
-  for_each_core(axes, chips, *group, [&](Point point, const Core& core) {
-    std::size_t bandwidths = 0, pair = 0;
-    for_each_pair(axes, chips, *group, core, point, [&](const Point&, std::size_t count) {
-      allowed[pair++] = count;
+  for_each_core(making.axes, making.chips, *group, [&](Point point, const Core& core) {
+    worker.allowed.clear();
+    std::size_t bandwidths = 0;
+    for_each_pair(making.axes, making.chips, *group, core, point, [&](const Point&, std::size_t count) {
+      worker.allowed.push_back(static_cast<std::uint16_t>(count));
       bandwidths = std::max(bandwidths, count);
-      worker.summary.buildable += count;
     });
     if (bandwidths == 0) return;
     if (!opened) worker.sites.open(*group);
     opened = true;
     worker.layers.forget_if_full();
-    put(bytes, ChipRecord{.group = static_cast<std::uint32_t>(number),
-                          .pe_memory = at(point, Role::pe_memory),
-                          .core_memory = at(point, Role::core_memory),
-                          .activation = at(point, Role::activation),
-                          .bandwidths = static_cast<std::uint16_t>(bandwidths)});
+    keeper.chip(number, point, worker.allowed);
     for (std::uint16_t bandwidth = 0; bandwidth < bandwidths; ++bandwidth) {
       at(point, Role::bandwidth) = bandwidth;
       worker.sites.visit(point, core, worker.found);
-      ++worker.summary.chips;
-      std::size_t least_parameter = 0, least_instruction = 0;
-      for (const Site& site : worker.found) {
-        put(bytes, site, metrics);
-        least_parameter = std::max<std::size_t>(least_parameter, site.parameter);
-        least_instruction = std::max<std::size_t>(least_instruction, site.instruction);
-        if (!std::isfinite(site.latency_s)) least_parameter = allowed.size();
-      }
-      for (std::size_t p = least_parameter; p < axes.size(Role::parameter); ++p) {
-        for (std::size_t i = least_instruction; i < instructions; ++i) {
-          worker.summary.runnable += allowed[p * instructions + i] > bandwidth ? 1 : 0;
-        }
-      }
+      keeper.sites(bandwidth, worker.found);
     }
+  });
+}
+
+/// Adds the record bytes of one group.
+std::uint64_t record_bytes_of(std::uint64_t number, const Making& making) {
+  const auto group = making.chips.group(making.axes.group_point(number));
+  std::uint64_t bytes = 0;
+  if (!group) return bytes;
+  for_each_core(making.axes, making.chips, *group, [&](const Point& point, const Core& core) {
+    std::size_t bandwidths = 0;
+    for_each_pair(making.axes, making.chips, *group, core, point,
+                  [&](const Point&, std::size_t count) { bandwidths = std::max(bandwidths, count); });
+    if (bandwidths == 0) return;
+    bytes += ChipRecord::kBytes + bandwidths * making.question.networks.size() * site_bytes(making.metrics);
   });
   return bytes;
 }
 
+/// Refuses what would not fit a file, before anything is mapped.
+void require_size(const Making& making) {
+  const Axes& axes = making.axes;
+  const std::uint64_t chips = axes.designs() / axes.size(Role::parameter) / axes.size(Role::instruction);
+  const double most_bytes =
+      static_cast<double>(chips) *
+      static_cast<double>(ChipRecord::kBytes + making.question.networks.size() * site_bytes(making.metrics));
+  if (most_bytes <= static_cast<double>(kMostLandscapeBytes)) return;
+  const RecordBytes counted = count_record_bytes(making, kMostLandscapeBytes);
+  if (counted.bytes <= kMostLandscapeBytes) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("--out: the landscape of space '{}' is larger than {} GiB ({} of its {} groups of PEs, cores and "
+                  "lanes fill it). Tighten --max area_mm2 or peak_power_w, name fewer workloads, or leave --out "
+                  "away: the survey of all designs needs no file",
+                  making.question.space->name(), kMostLandscapeBytes >> 30U, with_commas(counted.groups),
+                  with_commas(axes.groups())));
+}
+
+/// A question with what a landscape needs of it.
+struct Landscaped {
+  Axes axes;
+  LandscapeIdentity identity;
+  Chips chips;
+  Landscaped(const Question& question, LandscapeMetrics metrics)
+      : axes(question),
+        identity(identity_of(question, metrics)),
+        chips(axes, *question.technology,
+              {.area_mm2 = identity.area_limit_mm2, .peak_power_w = identity.peak_power_limit_w}) {}
+};
+
+/// One line of a survey; `networks`: whose latencies were tallied. Error{failure} when the best is not what `evaluate`
+/// says, which an engine that computes wrongly would cause.
+SurveyRow row_of(const LatencyTally& tally, const std::vector<const workload::Network*>& networks,
+                 const Making& making) {
+  SurveyRow row{.name = {}, .designs = tally.designs(), .best_s = tally.best_s(), .best = {}, .quantiles_s = {}};
+  if (row.designs == 0) return row;
+  row.within_tenth = tally.designs_up_to(row.best_s * 1.1);
+  for (const double share : kSurveyShares) row.quantiles_s.push_back(tally.quantile_s(share));
+  row.best = making.axes.design(tally.best());
+  const ChipFacts chip = making.chips.exact(tally.best());
+  std::vector<double> each;
+  for (const workload::Network* network : networks) {
+    const Evaluation evaluation = evaluate(chip, network->gemms(), Depth::stop_at_hardware);
+    if (evaluation.feasible()) each.push_back(evaluation.metrics->latency_s);
+  }
+  if (each.size() == networks.size() &&
+      aggregate_value(each, making.question.aggregate, making.question.weights) == row.best_s) {
+    return row;
+  }
+  throw Error(ErrorKind::failure, fmt::format("the survey found {} s for a design that the model evaluates otherwise: "
+                                              "what computed it does not compute as the host does. Leave --device out?",
+                                              shortest(row.best_s)));
+}
+
+Made make(const Making& making, SiteEngine* engine) {
+  Made made = engine == nullptr ? make_on_host(making) : make_in_batches(making, *engine);
+  made.summary.designs = making.axes.designs();
+  return made;
+}
+
 }  // namespace
+
+std::vector<std::unique_ptr<Keeper>> make_keepers(const Making& making) {
+  std::vector<std::unique_ptr<Keeper>> keepers;
+  for (unsigned t = 0; t < making.threads; ++t) {
+    keepers.push_back(std::make_unique<Keeper>(making.question, making.axes, making.metrics, making.keeps));
+  }
+  return keepers;
+}
+
+void merge(const std::vector<std::unique_ptr<Keeper>>& keepers, Made& made) {
+  made.tallies.resize(keepers.front()->tallies().size());
+  for (const auto& keeper : keepers) {
+    made.summary.buildable += keeper->summary().buildable;
+    made.summary.runnable += keeper->summary().runnable;
+    made.summary.chips += keeper->summary().chips;
+    for (std::size_t i = 0; i < made.tallies.size(); ++i) made.tallies[i].merge(keeper->tallies()[i]);
+  }
+}
+
+bool goes_on(const Making& making, std::uint64_t settled) {
+  const std::uint64_t designs = making.axes.designs();
+  return !making.watch || making.watch({.settled = settled * (designs / making.axes.groups()), .designs = designs});
+}
+
+Made make_on_host(const Making& making) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned t = 0; t < making.threads; ++t) workers.push_back(std::make_unique<Worker>(making));
+  const std::vector<std::unique_ptr<Keeper>> keepers = make_keepers(making);
+  Made made;
+  const std::uint64_t groups = making.axes.groups();
+  for (std::uint64_t first = 0; first < groups && !made.summary.interrupted; first += kGroupsPerBatch) {
+    made.summary.interrupted = !goes_on(making, first);
+    if (made.summary.interrupted) break;
+    std::vector<std::string> parts(static_cast<std::size_t>(std::min(kGroupsPerBatch, groups - first)));
+    parallel_for(parts.size(), 1, making.threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
+      for (std::size_t i = begin; i < end; ++i) {
+        go_over(first + i, making, *workers[worker], *keepers[worker]);
+        parts[i] = keepers[worker]->take_records();
+      }
+    });
+    for (const std::string& part : parts) made.records += part;
+  }
+  merge(keepers, made);
+  for (const auto& worker : workers) made.summary.mappings += worker->sites.mappings();
+  return made;
+}
+
+RecordBytes count_record_bytes(const Making& making, std::uint64_t most) {
+  RecordBytes counted;
+  const std::uint64_t groups = making.axes.groups();
+  while (counted.groups < groups && counted.bytes <= most && goes_on(making, 0)) {
+    std::vector<std::uint64_t> parts(static_cast<std::size_t>(std::min(kGroupsPerBatch, groups - counted.groups)));
+    parallel_for(parts.size(), 1, making.threads, [&](std::size_t begin, std::size_t end, unsigned) {
+      for (std::size_t i = begin; i < end; ++i) parts[i] = record_bytes_of(counted.groups + i, making);
+    });
+    counted.bytes = std::accumulate(parts.begin(), parts.end(), counted.bytes);
+    counted.groups += parts.size();
+  }
+  return counted;
+}
 
 LandscapeSummary write_landscape(const Question& question, const std::filesystem::path& file,
                                  const LandscapeOptions& options, const Watch& watch) {
   HINDSIGHT_EXPECT(question.space != nullptr && question.technology != nullptr && !question.networks.empty());
-  const Axes axes(question);
-  require_valid(question, axes);
-  const LandscapeIdentity identity = identity_of(question, options.metrics);
-  const Chips chips(axes, *question.technology,
-                    {.area_mm2 = identity.area_limit_mm2, .peak_power_w = identity.peak_power_limit_w});
-  const unsigned threads = resolve_threads(options.threads);
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (unsigned t = 0; t < threads; ++t) workers.push_back(std::make_unique<Worker>(question, axes, options.metrics));
-  LandscapeSummary summary{.designs = axes.designs()};
-  const std::uint64_t designs_per_group = axes.designs() / axes.groups();
-  std::string records;
-  for (std::uint64_t first = 0; first < axes.groups(); first += kGroupsPerBatch) {
-    if (watch && !watch({.settled = first * designs_per_group, .designs = axes.designs()})) {
-      summary.interrupted = true;
-      return summary;
-    }
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kGroupsPerBatch, axes.groups() - first));
-    std::vector<std::string> parts(count);
-    parallel_for(count, 1, threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
-      for (std::size_t i = begin; i < end; ++i) {
-        parts[i] = records_of(first + i, axes, chips, options.metrics, *workers[worker]);
-      }
-    });
-    for (const std::string& part : parts) records += part;
+  const Landscaped about(question, options.metrics);
+  require_valid(question, about.axes);
+  require_whole(question);
+  const Making making{.question = question,
+                      .axes = about.axes,
+                      .chips = about.chips,
+                      .metrics = options.metrics,
+                      .keeps = Keeps::records,
+                      .threads = resolve_threads(options.threads),
+                      .watch = watch};
+  require_size(making);
+  Made made = make(making, options.engine);
+  if (made.summary.interrupted) return made.summary;
+  made.records.insert(0, header_text(about.identity, made.records));
+  write_file_atomically(file, made.records);
+  return made.summary;
+}
+
+LandscapeSurvey survey_landscape(const Question& question, const LandscapeOptions& options, const Watch& watch) {
+  HINDSIGHT_EXPECT(question.space != nullptr && question.technology != nullptr && !question.networks.empty());
+  require_latency(question);
+  const Landscaped about(question, LandscapeMetrics::latency);
+  require_valid(question, about.axes);
+  const Making making{.question = question,
+                      .axes = about.axes,
+                      .chips = about.chips,
+                      .keeps = Keeps::tallies,
+                      .threads = resolve_threads(options.threads),
+                      .watch = watch};
+  const Made made = make(making, options.engine);
+  LandscapeSurvey survey{.summary = made.summary, .rows = {}};
+  if (made.summary.interrupted) return survey;
+  for (std::size_t i = 0; i < made.tallies.size(); ++i) {
+    const bool one = i < question.networks.size();
+    survey.rows.push_back(row_of(made.tallies[i], one ? std::vector{question.networks[i]} : question.networks, making));
+    survey.rows.back().name = one ? question.networks[i]->name() : to_string(question.aggregate);
   }
-  for (const auto& worker : workers) {
-    summary.buildable += worker->summary.buildable;
-    summary.runnable += worker->summary.runnable;
-    summary.chips += worker->summary.chips;
-    summary.mappings += worker->sites.mappings();
-  }
-  records.insert(0, header_text(identity, records));
-  write_file_atomically(file, records);
-  return summary;
+  return survey;
 }
 
 }  // namespace hindsight::accel::optimum

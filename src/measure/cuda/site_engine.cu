@@ -123,12 +123,11 @@ void fetch(std::vector<T>& host, const T* device, std::uint64_t count, cudaStrea
 
 class CudaSites final : public accel::optimum::SiteEngine {
  public:
-  explicit CudaSites(int device) : device_(device) {
-    select_device(device, "compute on a GPU");
+  explicit CudaSites(int device) : device_(selected(device)) {
     std::size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
     constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30U;  // [chosen] a million mappings and more at a time
-    constexpr std::uint64_t kShare = 3;                            // [chosen] two batches, a third for others
+    constexpr std::uint64_t kShare = 4;  // [chosen] two batches, each a group larger than it should be
     batch_bytes_ = std::min<std::uint64_t>(kMostBytes, free_bytes / kShare);
   }
   [[nodiscard]] std::uint64_t batch_bytes() const override { return batch_bytes_; }
@@ -175,6 +174,11 @@ class CudaSites final : public accel::optimum::SiteEngine {
   }
 
  private:
+  /// Before anything of CUDA is made.
+  static int selected(int device) {
+    select_device(device, "compute on a GPU");
+    return device;
+  }
   static std::uint64_t question_bytes(const SiteQuestion& question) {
     std::uint64_t numbers =
         question.bandwidths_gb_per_s.size() + question.parameter_entries.size() + question.instruction_entries.size();

@@ -337,6 +337,8 @@ class SiteBatch {
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
   [[nodiscard]] const std::vector<BatchChip>& chips() const { return chips_; }
   [[nodiscard]] std::uint64_t points() const { return points_.size(); }
+  /// Place among chips() of the chip of a point.
+  [[nodiscard]] std::size_t chip_of(std::uint64_t point) const { return points_[point].chip; }
   /// Bytes that its steps take at the most, input and answers included.
   [[nodiscard]] std::uint64_t bytes() const;
   /// Sizes, and pointers to what stands on the host; the others are null.
@@ -394,13 +396,14 @@ struct SiteAnswers {
 };
 
 /// Who takes the steps. Two batches may be under way at a time, so that the caller makes one while another is answered.
+/// After an exception an engine is not used again.
 class SiteEngine {
  public:
   SiteEngine() = default;
   virtual ~SiteEngine() = default;
   SiteEngine(const SiteEngine&) = delete;
   SiteEngine& operator=(const SiteEngine&) = delete;
-  /// SiteBatch::bytes() that a batch may have.
+  /// SiteBatch::bytes() at which a batch is complete; its last group may take it beyond.
   [[nodiscard]] virtual std::uint64_t batch_bytes() const = 0;
   /// Begins `batch`, which stays as it is until finish(). Error{failure} when the device stops working.
   virtual void start(const SiteBatch& batch) = 0;
