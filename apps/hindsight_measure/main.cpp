@@ -19,6 +19,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/measure/json_lines.h"
 #include "hindsight/measure/run.h"
+#include "landscape_trial.h"
 
 namespace hindsight::measure {
 namespace {
@@ -38,9 +39,11 @@ constexpr const char* kUsage =
     "  --window-s S      sustained mode: seconds of energy counting [1.2]\n"
     "  --list            print the tasks and their state; measure nothing. Without a device: that of the last session\n"
     "  --check           run the kernels against the host; measure nothing\n"
+    "  --landscape       into FILE.jsonl instead: the landscape of accelerators on the GPU, held against the host bit\n"
+    "                    for bit, then timed on a large space for S seconds [60]; measure nothing else\n"
     "\n"
     "Exit codes: 0 done or out of budget, 1 failed, or a task did (the others' rows are kept), 2 usage, 3 kernels\n"
-    "disagree with the host (--check), 5 no CUDA or no device, 130 interrupted\n";
+    "disagree with the host (--check, --landscape), 5 no CUDA or no device, 130 interrupted\n";
 constexpr int kKernelsDisagree = 3;
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -51,6 +54,7 @@ struct Options {
   std::string file;
   bool list = false;
   bool check = false;
+  bool landscape = false;
 };
 
 [[noreturn]] void usage(const std::string& problem) {
@@ -131,6 +135,8 @@ Options parse(const std::vector<std::string>& words) {
       options.list = true;
     } else if (word == "--check") {
       options.check = true;
+    } else if (word == "--landscape") {
+      options.landscape = true;
     } else if (word.starts_with("-") || !options.file.empty()) {
       usage("unexpected '" + word + "'.");
     } else {
@@ -214,8 +220,31 @@ std::string device_uuid(const Availability& here, const Options& options, const 
   return options.list && !before.empty() ? before.back().session.gpu_uuid : "";
 }
 
+/// Appends one line to the file, whatever it says.
+int landscape(const Options& options, const std::string& command_line) {
+  constexpr double kBudget_s = 60;  // [chosen] some batches of the slowest device
+  const double budget_s = options.run.budget_s > 0 ? options.run.budget_s : kBudget_s;
+  const LandscapeTrial trial = try_landscape(options.run.device, budget_s);
+  const Availability here = availability();
+  const std::string gpu_name = here.devices[static_cast<std::size_t>(options.run.device)];
+  const std::string provenance = ",\"gpu_name\":\"" + gpu_name + "\",\"gpu_uuid\":\"" +
+                                 here.uuids[static_cast<std::size_t>(options.run.device)] + "\",\"toolkit\":\"" +
+                                 here.toolkit + "\",\"version\":\"" + build_info().version + "\",\"commit\":\"" +
+                                 build_info().commit + "\",\"command\":\"" + command_line + "\"";
+  std::ofstream out(options.file, std::ios::binary | std::ios::app);
+  out << to_json_line(trial, provenance) << '\n' << std::flush;
+  if (!out)
+    throw Error(ErrorKind::failure, options.file + ": cannot be written. Do its folder and permissions allow it?");
+  std::printf("%llu answers compared, %llu differ; host %.2f s, %s %.3f s; %llu mappings in %.1f s, %.3g a second\n",
+              static_cast<unsigned long long>(trial.compared), static_cast<unsigned long long>(trial.different),
+              trial.host_s, gpu_name.c_str(), trial.device_s, static_cast<unsigned long long>(trial.mappings),
+              trial.large_s, static_cast<double>(trial.mappings) / trial.large_s);
+  return trial.different == 0 ? 0 : kKernelsDisagree;
+}
+
 int measure(Options options, const std::string& command_line) {
   if (options.check) return check(options.run.device);
+  if (options.landscape) return landscape(options, command_line);
   const std::string content = read_if_there(options.file);
   const std::vector<SessionRecords> before = parse_json_lines(content, options.file, LastLine::may_be_cut);
   const Availability here = availability();
