@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "accel/host_engine.h"
+#include "accel/optimum/keeper.h"
 #include "accel/space_parts.h"
 #include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/core/error.h"
@@ -106,6 +107,23 @@ TEST_F(SurveyTest, TheBestDesignIsFound) {
     EXPECT_EQ(find_optimum(one).best.front().value, survey.rows[n].best_s);
   }
   EXPECT_EQ(find_optimum(question_).best.front().value, survey.rows[3].best_s);
+}
+
+TEST(LatencyTally, TheFirstOfEqualDesignsIsBestWhoeverCountsIt) {
+  LatencyTally even, odd;
+  even.add(2e-4, 5, 2, Point{2});
+  even.add(1e-4, 3, 8, Point{8});
+  odd.add(1e-4, 1, 5, Point{5});
+  LatencyTally one = even, other = odd;
+  one.merge(odd);
+  other.merge(even);
+  EXPECT_EQ(one.best(), Point{5});
+  EXPECT_EQ(other.best(), Point{5});
+  EXPECT_EQ(one.designs(), 9U);
+  EXPECT_EQ(one.quantile_s(0.4), 1e-4);
+  EXPECT_NEAR(one.quantile_s(0.5), 2e-4, 2e-4 / 1024);
+  EXPECT_EQ(one.designs_up_to(1.9e-4), 4U);
+  EXPECT_EQ(LatencyTally().quantile_s(0.5), std::numeric_limits<double>::infinity());
 }
 
 /// A device that gets one bit of one latency in seven wrong.
