@@ -1,6 +1,7 @@
 /// Draws applications like those of vision networks, and chips with the levels of the edge space and finer ones.
 #include "landscape_trial.h"
 
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -25,9 +26,9 @@ constexpr std::size_t kLayersPerApplication = 51;  // [chosen] those have 457 in
 constexpr double kMostMacs = 65'536;               // [chosen] more than fit 100 mm2
 constexpr double kMostMemoryBytes = 64e6;          // [chosen] likewise
 
-template <class Value, std::size_t size>
-Value one_of(const std::array<Value, size>& values, std::mt19937_64& random) {
-  return values[random() % size];
+template <class Values>
+auto one_of(const Values& values, std::mt19937_64& random) {
+  return values[random() % values.size()];
 }
 
 /// A convolution, a depthwise one, or a product of matrices.
@@ -128,11 +129,12 @@ void add_chips(SiteBatch& batch, const accel::ChipFacts& chip) {
                  .accumulator_pj = 1,
                  .dram_pj_per_byte = 1};
   const double cores = chip.config.cores_per_pe;
-  for (std::uint16_t pe = 0; pe < question.memories[0].size(); ++pe) {
-    for (std::uint16_t core = 0; core < question.memories[1].size(); ++core) {
+  const auto count = [&](std::size_t memory) { return static_cast<std::uint16_t>(question.memories[memory].size()); };
+  for (std::uint16_t pe = 0; pe < count(0); ++pe) {
+    for (std::uint16_t core = 0; core < count(1); ++core) {
       const double bytes = question.memories[0][pe] + cores * question.memories[1][core];
       if (chip.config.pes() * bytes > kMostMemoryBytes) break;
-      for (std::uint16_t sums = 0; sums < question.memories[2].size(); ++sums) {
+      for (std::uint16_t sums = 0; sums < count(2); ++sums) {
         if (question.memories[2][sums] < 2 * cores * chip.config.compute_lanes) continue;
         next.memories = {pe, core, sums};
         batch.add_chip(next);

@@ -227,7 +227,7 @@ std::string member(const char* name, const std::string& value) {
 
 /// Appends one line to the file, unless it has one of this device that agreed with the host.
 int landscape(const Options& options) {
-  constexpr double kBudget_s = 60;  // [chosen] some batches of the slowest device
+  constexpr double kBudgetS = 60;  // [chosen] some batches of the slowest device
   const Availability here = availability();
   const auto device = static_cast<std::size_t>(options.run.device);
   if (device < here.uuids.size()) {
@@ -240,7 +240,7 @@ int landscape(const Options& options) {
     }
   }
   const LandscapeTrial trial =
-      try_landscape(options.run.device, options.run.budget_s > 0 ? options.run.budget_s : kBudget_s);
+      try_landscape(options.run.device, options.run.budget_s > 0 ? options.run.budget_s : kBudgetS);
   const std::string provenance = member("gpu_name", here.devices[device]) + member("gpu_uuid", here.uuids[device]) +
                                  member("toolkit", here.toolkit) + member("version", build_info().version) +
                                  member("commit", build_info().commit) + member("host", host_name());

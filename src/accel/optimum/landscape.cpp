@@ -73,10 +73,10 @@ void go_over(std::uint64_t number, const Making& making, Worker& worker, Keeper&
   bool opened = false;
   for_each_core(making.axes, making.chips, *group, [&](Point point, const Core& core) {
     worker.allowed.clear();
-    std::size_t bandwidths = 0;
+    std::uint16_t bandwidths = 0;
     for_each_pair(making.axes, making.chips, *group, core, point, [&](const Point&, std::size_t count) {
       worker.allowed.push_back(static_cast<std::uint16_t>(count));
-      bandwidths = std::max(bandwidths, count);
+      bandwidths = std::max(bandwidths, worker.allowed.back());
     });
     if (bandwidths == 0) return;
     if (!opened) worker.sites.open(*group);
@@ -91,7 +91,7 @@ void go_over(std::uint64_t number, const Making& making, Worker& worker, Keeper&
   });
 }
 
-/// Adds the record bytes of one group.
+/// Bytes of the records of one group.
 std::uint64_t record_bytes_of(std::uint64_t number, const Making& making) {
   const auto group = making.chips.group(making.axes.group_point(number));
   std::uint64_t bytes = 0;

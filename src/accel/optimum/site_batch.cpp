@@ -16,7 +16,7 @@ ChipFacts only_constants(const AcceleratorConfig& config) {
 }
 
 /// First level that is at least `enough`, or the last.
-std::uint16_t first_level(const std::vector<double>& values, double enough) {
+std::uint16_t level_with(const std::vector<double>& values, double enough) {
   const auto found = std::lower_bound(values.begin(), values.end(), enough * (1.0 + kMargin));
   return static_cast<std::uint16_t>(std::min<std::ptrdiff_t>(found - values.begin(), std::ssize(values) - 1));
 }
@@ -64,9 +64,9 @@ GroupLayer SiteBatch::group_layer(const LayerShape& layer, const ChipFacts& chip
           .logic_j = layer_energy(layer, {}, 0, chip).total_j(),
           .accumulator_bytes = lane_cycles(layer, chip.config.macs_per_lane) * kAccumulatorBytes,
           .parameter_read_bytes = layer_energy(layer, {}, 0, only_constants(chip.config)).total_j() / units::kPico,
-          .enough = {first_level(question_.memories[0], enough.pe_memory_bytes),
-                     first_level(question_.memories[1], enough.core_memory_bytes),
-                     first_level(question_.memories[2], enough.activation_memory_entries)},
+          .enough = {level_with(question_.memories[0], enough.pe_memory_bytes),
+                     level_with(question_.memories[1], enough.core_memory_bytes),
+                     level_with(question_.memories[2], enough.activation_memory_entries)},
           .first_slot = slots_};
 }
 
