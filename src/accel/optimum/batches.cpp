@@ -84,7 +84,7 @@ class Rounds {
     if (next_ >= all || interrupted_) return false;
     interrupted_ = !goes_on(making_, next_);
     if (interrupted_) return false;
-    waiting_.resize(static_cast<std::size_t>(std::min(kGroupsPerBatch, all - next_)));
+    waiting_.resize(static_cast<std::size_t>(std::min(groups_per_look(making_), all - next_)));
     parallel_for(waiting_.size(), 1, making_.threads, [&](std::size_t begin, std::size_t end, unsigned) {
       for (std::size_t i = begin; i < end; ++i) waiting_[i] = enumerate(making_, next_ + i);
     });

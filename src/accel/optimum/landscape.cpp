@@ -192,16 +192,22 @@ bool goes_on(const Making& making, std::uint64_t settled) {
   return !making.watch || making.watch({.settled = settled * (designs / making.axes.groups()), .designs = designs});
 }
 
+std::uint64_t groups_per_look(const Making& making) {
+  constexpr std::uint64_t kDesigns = 64 * 64'680;  // [chosen] a group of the edge space has 64,680: about 0.1 s
+  const std::uint64_t groups = kDesigns / (making.axes.designs() / making.axes.groups());
+  return std::clamp<std::uint64_t>(groups, 2 * std::uint64_t{making.threads}, std::max(64U, 2 * making.threads));
+}
+
 Made make_on_host(const Making& making) {
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned t = 0; t < making.threads; ++t) workers.push_back(std::make_unique<Worker>(making));
   const std::vector<std::unique_ptr<Keeper>> keepers = make_keepers(making);
   Made made;
-  const std::uint64_t groups = making.axes.groups();
-  for (std::uint64_t first = 0; first < groups && !made.summary.interrupted; first += kGroupsPerBatch) {
+  const std::uint64_t groups = making.axes.groups(), step = groups_per_look(making);
+  for (std::uint64_t first = 0; first < groups && !made.summary.interrupted; first += step) {
     made.summary.interrupted = !goes_on(making, first);
     if (made.summary.interrupted) break;
-    std::vector<std::string> parts(static_cast<std::size_t>(std::min(kGroupsPerBatch, groups - first)));
+    std::vector<std::string> parts(static_cast<std::size_t>(std::min(step, groups - first)));
     parallel_for(parts.size(), 1, making.threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
       for (std::size_t i = begin; i < end; ++i) {
         go_over(first + i, making, *workers[worker], *keepers[worker]);
@@ -219,7 +225,8 @@ RecordBytes count_record_bytes(const Making& making, std::uint64_t most) {
   RecordBytes counted;
   const std::uint64_t groups = making.axes.groups();
   while (counted.groups < groups && counted.bytes <= most && goes_on(making, 0)) {
-    std::vector<std::uint64_t> parts(static_cast<std::size_t>(std::min(kGroupsPerBatch, groups - counted.groups)));
+    std::vector<std::uint64_t> parts(
+        static_cast<std::size_t>(std::min(groups_per_look(making), groups - counted.groups)));
     parallel_for(parts.size(), 1, making.threads, [&](std::size_t begin, std::size_t end, unsigned) {
       for (std::size_t i = begin; i < end; ++i) parts[i] = record_bytes_of(counted.groups + i, making);
     });

@@ -28,8 +28,8 @@ struct Made {
   LandscapeSummary summary;  ///< `interrupted`: of a part
 };
 
-/// [chosen] Groups between looks at the clock and Ctrl-C: about 0.1 s.
-inline constexpr std::uint64_t kGroupsPerBatch = 64;
+/// Groups between looks at the clock and Ctrl-C: 64 of the edge space, fewer of a finer one, two per thread at least.
+[[nodiscard]] std::uint64_t groups_per_look(const Making& making);
 
 /// One keeper per thread.
 [[nodiscard]] std::vector<std::unique_ptr<Keeper>> make_keepers(const Making& making);
