@@ -11,15 +11,19 @@
 #include "accel/optimum/sites.h"
 #include "accel/optimum_fixture.h"
 
-namespace hindsight::accel::optimum::test {
+namespace hindsight::accel::optimum {
+
+void PrintTo(LandscapeMetrics metrics, std::ostream* out) {
+  *out << (metrics == LandscapeMetrics::latency ? "latency" : "latency_and_energy");
+}
+
+namespace test {
 namespace {
 
 class SiteBatchTest : public testing::TestWithParam<LandscapeMetrics> {};
 INSTANTIATE_TEST_SUITE_P(Metrics, SiteBatchTest,
                          testing::Values(LandscapeMetrics::latency, LandscapeMetrics::latency_and_energy),
-                         [](const auto& one) {
-                           return one.param == LandscapeMetrics::latency ? "latency" : "latency_and_energy";
-                         });
+                         testing::PrintToStringParamName());
 
 void expect_same_bits(double ours, double reference) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(ours), std::bit_cast<std::uint64_t>(reference))
@@ -82,4 +86,5 @@ TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
 }
 
 }  // namespace
-}  // namespace hindsight::accel::optimum::test
+}  // namespace test
+}  // namespace hindsight::accel::optimum
