@@ -10,13 +10,15 @@ Measures the GPU of this machine into FOLDER (default: gpu-measurements), within
   1. builds hindsight-measure in build/measure; needs a CUDA toolkit (12 or newer), CMake 3.25, a C++20
      compiler and make or ninja, no other package and no network
   2. checks every kernel against the host
-  3. measures: the device, about 60 GEMM shapes per number format by cuBLASLt (burst), 12 of them sustained with
+  3. computes a landscape of accelerators (hindsight optimum --all --device cuda): a small one against the host bit for
+     bit, then a large one against the clock (about a minute)
+  4. measures: the device, about 60 GEMM shapes per number format by cuBLASLt (burst), 12 of them sustained with
      power, the plain tiled kernel at tile sizes 1 to 32, cuBLASLt's further algorithms on 6 shapes
 
 Run it again to go on where it stopped: what FOLDER has of this very GPU is not measured again.
 
-FOLDER gets measurements.jsonl (every row, with its provenance), checks.txt, device.txt (what nvidia-smi says, where
-there is one) and run.log. Then, on any machine that has Hindsight:
+FOLDER gets measurements.jsonl (every row, with its provenance), landscape.jsonl (the landscape's, one line), checks.txt,
+device.txt (what nvidia-smi says, where there is one) and run.log. Then, on any machine that has Hindsight:
   hindsight measure import FOLDER/measurements.jsonl --log gpu.sqlite --sheet my-gpu.yaml
 
   --budget-s S     start nothing later than S seconds after the start, the build included (default: 460)
@@ -90,7 +92,7 @@ if [ -z "${HINDSIGHT_CUBLASLT_INCLUDE:-}" ]; then
 fi
 
 if [ -z "$program" ]; then
-  echo "== 1/3 Build"
+  echo "== 1/4 Build"
   build_dir=${BUILD_DIR:-build/measure}
   generator=()
   if [ ! -e "$build_dir/CMakeCache.txt" ] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
@@ -104,7 +106,7 @@ if [ -z "$program" ]; then
 fi
 if command -v nvidia-smi >/dev/null; then nvidia-smi -q >"$folder/device.txt" 2>&1 || true; fi
 
-echo "== 2/3 Check of the kernels"
+echo "== 2/4 Check of the kernels"
 status=0
 "$program" --check --device "$device" >"$folder/checks.txt" 2>&1 || status=$?
 cat "$folder/checks.txt"
@@ -116,10 +118,15 @@ case $status in
 esac
 status=0
 
-echo "== 3/3 Measure"
+echo "== 3/4 Landscape"
+landscape_s=45 # of the large space; the small one takes some seconds
+landscape=0
+"$program" --landscape --device "$device" --budget-s "$landscape_s" "$folder/landscape.jsonl" || landscape=$?
+
+echo "== 4/4 Measure"
 left=$((budget_s - (SECONDS - started)))
 if [ "$left" -le 0 ]; then
-  echo "measure-gpu.sh: the budget of $budget_s s went into the build. Run it again: the build is kept" >&2
+  echo "measure-gpu.sh: the budget of $budget_s s is spent before the measurement. Run it again: what is done is kept" >&2
   exit 1
 fi
 "$program" --device "$device" --budget-s "$left" "${more[@]}" "$folder/measurements.jsonl" 2>"$folder/run.log" || status=$?
@@ -138,6 +145,9 @@ case $status in
     ;;
 esac
 echo "Results: $folder. Took $((SECONDS - started)) s."
+if [ "$landscape" -ne 0 ]; then
+  echo "measure-gpu.sh: the landscape on the device is not the host's, or failed: don't use --device cuda here" >&2
+fi
 case $checked in
   3)
     echo "measure-gpu.sh: kernels disagree with the host: don't use the rows of those in $folder/checks.txt" >&2
@@ -148,3 +158,4 @@ case $checked in
     exit 1
     ;;
 esac
+[ "$landscape" -eq 0 ] || exit 1

@@ -10,6 +10,8 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/progress.h"
+#include "hindsight/core/text.h"
+#include "hindsight/measure/site_engine.h"
 #include "hindsight/study/optimum.h"
 #include "output.h"
 #include "verbs.h"
@@ -23,6 +25,7 @@ struct OptimumOptions {
   std::int64_t top = 1;
   bool all = false;
   std::string out;
+  std::string device;
   unsigned threads = 0;
   bool quiet = false;
   bool json = false;
@@ -40,22 +43,43 @@ accel::optimum::Watch watch_with(Progress& progress) {
   };
 }
 
-/// --all: the landscape instead of the optimum.
-int write_all(const OptimumOptions& options, const study::OptimumTask& task, const accel::optimum::Watch& watch) {
-  const accel::optimum::LandscapeOptions how{.metrics = task.question().goal.energy > 0
-                                                            ? accel::optimum::LandscapeMetrics::latency_and_energy
-                                                            : accel::optimum::LandscapeMetrics::latency,
-                                             .threads = options.threads};
-  const accel::optimum::LandscapeSummary summary =
-      accel::optimum::write_landscape(task.question(), options.out, how, watch);
+constexpr std::string_view kDeviceCpu = "cpu", kDeviceCuda = "cuda";
+
+/// --all: every design instead of the best; a file of them, or without --out their survey.
+int go_over_all(const OptimumOptions& options, const study::OptimumTask& task, std::uint64_t designs) {
+  const accel::optimum::Question& question = task.question();
+  const bool energies = question.goal.energy > 0;
+  std::unique_ptr<accel::optimum::SiteEngine> engine;
+  if (options.device == kDeviceCuda) engine = measure::cuda_site_engine(0);
+  Progress progress("optimum", designs, "designs", options.quiet);
+  const accel::optimum::LandscapeOptions how{.metrics = energies ? accel::optimum::LandscapeMetrics::latency_and_energy
+                                                                 : accel::optimum::LandscapeMetrics::latency,
+                                             .threads = options.threads,
+                                             .engine = engine.get()};
+  const accel::optimum::Watch watch = watch_with(progress);
+  if (options.out.empty()) {
+    const accel::optimum::LandscapeSurvey survey = accel::optimum::survey_landscape(question, how, watch);
+    progress.finish();
+    print(options.json ? report::survey_json(task.space(), survey)
+                       : report::survey_text(task.space(), survey, output_columns()));
+    return survey.summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+  }
+  const accel::optimum::LandscapeSummary summary = accel::optimum::write_landscape(question, options.out, how, watch);
+  progress.finish();
   print(options.json ? report::landscape_json(summary, options.out) : report::landscape_text(summary, options.out));
   return summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 
 void require_consistent(const OptimumOptions& options) {
-  if (options.all == options.out.empty()) {
-    throw Error(ErrorKind::usage, options.all ? "--all: where to? Name the landscape's file with --out"
-                                              : "--out: is the file of a landscape. Add --all?");
+  if (!options.all && !options.out.empty()) {
+    throw Error(ErrorKind::usage, "--out: is the file of a landscape. Add --all?");
+  }
+  if (!options.all && !options.device.empty()) {
+    throw Error(ErrorKind::usage, "--device: computes every design's costs; an optimum needs few of them. Add --all?");
+  }
+  if (!options.device.empty() && options.device != kDeviceCpu && options.device != kDeviceCuda) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--device {}: is no device. Devices: cpu, cuda", printable(options.device)));
   }
   const bool front = !options.request.pareto.empty();
   if (front && (options.all || !options.request.log.empty())) {
@@ -84,8 +108,8 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
   const study::OptimumTask task(request);
   install_interrupt_handlers();
   const std::uint64_t designs = accel::optimum::count_designs(task.question());
+  if (options.all) return go_over_all(options, task, designs);
   Progress progress("optimum", designs, "designs", options.quiet);
-  if (options.all) return write_all(options, task, watch_with(progress));
   if (!task.front().empty()) {
     const study::ExactFront found = study::find_front(task, watch_with(progress));
     progress.finish();
@@ -120,8 +144,9 @@ void add_optimum(CLI::App& app, Session& session) {
   verb->add_option("--top,-n", options->top, "Best designs to list [1]")->check(between(1, kMostDesigns));
   verb->add_option("--technology", request.technology, "Process node [22nm]");
   verb->add_option("--log", request.log, "Log that keeps the optimum and its proof");
-  verb->add_flag("--all", options->all, "Landscape: what every buildable design costs");
-  verb->add_option("--out", options->out, "File of the landscape");
+  verb->add_flag("--all", options->all, "Every buildable design: a survey, or with --out all");
+  verb->add_option("--out", options->out, "File of the landscape: what each design costs");
+  verb->add_option("--device", options->device, "Of --all: cpu, cuda [cpu]");
   verb->add_option("--threads", options->threads, "Threads of --all [all that may be used]")
       ->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
@@ -132,7 +157,8 @@ void add_optimum(CLI::App& app, Session& session) {
       "Example: hindsight optimum --workloads unet --max area_mm2=27\n"
       "Example: hindsight optimum --workloads prime9 --objective edp --top 5\n"
       "Example: hindsight optimum --workloads m6 --pareto latency,energy --max area_mm2=27\n"
-      "Example: hindsight optimum --all --workloads prime9 --out edge.landscape");
+      "Example: hindsight optimum --all --workloads prime9 --out edge.landscape\n"
+      "Example: hindsight optimum --all --workloads prime9 --space fine.yaml --device cuda");
   verb->callback(
       [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
 }

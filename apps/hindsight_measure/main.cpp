@@ -19,6 +19,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/measure/json_lines.h"
 #include "hindsight/measure/run.h"
+#include "landscape_trial.h"
 
 namespace hindsight::measure {
 namespace {
@@ -38,9 +39,11 @@ constexpr const char* kUsage =
     "  --window-s S      sustained mode: seconds of energy counting [1.2]\n"
     "  --list            print the tasks and their state; measure nothing. Without a device: that of the last session\n"
     "  --check           run the kernels against the host; measure nothing\n"
+    "  --landscape       into FILE.jsonl instead: the landscape of accelerators on the GPU, held against the host bit\n"
+    "                    for bit, then timed on a large space for S seconds [60]; measure nothing else\n"
     "\n"
     "Exit codes: 0 done or out of budget, 1 failed, or a task did (the others' rows are kept), 2 usage, 3 kernels\n"
-    "disagree with the host (--check), 5 no CUDA or no device, 130 interrupted\n";
+    "disagree with the host (--check, --landscape), 5 no CUDA or no device, 130 interrupted\n";
 constexpr int kKernelsDisagree = 3;
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -51,6 +54,7 @@ struct Options {
   std::string file;
   bool list = false;
   bool check = false;
+  bool landscape = false;
 };
 
 [[noreturn]] void usage(const std::string& problem) {
@@ -131,12 +135,15 @@ Options parse(const std::vector<std::string>& words) {
       options.list = true;
     } else if (word == "--check") {
       options.check = true;
+    } else if (word == "--landscape") {
+      options.landscape = true;
     } else if (word.starts_with("-") || !options.file.empty()) {
       usage("unexpected '" + word + "'.");
     } else {
       options.file = word;
     }
   }
+  if (options.list + options.check + options.landscape > 1) usage("--list, --check and --landscape: one at a time.");
   if (options.file.empty() && !options.check) usage("the file for the results is missing.");
   return options;
 }
@@ -214,8 +221,45 @@ std::string device_uuid(const Availability& here, const Options& options, const 
   return options.list && !before.empty() ? before.back().session.gpu_uuid : "";
 }
 
+std::string member(const char* name, const std::string& value) {
+  return std::string(",\"") + name + "\":\"" + value + '"';
+}
+
+/// Appends one line to the file, unless it has one of this device that agreed with the host.
+int landscape(const Options& options) {
+  constexpr double kBudgetS = 60;  // [chosen] some batches of the slowest device
+  const Availability here = availability();
+  const auto device = static_cast<std::size_t>(options.run.device);
+  if (device < here.uuids.size()) {
+    std::ifstream before(options.file);
+    for (std::string line; std::getline(before, line);) {
+      if (line.find(member("gpu_uuid", here.uuids[device])) == std::string::npos) continue;
+      if (line.find(",\"different\":0,") == std::string::npos) continue;
+      std::printf("done before: %s\n", options.file.c_str());
+      return 0;
+    }
+  }
+  const LandscapeTrial trial =
+      try_landscape(options.run.device, options.run.budget_s > 0 ? options.run.budget_s : kBudgetS);
+  const std::string provenance = member("gpu_name", here.devices[device]) + member("gpu_uuid", here.uuids[device]) +
+                                 member("toolkit", here.toolkit) + member("version", build_info().version) +
+                                 member("commit", build_info().commit) + member("host", host_name());
+  std::ofstream out(options.file, std::ios::binary | std::ios::app);
+  out << to_json_line(trial, provenance) << '\n' << std::flush;
+  if (!out) {
+    throw Error(ErrorKind::failure, options.file + ": cannot be written. Do its folder and permissions allow it?");
+  }
+  std::printf("%llu answers compared, %llu differ; host %.2f s, %s %.3f s; %llu mappings in %.1f s, %.3g a second\n",
+              static_cast<unsigned long long>(trial.compared), static_cast<unsigned long long>(trial.different),
+              trial.host_s, here.devices[device].c_str(), trial.device_s,
+              static_cast<unsigned long long>(trial.mappings), trial.large_s,
+              static_cast<double>(trial.mappings) / trial.large_s);
+  return trial.different == 0 ? 0 : kKernelsDisagree;
+}
+
 int measure(Options options, const std::string& command_line) {
   if (options.check) return check(options.run.device);
+  if (options.landscape) return landscape(options);
   const std::string content = read_if_there(options.file);
   const std::vector<SessionRecords> before = parse_json_lines(content, options.file, LastLine::may_be_cut);
   const Availability here = availability();

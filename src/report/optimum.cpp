@@ -203,21 +203,4 @@ std::string front_json(const OptimumTask& task, const study::ExactFront& found) 
   return to_text(json);
 }
 
-std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file) {
-  if (summary.interrupted) return "interrupted; nothing was written\n";
-  return fmt::format("{}: {} of {} can be built, {} of them run every workload; {} layers mapped\n",
-                     printable(file, 200), with_commas(summary.buildable), counted(summary.designs, "design"),
-                     with_commas(summary.runnable), with_commas(summary.mappings));
-}
-
-std::string landscape_json(const accel::optimum::LandscapeSummary& summary, const std::string& file) {
-  return to_text(Json{{"file", file},
-                      {"designs", summary.designs},
-                      {"buildable", summary.buildable},
-                      {"runnable", summary.runnable},
-                      {"chips", summary.chips},
-                      {"mappings", summary.mappings},
-                      {"interrupted", summary.interrupted}});
-}
-
 }  // namespace hindsight::report

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "accel/optimum/axes.h"
-#include "accel/optimum_fixture.h"
+#include "accel/space_parts.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "temporary_folder.h"
@@ -17,18 +17,6 @@ namespace hindsight::accel::optimum::test {
 namespace {
 
 using ::testing::HasSubstr;
-
-/// A space of some of the edge space's values.
-space::DesignSpace part_of_edge(const AllowedLevels& allowed) {
-  std::vector<space::Parameter> parameters = inputs().space.parameters();
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    std::vector<double> values;
-    for (const std::uint16_t level : allowed[p]) values.push_back(parameters[p].values[level]);
-    parameters[p].values = values;
-    parameters[p].labels.clear();
-  }
-  return {"part", "", parameters};
-}
 
 class LandscapeTest : public testing::Test {
  protected:

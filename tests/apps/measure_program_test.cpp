@@ -91,6 +91,35 @@ TEST_F(MeasureProgram, ScriptTellsAWrongKernelFromABrokenCheck) {
   EXPECT_EQ(script(5).first, 5);
 }
 
+/// A landscape that differs makes the call fail; the measurement is made all the same.
+TEST_F(MeasureProgram, ScriptTellsALandscapeThatDiffers) {
+  const auto script = [&](int landscape_exit) {
+    const std::string program =
+        write("fake.sh", "#!/bin/sh\ncase $1 in --check) exit 0;; --landscape) exit " + std::to_string(landscape_exit) +
+                             ";; esac\necho '4 tasks measured'\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    return shell(kScript + "--program " + program + " " + file("out"));
+  };
+  EXPECT_EQ(script(0).first, 0);
+  const auto [exit_code, text] = script(3);
+  EXPECT_EQ(exit_code, 1);
+  EXPECT_THAT(text, HasSubstr("4 tasks measured"));
+  EXPECT_THAT(text, HasSubstr("the landscape on the device is not the host's"));
+}
+
+TEST_F(MeasureProgram, LandscapeWithoutDeviceLeavesNothing) {
+  const auto [exit_code, text] = shell(kProgram + "--landscape --budget-s 1 " + file("l.jsonl"));
+  if (exit_code == 0) {
+    EXPECT_THAT(text, HasSubstr(" answers compared, 0 differ"));
+    EXPECT_THAT(shell(kProgram + "--landscape " + file("l.jsonl")).second, HasSubstr("done before"));
+    return;
+  }
+  EXPECT_EQ(exit_code, 5) << text;
+  EXPECT_EQ(count(text, "\n"), 1U) << text;
+  EXPECT_FALSE(std::filesystem::exists(file("l.jsonl")));
+  EXPECT_EQ(shell(kProgram + "--landscape --check").first, 2);
+}
+
 /// Tasks that failed make the call fail, by name; the folder keeps the rest.
 TEST_F(MeasureProgram, ScriptFailsWhenATaskFailed) {
   const std::string program = write("fake.sh",

@@ -5,7 +5,9 @@
 #include <sstream>
 
 #include "apps/app_fixture.h"
+#include "hindsight/core/files.h"
 #include "hindsight/log/query.h"
+#include "hindsight/measure/run.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -99,7 +101,6 @@ TEST_F(OptimumVerb, ALandscapeGivesProposalsTheirRankAndRegret) {
   expect_one_line_error(hindsight({"propose", "--workload", "m6", "--simulate", "--landscape", landscape}), 4,
                         "another space");
   expect_one_line_error(hindsight({"propose", "--workload", "m6", "--landscape", landscape}), 2, "--simulate");
-  expect_one_line_error(optimum({"--all", "--workloads", "m6"}), 2, "--out");
   expect_one_line_error(optimum({"--out", landscape, "--workloads", "m6"}), 2, "--all");
   if (hindsight({"doctor", "--json"}).out.find("libtorch") == std::string::npos) GTEST_SKIP() << "without LibTorch";
   const std::string log = file("tiny.sqlite"), model = file("tiny.safetensors");
@@ -127,6 +128,46 @@ TEST_F(OptimumVerb, ALandscapeGivesProposalsTheirRankAndRegret) {
     EXPECT_EQ(rank.at("better") == 0, rank.at("regret") == 1);
   }
   EXPECT_GE(ranked, 1U);
+}
+
+TEST_F(OptimumVerb, SurveysASpaceWithoutAFile) {
+  const std::vector<std::string> words{"--all", "--space", "tiny", "--workloads", "m6,unet", "--max", "area_mm2=20"};
+  std::vector<std::string> json_words = words;
+  json_words.emplace_back("--json");
+  const Json survey = Json::parse(optimum(json_words).out);
+  EXPECT_EQ(survey.at("designs"), 384);
+  const Json& rows = survey.at("workloads");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows.at(2).at("name"), "geomean");
+  EXPECT_EQ(rows.at(2).at("designs"), survey.at("runnable"));
+  const Json found =
+      Json::parse(optimum({"--space", "tiny", "--workloads", "m6,unet", "--max", "area_mm2=20", "--json"}).out);
+  EXPECT_EQ(rows.at(2).at("best_s"), found.at("designs").at(0).at("value"));
+  const Outcome text = optimum(words);
+  EXPECT_THAT(text.out, HasSubstr("of 384 designs can be built"));
+  EXPECT_THAT(text.out, HasSubstr("best of unet: pes_x="));
+  expect_one_line_error(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--objective", "edp"}), 2, "--out");
+}
+
+TEST_F(OptimumVerb, ComputesOnADeviceWhatTheHostDoes) {
+  const std::string host = file("host.landscape"), device = file("device.landscape");
+  const std::vector<std::string> words{"--all", "--space", "tiny", "--workloads", "m6,unet", "--objective", "edp"};
+  const auto on = [&](const std::string& who, const std::string& out) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), {"--device", who, "--out", out});
+    return optimum(all);
+  };
+  EXPECT_EQ(on("cpu", host).exit_code, 0);
+  const Outcome cuda = on("cuda", device);
+  if (const measure::Availability here = measure::availability(); here.devices.empty()) {
+    expect_one_line_error(cuda, 5, here.problem);
+    EXPECT_FALSE(std::filesystem::exists(device));
+  } else {
+    EXPECT_EQ(cuda.exit_code, 0) << cuda.err;
+    EXPECT_EQ(read_file(device), read_file(host));
+  }
+  expect_one_line_error(on("gpu", device), 2, "Devices: cpu, cuda");
+  expect_one_line_error(optimum({"--workloads", "m6", "--device", "cuda"}), 2, "--all");
 }
 
 TEST_F(OptimumVerb, TheFrontOfASmallSpace) {

@@ -49,8 +49,9 @@ struct ChipRates {
 /// Equation: (min(reads, granule) + min(writes, granule)) / DRAM bytes per cycle.
 [[nodiscard]] constexpr double granule_cycles(const Traffic& traffic, const ChipRates& rates) {
   const double read_bytes = traffic.dram_read_weight_bytes + traffic.dram_read_input_bytes;
+  const double granule_bytes = kDmaGranuleBytes;  // a local copy: device code cannot address the constant
   return bandwidth_cycles(
-      std::min(read_bytes, kDmaGranuleBytes) + std::min(traffic.dram_write_output_bytes, kDmaGranuleBytes),
+      std::min(read_bytes, granule_bytes) + std::min(traffic.dram_write_output_bytes, granule_bytes),
       rates.dram_bytes_per_cycle);
 }
 

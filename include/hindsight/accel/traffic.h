@@ -149,7 +149,8 @@ struct PeMemoryLoad {
 
 /// Bytes per cycle that one PE memory moves: one port per bank, as many banks as the crossbar reaches.
 [[nodiscard]] constexpr double pe_memory_bytes_per_cycle(double pe_memory_bytes) {
-  const double banks = std::clamp(pe_memory_bytes / kPeMemoryBankBytes, 1.0, kPeMemoryMaxBanks);
+  const double most_banks = kPeMemoryMaxBanks;  // a local copy: std::clamp takes its address
+  const double banks = std::clamp(pe_memory_bytes / kPeMemoryBankBytes, 1.0, most_banks);
   return banks * kPeMemoryBankPortBytes;
 }
 

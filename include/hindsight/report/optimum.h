@@ -20,4 +20,9 @@ namespace hindsight::report {
 [[nodiscard]] std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file);
 [[nodiscard]] std::string landscape_json(const accel::optimum::LandscapeSummary& summary, const std::string& file);
 
+/// A survey: how many designs run each workload, the best of them, and how the others compare with it.
+[[nodiscard]] std::string survey_text(const space::DesignSpace& space, const accel::optimum::LandscapeSurvey& survey,
+                                      int columns);
+[[nodiscard]] std::string survey_json(const space::DesignSpace& space, const accel::optimum::LandscapeSurvey& survey);
+
 }  // namespace hindsight::report

@@ -18,11 +18,6 @@ double least_of(const std::vector<OnChipBytes>& choices, const OnChipBytes& pj) 
 
 }  // namespace
 
-double joules(const OnChipBytes& bytes, const OnChipBytes& pj) {
-  return units::kPico * (bytes.noc_hops * pj.noc_hops + bytes.core_read * pj.core_read +
-                         bytes.core_write * pj.core_write + bytes.pe_read * pj.pe_read + bytes.pe_write * pj.pe_write);
-}
-
 ChipFacts priced_chip(const Core& core, const Prices& prices) {
   ChipFacts chip = core.chip;
   chip.parameter_memory.read_pj_per_byte = prices.parameter_read_pj;

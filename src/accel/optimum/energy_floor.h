@@ -9,9 +9,6 @@
 
 namespace hindsight::accel::optimum {
 
-/// Joules of these bytes at these prices, pJ per byte.
-[[nodiscard]] double joules(const OnChipBytes& bytes, const OnChipBytes& pj);
-
 /// Energies of one byte on the chip of `core`, pJ.
 struct BytePrices {
   OnChipBytes pj;

@@ -1,6 +1,11 @@
 /// Every chip of a question that passes the hardware's checks and the limits on facts, in the order of the axes.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "accel/optimum/chips.h"
 
 namespace hindsight::accel::optimum {
@@ -35,6 +40,43 @@ void for_each_pair(const Axes& axes, const Chips& chips, const Group& group, con
       visit(point, chips.bandwidths(group, core, point));
     }
   }
+}
+
+/// A chip but for its bandwidth, parameter and instruction memory.
+struct BuildableChip {
+  Point point{};
+  Core core;
+  std::uint16_t bandwidths = 0;  ///< the first levels that are allowed; at least one
+};
+
+/// The chips of one group that can be built.
+struct GroupChips {
+  std::vector<BuildableChip> chips;
+  std::vector<std::uint16_t> allowed;  ///< bandwidths by chip, parameter and instruction memory
+  std::size_t pairs = 0;               ///< of parameter and instruction memory
+  [[nodiscard]] std::span<const std::uint16_t> allowed_of(std::size_t chip) const {
+    return std::span(allowed).subspan(chip * pairs, pairs);
+  }
+};
+
+/// All chips of a group that can be built, into `found`, whose memory is used again.
+inline void list_chips(const Axes& axes, const Chips& chips, const Group& group, GroupChips& found) {
+  found.chips.clear();
+  found.allowed.clear();
+  found.pairs = axes.size(Role::parameter) * axes.size(Role::instruction);
+  for_each_core(axes, chips, group, [&](const Point& point, const Core& core) {
+    const std::size_t before = found.allowed.size();
+    std::uint16_t bandwidths = 0;
+    for_each_pair(axes, chips, group, core, point, [&](const Point&, std::size_t count) {
+      found.allowed.push_back(static_cast<std::uint16_t>(count));
+      bandwidths = std::max(bandwidths, found.allowed.back());
+    });
+    if (bandwidths > 0) {
+      found.chips.push_back({.point = point, .core = core, .bandwidths = bandwidths});
+    } else {
+      found.allowed.resize(before);
+    }
+  });
 }
 
 }  // namespace hindsight::accel::optimum

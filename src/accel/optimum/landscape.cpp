@@ -1,19 +1,14 @@
-/// Makes a landscape: groups on threads, records in the order of the groups.
+/// Landscapes and surveys: what a question may be, what is made of it, and the file.
 #include "hindsight/accel/optimum/landscape.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <memory>
-#include <numeric>
 #include <optional>
-#include <span>
 
-#include "accel/optimum/enumeration.h"
 #include "accel/optimum/landscape_format.h"
-#include "accel/optimum/sites.h"
+#include "accel/optimum/making.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
@@ -23,8 +18,6 @@
 namespace hindsight::accel::optimum {
 namespace {
 
-constexpr std::size_t kGroupsPerBatch = 64;  ///< [chosen] between looks at the clock and Ctrl-C: about 0.1 s
-
 void require_valid(const Question& question, const Axes& axes) {
   for (const Limit& limit : question.limits) {
     if (limit.metric->known_before_evaluation()) continue;
@@ -32,12 +25,6 @@ void require_valid(const Question& question, const Axes& axes) {
                 fmt::format("--max {}: a landscape holds every design that can be built; limits of what networks cost "
                             "belong to the questions that are asked of it",
                             limit.metric->name));
-  }
-  const auto restricted = [](const auto& levels) { return !levels.empty(); };
-  if (std::any_of(question.allowed.begin(), question.allowed.end(), restricted)) {
-    throw Error(ErrorKind::usage,
-                "--set, --min, --max of a parameter: a landscape is of a whole space. Write the "
-                "restricted space to a file and name it with --space?");
   }
   constexpr std::size_t kMostLevels = 255;
   for (const Role role : {Role::parameter, Role::instruction}) {
@@ -50,192 +37,123 @@ void require_valid(const Question& question, const Axes& axes) {
   }
 }
 
-/// What one thread needs of its own.
-struct Worker {
-  Layers layers;
-  Sites sites;
-  std::vector<BuildableChip> chips;  ///< of one group
-  std::vector<std::size_t> allowed;  ///< bandwidths by chip, parameter and instruction memory
-  LandscapeSummary summary;
-  Worker(const Question& question, const Axes& axes, LandscapeMetrics metrics)
-      : layers(question.networks), sites(axes, layers, metrics) {}
+void require_whole(const Question& question) {
+  const auto restricted = [](const auto& levels) { return !levels.empty(); };
+  if (std::any_of(question.allowed.begin(), question.allowed.end(), restricted)) {
+    throw Error(ErrorKind::usage,
+                "--set, --min, --max of a parameter: a landscape is of a whole space. Write the "
+                "restricted space to a file and name it with --space?");
+  }
+}
+
+void require_latency(const Question& question) {
+  const Goal& goal = question.goal;
+  if (goal.latency == 1 && goal.energy == 0 && goal.area == 0 && goal.peak_power == 0) return;
+  throw Error(ErrorKind::usage,
+              "--objective: a survey of all designs counts latencies. Leave it out, or name the file of "
+              "a landscape with --out");
+}
+
+/// Bytes of the records, counted before anything is mapped; nothing when the watch ended it. Error{usage} where they
+/// would not fit a file.
+std::optional<std::uint64_t> bytes_of_records(const Making& making) {
+  const RecordBytes counted = count_record_bytes(making, kMostLandscapeBytes);
+  if (counted.bytes > kMostLandscapeBytes) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--out: the landscape of space '{}' is larger than {} GiB ({} of its {} groups of PEs, cores and "
+                    "lanes fill it). Tighten --max area_mm2 or peak_power_w, name fewer workloads, or leave --out "
+                    "away: the survey of all designs needs no file",
+                    making.question.space->name(), kMostLandscapeBytes >> 30U, with_commas(counted.groups),
+                    with_commas(making.axes.groups())));
+  }
+  return counted.groups == making.axes.groups() ? std::optional(counted.bytes) : std::nullopt;
+}
+
+/// A question with what a landscape needs of it.
+struct Landscaped {
+  Axes axes;
+  LandscapeIdentity identity;
+  Chips chips;
+  Landscaped(const Question& question, LandscapeMetrics metrics)
+      : axes(question),
+        identity(identity_of(question, metrics)),
+        chips(axes, *question.technology,
+              {.area_mm2 = identity.area_limit_mm2, .peak_power_w = identity.peak_power_limit_w}) {}
 };
 
-/// All chips of a group that can be built.
-void list_chips(const Axes& axes, const Chips& chips, const Group& group, Worker& worker) {
-  worker.chips.clear();
-  worker.allowed.clear();
-  for_each_core(axes, chips, group, [&](const Point& point, const Core& core) {
-    const std::size_t before = worker.allowed.size();
-    std::size_t bandwidths = 0;
-    for_each_pair(axes, chips, group, core, point, [&](const Point&, std::size_t count) {
-      worker.allowed.push_back(count);
-      bandwidths = std::max(bandwidths, count);
-    });
-    if (bandwidths > 0) {
-      worker.chips.push_back({.point = point, .core = core, .bandwidths = bandwidths});
-    } else {
-      worker.allowed.resize(before);
-    }
-  });
+/// One line of a survey; `networks`: whose latencies were tallied. Error{failure} when the best is not what `evaluate`
+/// says, which an engine that computes wrongly would cause.
+SurveyRow row_of(const LatencyTally& tally, const std::vector<const workload::Network*>& networks,
+                 const Making& making) {
+  SurveyRow row{.name = {}, .designs = tally.designs(), .best_s = tally.best_s(), .best = {}, .quantiles_s = {}};
+  if (row.designs == 0) return row;
+  row.within_tenth = tally.designs_up_to(row.best_s * 1.1);
+  for (const double share : kSurveyShares) row.quantiles_s.push_back(tally.quantile_s(share));
+  row.best = making.axes.design(tally.best());
+  const ChipFacts chip = making.chips.exact(tally.best());
+  std::vector<double> each;
+  for (const workload::Network* network : networks) {
+    const Evaluation evaluation = evaluate(chip, network->gemms(), Depth::stop_at_hardware);
+    if (evaluation.feasible()) each.push_back(evaluation.metrics->latency_s);
+  }
+  if (each.size() == networks.size() &&
+      aggregate_value(each, making.question.aggregate, making.question.weights) == row.best_s) {
+    return row;
+  }
+  throw Error(ErrorKind::failure, fmt::format("the survey found {} s for a design that the model evaluates otherwise: "
+                                              "what computed it does not compute as the host does. Leave --device out?",
+                                              shortest(row.best_s)));
 }
-
-/// Writes one chip at one bandwidth and counts its designs.
-void put_sites(std::string& bytes, std::span<const Site> sites, const Axes& axes, LandscapeMetrics metrics,
-               std::span<const std::size_t> allowed, std::size_t bandwidth, LandscapeSummary& summary) {
-  ++summary.chips;
-  const std::size_t instructions = axes.size(Role::instruction);
-  std::size_t least_parameter = 0, least_instruction = 0;
-  for (const Site& site : sites) {
-    put(bytes, site, metrics);
-    least_parameter = std::max<std::size_t>(least_parameter, site.parameter);
-    least_instruction = std::max<std::size_t>(least_instruction, site.instruction);
-    if (!std::isfinite(site.latency_s)) least_parameter = allowed.size();
-  }
-  for (std::size_t p = least_parameter; p < axes.size(Role::parameter); ++p) {
-    for (std::size_t i = least_instruction; i < instructions; ++i) {
-      summary.runnable += allowed[p * instructions + i] > bandwidth ? 1 : 0;
-    }
-  }
-}
-
-/// Appends the records of one group.
-void put_group(std::string& bytes, std::uint64_t number, const Axes& axes, const Chips& chips, LandscapeMetrics metrics,
-               Worker& worker) {
-  const auto group = chips.group(axes.group_point(number));
-  if (!group) return;
-  list_chips(axes, chips, *group, worker);
-  if (worker.chips.empty()) return;
-  worker.layers.forget_if_full();
-  worker.sites.visit(*group, worker.chips);
-  const std::size_t pairs = axes.size(Role::parameter) * axes.size(Role::instruction);
-  for (std::size_t c = 0; c < worker.chips.size(); ++c) {
-    const auto& [point, core, bandwidths] = worker.chips[c];
-    const auto allowed = std::span(worker.allowed).subspan(c * pairs, pairs);
-    worker.summary.buildable += std::accumulate(allowed.begin(), allowed.end(), std::uint64_t{0});
-    put(bytes, ChipRecord{.group = static_cast<std::uint32_t>(number),
-                          .pe_memory = at(point, Role::pe_memory),
-                          .core_memory = at(point, Role::core_memory),
-                          .activation = at(point, Role::activation),
-                          .bandwidths = static_cast<std::uint16_t>(bandwidths)});
-    for (std::size_t b = 0; b < bandwidths; ++b) {
-      put_sites(bytes, worker.sites.of(c, b), axes, metrics, allowed, b, worker.summary);
-    }
-  }
-}
-
-/// Bytes of the records of one group.
-std::uint64_t bytes_of_group(std::uint64_t number, const Axes& axes, const Chips& chips, LandscapeMetrics metrics,
-                             Worker& worker) {
-  const auto group = chips.group(axes.group_point(number));
-  if (!group) return 0;
-  list_chips(axes, chips, *group, worker);
-  const std::size_t bytes_per_bandwidth = worker.layers.applications().size() * site_bytes(metrics);
-  std::uint64_t bytes = worker.chips.size() * ChipRecord::kBytes;
-  for (const BuildableChip& chip : worker.chips) bytes += chip.bandwidths * bytes_per_bandwidth;
-  return bytes;
-}
-
-/// Goes over all groups twice: counts bytes, so that nothing is held twice, then fills them.
-class Writer {
- public:
-  Writer(const Question& question, const Axes& axes, const LandscapeOptions& options, const Watch& watch)
-      : axes_(axes),
-        metrics_(options.metrics),
-        watch_(watch),
-        identity_(identity_of(question, options.metrics)),
-        chips_(axes, *question.technology,
-               {.area_mm2 = identity_.area_limit_mm2, .peak_power_w = identity_.peak_power_limit_w}) {
-    const unsigned threads = resolve_threads(options.threads);
-    for (unsigned t = 0; t < threads; ++t) workers_.push_back(std::make_unique<Worker>(question, axes, metrics_));
-  }
-
-  LandscapeSummary write(const std::filesystem::path& file) {
-    LandscapeSummary summary{.designs = axes_.designs()};
-    const std::optional<std::uint64_t> bytes = count();
-    std::string content;
-    summary.interrupted = !bytes || !fill(content, *bytes);
-    if (summary.interrupted) return summary;
-    for (const auto& worker : workers_) {
-      summary.buildable += worker->summary.buildable;
-      summary.runnable += worker->summary.runnable;
-      summary.chips += worker->summary.chips;
-      summary.mappings += worker->sites.mappings();
-    }
-    workers_.clear();
-    write_file_atomically(file, content);
-    return summary;
-  }
-
- private:
-  /// Calls work(place in the batch, group, worker) for every group of a batch, on threads, then done(groups). False:
-  /// the watch ended it. `settled`: designs per group, for the watch.
-  template <class Work, class Done>
-  bool for_each_batch(std::uint64_t settled, const Work& work, const Done& done) {
-    for (std::uint64_t first = 0; first < axes_.groups(); first += kGroupsPerBatch) {
-      if (watch_ && !watch_({.settled = first * settled, .designs = axes_.designs()})) return false;
-      const auto groups = static_cast<std::size_t>(std::min<std::uint64_t>(kGroupsPerBatch, axes_.groups() - first));
-      const auto threads = static_cast<unsigned>(workers_.size());
-      parallel_for(groups, 1, threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
-        for (std::size_t i = begin; i < end; ++i) work(i, first + i, *workers_[worker]);
-      });
-      done(groups);
-    }
-    return true;
-  }
-
-  /// Bytes of all records.
-  std::optional<std::uint64_t> count() {
-    std::array<std::uint64_t, kGroupsPerBatch> bytes{};
-    std::uint64_t sum = 0;
-    const bool whole = for_each_batch(
-        0,
-        [&](std::size_t i, std::uint64_t group, Worker& worker) {
-          bytes[i] = bytes_of_group(group, axes_, chips_, metrics_, worker);
-        },
-        [&](std::size_t groups) { sum = std::accumulate(bytes.begin(), bytes.begin() + groups, sum); });
-    return whole ? std::optional(sum) : std::nullopt;
-  }
-
-  /// The whole file.
-  bool fill(std::string& content, std::uint64_t bytes) {
-    const std::string no_checksum(sha256_hex("").size(), '0');
-    content = header_text(identity_, bytes, no_checksum);
-    const std::size_t start = content.size();
-    content.reserve(start + bytes);
-    HINDSIGHT_EXPECT(axes_.groups() > 0);
-    std::array<std::string, kGroupsPerBatch> parts;
-    const bool whole = for_each_batch(
-        axes_.designs() / axes_.groups(),
-        [&](std::size_t i, std::uint64_t group, Worker& worker) {
-          parts[i].clear();
-          put_group(parts[i], group, axes_, chips_, metrics_, worker);
-        },
-        [&](std::size_t groups) {
-          for (std::size_t i = 0; i < groups; ++i) content += parts[i];
-        });
-    if (!whole) return false;
-    HINDSIGHT_EXPECT(content.size() == start + bytes);
-    content.replace(0, start, header_text(identity_, bytes, sha256_hex(std::string_view(content).substr(start))));
-    return true;
-  }
-
-  const Axes& axes_;
-  LandscapeMetrics metrics_;
-  const Watch& watch_;
-  LandscapeIdentity identity_;
-  Chips chips_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-};
 
 }  // namespace
 
 LandscapeSummary write_landscape(const Question& question, const std::filesystem::path& file,
                                  const LandscapeOptions& options, const Watch& watch) {
   HINDSIGHT_EXPECT(question.space != nullptr && question.technology != nullptr && !question.networks.empty());
-  const Axes axes(question);
-  require_valid(question, axes);
-  return Writer(question, axes, options, watch).write(file);
+  const Landscaped about(question, options.metrics);
+  require_valid(question, about.axes);
+  require_whole(question);
+  Making making{.question = question,
+                .axes = about.axes,
+                .chips = about.chips,
+                .metrics = options.metrics,
+                .keeps = Keeps::records,
+                .threads = resolve_threads(options.threads),
+                .watch = watch};
+  const std::optional<std::uint64_t> bytes = bytes_of_records(making);
+  if (!bytes) return {.designs = about.axes.designs(), .interrupted = true};
+  // The header goes before the records in the same memory: nothing is held twice.
+  const std::string no_checksum(sha256_hex("").size(), '0');
+  making.reserve = *bytes + header_text(about.identity, *bytes, no_checksum).size();
+  Made made = make(making, options.engine);
+  if (made.summary.interrupted) return made.summary;
+  HINDSIGHT_EXPECT(made.records.size() == *bytes);
+  made.records.insert(0, header_text(about.identity, *bytes, sha256_hex(made.records)));
+  write_file_atomically(file, made.records);
+  return made.summary;
+}
+
+LandscapeSurvey survey_landscape(const Question& question, const LandscapeOptions& options, const Watch& watch) {
+  HINDSIGHT_EXPECT(question.space != nullptr && question.technology != nullptr && !question.networks.empty());
+  require_latency(question);
+  const Landscaped about(question, LandscapeMetrics::latency);
+  require_valid(question, about.axes);
+  const Making making{.question = question,
+                      .axes = about.axes,
+                      .chips = about.chips,
+                      .keeps = Keeps::tallies,
+                      .threads = resolve_threads(options.threads),
+                      .watch = watch};
+  const Made made = make(making, options.engine);
+  LandscapeSurvey survey{.summary = made.summary, .rows = {}};
+  if (made.summary.interrupted) return survey;
+  for (std::size_t i = 0; i < made.tallies.size(); ++i) {
+    const bool one = i < question.networks.size();
+    survey.rows.push_back(row_of(made.tallies[i], one ? std::vector{question.networks[i]} : question.networks, making));
+    survey.rows.back().name = one ? question.networks[i]->name() : to_string(question.aggregate);
+  }
+  return survey;
 }
 
 }  // namespace hindsight::accel::optimum

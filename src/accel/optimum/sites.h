@@ -7,18 +7,12 @@
 
 #include "accel/optimum/chips.h"
 #include "accel/optimum/energy_floor.h"
+#include "accel/optimum/enumeration.h"
 #include "accel/optimum/layers.h"
 #include "accel/optimum/mappings.h"
 #include "hindsight/accel/optimum/landscape.h"
 
 namespace hindsight::accel::optimum {
-
-/// A chip but for its bandwidth, parameter and instruction memory.
-struct BuildableChip {
-  Point point{};
-  Core core;
-  std::size_t bandwidths = 0;  ///< the first levels that are allowed; at least one
-};
 
 class Sites {
  public:

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "measure/cuda/device_bench.h"
+#include "measure/cuda/devices.h"
 #include "measure/cuda/gemm_bench.h"
 #include "measure/cuda/kernel_check.h"
 
@@ -19,16 +20,6 @@ std::string toolkit_name() {
   return "CUDA " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
 }
 
-/// Devices found, or the clause that says why none is.
-int count_devices(std::string& problem) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return count;
-  cudaGetLastError();  // later calls must not see it
-  problem = std::string("no CUDA device (") + (status == cudaSuccess ? "none found" : cudaGetErrorString(status)) + ")";
-  return 0;
-}
-
 std::string iso_now() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -36,17 +27,6 @@ std::string iso_now() {
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text.data();
-}
-
-void select_device(int device) {
-  std::string problem;
-  const int count = count_devices(problem);
-  if (count == 0) throw Error(ErrorKind::unavailable, "cannot measure: " + problem + ". Is the NVIDIA driver loaded?");
-  if (device < 0 || device >= count) {
-    throw Error(ErrorKind::usage, "device " + std::to_string(device) + " does not exist. Devices: 0 to " +
-                                      std::to_string(count - 1) + ".");
-  }
-  check(cudaSetDevice(device), "selecting the device");
 }
 
 std::int64_t attribute(cudaDeviceAttr which, int device) {
@@ -148,7 +128,7 @@ GemmRow failed_row(const Task& task, const std::string& reason) {
 class Runner {
  public:
   Runner(int device, const RunOptions& options, bool needs_cublaslt) {
-    select_device(device);
+    select_device(device, "measure");
     check(cudaFree(nullptr), "creating a context");
     std::array<char, 32> bus_id{};
     check(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), device), "asking for the bus address");

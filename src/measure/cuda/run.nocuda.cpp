@@ -2,6 +2,7 @@
 #include "hindsight/measure/run.h"
 
 #include "hindsight/core/error.h"
+#include "hindsight/measure/site_engine.h"
 
 namespace hindsight::measure {
 namespace {
@@ -20,5 +21,11 @@ Availability availability() {
 RunResult run(const std::vector<Task>& /*plan*/, const RunOptions& /*options*/, Sink& /*sink*/) { unavailable(); }
 
 KernelCheck check_kernels(int /*device*/) { unavailable(); }
+
+std::unique_ptr<accel::optimum::SiteEngine> cuda_site_engine(int /*device*/) {
+  throw Error(ErrorKind::unavailable, "this build cannot compute on GPUs: " + availability().problem +
+                                          ". Build with -DHINDSIGHT_CUDA=ON where the CUDA toolkit is installed, or "
+                                          "leave --device cuda out?");
+}
 
 }  // namespace hindsight::measure

@@ -1,4 +1,4 @@
-/// Compiled, not run, where a CUDA compiler is present: the accelerator model must stay usable in device code.
+/// Compiled, not run, where a CUDA compiler is present: the accelerator model stays usable in device code.
 #include "hindsight/accel/network_cost.h"
 
 using hindsight::accel::ChipFacts;

@@ -7,11 +7,14 @@
 /// Valid for: spaces that describe the template. Ignores: nothing.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "hindsight/accel/optimum/optimum.h"
+#include "hindsight/accel/optimum/site_batch.h"
 
 namespace hindsight::accel::optimum {
 
@@ -29,19 +32,13 @@ struct LandscapeIdentity {
   LandscapeMetrics metrics = LandscapeMetrics::latency;
 };
 
-/// Energy of one application in parts that scale with facts of the whole chip, joules with prices of 1.
-struct EnergyParts {
-  double fixed_j = 0;               ///< all that the two memories do not change
-  double parameter_read_bytes = 0;  ///< times pJ per byte
-  double instruction_read_bytes = 0;
-  double noc_hop_bytes = 0;
-};
 /// One application on one chip.
 struct Site {
   double latency_s = 0;        ///< infinity: some layer has no mapping
   std::uint8_t parameter = 0;  ///< first level of the parameter memory that is large enough; the number of levels: none
   std::uint8_t instruction = 0;  ///< likewise
   EnergyParts energy;            ///< with LandscapeMetrics::latency_and_energy
+  friend bool operator==(const Site&, const Site&) = default;
 };
 
 /// Counts of a landscape.
@@ -55,13 +52,39 @@ struct LandscapeSummary {
 };
 struct LandscapeOptions {
   LandscapeMetrics metrics = LandscapeMetrics::latency;
-  unsigned threads = 0;  ///< 0 = all that this process may use
+  unsigned threads = 0;          ///< 0 = all that this process may use
+  SiteEngine* engine = nullptr;  ///< who maps layers; null: the host's own path, which is the reference
 };
+/// [chosen] Bytes of the records of a landscape: they are made, written and read as a whole.
+inline constexpr std::uint64_t kMostLandscapeBytes = std::uint64_t{1} << 30U;
 /// Writes the landscape of the question's space, networks and limits on area and peak power to `file`, whole or not at
-/// all. The bytes do not depend on the number of threads. Error{usage} for limits that need a network, for restricted
-/// levels, and for more than 255 levels of one memory; Error{failure} when the file cannot be written.
+/// all. The bytes depend neither on the number of threads nor on the engine. Error{usage} for limits that need a
+/// network, for restricted levels, for more than 255 levels of one memory, and for more than kMostLandscapeBytes;
+/// Error{failure} when the file cannot be written or the engine stops working.
 LandscapeSummary write_landscape(const Question& question, const std::filesystem::path& file,
                                  const LandscapeOptions& options, const Watch& watch = {});
+
+/// Shares of designs whose latencies a survey tells: one in a million, one in 10,000, one in 100, one in ten, half.
+inline constexpr std::array<double, 5> kSurveyShares{1e-6, 1e-4, 1e-2, 0.1, 0.5};
+
+/// Latencies of one application, or of several aggregated, over all designs that can be built and run it.
+struct SurveyRow {
+  std::string name;                 ///< the application, or the aggregate
+  std::uint64_t designs = 0;        ///< that run it; 0: what follows is empty
+  double best_s = 0;                ///< of `best`, to the last digit of `evaluate`
+  space::Design best;               ///< the first in the order of the landscape when several are equal
+  std::uint64_t within_tenth = 0;   ///< designs at most 1.1 times best_s
+  std::vector<double> quantiles_s;  ///< per kSurveyShares: not exceeded by that share; rounded down by 0.1 % at most
+};
+struct LandscapeSurvey {
+  LandscapeSummary summary;
+  std::vector<SurveyRow> rows;  ///< per application; then, of several, their aggregate. None when interrupted
+};
+/// The latencies of all designs counted, in memory that does not grow with the space: for landscapes that no file
+/// holds. `options.metrics` is not read. Errors as write_landscape(); Error{failure} also when a best design is not
+/// what `evaluate` says.
+[[nodiscard]] LandscapeSurvey survey_landscape(const Question& question, const LandscapeOptions& options,
+                                               const Watch& watch = {});
 
 /// Where a value stands among all designs that meet a question's limits.
 struct Rank {

@@ -166,6 +166,12 @@ struct OnChipBytes {
   }
 };
 
+/// Joules of these bytes at these prices, pJ per byte.
+[[nodiscard]] constexpr double joules(const OnChipBytes& bytes, const OnChipBytes& pj) {
+  return units::kPico * (bytes.noc_hops * pj.noc_hops + bytes.core_read * pj.core_read +
+                         bytes.core_write * pj.core_write + bytes.pe_read * pj.pe_read + bytes.pe_write * pj.pe_write);
+}
+
 /// least_energy: what every mapping on every chip moves, `hops` per byte on the NoC: inputs go in and outputs out once,
 /// every weight is read, every product's activation too.
 ///

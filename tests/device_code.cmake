@@ -1,0 +1,27 @@
+# Compiles SOURCE for a GPU and looks into the code: where the compiler met something that a device cannot do (the address
+# of a constant at namespace scope, say) it says nothing and puts a trap. With BITWISE no multiply may be fused with an add.
+# cmake -DNVCC=... -DSOURCE=... -DINCLUDE=a:b -DOUTPUT=... [-DBITWISE=ON] -P device_code.cmake
+string(REPLACE ":" ";" folders "${INCLUDE}")
+list(TRANSFORM folders PREPEND "-I")
+set(options -std=c++20 --expt-relaxed-constexpr)
+if(BITWISE)
+  list(APPEND options -fmad=false)
+endif()
+execute_process(COMMAND "${NVCC}" ${options} ${folders} -ptx "${SOURCE}" -o "${OUTPUT}" RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "${SOURCE}: does not compile for a device")
+endif()
+file(STRINGS "${OUTPUT}" kernels REGEX "\\.entry ")
+file(STRINGS "${OUTPUT}" mapper REGEX "div\\.rn\\.f64")
+if(NOT kernels OR NOT mapper)
+  message(FATAL_ERROR "${SOURCE}: has no kernel that divides; is the model in it?")
+endif()
+file(STRINGS "${OUTPUT}" traps REGEX "[ \t]trap;")
+if(traps)
+  message(FATAL_ERROR "${SOURCE}: its device code has a trap: something in it cannot run on a device")
+endif()
+# Without a rounding of its own, an instruction may still be fused when the driver compiles for its GPU.
+file(STRINGS "${OUTPUT}" fused REGEX "fma\\.[a-z]+\\.f64|(mul|add|sub)\\.f64")
+if(BITWISE AND fused)
+  message(FATAL_ERROR "${SOURCE}: its device code fuses multiplies with adds, and would round otherwise than the host")
+endif()
