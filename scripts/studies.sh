@@ -23,8 +23,9 @@ Steps, each resumable: what a finished part left in the folder is kept.
                whose best known designs differ: swap.csv, and a Markdown table
   exact        propose --search exact with edge-any: the nine applications and a set at their limits of the area, and
                one application without any: exact.csv, and a table
-  front        propose --pareto latency,energy with edge-any against the exact front: the nine applications within 27
-               mm2, ten proposals each, random designs and the log of seed 1 beside them: front.csv, and a table
+  front        propose --pareto latency,energy against the exact front: edge-any, and a model of the log of seed 1 with
+               energies; the nine applications within 27 mm2, ten proposals each, random designs and that log beside
+               them: front.csv, and a table each
   few          train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
                not trained on, against the models as they are and training from scratch: few.csv, and a table
 
@@ -283,14 +284,14 @@ volume() {
         FROM $1, (SELECT max(latency) AS l, max(energy) AS e FROM exact) WHERE latency < $2 * l) WHERE energy < before)"
 }
 
-# front_of APPLICATION AREA: its line of front.csv. A proposal is dominated when a logged design within the limit is
+# front_of MODEL APPLICATION AREA: its line of front.csv. A proposal is dominated when a logged design within the limit is
 # nowhere worse and somewhere better.
 front_of() {
   local folder k
   folder=$(mktemp -d)
-  hindsight propose --model "$models/edge-any.safetensors" --workload "$1" --max "area_mm2=$2" --pareto latency,energy \
-    --simulate --exact-front --json > "$folder/proposed.json"
-  hindsight optimum --workload "$1" --max "area_mm2=$2" --pareto latency,energy --quiet --json > "$folder/exact.json"
+  hindsight propose --model "$1" --workload "$2" --max "area_mm2=$3" --pareto latency,energy --simulate --exact-front \
+    --json > "$folder/proposed.json"
+  hindsight optimum --workload "$2" --max "area_mm2=$3" --pareto latency,energy --quiet --json > "$folder/exact.json"
   k='$.front.exact.hypervolume'
   sqlite3 nine-1.sqlite "
     CREATE TEMP TABLE j AS SELECT readfile('$folder/proposed.json') AS j;
@@ -301,8 +302,8 @@ front_of() {
     CREATE TEMP TABLE exact AS SELECT value ->> '\$.latency_s' AS latency, value ->> '\$.energy_j' AS energy
                                  FROM json_each(readfile('$folder/exact.json'), '\$.points');
     CREATE TEMP TABLE logged AS SELECT latency_s AS latency, energy_j AS energy FROM evaluations
-      JOIN workloads USING (workload_id) WHERE name = '$1' AND feasible AND area_mm2 <= $2;
-    SELECT printf('%s;%d;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%d;%d;%d', '$1', (SELECT count(*) FROM exact),
+      JOIN workloads USING (workload_id) WHERE name = '$2' AND feasible AND area_mm2 <= $3;
+    SELECT printf('%s;%s;%d;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%d;%d;%d', '$(basename "$1" .safetensors)', '$2', (SELECT count(*) FROM exact),
                   j ->> '${k}[0].proposals', j ->> '${k}[0].as_many_exact', j ->> '${k}[0].random',
                   $(volume logged 1.1) / $(volume exact 1.1),
                   j ->> '${k}[1].proposals', j ->> '${k}[1].as_many_exact', j ->> '${k}[1].random',
@@ -313,22 +314,34 @@ front_of() {
   rm -rf "$folder"
 }
 
-step_front() {
-  local task application area optimum
-  log_of_nine 1
-  touch front.csv
-  while IFS=';' read -r task application area optimum; do
-    grep -q "^$application;" front.csv || front_of "$application" "$area" >> front.csv
-  done < <(grep '^single/' "$optima")
+# front_table MODEL: its lines of front.csv in Markdown.
+front_table() {
+  echo "Proposals of $1:"
   echo "| application | points of the exact front | proposals | as many exact points | random designs | all of the log |" \
     "below 2 times: proposals | as many | random | log | infeasible | dominated by the log |"
   echo "|:---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
-  awk -F';' '{ printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %d of %d | %d |\n", $1, $2, $3, $4, $5, $6, $7, $8,
-                      $9, $10, $12, $11, $13
-               for (i = 3; i <= 10; ++i) mean[i] += $i / 9
-               all += $11; bad += $12; beaten += $13 }
-             END { printf "| mean | | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %d of %d | %d |\n", mean[3], mean[4],
-                          mean[5], mean[6], mean[7], mean[8], mean[9], mean[10], bad, all, beaten }' front.csv
+  awk -F';' -v model="$1" '
+    $1 == model { printf "| %s | %d", $2, $3
+                  for (i = 4; i <= 11; ++i) { printf " | %s", $i; mean[i] += $i / 9 }
+                  printf " | %d of %d | %d |\n", $13, $12, $14
+                  all += $12; bad += $13; beaten += $14 }
+    END { printf "| mean | "
+          for (i = 4; i <= 11; ++i) printf " | %.3f", mean[i]
+          printf " | %d of %d | %d |\n\n", bad, all, beaten }' front.csv
+}
+
+step_front() {
+  local task application area optimum model
+  log_of_nine 1
+  train nine-1.sqlite nine-1-energy.safetensors --constraint energy_j --quiet
+  touch front.csv
+  for model in "$models/edge-any.safetensors" nine-1-energy.safetensors; do
+    while IFS=';' read -r task application area optimum; do
+      grep -q "^$(basename "$model" .safetensors);$application;" front.csv ||
+        front_of "$model" "$application" "$area" >> front.csv
+    done < <(grep '^single/' "$optima")
+    front_table "$(basename "$model" .safetensors)"
+  done
 }
 
 step_accuracy() {
