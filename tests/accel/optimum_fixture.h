@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hindsight/accel/optimum/optimum.h"
+#include "hindsight/accel/spatial.h"
 #include "hindsight/core/random.h"
 #include "hindsight/workload/network.h"
 
@@ -27,6 +29,13 @@ inline const Inputs& inputs() {
   static const Inputs shared;
   return shared;
 }
+
+/// A layer on two designs, the second with one larger memory.
+struct GrownMemory {
+  LayerShape layer;
+  AcceleratorConfig less, more;
+  std::string memory;  ///< the parameter that grew
+};
 
 /// A source of random numbers.
 class Dice {
@@ -52,6 +61,19 @@ class Dice {
       if (one.size() > 1) one.erase(one.begin() + static_cast<std::ptrdiff_t>(below(one.size())));
     }
     return allowed;
+  }
+
+  /// The memories take turns with `n`; nothing where the design has the largest.
+  [[nodiscard]] std::optional<GrownMemory> grown_memory(std::size_t n) {
+    space::Design drawn = design();
+    const AcceleratorConfig less = inputs().binding.bind(inputs().space, drawn);
+    const auto& gemms = network().gemms();
+    const LayerShape layer = layer_shape(gemms[below(gemms.size())]);
+    const char* const names[] = {"pe_memory_bytes", "core_memory_bytes", "activation_memory_entries"};
+    const std::size_t axis = inputs().space.index_of(names[n % 3]);
+    if (drawn.levels[axis] + 1U >= inputs().space.parameters()[axis].level_count()) return std::nullopt;
+    ++drawn.levels[axis];
+    return GrownMemory{layer, less, inputs().binding.bind(inputs().space, drawn), names[n % 3]};
   }
 
  private:

@@ -45,15 +45,9 @@ TEST(OptimumMapper, LargerMemoriesSpoilNoMapping) {
   Dice dice("larger memories");
   std::size_t compared = 0, faster = 0, fewer_bytes = 0;
   for (std::size_t n = 0; n < kCases; ++n) {
-    space::Design design = dice.design();
-    const AcceleratorConfig less = inputs().binding.bind(inputs().space, design);
-    const auto& gemms = dice.network().gemms();
-    const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
-    const char* const names[] = {"pe_memory_bytes", "core_memory_bytes", "activation_memory_entries"};
-    const std::size_t axis = inputs().space.index_of(names[n % 3]);
-    if (design.levels[axis] + 1U >= inputs().space.parameters()[axis].level_count()) continue;
-    ++design.levels[axis];
-    const AcceleratorConfig more = inputs().binding.bind(inputs().space, design);
+    const auto grown = dice.grown_memory(n);
+    if (!grown) continue;
+    const auto& [layer, less, more, memory_name] = *grown;
     const double lane_bytes = smallest_weight_tile_bytes(layer, less.compute_lanes, less.macs_per_lane);
     if (lane_bytes > working_memory(less).weight_tile_bytes) continue;
     const Residency residency{.weights_cached_frac = dice.below(2) == 1 ? 1.0 : 0.0};
@@ -78,8 +72,8 @@ TEST(OptimumMapper, LargerMemoriesSpoilNoMapping) {
           return mapper_detail::judge(asked, pe, core, lanes, plan, floor_cycles);
         };
         const mapper_detail::Judged before = judged_on(less), after = judged_on(more);
-        ASSERT_LE(after.cycles, before.cycles) << names[n % 3];
-        ASSERT_LE(after.noc_bytes, before.noc_bytes) << names[n % 3];
+        ASSERT_LE(after.cycles, before.cycles) << memory_name;
+        ASSERT_LE(after.noc_bytes, before.noc_bytes) << memory_name;
         ++compared;
         faster += after.cycles < before.cycles ? 1 : 0;
         fewer_bytes += after.noc_bytes < before.noc_bytes ? 1 : 0;

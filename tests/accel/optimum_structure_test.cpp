@@ -82,17 +82,11 @@ TEST(OptimumStructure, OnChipCyclesFallWithMemoriesAndCaching) {
   Dice dice("on-chip cycles fall");
   std::size_t compared = 0;
   for (std::size_t n = 0; n < 4 * kCases; ++n) {
-    space::Design design = dice.design();
-    const AcceleratorConfig less = inputs().binding.bind(inputs().space, design);
-    const auto& gemms = dice.network().gemms();
-    const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
-    const char* const names[] = {"pe_memory_bytes", "core_memory_bytes", "activation_memory_entries"};
-    const std::size_t axis = inputs().space.index_of(names[n % 3]);
-    if (design.levels[axis] + 1U >= inputs().space.parameters()[axis].level_count()) continue;
-    ++design.levels[axis];
-    const AcceleratorConfig more = inputs().binding.bind(inputs().space, design);
+    const auto grown = dice.grown_memory(n);
+    if (!grown) continue;
+    const auto& [layer, less, more, memory_name] = *grown;
     for (const bool cached : {false, true}) {
-      ASSERT_LE(on_chip_cycles(layer, more, cached), on_chip_cycles(layer, less, cached)) << names[n % 3];
+      ASSERT_LE(on_chip_cycles(layer, more, cached), on_chip_cycles(layer, less, cached)) << memory_name;
     }
     ASSERT_LE(on_chip_cycles(layer, less, true), on_chip_cycles(layer, less, false));
     ++compared;
