@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "file_roles.h"
 #include "hindsight/check/offline.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/offline.h"
 #include "output.h"
@@ -89,8 +91,18 @@ int run(const BenchOfflineOptions& options, const Provenance& provenance) {
   FileRoles().reads("--results", options.results).reads("--landscape", options.landscape).require_usable();
   const check::OfflineOptions resolved = make_options(options, provenance);
   install_interrupt_handlers();
+  std::optional<accel::optimum::Landscape> landscape;  // read first: a study takes hours
+  if (!options.landscape.empty()) {
+    landscape = check::read_study_landscape(options.landscape, resolved.tasks, resolved.technology);
+  }
   check::OfflineStudy study = check::run_offline(resolved);
-  check::add_truth(study, resolved.technology, options.landscape);
+  check::add_truth(study, resolved.technology, landscape ? &*landscape : nullptr);
+  if (study.left_out > 0 && !options.quiet) {
+    remark(
+        fmt::format("{} of the file not shown: of other tasks, methods, seeds (--seeds), --samples, or settings of "
+                    "the recipe",
+                    counted(study.left_out, "result")));
+  }
   const std::string markdown = report::offline_markdown(study);
   if (!options.out.empty()) {
     write_file_atomically(resolved.folder / "results.md", markdown);

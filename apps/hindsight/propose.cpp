@@ -145,8 +145,7 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
   progress.finish();
   show(options, proposals);
   if (record) finish(*record, proposals);
-  const bool interrupted = proposals.result.solution.termination == optimize::Termination::interrupted;
-  return interrupted ? exit_code(ErrorKind::interrupted) : 0;
+  return proposals.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 
 }  // namespace

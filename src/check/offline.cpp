@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/dataset/network_context.h"
@@ -264,6 +265,19 @@ std::string summary_line(const OfflineResult& result) {
                      duration_text(result.seconds));
 }
 
+/// A file that has none of the cells asked for.
+[[noreturn]] void refuse_to_show(const OfflineOptions& options, const std::vector<OfflineResult>& stored) {
+  const std::string file = printable(options.results.string());
+  if (stored.empty()) throw Error(ErrorKind::usage, fmt::format("{}: holds no result", file));
+  const OfflineResult& first = stored.front();
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: none of its {} is of the tasks, methods, seeds, samples and settings asked for. The first "
+                  "is {} of {}, seed {}, with --samples {}. Name what it was run with (--samples, --seeds, "
+                  "--tasks, --methods, --recipe, --set, --pessimism)?",
+                  file, counted(stored.size(), "result"), first.task, first.method, first.seed, first.samples));
+}
+
 }  // namespace
 
 OfflineStudy run_offline(const OfflineOptions& options) {
@@ -312,7 +326,11 @@ OfflineStudy run_offline(const OfflineOptions& options) {
       }
     }
   }
-  if (shown_only) result.cells = result.results.size();
+  if (shown_only) {
+    if (result.results.empty()) refuse_to_show(options, stored);
+    result.cells = result.results.size();
+    result.left_out = stored.size() - result.results.size();
+  }
   return result;
 }
 

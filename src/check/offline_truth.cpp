@@ -1,8 +1,12 @@
 /// Optima and ranks of the offline study's proposals.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-#include <memory>
+#include <optional>
 
+#include "check/task_question.h"
+#include "hindsight/accel/optimum/structure.h"
 #include "hindsight/check/offline.h"
 #include "hindsight/check/optima.h"
 #include "hindsight/core/error.h"
@@ -12,9 +16,7 @@
 namespace hindsight::check {
 namespace {
 
-constexpr const char* kSpace = "edge";
 constexpr const char* kReference = "data/reference/optima.csv";
-constexpr const char* kObjective = "latency_s";
 
 bool go_on(const accel::optimum::Standing&) { return !interrupt_requested(); }
 
@@ -28,33 +30,42 @@ std::vector<TaskOptimum> shipped_optima(const accel::Technology& technology) {
   return {};
 }
 
-double optimum_of(const OfflineTask& task, const std::vector<TaskOptimum>& shipped,
-                  const accel::Technology& technology) {
+/// Nothing when no design is within the task's limit.
+std::optional<double> optimum_of(const OfflineTask& task, const std::vector<TaskOptimum>& shipped,
+                                 const accel::Technology& technology) {
   const auto same = [&](const TaskOptimum& one) {
-    return one.objective == kObjective && one.task.name == task.name && one.task.apply == task.apply &&
+    return one.objective == optima_objectives().front() && one.task.name == task.name && one.task.apply == task.apply &&
            one.task.area_limit_mm2 == task.area_limit_mm2;
   };
   const auto found = std::find_if(shipped.begin(), shipped.end(), same);
-  return found != shipped.end() ? found->value : latency_optimum(task, technology, go_on).value;
+  if (found != shipped.end()) return found->value;
+  const auto computed = latency_optimum(task, technology, go_on);
+  return computed ? std::optional(computed->value) : std::nullopt;
+}
+
+/// What beats the exact optimum is of another simulator.
+void require_possible(const OfflineResult& result, double optimum, const accel::Technology& technology) {
+  for (const auto& value : {result.value, result.best_value}) {
+    if (!value || *value >= optimum * (1 - accel::optimum::kMargin)) continue;
+    throw Error(
+        ErrorKind::incompatible,
+        fmt::format("{} of method {}, seed {}: {} s is less than the exact optimum of {}, {} s: it was simulated "
+                    "by another model or technology. Name its --technology, or run the study again?",
+                    result.task, result.method, result.seed, *value, accel::evaluator_name(technology), optimum));
+  }
 }
 
 /// Ranks of the first and of the best proposal of all results of one task.
 void add_ranks(const OfflineTask& task, const std::vector<OfflineResult*>& results,
                const accel::optimum::Landscape& landscape, const accel::Technology& technology) {
-  const space::DesignSpace space = space::load_space(kSpace);
-  std::vector<workload::Network> networks;
-  for (const std::string& name : task.apply) networks.push_back(workload::load_network(name));
-  accel::optimum::Question question{.space = &space, .technology = &technology};
-  for (const workload::Network& network : networks) question.networks.push_back(&network);
-  question.limits = {{accel::find_metric("area_mm2"), task.area_limit_mm2}};
-  landscape.require_answers(question);
   std::vector<double> values;
   for (const OfflineResult* result : results) {
     for (const auto& value : {result->value, result->best_value}) {
       if (value) values.push_back(*value);
     }
   }
-  const std::vector<accel::optimum::Rank> ranks = landscape.ranks(question, values);
+  const TaskQuestion asked(task, technology);
+  const std::vector<accel::optimum::Rank> ranks = landscape.ranks(asked.question, values);
   auto next = ranks.begin();
   for (OfflineResult* result : results) {
     if (result->value) result->truth->rank = *next++;
@@ -64,20 +75,31 @@ void add_ranks(const OfflineTask& task, const std::vector<OfflineResult*>& resul
 
 }  // namespace
 
-void add_truth(OfflineStudy& study, const accel::Technology& technology, const std::filesystem::path& landscape) {
+accel::optimum::Landscape read_study_landscape(const std::filesystem::path& file, const std::vector<OfflineTask>& tasks,
+                                               const accel::Technology& technology) {
+  accel::optimum::Landscape landscape = accel::optimum::Landscape::read(file);
+  for (const OfflineTask& task : tasks) landscape.require_answers(TaskQuestion(task, technology).question);
+  return landscape;
+}
+
+void add_truth(OfflineStudy& study, const accel::Technology& technology, const accel::optimum::Landscape* landscape) {
   std::map<std::string, std::vector<OfflineResult*>> by_task;
   for (OfflineResult& result : study.results) by_task[result.task].push_back(&result);
   const std::vector<TaskOptimum> shipped = shipped_optima(technology);
-  std::unique_ptr<const accel::optimum::Landscape> ranks;
-  if (!landscape.empty()) {
-    ranks = std::make_unique<const accel::optimum::Landscape>(accel::optimum::Landscape::read(landscape));
-  }
   for (auto& [name, results] : by_task) {
-    if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted before the exact optima were known");
     const OfflineTask task = select_tasks({name}).front();
-    const double optimum = optimum_of(task, shipped, technology);
-    for (OfflineResult* result : results) result->truth = OfflineTruth{.optimum = optimum};
-    if (ranks) add_ranks(task, results, *ranks, technology);
+    std::optional<double> optimum;
+    try {
+      optimum = optimum_of(task, shipped, technology);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::interrupted) throw;
+    }
+    if (!optimum) continue;
+    for (OfflineResult* result : results) {
+      require_possible(*result, *optimum, technology);
+      result->truth = OfflineTruth{.optimum = *optimum};
+    }
+    if (landscape != nullptr && !interrupt_requested()) add_ranks(task, results, *landscape, technology);
   }
 }
 

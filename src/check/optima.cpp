@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "check/task_question.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -13,7 +14,6 @@
 namespace hindsight::check {
 namespace {
 
-constexpr const char* kSpace = "edge";
 constexpr const char* kTechnology = "22nm";
 
 struct KnownObjective {
@@ -24,22 +24,18 @@ constexpr std::array<KnownObjective, 3> kObjectives{{{"latency_s", {.latency = 1
                                                      {"energy_j", {.latency = 0, .energy = 1}},
                                                      {"energy_j * latency_s", {.latency = 1, .energy = 1}}}};
 
-TaskOptimum optimum_of(const OfflineTask& task, const std::string& objective, const accel::optimum::Goal& goal,
-                       const accel::Technology& technology, const accel::optimum::Watch& watch) {
-  const space::DesignSpace space = space::load_space(kSpace);
-  std::vector<workload::Network> networks;
-  for (const std::string& name : task.apply) networks.push_back(workload::load_network(name));
-  accel::optimum::Question question{.space = &space, .technology = &technology};
-  for (const workload::Network& network : networks) question.networks.push_back(&network);
-  question.goal = goal;
-  question.limits = {{accel::find_metric("area_mm2"), task.area_limit_mm2}};
-  const accel::optimum::Answer answer = accel::optimum::find_optimum(question, watch);
+/// Nothing when no design is within the limit.
+std::optional<TaskOptimum> optimum_of(const OfflineTask& task, const KnownObjective& objective,
+                                      const accel::Technology& technology, const accel::optimum::Watch& watch) {
+  TaskQuestion asked(task, technology);
+  asked.question.goal = objective.goal;
+  const accel::optimum::Answer answer = accel::optimum::find_optimum(asked.question, watch);
   if (answer.interrupted) throw Error(ErrorKind::interrupted, "interrupted before the exact optimum was known");
-  HINDSIGHT_ENSURE(!answer.best.empty());
-  return {.task = task,
-          .objective = objective,
-          .value = answer.best.front().value,
-          .design = space.text_id(answer.best.front().design)};
+  if (answer.best.empty()) return std::nullopt;
+  return TaskOptimum{.task = task,
+                     .objective = objective.name,
+                     .value = answer.best.front().value,
+                     .design = asked.space.text_id(answer.best.front().design)};
 }
 
 }  // namespace
@@ -59,16 +55,18 @@ std::vector<TaskOptimum> task_optima(const std::vector<OfflineTask>& tasks, cons
   std::vector<TaskOptimum> optima;
   for (const OfflineTask& task : tasks) {
     for (const std::string& objective : objectives) {
-      const accel::optimum::Goal goal = kObjectives.at(index_of_name("objective", objective, optima_objectives())).goal;
-      optima.push_back(optimum_of(task, objective, goal, technology, watch));
+      const auto& known = kObjectives.at(index_of_name("objective", objective, optima_objectives()));
+      const auto optimum = optimum_of(task, known, technology, watch);
+      HINDSIGHT_ENSURE(optimum.has_value());  // every task of the study has designs within its limit
+      optima.push_back(*optimum);
     }
   }
   return optima;
 }
 
-TaskOptimum latency_optimum(const OfflineTask& task, const accel::Technology& technology,
-                            const accel::optimum::Watch& watch) {
-  return optimum_of(task, kObjectives.front().name, kObjectives.front().goal, technology, watch);
+std::optional<TaskOptimum> latency_optimum(const OfflineTask& task, const accel::Technology& technology,
+                                           const accel::optimum::Watch& watch) {
+  return optimum_of(task, kObjectives.front(), technology, watch);
 }
 
 std::optional<std::vector<TaskOptimum>> parse_optima(const std::string& text, const accel::Technology& technology,
@@ -108,7 +106,7 @@ std::string optima_csv(const std::vector<TaskOptimum>& optima) {
       "# optimum: mean of the objective over the applications, in its SI unit, area_mm2 at most the limit.\n"
       "# Regenerate: hindsight bench optima --out data/reference/optima.csv\n"
       "task,applications,area_limit_mm2,objective,optimum,design\n",
-      kSpace, accel::evaluator_name(accel::load_technology(kTechnology)));
+      kStudySpace, accel::evaluator_name(accel::load_technology(kTechnology)));
   for (const TaskOptimum& one : optima) {
     text += fmt::format("{},{},{},{},{},{}\n", one.task.name, join(one.task.apply, " "),
                         shortest(one.task.area_limit_mm2), one.objective, shortest(one.value), csv_cell(one.design));

@@ -280,7 +280,11 @@ W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
   score.unknown_frac = values.empty() ? 0 : static_cast<double>(unknown) / static_cast<double>(values.size());
   for (const std::size_t k : top) {
     const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(k, values.size()));
-    W50Top one{.k = k, .ratio = 0, .regret = range.worst / range.best, .infeasible_frac = 0, .better = score.feasible};
+    W50Top one{.k = k,
+               .ratio = 0,
+               .regret = range.worst / range.best,
+               .infeasible_frac = 0,
+               .better = score.feasible - std::min<std::size_t>(1, score.feasible)};
     if (end != values.begin()) {
       const double best = *std::min_element(values.begin(), end);
       if (std::isfinite(best)) {

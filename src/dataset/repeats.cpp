@@ -50,10 +50,12 @@ void merge(const Dataset& data, const std::vector<std::size_t>& rows, Dataset& r
 class PooledVariance {
  public:
   void add(const Dataset& data, const std::vector<std::size_t>& rows) {
-    double sum = 0, squares = 0, count = 0;
+    double sum = 0, squares = 0, count = 0, origin = 0;
     for (const std::size_t row : rows) {
       if (!data.feasible[row]) continue;
-      const double value = std::log(data.objective[static_cast<Eigen::Index>(row)]);
+      const double logarithm = std::log(data.objective[static_cast<Eigen::Index>(row)]);
+      if (count == 0) origin = logarithm;
+      const double value = logarithm - origin;  // exactly 0 for equal measurements
       ++count;
       sum += value;
       squares += value * value;

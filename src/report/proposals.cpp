@@ -267,6 +267,8 @@ std::string notes(const Proposals& proposals, int columns) {
   if (proposals.result.solution.proof) note(proof_text(proposals, *proposals.result.solution.proof));
   if (proposals.result.solution.termination == optimize::Termination::interrupted) {
     note("the search was interrupted; these are the best so far");
+  } else if (proposals.interrupted) {
+    note("interrupted before the exact front and random ones were known");
   }
   const auto exceeding = std::count_if(proposals.known.begin(), proposals.known.end(),
                                        [](const auto& one) { return !one.exceeded.empty(); });

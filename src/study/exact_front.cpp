@@ -102,12 +102,12 @@ std::vector<std::vector<double>> ExactFrontTask::draw(std::size_t wanted, const 
   return found;
 }
 
-FrontShares ExactFrontTask::shares_of(const std::vector<std::vector<double>>& points, std::size_t size,
-                                      const Verifier& verifier, const FrontValuesOf& values_of) const {
+std::optional<FrontShares> ExactFrontTask::shares_of(const std::vector<std::vector<double>>& points, std::size_t size,
+                                                     const Verifier& verifier, const FrontValuesOf& values_of) const {
   const accel::optimum::Front front = accel::optimum::find_front(
       question_, metrics_, 0, [](const accel::optimum::Standing&) { return !interrupt_requested(); });
   FrontShares shares;
-  if (front.interrupted) throw Error(ErrorKind::interrupted, "interrupted before the exact front was known");
+  if (front.interrupted) return std::nullopt;
   if (front.points.empty() || size == 0) return shares;
   std::vector<std::vector<double>> exact;
   for (const accel::optimum::FrontPoint& point : front.points) exact.push_back(point.values);
@@ -115,6 +115,7 @@ FrontShares ExactFrontTask::shares_of(const std::vector<std::vector<double>>& po
   shares.proposals = hypervolume_shares(points, exact);
   shares.as_many_exact = hypervolume_shares(thinned(exact, size), exact);
   const std::vector<std::vector<double>> random = draw(kRandomFronts * size, verifier, values_of, shares);
+  if (interrupt_requested()) return std::nullopt;
   if (random.size() >= size) shares.random = mean_shares(random, size, exact);
   return shares;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "hindsight/accel/optimum/optimum.h"
@@ -27,9 +28,9 @@ class ExactFrontTask {
   ExactFrontTask& operator=(const ExactFrontTask&) = delete;
 
   /// `points`: true values of the proposals that can be built within the limits; `size`: how many proposals there are.
-  /// Evaluates random designs by `verifier` (seed of `options`). Error{interrupted}.
-  [[nodiscard]] FrontShares shares_of(const std::vector<std::vector<double>>& points, std::size_t size,
-                                      const Verifier& verifier, const FrontValuesOf& values_of) const;
+  /// Evaluates random designs by `verifier` (seed of `options`). Nothing when Ctrl-C came before the end.
+  [[nodiscard]] std::optional<FrontShares> shares_of(const std::vector<std::vector<double>>& points, std::size_t size,
+                                                     const Verifier& verifier, const FrontValuesOf& values_of) const;
 
  private:
   /// Values of random designs that can be built within the limits, `wanted` of them or as many as were found.

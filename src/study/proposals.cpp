@@ -246,7 +246,8 @@ void simulate(Proposals& proposals, const Verifier& verifier) {
 }
 
 /// How much of the exact front the simulated proposals are.
-FrontShares shares_of(const ExactFrontTask& exact, const Proposals& proposals, const Verifier& verifier) {
+std::optional<FrontShares> shares_of(const ExactFrontTask& exact, const Proposals& proposals,
+                                     const Verifier& verifier) {
   const optimize::ProposeOptions& options = proposals.options;
   const std::vector<std::string> labels = labels_asked(proposals.model, options);
   const auto values_of = [&](const space::Design& design, const Verdict& verdict) -> std::vector<double> {
@@ -324,6 +325,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   if (ranks) ranks->add(proposals);
   proposals.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   if (exact) proposals.front_shares = shares_of(*exact, proposals, *verifier);
+  proposals.interrupted =
+      proposals.result.solution.termination == optimize::Termination::interrupted || (exact && !proposals.front_shares);
   return proposals;
 }
 

@@ -64,8 +64,7 @@ void ProposalRecord::finish(const Proposals& proposals, const std::string& model
                     .verdict_json = verdict_json(proposals, i)});
   }
   log_.add_proposals(run_.id(), space, model, rows);
-  const bool interrupted = proposals.result.solution.termination == optimize::Termination::interrupted;
-  run_.finish(interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
+  run_.finish(proposals.interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
 }
 
 }  // namespace hindsight::study

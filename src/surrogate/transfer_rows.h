@@ -13,7 +13,7 @@
 
 namespace hindsight::surrogate {
 
-/// [chosen] TransferRows are held out in fifths.
+/// [chosen] Rows are held out in fifths.
 inline constexpr std::size_t kTransferFolds = 5;
 
 /// The rows and the model in the same terms.

@@ -8,6 +8,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "repository.h"
 #include "tolerances.h"
@@ -81,13 +82,35 @@ TEST(OfflineTruthTest, IsTheShippedOptimumOrAComputedOne) {
   result.task = "single/mobilenet_v2";
   result.value = 2e-4;
   study.results = {result};
-  add_truth(study, accel::load_technology("22nm"), "");
+  add_truth(study, accel::load_technology("22nm"), nullptr);
   ASSERT_TRUE(study.results.front().truth);
   EXPECT_NEAR(study.results.front().truth->optimum * 1e3, 0.054174, 0.5e-6);
   EXPECT_FALSE(study.results.front().truth->rank) << "no landscape";
   const accel::Technology small = accel::load_technology("7nm");
-  add_truth(study, small, "");
-  EXPECT_EQ(study.results.front().truth->optimum, latency_optimum(select_tasks({result.task}).front(), small).value);
+  add_truth(study, small, nullptr);
+  EXPECT_EQ(study.results.front().truth->optimum, latency_optimum(select_tasks({result.task}).front(), small)->value);
+}
+
+TEST(OfflineTruthTest, AResultBelowTheOptimumIsOfAnotherSimulator) {
+  OfflineStudy study;
+  study.results.emplace_back().task = "single/mobilenet_v2";
+  study.results.front().best_value = 5e-5;  // the optimum is 5.4e-5 s
+  try {
+    add_truth(study, accel::load_technology("22nm"), nullptr);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+    EXPECT_THAT(error.what(), testing::HasSubstr("less than the exact optimum"));
+  }
+}
+
+TEST(OfflineTruthTest, CtrlCLeavesWhatIsNotKnownOpen) {
+  OfflineStudy study;
+  study.results.emplace_back().task = "single/mobilenet_v2";
+  set_interrupt_requested(true);
+  add_truth(study, accel::load_technology("7nm"), nullptr);  // would be computed
+  set_interrupt_requested(false);
+  EXPECT_FALSE(study.results.front().truth);
 }
 
 }  // namespace

@@ -54,25 +54,27 @@ TEST_F(LoadDataset, RepeatedMeasurementsAreOneRowWithTheirMeans) {
     measure(2, 0, 4.0, 40);  // once
     measure(3, 0, std::nullopt, 50);
     measure(3, 1, std::nullopt, 60);
+    for (const std::int64_t repeat : {0, 1, 2}) measure(4, repeat, 0.1, 1);  // always the same
   }
   Selection wanted = selection();
   wanted.constraints = {"area_mm2"};
   const Dataset data = load_dataset(file_, wanted);
-  ASSERT_EQ(data.size(), 4U);
-  EXPECT_THAT(data.evaluation_id, ElementsAre(1, 2, 6, 7));
-  EXPECT_THAT(data.feasible, ElementsAre(true, false, true, false));
+  ASSERT_EQ(data.size(), 5U);
+  EXPECT_THAT(data.evaluation_id, ElementsAre(1, 2, 6, 7, 9));
+  EXPECT_THAT(data.feasible, ElementsAre(true, false, true, false, true));
   EXPECT_EQ(data.objective[0], 0.625);
   EXPECT_TRUE(std::isnan(data.objective[1]));
   EXPECT_EQ(data.objective[2], 4.0);
   EXPECT_EQ(data.constraints(0, 0), 22);
   EXPECT_EQ(data.constraints(3, 0), 55);
   EXPECT_THAT(data.reason_names, ElementsAre("crash", "timeout"));
-  EXPECT_THAT(data.reasons, ElementsAre(0, 0b01, 0, 0b11));
-  EXPECT_EQ(data.repeats.designs, 3U);
-  EXPECT_EQ(data.repeats.measurements, 7U);
-  // Of the one that was feasible twice: logarithms log(1.5) / 2 from their mean, one of the two is free.
-  EXPECT_DOUBLE_EQ(data.repeats.deviation, std::log(1.5) / std::sqrt(2.0));
-  EXPECT_EQ(data.subset({2}).repeats.designs, 3U) << "it is of the log";
+  EXPECT_THAT(data.reasons, ElementsAre(0, 0b01, 0, 0b11, 0));
+  EXPECT_EQ(data.repeats.designs, 4U);
+  EXPECT_EQ(data.repeats.measurements, 10U);
+  // Of the one that was feasible twice: logarithms log(1.5) / 2 from their mean. One of the two is free, and two of the
+  // equal three.
+  EXPECT_DOUBLE_EQ(data.repeats.deviation, std::log(1.5) / std::sqrt(2.0) / std::sqrt(3.0));
+  EXPECT_EQ(data.subset({2}).repeats.designs, 4U) << "it is of the log";
 }
 
 /// An infeasible row with these violations.

@@ -95,17 +95,24 @@ struct OfflineResult {
 struct OfflineStudy {
   std::vector<OfflineResult> results;  ///< in the order of tasks, methods, seeds; those that exist
   std::size_t cells = 0;               ///< asked for
+  std::size_t left_out = 0;            ///< of a file that is shown: cells that were not asked for
   bool complete() const { return results.size() == cells; }
 };
 /// Runs the cells that the results file has not, one by one; each is on disk when the next one starts. The log is swept
 /// first where it is missing. Ctrl-C and the time limit end the study between cells.
-/// Error{usage} for a results file to show that is not there.
+/// Error{usage} for a results file to show that is not there or has none of the cells.
 [[nodiscard]] OfflineStudy run_offline(const OfflineOptions& options);
 
-/// Fills the truth of every result. Optima are those of data/reference/optima.csv where they are of this technology and
-/// task, else they are computed. `landscape`: file for the ranks; empty: none. No evaluation is counted as a query.
-/// Error{incompatible}: a landscape that does not answer a task (Landscape::require_answers()); Error{interrupted}.
-void add_truth(OfflineStudy& study, const accel::Technology& technology, const std::filesystem::path& landscape);
+/// A landscape that answers these tasks; Error{incompatible} when it does not (Landscape::require_answers()).
+[[nodiscard]] accel::optimum::Landscape read_study_landscape(const std::filesystem::path& file,
+                                                             const std::vector<OfflineTask>& tasks,
+                                                             const accel::Technology& technology);
+
+/// Fills the truth of the results. Optima are those of data/reference/optima.csv where they are of this technology and
+/// task, else they are computed. `landscape`: for the ranks; null: none. No evaluation is counted as a query. A task
+/// without a design within its limit has no truth, nor has one that Ctrl-C came before. Error{incompatible}: a result
+/// is below the exact optimum, so that it is of another model or technology.
+void add_truth(OfflineStudy& study, const accel::Technology& technology, const accel::optimum::Landscape* landscape);
 
 /// Results file of a folder: one JSON object per line. A damaged last line (a kill while writing) is dropped.
 [[nodiscard]] std::vector<OfflineResult> read_results(const std::filesystem::path& file);

@@ -28,9 +28,10 @@ struct TaskOptimum {
                                                    const std::vector<std::string>& objectives,
                                                    const accel::optimum::Watch& watch = {});
 
-/// The smallest mean latency of a task over all designs within its limit. Error{interrupted} when `watch` ends it.
-[[nodiscard]] TaskOptimum latency_optimum(const OfflineTask& task, const accel::Technology& technology,
-                                          const accel::optimum::Watch& watch = {});
+/// The smallest mean latency of a task over all designs within its limit; nothing when there is none.
+/// Error{interrupted} when `watch` ends it.
+[[nodiscard]] std::optional<TaskOptimum> latency_optimum(const OfflineTask& task, const accel::Technology& technology,
+                                                         const accel::optimum::Watch& watch = {});
 /// What optima_csv() wrote, from text; `file` stands for it in messages. Nothing when it is of another evaluator than
 /// that of `technology`. Error{usage}: damaged.
 [[nodiscard]] std::optional<std::vector<TaskOptimum>> parse_optima(const std::string& text,

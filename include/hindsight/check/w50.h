@@ -58,7 +58,8 @@ struct W50Top {
   double ratio = 0;            ///< optimum / best true objective among them: 1 = optimum found, 0 = none feasible
   double regret = 1;           ///< best true objective among them / optimum; none feasible: as the worst feasible row
   double infeasible_frac = 0;  ///< share of them that is infeasible or not in the table
-  std::size_t better = 0;  ///< feasible rows with a smaller objective than the best of them; none feasible: all rows
+  std::size_t better =
+      0;  ///< feasible rows with a smaller objective than the best of them; none feasible: as the worst
 };
 struct W50Score {
   std::string context;
