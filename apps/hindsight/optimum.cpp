@@ -23,6 +23,7 @@ struct OptimumOptions {
   study::OptimumRequest request;
   std::string aggregate;
   std::int64_t top = 1;
+  bool top_given = false, objective_given = false, aggregate_given = false, out_given = false;
   bool all = false;
   std::string out;
   std::string device;
@@ -59,12 +60,14 @@ int go_over_all(const OptimumOptions& options, const study::OptimumTask& task, s
   const accel::optimum::Watch watch = watch_with(progress);
   if (options.out.empty()) {
     const accel::optimum::LandscapeSurvey survey = accel::optimum::survey_landscape(question, how, watch);
+    if (!survey.summary.interrupted) progress.update(designs);
     progress.finish();
     print(options.json ? report::survey_json(task.space(), survey)
                        : report::survey_text(task.space(), survey, output_columns()));
     return survey.summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
   }
   const accel::optimum::LandscapeSummary summary = accel::optimum::write_landscape(question, options.out, how, watch);
+  if (!summary.interrupted) progress.update(designs);
   progress.finish();
   print(options.json ? report::landscape_json(summary, options.out) : report::landscape_text(summary, options.out));
   return summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
@@ -75,13 +78,30 @@ void require_consistent(const OptimumOptions& options) {
     throw Error(ErrorKind::usage, "--out: is the file of a landscape. Add --all?");
   }
   if (!options.all && !options.device.empty()) {
-    throw Error(ErrorKind::usage, "--device: computes every design's costs; an optimum needs few of them. Add --all?");
+    throw Error(ErrorKind::usage, "--device: only --all can use a device. Add --all?");
   }
   if (!options.device.empty() && options.device != kDeviceCpu && options.device != kDeviceCuda) {
     throw Error(ErrorKind::usage,
                 fmt::format("--device {}: is no device. Devices: cpu, cuda", printable(options.device)));
   }
+  if (options.out_given && (options.out.empty() || options.out == "-")) {
+    throw Error(ErrorKind::usage, "--out: a landscape needs the name of a file. Leave --out out for a survey?");
+  }
   const bool front = !options.request.pareto.empty();
+  if (front && (options.top_given || options.objective_given)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--pareto prints a whole front; {} is of a single optimum. Leave one out{}?",
+                            options.top_given ? "--top" : "--objective",
+                            options.top_given ? ", or thin the front with --epsilon" : ""));
+  }
+  if (options.all && options.top_given) {
+    throw Error(ErrorKind::usage, "--top lists the best designs; --all counts or keeps all. Leave one of the two out?");
+  }
+  if (options.all && !options.out.empty() && options.aggregate_given) {
+    throw Error(ErrorKind::usage,
+                "--aggregate: a landscape holds every application by itself, and serves any aggregate. "
+                "Leave it out?");
+  }
   if (front && (options.all || !options.request.log.empty())) {
     throw Error(ErrorKind::usage, "--pareto prints a front; --all and --log are of something else. Leave one out?");
   }
@@ -102,6 +122,7 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
       .writes("--out", options.out)
       .require_usable();
   require_consistent(options);
+  if (!options.out.empty()) accel::optimum::require_replaceable(options.out);
   study::OptimumRequest request = options.request;
   if (!options.aggregate.empty()) request.aggregate = parse_aggregate(options.aggregate);
   request.top = static_cast<std::size_t>(options.top);
@@ -112,6 +133,7 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
   Progress progress("optimum", designs, "designs", options.quiet);
   if (!task.front().empty()) {
     const study::ExactFront found = study::find_front(task, watch_with(progress));
+    if (!found.front.interrupted) progress.update(designs);
     progress.finish();
     print(options.json ? report::front_json(task, found) : report::front_text(task, found, output_columns()));
     return found.front.interrupted ? exit_code(ErrorKind::interrupted) : 0;
@@ -135,17 +157,20 @@ void add_optimum(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric or parameter"));
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
-  verb->add_option("--objective", request.objective, "latency, energy, edp, or a product [latency_s]");
+  const CLI::Option* objective =
+      verb->add_option("--objective", request.objective, "latency, energy, edp, or a product [latency_s]");
   repeatable(verb->add_option("--pareto", request.pareto, "Front of 2 to 4: latency,energy,area_mm2,peak_power_w"));
   verb->add_option("--epsilon", request.epsilon, "Thin the front: at most this share worse [0]")
       ->check(CLI::Range(0.0, 1.0).description(""));
-  verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean]");
+  const CLI::Option* aggregate =
+      verb->add_option("--aggregate", options->aggregate, "mean, worst, geomean, weighted [geomean]");
   verb->add_option("--weights", request.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
-  verb->add_option("--top,-n", options->top, "Best designs to list [1]")->check(between(1, kMostDesigns));
+  const CLI::Option* top =
+      verb->add_option("--top,-n", options->top, "Best designs to list [1]")->check(between(1, kMostDesigns));
   verb->add_option("--technology", request.technology, "Process node [22nm]");
   verb->add_option("--log", request.log, "Log that keeps the optimum and its proof");
   verb->add_flag("--all", options->all, "Every buildable design: a survey, or with --out all");
-  verb->add_option("--out", options->out, "File of the landscape: what each design costs");
+  const CLI::Option* out = verb->add_option("--out", options->out, "File of the landscape: what each design costs");
   verb->add_option("--device", options->device, "Of --all: cpu, cuda [cpu]");
   verb->add_option("--threads", options->threads, "Threads of --all [all that may be used]")
       ->check(between(0, kMostThreads));
@@ -159,8 +184,13 @@ void add_optimum(CLI::App& app, Session& session) {
       "Example: hindsight optimum --workloads m6 --pareto latency,energy --max area_mm2=27\n"
       "Example: hindsight optimum --all --workloads prime9 --out edge.landscape\n"
       "Example: hindsight optimum --all --workloads prime9 --space fine.yaml --device cuda");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+  verb->callback([options, &session, objective, aggregate, top, out] {
+    options->objective_given = objective->count() > 0;
+    options->aggregate_given = aggregate->count() > 0;
+    options->top_given = top->count() > 0;
+    options->out_given = out->count() > 0;
+    session.action = [options, &session] { return run(*options, session.provenance); };
+  });
 }
 
 }  // namespace hindsight::app

@@ -105,6 +105,10 @@ std::string csv_cell(std::string_view text) {
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
   const std::size_t limit = std::max<std::size_t>(2, name.size() / 2);
   const std::string wanted = lower_case(name);
+  // A name without its unit, "area" of area_mm2: nearer than any spelling.
+  for (const std::string& candidate : candidates) {
+    if (!wanted.empty() && lower_case(candidate).starts_with(wanted + "_")) return candidate;
+  }
   const std::string* best = nullptr;
   std::size_t best_distance = limit + 1;
   for (const std::string& candidate : candidates) {

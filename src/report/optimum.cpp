@@ -28,12 +28,14 @@ std::string headline(const OptimumTask& task, const Optimum& optimum) {
   const Certificate& c = optimum.answer.certificate;
   const std::string several = names.size() > 1 ? to_string(task.question().aggregate) + " of " : std::string();
   std::string out = fmt::format("{} of {} for {}; smallest {}{}",
-                                optimum.answer.interrupted ? "interrupted: best found" : "exact optimum",
+                                !optimum.answer.interrupted   ? "exact optimum"
+                                : optimum.answer.best.empty() ? "interrupted: no design found yet"
+                                                              : "interrupted: best found",
                                 counted(c.designs, "design"), join(names, ", "), several, task.objective());
   for (const accel::optimum::Limit& limit : task.question().limits) {
     out += fmt::format(", {} <= {}", limit.metric->name, shortest(limit.most));
   }
-  return out + fmt::format("; {}, {} compiled for", duration_text(optimum.seconds), counted(c.network_costs, "chip"));
+  return out + fmt::format("; {}, {} mapped", duration_text(optimum.seconds), counted(c.network_costs, "chip"));
 }
 
 Table design_table(const OptimumTask& task, const Optimum& optimum) {
@@ -80,6 +82,7 @@ std::string accounts_text(const Certificate& c, int columns) {
   table.add_row({"cannot run a workload within limits", with_commas(c.infeasible)});
   table.add_row({"no better by a lower bound", with_commas(c.bounded)});
   table.add_row({"evaluated", with_commas(c.evaluated)});
+  if (c.open > 0) table.add_row({"not decided (interrupted)", with_commas(c.open)});
   table.add_rule();
   table.add_row({"all", with_commas(c.designs)});
   return table.render(columns);
@@ -88,8 +91,10 @@ std::string accounts_text(const Certificate& c, int columns) {
 std::string certificate_text(const OptimumTask& task, const Optimum& optimum, int columns) {
   const Certificate& c = optimum.answer.certificate;
   std::string out = accounts_text(c, columns);
-  if (c.bounded == 0) return out;
-  std::string bound = fmt::format("no design that a bound left out has less than {}", value_of(task, c.least_left_out));
+  if (c.bounded + c.open == 0) return out;
+  std::string bound = fmt::format("no design that {} has less than {}",
+                                  c.open > 0 ? "is not decided or a bound left out" : "a bound left out",
+                                  value_of(task, c.least_left_out));
   if (!optimum.answer.best.empty()) {
     bound += fmt::format(" (x{:.6g} of the best)", c.least_left_out / optimum.answer.best.front().value);
   }
@@ -113,8 +118,8 @@ Json ranked_json(const OptimumTask& task, const Ranked& ranked) {
 }
 
 Json accounts_json(const Certificate& c) {
-  return {{"designs", c.designs}, {"refused", c.refused},     {"infeasible", c.infeasible},
-          {"bounded", c.bounded}, {"evaluated", c.evaluated}, {"network_costs", c.network_costs}};
+  return {{"designs", c.designs},     {"refused", c.refused}, {"infeasible", c.infeasible},      {"bounded", c.bounded},
+          {"evaluated", c.evaluated}, {"open", c.open},       {"network_costs", c.network_costs}};
 }
 
 }  // namespace
@@ -149,7 +154,7 @@ std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
   json["designs"] = Json::array();
   for (const Ranked& ranked : optimum.answer.best) json["designs"].push_back(ranked_json(task, ranked));
   json["certificate"] = accounts_json(c);
-  json["certificate"]["least_left_out"] = c.bounded > 0 ? Json(c.least_left_out) : Json(nullptr);
+  json["certificate"]["least_left_out"] = c.bounded + c.open > 0 ? Json(c.least_left_out) : Json(nullptr);
   return to_text(json);
 }
 
@@ -180,8 +185,9 @@ std::string front_text(const OptimumTask& task, const study::ExactFront& found, 
     designs +=
         wrapped_design(fmt::format("{}  ", i + 1), task.space().text_id(front.points[i].ranked.design), columns, 4);
   }
-  return wrapped("", head + "; " + duration_text(found.seconds), columns, 2) + "\n" + table.render(columns) + "\n" +
-         designs + "\n" + accounts_text(front.certificate, columns);
+  const std::string list = front.points.empty() ? "" : table.render(columns) + "\n" + designs + "\n";
+  return wrapped("", head + "; " + duration_text(found.seconds), columns, 2) + "\n" + list +
+         accounts_text(front.certificate, columns);
 }
 
 std::string front_json(const OptimumTask& task, const study::ExactFront& found) {

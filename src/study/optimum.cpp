@@ -182,10 +182,11 @@ void record(const OptimumTask& task, const Optimum& optimum, const Provenance& p
   const accel::optimum::Certificate& c = optimum.answer.certificate;
   Json json = settings(task);
   json["proof"] = proof_of(optimum);
-  json["certificate"] = {{"designs", c.designs},     {"refused", c.refused},     {"infeasible", c.infeasible},
-                         {"bounded", c.bounded},     {"evaluated", c.evaluated}, {"network_costs", c.network_costs},
-                         {"least_left_out", nullptr}};
-  if (c.bounded > 0) json["certificate"]["least_left_out"] = c.least_left_out;
+  json["certificate"] = {{"designs", c.designs},       {"refused", c.refused},
+                         {"infeasible", c.infeasible}, {"bounded", c.bounded},
+                         {"evaluated", c.evaluated},   {"open", c.open},
+                         {"least_left_out", nullptr},  {"network_costs", c.network_costs}};
+  if (c.bounded + c.open > 0) json["certificate"]["least_left_out"] = c.least_left_out;
   log::Log log = log::Log::open(task.request().log, log::OpenMode::read_write_create);
   log::Run run(log, log::RunKind::optimum, provenance, json.dump());
   const std::int64_t space =

@@ -106,13 +106,14 @@ class AllDesigns {
 };
 
 void expect_accounted_for(const Certificate& c) {
-  EXPECT_EQ(c.refused + c.infeasible + c.bounded + c.evaluated, c.designs);
+  EXPECT_EQ(c.refused + c.infeasible + c.bounded + c.evaluated + c.open, c.designs);
 }
 
 /// Compares the best designs, the number of better ones than some of them, and the certificate.
 void expect_equal(const Question& question, const Truth& truth, Dice& dice) {
   const Answer answer = find_optimum(question);
   EXPECT_FALSE(answer.interrupted);
+  EXPECT_EQ(answer.certificate.open, 0U);
   expect_accounted_for(answer.certificate);
   EXPECT_EQ(answer.certificate.designs, truth.designs);
   ASSERT_EQ(answer.best.size(), std::min(question.top, truth.feasible.size()));
@@ -305,6 +306,8 @@ TEST(Optimum, AnInterruptedSearchKeepsABound) {
   EXPECT_TRUE(cut.best.empty());
   EXPECT_GT(cut.certificate.least_left_out, 0);
   EXPECT_LE(cut.certificate.least_left_out, full.best.front().value);
+  EXPECT_EQ(cut.certificate.bounded, 0U) << "without a design nothing is proven to be worse";
+  EXPECT_GT(cut.certificate.open, 0U);
   expect_accounted_for(cut.certificate);
 }
 

@@ -206,6 +206,38 @@ TEST_F(OptimumVerb, TheFrontOfASmallSpace) {
   expect_one_line_error(optimum({"--workloads", "m6", "--epsilon", "0.1"}), 2, "--pareto");
 }
 
+TEST_F(OptimumVerb, WritesALandscapeOverNothingElse) {
+  const std::string log = file("study.sqlite"), landscape = file("m6.landscape"), text = file("notes.txt");
+  ASSERT_EQ(optimum({"--space", "tiny", "--workloads", "m6", "--log", log}).exit_code, 0);
+  write_file_atomically(text, "mine");
+  const std::string before = read_file(log);
+  const auto all_to = [&](const std::string& out) {
+    return optimum({"--all", "--space", "tiny", "--workloads", "m6", "--out", out});
+  };
+  expect_one_line_error(all_to(log), 4, "is a SQLite database, no landscape; nothing is written over it");
+  expect_one_line_error(all_to(text), 4, "is no landscape; nothing is written over it");
+  EXPECT_EQ(read_file(log), before);
+  EXPECT_EQ(read_file(text), "mine");
+  EXPECT_EQ(all_to(landscape).exit_code, 0);
+  EXPECT_EQ(all_to(landscape).exit_code, 0) << "of its own kind";
+  expect_one_line_error(all_to(std::filesystem::path(log).parent_path().string()), 2, "is a folder");
+  expect_one_line_error(all_to("-"), 2, "needs the name of a file");
+  expect_one_line_error(all_to(""), 2, "needs the name of a file");
+}
+
+TEST_F(OptimumVerb, OptionsThatWouldHaveNoEffectAreRefused) {
+  const auto tiny = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"--space", "tiny", "--workloads", "m6"});
+    return optimum(words);
+  };
+  expect_one_line_error(tiny({"--pareto", "latency,energy", "--top", "3"}), 2, "--epsilon");
+  expect_one_line_error(tiny({"--pareto", "latency,energy", "--objective", "energy"}), 2, "--objective");
+  expect_one_line_error(tiny({"--all", "--top", "5"}), 2, "--top");
+  expect_one_line_error(tiny({"--all", "--out", file("x.landscape"), "--aggregate", "worst"}), 2, "--aggregate");
+  expect_one_line_error(tiny({"--pareto", "latency,energy", "--epsilon", "nan"}), 2, "must be 0 or more");
+  expect_one_line_error(tiny({"--pareto", "latency,area"}), 2, "Did you mean 'area_mm2'?");
+}
+
 TEST_F(OptimumVerb, RefusesWhatItCannotProve) {
   expect_one_line_error(optimum({"--workloads", "m6", "--objective", "1 / utilisation_frac"}), 2, "utilisation_frac");
   expect_one_line_error(optimum({"--workloads", "m6", "--objective", "latency / area_mm2"}), 2, "a negative power of");

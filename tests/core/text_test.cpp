@@ -46,6 +46,13 @@ TEST(NearestName, CountsEditsBetweenTransposedLetters) {
   EXPECT_EQ(nearest_name("ca", Names{"abc"}), "abc");
 }
 
+TEST(NearestName, ANameWithoutItsUnitIsNearest) {
+  const Names names{"peak_power_w", "area_mm2", "are"};
+  EXPECT_EQ(nearest_name("area", names), "area_mm2");
+  EXPECT_EQ(nearest_name("Peak_power", names), "peak_power_w");
+  EXPECT_EQ(nearest_name("", Names{"_x"}), std::nullopt);
+}
+
 TEST(DidYouMean, SuggestsOrLists) {
   EXPECT_EQ(did_you_mean("eyeris", Names{"eyeriss", "tpu"}), " Did you mean 'eyeriss'?");
   EXPECT_EQ(did_you_mean("qqqqq", Names{"eyeriss", "tpu"}), " Known: eyeriss, tpu.");

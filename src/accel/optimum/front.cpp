@@ -88,7 +88,7 @@ Front find_front(const Question& question, const std::vector<std::string>& metri
     }
   }
   if (chosen.size() < 2) throw Error(ErrorKind::usage, "a front needs at least two metrics, e.g. latency,energy");
-  if (!(epsilon >= 0)) throw Error(ErrorKind::usage, fmt::format("epsilon {} is negative", shortest(epsilon)));
+  if (!(epsilon >= 0)) throw Error(ErrorKind::usage, fmt::format("--epsilon {}: must be 0 or more", shortest(epsilon)));
   Question asked = question;
   const auto exponent = [&](std::size_t k) {
     return std::find(chosen.begin(), chosen.end(), k) == chosen.end() ? 0.0 : 1.0;

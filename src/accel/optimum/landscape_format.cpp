@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "hindsight/core/error.h"
@@ -26,6 +27,12 @@ double tightest(const Question& question, std::string_view metric) {
     if (limit.metric->name == metric) most = std::min(most, limit.most);
   }
   return most;
+}
+
+/// "a SQLite database, no landscape".
+std::string what_else(std::string_view bytes) {
+  const std::string_view kind = binary_kind(bytes);
+  return kind.empty() ? "no landscape" : fmt::format("{}, no landscape", kind);
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& problem) {
@@ -64,10 +71,26 @@ std::string header_text(const LandscapeIdentity& identity, std::uint64_t records
   return text;
 }
 
+void require_replaceable(const std::filesystem::path& file) {
+  const std::string name = printable(file.string());
+  if (std::filesystem::is_directory(file)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: is a folder. Name a file in it?", name));
+  }
+  if (!std::filesystem::is_regular_file(file)) return;
+  constexpr std::size_t kEnough = 512;  // [chosen] tells the kinds of files apart
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes(kEnough, 0);
+  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  if (bytes.empty() || bytes.starts_with(kMagic)) return;
+  throw Error(ErrorKind::incompatible,
+              fmt::format("{}: is {}; nothing is written over it. Name another file?", name, what_else(bytes)));
+}
+
 LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, std::size_t& start) {
   if (!bytes.starts_with(kMagic)) {
-    const std::string_view kind = binary_kind(bytes);
-    refuse(file, kind.empty() ? "is no landscape" : fmt::format("is {}, no landscape", kind));
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: is {}. Is the path right?", printable(file), what_else(bytes)));
   }
   const std::size_t end = bytes.find("\n\n");
   if (end == std::string_view::npos) refuse(file, "is cut short");

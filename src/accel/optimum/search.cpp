@@ -216,7 +216,8 @@ bool Search::run(Collector& collector, const Watch& watch) {
   if (!queue_.empty()) {
     certificate_.least_left_out = std::min(certificate_.least_left_out, queue_.top().bounds.value * (1.0 - kMargin));
   }
-  for (; !queue_.empty(); queue_.pop()) certificate_.bounded += queue_.top().designs;
+  std::uint64_t& rest = finished ? certificate_.bounded : certificate_.open;
+  for (; !queue_.empty(); queue_.pop()) rest += queue_.top().designs;
   return finished;
 }
 

@@ -64,6 +64,10 @@ inline constexpr std::uint64_t kMostLandscapeBytes = std::uint64_t{1} << 30U;
 LandscapeSummary write_landscape(const Question& question, const std::filesystem::path& file,
                                  const LandscapeOptions& options, const Watch& watch = {});
 
+/// What a landscape may be written to: nothing, an empty file, another landscape. Error{incompatible} for other files,
+/// Error{usage} for a folder. write_landscape() does not ask: it replaces what is there.
+void require_replaceable(const std::filesystem::path& file);
+
 /// Shares of designs whose latencies a survey tells: one in a million, one in 10,000, one in 100, one in ten, half.
 inline constexpr std::array<double, 5> kSurveyShares{1e-6, 1e-4, 1e-2, 0.1, 0.5};
 

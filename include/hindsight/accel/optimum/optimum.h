@@ -73,6 +73,7 @@ struct Certificate {
   std::uint64_t infeasible = 0;  ///< some network cannot run on them, or a limit on what it costs is missed
   std::uint64_t bounded = 0;     ///< no better than the answer, by a lower bound
   std::uint64_t evaluated = 0;   ///< feasible, their value known
+  std::uint64_t open = 0;        ///< not decided, of a search that was interrupted; all five add up to `designs`
   /// No design that was left out by a bound has a smaller value; infinity when none was.
   double least_left_out = std::numeric_limits<double>::infinity();
   std::uint64_t network_costs = 0;  ///< chips that were compiled for, times networks
