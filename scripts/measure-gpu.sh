@@ -11,7 +11,7 @@ Measures the GPU of this machine into FOLDER (default: gpu-measurements), within
      compiler and make or ninja, no other package and no network
   2. checks every kernel against the host
   3. computes a landscape of accelerators (hindsight optimum --all --device cuda): a small one against the host bit for
-     bit, then a large one against the clock (about a minute)
+     bit, then a large one against the clock (a quarter of the budget, 45 s at most); skipped with 5 s left or fewer
   4. measures: the device, about 60 GEMM shapes per number format by cuBLASLt (burst), 12 of them sustained with
      power, the plain tiled kernel at tile sizes 1 to 32, cuBLASLt's further algorithms on 6 shapes
 
@@ -35,7 +35,7 @@ Environment:
 The cuBLASLt of a Python environment (nvidia-cublas) is found without these.
 
 Exit codes: 0 done or out of budget, 1 failed, or a measurement did (the other rows are kept), 2 usage, 5 no CUDA or
-no device
+no device, 130 interrupted
 TEXT
 }
 
@@ -119,9 +119,16 @@ esac
 status=0
 
 echo "== 3/4 Landscape"
-landscape_s=45 # of the large space; the small one takes some seconds
 landscape=0
-"$program" --landscape --device "$device" --budget-s "$landscape_s" "$folder/landscape.jsonl" || landscape=$?
+left=$((budget_s - (SECONDS - started)))
+if [ "$left" -le 5 ]; then
+  echo "skipped: of the budget of $budget_s s no more than 5 s are left"
+else
+  landscape_s=$((left / 4)) # of the large space; the small one takes some seconds
+  [ "$landscape_s" -le 45 ] || landscape_s=45
+  "$program" --landscape --device "$device" --budget-s "$landscape_s" "$folder/landscape.jsonl" || landscape=$?
+fi
+[ "$landscape" -ne 130 ] || exit 130
 
 echo "== 4/4 Measure"
 left=$((budget_s - (SECONDS - started)))
@@ -145,9 +152,14 @@ case $status in
     ;;
 esac
 echo "Results: $folder. Took $((SECONDS - started)) s."
-if [ "$landscape" -ne 0 ]; then
-  echo "measure-gpu.sh: the landscape on the device is not the host's, or failed: don't use --device cuda here" >&2
-fi
+case $landscape in
+  0) ;;
+  3) echo "measure-gpu.sh: the landscape on the device is not the host's: don't use --device cuda here" >&2 ;;
+  *)
+    echo "measure-gpu.sh: the landscape on the device failed (its reason stands above, under 3/4); the measurements are" \
+      "not touched by that. Run it again?" >&2
+    ;;
+esac
 case $checked in
   3)
     echo "measure-gpu.sh: kernels disagree with the host: don't use the rows of those in $folder/checks.txt" >&2

@@ -64,7 +64,8 @@ int go_over_all(const OptimumOptions& options, const study::OptimumTask& task, s
     progress.finish();
     print(options.json ? report::survey_json(task.space(), survey)
                        : report::survey_text(task.space(), survey, output_columns()));
-    return survey.summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+    if (survey.summary.interrupted) return exit_code(ErrorKind::interrupted);
+    return survey.summary.runnable == 0 ? exit_code(ErrorKind::no_feasible) : 0;
   }
   const accel::optimum::LandscapeSummary summary = accel::optimum::write_landscape(question, options.out, how, watch);
   if (!summary.interrupted) progress.update(designs);
@@ -178,7 +179,7 @@ void add_optimum(CLI::App& app, Session& session) {
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->footer(
       "Exit code 3 when no design meets the limits, with the nearest limit that can\n"
-      "be met.\n"
+      "be met (--all: without it, and no file is written).\n"
       "Example: hindsight optimum --workloads unet --max area_mm2=27\n"
       "Example: hindsight optimum --workloads prime9 --objective edp --top 5\n"
       "Example: hindsight optimum --workloads m6 --pareto latency,energy --max area_mm2=27\n"

@@ -5,11 +5,9 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <memory>
 #include <random>
-
-#include "hindsight/accel/optimum/site_batch.h"
-#include "hindsight/measure/site_engine.h"
+#include <sstream>
+#include <vector>
 
 namespace hindsight::measure {
 namespace {
@@ -147,47 +145,81 @@ double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock:
 
 bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
-std::uint64_t differences(const SiteAnswers& a, const SiteAnswers& b) {
+/// Answers of `a` from number `first` on that differ in any bit from those of `b`.
+std::uint64_t differences(const SiteAnswers& a, std::size_t first, const SiteAnswers& b) {
   std::uint64_t different = 0;
-  for (std::size_t i = 0; i < a.latency_s.size(); ++i) {
-    bool equal = same(a.latency_s[i], b.latency_s[i]) && a.parameter[i] == b.parameter[i] &&
-                 a.instruction[i] == b.instruction[i];
-    if (!a.energy.empty()) {
-      equal = equal && same(a.energy[i].fixed_j, b.energy[i].fixed_j) &&
-              same(a.energy[i].parameter_read_bytes, b.energy[i].parameter_read_bytes) &&
-              same(a.energy[i].instruction_read_bytes, b.energy[i].instruction_read_bytes) &&
-              same(a.energy[i].noc_hop_bytes, b.energy[i].noc_hop_bytes);
+  for (std::size_t i = 0; i < b.latency_s.size(); ++i) {
+    const std::size_t k = first + i;
+    bool equal = same(a.latency_s[k], b.latency_s[i]) && a.parameter[k] == b.parameter[i] &&
+                 a.instruction[k] == b.instruction[i];
+    if (!b.energy.empty()) {
+      equal = equal && same(a.energy[k].fixed_j, b.energy[i].fixed_j) &&
+              same(a.energy[k].parameter_read_bytes, b.energy[i].parameter_read_bytes) &&
+              same(a.energy[k].instruction_read_bytes, b.energy[i].instruction_read_bytes) &&
+              same(a.energy[k].noc_hop_bytes, b.energy[i].noc_hop_bytes);
     }
     different += equal ? 0 : 1;
   }
   return different;
 }
 
-/// Forty groups at the levels of the edge space, with energies.
-void compare(SiteEngine& engine, LandscapeTrial& trial) {
-  constexpr std::size_t kGroups = 40;  // [chosen] some seconds of one host thread
+/// Groups on the device and, one by one, on the host; false when it was stopped.
+bool compare_batch(SiteEngine& engine, const SiteBatch& batch, const std::vector<accel::ChipFacts>& groups,
+                   const Stop& stop, LandscapeTrial& trial) {
+  std::vector<SiteAnswers> device;
+  // The first launch on each of the engine's two lanes loads kernels and takes memory: not timed, but compared.
+  for (std::size_t lane = 0; trial.compared == 0 && lane < 2; ++lane) engine.start(batch);
+  for (std::size_t lane = 0; trial.compared == 0 && lane < 2; ++lane) device.push_back(engine.finish());
+  double start_s = now_s();
+  engine.start(batch);
+  device.push_back(engine.finish());
+  trial.device_s += now_s() - start_s;
+  SiteBatch one(batch.question());
+  std::size_t first = 0;
+  std::uint64_t mappings = 0;
+  for (const accel::ChipFacts& group : groups) {
+    if (stop()) return false;
+    one.clear();
+    add_chips(one, group);
+    if (one.points() == 0) continue;
+    start_s = now_s();
+    const SiteAnswers host = accel::optimum::answer_on_host(one);
+    trial.host_s += now_s() - start_s;
+    for (const SiteAnswers& answers : device) trial.different += differences(answers, first, host);
+    first += host.latency_s.size();
+    mappings += host.mappings;
+  }
+  trial.compared += first;
+  trial.small_mappings += mappings;
+  for (const SiteAnswers& answers : device) trial.different += answers.mappings == mappings ? 0 : 1;
+  return true;
+}
+
+/// Groups at the levels of the edge space, with energies; false when it was stopped.
+bool compare(SiteEngine& engine, std::size_t count, const Stop& stop, LandscapeTrial& trial) {
   const SiteQuestion question = draw_question(1, true);
   SiteBatch batch(question);
   Groups groups;
+  std::vector<accel::ChipFacts> taken;
   accel::ChipFacts chip;
-  for (std::size_t i = 0; i < kGroups && groups.next(chip); ++i) add_chips(batch, chip);
-  engine.start(batch);  // the first launch loads the kernels: not timed
-  (void)engine.finish();
-  double start_s = now_s();
-  engine.start(batch);
-  const SiteAnswers device = engine.finish();
-  trial.device_s = now_s() - start_s;
-  start_s = now_s();
-  const SiteAnswers host = accel::optimum::answer_on_host(batch);
-  trial.host_s = now_s() - start_s;
-  trial.compared = host.latency_s.size();
-  trial.different = differences(device, host);
-  trial.small_mappings = host.mappings;
-  if (device.mappings != host.mappings) ++trial.different;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (stop()) return false;
+    const bool more = groups.next(chip);
+    if (more) {
+      add_chips(batch, chip);
+      taken.push_back(chip);
+    }
+    const bool complete = batch.bytes() >= engine.batch_bytes() || !more || i + 1 == count;
+    if (!complete || batch.points() == 0) continue;
+    if (!compare_batch(engine, batch, taken, stop, trial)) return false;
+    batch.clear();
+    taken.clear();
+  }
+  return true;
 }
 
-/// Finer levels, two batches under way, until the groups or the budget are spent.
-void time_large(SiteEngine& engine, double budget_s, LandscapeTrial& trial) {
+/// Finer levels, two batches under way, until the groups or the budget are spent; false when it was stopped.
+bool time_large(SiteEngine& engine, double budget_s, const Stop& stop, LandscapeTrial& trial) {
   constexpr int kFiner = 2;  // [chosen] eight times the memories, twice the bandwidths of each group
   const SiteQuestion question = draw_question(kFiner, false);
   std::array<SiteBatch, 2> batches{SiteBatch(question), SiteBatch(question)};
@@ -200,27 +232,40 @@ void time_large(SiteEngine& engine, double budget_s, LandscapeTrial& trial) {
     trial.mappings += answers.mappings;
   };
   const double start_s = now_s();
+  bool stopped = false;
   for (bool more = true; more && now_s() - start_s < budget_s;) {
     SiteBatch& batch = batches[started % 2];
     batch.clear();
     accel::ChipFacts chip;
-    while (batch.bytes() < engine.batch_bytes() && (more = groups.next(chip))) add_chips(batch, chip);
-    if (batch.points() == 0) break;
+    while (batch.bytes() < engine.batch_bytes() && !(stopped = stop()) && (more = groups.next(chip))) {
+      add_chips(batch, chip);
+    }
+    if (stopped || batch.points() == 0) break;
     engine.start(batch);
     if (++started - finished == 2) take();
   }
   while (finished < started) take();
   trial.large_s = now_s() - start_s;
+  return !stopped;
 }
 
 }  // namespace
 
-LandscapeTrial try_landscape(int device, double budget_s) {
-  const std::unique_ptr<SiteEngine> engine = cuda_site_engine(device);
+std::optional<LandscapeTrial> try_landscape(SiteEngine& engine, const LandscapeTrialOptions& options) {
   LandscapeTrial trial;
-  compare(*engine, trial);
-  time_large(*engine, budget_s, trial);
+  if (!compare(engine, options.groups, options.stop, trial)) return std::nullopt;
+  if (!time_large(engine, options.budget_s, options.stop, trial)) return std::nullopt;
   return trial;
+}
+
+bool has_landscape(const std::string& content, const std::string& gpu_uuid, const std::string& commit) {
+  std::istringstream lines(content.substr(0, content.rfind('\n') + 1));
+  for (std::string line; std::getline(lines, line);) {
+    const auto has = [&](const std::string& part) { return line.find(part) != std::string::npos; };
+    if (has("\"gpu_uuid\":\"" + gpu_uuid + '"') && has("\"commit\":\"" + commit + '"') && has("\"different\":0,"))
+      return true;
+  }
+  return false;
 }
 
 std::string to_json_line(const LandscapeTrial& trial, const std::string& provenance) {

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/measure/json_lines.h"
 #include "hindsight/measure/run.h"
+#include "hindsight/measure/site_engine.h"
 #include "landscape_trial.h"
 
 namespace hindsight::measure {
@@ -45,6 +48,7 @@ constexpr const char* kUsage =
     "Exit codes: 0 done or out of budget, 1 failed, or a task did (the others' rows are kept), 2 usage, 3 kernels\n"
     "disagree with the host (--check, --landscape), 5 no CUDA or no device, 130 interrupted\n";
 constexpr int kKernelsDisagree = 3;
+constexpr int kInterrupted = 130;
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -153,15 +157,18 @@ std::string read_if_there(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+/// A killed writer's unfinished line goes.
+void drop_cut_line(const std::string& file, const std::string& content) {
+  if (content.empty() || content.back() == '\n') return;
+  const std::size_t last = content.rfind('\n');
+  std::filesystem::resize_file(file, last == std::string::npos ? 0 : last + 1);
+}
+
 /// Appends whole lines, each written out before the next task starts.
 class JsonLinesFile final : public Sink {
  public:
   JsonLinesFile(const std::string& file, const std::string& content) : file_(file) {
-    const bool cut = !content.empty() && content.back() != '\n';
-    if (cut) {  // a killed writer's unfinished line goes
-      const std::size_t last = content.rfind('\n');
-      std::filesystem::resize_file(file, last == std::string::npos ? 0 : last + 1);
-    }
+    drop_cut_line(file, content);
     out_.open(file, std::ios::binary | std::ios::app);
     if (!out_) throw Error(ErrorKind::failure, file + ": cannot be written. Do its folder and permissions allow it?");
   }
@@ -225,25 +232,28 @@ std::string member(const char* name, const std::string& value) {
   return std::string(",\"") + name + "\":\"" + value + '"';
 }
 
-/// Appends one line to the file, unless it has one of this device that agreed with the host.
+/// Appends one line to the file, unless it has one of this device and commit that agreed with the host.
 int landscape(const Options& options) {
-  constexpr double kBudgetS = 60;  // [chosen] some batches of the slowest device
   const Availability here = availability();
   const auto device = static_cast<std::size_t>(options.run.device);
-  if (device < here.uuids.size()) {
-    std::ifstream before(options.file);
-    for (std::string line; std::getline(before, line);) {
-      if (line.find(member("gpu_uuid", here.uuids[device])) == std::string::npos) continue;
-      if (line.find(",\"different\":0,") == std::string::npos) continue;
-      std::printf("done before: %s\n", options.file.c_str());
-      return 0;
-    }
+  const std::string content = read_if_there(options.file);
+  if (device < here.uuids.size() && has_landscape(content, here.uuids[device], build_info().commit)) {
+    std::printf("done before: %s\n", options.file.c_str());
+    return 0;
   }
-  const LandscapeTrial trial =
-      try_landscape(options.run.device, options.run.budget_s > 0 ? options.run.budget_s : kBudgetS);
+  LandscapeTrialOptions how{.stop = [] { return interrupted != 0; }};
+  if (options.run.budget_s > 0) how.budget_s = options.run.budget_s;
+  const std::unique_ptr<accel::optimum::SiteEngine> engine = cuda_site_engine(options.run.device);
+  const std::optional<LandscapeTrial> tried = try_landscape(*engine, how);
+  if (!tried) {
+    std::fprintf(stderr, "interrupted; nothing was written\n");
+    return kInterrupted;
+  }
+  const LandscapeTrial& trial = *tried;
   const std::string provenance = member("gpu_name", here.devices[device]) + member("gpu_uuid", here.uuids[device]) +
                                  member("toolkit", here.toolkit) + member("version", build_info().version) +
                                  member("commit", build_info().commit) + member("host", host_name());
+  drop_cut_line(options.file, content);
   std::ofstream out(options.file, std::ios::binary | std::ios::app);
   out << to_json_line(trial, provenance) << '\n' << std::flush;
   if (!out) {
@@ -281,7 +291,7 @@ int measure(Options options, const std::string& command_line) {
   JsonLinesFile sink(options.file, content);
   const RunResult result = run(plan, options.run, sink);
   std::printf("%s\n", summary(result).c_str());
-  if (interrupted != 0) return 130;
+  if (interrupted != 0) return kInterrupted;
   return failure_of(result) ? 1 : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "accel/host_engine.h"
 #include "accel/optimum/axes.h"
 #include "accel/space_parts.h"
 #include "hindsight/core/error.h"
@@ -242,9 +243,30 @@ TEST_F(LandscapeTest, OnlyWholeSpacesUnderLimitsOfFacts) {
   question.allowed.resize(space_.parameters().size());
   question.allowed[0] = {0};
   EXPECT_THROW(write_landscape(question, file(), {}), Error);
-  int calls = 0;
-  EXPECT_TRUE(write_landscape(question_, file(), {}, [&](const Standing&) { return ++calls > 1; }).interrupted);
-  EXPECT_FALSE(std::filesystem::exists(file()));
+}
+
+/// Whenever the watch ends it: while the records are counted, and while they are made, on the host or in batches.
+TEST_F(LandscapeTest, InterruptsLeaveNoFile) {
+  const space::DesignSpace groups =
+      part_of_edge({{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {0}, {0, 1}, {0, 1}, {0, 1, 2}, {0}, {0}, {3}, {0}});
+  question_.space = &groups;
+  for (const bool in_batches : {false, true}) {
+    SCOPED_TRACE(in_batches ? "batches" : "host");
+    const auto looks_until = [&](int last) {
+      HostEngine engine(1);
+      int looks = 0;
+      const LandscapeOptions options{.threads = 2, .engine = in_batches ? &engine : nullptr};
+      const bool interrupted =
+          write_landscape(question_, file(), options, [&](const Standing&) { return ++looks != last; }).interrupted;
+      EXPECT_EQ(interrupted, last > 0);
+      EXPECT_EQ(std::filesystem::exists(file()), !interrupted);
+      std::filesystem::remove(file());
+      return looks;
+    };
+    const int all = looks_until(0);
+    ASSERT_GE(all, 6) << "three looks or more while counting, as many while making";
+    for (int last = 1; last <= all; ++last) EXPECT_EQ(looks_until(last), last);
+  }
 }
 
 }  // namespace

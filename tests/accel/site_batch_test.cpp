@@ -9,7 +9,8 @@
 #include "accel/optimum/batches.h"
 #include "accel/optimum/enumeration.h"
 #include "accel/optimum/sites.h"
-#include "accel/optimum_fixture.h"
+#include "accel/space_parts.h"
+#include "hindsight/core/error.h"
 
 namespace hindsight::accel::optimum {
 
@@ -30,6 +31,13 @@ void expect_same_bits(double ours, double reference) {
       << ours << " against " << reference;
 }
 
+void expect_same_energy(const EnergyParts& ours, const EnergyParts& reference) {
+  expect_same_bits(ours.fixed_j, reference.fixed_j);
+  expect_same_bits(ours.parameter_read_bytes, reference.parameter_read_bytes);
+  expect_same_bits(ours.instruction_read_bytes, reference.instruction_read_bytes);
+  expect_same_bits(ours.noc_hop_bytes, reference.noc_hop_bytes);
+}
+
 TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
   Dice dice("site batch");
   Question question;
@@ -45,10 +53,10 @@ TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
   SiteBatch batch(asked);
   Sites reference(axes, layers, GetParam());
   std::vector<std::vector<Site>> expected;
+  const auto bandwidths = static_cast<std::uint16_t>(axes.size(Role::bandwidth));
   for (std::uint64_t number = 0; number < axes.groups(); ++number) {
     const auto group = chips.group(axes.group_point(number));
     if (!group) continue;
-    const auto bandwidths = static_cast<std::uint16_t>(axes.size(Role::bandwidth));
     std::vector<BuildableChip> all;
     // Also chips that no pair of the two other memories makes buildable: the steps do not ask.
     for_each_core(axes, chips, *group, [&](const Point& point, const Core& core) {
@@ -56,7 +64,8 @@ TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
     });
     if (all.empty()) continue;
     batch.add_group(group->chip);
-    reference.visit(*group, all);
+    reference.open(*group);
+    reference.visit(all);
     for (std::size_t c = 0; c < all.size(); ++c) {
       batch.add_chip(batch_chip(all[c]));
       for (std::size_t level = 0; level < bandwidths; ++level) {
@@ -77,10 +86,7 @@ TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
       EXPECT_EQ(answers.parameter[i], site.parameter);
       EXPECT_EQ(answers.instruction[i], site.instruction);
       if (GetParam() == LandscapeMetrics::latency_and_energy) {
-        expect_same_bits(answers.energy[i].fixed_j, site.energy.fixed_j);
-        expect_same_bits(answers.energy[i].parameter_read_bytes, site.energy.parameter_read_bytes);
-        expect_same_bits(answers.energy[i].instruction_read_bytes, site.energy.instruction_read_bytes);
-        expect_same_bits(answers.energy[i].noc_hop_bytes, site.energy.noc_hop_bytes);
+        expect_same_energy(answers.energy[i], site.energy);
       }
       unmappable += std::isinf(site.latency_s) ? 1 : 0;
     }
@@ -89,6 +95,24 @@ TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
   EXPECT_GT(unmappable, 0U) << "no chip without a mapping was drawn; seed " << kSeed;
   // Each is asked for once; what the reference saves beyond that is looking at values.
   EXPECT_LT(answers.mappings, 2 * reference.mappings());
+}
+
+TEST(Mappings, MoreSlotsThanNumbersAreRefused) {
+  const space::DesignSpace fine = group_of_fine_memories(1400, 8);
+  Question question;
+  question.space = &fine;
+  question.technology = &inputs().technology;
+  for (const workload::Network& network : inputs().networks) question.networks.push_back(&network);
+  const Axes axes(question);
+  const Layers layers(question.networks);
+  Mappings mappings(axes, layers, LandscapeMetrics::latency);
+  try {
+    mappings.open(axes.config(axes.group_point(0)));
+    ADD_FAILURE() << "was opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), testing::HasSubstr("Fewer levels of pe_memory_bytes"));
+  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 /// Do landscapes and surveys not depend on who computes them, and does a survey count every design?
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,6 +56,21 @@ TEST_F(SurveyTest, AnEngineWritesTheBytesOfTheHost) {
   }
 }
 
+/// More chips in a group than the host costs at a time.
+TEST_F(SurveyTest, ALargeGroupIsCostedInParts) {
+  const space::DesignSpace fine = group_of_fine_memories(18);
+  question_.space = &fine;
+  question_.networks = {&inputs().networks[5]};
+  HostEngine engine(1);
+  const LandscapeSummary host = write_landscape(question_, file("host"), {.threads = 1});
+  const LandscapeSummary batch = write_landscape(question_, file("batch"), {.threads = 1, .engine = &engine});
+  EXPECT_GT(host.chips, 2 * 4096U) << "two bandwidths";
+  EXPECT_LT(host.buildable, host.chips * 4) << "not every chip has room for every pair of the other memories";
+  EXPECT_EQ(host.buildable, batch.buildable);
+  EXPECT_EQ(host.runnable, batch.runnable);
+  EXPECT_EQ(read_file(file("host")), read_file(file("batch")));
+}
+
 TEST_F(SurveyTest, CountsEveryDesignAsEvaluateDoes) {
   const ConfigBinding binding(space_);
   std::vector<std::vector<double>> latencies(4);
@@ -109,6 +125,34 @@ TEST_F(SurveyTest, TheBestDesignIsFound) {
   EXPECT_EQ(find_optimum(question_).best.front().value, survey.rows[3].best_s);
 }
 
+TEST_F(SurveyTest, TheBestDesignOfEveryAggregateIsFound) {
+  for (const Aggregate aggregate : {Aggregate::mean, Aggregate::worst, Aggregate::geomean, Aggregate::weighted}) {
+    SCOPED_TRACE(to_string(aggregate));
+    question_.aggregate = aggregate;
+    question_.weights = aggregate == Aggregate::weighted ? std::vector<double>{1, 2, 5} : std::vector<double>{};
+    const LandscapeSurvey survey = survey_landscape(question_, {.threads = 2});
+    ASSERT_EQ(survey.rows.size(), 4U);
+    EXPECT_EQ(survey.rows[3].name, to_string(aggregate));
+    EXPECT_EQ(find_optimum(question_).best.front().value, survey.rows[3].best_s);
+  }
+}
+
+TEST_F(SurveyTest, WhereNothingCanBeBuiltItSaysSo) {
+  question_.limits = {{find_metric("area_mm2"), 0.01}};
+  const auto infeasible = [&](const auto& ask) {
+    try {
+      ask();
+      ADD_FAILURE() << "an answer";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::no_feasible) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("without --all names the nearest limit"));
+    }
+  };
+  infeasible([&] { (void)survey_landscape(question_, {}); });
+  infeasible([&] { write_landscape(question_, file("nothing"), {}); });
+  EXPECT_FALSE(std::filesystem::exists(file("nothing")));
+}
+
 TEST(LatencyTally, TheFirstOfEqualDesignsIsBestWhoeverCountsIt) {
   LatencyTally even, odd;
   even.add(2e-4, 5, 2, Point{2});
@@ -156,12 +200,53 @@ TEST_F(SurveyTest, InterruptsAndBadQuestionsEndIt) {
   EXPECT_THROW((void)survey_landscape(question_, {}), Error);
   question_.goal = {};
   question_.limits = {{find_metric("latency_s"), 1}};
-  EXPECT_THROW((void)survey_landscape(question_, {}), Error);
+  try {
+    (void)survey_landscape(question_, {});
+    ADD_FAILURE() << "was counted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("Leave --all out"));
+  }
+}
+
+/// An engine whose device stops working at a call of start() or finish(), counted from 1; 0: never.
+class DyingEngine final : public HostEngine {
+ public:
+  DyingEngine(std::size_t start, std::size_t finish) : HostEngine(1), start_(start), finish_(finish) {}
+  void start(const SiteBatch& batch) override {
+    if (++starts == start_) throw Error(ErrorKind::failure, "the device is gone");
+    HostEngine::start(batch);
+  }
+  [[nodiscard]] SiteAnswers finish() override {
+    if (++finishes == finish_) throw Error(ErrorKind::failure, "the device is gone");
+    return HostEngine::finish();
+  }
+  std::size_t starts = 0, finishes = 0;
+
+ private:
+  std::size_t start_, finish_;
+};
+
+TEST_F(SurveyTest, ADeviceThatDiesWithABatchUnderWayEndsIt) {
+  // One batch is under way at the second start, two at the first finish, the other lane's at the second.
+  for (const auto& [start, finish] : std::vector<std::pair<std::size_t, std::size_t>>{{2, 0}, {3, 0}, {0, 1}, {0, 2}}) {
+    SCOPED_TRACE(fmt::format("start {}, finish {}", start, finish));
+    DyingEngine engine(start, finish);
+    try {
+      write_landscape(question_, file("dying"), {.threads = 2, .engine = &engine});
+      ADD_FAILURE() << "was written";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::failure);
+      EXPECT_STREQ(error.what(), "the device is gone");
+    }
+    EXPECT_GT(engine.batches, engine.finishes - (finish > 0 ? 1 : 0)) << "a batch was under way";
+    EXPECT_FALSE(std::filesystem::exists(file("dying")));
+  }
 }
 
 TEST_F(SurveyTest, ALandscapeThatNoFileHoldsIsRefusedBeforeItIsMade) {
   // The whole edge space on twelve applications with energies: 1.8 million chips and bandwidths, 504 bytes each, would
-  // fit; three times the bandwidths do not.
+  // fit; 32 bandwidths instead of six do not.
   std::vector<space::Parameter> parameters = inputs().space.parameters();
   for (space::Parameter& parameter : parameters) {
     if (parameter.name != "dram_bandwidth_gb_per_s") continue;
@@ -181,7 +266,7 @@ TEST_F(SurveyTest, ALandscapeThatNoFileHoldsIsRefusedBeforeItIsMade) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
     EXPECT_THAT(error.what(), HasSubstr("larger than 1 GiB"));
-    EXPECT_THAT(error.what(), HasSubstr("leave --out away"));
+    EXPECT_THAT(error.what(), HasSubstr("leave --out (and --objective) away"));
   }
   EXPECT_EQ(engine.batches, 0U);
 }

@@ -11,6 +11,7 @@ namespace hindsight::app::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Both streams of a shell command, and its exit code.
 std::pair<int, std::string> shell(const std::string& command) {
@@ -100,11 +101,32 @@ TEST_F(MeasureProgram, ScriptTellsALandscapeThatDiffers) {
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
     return shell(kScript + "--program " + program + " " + file("out"));
   };
+  const auto [failed_exit, failed] = script(1);
+  EXPECT_EQ(failed_exit, 1);
+  EXPECT_THAT(failed, HasSubstr("4 tasks measured"));
+  EXPECT_THAT(failed, HasSubstr("the landscape on the device failed"));
+  const auto [stopped_exit, stopped] = script(130);
+  EXPECT_EQ(stopped_exit, 130);
+  EXPECT_THAT(stopped, Not(HasSubstr("4 tasks measured")));
   EXPECT_EQ(script(0).first, 0);
   const auto [exit_code, text] = script(3);
   EXPECT_EQ(exit_code, 1);
   EXPECT_THAT(text, HasSubstr("4 tasks measured"));
   EXPECT_THAT(text, HasSubstr("the landscape on the device is not the host's"));
+}
+
+/// A quarter of what is left, 45 s at most; with little left, nothing.
+TEST_F(MeasureProgram, ScriptKeepsTheLandscapeWithinTheBudget) {
+  const std::string program = write("fake.sh", "#!/bin/sh\necho \"called $*\"\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto script = [&](const std::string& budget_s) {
+    return shell(kScript + "--program " + program + " --budget-s " + budget_s + " " + file("out")).second;
+  };
+  EXPECT_THAT(script("460"), HasSubstr("called --landscape --device 0 --budget-s 45 "));
+  EXPECT_THAT(script("43"), HasSubstr("called --landscape --device 0 --budget-s 10 "));
+  const std::string little = script("5");
+  EXPECT_THAT(little, Not(HasSubstr("called --landscape")));
+  EXPECT_THAT(little, HasSubstr("skipped: of the budget of 5 s"));
 }
 
 TEST_F(MeasureProgram, LandscapeWithoutDeviceLeavesNothing) {

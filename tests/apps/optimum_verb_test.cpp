@@ -147,6 +147,21 @@ TEST_F(OptimumVerb, SurveysASpaceWithoutAFile) {
   EXPECT_THAT(text.out, HasSubstr("of 384 designs can be built"));
   EXPECT_THAT(text.out, HasSubstr("best of unet: pes_x="));
   expect_one_line_error(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--objective", "edp"}), 2, "--out");
+  expect_one_line_error(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--max", "latency=1e-3"}), 2,
+                        "Leave --all out");
+  const Outcome weighted = optimum(
+      {"--all", "--space", "tiny", "--workloads", "m6,unet", "--aggregate", "weighted", "--weights", "1,2", "--json"});
+  ASSERT_EQ(weighted.exit_code, 0) << weighted.err;
+  EXPECT_EQ(Json::parse(weighted.out).at("workloads").at(2).at("name"), "weighted");
+}
+
+TEST_F(OptimumVerb, GoingOverNothingEndsWith3) {
+  const std::vector<std::string> words{"--all", "--space", "tiny", "--workloads", "m6", "--max", "area_mm2=0.01"};
+  expect_one_line_error(optimum(words), 3, "without --all names the nearest limit");
+  std::vector<std::string> kept = words;
+  kept.insert(kept.end(), {"--out", file("none.landscape")});
+  expect_one_line_error(optimum(kept), 3, "without --all names the nearest limit");
+  EXPECT_FALSE(std::filesystem::exists(file("none.landscape")));
 }
 
 TEST_F(OptimumVerb, ComputesOnADeviceWhatTheHostDoes) {

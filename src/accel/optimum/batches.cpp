@@ -16,16 +16,21 @@
 namespace hindsight::accel::optimum {
 namespace {
 
+/// What is kept of a chip while a batch has the rest.
+struct WaitingChip {
+  Point point{};
+  std::uint16_t bandwidths = 0;
+};
 /// The chips of one group, waiting for a batch or for its answers.
 struct WaitingGroup {
   std::uint64_t number = 0;
   ChipFacts chip;
-  GroupChips found;           ///< without the chips once they are in a batch
-  std::vector<Point> points;  ///< of these
+  GroupChips found;  ///< without the chips once they are in a batch
+  std::vector<WaitingChip> chips;
 };
 
 WaitingGroup enumerate(const Making& making, std::uint64_t number) {
-  WaitingGroup waiting{.number = number, .chip = {}, .found = {}, .points = {}};
+  WaitingGroup waiting{.number = number, .chip = {}, .found = {}, .chips = {}};
   const auto group = making.chips.group(making.axes.group_point(number));
   if (!group) return waiting;
   waiting.chip = group->chip;
@@ -59,7 +64,7 @@ class Rounds {
       round.batch.add_group(group.chip);
       for (const BuildableChip& chip : group.found.chips) {
         round.batch.add_chip(batch_chip(chip));
-        group.points.push_back(chip.point);
+        group.chips.push_back({.point = chip.point, .bandwidths = chip.bandwidths});
       }
       group.found.chips = {};
       round.groups.push_back(std::move(group));
@@ -89,9 +94,6 @@ class Rounds {
   bool interrupted_ = false;
 };
 
-/// Bandwidths of a chip, from those with each pair of memories.
-std::uint16_t most_bandwidths(std::span<const std::uint16_t> allowed) { return std::ranges::max(allowed); }
-
 Site site_of(const SiteAnswers& answers, std::uint64_t i) {
   return {.latency_s = answers.latency_s[i],
           .parameter = answers.parameter[i],
@@ -107,11 +109,10 @@ void require_reference(const Round& round, const SiteAnswers& answers, const Mak
   const auto whole = making.chips.group(making.axes.group_point(group.number));
   HINDSIGHT_EXPECT(whole.has_value());
   Sites reference(making.axes, layers, making.metrics);
-  const Point& point = group.points.back();
-  const BuildableChip chip{.point = point,
-                           .core = making.chips.core(*whole, point),
-                           .bandwidths = most_bandwidths(group.found.allowed_of(group.points.size() - 1))};
-  reference.visit(*whole, {&chip, 1});
+  const auto [point, bandwidths] = group.chips.back();
+  const BuildableChip chip{.point = point, .core = making.chips.core(*whole, point), .bandwidths = bandwidths};
+  reference.open(*whole);
+  reference.visit({&chip, 1});
   const std::uint64_t end = middle + 1 < round.groups.size() ? round.first_point[middle + 1] : round.batch.points();
   for (std::uint16_t bandwidth = 0; bandwidth < chip.bandwidths; ++bandwidth) {
     const auto expected = reference.of(0, bandwidth);
@@ -128,10 +129,10 @@ void require_reference(const Round& round, const SiteAnswers& answers, const Mak
 void keep(const WaitingGroup& group, std::uint64_t point, std::size_t applications, const SiteAnswers& answers,
           Keeper& keeper) {
   std::vector<Site> sites(applications);
-  for (std::size_t c = 0; c < group.points.size(); ++c) {
-    const auto allowed = group.found.allowed_of(c);
-    keeper.chip(group.number, group.points[c], allowed);
-    for (std::uint16_t bandwidth = 0; bandwidth < most_bandwidths(allowed); ++bandwidth, ++point) {
+  for (std::size_t c = 0; c < group.chips.size(); ++c) {
+    const WaitingChip& chip = group.chips[c];
+    keeper.chip(group.number, chip.point, chip.bandwidths, group.found.allowed_of(c));
+    for (std::uint16_t bandwidth = 0; bandwidth < chip.bandwidths; ++bandwidth, ++point) {
       for (std::size_t a = 0; a < applications; ++a) sites[a] = site_of(answers, point * applications + a);
       keeper.sites(bandwidth, sites);
     }

@@ -72,15 +72,12 @@ Keeper::Keeper(const Question& question, const Axes& axes, LandscapeMetrics metr
   if (keeps == Keeps::tallies) tallies_.resize(networks > 1 ? networks + 1 : networks);
 }
 
-void Keeper::chip(std::uint64_t group, const Point& point, std::span<const std::uint16_t> allowed) {
+void Keeper::chip(std::uint64_t group, const Point& point, std::uint16_t bandwidths,
+                  std::span<const std::uint16_t> allowed) {
   group_ = group;
   point_ = point;
   allowed_ = allowed;
-  std::uint16_t bandwidths = 0;
-  for (const std::uint16_t count : allowed) {
-    summary_.buildable += count;
-    bandwidths = std::max(bandwidths, count);
-  }
+  for (const std::uint16_t count : allowed) summary_.buildable += count;
   if (keeps_ == Keeps::tallies) return;
   put(records_, ChipRecord{.group = static_cast<std::uint32_t>(group),
                            .pe_memory = at(point, Role::pe_memory),

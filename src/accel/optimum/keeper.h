@@ -52,8 +52,8 @@ class Keeper {
   /// `question` outlives it.
   Keeper(const Question& question, const Axes& axes, LandscapeMetrics metrics, Keeps keeps);
   /// A chip that can be built; `allowed`: bandwidths with each parameter and instruction memory, parameter by
-  /// parameter.
-  void chip(std::uint64_t group, const Point& point, std::span<const std::uint16_t> allowed);
+  /// parameter; `bandwidths`: the most of these.
+  void chip(std::uint64_t group, const Point& point, std::uint16_t bandwidths, std::span<const std::uint16_t> allowed);
   /// What the applications cost on the chip at one of its bandwidths.
   void sites(std::uint16_t bandwidth, std::span<const Site> sites);
   /// Records since the last call.

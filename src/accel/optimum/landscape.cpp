@@ -18,13 +18,17 @@
 namespace hindsight::accel::optimum {
 namespace {
 
-void require_valid(const Question& question, const Axes& axes) {
+void require_valid(const Question& question, const Axes& axes, Keeps keeps) {
   for (const Limit& limit : question.limits) {
     if (limit.metric->known_before_evaluation()) continue;
     throw Error(ErrorKind::usage,
-                fmt::format("--max {}: a landscape holds every design that can be built; limits of what networks cost "
-                            "belong to the questions that are asked of it",
-                            limit.metric->name));
+                fmt::format("--max {}: {}", limit.metric->name,
+                            keeps == Keeps::records
+                                ? "a landscape holds every design that can be built; limits of what networks cost "
+                                  "belong to the questions that are asked of it"
+                                : "a survey counts every design that can be built, whatever networks cost on it. Leave "
+                                  "--all out for the optimum under this limit, or name a file with --out and ask it "
+                                  "with `propose --landscape`?"));
   }
   constexpr std::size_t kMostLevels = 255;
   for (const Role role : {Role::parameter, Role::instruction}) {
@@ -62,12 +66,20 @@ std::optional<std::uint64_t> bytes_of_records(const Making& making) {
     throw Error(
         ErrorKind::usage,
         fmt::format("--out: the landscape of space '{}' is larger than {} GiB ({} of its {} groups of PEs, cores and "
-                    "lanes fill it). Tighten --max area_mm2 or peak_power_w, name fewer workloads, or leave --out "
+                    "lanes fill it). Tighten --max area_mm2 or peak_power_w, name fewer workloads, or leave --out{} "
                     "away: the survey of all designs needs no file",
                     making.question.space->name(), kMostLandscapeBytes >> 30U, with_commas(counted.groups),
-                    with_commas(making.axes.groups())));
+                    with_commas(making.axes.groups()),
+                    making.metrics == LandscapeMetrics::latency ? "" : " (and --objective)"));
   }
   return counted.groups == making.axes.groups() ? std::optional(counted.bytes) : std::nullopt;
+}
+
+[[noreturn]] void nothing_can_be_built(const Question& question) {
+  throw Error(ErrorKind::no_feasible,
+              fmt::format("no design of space '{}' can be built within the limits. `hindsight optimum` without --all "
+                          "names the nearest limit that can be met",
+                          question.space->name()));
 }
 
 /// A question with what a landscape needs of it.
@@ -82,10 +94,10 @@ struct Landscaped {
               {.area_mm2 = identity.area_limit_mm2, .peak_power_w = identity.peak_power_limit_w}) {}
 };
 
-/// One line of a survey; `networks`: whose latencies were tallied. Error{failure} when the best is not what `evaluate`
-/// says, which an engine that computes wrongly would cause.
-SurveyRow row_of(const LatencyTally& tally, const std::vector<const workload::Network*>& networks,
-                 const Making& making) {
+/// One line of a survey; `networks`: whose latencies were tallied; `engine`: who computed them, null: the host.
+/// Error{failure} when the best is not what `evaluate` says, which an engine that computes wrongly would cause.
+SurveyRow row_of(const LatencyTally& tally, const std::vector<const workload::Network*>& networks, const Making& making,
+                 const SiteEngine* engine) {
   SurveyRow row{.name = {}, .designs = tally.designs(), .best_s = tally.best_s(), .best = {}, .quantiles_s = {}};
   if (row.designs == 0) return row;
   row.within_tenth = tally.designs_up_to(row.best_s * 1.1);
@@ -97,10 +109,13 @@ SurveyRow row_of(const LatencyTally& tally, const std::vector<const workload::Ne
     const Evaluation evaluation = evaluate(chip, network->gemms(), Depth::stop_at_hardware);
     if (evaluation.feasible()) each.push_back(evaluation.metrics->latency_s);
   }
-  if (each.size() == networks.size() &&
-      aggregate_value(each, making.question.aggregate, making.question.weights) == row.best_s) {
-    return row;
+  if (each.size() == networks.size()) {
+    const Question& question = making.question;
+    const double evaluated_s =
+        each.size() == 1 ? each.front() : aggregate_value(each, question.aggregate, question.weights);
+    if (evaluated_s == row.best_s) return row;
   }
+  HINDSIGHT_ENSURE(engine != nullptr);
   throw Error(ErrorKind::failure, fmt::format("the survey found {} s for a design that the model evaluates otherwise: "
                                               "what computed it does not compute as the host does. Leave --device out?",
                                               shortest(row.best_s)));
@@ -112,7 +127,7 @@ LandscapeSummary write_landscape(const Question& question, const std::filesystem
                                  const LandscapeOptions& options, const Watch& watch) {
   HINDSIGHT_EXPECT(question.space != nullptr && question.technology != nullptr && !question.networks.empty());
   const Landscaped about(question, options.metrics);
-  require_valid(question, about.axes);
+  require_valid(question, about.axes, Keeps::records);
   require_whole(question);
   Making making{.question = question,
                 .axes = about.axes,
@@ -123,6 +138,7 @@ LandscapeSummary write_landscape(const Question& question, const std::filesystem
                 .watch = watch};
   const std::optional<std::uint64_t> bytes = bytes_of_records(making);
   if (!bytes) return {.designs = about.axes.designs(), .interrupted = true};
+  if (*bytes == 0) nothing_can_be_built(question);
   // The header goes before the records in the same memory: nothing is held twice.
   const std::string no_checksum(sha256_hex("").size(), '0');
   making.reserve = *bytes + header_text(about.identity, *bytes, no_checksum).size();
@@ -138,7 +154,7 @@ LandscapeSurvey survey_landscape(const Question& question, const LandscapeOption
   HINDSIGHT_EXPECT(question.space != nullptr && question.technology != nullptr && !question.networks.empty());
   require_latency(question);
   const Landscaped about(question, LandscapeMetrics::latency);
-  require_valid(question, about.axes);
+  require_valid(question, about.axes, Keeps::tallies);
   const Making making{.question = question,
                       .axes = about.axes,
                       .chips = about.chips,
@@ -148,9 +164,11 @@ LandscapeSurvey survey_landscape(const Question& question, const LandscapeOption
   const Made made = make(making, options.engine);
   LandscapeSurvey survey{.summary = made.summary, .rows = {}};
   if (made.summary.interrupted) return survey;
+  if (made.summary.buildable == 0) nothing_can_be_built(question);
   for (std::size_t i = 0; i < made.tallies.size(); ++i) {
     const bool one = i < question.networks.size();
-    survey.rows.push_back(row_of(made.tallies[i], one ? std::vector{question.networks[i]} : question.networks, making));
+    survey.rows.push_back(
+        row_of(made.tallies[i], one ? std::vector{question.networks[i]} : question.networks, making, options.engine));
     survey.rows.back().name = one ? question.networks[i]->name() : to_string(question.aggregate);
   }
   return survey;

@@ -12,6 +12,9 @@
 namespace hindsight::accel::optimum {
 namespace {
 
+/// [chosen] Chips whose sites are held at a time: all of a group of the edge space, some of a finer one.
+constexpr std::size_t kChipsPerVisit = 4096;
+
 /// What one thread needs of its own.
 struct Worker {
   Layers layers;
@@ -28,11 +31,15 @@ void go_over(std::uint64_t number, const Making& making, Worker& worker, Keeper&
   list_chips(making.axes, making.chips, *group, worker.chips);
   if (worker.chips.chips.empty()) return;
   worker.layers.forget_if_full();
-  worker.sites.visit(*group, worker.chips.chips);
-  for (std::size_t c = 0; c < worker.chips.chips.size(); ++c) {
-    const BuildableChip& chip = worker.chips.chips[c];
-    keeper.chip(number, chip.point, worker.chips.allowed_of(c));
-    for (std::uint16_t b = 0; b < chip.bandwidths; ++b) keeper.sites(b, worker.sites.of(c, b));
+  worker.sites.open(*group);
+  const std::span<const BuildableChip> chips = worker.chips.chips;
+  for (std::size_t first = 0; first < chips.size(); first += kChipsPerVisit) {
+    const auto some = chips.subspan(first, std::min(kChipsPerVisit, chips.size() - first));
+    worker.sites.visit(some);
+    for (std::size_t c = 0; c < some.size(); ++c) {
+      keeper.chip(number, some[c].point, some[c].bandwidths, worker.chips.allowed_of(first + c));
+      for (std::uint16_t b = 0; b < some[c].bandwidths; ++b) keeper.sites(b, worker.sites.of(c, b));
+    }
   }
 }
 

@@ -1,18 +1,19 @@
 /// Slots of memories, and the mappings found for them.
 #include "accel/optimum/mappings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
+
+#include "hindsight/core/error.h"
 
 namespace hindsight::accel::optimum {
 namespace {
 
+/// Mappings have signed numbers of 32 bits.
+constexpr std::uint64_t kMostSlots = std::numeric_limits<std::int32_t>::max();
 constexpr std::array<Role, 3> kMemories{Role::pe_memory, Role::core_memory, Role::activation};
-
-/// First level of an axis that is at least `enough`, or its last.
-std::uint16_t first_level(const Axis& axis, double enough) {
-  const auto found = std::lower_bound(axis.values.begin(), axis.values.end(), enough * (1.0 + kMargin));
-  return static_cast<std::uint16_t>(std::min<std::ptrdiff_t>(found - axis.values.begin(), std::ssize(axis.values) - 1));
-}
 
 }  // namespace
 
@@ -36,17 +37,25 @@ void Mappings::open(const AcceleratorConfig& group) {
   bytes_.clear();
   splits_.clear();
   splits_.resize(2 * layers_.shapes().size());
-  std::uint32_t slots = 0;
+  std::uint64_t slots = 0;
   for (const LayerShape& layer : layers_.shapes()) {
-    const SaturatedMemory enough = saturated_memory(layer, group);
-    saturated_.push_back({first_level(axes_[Role::pe_memory], enough.pe_memory_bytes),
-                          first_level(axes_[Role::core_memory], enough.core_memory_bytes),
-                          first_level(axes_[Role::activation], enough.activation_memory_entries)});
-    std::uint32_t count = 1;
-    for (const std::uint16_t level : saturated_.back()) count *= level + 1U;
-    for (int cached = 0; cached < 2; ++cached, slots += count) first_slot_.push_back(slots);
+    saturated_.push_back(saturated_levels(
+        layer, group,
+        {axes_[Role::pe_memory].values, axes_[Role::core_memory].values, axes_[Role::activation].values}));
+    std::uint64_t count = 1;
+    for (const std::uint16_t level : saturated_.back()) count *= level + std::uint64_t{1};
+    for (int cached = 0; cached < 2; ++cached, slots += count) {
+      if (slots + count > kMostSlots) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("one group of PEs, cores and lanes has {} and more combinations of layers and memories "
+                                "(at most {} have numbers). Fewer levels of pe_memory_bytes, core_memory_bytes or "
+                                "activation_memory_entries?",
+                                slots + count, kMostSlots));
+      }
+      first_slot_.push_back(static_cast<std::uint32_t>(slots));
+    }
   }
-  known_.assign(slots, -1);
+  known_.assign(static_cast<std::size_t>(slots), -1);
 }
 
 Mappings::Slot Mappings::slot(std::uint32_t shape, bool cached, const Point& point) const {
@@ -89,11 +98,7 @@ std::int32_t Mappings::add(const Slot& slot, const MapperMemory& memory, const m
       Traffic traffic;
       add_on_chip_traffic(layers_.shapes()[slot.shape], split.mapping(choice, memory), group_, traffic);
       mapped.bytes = static_cast<std::int32_t>(bytes_.size());
-      bytes_.push_back({.noc_hops = traffic.noc_hop_bytes,
-                        .core_read = traffic.core_memory_read_bytes,
-                        .core_write = traffic.core_memory_write_bytes,
-                        .pe_read = traffic.pe_memory_read_bytes,
-                        .pe_write = traffic.pe_memory_write_bytes});
+      bytes_.push_back(on_chip_bytes(traffic));
     }
   }
   mapped_.push_back(mapped);

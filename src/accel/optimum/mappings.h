@@ -25,7 +25,7 @@ struct Mapped {
 class Mappings {
  public:
   Mappings(const Axes& axes, const Layers& layers, LandscapeMetrics metrics);
-  /// Forgets the group before.
+  /// Forgets the group before. Error{usage} for more combinations of layers and memories than have numbers.
   void open(const AcceleratorConfig& group);
 
   /// One layer at memories that differ from those of another slot in what it makes of them.
@@ -47,8 +47,6 @@ class Mappings {
   [[nodiscard]] std::uint64_t asked() const { return asked_; }
 
  private:
-  /// Levels of PE, core and activation memory.
-  using Levels = std::array<std::uint16_t, 3>;
   [[nodiscard]] Splits& splits(const Slot& slot);
   /// The smallest memories of a slot.
   [[nodiscard]] MapperMemory memory_of(const Slot& slot) const;
@@ -60,7 +58,7 @@ class Mappings {
   LandscapeMetrics metrics_;
   AcceleratorConfig group_, largest_;
   std::array<std::vector<MapperMemory>, 3> by_level_;  ///< of one memory each, the others the largest
-  std::vector<Levels> saturated_;                      ///< per shape: first levels that hold everything
+  std::vector<MemoryLevels> saturated_;                ///< per shape: saturated_levels()
   std::vector<std::uint32_t> first_slot_;              ///< per shape, not cached, then cached
   std::vector<std::int32_t> known_;                    ///< per slot: the mapping when DRAM takes no time, or -1
   std::vector<std::optional<Splits>> splits_;          ///< per shape, not cached, then cached

@@ -16,7 +16,7 @@ ChipFacts only_constants(const AcceleratorConfig& config) {
 }
 
 /// First level that is at least `enough`, or the last.
-std::uint16_t level_with(const std::vector<double>& values, double enough) {
+std::uint16_t level_with(std::span<const double> values, double enough) {
   const auto found = std::lower_bound(values.begin(), values.end(), enough * (1.0 + kMargin));
   return static_cast<std::uint16_t>(std::min<std::ptrdiff_t>(found - values.begin(), std::ssize(values) - 1));
 }
@@ -27,6 +27,19 @@ std::uint64_t memory_pairs(const SiteQuestion& question) {
 }
 
 }  // namespace
+
+FixedCost fixed_cost(const LayerShape& layer, const ChipFacts& group) {
+  return {.logic_j = layer_energy(layer, {}, 0, group).total_j(),
+          .accumulator_bytes = lane_cycles(layer, group.config.macs_per_lane) * kAccumulatorBytes,
+          .parameter_read_bytes = layer_energy(layer, {}, 0, only_constants(group.config)).total_j() / units::kPico};
+}
+
+MemoryLevels saturated_levels(const LayerShape& layer, const AcceleratorConfig& group,
+                              const std::array<std::span<const double>, kBatchMemories>& memories) {
+  const SaturatedMemory enough = saturated_memory(layer, group);
+  return {level_with(memories[0], enough.pe_memory_bytes), level_with(memories[1], enough.core_memory_bytes),
+          level_with(memories[2], enough.activation_memory_entries)};
+}
 
 void SiteQuestion::add_application(const std::vector<LayerShape>& network) {
   ApplicationLayers span{.begin = static_cast<std::uint32_t>(layers.size()), .end = 0};
@@ -59,14 +72,10 @@ void SiteBatch::clear() {
 }
 
 GroupLayer SiteBatch::group_layer(const LayerShape& layer, const ChipFacts& chip) const {
-  const SaturatedMemory enough = saturated_memory(layer, chip.config);
   return {.least_compute_cycles = least_split_cycles(layer, chip.config).compute,
-          .logic_j = layer_energy(layer, {}, 0, chip).total_j(),
-          .accumulator_bytes = lane_cycles(layer, chip.config.macs_per_lane) * kAccumulatorBytes,
-          .parameter_read_bytes = layer_energy(layer, {}, 0, only_constants(chip.config)).total_j() / units::kPico,
-          .enough = {level_with(question_.memories[0], enough.pe_memory_bytes),
-                     level_with(question_.memories[1], enough.core_memory_bytes),
-                     level_with(question_.memories[2], enough.activation_memory_entries)},
+          .fixed = fixed_cost(layer, chip),
+          .enough = saturated_levels(layer, chip.config,
+                                     {question_.memories[0], question_.memories[1], question_.memories[2]}),
           .first_slot = slots_};
 }
 

@@ -4,24 +4,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "hindsight/accel/energy.h"
 #include "hindsight/core/units.h"
 
 namespace hindsight::accel::optimum {
 namespace {
 
-/// First level that is at least `need`; the number of levels when none is.
 std::uint8_t level_of(const Axis& axis, double need) {
-  return static_cast<std::uint8_t>(std::lower_bound(axis.values.begin(), axis.values.end(), need) -
-                                   axis.values.begin());
-}
-
-/// A chip on which nothing costs energy but the constants of requantisation, 1 pJ per byte.
-ChipFacts only_parameters(const AcceleratorConfig& config) {
-  ChipFacts chip;
-  chip.config = config;
-  chip.parameter_memory.read_pj_per_byte = 1;
-  return chip;
+  return batch_detail::level_of(axis.values.data(), static_cast<std::uint32_t>(axis.size()), need);
 }
 
 }  // namespace
@@ -35,25 +24,25 @@ std::span<const Site> Sites::of(std::size_t chip, std::size_t bandwidth) const {
   return std::span(sites_).subspan(first, applications);
 }
 
-void Sites::visit(const Group& group, std::span<const BuildableChip> chips) {
-  chips_ = chips;
+void Sites::open(const Group& group) {
   config_ = group.config;
   mappings_.open(config_);
+  fixed_.clear();
+  for (const LayerShape& layer : layers_.shapes()) {
+    if (metrics_ == LandscapeMetrics::latency) break;
+    fixed_.push_back(fixed_cost(layer, group.chip));
+  }
+}
+
+void Sites::visit(std::span<const BuildableChip> chips) {
+  chips_ = chips;
   const std::size_t bandwidths = axes_.size(Role::bandwidth);
   sites_.assign(chips.size() * bandwidths * layers_.applications().size(), Site{});
   dram_.clear();
   prices_.clear();
-  fixed_.clear();
   for (const BuildableChip& chip : chips) {
     dram_.push_back(&layers_.dram(chip.core.chip.config));
     prices_.push_back(byte_prices(chip.core, {}));
-  }
-  for (const LayerShape& layer : layers_.shapes()) {
-    if (metrics_ == LandscapeMetrics::latency) break;
-    fixed_.push_back(
-        {.logic_j = layer_energy(layer, {}, 0, group.chip).total_j(),
-         .accumulator_bytes = lane_cycles(layer, config_.macs_per_lane) * kAccumulatorBytes,
-         .parameter_read_bytes = layer_energy(layer, {}, 0, only_parameters(config_)).total_j() / units::kPico});
   }
   for (std::size_t first = 0; first < bandwidths; first += kWide) {
     for (std::size_t b = 0; b < kWide; ++b) {
@@ -139,7 +128,7 @@ void Sites::add_use(std::size_t use, std::size_t first_bandwidth) {
 }
 
 void Sites::add_energy(const Use& use, std::size_t chip) {
-  const Fixed& fixed = fixed_[use.shape];
+  const FixedCost& fixed = fixed_[use.shape];
   const BytePrices& prices = prices_[chip];
   EnergySums& sums = energies_[chip];
   Wide on_chip_j, hop_bytes;

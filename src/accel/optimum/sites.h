@@ -17,8 +17,10 @@ namespace hindsight::accel::optimum {
 class Sites {
  public:
   Sites(const Axes& axes, const Layers& layers, LandscapeMetrics metrics);
-  /// Costs all applications on these chips of a group.
-  void visit(const Group& group, std::span<const BuildableChip> chips);
+  /// Begins a group, whose mappings are kept until the next. Errors as Mappings::open().
+  void open(const Group& group);
+  /// Costs all applications on these chips of the group.
+  void visit(std::span<const BuildableChip> chips);
   /// The applications on chip number `chip` of the last visit at a level of bandwidth.
   [[nodiscard]] std::span<const Site> of(std::size_t chip, std::size_t bandwidth) const;
   [[nodiscard]] std::uint64_t mappings() const { return mappings_.asked(); }
@@ -33,10 +35,6 @@ class Sites {
   };
   struct EnergySums {
     Wide fixed_j, parameter_read_bytes, instruction_read_bytes, noc_hop_bytes;
-  };
-  /// What a shape costs whatever the mapping and the memories.
-  struct Fixed {
-    double logic_j = 0, accumulator_bytes = 0, parameter_read_bytes = 0;
   };
   /// What DRAM does for one use, per bandwidth.
   struct Transfer {
@@ -70,7 +68,7 @@ class Sites {
   std::vector<BytePrices> prices_;      ///< per chip
   std::vector<Sums> sums_;              ///< per chip
   std::vector<EnergySums> energies_;    ///< per chip, with energies
-  std::vector<Fixed> fixed_;            ///< per shape, with energies
+  std::vector<FixedCost> fixed_;        ///< per shape, with energies
   Transfer transfer_;
   Chosen chosen_;
   std::vector<Site> sites_;  ///< chips x bandwidths x applications

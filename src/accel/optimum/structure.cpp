@@ -16,14 +16,6 @@ void add_choice(std::vector<OnChipBytes>& choices, const OnChipBytes& bytes) {
   choices.push_back(bytes);
 }
 
-OnChipBytes bytes_of(const Traffic& traffic) {
-  return {.noc_hops = traffic.noc_hop_bytes,
-          .core_read = traffic.core_memory_read_bytes,
-          .core_write = traffic.core_memory_write_bytes,
-          .pe_read = traffic.pe_memory_read_bytes,
-          .pe_write = traffic.pe_memory_write_bytes};
-}
-
 }  // namespace
 
 LeastTraffic least_traffic(const LayerShape& layer, const AcceleratorConfig& largest) {
@@ -45,7 +37,7 @@ LeastTraffic least_traffic(const LayerShape& layer, const AcceleratorConfig& lar
         mapping.noc = noc_load(layer, pe, core, mapping.plan, {.weights_cached_frac = cached ? 1.0 : 0.0});
         Traffic traffic;
         add_on_chip_traffic(layer, mapping, largest, traffic);
-        add_choice(cached ? least.cached : least.streamed, bytes_of(traffic));
+        add_choice(cached ? least.cached : least.streamed, on_chip_bytes(traffic));
       }
     });
   });

@@ -1,5 +1,7 @@
 /// A kernel per step of a batch, two batches under way at a time.
 #include <array>
+#include <cstdio>
+#include <string>
 
 #include "hindsight/measure/site_engine.h"
 #include "measure/cuda/devices.h"
@@ -42,13 +44,34 @@ unsigned blocks_for(std::uint64_t items) {
   return static_cast<unsigned>(std::min(kMostBlocks, std::max<std::uint64_t>(1, (items + kThreads - 1) / kThreads)));
 }
 
+std::string gib(std::uint64_t bytes) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", static_cast<double>(bytes) / static_cast<double>(1U << 30U));
+  return text.data();
+}
+
+/// Error{failure} when a batch does not fit what is free and what its lane has; since a batch takes a quarter of the
+/// device at the most but for its last group, it is that group that is too large.
+void require_room(std::uint64_t bytes, std::uint64_t own_bytes) {
+  std::size_t free_bytes = 0, all_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
+  const std::uint64_t room = free_bytes + own_bytes;  // the lane gives its own back first
+  if (bytes <= room) return;
+  throw Error(ErrorKind::failure, "one group of this space needs " + gib(bytes) + " GiB of device memory (" +
+                                      gib(room) +
+                                      " free). Fewer levels of memories or bandwidth, or leave --device out?");
+}
+
 /// One piece of device memory, dealt out in order.
 class Arena {
  public:
   static constexpr std::uint64_t kAlignment = 256;  ///< [spec: cuda-guide] of cudaMalloc
   static constexpr std::uint64_t kPieces = 32;      ///< [chosen] more than there are
+  /// Error{failure} where the device has no room.
   void reserve(std::uint64_t bytes) {
-    buffer_.reserve(bytes + kPieces * kAlignment);
+    const std::uint64_t all = bytes + kPieces * kAlignment;
+    if (all > buffer_.bytes()) require_room(all, buffer_.bytes());
+    buffer_.reserve(all);
     used_ = 0;
   }
   template <class T>
@@ -76,7 +99,6 @@ struct Lane {
   Stream stream;
   Arena arena;
   SiteView view;
-  const SiteBatch* batch = nullptr;
   unsigned long long* tasks = nullptr;
 };
 
@@ -135,7 +157,6 @@ class CudaSites final : public accel::optimum::SiteEngine {
   void start(const SiteBatch& batch) override {
     check(cudaSetDevice(device_), "selecting the device");
     Lane& lane = lanes_[started_++ % lanes_.size()];
-    lane.batch = &batch;
     lane.arena.reserve(batch.bytes() + sizeof(unsigned long long) + question_bytes(batch.question()));
     lane.view = on_device(batch, lane.arena, lane.stream);
     take_results(lane.view, lane.arena, batch.question().energies);

@@ -60,7 +60,8 @@ inline constexpr std::uint64_t kMostLandscapeBytes = std::uint64_t{1} << 30U;
 /// Writes the landscape of the question's space, networks and limits on area and peak power to `file`, whole or not at
 /// all. The bytes depend neither on the number of threads nor on the engine. Error{usage} for limits that need a
 /// network, for restricted levels, for more than 255 levels of one memory, and for more than kMostLandscapeBytes;
-/// Error{failure} when the file cannot be written or the engine stops working.
+/// Error{no_feasible} when nothing can be built within the limits; Error{failure} when the file cannot be written or
+/// the engine stops working.
 LandscapeSummary write_landscape(const Question& question, const std::filesystem::path& file,
                                  const LandscapeOptions& options, const Watch& watch = {});
 
@@ -77,16 +78,18 @@ struct SurveyRow {
   std::uint64_t designs = 0;        ///< that run it; 0: what follows is empty
   double best_s = 0;                ///< of `best`, to the last digit of `evaluate`
   space::Design best;               ///< the first in the order of the landscape when several are equal
-  std::uint64_t within_tenth = 0;   ///< designs at most 1.1 times best_s
+  std::uint64_t within_tenth = 0;   ///< designs at most 1.1 times best_s, in whole bins: up to 0.1 % beyond
   std::vector<double> quantiles_s;  ///< per kSurveyShares: not exceeded by that share; rounded down by 0.1 % at most
 };
 struct LandscapeSurvey {
   LandscapeSummary summary;
   std::vector<SurveyRow> rows;  ///< per application; then, of several, their aggregate. None when interrupted
 };
-/// The latencies of all designs counted, in memory that does not grow with the space: for landscapes that no file
-/// holds. `options.metrics` is not read. Errors as write_landscape(); Error{failure} also when a best design is not
-/// what `evaluate` says.
+/// The latencies of all designs counted, in memory that grows with the memories and bandwidths of one group of PEs,
+/// cores and lanes, not with their number: for landscapes that no file holds. `options.metrics` is not read; levels
+/// may be restricted. Error{usage} for limits that need a network, goals other than the latency, and more than 255
+/// levels of one memory; Error{no_feasible} when nothing can be built within the limits; Error{failure} when the engine
+/// stops working, or a best design is not what `evaluate` says.
 [[nodiscard]] LandscapeSurvey survey_landscape(const Question& question, const LandscapeOptions& options,
                                                const Watch& watch = {});
 

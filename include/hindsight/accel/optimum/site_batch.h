@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "hindsight/accel/optimum/structure.h"
@@ -64,11 +65,24 @@ struct SiteQuestion {
   void add_application(const std::vector<LayerShape>& network);
 };
 
+/// What one repeat of a layer costs on the chips of a group whatever the mapping and the memories.
+struct FixedCost {
+  double logic_j = 0;
+  double accumulator_bytes = 0;     ///< read and written
+  double parameter_read_bytes = 0;  ///< of the constants of requantisation
+};
+/// `group`: ChipFacts with the group's config and event energies.
+[[nodiscard]] FixedCost fixed_cost(const LayerShape& layer, const ChipFacts& group);
+/// saturation: the first level of each memory that holds everything of a layer, or the last. `memories`: values by
+/// level, as in SiteQuestion.
+[[nodiscard]] MemoryLevels saturated_levels(const LayerShape& layer, const AcceleratorConfig& group,
+                                            const std::array<std::span<const double>, kBatchMemories>& memories);
+
 /// What a layer costs on all chips of a group, and where its mappings stand.
 struct GroupLayer {
   double least_compute_cycles = 0;
-  double logic_j = 0, accumulator_bytes = 0, parameter_read_bytes = 0;  ///< of one repeat, whatever the mapping
-  MemoryLevels enough{};         ///< first level of each memory that holds everything
+  FixedCost fixed;
+  MemoryLevels enough{};         ///< saturated_levels()
   std::uint64_t first_slot = 0;  ///< of mappings that DRAM does not change, among the batch's
 };
 /// Chips that differ in memories and bandwidth only.
@@ -263,11 +277,7 @@ constexpr void map_step(const SiteView& view, std::uint64_t item) {
     if (view.mapped_bytes != nullptr) {
       Traffic traffic;
       add_on_chip_traffic(layer, mapping, config, traffic);
-      bytes = {.noc_hops = traffic.noc_hop_bytes,
-               .core_read = traffic.core_memory_read_bytes,
-               .core_write = traffic.core_memory_write_bytes,
-               .pe_read = traffic.pe_memory_read_bytes,
-               .pe_write = traffic.pe_memory_write_bytes};
+      bytes = on_chip_bytes(traffic);
     }
   }
   view.mapped[asked.slot] = cost;
@@ -308,7 +318,7 @@ constexpr void add_step(const SiteView& view, std::uint64_t item) {
     last_constants = mapped.constants;
     if (view.mapped_bytes == nullptr) continue;
     const OnChipBytes& bytes = view.mapped_bytes[slot];
-    const GroupLayer& fixed = view.group_layers[std::uint64_t{chip.group} * view.shape_count + layer.shape];
+    const FixedCost& fixed = view.group_layers[std::uint64_t{chip.group} * view.shape_count + layer.shape].fixed;
     energy.fixed_j += layer.repeat * (fixed.logic_j + joules(bytes, chip.pj) +
                                       units::kPico * fixed.accumulator_bytes * chip.accumulator_pj);
     energy.noc_hop_bytes += layer.repeat * bytes.noc_hops;
@@ -334,11 +344,7 @@ class SiteBatch {
   void add_group(const ChipFacts& chip);
   /// `bandwidths`: at least 1; `group` and `first_point` are set here.
   void add_chip(BatchChip chip);
-  [[nodiscard]] std::size_t groups() const { return groups_.size(); }
-  [[nodiscard]] const std::vector<BatchChip>& chips() const { return chips_; }
   [[nodiscard]] std::uint64_t points() const { return points_.size(); }
-  /// Place among chips() of the chip of a point.
-  [[nodiscard]] std::size_t chip_of(std::uint64_t point) const { return points_[point].chip; }
   /// Bytes that its steps take at the most, input and answers included.
   [[nodiscard]] std::uint64_t bytes() const;
   /// Sizes, and pointers to what stands on the host; the others are null.

@@ -166,6 +166,15 @@ struct OnChipBytes {
   }
 };
 
+/// Those of a layer's traffic.
+[[nodiscard]] constexpr OnChipBytes on_chip_bytes(const Traffic& traffic) {
+  return {.noc_hops = traffic.noc_hop_bytes,
+          .core_read = traffic.core_memory_read_bytes,
+          .core_write = traffic.core_memory_write_bytes,
+          .pe_read = traffic.pe_memory_read_bytes,
+          .pe_write = traffic.pe_memory_write_bytes};
+}
+
 /// Joules of these bytes at these prices, pJ per byte.
 [[nodiscard]] constexpr double joules(const OnChipBytes& bytes, const OnChipBytes& pj) {
   return units::kPico * (bytes.noc_hops * pj.noc_hops + bytes.core_read * pj.core_read +
