@@ -130,7 +130,10 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
     throw Error(ErrorKind::usage, "--landscape: ranks are of true values. Add --simulate?");
   }
   if (options.request.exact_front && (options.request.pareto.empty() || !options.request.simulate)) {
-    throw Error(ErrorKind::usage, "--exact-front: what is compared are simulated fronts. Add --pareto and --simulate?");
+    const bool front = !options.request.pareto.empty(), simulated = options.request.simulate;
+    throw Error(ErrorKind::usage,
+                fmt::format("--exact-front: what is compared are simulated fronts. Add {}{}{}?",
+                            front ? "" : "--pareto", front || simulated ? "" : " and ", simulated ? "" : "--simulate"));
   }
   if (!options.request.pareto.empty()) require_for_front(options);
   require_separate_files(options);

@@ -62,12 +62,11 @@ std::string most_frequent_reason(const sweep::SweepSummary& summary) {
   return most == sums.end() || most->second == 0 ? "the limits of --max" : most->first;
 }
 
-[[noreturn]] void fail_nothing_found(const sweep::SweepSummary& summary) {
-  throw Error(
-      ErrorKind::no_feasible,
-      fmt::format("none of the {} designs asked for is feasible (most often: {}). Give more --queries, or loosen "
-                  "--max?",
-                  with_commas(summary.accepted), most_frequent_reason(summary)));
+[[noreturn]] void fail_nothing_found(const sweep::SweepSummary& summary, bool limited) {
+  throw Error(ErrorKind::no_feasible,
+              fmt::format("none of the {} designs asked for is feasible{} (most often: {}). Give more --queries{}?",
+                          with_commas(summary.accepted), limited ? " and within --max" : "",
+                          most_frequent_reason(summary), limited ? ", or loosen --max" : ""));
 }
 
 int run(const SearchOptions& options, const Provenance& provenance) {
@@ -92,7 +91,7 @@ int run(const SearchOptions& options, const Provenance& provenance) {
     remark(provenance.command_line);
     return exit_code(ErrorKind::interrupted);
   }
-  if (summary.found && summary.found->feasible == 0) fail_nothing_found(summary);
+  if (summary.found && summary.found->feasible == 0) fail_nothing_found(summary, !options.words.limits.max.empty());
   return 0;
 }
 

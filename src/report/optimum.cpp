@@ -92,8 +92,7 @@ std::string certificate_text(const OptimumTask& task, const Optimum& optimum, in
   const Certificate& c = optimum.answer.certificate;
   std::string out = accounts_text(c, columns);
   if (c.bounded + c.open == 0) return out;
-  std::string bound = fmt::format("no design that {} has less than {}",
-                                  c.open > 0 ? "is not decided or a bound left out" : "a bound left out",
+  std::string bound = fmt::format("no design that {} has less than {}", c.open > 0 ? "is left" : "a bound left out",
                                   value_of(task, c.least_left_out));
   if (!optimum.answer.best.empty()) {
     bound += fmt::format(" (x{:.6g} of the best)", c.least_left_out / optimum.answer.best.front().value);

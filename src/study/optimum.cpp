@@ -116,7 +116,8 @@ OptimumTask::OptimumTask(const OptimumRequest& request)
   for (const auto& [metric, most] : limits.metrics) question_.limits.push_back({accel::find_metric(metric), most});
 }
 
-std::vector<NearestLimit> nearest_limits(const OptimumTask& task, const accel::optimum::Watch& watch) {
+std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_kept,
+                                         const accel::optimum::Watch& watch) {
   std::vector<NearestLimit> nearest;
   for (const Limit& limit : task.question().limits) {
     const auto goal = goal_of_metric(limit.metric->name);
@@ -126,13 +127,25 @@ std::vector<NearestLimit> nearest_limits(const OptimumTask& task, const accel::o
     question.aggregate = Aggregate::worst;  // every application has to meet it
     question.weights.clear();
     question.top = 1;
-    std::erase_if(question.limits, [&](const Limit& other) { return other.metric == limit.metric; });
+    std::erase_if(question.limits, [&](const Limit& other) { return !others_kept || other.metric == limit.metric; });
     const accel::optimum::Answer answer = accel::optimum::find_optimum(question, watch);
-    if (answer.interrupted) throw Error(ErrorKind::interrupted, "interrupted");
+    if (answer.interrupted) {
+      throw Error(ErrorKind::interrupted,
+                  fmt::format("no design of the space {} runs {} within {}; interrupted before the nearest limit that "
+                              "can be met was found",
+                              task.space().name(), networks_text(task), limits_text(task.question().limits)));
+    }
     if (answer.best.empty()) continue;
     nearest.push_back({std::string(limit.metric->name), limit.most, answer.best.front().value});
   }
   return nearest;
+}
+
+/// "area_mm2 <= 1.11, or latency_s <= 0.5", with ", or " between.
+std::string text_of(const std::vector<NearestLimit>& limits, const char* between) {
+  std::vector<std::string> texts;
+  for (const NearestLimit& one : limits) texts.push_back(fmt::format("{} <= {}", one.metric, shortest(one.nearest)));
+  return join(texts, between);
 }
 
 void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch) {
@@ -143,18 +156,17 @@ void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch
                                             " (every design was ruled out). `hindsight simulate --explain` of one "
                                             "design says why");
   }
-  std::vector<std::string> remedies;
-  for (const NearestLimit& one : nearest_limits(task, watch)) {
-    remedies.push_back(fmt::format("{} <= {}", one.metric, shortest(one.nearest)));
-  }
+  const std::vector<NearestLimit> nearest = nearest_limits(task, true, watch);
   const std::string within = fmt::format("{} within {}", what, limits_text(limits));
-  if (remedies.empty()) {
+  if (nearest.empty()) {
+    const std::string alone = text_of(nearest_limits(task, false, watch), ", ");
     throw Error(ErrorKind::no_feasible,
-                within + ", and raising one limit alone is not enough. Raise several, or leave some out?");
+                fmt::format("{}, and raising one limit alone is not enough. Raise several, or leave some out?{}",
+                            within, alone.empty() ? "" : fmt::format(" Each by itself can be met: {} (exact)", alone)));
   }
   throw Error(ErrorKind::no_feasible,
               fmt::format("{}. The nearest limit that can be met{} is {} (exact)", within,
-                          limits.size() > 1 ? " with the others kept" : "", join(remedies, ", or ")));
+                          limits.size() > 1 ? " with the others kept" : "", text_of(nearest, ", or ")));
 }
 
 Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch) {

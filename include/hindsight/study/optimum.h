@@ -63,11 +63,13 @@ class OptimumTask {
 struct NearestLimit {
   std::string metric;
   double asked = 0;
-  double nearest = 0;  ///< exact: the smallest that some design has with the other limits kept
+  double nearest = 0;  ///< exact: the smallest that some design has with the other limits kept, or without them
 };
-/// Why no design meets the limits of a task: for each limit that alone is in the way the value that can be met. Empty:
-/// several limits together are, or nothing of the space can run the workloads.
-[[nodiscard]] std::vector<NearestLimit> nearest_limits(const OptimumTask& task, const accel::optimum::Watch& watch);
+/// Why no design meets the limits of a task: for each limit the value that can be met. `others_kept`: with the other
+/// limits; those that are not alone in the way are left out, so that nothing is left where several are. Limits that the
+/// bounds do not cover are left out. Error{interrupted} says that no design meets the limits.
+[[nodiscard]] std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_kept,
+                                                       const accel::optimum::Watch& watch);
 /// The same as Error{no_feasible}.
 [[noreturn]] void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch);
 

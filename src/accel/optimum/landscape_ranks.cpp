@@ -182,6 +182,28 @@ Point point_of(const ChipRecord& record, const Group& group) {
 
 }  // namespace
 
+namespace {
+
+/// The command that makes a landscape for a question.
+std::string command_for(const Question& question) {
+  std::string workloads;
+  for (const workload::Network* network : question.networks) {
+    workloads += (workloads.empty() ? "" : ",") + printable(network->name());
+  }
+  std::string command =
+      fmt::format("hindsight optimum --all --space {} --workloads {}", printable(question.space->name()), workloads);
+  bool energy = question.goal.energy > 0;
+  for (const Limit& limit : question.limits) {
+    energy = energy || limit.metric->name == "energy_j";
+    if (limit.metric->known_before_evaluation()) {
+      command += fmt::format(" --max {}={}", limit.metric->name, shortest(limit.most));
+    }
+  }
+  return command + (energy ? " --objective energy" : "") + " --out FILE";
+}
+
+}  // namespace
+
 Landscape Landscape::read(const std::filesystem::path& file) {
   Landscape landscape;
   landscape.bytes_ = read_file(file, kLargestFileBytes);
@@ -190,8 +212,8 @@ Landscape Landscape::read(const std::filesystem::path& file) {
 }
 
 void Landscape::require_answers(const Question& question) const {
-  const auto refuse = [](const std::string& problem) {
-    throw Error(ErrorKind::incompatible, "the landscape " + problem + ". Make one with `hindsight optimum --all`");
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(ErrorKind::incompatible, fmt::format("the landscape {}. Make one: {}", problem, command_for(question)));
   };
   const LandscapeIdentity asked = identity_of(question, LandscapeMetrics::latency);
   if (asked.evaluator_hash != identity_.evaluator_hash) {
@@ -215,7 +237,7 @@ void Landscape::require_answers(const Question& question) const {
   }
   bool energy = question.goal.energy > 0;
   for (const Limit& limit : question.limits) energy = energy || limit.metric->name == "energy_j";
-  if (energy && identity_.metrics == LandscapeMetrics::latency) refuse("has no energies (--objective energy)");
+  if (energy && identity_.metrics == LandscapeMetrics::latency) refuse("has no energies");
 }
 
 std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<double>& values) const {
