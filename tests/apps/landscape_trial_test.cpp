@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 
 #include "accel/host_engine.h"
@@ -55,16 +56,16 @@ TEST(LandscapeTrial, FindsOneWrongBitOnEitherLane) {
 }
 
 TEST(LandscapeTrial, StopsBeforeAnyGroup) {
-  int groups = 0;
-  const auto stops_at = [&](int last) {
+  // A group is added, started three times for the first batch, else once, and held against the host; so is a second;
+  // then comes the first of the large part.
+  constexpr std::array<std::size_t, 5> kBatches{0, 3, 3, 4, 4};
+  for (std::size_t last = 1; last <= kBatches.size(); ++last) {
     HostEngine engine(1);
-    groups = 0;
-    return try_landscape(engine, {.budget_s = 60, .groups = 2, .stop = [&] { return ++groups == last; }});
-  };
-  // Two groups are added and held against the host one by one; then comes the first of the large part.
-  for (int last = 1; last <= 5; ++last) {
-    EXPECT_FALSE(stops_at(last)) << last;
-    EXPECT_EQ(groups, last);
+    std::size_t looks = 0;
+    const LandscapeTrialOptions options{.budget_s = 60, .groups = 2, .stop = [&] { return ++looks == last; }};
+    EXPECT_FALSE(try_landscape(engine, options)) << last;
+    EXPECT_EQ(looks, last);
+    EXPECT_EQ(engine.batches, kBatches[last - 1]) << last;
   }
 }
 
