@@ -50,8 +50,8 @@ std::vector<std::string> known_metrics(const surrogate::Model& model, const Know
   return known;
 }
 
-[[noreturn]] void unknown_metric(const std::string& word, const surrogate::Model& model,
-                                 const KnownEvaluator& evaluator) {
+[[noreturn]] void refuse_front_metric(const std::string& word, const surrogate::Model& model,
+                                      const KnownEvaluator& evaluator) {
   const std::vector<std::string> known = known_metrics(model, evaluator);
   std::string list = printable(known.front()) + " (its objective)";
   for (std::size_t i = 1; i < known.size(); ++i) list += ", " + printable(known[i]);
@@ -73,7 +73,7 @@ optimize::FrontMetric resolve(const std::string& word, const surrogate::Model& m
     }
   }
   const auto learned = optimize::learned_quantity(model, name);
-  if (!learned) unknown_metric(word, model, evaluator);
+  if (!learned) refuse_front_metric(word, model, evaluator);
   if (!learned->is_objective && log::direction_of(name) == Direction::maximise) {
     throw Error(ErrorKind::usage, fmt::format("--pareto {}: more of it is better, and a front is of metrics of which "
                                               "less is. Bound parameters, or take metrics that cost",

@@ -150,8 +150,8 @@ std::vector<std::string> limitable(const surrogate::Model& model, const KnownEva
   return unique;
 }
 
-[[noreturn]] void unknown_metric(const std::string& name, const surrogate::Model& model,
-                                 const KnownEvaluator& evaluator) {
+[[noreturn]] void refuse_limit(const std::string& name, const surrogate::Model& model,
+                               const KnownEvaluator& evaluator) {
   throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric that the model has learned "
                                             "(train with --constraint).{}",
                                             printable(name), did_you_mean(name, limitable(model, evaluator))));
@@ -222,7 +222,7 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
       continue;
     }
     const auto p = space.find(assignment.name);
-    if (!p) unknown_metric(assignment.name, model, evaluator);
+    if (!p) refuse_limit(assignment.name, model, evaluator);
     require_ordinal(space.parameters()[*p], "--max");
     bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
   }
