@@ -80,7 +80,7 @@ struct SplitBound {
   GridSplit split{};
   PeShare pe = {};
   double cycles = 0;
-  double noc_bytes = 0;  ///< at one pass
+  double noc_bytes = 0, noc_cycles = 0;  ///< at one pass
 };
 
 /// Cycles that no mapping of a PE's share is below: every weight and input crosses the NoC once, and the lanes and the
@@ -90,7 +90,7 @@ struct SplitBound {
 /// reads = count k m max(1, n / (cores lanes)), of a depthwise layer its fresh pixels, writes = count (input + m n).
 /// The divisions that a mapping rounds up to whole tiles are not rounded here; one part in 10^12 covers that floating
 /// point rounds the two ways differently.
-constexpr double split_bound_cycles(const Question& asked, const PeShare& pe, const NocLoad& one_pass) {
+constexpr double split_bound_cycles(const Question& asked, const PeShare& pe, double one_pass_cycles) {
   constexpr double kRounding = 1.0 - 1e-12;  // [chosen] far above the last bit of a product of a dozen factors
   const LayerShape& layer = asked.layer;
   const double lanes = asked.config.cores_per_pe * asked.config.compute_lanes;
@@ -99,7 +99,7 @@ constexpr double split_bound_cycles(const Question& asked, const PeShare& pe, co
   const double fresh_frac = layer.depthwise ? std::min(1.0, layer.stride_columns / layer.kernel_columns) : 1.0;
   const double channels = layer.depthwise ? pe.n * fresh_frac : std::max(1.0, pe.n / lanes);
   const double port_bytes = layer.count * (pe.k * pe.m * channels + pe.input_bytes + outputs);
-  return pipelined_cycles(asked.dram_cycles, noc_cycles(one_pass, asked.config.pes_y), kRounding * busy_cycles,
+  return pipelined_cycles(asked.dram_cycles, one_pass_cycles, kRounding * busy_cycles,
                           kRounding * port_bytes / asked.pe_port_bytes);
 }
 
@@ -159,48 +159,89 @@ constexpr Judged judge(const Question& asked, const PeShare& pe, const CoreShare
           .once = plan.weight_passes <= 1.0 && plan.input_passes <= 1.0};
 }
 
-/// Tries the numbers of active lanes of one split of a PE's cores.
+/// Tries both dataflows with so many lanes; `floor_cycles` as in judge().
+constexpr Choice try_dataflows(Choice best, const Question& asked, const SplitBound& split, std::size_t place,
+                               const CoreShare& core, double bands, double lanes, double floor_cycles) {
+  for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
+    const TilePlan plan = plan_of(dataflow, asked, split.pe, core, lanes, bands);
+    const Judged judged = judge(asked, split.pe, core, lanes, plan, floor_cycles);
+    if (!cannot_win(best, judged.cycles, judged.noc_bytes)) {
+      best = {.found = true,
+              .split = place,
+              .split_n = core.split_n,
+              .lanes = lanes,
+              .dataflow = dataflow,
+              .cycles = judged.cycles,
+              .noc_bytes = judged.noc_bytes};
+    }
+    if (judged.once) break;
+  }
+  return best;
+}
+
+/// The splits of a PE's cores between N and M, from all over N down, with the cycles that they compute with all lanes.
+struct CoreSplits {
+  static constexpr std::size_t kMost = 53;  // halvings of a whole number below 2^53, the largest size there is
+  std::size_t count = 0;
+  std::array<double, kMost> split_m, split_n, m, n;  // not initialised: that would take longer than the few that are used
+  std::array<double, kMost> compute_cycles;
+  [[nodiscard]] constexpr CoreShare share(std::size_t i) const { return {split_m[i], split_n[i], m[i], n[i]}; }
+};
+
+constexpr void list_core_splits(const Question& asked, const PeShare& pe, CoreSplits& splits) {
+  splits.count = 0;
+  for (double split_n = asked.config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
+    const CoreShare core = core_share(pe, whole(asked.config.cores_per_pe / split_n), split_n);
+    const std::size_t i = splits.count++;
+    splits.split_m[i] = core.split_m;
+    splits.split_n[i] = core.split_n;
+    splits.m[i] = core.m;
+    splits.n[i] = core.n;
+    splits.compute_cycles[i] =
+        compute_cycles(asked.layer, core, pe.k, asked.config.compute_lanes, asked.config.macs_per_lane);
+  }
+}
+
+/// Cycles of a PE memory's port at one pass, which no mapping with so many lanes or fewer is below.
+constexpr double one_pass_port_cycles(const Question& asked, const PeShare& pe, const CoreShare& core, double lanes) {
+  return pe_memory_cycles(asked, pe_memory_load(asked.layer, pe, core, TilePlan{}, lanes));
+}
+
+/// Tries the numbers of active lanes of one split of a PE's cores, which computes `busy_cycles` with all of them.
 constexpr Choice try_lanes(Choice best, const Question& asked, const SplitBound& split, std::size_t place,
-                           const CoreShare& core, double bands) {
+                           const CoreShare& core, double bands, double busy_cycles) {
   const auto ladder = kLaneLadder;  // a local copy: device code cannot address constants at namespace scope
   const PeShare& pe = split.pe;
   std::size_t rung = 0;
-  for (double lanes = asked.config.compute_lanes; lanes >= 1.0; lanes = fewer_lanes(ladder, lanes, rung)) {
-    const double bound_cycles =
-        pipelined_cycles(compute_cycles(asked.layer, core, pe.k, lanes, asked.config.macs_per_lane), asked.dram_cycles);
-    // Neither falls with fewer lanes.
-    const double port_cycles = pe_memory_cycles(asked, pe_memory_load(asked.layer, pe, core, TilePlan{}, lanes));
-    if (cannot_win(best, pipelined_cycles(bound_cycles, port_cycles), split.noc_bytes)) break;
-    if (asked.lane_tile_bytes * lanes > asked.memory.weight_tile_bytes) continue;
-    const double reuse = reuse_of(asked, lanes);
-    const double floor_cycles = pipelined_cycles(bound_cycles, core_memory_cycles(asked, pe, core, reuse));
-    if (!cannot_win(best, floor_cycles, split.noc_bytes)) {
-      for (const Dataflow dataflow : {Dataflow::output_stationary, Dataflow::weight_stationary}) {
-        const TilePlan plan = plan_of(dataflow, asked, pe, core, lanes, bands);
-        const Judged judged = judge(asked, pe, core, lanes, plan, floor_cycles);
-        if (!cannot_win(best, judged.cycles, judged.noc_bytes)) {
-          best = {.found = true,
-                  .split = place,
-                  .split_n = core.split_n,
-                  .lanes = lanes,
-                  .dataflow = dataflow,
-                  .cycles = judged.cycles,
-                  .noc_bytes = judged.noc_bytes};
-        }
-        if (judged.once) break;
+  double lanes = asked.config.compute_lanes;
+  while (true) {
+    const double bound_cycles = pipelined_cycles(busy_cycles, asked.dram_cycles);
+    // None of these falls with fewer lanes. The port is asked last: most splits fail before it.
+    const double one_pass_cycles = pipelined_cycles(bound_cycles, split.noc_cycles);
+    if (cannot_win(best, one_pass_cycles, split.noc_bytes)) break;
+    const double least_cycles = pipelined_cycles(one_pass_cycles, one_pass_port_cycles(asked, pe, core, lanes));
+    if (cannot_win(best, least_cycles, split.noc_bytes)) break;
+    if (asked.lane_tile_bytes * lanes <= asked.memory.weight_tile_bytes) {
+      const double floor_cycles =
+          pipelined_cycles(bound_cycles, core_memory_cycles(asked, pe, core, reuse_of(asked, lanes)));
+      if (!cannot_win(best, pipelined_cycles(floor_cycles, least_cycles), split.noc_bytes)) {
+        best = try_dataflows(best, asked, split, place, core, bands, lanes, floor_cycles);
       }
+      if (best.found && best.cycles <= bound_cycles) break;
     }
-    if (best.found && best.cycles <= bound_cycles) break;
+    lanes = fewer_lanes(ladder, lanes, rung);
+    if (lanes < 1.0) break;
+    busy_cycles = compute_cycles(asked.layer, core, pe.k, lanes, asked.config.macs_per_lane);
   }
   return best;
 }
 
 /// Tries the splits of a PE's cores under one split of the grid.
-constexpr Choice try_split(Choice best, const Question& asked, const SplitBound& split, std::size_t place) {
+constexpr Choice try_split(Choice best, const Question& asked, const SplitBound& split, std::size_t place,
+                           const CoreSplits& cores) {
   const double bands = row_bands(asked.layer, split.pe, asked.memory);
-  for (double split_n = asked.config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
-    const CoreShare core = core_share(split.pe, whole(asked.config.cores_per_pe / split_n), split_n);
-    best = try_lanes(best, asked, split, place, core, bands);
+  for (std::size_t i = 0; i < cores.count; ++i) {
+    best = try_lanes(best, asked, split, place, cores.share(i), bands, cores.compute_cycles[i]);
   }
   return best;
 }
@@ -218,18 +259,20 @@ constexpr double most_lanes(const Question& asked) {
 
 /// Cycles of one good mapping under a split: the cores split so that they compute the fewest cycles, as many lanes as
 /// their weights allow. Infinite when no number of lanes fits.
-constexpr double good_cycles(const Question& asked, const SplitBound& split) {
+constexpr double good_cycles(const Question& asked, const SplitBound& split, const CoreSplits& cores) {
   const double lanes = most_lanes(asked);
   double fewest_cycles = std::numeric_limits<double>::infinity();
   if (lanes < 1.0) return fewest_cycles;
   const PeShare& pe = split.pe;
   CoreShare best;
-  for (double split_n = asked.config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
-    const CoreShare core = core_share(pe, whole(asked.config.cores_per_pe / split_n), split_n);
-    const double cycles = compute_cycles(asked.layer, core, pe.k, lanes, asked.config.macs_per_lane);
+  for (std::size_t i = 0; i < cores.count; ++i) {
+    const double cycles =
+        lanes == asked.config.compute_lanes
+            ? cores.compute_cycles[i]
+            : compute_cycles(asked.layer, cores.share(i), pe.k, lanes, asked.config.macs_per_lane);
     if (cycles >= fewest_cycles) continue;
     fewest_cycles = cycles;
-    best = core;
+    best = cores.share(i);
   }
   const double floor_cycles =
       pipelined_cycles(asked.dram_cycles, fewest_cycles, core_memory_cycles(asked, pe, best, reuse_of(asked, lanes)));
@@ -328,16 +371,20 @@ constexpr Mapping misfit_of(const Question& asked) {
     if (!mapper_detail::fits(smallest_tile(layer, bound.pe), memory)) continue;
     const NocLoad one_pass = noc_load(layer, bound.pe, CoreShare{}, TilePlan{}, residency);
     bound.noc_bytes = mapper_detail::noc_bytes(one_pass);
-    bound.cycles = mapper_detail::split_bound_cycles(asked, bound.pe, one_pass);
+    bound.noc_cycles = noc_cycles(one_pass, config.pes_y);
+    bound.cycles = mapper_detail::split_bound_cycles(asked, bound.pe, bound.noc_cycles);
     if (bound.cycles < splits[promising].cycles) promising = count;
     ++count;
   }
   if (count == 0) return mapper_detail::misfit_of(asked);
+  mapper_detail::CoreSplits promising_cores, cores;
+  mapper_detail::list_core_splits(asked, splits[promising].pe, promising_cores);
   mapper_detail::Choice best;
-  best.cycles = mapper_detail::good_cycles(asked, splits[promising]);
+  best.cycles = mapper_detail::good_cycles(asked, splits[promising], promising_cores);
   for (std::size_t i = 0; i < count; ++i) {
     if (mapper_detail::cannot_win(best, splits[i].cycles, splits[i].noc_bytes)) continue;
-    best = mapper_detail::try_split(best, asked, splits[i], i);
+    if (i != promising) mapper_detail::list_core_splits(asked, splits[i].pe, cores);
+    best = mapper_detail::try_split(best, asked, splits[i], i, i == promising ? promising_cores : cores);
   }
   return best.found ? mapper_detail::mapping_of(best, splits[best.split], asked) : mapper_detail::misfit_of(asked);
 }

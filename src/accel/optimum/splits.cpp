@@ -35,11 +35,16 @@ Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool c
   for_each_split(layer, largest, [&](GridSplit split, const PeShare& pe) {
     const auto grid = static_cast<std::uint32_t>(grid_.size());
     const NocLoad at_once = noc_load(layer, pe, CoreShare{}, TilePlan{}, residency_);
-    grid_.push_back({.bound = {.split = split, .pe = pe, .noc_bytes = mapper_detail::noc_bytes(at_once)},
+    grid_.push_back({.bound = {.split = split,
+                               .pe = pe,
+                               .noc_bytes = mapper_detail::noc_bytes(at_once),
+                               .noc_cycles = noc_cycles(at_once, largest.pes_y)},
                      .tile = smallest_tile(layer, pe)});
     for_each_core_split(pe, largest, [&](const CoreShare& core) {
       const NocLoad noc = noc_load(layer, pe, core, TilePlan{}, residency_);
-      cores_.push_back({.share = core, .grid = grid});
+      cores_.push_back({.share = core,
+                        .busy_cycles = compute_cycles(layer, core, pe.k, largest.compute_lanes, largest.macs_per_lane),
+                        .grid = grid});
       cycles_.push_back(memory_free_cycles(layer, pe, core, largest, cached));
       noc_bytes_.push_back(mapper_detail::noc_bytes(noc));
     });
@@ -74,7 +79,7 @@ double Splits::bands(Grid& grid, const WorkingMemory& memory) {
   if (!mapper_detail::fits(grid.tile, asked.memory)) return false;
   const Choice before = best;
   best = mapper_detail::try_lanes(best, asked, grid.bound, cores_[core].grid, cores_[core].share,
-                                  bands(grid, asked.memory));
+                                  bands(grid, asked.memory), cores_[core].busy_cycles);
   return best.found && (!before.found || best.cycles < before.cycles || best.noc_bytes < before.noc_bytes);
 }
 

@@ -45,6 +45,7 @@ class Splits {
   /// A split of the grid and of a PE's cores.
   struct Core {
     CoreShare share;
+    double busy_cycles = 0;  ///< of all lanes
     std::uint32_t grid = 0;
   };
   /// The choice at these memories and all larger ones, beside a DRAM of as many cycles as it takes itself or more, but
