@@ -183,7 +183,8 @@ constexpr Choice try_dataflows(Choice best, const Question& asked, const SplitBo
 struct CoreSplits {
   static constexpr std::size_t kMost = 53;  // halvings of a whole number below 2^53, the largest size there is
   std::size_t count = 0;
-  std::array<double, kMost> split_m, split_n, m, n;  // not initialised: that would take longer than the few that are used
+  std::array<double, kMost> split_m, split_n, m,
+      n;  // not initialised: that would take longer than the few that are used
   std::array<double, kMost> compute_cycles;
   [[nodiscard]] constexpr CoreShare share(std::size_t i) const { return {split_m[i], split_n[i], m[i], n[i]}; }
 };
@@ -266,10 +267,9 @@ constexpr double good_cycles(const Question& asked, const SplitBound& split, con
   const PeShare& pe = split.pe;
   CoreShare best;
   for (std::size_t i = 0; i < cores.count; ++i) {
-    const double cycles =
-        lanes == asked.config.compute_lanes
-            ? cores.compute_cycles[i]
-            : compute_cycles(asked.layer, cores.share(i), pe.k, lanes, asked.config.macs_per_lane);
+    const double cycles = lanes == asked.config.compute_lanes
+                              ? cores.compute_cycles[i]
+                              : compute_cycles(asked.layer, cores.share(i), pe.k, lanes, asked.config.macs_per_lane);
     if (cycles >= fewest_cycles) continue;
     fewest_cycles = cycles;
     best = cores.share(i);
