@@ -183,15 +183,15 @@ constexpr Choice try_dataflows(Choice best, const Question& asked, const SplitBo
 struct CoreSplits {
   static constexpr std::size_t kMost = 53;  // halvings of a whole number below 2^53, the largest size there is
   std::size_t count = 0;
-  std::array<double, kMost> split_m, split_n, m,
-      n;  // not initialised: that would take longer than the few that are used
-  std::array<double, kMost> compute_cycles;
+  // The first `count` of each; the others are not initialised, which would take longer than the few that are used.
+  std::array<double, kMost> split_m, split_n, m, n, compute_cycles;
   [[nodiscard]] constexpr CoreShare share(std::size_t i) const { return {split_m[i], split_n[i], m[i], n[i]}; }
 };
 
 constexpr void list_core_splits(const Question& asked, const PeShare& pe, CoreSplits& splits) {
   splits.count = 0;
-  for (double split_n = asked.config.cores_per_pe; split_n >= 1.0; split_n = whole(split_n / 2.0)) {
+  double split_n = asked.config.cores_per_pe;
+  for (; split_n >= 1.0 && splits.count < CoreSplits::kMost; split_n = whole(split_n / 2.0)) {
     const CoreShare core = core_share(pe, whole(asked.config.cores_per_pe / split_n), split_n);
     const std::size_t i = splits.count++;
     splits.split_m[i] = core.split_m;
