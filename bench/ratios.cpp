@@ -7,6 +7,7 @@
 
 #include <ctime>
 #include <functional>
+#include <future>
 #include <limits>
 
 #include "hindsight/accel/network_set.h"
@@ -241,9 +242,10 @@ std::vector<EvaluationRow> identified(const Setting& setting, const std::vector<
   return rows;
 }
 
-/// Evaluation alone, appending alone and the sweep that does both, in batches of a sweep's size.
+/// Evaluation alone, appending alone, both at once without a word between them, and the sweep that does both, in batches
+/// of a sweep's size.
 struct SweepTimes {
-  double evaluation_s, appending_s, sweep_s;
+  double evaluation_s, appending_s, both_s, sweep_s;
 };
 SweepTimes sweep_times(const Setting& setting, double (*now_s)(), unsigned threads, std::size_t designs) {
   const std::vector<std::uint16_t> levels = drawn_levels(setting.space, setting.technology, designs);
@@ -254,40 +256,51 @@ SweepTimes sweep_times(const Setting& setting, double (*now_s)(), unsigned threa
             levels.begin() + static_cast<std::ptrdiff_t>(std::min(i + batch, levels.size()))});
     }
   };
-  SweepTimes fewest{.evaluation_s = 1e9, .appending_s = 1e9, .sweep_s = 1e9};
-  for (int turn = 0; turn < 3; ++turn) {
-    const ScratchLog scratch;
-    double start = now_s();
+  const auto evaluate = [&] {
     batches([&](const std::vector<std::uint16_t>& some) {
       sink = static_cast<double>(setting.evaluator->evaluate(some, setting.networks, threads).size());
     });
-    fewest.evaluation_s = std::min(fewest.evaluation_s, now_s() - start);
-    {
+  };
+  const auto keep_fewer = [&](double& fewest_s, const auto& body) {
+    const double start = now_s();
+    body();
+    fewest_s = std::min(fewest_s, now_s() - start);
+  };
+  SweepTimes fewest{.evaluation_s = 1e9, .appending_s = 1e9, .both_s = 1e9, .sweep_s = 1e9};
+  for (int turn = 0; turn < 3; ++turn) {
+    keep_fewer(fewest.evaluation_s, evaluate);
+    for (const bool beside_evaluation : {false, true}) {
+      const ScratchLog scratch;
       Log log = Log::open(scratch.file, OpenMode::read_write_create);
       const Ids ids = register_all(log);
       std::vector<std::vector<EvaluationRow>> rows;
       batches([&](const auto& some) { rows.push_back(identified(setting, some, ids.workloads)); });
-      start = now_s();
-      for (const auto& some : rows) {
-        log.append(ids.run, ids.space, ids.evaluator, some, log::Checkpoint{"k", "{}"});
-      }
-      fewest.appending_s = std::min(fewest.appending_s, now_s() - start);
+      keep_fewer(beside_evaluation ? fewest.both_s : fewest.appending_s, [&] {
+        std::future<void> evaluation;
+        if (beside_evaluation) evaluation = std::async(std::launch::async, evaluate);
+        for (const auto& some : rows) {
+          log.append(ids.run, ids.space, ids.evaluator, some, log::Checkpoint{"k", "{}"});
+        }
+        if (evaluation.valid()) evaluation.get();
+      });
     }
-    start = now_s();
-    sink = run_sweep(sweep_options(setting, scratch.folder / "sweep.db", designs, threads)).elapsed_s;
-    fewest.sweep_s = std::min(fewest.sweep_s, now_s() - start);
+    const ScratchLog scratch;
+    keep_fewer(fewest.sweep_s, [&] {
+      sink = run_sweep(sweep_options(setting, scratch.folder / "sweep.db", designs, threads)).elapsed_s;
+    });
   }
   return fewest;
 }
 
 void sweep_rows(const Setting& setting, Report& report) {
-  constexpr std::size_t kDesigns = 15'000;
+  constexpr std::size_t kDesigns = 30'000;
   for (const unsigned threads : {1U, 2U}) {
     const SweepTimes times = sweep_times(setting, wall_s, threads, kDesigns);
     report.row(
         fmt::format("sweep into a log, {} thread{}", threads, threads == 1 ? "" : "s"), "designs/s",
         kDesigns / times.sweep_s, kDesigns / std::max(times.evaluation_s, times.appending_s),
         fmt::format("the slower alone: {}", times.evaluation_s > times.appending_s ? "evaluating" : "appending"));
+    report.row("", "designs/s", kDesigns / times.sweep_s, kDesigns / times.both_s, "both at once, unconnected");
   }
   const SweepTimes times = sweep_times(setting, cpu_s, 1, kDesigns);
   report.row("sweep into a log", "designs/s/core", kDesigns / times.sweep_s,

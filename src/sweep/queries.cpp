@@ -114,11 +114,10 @@ class Queries {
     progress_->update(asked_, notes());
   }
 
-  /// Gives the batch to the writer, which reads it until the next one comes.
   void flush() {
     batch().progressed = progressed_;
     writer_.append(batch());
-    turn_ = 1 - turn_;
+    turn_ = (turn_ + 1) % batches_.size();
     batch() = {};
   }
   Batch& batch() { return batches_[turn_]; }
@@ -139,7 +138,7 @@ class Queries {
   const SweepOptions& options_;
   const Scoring& scoring_;
   std::optional<Progress> progress_;  ///< once there is something to do
-  std::array<Batch, 2> batches_;
+  std::array<Batch, Writer::kBatches> batches_;
   std::size_t turn_ = 0;
   Progressed progressed_ = nothing_yet(options_);
   std::uint64_t logged_ = 0;  ///< questions that earlier runs asked

@@ -1,4 +1,4 @@
-/// Runs a sweep: batches are evaluated by all threads while the batch before is written.
+/// Runs a sweep: batches are evaluated by all threads while those before are written.
 #include "hindsight/sweep/sweep.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ class Sweep {
     candidates_before_ = progressed_.candidates;
     const std::uint64_t designs_before = progressed_.designs;
     SweepStatus status = SweepStatus::finished;
-    for (std::size_t turn = 0;; turn = 1 - turn) {
+    for (std::size_t turn = 0;; turn = (turn + 1) % batches_.size()) {
       Batch& batch = batches_[turn];
       fill(batch, progress);
       if (progressed_.exhausted && progressed_.accepted == 0) {
@@ -157,7 +157,7 @@ class Sweep {
   const SweepOptions& options_;
   unsigned threads_;
   AcceptedDesigns designs_;
-  std::array<Batch, 2> batches_;
+  std::array<Batch, Writer::kBatches> batches_;
   Progressed progressed_ = nothing_yet(options_);
   std::uint64_t samples_ = 0;
   std::uint64_t candidates_before_ = 0;  ///< decided by earlier runs

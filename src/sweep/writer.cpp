@@ -47,7 +47,7 @@ std::optional<Progressed> Writer::checkpoint() const {
 }
 
 Answers Writer::answers(const std::vector<std::string>& metrics) {
-  HINDSIGHT_EXPECT(log_.has_value() && !pending_.valid());
+  HINDSIGHT_EXPECT(log_.has_value() && pending_.empty());
   const Registration ids = register_definitions(*log_, options_);  // they are there already
   const auto& standard = log::standard_metrics();
   const auto column_of = [&](const std::string& metric) {
@@ -84,27 +84,34 @@ Answers Writer::answers(const std::vector<std::string>& metrics) {
 }
 
 void Writer::append(Batch& batch) {
-  wait();
   left_out_ += static_cast<std::uint64_t>(std::count(batch.stays.begin(), batch.stays.end(), false));
   if (!log_) log_ = log::Log::open(options_.log, log::OpenMode::read_write_create);
   if (!run_) {
     ids_ = register_definitions(*log_, options_);
     run_.emplace(*log_, log::RunKind::sweep, options_.provenance, options_json(options_, definition_hash_));
   }
-  pending_ = std::async(std::launch::async, [this, &batch] { return write(batch); });
+  const Pending before = pending_.empty() ? Pending() : pending_.back();
+  pending_.push_back(std::async(std::launch::async, [this, &batch, before] {
+    if (before.valid()) before.get();  // throws what it threw: nothing is written behind a gap
+    return write(batch);
+  }));
+  wait(kBatches - 1);
 }
 
-void Writer::wait() {
-  if (!pending_.valid()) return;
-  const log::AppendResult result = pending_.get();
-  inserted_ += result.inserted;
-  already_present_ += result.already_present;
-  rejected_ += result.rejected.size();
-  if (first_rejection_.empty() && !result.rejected.empty()) first_rejection_ = result.rejected.front().reason;
+void Writer::wait(std::size_t most) {
+  while (pending_.size() > most) {
+    const Pending first = std::move(pending_.front());
+    pending_.pop_front();
+    const log::AppendResult& result = first.get();
+    inserted_ += result.inserted;
+    already_present_ += result.already_present;
+    rejected_ += result.rejected.size();
+    if (first_rejection_.empty() && !result.rejected.empty()) first_rejection_ = result.rejected.front().reason;
+  }
 }
 
 void Writer::end(log::RunStatus status) {
-  wait();
+  wait(0);
   if (run_) run_->finish(status);
 }
 
@@ -143,8 +150,10 @@ log::AppendResult Writer::write(Batch& batch) {
     const auto leave_out = [&](const evaluator::Row&) { return !batch.stays[i++]; };
     batch.rows.erase(std::remove_if(batch.rows.begin(), batch.rows.end(), leave_out), batch.rows.end());
   }
-  return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
-                      log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
+  log::AppendResult result = log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
+                                          log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
+  batch.rows.clear();  // here, where it delays no evaluation
+  return result;
 }
 
 }  // namespace hindsight::sweep

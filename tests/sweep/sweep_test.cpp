@@ -1,6 +1,7 @@
 /// Does a sweep evaluate what it says, in the order it says, whatever interrupts or splits it?
 #include "hindsight/sweep/sweep.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -133,6 +134,35 @@ TEST(Sweep, GivesTheSameRowsWhenInterruptedAtRandomPoints) {
   EXPECT_NE(status, SweepStatus::interrupted);
   EXPECT_GT(interruptions, 0);
   EXPECT_EQ(designs, 300U) << "no design was evaluated twice";
+  EXPECT_EQ(rows(parts.log), rows(whole.log));
+}
+
+TEST(Sweep, WritesNoBatchBehindOneThatCouldNotBeWritten) {
+  const TemporaryFolder folder;
+  SweepOptions whole = options(folder / "whole.sqlite", 200);
+  whole.batch_designs = 4;
+  (void)run_sweep(whole);
+  SweepOptions parts = whole;
+  parts.log = folder / "parts.sqlite";
+  parts.samples = 40;
+  (void)run_sweep(parts);
+  const std::vector<std::string> before = rows(parts.log);
+
+  std::string first, refused;  // the first design of all, and one in the second of the new batches
+  log::for_each_evaluation(log::Log::open(whole.log, log::OpenMode::read_only), {}, log::Detail::columns,
+                           [&](const log::EvaluationRecord& record) {
+                             if (record.design_id == 1) first = record.design_text_id;
+                             if (record.design_id == 47) refused = record.design_text_id;
+                             return record.design_id < 47;
+                           });
+  SQLite::Database(parts.log.string(), SQLite::OPEN_READWRITE)
+      .exec("CREATE UNIQUE INDEX not_both ON designs (space_id) WHERE text_id IN ('" + first + "', '" + refused + "')");
+  parts.samples = 200;
+  EXPECT_THAT(error_of([&] { (void)run_sweep(parts); }).what(), HasSubstr("UNIQUE constraint failed: designs.space_id"));
+  EXPECT_EQ(rows(parts.log).size(), before.size() + 2 * parts.batch_designs) << "one batch before it, none behind it";
+
+  SQLite::Database(parts.log.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX not_both");
+  (void)run_sweep(parts);
   EXPECT_EQ(rows(parts.log), rows(whole.log));
 }
 
