@@ -242,8 +242,8 @@ std::vector<EvaluationRow> identified(const Setting& setting, const std::vector<
   return rows;
 }
 
-/// Evaluation alone, appending alone, both at once without a word between them, and the sweep that does both, in batches
-/// of a sweep's size.
+/// Evaluation alone, appending alone, both at once without a word between them, and the sweep that does both, in
+/// batches of a sweep's size.
 struct SweepTimes {
   double evaluation_s, appending_s, both_s, sweep_s;
 };

@@ -158,7 +158,8 @@ TEST(Sweep, WritesNoBatchBehindOneThatCouldNotBeWritten) {
   SQLite::Database(parts.log.string(), SQLite::OPEN_READWRITE)
       .exec("CREATE UNIQUE INDEX not_both ON designs (space_id) WHERE text_id IN ('" + first + "', '" + refused + "')");
   parts.samples = 200;
-  EXPECT_THAT(error_of([&] { (void)run_sweep(parts); }).what(), HasSubstr("UNIQUE constraint failed: designs.space_id"));
+  EXPECT_THAT(error_of([&] { (void)run_sweep(parts); }).what(),
+              HasSubstr("UNIQUE constraint failed: designs.space_id"));
   EXPECT_EQ(rows(parts.log).size(), before.size() + 2 * parts.batch_designs) << "one batch before it, none behind it";
 
   SQLite::Database(parts.log.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX not_both");
