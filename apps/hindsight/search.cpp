@@ -41,12 +41,14 @@ sweep::SweepOptions run_of(const SearchOptions& options, const Provenance& prove
       .shard = {},
       .log = options.log,
       .quiet = options.quiet,
+      .kind = log::RunKind::search,
       .provenance = provenance};
 }
 
-/// The reason that most of the evaluations have.
+/// The reason that most of the evaluations have. Of one workload, those that fail the given limits alone count too.
 std::string most_frequent_reason(const sweep::SweepSummary& summary) {
   std::vector<std::pair<std::string, std::uint64_t>> sums;
+  if (summary.workloads.size() == 1) sums.emplace_back("the limits of --max", summary.workloads.front().feasible);
   for (const sweep::WorkloadCounts& counts : summary.workloads) {
     for (const auto& [code, count] : counts.reasons) {
       const auto known = std::find_if(sums.begin(), sums.end(), [&](const auto& one) { return one.first == code; });

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kMostListedNames = 12;   // [chosen] what still reads as one line
 constexpr std::size_t kMostListedWidth = 200;  // [chosen] half of the longest error line
 constexpr std::size_t kLongestName = 200;      // [chosen] bytes; nobody mistypes more, and the distance costs n^2
+constexpr std::size_t kLeastBeginning = 3;  ///< [chosen] letters of a name that stand for all of it
 constexpr std::size_t kMostNameWidth = 60;     // [chosen] characters of a name that are shown
 
 /// Damerau-Levenshtein distance: insertions, deletions, substitutions and transpositions of neighbours, where
@@ -108,6 +109,11 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   // A name without its unit, "area" of area_mm2: nearer than any spelling.
   for (const std::string& candidate : candidates) {
     if (!wanted.empty() && lower_case(candidate).starts_with(wanted + "_")) return candidate;
+  }
+  // A name that was not written to its end.
+  const auto begins = [&](const std::string& candidate) { return lower_case(candidate).starts_with(wanted); };
+  if (wanted.size() >= kLeastBeginning && std::count_if(candidates.begin(), candidates.end(), begins) == 1) {
+    return *std::find_if(candidates.begin(), candidates.end(), begins);
   }
   const std::string* best = nullptr;
   std::size_t best_distance = limit + 1;

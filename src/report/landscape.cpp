@@ -6,7 +6,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/report/optimum.h"
 #include "report/fields.h"
-#include "report/json.h"
+#include "report/optimum_parts.h"
 
 namespace hindsight::report {
 namespace {
@@ -56,27 +56,32 @@ std::string landscape_json(const accel::optimum::LandscapeSummary& summary, cons
   return to_text(json);
 }
 
-std::string survey_text(const space::DesignSpace& space, const LandscapeSurvey& survey, int columns) {
+std::string survey_text(const study::OptimumTask& task, const LandscapeSurvey& survey, int columns) {
   if (survey.summary.interrupted) return "interrupted; not all designs were counted\n";
-  std::string out = fmt::format("{} of {} can be built, {} of them run every workload; {} layers mapped\n\n",
-                                with_commas(survey.summary.buildable), counted(survey.summary.designs, "design"),
-                                with_commas(survey.summary.runnable), with_commas(survey.summary.mappings));
+  std::string out =
+      wrapped("",
+              fmt::format("{} of {} can be built{}, {} of them run every workload; {} layers mapped",
+                          with_commas(survey.summary.buildable), counted(survey.summary.designs, "design"),
+                          limits_text(task), with_commas(survey.summary.runnable), with_commas(survey.summary.mappings)),
+              columns, 2) +
+      "\n";
   out += survey_table(survey).render(columns);
   out += "\nA share of the designs that run a workload has at most so many times the best's latency.\n";
   for (const SurveyRow& row : survey.rows) {
-    if (row.designs > 0) out += fmt::format("best of {}: {}\n", row.name, space.text_id(row.best));
+    if (row.designs > 0) out += wrapped_design(fmt::format("best of {}: ", row.name), task.space().text_id(row.best), columns, 2);
   }
   return out;
 }
 
-std::string survey_json(const space::DesignSpace& space, const LandscapeSurvey& survey) {
-  Json json = counts(survey.summary);
+std::string survey_json(const study::OptimumTask& task, const LandscapeSurvey& survey) {
+  Json json = question_json(task);
+  json.update(counts(survey.summary));
   json["workloads"] = Json::array();
   for (const SurveyRow& row : survey.rows) {
     Json one{{"name", row.name}, {"designs", row.designs}};
     if (row.designs > 0) {
       one["best_s"] = row.best_s;
-      one["best"] = space.text_id(row.best);
+      one["best"] = task.space().text_id(row.best);
       one["within_tenth"] = row.within_tenth;
       one["quantiles"] = Json::array();
       for (std::size_t i = 0; i < row.quantiles_s.size(); ++i) {

@@ -8,7 +8,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
-#include "report/json.h"
+#include "report/optimum_parts.h"
 
 namespace hindsight::report {
 namespace {
@@ -123,6 +123,25 @@ Json accounts_json(const Certificate& c) {
 
 }  // namespace
 
+Json question_json(const OptimumTask& task) {
+  Json json{{"space", task.space().name()},
+            {"space_hash", task.space().definition_hash()},
+            {"evaluator", accel::evaluator_name(task.technology())}};
+  json["limits"] = Json::object();
+  for (const accel::optimum::Limit& limit : task.question().limits) {
+    json["limits"][std::string(limit.metric->name)] = limit.most;
+  }
+  return json;
+}
+
+std::string limits_text(const OptimumTask& task) {
+  std::string text;
+  for (const accel::optimum::Limit& limit : task.question().limits) {
+    text += fmt::format(", {} <= {}", limit.metric->name, shortest(limit.most));
+  }
+  return text;
+}
+
 std::string optimum_text(const OptimumTask& task, const Optimum& optimum, int columns) {
   std::string out = wrapped("", headline(task, optimum), columns, 2) + "\n";
   if (!optimum.answer.best.empty()) {
@@ -138,15 +157,9 @@ std::string optimum_text(const OptimumTask& task, const Optimum& optimum, int co
 
 std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
   const Certificate& c = optimum.answer.certificate;
-  Json json{{"space", task.space().name()},
-            {"space_hash", task.space().definition_hash()},
-            {"evaluator", accel::evaluator_name(task.technology())},
-            {"objective", task.objective()},
-            {"aggregate", to_string(task.question().aggregate)}};
-  json["limits"] = Json::object();
-  for (const accel::optimum::Limit& limit : task.question().limits) {
-    json["limits"][std::string(limit.metric->name)] = limit.most;
-  }
+  Json json = question_json(task);
+  json["objective"] = task.objective();
+  json["aggregate"] = to_string(task.question().aggregate);
   json["proof"] = study::proof_of(optimum);
   json["interrupted"] = optimum.answer.interrupted;
   json["seconds"] = optimum.seconds;
@@ -165,9 +178,7 @@ std::string front_text(const OptimumTask& task, const study::ExactFront& found, 
                                  counted(front.certificate.designs, "design"), join(names, ", "),
                                  counted(front.points.size(), "point"), join(task.front(), ", "));
   if (names.size() > 1) head += fmt::format(" ({} of the applications)", to_string(task.question().aggregate));
-  for (const accel::optimum::Limit& limit : task.question().limits) {
-    head += fmt::format(", {} <= {}", limit.metric->name, shortest(limit.most));
-  }
+  head += limits_text(task);
   if (task.request().epsilon > 0) {
     head += fmt::format("; every design has a point at most {} worse in each", percent(task.request().epsilon));
   }
@@ -190,14 +201,14 @@ std::string front_text(const OptimumTask& task, const study::ExactFront& found, 
 }
 
 std::string front_json(const OptimumTask& task, const study::ExactFront& found) {
-  Json json{{"space", task.space().name()},
-            {"space_hash", task.space().definition_hash()},
-            {"evaluator", accel::evaluator_name(task.technology())},
-            {"metrics", task.front()},
-            {"aggregate", to_string(task.question().aggregate)},
-            {"epsilon", task.request().epsilon},
-            {"interrupted", found.front.interrupted},
-            {"seconds", found.seconds}};
+  Json json = question_json(task);
+  json["workloads"] = Json::array();
+  for (const workload::Network& network : task.networks()) json["workloads"].push_back(network.name());
+  json["metrics"] = task.front();
+  json["aggregate"] = to_string(task.question().aggregate);
+  json["epsilon"] = task.request().epsilon;
+  json["interrupted"] = found.front.interrupted;
+  json["seconds"] = found.seconds;
   json["points"] = Json::array();
   for (const accel::optimum::FrontPoint& point : found.front.points) {
     Json one{{"design", task.space().text_id(point.ranked.design)}};

@@ -88,7 +88,7 @@ void Writer::append(Batch& batch) {
   if (!log_) log_ = log::Log::open(options_.log, log::OpenMode::read_write_create);
   if (!run_) {
     ids_ = register_definitions(*log_, options_);
-    run_.emplace(*log_, log::RunKind::sweep, options_.provenance, options_json(options_, definition_hash_));
+    run_.emplace(*log_, options_.kind, options_.provenance, options_json(options_, definition_hash_));
   }
   const Pending before = pending_.empty() ? Pending() : pending_.back();
   pending_.push_back(std::async(std::launch::async, [this, &batch, before] {

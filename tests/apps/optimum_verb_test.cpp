@@ -136,6 +136,8 @@ TEST_F(OptimumVerb, SurveysASpaceWithoutAFile) {
   json_words.emplace_back("--json");
   const Json survey = Json::parse(optimum(json_words).out);
   EXPECT_EQ(survey.at("designs"), 384);
+  EXPECT_EQ(survey.at("space"), "tiny");
+  EXPECT_EQ(survey.at("limits"), Json({{"area_mm2", 20}}));
   const Json& rows = survey.at("workloads");
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows.at(2).at("name"), "geomean");
@@ -144,7 +146,7 @@ TEST_F(OptimumVerb, SurveysASpaceWithoutAFile) {
       Json::parse(optimum({"--space", "tiny", "--workloads", "m6,unet", "--max", "area_mm2=20", "--json"}).out);
   EXPECT_EQ(rows.at(2).at("best_s"), found.at("designs").at(0).at("value"));
   const Outcome text = optimum(words);
-  EXPECT_THAT(text.out, HasSubstr("of 384 designs can be built"));
+  EXPECT_THAT(text.out, HasSubstr("of 384 designs can be built, area_mm2 <= 20, "));
   EXPECT_THAT(text.out, HasSubstr("best of unet: pes_x="));
   expect_one_line_error(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--objective", "edp"}), 2, "--out");
   expect_one_line_error(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--max", "latency=1e-3"}), 2,

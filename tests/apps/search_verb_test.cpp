@@ -75,6 +75,11 @@ TEST_F(SearchVerb, EndsWith3WhenNothingFeasibleWasFoundAndKeepsTheLog) {
   const Outcome outcome = hindsight(command("none.sqlite", {"--queries", "15", "--max", "area_mm2=1", "--quiet"}));
   expect_one_line_error(outcome, 3, "none of the 15 designs asked for is feasible and within --max (most often: ");
   EXPECT_EQ(sweep::test::rows(file("none.sqlite")).size(), 15U);
+  EXPECT_THAT(hindsight({"log", "show", file("none.sqlite")}).out, HasSubstr(" search  finished"));
+  // Most designs of this space run m6, and none within a nanojoule.
+  expect_one_line_error(hindsight(command("tight.sqlite", {"--space", "tiny", "--queries", "40", "--max",
+                                                           "energy_j=1e-9", "--quiet"})),
+                        3, "(most often: the limits of --max)");
 }
 
 TEST_F(SearchVerb, RefusesInOneLineAndWritesNoLog) {

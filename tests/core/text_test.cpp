@@ -53,6 +53,14 @@ TEST(NearestName, ANameWithoutItsUnitIsNearest) {
   EXPECT_EQ(nearest_name("", Names{"_x"}), std::nullopt);
 }
 
+TEST(NearestName, ANameThatWasNotWrittenToItsEndIsNearest) {
+  const Names names = {"random", "evolutionary", "firefly", "bayesian"};
+  EXPECT_EQ(nearest_name("bayes", names), "bayesian");
+  EXPECT_EQ(nearest_name("Evo", names), "evolutionary");
+  EXPECT_EQ(nearest_name("ev", names), std::nullopt) << "two letters are too few";
+  EXPECT_EQ(nearest_name("net", Names{"network_a", "network_b"}), std::nullopt) << "two begin so";
+}
+
 TEST(DidYouMean, SuggestsOrLists) {
   EXPECT_EQ(did_you_mean("eyeris", Names{"eyeriss", "tpu"}), " Did you mean 'eyeriss'?");
   EXPECT_EQ(did_you_mean("qqqqq", Names{"eyeriss", "tpu"}), " Known: eyeriss, tpu.");

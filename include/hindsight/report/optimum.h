@@ -21,8 +21,8 @@ namespace hindsight::report {
 [[nodiscard]] std::string landscape_json(const accel::optimum::LandscapeSummary& summary, const std::string& file);
 
 /// A survey: how many designs run each workload, the best of them, and how the others compare with it.
-[[nodiscard]] std::string survey_text(const space::DesignSpace& space, const accel::optimum::LandscapeSurvey& survey,
+[[nodiscard]] std::string survey_text(const study::OptimumTask& task, const accel::optimum::LandscapeSurvey& survey,
                                       int columns);
-[[nodiscard]] std::string survey_json(const space::DesignSpace& space, const accel::optimum::LandscapeSurvey& survey);
+[[nodiscard]] std::string survey_json(const study::OptimumTask& task, const accel::optimum::LandscapeSurvey& survey);
 
 }  // namespace hindsight::report

@@ -18,6 +18,7 @@
 
 #include "hindsight/core/provenance.h"
 #include "hindsight/evaluator/evaluator.h"
+#include "hindsight/log/log.h"
 #include "hindsight/space/around.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/space/sampling.h"
@@ -78,6 +79,7 @@ struct SweepOptions {
   /// Candidates in a row without a new design after which the sweep gives up. [chosen] about 10 s of drawing.
   std::uint64_t max_fruitless_candidates = 10'000'000;
   bool quiet = false;
+  log::RunKind kind = log::RunKind::sweep;  ///< the command, as the log remembers it
   Provenance provenance;
   [[nodiscard]] const space::DesignSpace& space() const { return evaluator->space(); }
   [[nodiscard]] std::size_t networks_of_a_design() const {
