@@ -62,8 +62,7 @@ int go_over_all(const OptimumOptions& options, const study::OptimumTask& task, s
     const accel::optimum::LandscapeSurvey survey = accel::optimum::survey_landscape(question, how, watch);
     if (!survey.summary.interrupted) progress.update(designs);
     progress.finish();
-    print(options.json ? report::survey_json(task, survey)
-                       : report::survey_text(task, survey, output_columns()));
+    print(options.json ? report::survey_json(task, survey) : report::survey_text(task, survey, output_columns()));
     if (survey.summary.interrupted) return exit_code(ErrorKind::interrupted);
     return survey.summary.runnable == 0 ? exit_code(ErrorKind::no_feasible) : 0;
   }

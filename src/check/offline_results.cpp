@@ -68,10 +68,11 @@ std::vector<OfflineResult> read_results(const std::filesystem::path& file) {
       results.push_back(from_json(Json::parse(lines[i])));
     } catch (const nlohmann::json::exception&) {
       if (i + 1 == lines.size()) break;  // the end of a line that was being written
-      throw Error(ErrorKind::incompatible,
-                  fmt::format("{}:{}: is no result of this study: a JSON object with task, method, seed and what came of "
-                              "them. Use another folder?",
-                              printable(file.string(), 200), i + 1));
+      throw Error(
+          ErrorKind::incompatible,
+          fmt::format("{}:{}: is no result of this study: a JSON object with task, method, seed and what came of "
+                      "them. Use another folder?",
+                      printable(file.string(), 200), i + 1));
     }
   }
   return results;

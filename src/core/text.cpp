@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMostListedNames = 12;   // [chosen] what still reads as one line
 constexpr std::size_t kMostListedWidth = 200;  // [chosen] half of the longest error line
 constexpr std::size_t kLongestName = 200;      // [chosen] bytes; nobody mistypes more, and the distance costs n^2
-constexpr std::size_t kLeastBeginning = 3;  ///< [chosen] letters of a name that stand for all of it
+constexpr std::size_t kLeastBeginning = 3;     ///< [chosen] letters of a name that stand for all of it
 constexpr std::size_t kMostNameWidth = 60;     // [chosen] characters of a name that are shown
 
 /// Damerau-Levenshtein distance: insertions, deletions, substitutions and transpositions of neighbours, where

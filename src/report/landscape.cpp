@@ -58,17 +58,18 @@ std::string landscape_json(const accel::optimum::LandscapeSummary& summary, cons
 
 std::string survey_text(const study::OptimumTask& task, const LandscapeSurvey& survey, int columns) {
   if (survey.summary.interrupted) return "interrupted; not all designs were counted\n";
-  std::string out =
-      wrapped("",
-              fmt::format("{} of {} can be built{}, {} of them run every workload; {} layers mapped",
-                          with_commas(survey.summary.buildable), counted(survey.summary.designs, "design"),
-                          limits_text(task), with_commas(survey.summary.runnable), with_commas(survey.summary.mappings)),
-              columns, 2) +
-      "\n";
+  std::string out = wrapped("",
+                            fmt::format("{} of {} can be built{}, {} of them run every workload; {} layers mapped",
+                                        with_commas(survey.summary.buildable),
+                                        counted(survey.summary.designs, "design"), limits_text(task),
+                                        with_commas(survey.summary.runnable), with_commas(survey.summary.mappings)),
+                            columns, 2) +
+                    "\n";
   out += survey_table(survey).render(columns);
   out += "\nA share of the designs that run a workload has at most so many times the best's latency.\n";
   for (const SurveyRow& row : survey.rows) {
-    if (row.designs > 0) out += wrapped_design(fmt::format("best of {}: ", row.name), task.space().text_id(row.best), columns, 2);
+    if (row.designs > 0)
+      out += wrapped_design(fmt::format("best of {}: ", row.name), task.space().text_id(row.best), columns, 2);
   }
   return out;
 }

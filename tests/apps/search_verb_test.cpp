@@ -77,9 +77,9 @@ TEST_F(SearchVerb, EndsWith3WhenNothingFeasibleWasFoundAndKeepsTheLog) {
   EXPECT_EQ(sweep::test::rows(file("none.sqlite")).size(), 15U);
   EXPECT_THAT(hindsight({"log", "show", file("none.sqlite")}).out, HasSubstr(" search  finished"));
   // Most designs of this space run m6, and none within a nanojoule.
-  expect_one_line_error(hindsight(command("tight.sqlite", {"--space", "tiny", "--queries", "40", "--max",
-                                                           "energy_j=1e-9", "--quiet"})),
-                        3, "(most often: the limits of --max)");
+  expect_one_line_error(
+      hindsight(command("tight.sqlite", {"--space", "tiny", "--queries", "40", "--max", "energy_j=1e-9", "--quiet"})),
+      3, "(most often: the limits of --max)");
 }
 
 TEST_F(SearchVerb, RefusesInOneLineAndWritesNoLog) {
