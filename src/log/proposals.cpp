@@ -156,4 +156,29 @@ std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t
   });
 }
 
+std::vector<ProposingRun> proposing_runs(const Log& log, std::size_t limit) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("listing proposals", [&] {
+    std::vector<ProposingRun> runs;
+    // SQLite takes the other columns from the row that has the min().
+    SQLite::Statement query(
+        impl.database,
+        "SELECT p.run_id, count(*), min(p.rank), p.predicted_value, r.kind, p.objective, d.text_id, "
+        "CASE WHEN json_valid(p.predicted_json) THEN p.predicted_json ->> '$.proof' END "
+        "FROM proposals p JOIN runs r USING (run_id) "
+        "JOIN designs d USING (design_id) GROUP BY p.run_id ORDER BY p.run_id DESC LIMIT ?");
+    query.bind(1, static_cast<std::int64_t>(limit));
+    while (query.executeStep()) {
+      ProposingRun& run = runs.emplace_back();
+      run.run_id = query.getColumn(0).getInt64();
+      run.designs = static_cast<std::uint64_t>(query.getColumn(1).getInt64());
+      if (!query.getColumn(3).isNull()) run.first_value = query.getColumn(3).getDouble();
+      int column = 4;
+      for (std::string* text : {&run.kind, &run.objective, &run.first_design_text_id}) *text = text_of(query, column++);
+      if (!query.getColumn(column).isNull()) run.first_proof = text_of(query, column);
+    }
+    return runs;
+  });
+}
+
 }  // namespace hindsight::log

@@ -96,6 +96,17 @@ std::string log_contents_json(const log::Log& log, const LogQuery& query) {
   }
   json["runs"] = Json::array();
   for (const log::RunInfo& run : log::recent_runs(log, query.runs)) json["runs"].push_back(run_json(run));
+  json["proposed"] = Json::array();
+  for (const log::ProposingRun& run : log::proposing_runs(log, query.runs)) {
+    Json one{{"run_id", run.run_id},
+             {"kind", run.kind},
+             {"designs", run.designs},
+             {"objective", run.objective},
+             {"first_design", run.first_design_text_id}};
+    one["first_value"] = run.first_value ? Json(*run.first_value) : Json(nullptr);
+    one["first_proof"] = run.first_proof ? Json(*run.first_proof) : Json(nullptr);
+    json["proposed"].push_back(std::move(one));
+  }
   json["workloads"] = workloads_json(log, query);
   return to_text(json);
 }

@@ -3,6 +3,7 @@
 
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/log/metric_direction.h"
 #include "hindsight/report/log_summary.h"
 #include "report/fields.h"
@@ -30,6 +31,23 @@ std::string runs_text(const std::vector<log::RunInfo>& runs, int columns) {
                    with_commas(run.rows_rejected), run.version, run.commit, run.host, run.command_line});
   }
   return table.render(columns);
+}
+
+/// What runs proposed: how many designs, and the first of them.
+std::string proposed_text(const std::vector<log::ProposingRun>& runs, int columns) {
+  std::string out;
+  for (const log::ProposingRun& run : runs) {
+    std::string line = fmt::format("{} {}", with_commas(run.designs), run.designs == 1 ? "design" : "designs");
+    const std::string metric = dataset::metric_of_short_name(run.objective).value_or(run.objective);
+    line += fmt::format(" for {}", metric);
+    if (run.first_value) {
+      line += fmt::format(", first {}{}", run.first_proof ? "" : "predicted ", metric_text(metric, *run.first_value));
+    }
+    if (run.first_proof) line += fmt::format(" ({})", *run.first_proof);
+    out += wrapped(fmt::format("{:>4}  {}: ", run.run_id, run.kind), line, columns, 6);
+    out += wrapped_design("      ", run.first_design_text_id, columns, 6);
+  }
+  return out.empty() ? "" : "\nproposed, by run\n" + out;
 }
 
 std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const std::vector<std::string>& metrics,
@@ -127,6 +145,7 @@ std::string log_contents_text(const log::Log& log, const LogQuery& query, int co
         columns, 2);
   }
   out += "\n" + runs_text(log::recent_runs(log, query.runs), columns);
+  out += proposed_text(log::proposing_runs(log, query.runs), columns);
   return out + best_text(log, query, log::workload_stats(log, query.filter), columns);
 }
 

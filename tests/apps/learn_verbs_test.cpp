@@ -53,7 +53,10 @@ TEST_F(Learn, FromALogToProposalsAndTheTruth) {
         hindsight({"simulate", "--design", one.at("design"), "--space", "tiny", "--workload", "m6", "--json"});
     EXPECT_EQ(simulated.exit_code == 0, one.at("simulated").at("feasible").get<bool>());
   }
-  EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr("proposals 3"));
+  const std::string contents = hindsight({"log", "show", log()}).out;
+  EXPECT_THAT(contents, HasSubstr("proposals 3"));
+  EXPECT_THAT(contents, HasSubstr("propose: 3 designs for latency_s, first predicted "));
+  EXPECT_THAT(contents, HasSubstr(proposals.at("proposals").at(0).at("design").get<std::string>()));
   EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
 }
 

@@ -74,6 +74,12 @@ TEST_F(OptimumVerb, KeepsTheOptimumWithItsProofInALog) {
   EXPECT_EQ(settings.at("certificate").at("designs"), 384);
   EXPECT_EQ(settings.at("workloads").size(), 2U);
   EXPECT_TRUE(opened.verify().sound());
+  const Json shown = Json::parse(hindsight({"log", "show", log, "--json"}).out).at("proposed");
+  ASSERT_EQ(shown.size(), 1U);
+  EXPECT_EQ(shown.at(0).at("designs"), 3);
+  EXPECT_EQ(shown.at(0).at("first_design"), found.at("designs").at(0).at("design"));
+  EXPECT_EQ(shown.at(0).at("first_value"), found.at("designs").at(0).at("value"));
+  EXPECT_EQ(shown.at(0).at("first_proof"), "branch and bound");
 }
 
 TEST_F(OptimumVerb, SetsAndBoundsParameters) {

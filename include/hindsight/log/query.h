@@ -200,4 +200,17 @@ struct ProposalRecord {
 /// Error{usage} for a run without proposals, naming runs that have some.
 [[nodiscard]] std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t> run_id);
 
+/// What a run proposed, or found to be optimal, in short.
+struct ProposingRun {
+  std::int64_t run_id = 0;
+  std::string kind;
+  std::uint64_t designs = 0;
+  std::string objective;
+  std::string first_design_text_id;             ///< of the smallest rank
+  std::optional<double> first_value = {};       ///< of `objective`, as predicted or proven; nothing: none is stored
+  std::optional<std::string> first_proof = {};  ///< kind of the proof, of an optimum
+};
+/// The newest `limit` runs that have proposals, newest first.
+[[nodiscard]] std::vector<ProposingRun> proposing_runs(const Log& log, std::size_t limit);
+
 }  // namespace hindsight::log
