@@ -5,10 +5,6 @@
 #include "hindsight/core/units.h"
 
 namespace hindsight::accel {
-namespace {
-
-inline constexpr double kMm2PerUm2 = 1e-6;
-}  // namespace
 
 /// Per PE p and chip, with P = pes_x * pes_y PEs, C cores per PE, L lanes per core, W MACs per lane:
 ///   mac       = P C L W * a_mac

@@ -17,15 +17,6 @@ namespace {
 
 constexpr const char* kGemmCalibrations = "data/gpus/calibration/gemm";
 
-DTypeClass read_class(const ConfigNode& node) {
-  for (const DTypeClass dtype_class : {DTypeClass::cuda_core, DTypeClass::tensor_core}) {
-    if (node.as_string() == to_string(dtype_class)) {
-      return dtype_class;
-    }
-  }
-  node.fail("not a class of formats (constants of one class do not serve the other). Use cuda_core or tensor_core");
-}
-
 Constants read_constants(const ConfigNode& node) {
   std::vector<std::string> keys;
   for (const ConstantField& field : kConstantFields) {
@@ -75,7 +66,7 @@ Calibration read_calibration(const std::filesystem::path& file) {
   error.require_only_keys({"mape_frac", "median_frac"});
   Calibration calibration;
   calibration.gpu = root.at("gpu").as_string();
-  calibration.dtype_class = read_class(root.at("dtype_class"));
+  calibration.dtype_class = read_dtype_class(root.at("dtype_class"));
   calibration.constants = read_constants(root.at("constants"));
   calibration.source = CalibrationSource::own;
   calibration.data = root.at("data").as_string();

@@ -28,13 +28,6 @@ struct PowerFile {
   DTypeClass dtype_class = DTypeClass::tensor_core;
 };
 
-DTypeClass read_class(const ConfigNode& node) {
-  for (const DTypeClass dtype_class : {DTypeClass::cuda_core, DTypeClass::tensor_core}) {
-    if (node.as_string() == to_string(dtype_class)) return dtype_class;
-  }
-  node.fail("not a class of formats (constants of one class do not serve the other). Use cuda_core or tensor_core");
-}
-
 UnwrittenWeights read_unwritten(const ConfigNode& root) {
   const auto node = root.find("unwritten_weights");
   if (!node) return {};
@@ -52,7 +45,7 @@ PowerFile read_power_file(const std::filesystem::path& path) {
   const ConfigNode error = root.at("held_out");
   error.require_only_keys({"mape_frac", "median_frac", "r2"});
   PowerFile file;
-  file.dtype_class = read_class(root.at("dtype_class"));
+  file.dtype_class = read_dtype_class(root.at("dtype_class"));
   file.calibration = {
       .gpu = root.at("gpu").as_string(),
       .source = PowerSource::own,

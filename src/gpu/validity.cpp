@@ -84,6 +84,13 @@ std::string to_yaml(const ValidatedRange& range) {
       range.latency_s.high / units::kMicro);
 }
 
+DTypeClass read_dtype_class(const ConfigNode& node) {
+  for (const DTypeClass dtype_class : {DTypeClass::cuda_core, DTypeClass::tensor_core}) {
+    if (node.as_string() == to_string(dtype_class)) return dtype_class;
+  }
+  node.fail("not a class of formats (constants of one class do not serve the other). Use cuda_core or tensor_core");
+}
+
 ValidatedRange read_range(const ConfigNode& node) {
   node.require_only_keys({"dtypes", "layouts", "mode", "m", "n", "k", "batch", "latency_us"});
   ValidatedRange range;

@@ -15,8 +15,6 @@
 namespace hindsight::report {
 namespace {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 std::string ratio_cell(double value) { return std::isfinite(value) ? fmt::format("{:.2f}", value) : "-"; }
 
 Table score_table(const study::BacktestResult& result) {
@@ -95,18 +93,18 @@ std::string backtest_json(const study::BacktestResult& result) {
     Json scores = Json::array();
     for (const study::BacktestScore& score : test.scores) {
       scores.push_back({{"hidden", study::to_string(score.hiding)},
-                        {"first_regret", number(score.first_regret)},
-                        {"best_regret", number(score.best_regret)},
+                        {"first_regret", finite_or_null(score.first_regret)},
+                        {"best_regret", finite_or_null(score.best_regret)},
                         {"infeasible_firsts", score.infeasible_firsts},
                         {"applications", score.applications},
                         {"infeasible_frac", score.infeasible_frac},
                         {"recall", score.recall},
                         {"danger", score.danger},
-                        {"true_over_predicted", number(score.true_over_predicted)},
+                        {"true_over_predicted", finite_or_null(score.true_over_predicted)},
                         {"seconds", score.seconds}});
     }
     json["candidates"].push_back({{"recipe", test.recipe.name},
-                                  {"loss", number(test.loss)},
+                                  {"loss", finite_or_null(test.loss)},
                                   {"veto", test.veto},
                                   {"failure", test.failure},
                                   {"scores", std::move(scores)}});

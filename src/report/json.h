@@ -1,6 +1,7 @@
 /// The one JSON type of the reports: keys in the order they are added.
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -15,6 +16,9 @@ using Json = nlohmann::ordered_json;
   for (const auto& [name, value] : values) json[std::string(name)] = value;
   return json;
 }
+
+/// null where it is not finite.
+[[nodiscard]] inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 /// Indented by two, ending in a newline; bytes that are not UTF-8 are replaced.
 [[nodiscard]] inline std::string to_text(const Json& json) {

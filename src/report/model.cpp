@@ -92,14 +92,12 @@ std::string quality_text(const surrogate::ModelMetrics& metrics) {
       shown(metrics.calibration_error));
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json metrics_object(const surrogate::ModelMetrics& metrics) {
-  return {{"kendall_tau", number(metrics.kendall_tau)},
-          {"spearman", number(metrics.spearman)},
-          {"top_k_precision", number(metrics.top_k_precision)},
-          {"feasibility_auc", number(metrics.feasibility_auc)},
-          {"calibration_error", number(metrics.calibration_error)}};
+  return {{"kendall_tau", finite_or_null(metrics.kendall_tau)},
+          {"spearman", finite_or_null(metrics.spearman)},
+          {"top_k_precision", finite_or_null(metrics.top_k_precision)},
+          {"feasibility_auc", finite_or_null(metrics.feasibility_auc)},
+          {"calibration_error", finite_or_null(metrics.calibration_error)}};
 }
 
 Json constraint_scales(const surrogate::Model::Parts& parts) {
@@ -132,12 +130,12 @@ Json calibration_object(const surrogate::ErrorCalibration& calibration) {
   for (const surrogate::ErrorCalibration::Application& one : calibration.applications) {
     applications.push_back({{"workload", one.name},
                             {"layer_distance", one.distance},
-                            {"median_error", number(one.median_error)},
-                            {"kendall_tau", number(one.kendall_tau)},
+                            {"median_error", finite_or_null(one.median_error)},
+                            {"kendall_tau", finite_or_null(one.kendall_tau)},
                             {"feasible", one.feasible}});
   }
   return {{"source", calibration.source},
-          {"rank_correlation", number(surrogate::rank_agreement(calibration))},
+          {"rank_correlation", finite_or_null(surrogate::rank_agreement(calibration))},
           {"applications", applications}};
 }
 
@@ -238,13 +236,13 @@ std::string scores_json(const std::vector<surrogate::ApplicationScore>& scores) 
                     {"seen", score.seen},
                     {"rows", score.rows},
                     {"feasible", score.feasible},
-                    {"kendall_tau", number(score.kendall_tau)},
-                    {"median_error", number(score.median_error)},
-                    {"ratio_at_best", number(score.ratio_at_best)},
-                    {"feasibility_auc", number(score.feasibility_auc)},
-                    {"infeasible_when_sure", number(score.infeasible_when_sure)},
-                    {"found_feasible", number(score.found_feasible)},
-                    {"layer_distance", number(score.layer_distance)}});
+                    {"kendall_tau", finite_or_null(score.kendall_tau)},
+                    {"median_error", finite_or_null(score.median_error)},
+                    {"ratio_at_best", finite_or_null(score.ratio_at_best)},
+                    {"feasibility_auc", finite_or_null(score.feasibility_auc)},
+                    {"infeasible_when_sure", finite_or_null(score.infeasible_when_sure)},
+                    {"found_feasible", finite_or_null(score.found_feasible)},
+                    {"layer_distance", finite_or_null(score.layer_distance)}});
   }
   return Json{{"applications", json}}.dump(2) + "\n";
 }

@@ -16,8 +16,6 @@ namespace {
 
 std::string shown(double value) { return std::isfinite(value) ? fmt::format("{:.3f}", value) : std::string("-"); }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 /// What became of the objective's networks.
 std::string verdict(const surrogate::TransferResult& result) {
   if (result.scratch_is_better) return "transfer hurts: learning from these rows alone is better";
@@ -69,9 +67,9 @@ std::string transfer_json(const TransferSummary& summary) {
   json["held_out"] = Json::array();
   for (const surrogate::TransferScore& score : result.scores) {
     json["held_out"].push_back({{"name", score.name},
-                                {"kendall_tau", number(score.kendall_tau)},
-                                {"error", number(score.error)},
-                                {"feasibility_auc", number(score.feasibility_auc)}});
+                                {"kendall_tau", finite_or_null(score.kendall_tau)},
+                                {"error", finite_or_null(score.error)},
+                                {"feasibility_auc", finite_or_null(score.feasibility_auc)}});
   }
   return json.dump(2) + "\n";
 }

@@ -34,8 +34,6 @@ constexpr const char* kComplete = "complete";
 constexpr const char* kUnfinished = "unfinished";
 constexpr const char* kAbsent = "absent";
 
-std::string member_prefix(std::size_t member) { return fmt::format("member.{}.", member); }
-
 /// Gathers the arrays of one member; what is empty is left out.
 class ArrayWriter {
  public:

@@ -16,8 +16,6 @@
 namespace hindsight::surrogate {
 namespace {
 
-std::string member_prefix(std::size_t member) { return fmt::format("member.{}.", member); }
-
 std::string layers_name(std::size_t context) { return fmt::format("context.{}.layers", context); }
 
 /// An application's layers, l x (f + 1): features and, last, repeats.

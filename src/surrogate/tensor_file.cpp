@@ -152,6 +152,8 @@ std::string_view checked_header(std::string_view bytes) {
 
 }  // namespace
 
+std::string member_prefix(std::size_t member) { return fmt::format("member.{}.", member); }
+
 std::string serialise(const TensorFile& file, FileKind kind) {
   Header header{.format_version = file.format_version, .data_sha256 = {}, .text = file.text, .tensors = {}};
   std::string data;

@@ -28,6 +28,9 @@ struct TensorFile {
   std::vector<std::pair<std::string, Tensor>> tensors;  ///< in the order of their data
 };
 
+/// "member.3.": how the names of an ensemble member's arrays begin.
+[[nodiscard]] std::string member_prefix(std::size_t member);
+
 [[nodiscard]] std::string serialise(const TensorFile& file, FileKind kind);
 /// `require_version` throws for a version that cannot be read; it is asked before the data are. Error{incompatible}
 /// for a file of another kind, and for all that is damaged or malformed.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
@@ -90,9 +91,10 @@ void Writer::append(Batch& batch) {
     ids_ = register_definitions(*log_, options_);
     run_.emplace(*log_, options_.kind, options_.provenance, options_json(options_, definition_hash_));
   }
-  const Pending before = pending_.empty() ? Pending() : pending_.back();
-  pending_.push_back(std::async(std::launch::async, [this, &batch, before] {
-    if (before.valid()) before.get();  // throws what it threw: nothing is written behind a gap
+  Pending before = pending_.empty() ? Pending() : pending_.back();
+  pending_.push_back(std::async(std::launch::async, [this, &batch, before = std::move(before)]() mutable {
+    // Throws what it threw: nothing is written behind a gap. Let go of, or each batch would keep all before it.
+    if (before.valid()) (void)std::exchange(before, {}).get();
     return write(batch);
   }));
   wait(kBatches - 1);

@@ -43,8 +43,9 @@ using Answers = std::unordered_map<std::uint64_t, Values>;
 /// could not be.
 class Writer {
  public:
-  /// Batches of which one is being filled while the others wait. [chosen] 4: a sweep takes 0.85 of the time it takes
-  /// with 2 (bench/ratios), and one that is interrupted writes three batches more, a tenth of a second.
+  /// Batches of which one is being filled while the others wait. [chosen] 4: 40,000 designs on nine applications take
+  /// 0.85 of the time that they take with 2 (the sweep command, in turn, two cores, 2026-11-23), and a sweep that is
+  /// interrupted writes three batches more, a tenth of a second.
   static constexpr std::size_t kBatches = 4;
 
   Writer(const SweepOptions& options, std::string definition_hash);

@@ -4,6 +4,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -165,6 +166,28 @@ TEST(Sweep, WritesNoBatchBehindOneThatCouldNotBeWritten) {
   SQLite::Database(parts.log.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX not_both");
   (void)run_sweep(parts);
   EXPECT_EQ(rows(parts.log), rows(whole.log));
+}
+
+// If each batch held on to the one before, the end of the sweep would let go of them one inside the other.
+TEST(Sweep, OfManyBatchesEndsOnASmallStack) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "many.sqlite", 4000);
+  sweep.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));
+  sweep.networks.pop_back();
+  sweep.batch_designs = 1;
+  constexpr std::size_t kStackBytes = 160 * 1024;  // 4,000 frames of 48 bytes are more than all else leaves
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStackBytes), 0);
+  pthread_t thread{};
+  const auto run = [](void* which) -> void* {
+    (void)run_sweep(*static_cast<const SweepOptions*>(which));
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, &sweep), 0);
+  pthread_attr_destroy(&attributes);
+  pthread_join(thread, nullptr);
+  EXPECT_EQ(rows(sweep.log).size(), 4000U);
 }
 
 TEST(Sweep, GetsOnHoweverOftenItIsInterruptedAtOnce) {

@@ -6,6 +6,8 @@
 
 namespace hindsight::accel {
 
+inline constexpr double kMm2PerUm2 = 1e-6;
+
 /// Areas in mm2. The total is the sum of all components.
 struct AreaBreakdown {
   double mac_mm2 = 0;

@@ -38,5 +38,7 @@ void include(ValidatedRange& range, const Gemm& gemm, double latency_s);
 /// One YAML map in braces, and back; latencies in us. Errors: Error{usage}, file:line:column.
 [[nodiscard]] std::string to_yaml(const ValidatedRange& range);
 [[nodiscard]] ValidatedRange read_range(const ConfigNode& node);
+/// The class of formats that a calibration file is for. Errors: Error{usage}, file:line:column.
+[[nodiscard]] DTypeClass read_dtype_class(const ConfigNode& node);
 
 }  // namespace hindsight::gpu

@@ -8,7 +8,6 @@
 namespace hindsight::accel::optimum {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// [chosen] Steps in which the mapper is asked about a group's shapes; after each the group's bound is compared again.
 constexpr std::size_t kMappingSteps = 8;
 

@@ -5,6 +5,7 @@
 /// decides.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "accel/optimum/axes.h"
 
 namespace hindsight::accel::optimum {
+
+/// Nothing is as large: where the smallest of something is looked for, and where there is no limit.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Limits on what the design alone decides.
 struct FactLimits {

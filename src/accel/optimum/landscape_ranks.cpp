@@ -17,7 +17,6 @@
 namespace hindsight::accel::optimum {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kLargestFileBytes = std::uint64_t{1} << 34U;
 
 /// Which indices of every axis a question allows.

@@ -12,7 +12,6 @@
 namespace hindsight::accel::optimum {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kNodesPerLook = 256;  ///< [chosen] a few milliseconds
 
 FactLimits fact_limits(const Question& question) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "hindsight/accel/area.h"
 #include "hindsight/accel/silicon.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/units.h"
@@ -37,8 +38,6 @@ SiliconArea model_of(const Constants& logs) {
 double log_ratio(const SiliconBlock& block, const SiliconArea& model) {
   return std::log(block_area_mm2(block, model) / block.area_mm2);
 }
-
-constexpr double kMm2PerUm2 = 1e-6;
 
 /// A block of the fit and its share of its family's weight.
 struct Row {
