@@ -48,20 +48,32 @@ constexpr Constant kConstants[] = {{"mac_um2", &SiliconArea::mac_um2},
 /// A constant below this changes nothing: its logarithm has no lower end where the rows say nothing of it.
 constexpr double kNothing = 1e-6;
 
-void print_constants(const SiliconFit& fit, const std::vector<SiliconFit>& without) {
+/// The constants that a fit without a family tells: those that end at the same value from two starts.
+bool is_told(const PublishedAreas& published, const std::string& family, const SiliconFit& fit,
+             double SiliconArea::*constant) {
+  constexpr double kSame = 0.01;
+  SiliconArea start = kSiliconStart;
+  double factor = 1;  // another for each: of two constants that are told as a product only, both have to move
+  for (const Constant& one : kConstants) start.*one.member *= (factor += 0.3);
+  const double other = fit_silicon_area(published, family, start).model.*constant;
+  return std::abs(other - fit.model.*constant) <= kSame * std::max(other, fit.model.*constant) ||
+         std::max(other, fit.model.*constant) < kNothing;
+}
+
+void print_constants(const PublishedAreas& published, const SiliconFit& fit, const std::vector<SiliconFit>& without) {
   Table table;
   table.add_column("constant, at 16 nm", Align::left);
   for (const char* header : {"fitted", "least, a family left out", "most"}) table.add_column(header, Align::right);
   for (const Constant& constant : kConstants) {
-    const auto by_value = [&](const SiliconFit& a, const SiliconFit& b) {
-      return a.model.*constant.member < b.model.*constant.member;
-    };
-    const auto [least, most] = std::minmax_element(without.begin(), without.end(), by_value);
-    const auto text = [&](const SiliconFit& one) {
-      const double value = one.model.*constant.member;
-      return value < kNothing ? "0" : fmt::format("{:.3g}", value);
-    };
-    table.add_row({constant.name, text(fit), text(*least), text(*most)});
+    const std::vector<std::string> names = families(published);
+    std::vector<double> told;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (is_told(published, names[i], without[i], constant.member)) told.push_back(without[i].model.*constant.member);
+    }
+    const auto text = [](double value) { return value < kNothing ? "0" : fmt::format("{:.3g}", value); };
+    const auto [least, most] = std::minmax_element(told.begin(), told.end());
+    table.add_row({constant.name, text(fit.model.*constant.member), told.empty() ? "" : text(*least),
+                   told.empty() ? "" : text(*most)});
   }
   fmt::print("{}\n", table.markdown());
 }
@@ -112,6 +124,23 @@ void print_dies(const PublishedAreas& published, const SiliconFit& fit) {
                    : die.is_array ? "0.25"
                                   : "0.40"});
   }
+  fmt::print("{}\n", table.markdown());
+}
+
+void print_dies_without(const PublishedAreas& published, const std::vector<SiliconFit>& without) {
+  const std::vector<std::string> names = families(published);
+  Table table;
+  table.add_column("ln(model / published), a family left out of the fit", Align::left);
+  for (const std::string& name : names) table.add_column(name, Align::right);
+  const Technology technology = load_technology("16nm");
+  for (const PublishedDie& die : published.dies) {
+    std::vector<std::string> cells{die.block.name};
+    for (const SiliconFit& fit : without) {
+      const double ours_mm2 = die_area_mm2(die, fit.model, published.die, technology);
+      cells.push_back(fmt::format("{:+.2f}", std::log(ours_mm2 / die.block.area_mm2)));
+    }
+    table.add_row(std::move(cells));
+  }
   fmt::print("{}", table.markdown());
 }
 
@@ -124,10 +153,11 @@ int main(int argc, char** argv) {
     const SiliconFit fit = fit_silicon_area(published);
     std::vector<SiliconFit> without;
     for (const std::string& family : families(published)) without.push_back(fit_silicon_area(published, family));
-    print_constants(fit, without);
+    print_constants(published, fit, without);
     print_rows(published, fit);
     print_families(published, fit, without);
     print_dies(published, fit);
+    print_dies_without(published, without);
     return 0;
   } catch (const hindsight::Error& error) {
     fmt::print(stderr, "silicon_fit: error: {}\n", error.what());

@@ -112,8 +112,10 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   }
   // A name that was not written to its end.
   const auto begins = [&](const std::string& candidate) { return lower_case(candidate).starts_with(wanted); };
-  if (wanted.size() >= kLeastBeginning && std::count_if(candidates.begin(), candidates.end(), begins) == 1) {
-    return *std::find_if(candidates.begin(), candidates.end(), begins);
+  if (wanted.size() >= kLeastBeginning) {
+    const auto begun = std::count_if(candidates.begin(), candidates.end(), begins);
+    if (begun == 1) return *std::find_if(candidates.begin(), candidates.end(), begins);
+    if (begun > 1) return std::nullopt;  // none of them is nearer than the others, and any other is farther
   }
   const std::string* best = nullptr;
   std::size_t best_distance = limit + 1;

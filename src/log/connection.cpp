@@ -371,14 +371,14 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
                                            name, doing));
       break;
     case SQLITE_FULL:
-      fail(ErrorKind::failure, fmt::format("{}: the disk is full while {} (the last batch is not stored; committed "
+      fail(ErrorKind::failure, fmt::format("{}: the disk is full while {} (what follows is not stored; committed "
                                            "batches are kept). Free some space and run this again.",
                                            name, doing));
       break;
     case SQLITE_IOERR:
       if (system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG) {
         fail(ErrorKind::failure,
-             fmt::format("{}: no room to write while {}{} (the last batch is not stored; committed batches are kept). "
+             fmt::format("{}: no room to write while {}{} (what follows is not stored; committed batches are kept). "
                          "Free some space or raise the limit, and run this again.",
                          name, doing, reason));
       }

@@ -69,7 +69,7 @@ TEST(SiliconArea, OfADieHasItsOtherPartsItsWhiteSpaceAndItsInterfaces) {
 
 TEST(SiliconFit, FindsTheConstantsThatMadeTheAreas) { expect_planted(fit_silicon_area(planted()).model, 1e-4); }
 
-TEST(SiliconFit, OneWrongRowHardlyMovesIt) {
+TEST(SiliconFit, OneWrongRowOfASeriesHardlyMovesIt) {
   PublishedAreas published = planted();
   published.blocks.front().area_mm2 *= 10;
   expect_planted(fit_silicon_area(published).model, 0.06);

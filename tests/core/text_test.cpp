@@ -58,7 +58,7 @@ TEST(NearestName, ANameThatWasNotWrittenToItsEndIsNearest) {
   EXPECT_EQ(nearest_name("bayes", names), "bayesian");
   EXPECT_EQ(nearest_name("Evo", names), "evolutionary");
   EXPECT_EQ(nearest_name("ev", names), std::nullopt) << "two letters are too few";
-  EXPECT_EQ(nearest_name("net", Names{"network_a", "network_b"}), std::nullopt) << "two begin so";
+  EXPECT_EQ(nearest_name("net", Names{"network_a", "network_b", "nets"}), std::nullopt) << "three begin so";
 }
 
 TEST(DidYouMean, SuggestsOrLists) {

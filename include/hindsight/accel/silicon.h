@@ -104,12 +104,18 @@ struct SiliconFit {
   std::vector<double> log_ratios;  ///< ln(model / published) of every block, fitted or not
 };
 
+/// [chosen] Where the fit starts: about the middle of what is published, at 16 nm. What the rows do not tell stays
+/// there.
+inline constexpr SiliconArea kSiliconStart{
+    .mac_um2 = 700, .engine_mm2 = 0.2, .sram_mm2_per_mib = 0.75, .sram_exponent = 0.1, .built_factor = 2};
+
 /// Minimises sum_families 1 / n sum_blocks huber(ln(model / published)) over the logarithms of the constants (Huber
-/// 1964: squares up to `kHuberWidth`, straight lines beyond, so that no single row draws the others), by
+/// 1964: squares up to `kHuberWidth`, straight lines beyond, so that no single row of a series draws the others), by
 /// Levenberg-Marquardt steps with reweighting. Blocks of `without`, a family, and those held out take no part.
 /// Error{usage} when fewer blocks than constants are left.
 inline constexpr double kHuberWidth = 0.2;  ///< [chosen] about the scatter of what people count as area
-[[nodiscard]] SiliconFit fit_silicon_area(const PublishedAreas& published, std::string_view without = "");
+[[nodiscard]] SiliconFit fit_silicon_area(const PublishedAreas& published, std::string_view without = "",
+                                          const SiliconArea& start = kSiliconStart);
 
 /// ln(sum of the model's areas / sum of the published) of a family's blocks: arrays and memories of one chip added up.
 [[nodiscard]] double family_log_ratio(const PublishedAreas& published, const SiliconFit& fit, std::string_view family);

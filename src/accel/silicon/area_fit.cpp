@@ -9,6 +9,7 @@
 #include "hindsight/accel/area.h"
 #include "hindsight/accel/silicon.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 
 namespace hindsight::accel {
@@ -16,10 +17,6 @@ namespace {
 
 constexpr Eigen::Index kConstants = 5;
 using Constants = Eigen::Matrix<double, kConstants, 1>;  ///< logarithms
-
-/// [chosen] Where the fit starts: about the middle of what is published, at 16 nm.
-constexpr SiliconArea kStart{
-    .mac_um2 = 700, .engine_mm2 = 0.2, .sram_mm2_per_mib = 0.75, .sram_exponent = 0.1, .built_factor = 2};
 
 Constants logarithms(const SiliconArea& model) {
   return Constants(model.mac_um2, model.engine_mm2, model.sram_mm2_per_mib, model.sram_exponent, model.built_factor)
@@ -139,14 +136,15 @@ double die_area_mm2(const PublishedDie& die, const SiliconArea& model, const Die
          (die.interfaces ? constants.interfaces_mm2 : 0);
 }
 
-SiliconFit fit_silicon_area(const PublishedAreas& published, std::string_view without) {
+SiliconFit fit_silicon_area(const PublishedAreas& published, std::string_view without, const SiliconArea& start) {
   const std::vector<Row> rows = rows_of(published, without);
   if (std::ssize(rows) < kConstants) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} published areas are left to fit {} constants to. Give more rows the role 'fit'?",
-                            rows.size(), kConstants));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} published areas are left to fit {} constants to{}. Give more rows the role 'fit'?", rows.size(),
+                    kConstants, without.empty() ? "" : fmt::format(" without the family '{}'", printable(without))));
   }
-  SiliconFit fit{.model = model_of(minimise(rows, logarithms(kStart))), .log_ratios = {}};
+  SiliconFit fit{.model = model_of(minimise(rows, logarithms(start))), .log_ratios = {}};
   for (const SiliconBlock& block : published.blocks) fit.log_ratios.push_back(log_ratio(block, fit.model));
   return fit;
 }

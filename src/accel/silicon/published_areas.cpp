@@ -113,8 +113,8 @@ PublishedAreas load_published_areas(const std::string& name_or_path) {
   root.require_only_keys({"nodes", "blocks", "die", "dies"});
   PublishedAreas published{.nodes = nodes_of(root), .blocks = {}, .die = {}, .dies = {}};
   for (const ConfigNode& node : root.at("blocks").items()) published.blocks.push_back(block_of(node, published.nodes));
+  if (root.has("die") || root.has("dies")) published.die = die_constants_of(root.at("die"));
   if (const auto dies = root.find("dies")) {
-    published.die = die_constants_of(root.at("die"));
     for (const ConfigNode& node : dies->items()) published.dies.push_back(die_of(node, published.nodes));
   }
   return published;
