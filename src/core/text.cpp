@@ -112,17 +112,14 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   }
   // A name that was not written to its end.
   const auto begins = [&](const std::string& candidate) { return lower_case(candidate).starts_with(wanted); };
-  if (wanted.size() >= kLeastBeginning) {
-    const auto begun = std::count_if(candidates.begin(), candidates.end(), begins);
-    if (begun == 1) return *std::find_if(candidates.begin(), candidates.end(), begins);
-    if (begun > 1) return std::nullopt;  // none of them is nearer than the others, and any other is farther
-  }
+  const auto begun = wanted.size() < kLeastBeginning ? 0 : std::count_if(candidates.begin(), candidates.end(), begins);
+  if (begun == 1) return *std::find_if(candidates.begin(), candidates.end(), begins);
   const std::string* best = nullptr;
   std::size_t best_distance = limit + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t longer = std::max(name.size(), candidate.size());
     const std::size_t shorter = std::min(name.size(), candidate.size());
-    if (longer > kLongestName || longer - shorter >= best_distance) {
+    if (longer > kLongestName || longer - shorter >= best_distance || (begun > 1 && !begins(candidate))) {
       continue;
     }
     const std::size_t distance = edit_distance(wanted, lower_case(candidate));
