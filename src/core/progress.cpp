@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -111,10 +112,13 @@ Progress::Progress(const std::string& label, std::uint64_t total, const std::str
       item_name_(printable(item_name)),
       quiet_(quiet),
       tty_(can_redraw()),
+      exceptions_(std::uncaught_exceptions()),
       start_(std::chrono::steady_clock::now()),
       last_drawn_(tty_ ? start_ - kRedrawInterval : start_) {}
 
-Progress::~Progress() { finish(); }
+Progress::~Progress() {
+  if (drawn_ || std::uncaught_exceptions() == exceptions_) finish();
+}
 
 void Progress::update(std::uint64_t done, const std::vector<std::string>& notes) {
   if (quiet_) {
@@ -141,6 +145,7 @@ void Progress::finish(const std::vector<std::string>& notes) {
 }
 
 void Progress::draw(const std::vector<std::string>& notes, bool last) {
+  drawn_ = true;
   const double elapsed_s = seconds_between(start_, std::chrono::steady_clock::now());
   // The last column stays free: a character there makes some terminals wrap.
   const int columns = tty_ ? terminal_columns(Stream::err) - 1 : 0;

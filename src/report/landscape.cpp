@@ -59,7 +59,7 @@ std::string landscape_json(const accel::optimum::LandscapeSummary& summary, cons
 std::string survey_text(const study::OptimumTask& task, const LandscapeSurvey& survey, int columns) {
   if (survey.summary.interrupted) return "interrupted; not all designs were counted\n";
   std::string out = wrapped("",
-                            fmt::format("{} of {} can be built{}, {} of them run every workload; {} layers mapped",
+                            fmt::format("{} of {} can be built{}; {} of them run every workload; {} layers mapped",
                                         with_commas(survey.summary.buildable),
                                         counted(survey.summary.designs, "design"), limits_text(task),
                                         with_commas(survey.summary.runnable), with_commas(survey.summary.mappings)),

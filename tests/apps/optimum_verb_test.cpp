@@ -152,7 +152,7 @@ TEST_F(OptimumVerb, SurveysASpaceWithoutAFile) {
       Json::parse(optimum({"--space", "tiny", "--workloads", "m6,unet", "--max", "area_mm2=20", "--json"}).out);
   EXPECT_EQ(rows.at(2).at("best_s"), found.at("designs").at(0).at("value"));
   const Outcome text = optimum(words);
-  EXPECT_THAT(text.out, HasSubstr("of 384 designs can be built, area_mm2 <= 20, "));
+  EXPECT_THAT(text.out, HasSubstr("of 384 designs can be built, area_mm2 <= 20; "));
   EXPECT_THAT(text.out, HasSubstr("best of unet: pes_x="));
   expect_one_line_error(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--objective", "edp"}), 2, "--out");
   expect_one_line_error(optimum({"--all", "--space", "tiny", "--workloads", "m6", "--max", "latency=1e-3"}), 2,

@@ -106,6 +106,17 @@ TEST(ProgressInPipe, OnePlainLineAtTheEnd) {
   EXPECT_EQ(text.find_first_of("\r\x1b"), std::string::npos);
 }
 
+TEST(ProgressInPipe, AnErrorBeforeTheFirstLineIsToldAlone) {
+  testing::internal::CaptureStderr();
+  try {
+    Progress progress("sweep", 10, "designs", false);
+    progress.update(0);
+    throw std::runtime_error("no such metric");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(ProgressInPipe, QuietPrintsNothing) {
   testing::internal::CaptureStderr();
   {

@@ -15,6 +15,7 @@ namespace hindsight {
 class Progress {
  public:
   Progress(const std::string& label, std::uint64_t total, const std::string& item_name, bool quiet);
+  /// Draws the last state, unless an error ends the work of which nothing was drawn yet: that is told alone.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -46,6 +47,8 @@ class Progress {
   bool quiet_;
   bool tty_;
   bool finished_ = false;
+  bool drawn_ = false;
+  int exceptions_;  ///< under way when this began
   std::uint64_t already_done_ = 0;
   std::uint64_t last_done_ = 0;
   std::chrono::steady_clock::time_point start_;
