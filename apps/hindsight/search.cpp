@@ -45,10 +45,11 @@ sweep::SweepOptions run_of(const SearchOptions& options, const Provenance& prove
       .provenance = provenance};
 }
 
-/// The reason that most of the evaluations have. Of one workload, those that fail the given limits alone count too.
+/// The reason that most of the evaluations have; those of designs that fail the given limits alone count too.
 std::string most_frequent_reason(const sweep::SweepSummary& summary) {
+  HINDSIGHT_EXPECT(summary.found.has_value());
   std::vector<std::pair<std::string, std::uint64_t>> sums;
-  if (summary.workloads.size() == 1) sums.emplace_back("the limits of --max", summary.workloads.front().feasible);
+  sums.emplace_back("the limits of --max", summary.found->beyond_limits * summary.workloads.size());
   for (const sweep::WorkloadCounts& counts : summary.workloads) {
     for (const auto& [code, count] : counts.reasons) {
       const auto known = std::find_if(sums.begin(), sums.end(), [&](const auto& one) { return one.first == code; });

@@ -92,8 +92,8 @@ class Queries {
       known.push_back(*value);
     }
     const std::optional<double> score = scoring_.score(known);
+    ++(score ? found_.feasible : found_.beyond_limits);
     if (!score) return std::nullopt;
-    ++found_.feasible;
     if (found_.number == 0 || *score < found_.score) {
       found_.number = asked_;
       found_.design = options_.space().text_id(design);

@@ -158,11 +158,9 @@ std::string to_json(const Progressed& progressed) {
   }
   if (progressed.found) {
     const Found& found = *progressed.found;
-    json["found"] = {{"feasible", found.feasible},
-                     {"number", found.number},
-                     {"design", found.design},
-                     {"score", found.score},
-                     {"values", found.values}};
+    json["found"] = {{"feasible", found.feasible}, {"beyond_limits", found.beyond_limits},
+                     {"number", found.number},     {"design", found.design},
+                     {"score", found.score},       {"values", found.values}};
   }
   return json.dump();
 }
@@ -196,6 +194,7 @@ Progressed parse_progressed(const std::string& text, const std::vector<workload:
     if (json.contains("found")) {
       const auto& found = json.at("found");
       progressed.found = Found{.feasible = found.at("feasible").get<std::uint64_t>(),
+                               .beyond_limits = found.value("beyond_limits", std::uint64_t{0}),
                                .number = found.at("number").get<std::uint64_t>(),
                                .design = found.at("design").get<std::string>(),
                                .score = found.at("score").get<double>(),

@@ -80,6 +80,11 @@ TEST_F(SearchVerb, EndsWith3WhenNothingFeasibleWasFoundAndKeepsTheLog) {
   expect_one_line_error(
       hindsight(command("tight.sqlite", {"--space", "tiny", "--queries", "40", "--max", "energy_j=1e-9", "--quiet"})),
       3, "(most often: the limits of --max)");
+  for (int run = 0; run < 2; ++run) {  // asked, and read from the log
+    expect_one_line_error(hindsight({"search", "--workloads", "m6,unet", "--log", file("two.sqlite"), "--space", "tiny",
+                                     "--queries", "40", "--max", "energy_j=1e-9", "--quiet"}),
+                          3, "(most often: the limits of --max)");
+  }
 }
 
 TEST_F(SearchVerb, RefusesInOneLineAndWritesNoLog) {

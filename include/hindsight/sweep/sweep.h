@@ -111,7 +111,8 @@ struct WorkloadCounts {
 
 /// What a search has found so far, earlier runs of it included.
 struct Found {
-  std::uint64_t feasible = 0;  ///< questions that were answered with a score
+  std::uint64_t feasible = 0;       ///< questions that were answered with a score
+  std::uint64_t beyond_limits = 0;  ///< designs that run every network, and have no score
   // The best design; the first of equals:
   std::uint64_t number = 0;         ///< of its question, from 1; 0: there is no feasible one
   std::string design = {};          ///< text id
