@@ -54,6 +54,19 @@ std::optional<Eigen::VectorXd> Forecast::bound_scores(const LevelMatrix& levels,
       [&](double bound) { return (dataset::scaled_value(scale, bound) - mean_[context]) / deviation_[context]; });
 }
 
+std::optional<Eigen::VectorXd> Forecast::score_of_bounds(const LevelMatrix& levels) const {
+  Eigen::MatrixXd bounds =
+      Eigen::MatrixXd::Constant(levels.rows(), std::ssize(contexts_), -std::numeric_limits<double>::infinity());
+  bool known = false;
+  for (std::size_t c = 0; c < contexts_.size(); ++c) {
+    const auto own = bound_scores(levels, c);
+    if (!own) continue;
+    bounds.col(static_cast<Eigen::Index>(c)) = *own;
+    known = true;
+  }
+  return known ? std::optional(score_of(bounds)) : std::nullopt;
+}
+
 ForecastBatch Forecast::predict(const LevelMatrix& levels, surrogate::Heads heads) const {
   ForecastBatch batch = predict_freely(levels, heads);
   for (std::size_t c = 0; heads.objective && c < batch.size(); ++c) {

@@ -72,6 +72,8 @@ class Forecast {
   /// Spread in deviations of the logged objectives, mean over the applications: 1 = the members disagree about a design
   /// as much as logged designs differ from each other.
   [[nodiscard]] Eigen::VectorXd relative_spread(const ForecastBatch& batch) const;
+  /// The score of the lower bounds alone, which no score is below; nothing when no application has one.
+  [[nodiscard]] std::optional<Eigen::VectorXd> score_of_bounds(const LevelMatrix& levels) const;
   /// Which of the designs have some application's prediction below its lower bound.
   [[nodiscard]] std::vector<bool> lifted(const LevelMatrix& levels) const;
   /// A score in the objective's unit; of `worst` over several applications it stays a ratio to a typical logged design.

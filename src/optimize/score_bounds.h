@@ -16,6 +16,9 @@ namespace hindsight::optimize {
 /// step's layers), which is no larger than the mean over members of the z of all these layers, because log-sum-exp is
 /// convex (Jensen). The spread of members, times a pessimism that is not below 0, is not below 0 either.
 ///
+/// Where applications have lower bounds (ProposeOptions::lower_bounds) that leave out enough of the sample, they come
+/// first: no prediction is below them, nor is a score.
+///
 /// The layers are taken by their mean share of the cost of `sample`, the dearest first; the steps are those that take
 /// the fewest layers per design of the sample, where only what is not above `cutoff` goes on.
 ///

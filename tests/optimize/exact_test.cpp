@@ -228,6 +228,59 @@ TEST(ScoreBounds, StepByStepComeCloserToTheScoreFromBelow) {
   }
 }
 
+/// Lower bounds that grow a hundredfold with every level of the first parameter: far above what a network says of most.
+LowerBound steep_bound() {
+  return [](const LevelMatrix& levels) -> Eigen::VectorXd {
+    return Eigen::pow(100.0, levels.col(0).cast<double>().array() - 4).matrix();
+  };
+}
+
+TEST(ScoreBounds, LowerBoundsThatLeaveOutEnoughComeFirst) {
+  const surrogate::Model model = random_model(NetworkKind::layers);
+  const LevelMatrix designs = surrogate::test::random_levels({10, 8, 8, 6, 5, 6}, 3000, 1);
+  for (const Aggregate aggregate : {Aggregate::mean, Aggregate::weighted, Aggregate::worst, Aggregate::geomean}) {
+    SCOPED_TRACE(to_string(aggregate));
+    ProposeOptions options = question(aggregate);
+    options.lower_bounds = {steep_bound(), steep_bound()};
+    const auto forecast = std::make_shared<const Forecast>(model, options, 1);
+    const Eigen::VectorXd score = forecast->score_alone(designs);
+    std::vector<double> sorted(score.begin(), score.end());
+    std::sort(sorted.begin(), sorted.end());
+    const ScoreBounds bounds = score_bounds(model, options, forecast, designs.topRows(500), sorted[10]);
+    Eigen::MatrixXd known(designs.rows(), bounds.known);
+    const Eigen::VectorXd first = bounds.steps.front()(designs, known);
+    EXPECT_EQ(first, *forecast->score_of_bounds(designs));
+    EXPECT_GT((first.array() > sorted[10]).cast<double>().mean(), 0.25) << "they are worth asking";
+    for (const ScoreBound& step : bounds.steps) {
+      EXPECT_TRUE((step(designs, known).array() <= score.array() + 1e-4 * (1 + score.array().abs())).all());
+    }
+    options.lower_bounds[1] = {};
+    const auto half = std::make_shared<const Forecast>(model, options, 1);
+    EXPECT_TRUE((half->score_of_bounds(designs)->array() <= half->score_alone(designs).array() + 1e-9).all())
+        << "one application without a bound";
+    options.lower_bounds.clear();
+    EXPECT_FALSE(Forecast(model, options, 1).score_of_bounds(designs));
+  }
+}
+
+TEST(ExactProposals, AreThoseOfEnumerationWithLowerBounds) {
+  const surrogate::Model model = random_model(NetworkKind::layers);
+  ProposeOptions options = question(Aggregate::mean);
+  options.allowed = {{0, 1, 2, 3, 4}, {1, 3, 5, 7}, {}, {}, {}, {0, 2, 4}};
+  options.lower_bounds = {steep_bound(), steep_bound()};
+  options.search.kind = SearchKind::enumeration;
+  const ProposeResult all = propose(model, options);
+  options.search.kind = SearchKind::exact;
+  const ProposeResult exact = propose(model, options);
+  ASSERT_TRUE(exact.solution.proof);
+  EXPECT_GT(exact.solution.proof->bounded, 0U);
+  EXPECT_EQ(exact.solution.proof->open(), 0U);
+  ASSERT_EQ(exact.solution.best.size(), all.solution.best.size());
+  for (std::size_t i = 0; i < all.solution.best.size(); ++i) {
+    EXPECT_EQ(exact.solution.best[i].design.levels, all.solution.best[i].design.levels);
+  }
+}
+
 TEST(ExactProposals, AreThoseOfEnumerationForEveryKindOfNetwork) {
   for (const NetworkKind kind : {NetworkKind::layers, NetworkKind::margins}) {
     const surrogate::Model model = random_model(kind);
