@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/accel/area.h"
 #include "hindsight/accel/silicon.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
@@ -28,7 +29,7 @@ std::optional<double> version_1_mm2(const SiliconBlock& block) {
   const std::string node = block.node.name == "22nm_ffl" ? "22nm" : block.node.name;
   if (node != "16nm" && node != "22nm" && node != "7nm") return std::nullopt;
   const Technology technology = load_technology(node);
-  double area_mm2 = block.macs * technology.mac_int8_um2 * 1e-6;
+  double area_mm2 = block.macs * technology.mac_int8_um2 * kMm2PerUm2;
   for (const MemoryBanks& banks : block.memories) {
     area_mm2 += banks.count * sram_area_mm2(technology.sram, banks.bytes);
   }
@@ -48,27 +49,38 @@ constexpr Constant kConstants[] = {{"mac_um2", &SiliconArea::mac_um2},
 /// A constant below this changes nothing: its logarithm has no lower end where the rows say nothing of it.
 constexpr double kNothing = 1e-6;
 
-/// The constants that a fit without a family tells: those that end at the same value from two starts.
-bool is_told(const PublishedAreas& published, const std::string& family, const SiliconFit& fit,
-             double SiliconArea::*constant) {
-  constexpr double kSame = 0.01;
+/// One fit per family, which takes no part in it.
+std::vector<SiliconFit> fits_without(const PublishedAreas& published, const SiliconArea& start) {
+  std::vector<SiliconFit> fits;
+  for (const std::string& family : families(published)) fits.push_back(fit_silicon_area(published, family, start));
+  return fits;
+}
+
+/// A start elsewhere, by another factor for each constant: of two that are told as a product only, both have to move.
+SiliconArea other_start() {
   SiliconArea start = kSiliconStart;
-  double factor = 1;  // another for each: of two constants that are told as a product only, both have to move
-  for (const Constant& one : kConstants) start.*one.member *= (factor += 0.3);
-  const double other = fit_silicon_area(published, family, start).model.*constant;
-  return std::abs(other - fit.model.*constant) <= kSame * std::max(other, fit.model.*constant) ||
-         std::max(other, fit.model.*constant) < kNothing;
+  double factor = 1;
+  for (const Constant& constant : kConstants) start.*constant.member *= (factor += 0.3);
+  return start;
+}
+
+/// Whether two fits from different starts end at the same value: the rows tell it.
+bool is_told(double one, double other) {
+  constexpr double kSame = 0.01;  // [chosen] far above what the fit leaves, far below the distance of the starts
+  const double larger = std::max(one, other);
+  return larger < kNothing || std::abs(one - other) <= kSame * larger;
 }
 
 void print_constants(const PublishedAreas& published, const SiliconFit& fit, const std::vector<SiliconFit>& without) {
+  const std::vector<SiliconFit> again = fits_without(published, other_start());
   Table table;
   table.add_column("constant, at 16 nm", Align::left);
   for (const char* header : {"fitted", "least, a family left out", "most"}) table.add_column(header, Align::right);
   for (const Constant& constant : kConstants) {
-    const std::vector<std::string> names = families(published);
     std::vector<double> told;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (is_told(published, names[i], without[i], constant.member)) told.push_back(without[i].model.*constant.member);
+    for (std::size_t i = 0; i < without.size(); ++i) {
+      const double value = without[i].model.*constant.member;
+      if (is_told(value, again[i].model.*constant.member)) told.push_back(value);
     }
     const auto text = [](double value) { return value < kNothing ? "0" : fmt::format("{:.3g}", value); };
     const auto [least, most] = std::minmax_element(told.begin(), told.end());
@@ -151,8 +163,7 @@ int main(int argc, char** argv) {
     if (argc > 2) throw hindsight::Error(hindsight::ErrorKind::usage, "give one file at most: silicon_fit [FILE.yaml]");
     const PublishedAreas published = load_published_areas(argc > 1 ? argv[1] : "areas");
     const SiliconFit fit = fit_silicon_area(published);
-    std::vector<SiliconFit> without;
-    for (const std::string& family : families(published)) without.push_back(fit_silicon_area(published, family));
+    const std::vector<SiliconFit> without = fits_without(published, kSiliconStart);
     print_constants(published, fit, without);
     print_rows(published, fit);
     print_families(published, fit, without);

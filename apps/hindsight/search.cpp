@@ -46,10 +46,9 @@ sweep::SweepOptions run_of(const SearchOptions& options, const Provenance& prove
 }
 
 /// The reason that most of the evaluations have; those of designs that fail the given limits alone count too.
-std::string most_frequent_reason(const sweep::SweepSummary& summary) {
-  HINDSIGHT_EXPECT(summary.found.has_value());
+std::string most_frequent_reason(const sweep::SweepSummary& summary, const sweep::Found& found) {
   std::vector<std::pair<std::string, std::uint64_t>> sums;
-  sums.emplace_back("the limits of --max", summary.found->beyond_limits * summary.workloads.size());
+  sums.emplace_back("the limits of --max", found.beyond_limits * summary.workloads.size());
   for (const sweep::WorkloadCounts& counts : summary.workloads) {
     for (const auto& [code, count] : counts.reasons) {
       const auto known = std::find_if(sums.begin(), sums.end(), [&](const auto& one) { return one.first == code; });
@@ -62,14 +61,14 @@ std::string most_frequent_reason(const sweep::SweepSummary& summary) {
   }
   const auto most =
       std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == sums.end() || most->second == 0 ? "the limits of --max" : most->first;
+  return most->first;
 }
 
-[[noreturn]] void fail_nothing_found(const sweep::SweepSummary& summary, bool limited) {
+[[noreturn]] void fail_nothing_found(const sweep::SweepSummary& summary, const sweep::Found& found, bool limited) {
   throw Error(ErrorKind::no_feasible,
               fmt::format("none of the {} designs asked for is feasible{} (most often: {}). Give more --queries{}?",
                           with_commas(summary.accepted), limited ? " and within --max" : "",
-                          most_frequent_reason(summary), limited ? ", or loosen --max" : ""));
+                          most_frequent_reason(summary, found), limited ? ", or loosen --max" : ""));
 }
 
 int run(const SearchOptions& options, const Provenance& provenance) {
@@ -94,7 +93,8 @@ int run(const SearchOptions& options, const Provenance& provenance) {
     remark(provenance.command_line);
     return exit_code(ErrorKind::interrupted);
   }
-  if (summary.found && summary.found->feasible == 0) fail_nothing_found(summary, !options.words.limits.max.empty());
+  if (summary.found && summary.found->feasible == 0)
+    fail_nothing_found(summary, *summary.found, !options.words.limits.max.empty());
   return 0;
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 namespace hindsight::optimize {
 namespace {
@@ -156,7 +155,6 @@ ScoreBounds score_bounds(const surrogate::Model& model, const ProposeOptions& op
     for (const Order& order : orders) whole += static_cast<double>(order.layers.size());
     const double passing = (forecast->score_alone(sample).array() <= cutoff).cast<double>().mean();
     std::vector<std::size_t> before = stops.front().taken;
-    bool first = true;
     for (const std::size_t i : cheapest(stops, applications, whole * (1 + kAllHeads * passing))) {
       std::vector<std::optional<surrogate::PreparedContext>> parts;
       for (std::size_t c = 0; c < orders.size(); ++c) {
@@ -165,7 +163,7 @@ ScoreBounds score_bounds(const surrogate::Model& model, const ProposeOptions& op
         parts.emplace_back();
         if (begin != end) parts.back() = with_layers(model, options.contexts[c], Layers(begin, end));
       }
-      bounds.steps.push_back(step_of(model, forecast, std::move(parts), std::exchange(first, false)));
+      bounds.steps.push_back(step_of(model, forecast, std::move(parts), before == stops.front().taken));
       before = stops[i].taken;
     }
   }

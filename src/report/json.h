@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "report/fields.h"
@@ -19,6 +20,12 @@ using Json = nlohmann::ordered_json;
 
 /// null where it is not finite.
 [[nodiscard]] inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// null where there is none.
+template <class Value>
+[[nodiscard]] Json value_or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 
 /// Indented by two, ending in a newline; bytes that are not UTF-8 are replaced.
 [[nodiscard]] inline std::string to_text(const Json& json) {

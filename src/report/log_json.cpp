@@ -103,8 +103,8 @@ std::string log_contents_json(const log::Log& log, const LogQuery& query) {
              {"designs", run.designs},
              {"objective", run.objective},
              {"first_design", run.first_design_text_id}};
-    one["first_value"] = run.first_value ? Json(*run.first_value) : Json(nullptr);
-    one["first_proof"] = run.first_proof ? Json(*run.first_proof) : Json(nullptr);
+    one["first_value"] = value_or_null(run.first_value);
+    one["first_proof"] = value_or_null(run.first_proof);
     json["proposed"].push_back(std::move(one));
   }
   json["workloads"] = workloads_json(log, query);

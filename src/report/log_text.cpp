@@ -1,6 +1,7 @@
 /// Contents and statistics of a log as tables.
 #include <fmt/format.h>
 
+#include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
@@ -37,9 +38,8 @@ std::string runs_text(const std::vector<log::RunInfo>& runs, int columns) {
 std::string proposed_text(const std::vector<log::ProposingRun>& runs, int columns) {
   std::string out;
   for (const log::ProposingRun& run : runs) {
-    std::string line = fmt::format("{} {}", with_commas(run.designs), run.designs == 1 ? "design" : "designs");
     const std::string metric = dataset::metric_of_short_name(run.objective).value_or(run.objective);
-    line += fmt::format(" for {}", metric);
+    std::string line = fmt::format("{} for {}", counted(run.designs, "design"), metric);
     if (run.first_value) {
       line += fmt::format(", first {}{}", run.first_proof ? "" : "predicted ", metric_text(metric, *run.first_value));
     }

@@ -27,15 +27,13 @@ std::string headline(const OptimumTask& task, const Optimum& optimum) {
   for (const workload::Network& network : task.networks()) names.push_back(network.name());
   const Certificate& c = optimum.answer.certificate;
   const std::string several = names.size() > 1 ? to_string(task.question().aggregate) + " of " : std::string();
-  std::string out = fmt::format("{} of {} for {}; smallest {}{}",
-                                !optimum.answer.interrupted   ? "exact optimum"
-                                : optimum.answer.best.empty() ? "interrupted: no design found yet"
-                                                              : "interrupted: best found",
-                                counted(c.designs, "design"), join(names, ", "), several, task.objective());
-  for (const accel::optimum::Limit& limit : task.question().limits) {
-    out += fmt::format(", {} <= {}", limit.metric->name, shortest(limit.most));
-  }
-  return out + fmt::format("; {}, {} mapped", duration_text(optimum.seconds), counted(c.network_costs, "chip"));
+  const std::string out = fmt::format("{} of {} for {}; smallest {}{}",
+                                      !optimum.answer.interrupted   ? "exact optimum"
+                                      : optimum.answer.best.empty() ? "interrupted: no design found yet"
+                                                                    : "interrupted: best found",
+                                      counted(c.designs, "design"), join(names, ", "), several, task.objective());
+  return out + limits_text(task) +
+         fmt::format("; {}, {} mapped", duration_text(optimum.seconds), counted(c.network_costs, "chip"));
 }
 
 Table design_table(const OptimumTask& task, const Optimum& optimum) {

@@ -36,8 +36,6 @@ std::string infeasible_text(const check::PlayScore& score) {
   return fmt::format("{} infeasible{}", infeasible, infeasible == 0 ? "" : ": " + join(reasons, ", "));
 }
 
-Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 }  // namespace
 
 std::string play_tasks_text(int columns) {
@@ -106,15 +104,15 @@ std::string play_score_json(const check::PlayScore& score) {
   for (const check::PlayedDesign& design : score.designs) {
     designs.push_back({{"design", design.design},
                        {"feasible", design.value_s.has_value()},
-                       {"latency_s", optional(design.value_s)},
+                       {"latency_s", value_or_null(design.value_s)},
                        {"reasons", design.reasons}});
   }
   for (const check::PlayedBest& one : score.best) {
     best.push_back({{"of", one.of},
                     {"feasible", one.feasible},
-                    {"latency_s", optional(one.value_s)},
-                    {"regret", optional(one.regret)},
-                    {"rank", one.rank ? Json(*one.rank) : Json(nullptr)}});
+                    {"latency_s", value_or_null(one.value_s)},
+                    {"regret", value_or_null(one.regret)},
+                    {"rank", value_or_null(one.rank)}});
   }
   return to_text({{"hindsight_version", build_info().version},
                   {"commit", build_info().commit},
@@ -122,7 +120,7 @@ std::string play_score_json(const check::PlayScore& score) {
                   {"task_version", score.task_version},
                   {"model_version", score.model_version},
                   {"evaluations", score.evaluations},
-                  {"optimum_latency_s", optional(score.ruler.optimum_s)},
+                  {"optimum_latency_s", value_or_null(score.ruler.optimum_s)},
                   {"optimum_design", score.ruler.optimum_design},
                   {"best", best},
                   {"proposals", designs}});

@@ -97,7 +97,7 @@ TEST(SimulatorSearch, HoldsLimitsOfDesignsAndOfTheirEvaluations) {
   };
   const sweep::SweepSummary all = run_search(by_area.options, by_area.search);
   const Truth any = truth_of(by_area.options, [&](const auto& rows) { return inside(rows, 1e9); });
-  EXPECT_NEAR(all.found->score / any.best, 1, 1e-12);
+  EXPECT_NEAR(all.found->score / any.best, 1, hindsight::test::kRounding);
   for (const std::size_t i : {0U, 1U}) EXPECT_LT(all.workloads[i].feasible + all.workloads[i].infeasible, 384U);
 
   // Just below the power of the best design, so that this one is out.
@@ -109,7 +109,7 @@ TEST(SimulatorSearch, HoldsLimitsOfDesignsAndOfTheirEvaluations) {
   const sweep::SweepSummary few = run_search(by_power.options, by_power.search);
   const Truth cool = truth_of(by_power.options, [&](const auto& rows) { return inside(rows, watts); });
   EXPECT_GT(cool.best, any.best);
-  EXPECT_NEAR(few.found->score / cool.best, 1, 1e-12);
+  EXPECT_NEAR(few.found->score / cool.best, 1, hindsight::test::kRounding);
   EXPECT_EQ(few.found->feasible, cool.feasible);
 }
 

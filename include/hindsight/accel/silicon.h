@@ -66,7 +66,6 @@ struct PublishedDie {
 };
 
 struct PublishedAreas {
-  std::vector<NodeScale> nodes;
   std::vector<SiliconBlock> blocks;
   DieConstants die;
   std::vector<PublishedDie> dies;

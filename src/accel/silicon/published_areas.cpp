@@ -111,11 +111,12 @@ DieConstants die_constants_of(const ConfigNode& node) {
 PublishedAreas load_published_areas(const std::string& name_or_path) {
   const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "data/silicon", "published areas"));
   root.require_only_keys({"nodes", "blocks", "die", "dies"});
-  PublishedAreas published{.nodes = nodes_of(root), .blocks = {}, .die = {}, .dies = {}};
-  for (const ConfigNode& node : root.at("blocks").items()) published.blocks.push_back(block_of(node, published.nodes));
+  const std::vector<NodeScale> nodes = nodes_of(root);
+  PublishedAreas published;
+  for (const ConfigNode& node : root.at("blocks").items()) published.blocks.push_back(block_of(node, nodes));
   if (root.has("die") || root.has("dies")) published.die = die_constants_of(root.at("die"));
   if (const auto dies = root.find("dies")) {
-    for (const ConfigNode& node : dies->items()) published.dies.push_back(die_of(node, published.nodes));
+    for (const ConfigNode& node : dies->items()) published.dies.push_back(die_of(node, nodes));
   }
   return published;
 }

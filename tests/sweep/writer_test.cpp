@@ -1,0 +1,71 @@
+/// Do batches that are written beside the evaluation stay in order, and let go of each other?
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include "sweep/sweep_fixture.h"
+
+namespace hindsight::sweep {
+namespace {
+
+using test::error_of;
+using test::options;
+using test::rows;
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+TEST(SweepBatches, WritesNoBatchBehindOneThatCouldNotBeWritten) {
+  const TemporaryFolder folder;
+  SweepOptions whole = options(folder / "whole.sqlite", 200);
+  whole.batch_designs = 4;
+  (void)run_sweep(whole);
+  SweepOptions parts = whole;
+  parts.log = folder / "parts.sqlite";
+  parts.samples = 40;
+  (void)run_sweep(parts);
+  const std::vector<std::string> before = rows(parts.log);
+
+  std::string first, refused;  // the first design of all, and one in the second of the new batches
+  log::for_each_evaluation(log::Log::open(whole.log, log::OpenMode::read_only), {}, log::Detail::columns,
+                           [&](const log::EvaluationRecord& record) {
+                             if (record.design_id == 1) first = record.design_text_id;
+                             if (record.design_id == 47) refused = record.design_text_id;
+                             return record.design_id < 47;
+                           });
+  SQLite::Database(parts.log.string(), SQLite::OPEN_READWRITE)
+      .exec("CREATE UNIQUE INDEX not_both ON designs (space_id) WHERE text_id IN ('" + first + "', '" + refused + "')");
+  parts.samples = 200;
+  EXPECT_THAT(error_of([&] { (void)run_sweep(parts); }).what(),
+              HasSubstr("UNIQUE constraint failed: designs.space_id"));
+  EXPECT_EQ(rows(parts.log).size(), before.size() + 2 * parts.batch_designs) << "one batch before it, none behind it";
+
+  SQLite::Database(parts.log.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX not_both");
+  (void)run_sweep(parts);
+  EXPECT_EQ(rows(parts.log), rows(whole.log));
+}
+
+// If each batch held on to the one before, the end of the sweep would let go of them one inside the other.
+TEST(SweepBatches, OfManyBatchesEndsOnASmallStack) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "many.sqlite", 4000);
+  sweep.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));
+  sweep.networks.pop_back();
+  sweep.batch_designs = 1;
+  constexpr std::size_t kStackBytes = 160 * 1024;  // 4,000 frames of 48 bytes are more than all else leaves
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStackBytes), 0);
+  pthread_t thread{};
+  const auto run = [](void* which) -> void* {
+    (void)run_sweep(*static_cast<const SweepOptions*>(which));
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, &sweep), 0);
+  pthread_attr_destroy(&attributes);
+  pthread_join(thread, nullptr);
+  EXPECT_EQ(rows(sweep.log).size(), 4000U);
+}
+
+}  // namespace
+}  // namespace hindsight::sweep
