@@ -14,6 +14,9 @@ namespace hindsight::accel {
 ///   noc       = P * kNocBusesPerPe * bits(kNocLinkBytesPerCycle) * a_noc
 ///   control   = control_area_fraction * (mac + register + noc)
 ///   dram_phy  = dram_bandwidth * PHY area per GB/s
+/// Version 2: the technology has no register and control areas (a_mac has them), and
+///   engine    = P * engine_mm2
+///   placement = (1 / fill - 1) * all of these but the PHY
 /// Wires run over the macros and take no area of their own.
 AreaBreakdown area(const AcceleratorConfig& config, const Technology& technology) {
   const double pes = config.pes();
@@ -37,11 +40,19 @@ AreaBreakdown area_with_logic(const AreaBreakdown& memories, const AcceleratorCo
   result.noc_mm2 =
       pes * kNocBusesPerPe * kNocLinkBytesPerCycle * kBitsPerByte * technology.noc_router_um2_per_bit * kMm2PerUm2;
   result.control_mm2 = technology.control_area_fraction * (result.mac_mm2 + result.register_mm2 + result.noc_mm2);
+  result.engine_mm2 = pes * technology.engine_mm2;
   result.dram_phy_mm2 =
       config.dram_bandwidth_gb_per_s * technology.dram_phy_mm2_per_gb_per_s[static_cast<std::size_t>(config.dram_type)];
   result.pe_mm2 = (result.mac_mm2 + result.register_mm2 + result.pe_memory_mm2 + result.core_memory_mm2 +
                    result.activation_memory_mm2 + result.parameter_memory_mm2 + result.noc_mm2 + result.control_mm2) /
                   pes;
+  if (technology.is_version_1()) return result;
+  result.pe_mm2 += technology.engine_mm2;
+  const double white = 1.0 / technology.placement_fill - 1.0;
+  result.placement_mm2 = white * (pes * result.pe_mm2 + result.instruction_memory_mm2);
+  result.interfaces_mm2 = technology.cooling_of(config.cooling).interfaces_mm2;
+  result.cooling_mm2 = 0;
+  result.pe_mm2 /= technology.placement_fill;
   return result;
 }
 

@@ -84,6 +84,46 @@ std::optional<DramType> parse_dram_type(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view to_string(Cooling cooling) {
+  switch (cooling) {
+    case Cooling::as_technology:
+      return "as_technology";
+    case Cooling::passive:
+      return "passive";
+    case Cooling::phone:
+      return "phone";
+    case Cooling::card:
+      return "card";
+    case Cooling::air:
+      return "air";
+    case Cooling::liquid:
+      return "liquid";
+  }
+  HINDSIGHT_EXPECT(false);
+  return {};
+}
+
+std::optional<Cooling> parse_cooling(std::string_view name) {
+  for (std::size_t i = 1; i <= kCoolingClassCount; ++i) {
+    const auto cooling = static_cast<Cooling>(i);
+    if (to_string(cooling) == name) return cooling;
+  }
+  return std::nullopt;
+}
+
+Cooling cooling_of(const ConfigNode& node) {
+  const std::string name = node.as_string();
+  if (const auto cooling = parse_cooling(name)) return *cooling;
+  node.fail(fmt::format("cooling class '{}' is not known (it says how much heat leaves the chip).{}", name,
+                        did_you_mean(name, cooling_names())));
+}
+
+std::vector<std::string> cooling_names() {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= kCoolingClassCount; ++i) names.emplace_back(to_string(static_cast<Cooling>(i)));
+  return names;
+}
+
 std::span<const ConfigField> config_fields() { return kFields; }
 
 ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
@@ -138,6 +178,8 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   const ConfigNode node = root.at("config");
   std::vector<std::string> keys = field_names();
   keys.emplace_back("dram_type");
+  keys.emplace_back("cooling");
+  keys.emplace_back("working_frac");
   node.require_only_keys(keys);
   for (const ConfigField& field : kFields) {
     if (field.required || node.has(field.name)) {
@@ -155,6 +197,8 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
     }
     chip.config.dram_type = *parsed;
   }
+  if (const std::optional<ConfigNode> cooling = node.find("cooling")) chip.config.cooling = cooling_of(*cooling);
+  chip.config.working_frac = node.get_double("working_frac", chip.config.working_frac, {.low = 1e-3, .high = 1});
   return chip;
 }
 
@@ -165,6 +209,12 @@ space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& spa
                                               chip.name, space.name(), name, value, nearest)};
   };
   const AcceleratorConfig fixed;
+  if (chip.config.working_frac != fixed.working_frac) {
+    refuse("working_frac", shortest(chip.config.working_frac), shortest(fixed.working_frac));
+  }
+  if (chip.config.cooling != fixed.cooling) {
+    refuse("cooling", std::string(to_string(chip.config.cooling)), std::string(to_string(fixed.cooling)));
+  }
   if (chip.config.dram_type != fixed.dram_type) {
     refuse("dram_type", std::string(to_string(chip.config.dram_type)), std::string(to_string(fixed.dram_type)));
   }

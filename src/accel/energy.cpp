@@ -9,19 +9,22 @@
 
 namespace hindsight::accel {
 
-namespace {}  // namespace
-
 EventEnergy event_energy(const AcceleratorConfig& config, double pe_pitch_mm, const Technology& technology) {
   return {.mac_pj = technology.mac_int8_pj,
           .lane_register_pj = core_register_bits(config.compute_lanes, config.macs_per_lane) / config.compute_lanes *
                               technology.register_bit_pj,
           .noc_pj_per_hop_byte = technology.noc_router_pj_per_byte + technology.noc_pj_per_byte_mm * pe_pitch_mm,
-          .dram_pj_per_byte = technology.dram_j_per_byte(config.dram_type) / units::kPico};
+          .dram_pj_per_byte = technology.dram_j_per_byte(config.dram_type) / units::kPico,
+          .peak_activity = technology.peak_activity};
 }
 
-double logic_leakage_w(const AreaBreakdown& area, const Technology& technology) {
-  const double logic_mm2 = area.mac_mm2 + area.register_mm2 + area.noc_mm2 + area.control_mm2;
-  return units::kMilli * logic_mm2 * technology.logic_leakage_mw_per_mm2;
+double logic_mm2(const AreaBreakdown& area) {
+  return area.mac_mm2 + area.register_mm2 + area.noc_mm2 + area.control_mm2 + area.engine_mm2;
+}
+
+double logic_idle_w(const AreaBreakdown& area, const AcceleratorConfig& config, const Technology& technology) {
+  const double clock_w_per_mm2 = technology.clock_pj_per_mm2 * units::kPico * config.clock_hz();
+  return units::kMilli * logic_mm2(area) * technology.logic_leakage_mw_per_mm2 + logic_mm2(area) * clock_w_per_mm2;
 }
 
 SramCost banked_sram_cost(const Technology& technology, double bytes) {
@@ -43,21 +46,29 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
       config.compute_lanes * (lane_pj + accumulator_pj) + kCoreMemoryPortBytes * memories.core_memory.read_pj_per_byte;
   const double activation_bytes =
       std::min(pe_memory_bytes_per_cycle(config.pe_memory_bytes), config.cores_per_pe * config.macs_per_lane);
-  const double pe_memory_pj = activation_bytes * memories.pe_memory.read_pj_per_byte +
-                              kNocLinkBytesPerCycle * memories.pe_memory.write_pj_per_byte;
+  const double ingress_bytes = is_lone_pe(config) ? 0.0 : kNocLinkBytesPerCycle;
+  const double pe_memory_pj =
+      activation_bytes * memories.pe_memory.read_pj_per_byte + ingress_bytes * memories.pe_memory.write_pj_per_byte;
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
-  return config.pes() * pe_pj * units::kPico * config.clock_hz() + leakage_w;
+  return event.peak_activity * (config.pes() * pe_pj * units::kPico * config.clock_hz()) + leakage_w;
+}
+
+PeakPower peak_power_around(const AcceleratorConfig& config, double pe_array_w, const EventEnergy& event) {
+  const double noc_pj =
+      kNocLinkBytesPerCycle * config.pes_y * mean_hops(config) * event.noc_pj_per_hop_byte;  // as noc_cycles()
+  const double from_dram_pj_per_s =
+      config.dram_bandwidth_gb_per_s * units::kGiga * mean_hops(config) * event.noc_pj_per_hop_byte;
+  const double noc_w =
+      is_lone_pe(config) ? units::kPico * from_dram_pj_per_s : noc_pj * units::kPico * config.clock_hz();
+  const double dram_w = config.dram_bandwidth_gb_per_s * units::kGiga * event.dram_pj_per_byte * units::kPico;
+  PeakPower power{.pe_array_w = pe_array_w};
+  power.die_w = pe_array_w + event.peak_activity * noc_w;
+  power.chip_w = power.die_w + dram_w;
+  return power;
 }
 
 PeakPower peak_power(const ChipFacts& chip) {
-  const AcceleratorConfig& config = chip.config;
-  const double noc_pj =
-      kNocLinkBytesPerCycle * config.pes_y * mean_hops(config) * chip.event.noc_pj_per_hop_byte;  // as noc_cycles()
-  const double dram_w = config.dram_bandwidth_gb_per_s * units::kGiga * chip.event.dram_pj_per_byte * units::kPico;
-  PeakPower power;
-  power.pe_array_w = pe_array_peak_w(config, chip, chip.event, chip.leakage_w);
-  power.chip_w = power.pe_array_w + noc_pj * units::kPico * config.clock_hz() + dram_w;
-  return power;
+  return peak_power_around(chip.config, pe_array_peak_w(chip.config, chip, chip.event, chip.leakage_w), chip.event);
 }
 
 }  // namespace hindsight::accel

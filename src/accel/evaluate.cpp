@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -20,11 +21,13 @@
 
 namespace hindsight::accel {
 
-ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology) {
+ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology) {
   ChipFacts chip;
   chip.config = config;
+  chip.config.rules = template_rules(technology);
   chip.pe_memory = banked_sram_cost(technology, config.pe_memory_bytes);
-  chip.core_memory = sram_cost(technology.sram, config.core_memory_bytes);
+  chip.core_memory = technology.is_version_1() ? sram_cost(technology.sram, config.core_memory_bytes)
+                                               : banked_sram_cost(technology, config.core_memory_bytes);
   chip.activation_memory =
       sram_cost(technology.sram, config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
   chip.parameter_memory = sram_cost(technology.sram, config.parameter_memory_entries * kParameterEntryBytes);
@@ -42,37 +45,52 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
       chip.instruction_memory.leakage_mw;
-  chip.leakage_w = units::kMilli * sram_leakage_mw + logic_leakage_w(chip.area, technology);
+  chip.leakage_w = units::kMilli * sram_leakage_mw + logic_idle_w(chip.area, config, technology);
   chip.pe_pitch_mm = std::sqrt(chip.area.pe_mm2);
   chip.event = event_energy(config, chip.pe_pitch_mm, technology);
   chip.multicast_delay_ns = multicast_delay_ns(config.pes_x + config.pes_y, chip.pe_pitch_mm, technology);
   const PeakPower peak = peak_power(chip);
   chip.pe_array_peak_w = peak.pe_array_w;
   chip.peak_power_w = peak.chip_w;
+  chip.die_peak_w = peak.die_w;
+  if (!technology.is_version_1()) {
+    const double cool_mm2 = chip.die_peak_w / technology.cooling_of(config.cooling).w_per_mm2;
+    chip.area.cooling_mm2 = std::max(0.0, cool_mm2 - chip.area.total_mm2());
+  }
+  return chip;
+}
+
+ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology) {
+  ChipFacts chip = unchecked_chip_facts(config, technology);
   const auto note = [&](const std::optional<Violation>& violation) {
     if (violation) chip.violations.add(*violation);
   };
   note(check_accumulators(config));
   note(check_sram_bandwidth(config));
-  note(check_noc_timing(chip, technology));
-  note(check_power_density(chip, peak.pe_array_w, technology));
+  if (technology.is_version_1()) {
+    note(check_noc_timing(chip, technology));
+    note(check_power_density(chip, chip.pe_array_peak_w, technology));
+  } else {
+    note(check_clock(config, technology));
+    note(check_cooling(chip, technology));
+  }
   note(check_reticle(chip, technology));
   return chip;
 }
 
 std::string evaluator_name(const Technology& technology) {
-  return fmt::format("{} {} {}", kModelName, kModelVersion, technology.name);
+  return fmt::format("{} {} {}", kModelName, technology.model_version, technology.name);
 }
 
 namespace {
 
-/// Constants of the template and the mapper that decide results.
+/// Constants of the template and the mapper that decide results, of both versions.
 constexpr std::pair<std::string_view, double> kTemplateConstants[] = {
-    {"working_fraction", kWorkingFraction},
+    {"working_fraction", AcceleratorConfig{}.working_frac},
     {"dram_efficiency", kDramEfficiency},
     {"dram_latency_ns", kDramLatencyNs},
     {"dma_granule_bytes", kDmaGranuleBytes},
-    {"layer_overhead_cycles", kLayerOverheadCycles},
+    {"layer_overhead_cycles", TemplateRules{}.layer_overhead_cycles},
     {"noc_link_bytes_per_cycle", kNocLinkBytesPerCycle},
     {"core_memory_port_bytes", kCoreMemoryPortBytes},
     {"pe_memory_bank_bytes", kPeMemoryBankBytes},
@@ -90,10 +108,12 @@ constexpr std::pair<std::string_view, double> kTemplateConstants[] = {
     {"accumulator_bits", kAccumulatorBits},
 };
 
-/// Appends " name=value" for every field that a visitor hands over.
+/// Appends " name=value" for every field of the version that a visitor hands over.
 struct Definition {
   std::string& text;
-  void operator()(const char* name, double number, const NumberRule&) const {
+  int version;
+  void operator()(const char* name, double number, const NumberRule& rule) const {
+    if (rule.of_version != 0 && rule.of_version != version) return;
     text += fmt::format(" {}={}", name, number);
   }
   void operator()(const char* name, const PowerLaw& law) const {
@@ -103,15 +123,25 @@ struct Definition {
   void operator()(const char* name, const double (&per_dram_type)[kDramTypeCount]) const {
     text += fmt::format(" {}={}", name, fmt::join(per_dram_type, ","));
   }
+  void operator()(const char* name, const CoolingClass (&classes)[kCoolingClassCount]) const {
+    if (version == 1) return;
+    for (const CoolingClass& one : classes) {
+      text += fmt::format(" {}={}w,{},{}", name, one.most_w, one.w_per_mm2, one.interfaces_mm2);
+    }
+  }
 };
 
 }  // namespace
 
 std::string evaluator_definition(const Technology& technology) {
-  std::string text = fmt::format("model={} version={}", kModelName, kModelVersion);
+  std::string text = fmt::format("model={} version={}", kModelName, technology.model_version);
   for (const auto& [name, value] : kTemplateConstants) text += fmt::format(" {}={}", name, value);
+  if (!technology.is_version_1()) {
+    text += fmt::format(" instructions_per_loop={} cooling_class={}", kInstructionsPerLoop,
+                        to_string(technology.cooling_class));
+  }
   text += fmt::format("\ntechnology={}", technology.name);
-  for_each_technology_field(technology, Definition{text});
+  for_each_technology_field(technology, Definition{text, technology.model_version});
   return text + "\n";
 }
 
@@ -124,8 +154,7 @@ Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> 
   LayerShape shape;
   LayerCost one;
   const NetworkCost cost = sum_layers(
-      chip.config, rates.resident, layers.size(),
-      [&](std::size_t i) -> const LayerShape& { return shape = layer_shape(layers[i]); },
+      chip, rates, layers.size(), [&](std::size_t i) -> const LayerShape& { return shape = layer_shape(layers[i]); },
       [&](std::size_t, const Residency& residency) -> const LayerCost& {
         layer_cost(shape, residency, chip, rates, one);
         return one;

@@ -39,6 +39,9 @@ constexpr std::array<ReasonText, kReasonCount> kReasons{{
      "two consecutive layers keep {value} channel constants per PE, there is room for {limit}"},
     {"instruction_memory", "program_instructions", Passing::at_least,
      "the program has {value} instructions, the instruction memory holds {limit}"},
+    {"cooling", "peak_power_w", Passing::at_most,
+     "the chip's peak power is {value} W, its cooling class removes {limit} W"},
+    {"clock", "clock_mhz", Passing::at_most, "the clock is {value} MHz, the node reaches {limit} MHz"},
 }};
 
 const ReasonText& text(Reason reason) { return kReasons[static_cast<std::size_t>(reason)]; }

@@ -19,30 +19,44 @@ double excess_w(const ChipFacts& chip, double lanes, const Technology& technolog
   config.compute_lanes = lanes;
   const AreaBreakdown array_area = area_with_logic(chip.area, config, technology);
   const double leakage_w =
-      chip.leakage_w + (logic_leakage_w(array_area, technology) - logic_leakage_w(chip.area, technology));
+      chip.leakage_w + (logic_idle_w(array_area, config, technology) - logic_idle_w(chip.area, config, technology));
   const EventEnergy event = event_energy(config, 0, technology);  // the pitch is for the NoC, which is not the array's
   const double limit_w = technology.power_density_limit_w_per_mm2 * config.pes() * array_area.pe_mm2;
   return pe_array_peak_w(config, chip, event, leakage_w) - limit_w;
 }
 
-/// The most lanes below the chip's own with which its array's power density passes; nothing when none passes. The
-/// chip's own array takes `pe_array_w`, `over_w` more than its area lets through.
+/// Watts of the chip above what its cooling class removes, had it `lanes` lanes.
+double excess_heat_w(const ChipFacts& chip, double lanes, const Technology& technology) {
+  AcceleratorConfig config = chip.config;
+  config.compute_lanes = lanes;
+  ChipFacts fewer = chip;
+  fewer.config = config;
+  fewer.area = area_with_logic(chip.area, config, technology);
+  fewer.leakage_w += logic_idle_w(fewer.area, config, technology) - logic_idle_w(chip.area, config, technology);
+  fewer.event = event_energy(config, std::sqrt(fewer.area.pe_mm2), technology);
+  return peak_power(fewer).chip_w - technology.cooling_of(config.cooling).most_w;
+}
+
+/// The most lanes below the chip's own with which `excess(lanes)` watts are none; nothing when none passes. The chip
+/// itself takes `power_w`, `over_w` too much.
 ///
-/// Power and area are straight lines over lanes, so their excess is one: it crosses zero once, and the numbers from
-/// there on are tried. Only where it hardly changes, so that rounding could bend it, are all.
-std::optional<double> most_lanes_that_pass(const ChipFacts& chip, double pe_array_w, double over_w,
-                                           const Technology& technology) {
+/// Power and area are straight lines over lanes (power over the NoC's longer wires almost), so their excess is one: it
+/// crosses zero once, and the numbers from there on are tried. Only where it hardly changes, so that rounding could
+/// bend it, are all.
+template <class Excess>
+std::optional<double> most_lanes_that_pass(const ChipFacts& chip, double power_w, double over_w, double bend_lanes,
+                                           const Excess& excess) {
   constexpr double kStraight = 1e-6;  // [chosen] of the power: far above rounding, far below what a lane takes
   constexpr double kMargin = 1e-3;    // [chosen] lanes; at least 1,000 times what rounding moves the crossing
   double lanes = chip.config.compute_lanes - 1.0;
   if (lanes < 1.0) return std::nullopt;
-  const double at_one_w = excess_w(chip, 1.0, technology);
-  if (over_w - at_one_w > kStraight * pe_array_w) {
+  const double at_one_w = excess(1.0);
+  if (over_w - at_one_w > kStraight * power_w) {
     if (at_one_w > 0) return std::nullopt;
     const double crossing = 1.0 - lanes * at_one_w / (over_w - at_one_w);
-    lanes -= std::max(0.0, std::ceil(lanes - crossing - kMargin));
+    lanes = std::min(lanes, lanes - std::ceil(lanes - crossing - kMargin) + bend_lanes);
   }
-  while (lanes >= 1.0 && excess_w(chip, lanes, technology) > 0) lanes -= 1.0;
+  while (lanes >= 1.0 && excess(lanes) > 0) lanes -= 1.0;
   return lanes >= 1.0 ? std::optional(lanes) : std::nullopt;
 }
 
@@ -100,8 +114,32 @@ std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_ar
   return Violation{.reason = Reason::power_density,
                    .value = density,
                    .limit = limit,
-                   .nearest_passing = most_lanes_that_pass(chip, pe_array_w, over_w, technology),
+                   .nearest_passing = most_lanes_that_pass(
+                       chip, pe_array_w, over_w, 0, [&](double lanes) { return excess_w(chip, lanes, technology); }),
                    .parameter = "compute_lanes"};
+}
+
+std::optional<Violation> check_clock(const AcceleratorConfig& config, const Technology& technology) {
+  if (config.clock_mhz <= technology.max_clock_mhz) return std::nullopt;
+  return Violation{.reason = Reason::clock,
+                   .value = config.clock_mhz,
+                   .limit = technology.max_clock_mhz,
+                   .nearest_passing = technology.max_clock_mhz,
+                   .parameter = "clock_mhz"};
+}
+
+std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& technology) {
+  constexpr double kBend = 2;  // [chosen] lanes; the NoC's wires grow with the square root of a tile, and are few watts
+  const double limit_w = technology.cooling_of(chip.config.cooling).most_w;
+  const double over_w = chip.peak_power_w - limit_w;
+  if (over_w <= 0) return std::nullopt;
+  return Violation{
+      .reason = Reason::cooling,
+      .value = chip.peak_power_w,
+      .limit = limit_w,
+      .nearest_passing = most_lanes_that_pass(chip, chip.peak_power_w, over_w, kBend,
+                                              [&](double lanes) { return excess_heat_w(chip, lanes, technology); }),
+      .parameter = "compute_lanes"};
 }
 
 std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology) {
@@ -109,7 +147,15 @@ std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& 
   if (total_mm2 <= technology.reticle_limit_mm2) return std::nullopt;
   const double shared_mm2 = total_mm2 - chip.config.pes() * chip.area.pe_mm2;
   const double column_mm2 = chip.config.pes_x * chip.area.pe_mm2;
-  const double most = std::floor((technology.reticle_limit_mm2 - shared_mm2) / column_mm2);
+  double most = std::floor((technology.reticle_limit_mm2 - shared_mm2) / column_mm2);
+  if (!technology.is_version_1()) {  // white space for heat grows with the grid, too
+    AcceleratorConfig config = chip.config;
+    const auto fits = [&](double pes_y) {
+      config.pes_y = pes_y;
+      return unchecked_chip_facts(config, technology).area.total_mm2() <= technology.reticle_limit_mm2;
+    };
+    for (most = chip.config.pes_y - 1.0; most >= 1.0 && !fits(most);) most -= 1.0;
+  }
   return Violation{.reason = Reason::reticle,
                    .value = total_mm2,
                    .limit = technology.reticle_limit_mm2,

@@ -20,7 +20,8 @@ constexpr std::array<Metric, 11> kMetrics{{
        return area(config, technology).total_mm2();
      }},
     {"utilisation_frac", "frac", [](const Evaluation& e) { return e.metrics.value().utilisation_frac; }, nullptr},
-    {"dram_read_bytes", "bytes", [](const Evaluation& e) { return e.metrics.value().traffic.dram_read_bytes(); },
+    {"dram_read_bytes", "bytes",
+     [](const Evaluation& e) { return e.metrics.value().traffic.dram_read_bytes() + e.metrics->program_bytes; },
      nullptr},
     {"dram_write_bytes", "bytes", [](const Evaluation& e) { return e.metrics.value().traffic.dram_write_output_bytes; },
      nullptr},

@@ -52,8 +52,7 @@ void SetEvaluator::evaluate(const ChipFacts& chip, Depth depth, std::span<Evalua
   for (std::size_t network = 0; network < out.size(); ++network) {
     const std::span<const std::uint32_t> layers = set_.layers(network);
     const NetworkCost cost = sum_layers(
-        chip.config, rates.resident, layers.size(),
-        [&](std::size_t i) -> const LayerShape& { return set_.shapes()[layers[i]]; },
+        chip, rates, layers.size(), [&](std::size_t i) -> const LayerShape& { return set_.shapes()[layers[i]]; },
         [&](std::size_t i, const Residency& residency) -> const LayerCost& {
           return cost_of(layers[i], residency, chip, rates);
         },

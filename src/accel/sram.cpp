@@ -31,13 +31,13 @@ SramCost sram_cost(const SramModel& model, double bytes) {
   return {.macros = split.macros,
           .read_pj_per_byte = evaluate_law(model.read_pj, log_access_kib) / port_bytes,
           .write_pj_per_byte = evaluate_law(model.write_pj, log_access_kib) / port_bytes,
-          .area_mm2 = split.macros * evaluate_law(model.area_mm2, split.log_macro_kib),
+          .area_mm2 = sram_area_mm2(model, bytes),
           .leakage_mw = split.macros * evaluate_law(model.leakage_mw, split.log_macro_kib)};
 }
 
 double sram_area_mm2(const SramModel& model, double bytes) {
   if (bytes <= 0) return 0;
-  const MacroSplit split = split_into_macros(bytes / units::kKib, model.largest_macro_kib);
+  const MacroSplit split = split_into_macros(bytes / units::kKib, model.area_macro_kib());
   return split.macros * evaluate_law(model.area_mm2, split.log_macro_kib);
 }
 

@@ -1,12 +1,18 @@
 /// Reads `data/technology/*.yaml`.
 #include "hindsight/accel/technology.h"
 
+#include <fmt/format.h>
+
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "hindsight/accel/technology_fields.h"
+#include "hindsight/accel/template_constants.h"
 #include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 
 namespace hindsight::accel {
@@ -15,12 +21,33 @@ namespace {
 /// Above 0 and at most 1: a larger memory costs more, and splitting one into macros never saves area.
 inline constexpr Bounds kExponent{.low = 1e-6, .high = 1};
 
+[[nodiscard]] bool is_of(const NumberRule& rule, int version) {
+  return rule.of_version == 0 || rule.of_version == version;
+}
+
+/// Names the fields of one version that a visitor hands over.
+struct KeysOf {
+  int version;
+  std::vector<std::string> keys;
+  void operator()(const char* name, double, const NumberRule& rule) {
+    if (is_of(rule, version)) keys.emplace_back(name);
+  }
+  void operator()(const char* name, const CoolingClass (&)[kCoolingClassCount]) {
+    if (version != 1) keys.emplace_back(name);
+  }
+  template <class Other>
+  void operator()(const char* name, const Other&) {
+    keys.emplace_back(name);
+  }
+};
+
 /// Reads the fields that a visitor hands over from the keys of the same names.
 class Reader {
  public:
-  explicit Reader(const ConfigNode& node) : node_(node) {}
+  Reader(const ConfigNode& node, int version) : node_(node), version_(version) {}
 
   void operator()(const char* name, double& number, const NumberRule& rule) const {
+    if (!is_of(rule, version_)) return;
     if (rule.required || node_.has(name)) number = node_.at(name).as_double(rule.bounds);
   }
   void operator()(const char* name, PowerLaw& law) const {
@@ -31,10 +58,10 @@ class Reader {
   }
   void operator()(const char* name, SramModel& sram) const {
     const ConfigNode node = node_.at(name);
-    std::vector<std::string> keys;
-    for_each_sram_field(sram, [&](const char* key, const auto&...) { keys.emplace_back(key); });
-    node.require_only_keys(keys);
-    for_each_sram_field(sram, Reader(node));
+    KeysOf keys{version_, {}};
+    for_each_sram_field(sram, keys);
+    node.require_only_keys(keys.keys);
+    for_each_sram_field(sram, Reader(node, version_));
   }
   /// One number per DramType, all of them required.
   void operator()(const char* name, double (&values)[kDramTypeCount]) const {
@@ -44,9 +71,23 @@ class Reader {
     node.require_only_keys(names);
     for (std::size_t i = 0; i < kDramTypeCount; ++i) values[i] = node.at(names[i]).as_double(kPositive);
   }
+  /// All classes are required.
+  void operator()(const char* name, CoolingClass (&classes)[kCoolingClassCount]) const {
+    if (version_ == 1) return;
+    const ConfigNode node = node_.at(name);
+    node.require_only_keys(cooling_names());
+    for (std::size_t i = 0; i < kCoolingClassCount; ++i) {
+      const ConfigNode one = node.at(cooling_names()[i]);
+      one.require_only_keys({"most_w", "w_per_mm2", "interfaces_mm2"});
+      classes[i] = {.most_w = one.at("most_w").as_double(kPositive),
+                    .w_per_mm2 = one.at("w_per_mm2").as_double(kPositive),
+                    .interfaces_mm2 = one.at("interfaces_mm2").as_double(kNonNegative)};
+    }
+  }
 
  private:
   const ConfigNode& node_;
+  int version_;
 };
 
 }  // namespace
@@ -55,14 +96,36 @@ double Technology::dram_j_per_byte(DramType type) const {
   return dram_pj_per_bit[static_cast<std::size_t>(type)] * kBitsPerByte * units::kPico;
 }
 
+CoolingClass Technology::cooling_of(Cooling chip) const {
+  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  if (is_version_1()) return {.most_w = kUnlimited, .w_per_mm2 = kUnlimited};
+  const Cooling used = chip == Cooling::as_technology ? cooling_class : chip;
+  HINDSIGHT_EXPECT(used != Cooling::as_technology);
+  return cooling[static_cast<std::size_t>(used) - 1];
+}
+
+TemplateRules template_rules(const Technology& technology) {
+  if (technology.is_version_1()) return {};
+  return {.fill_cycles_per_hop = 2 * technology.noc_hop_cycles,
+          .layer_overhead_cycles = kLoopedLayerInstructions,
+          .overhead_cycles_per_hop = technology.noc_hop_cycles,
+          .program_loops = true,
+          .extra_hops = 0,
+          .lone_pe_is_fed_by_dram = true};
+}
+
 Technology load_technology(const std::string& name_or_path) {
   const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "data/technology", "technology"));
   Technology technology;
-  std::vector<std::string> keys{"name", "description"};
-  for_each_technology_field(technology, [&](const char* key, const auto&...) { keys.emplace_back(key); });
-  root.require_only_keys(keys);
+  const int version = static_cast<int>(root.get_int("model_version", kModelVersion, 1, kSiliconModelVersion));
+  technology.model_version = version;
+  KeysOf keys{version, {"name", "description", "model_version"}};
+  for_each_technology_field(technology, keys);
+  if (version != 1) keys.keys.emplace_back("cooling_class");
+  root.require_only_keys(keys.keys);
   technology.name = root.at("name").as_name();
-  for_each_technology_field(technology, Reader(root));
+  for_each_technology_field(technology, Reader(root, version));
+  if (version != 1) technology.cooling_class = cooling_of(root.at("cooling_class"));
   return technology;
 }
 

@@ -20,7 +20,7 @@ TEST(OptimumMapper, NoMappingOfASplitIsBelowItsMemoryFreeCycles) {
   Dice dice("memory-free bound");
   std::map<Bound, double> tightest;
   for (std::size_t n = 0; n < kCases; ++n) {
-    const AcceleratorConfig config = inputs().binding.bind(inputs().space, dice.design());
+    const AcceleratorConfig config = inputs().config(dice.design());
     const auto& gemms = dice.network().gemms();
     const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
     const bool cached = dice.below(2) == 1;
@@ -89,7 +89,7 @@ TEST(OptimumMapper, HiddenDramChangesNoMapping) {
   Dice dice("hidden DRAM");
   std::size_t hidden = 0, changed = 0;
   for (std::size_t n = 0; n < kCases; ++n) {
-    const AcceleratorConfig config = inputs().binding.bind(inputs().space, dice.design());
+    const AcceleratorConfig config = inputs().config(dice.design());
     const auto& gemms = dice.network().gemms();
     const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
     const Residency residency{.weights_cached_frac = dice.below(2) == 1 ? 1.0 : 0.5};

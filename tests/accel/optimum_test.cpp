@@ -91,7 +91,7 @@ class AllDesigns {
       return;
     }
     ++designs_;
-    const ChipFacts chip = chip_facts(inputs().binding.bind(inputs().space, design), inputs().technology);
+    const ChipFacts chip = chip_facts(inputs().config(design), inputs().technology);
     if (chip.violations.count > 0) return;
     std::vector<Evaluation> evaluations;
     for (const workload::Network* network : networks) {

@@ -20,6 +20,11 @@ struct AreaBreakdown {
   double noc_mm2 = 0;
   double control_mm2 = 0;
   double dram_phy_mm2 = 0;
+  // Of model version 2:
+  double engine_mm2 = 0;      ///< sequencers with their DMA and post-processing
+  double placement_mm2 = 0;   ///< between the blocks
+  double interfaces_mm2 = 0;  ///< host, clocks, pads
+  double cooling_mm2 = 0;     ///< left white, so that the heat gets out
   [[nodiscard]] constexpr double total_mm2() const;
   /// Area of one PE (a tile of the grid): everything that is replicated per PE.
   double pe_mm2 = 0;
@@ -37,6 +42,10 @@ constexpr void for_each_area_field(Visit&& visit, Area& area) {
   visit("noc_mm2", area.noc_mm2);
   visit("control_mm2", area.control_mm2);
   visit("dram_phy_mm2", area.dram_phy_mm2);
+  visit("engine_mm2", area.engine_mm2);
+  visit("placement_mm2", area.placement_mm2);
+  visit("interfaces_mm2", area.interfaces_mm2);
+  visit("cooling_mm2", area.cooling_mm2);
 }
 constexpr double AreaBreakdown::total_mm2() const {
   double total = 0;
@@ -44,8 +53,11 @@ constexpr double AreaBreakdown::total_mm2() const {
   return total;
 }
 
-/// Model: sum of macros and logic; no floorplan white space beyond `control_area_fraction`.
-/// Valid for: the template's ranges. Ignores: pads other than the DRAM PHY, analog, host interface.
+/// Model, version 1: sum of macros and logic; no floorplan white space beyond `control_area_fraction`.
+/// Version 2: MACs with their registers and control, an engine per PE, SRAMs as built and routers over the share of the
+/// die that blocks cover, plus DRAM PHYs and interfaces. White space for heat is added by `chip_facts`, which knows the
+/// power. docs/silicon.md has the fit.
+/// Valid for: the template's ranges. Ignores: in version 1 pads other than the DRAM PHY, analog, host interface.
 [[nodiscard]] AreaBreakdown area(const AcceleratorConfig& config, const Technology& technology);
 /// The same for a design whose memories' areas are known: those of `memories`, which lanes and MACs do not change.
 [[nodiscard]] AreaBreakdown area_with_logic(const AreaBreakdown& memories, const AcceleratorConfig& config,

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hindsight/core/config.h"
 #include "hindsight/core/units.h"
 #include "hindsight/space/design_space.h"
 
@@ -24,6 +25,35 @@ inline constexpr std::size_t kDramTypeCount = 4;
 /// "lpddr4", "ddr4", "gddr6", "hbm2".
 [[nodiscard]] std::string_view to_string(DramType type);
 [[nodiscard]] std::optional<DramType> parse_dram_type(std::string_view name);
+
+/// What removes a chip's heat; how many watts, and how many from a square millimetre, is the technology's.
+enum class Cooling {
+  as_technology,  ///< the class that the technology names
+  passive,        ///< USB stick, M.2
+  phone,
+  card,    ///< low profile, one slot
+  air,     ///< server
+  liquid,  ///< or the heat sink of a module of its own
+};
+inline constexpr std::size_t kCoolingClassCount = 5;  ///< without as_technology
+/// "passive", "phone", "card", "air", "liquid".
+[[nodiscard]] std::string_view to_string(Cooling cooling);
+[[nodiscard]] std::optional<Cooling> parse_cooling(std::string_view name);
+/// All of them, in order.
+[[nodiscard]] std::vector<std::string> cooling_names();
+/// The class that a file names. Error{usage}, file:line:column, with the nearest.
+[[nodiscard]] Cooling cooling_of(const ConfigNode& node);
+
+/// What the model's versions see differently in cycles and programs; set by the technology (`template_rules`). Here
+/// those of version 1.
+struct TemplateRules {
+  double fill_cycles_per_hop = 1;       ///< of filling and draining the grid, per row and column
+  double layer_overhead_cycles = 256;   ///< [chosen] descriptor fetch, synchronisation of the grid, pipeline ramp
+  double overhead_cycles_per_hop = 0;   ///< of starting a layer, per row and column
+  bool program_loops = false;           ///< instructions per layer, not per tile
+  double extra_hops = 1;                ///< of a byte on the NoC, besides half of the grid in either direction
+  bool lone_pe_is_fed_by_dram = false;  ///< a grid of one PE moves over its NoC what DRAM moves, no more
+};
 
 /// A plain struct; copyable to a device. Integers are counts. One field per design parameter, then the
 /// fixed template constants (each can be overridden in an accelerator YAML).
@@ -44,6 +74,11 @@ struct AcceleratorConfig {
   double clock_mhz = 800;    ///< [paper: edge-tpu-eval] Edge TPU V1
   double macs_per_lane = 4;  ///< [paper: edge-tpu-eval] 4-way int8 dot product per lane and cycle
   DramType dram_type = DramType::lpddr4;
+  Cooling cooling = Cooling::as_technology;
+  /// [chosen] Share of every PE memory and core memory that is working space for double-buffered tiles; the rest keeps
+  /// activations and parameters on chip between layers and inferences.
+  double working_frac = 0.25;
+  TemplateRules rules = {};
 
   [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }
   [[nodiscard]] constexpr double macs_per_cycle() const { return pes() * cores_per_pe * compute_lanes * macs_per_lane; }

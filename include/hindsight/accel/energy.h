@@ -51,23 +51,36 @@ namespace hindsight::accel {
 /// Valid for: memories that are read a bank's port at a time; one wide access of a single macro costs more.
 [[nodiscard]] SramCost banked_sram_cost(const Technology& technology, double bytes);
 
-/// Mean number of PE-to-PE hops of a byte: half the column to reach a row, then along the row bus.
+/// Mean number of PE-to-PE hops of a byte: half the column to reach a row, then along the row bus. Version 1 counts one
+/// more.
 [[nodiscard]] constexpr double mean_hops(const AcceleratorConfig& config) {
-  return config.pes_y / 2.0 + config.pes_x / 2.0 + 1.0;
+  return config.pes_y / 2.0 + config.pes_x / 2.0 + config.rules.extra_hops;
+}
+/// Only DRAM feeds it: there is no other PE, version 2.
+[[nodiscard]] constexpr bool is_lone_pe(const AcceleratorConfig& config) {
+  return config.rules.lone_pe_is_fed_by_dram && config.pes() == 1.0;
 }
 
-/// Leakage of the logic (multipliers, registers, NoC, control) of a chip of this area.
-[[nodiscard]] double logic_leakage_w(const AreaBreakdown& area, const Technology& technology);
+/// Multipliers, registers, NoC, control, engines.
+[[nodiscard]] double logic_mm2(const AreaBreakdown& area);
+/// What the logic of a chip of this area takes whether it works or not: leakage, and in version 2 of the model clock
+/// trees that are not gated, clock_pj_per_mm2 * clock rate for each square millimetre.
+[[nodiscard]] double logic_idle_w(const AreaBreakdown& area, const AcceleratorConfig& config,
+                                  const Technology& technology);
 
 /// Power with every lane busy, weights read at the port's rate, every core on pixels of its own, the NoC and DRAM at
-/// full rate, plus leakage.
+/// full rate, plus leakage. Version 2: on the data that toggle most (`peak_activity` of the technology); over the NoC
+/// of a single PE goes what DRAM moves, whose writes into the PE memory are not counted.
 struct PeakPower {
   double pe_array_w = 0;  ///< inside the PE tiles
-  double chip_w = 0;      ///< pe_array_w plus NoC links and DRAM
+  double die_w = 0;       ///< pe_array_w plus NoC links
+  double chip_w = 0;      ///< die_w plus DRAM
 };
 /// Peak power inside the PE tiles of a chip of this configuration with the memories of `memories`.
 [[nodiscard]] double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memories,
                                      const EventEnergy& event, double leakage_w);
+/// The array's `pe_array_w` and what is added to it.
+[[nodiscard]] PeakPower peak_power_around(const AcceleratorConfig& config, double pe_array_w, const EventEnergy& event);
 /// `chip` with config, memories, event energies and leakage set.
 [[nodiscard]] PeakPower peak_power(const ChipFacts& chip);
 

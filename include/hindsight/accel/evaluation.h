@@ -28,8 +28,10 @@ enum class Reason : std::uint8_t {
   no_mapping,          ///< for one layer no mapping fits the PE and core memories
   parameter_memory,    ///< per-channel constants of two consecutive layers do not fit
   instruction_memory,  ///< the compiled program is longer than the instruction memory
+  cooling,             ///< the chip's peak power is above what its cooling class removes
+  clock,               ///< the clock is faster than the node's multipliers and SRAM banks
 };
-inline constexpr std::size_t kReasonCount = 8;
+inline constexpr std::size_t kReasonCount = 10;
 /// "accumulators", "sram_bandwidth", ...
 [[nodiscard]] std::string_view code(Reason reason);
 /// The measured quantity with its unit suffix, e.g. "multicast_delay_ns".
@@ -165,10 +167,11 @@ struct LayerResult {
   double compute_cycles = 0, core_memory_cycles = 0, pe_memory_cycles = 0, noc_cycles = 0, dram_cycles = 0;
   double fill_drain_cycles = 0, overhead_cycles = 0;
   double total_cycles = 0;
-  double instructions = 0;
-  double weights_cached_frac = 0;  ///< share of the weights that stays on chip between inferences
-  bool input_on_chip = false;      ///< of the first repeat
-  bool output_on_chip = false;     ///< of the last repeat
+  double instructions = 0;           ///< in the program
+  double executed_instructions = 0;  ///< of one repeat
+  double weights_cached_frac = 0;    ///< share of the weights that stays on chip between inferences
+  bool input_on_chip = false;        ///< of the first repeat
+  bool output_on_chip = false;       ///< of the last repeat
   Traffic traffic;
   EnergyBreakdown energy;
 };
@@ -182,7 +185,8 @@ struct Metrics {
   double utilisation_frac = 0;
   double instructions = 0;
   double weights_cached_frac = 0;
-  Traffic traffic;
+  double program_bytes = 0;  ///< of the program, read from DRAM because it is longer than its memory
+  Traffic traffic;           ///< of the layers
   EnergyBreakdown energy;
 };
 
@@ -194,9 +198,8 @@ struct Evaluation {
   [[nodiscard]] constexpr bool feasible() const { return metrics.has_value(); }
 };
 
-/// Name and version of this model; part of the evaluator's identity in logs. Bumped whenever a result changes.
+/// Name of this model; with the technology's version of it part of the evaluator's identity in logs.
 inline constexpr std::string_view kModelName = "hindsight-accel";
-inline constexpr int kModelVersion = 1;
 /// Canonical text of everything that decides a result besides design and workload (model version, template
 /// constants, technology), for the evaluator's content hash.
 [[nodiscard]] std::string evaluator_definition(const Technology& technology);
@@ -209,6 +212,7 @@ struct EventEnergy {
   double lane_register_pj = 0;     ///< pipeline registers of one active lane and cycle, its share of the core's too
   double noc_pj_per_hop_byte = 0;  ///< one router and one PE pitch of wire
   double dram_pj_per_byte = 0;
+  double peak_activity = 1;  ///< dynamic energy of the worst data over that of usual data
 };
 
 /// Facts of a design that no network changes: area, per-access energies, timing; computed once per design.
@@ -221,11 +225,14 @@ struct ChipFacts {
   double pe_pitch_mm = 0;  ///< side of one PE's square tile
   double leakage_w = 0;
   double pe_array_peak_w = 0;
+  double die_peak_w = 0;  ///< without the DRAM's
   double peak_power_w = 0;
-  double multicast_delay_ns = 0;  ///< down the column trunk and along one row bus
+  double multicast_delay_ns = 0;  ///< down the column trunk and along one row bus; version 1 only
   ViolationList violations;       ///< the hardware's own
 };
 [[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology);
+/// The same without the hardware's checks: no violations.
+[[nodiscard]] ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology);
 
 /// Turns what would pass from plain numbers into values of the space that the design comes from: the level nearest to
 /// the design's own that passes, or nothing where none of the space's levels does.

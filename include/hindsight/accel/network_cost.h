@@ -55,14 +55,22 @@ struct ChipRates {
       rates.dram_bytes_per_cycle);
 }
 
+/// Cycles of filling the grid before the first tile and of draining it after the last.
+[[nodiscard]] constexpr double grid_fill_cycles(const AcceleratorConfig& config) {
+  return config.rules.fill_cycles_per_hop * (config.pes_x + config.pes_y);
+}
+/// Cycles to start a layer.
+[[nodiscard]] constexpr double layer_overhead_cycles(const AcceleratorConfig& config) {
+  return config.rules.layer_overhead_cycles + config.rules.overhead_cycles_per_hop * (config.pes_x + config.pes_y);
+}
+
 /// Cycles before the first tile can start and after the last one ends.
 ///
-/// Equation: hops of the grid, plus, when DRAM is used, its latency and the granules.
+/// Equation: hops of the grid at their cycles, plus, when DRAM is used, its latency and the granules.
 [[nodiscard]] constexpr double fill_drain_cycles(const Traffic& traffic, const AcceleratorConfig& config,
                                                  const ChipRates& rates) {
   const double read_bytes = traffic.dram_read_weight_bytes + traffic.dram_read_input_bytes;
-  return config.pes_x + config.pes_y + (read_bytes > 0 ? rates.dram_latency_cycles : 0.0) +
-         granule_cycles(traffic, rates);
+  return grid_fill_cycles(config) + (read_bytes > 0 ? rates.dram_latency_cycles : 0.0) + granule_cycles(traffic, rates);
 }
 
 /// The granules are part of the DRAM's own time: a layer takes max(DRAM, everything else + granules), which is
@@ -159,22 +167,23 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
   result.dram_cycles = dram_cycles;
   result.traffic = dram_traffic;
   result.fill_drain_cycles = fill_drain_cycles(dram_traffic, config, rates);
-  result.overhead_cycles = kLayerOverheadCycles;
+  result.overhead_cycles = layer_overhead_cycles(config);
   result.total_cycles = mapping.steady_cycles + result.fill_drain_cycles + result.overhead_cycles;
-  result.instructions = layer_instructions(mapping.pe, mapping.core, mapping.plan, config.pes_x, config.pes_y);
+  result.executed_instructions = layer_instructions(mapping.pe, mapping.core, mapping.plan, config.pes_x, config.pes_y);
+  result.instructions = stored_instructions(config.rules, 1, result.executed_instructions);
   result.utilisation_frac = layer.macs / (config.macs_per_cycle() * result.total_cycles);
   result.weights_cached_frac = residency.weights_cached_frac;
   result.input_on_chip = residency.input_on_chip;
   result.output_on_chip = residency.output_on_chip;
   add_on_chip_traffic(layer, mapping, config, result.traffic);
-  result.energy = layer_energy(layer, result.traffic, result.instructions, chip);
+  result.energy = layer_energy(layer, result.traffic, result.executed_instructions, chip);
   result.energy.leakage_j = chip.leakage_w * result.total_cycles / config.clock_hz();
   return result;
 }
 
-constexpr void add_repeats(Metrics& metrics, const LayerResult& layer, double repeat) {
+constexpr void add_repeats(Metrics& metrics, const LayerResult& layer, double repeat, const TemplateRules& rules) {
   metrics.latency_cycles += repeat * layer.total_cycles;
-  metrics.instructions += repeat * layer.instructions;
+  metrics.instructions += stored_instructions(rules, repeat, layer.instructions);
   metrics.traffic.add_scaled(layer.traffic, repeat);
   metrics.energy.add_scaled(layer.energy, repeat);
 }
@@ -242,7 +251,7 @@ constexpr void add_layer_cost(NetworkCost& cost, const LayerShape& layer, std::i
                          .parameter = "parameter_memory_entries"});
   }
   cost.last_constants = one.constants;
-  add_repeats(cost.totals, one.result, layer.repeat);
+  add_repeats(cost.totals, one.result, layer.repeat, config.rules);
   cost.macs += layer.macs * layer.repeat;
 }
 
@@ -255,10 +264,27 @@ constexpr void add_layer_cost(NetworkCost& cost, const LayerShape& layer, std::i
   return one.result;
 }
 
+/// A program with loops that is longer than the instruction memory: the rest comes from DRAM in every inference, and
+/// nothing hides it, because what a layer moves is known when its instructions are there.
+///
+/// Equation: bytes = (instructions - entries) * bytes per instruction; cycles += bytes / DRAM bytes per cycle; DRAM and
+/// leakage take their energy for them.
+constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const ChipRates& rates) {
+  const double beyond = totals.instructions - chip.config.instruction_memory_entries;
+  if (!chip.config.rules.program_loops || beyond <= 0) return;
+  totals.program_bytes = beyond * kInstructionBytes;
+  const double cycles = bandwidth_cycles(totals.program_bytes, rates.dram_bytes_per_cycle);
+  totals.latency_cycles += cycles;
+  totals.energy.dram_j += units::kPico * totals.program_bytes * chip.event.dram_pj_per_byte;
+  totals.energy.leakage_j += chip.leakage_w * cycles / chip.config.clock_hz();
+}
+
 /// Totals that follow from the sums over the layers.
-constexpr void finish(NetworkCost& cost, const AcceleratorConfig& config) {
+constexpr void finish(NetworkCost& cost, const ChipFacts& chip, const ChipRates& rates) {
+  const AcceleratorConfig& config = chip.config;
   Metrics& totals = cost.totals;
-  if (totals.instructions > config.instruction_memory_entries) {
+  stream_program(totals, chip, rates);
+  if (!config.rules.program_loops && totals.instructions > config.instruction_memory_entries) {
     cost.violations.add({.reason = Reason::instruction_memory,
                          .value = totals.instructions,
                          .limit = config.instruction_memory_entries,
@@ -276,24 +302,24 @@ constexpr void finish(NetworkCost& cost, const AcceleratorConfig& config) {
 /// Sums the layers shape_of(i), i < count, in order; cost_of(i, residency) is the LayerCost of one where its operands
 /// live, and see(i, cost) looks at it.
 template <class ShapeOf, class CostOf, class See>
-[[nodiscard]] constexpr NetworkCost sum_layers(const AcceleratorConfig& config, const ResidentMemory& resident,
-                                               std::size_t count, const ShapeOf& shape_of, const CostOf& cost_of,
-                                               const See& see) {
+[[nodiscard]] constexpr NetworkCost sum_layers(const ChipFacts& chip, const ChipRates& rates, std::size_t count,
+                                               const ShapeOf& shape_of, const CostOf& cost_of, const See& see) {
   NetworkCost cost;
   bool previous_on_chip = false;  // the network's input comes from DRAM
   for (std::size_t i = 0; i < count; ++i) {
     const LayerShape& layer = shape_of(i);
-    const Residency residency = residency_of(layer, previous_on_chip, i + 1 == count, cost.weight_bytes, resident);
+    const Residency residency =
+        residency_of(layer, previous_on_chip, i + 1 == count, cost.weight_bytes, rates.resident);
     previous_on_chip = residency.output_on_chip;
     if (!layer.weights_are_activations) {
       cost.weight_bytes += layer.weight_bytes * layer.repeat;
       cost.cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_cached_frac;
     }
     const LayerCost& one = cost_of(i, residency);
-    add_layer_cost(cost, layer, static_cast<std::int32_t>(i), one, config);
+    add_layer_cost(cost, layer, static_cast<std::int32_t>(i), one, chip.config);
     see(i, one);
   }
-  finish(cost, config);
+  finish(cost, chip, rates);
   return cost;
 }
 
@@ -302,7 +328,7 @@ template <class ShapeOf, class CostOf, class See>
                                                  std::span<LayerResult> details) {
   const ChipRates rates = chip_rates(chip.config);
   return sum_layers(
-      chip.config, rates.resident, layers.size(), [&](std::size_t i) { return layer_shape(layers[i]); },
+      chip, rates, layers.size(), [&](std::size_t i) { return layer_shape(layers[i]); },
       [&](std::size_t i, const Residency& residency) {
         return layer_cost(layer_shape(layers[i]), residency, chip, rates);
       },

@@ -10,6 +10,11 @@
 
 namespace hindsight::accel {
 
+/// Version of this model where a technology names none; bumped whenever a result of it changes.
+inline constexpr int kModelVersion = 1;
+/// Of technologies with `model_version: 2`.
+inline constexpr int kSiliconModelVersion = 2;
+
 /// Power-law fit of CACTI results for one port width: y = coefficient * KiB^exponent.
 struct PowerLaw {
   double coefficient = 0;
@@ -27,6 +32,18 @@ struct SramModel {
   PowerLaw area_mm2;
   PowerLaw leakage_mw;
   double largest_macro_kib = 4096;
+  double largest_area_macro_kib = 0;  ///< of the area's law; 0: as above
+  [[nodiscard]] double area_macro_kib() const {
+    return largest_area_macro_kib > 0 ? largest_area_macro_kib : largest_macro_kib;
+  }
+};
+
+/// A cooling class: what it removes from a chip and from a square millimetre of its die, and what chips of it have
+/// besides their blocks.
+struct CoolingClass {
+  double most_w = 0;
+  double w_per_mm2 = 0;
+  double interfaces_mm2 = 0;  ///< to a host, clocks, pads; none where the accelerator is a block of a larger chip
 };
 
 /// One process node. A plain struct apart from the name; copyable to a device without it.
@@ -49,11 +66,34 @@ struct Technology {
   double control_area_fraction = 0;          ///< sequencers, clocking, test; fraction of logic area
   double dram_pj_per_bit[4] = {};            ///< indexed by DramType
   double dram_phy_mm2_per_gb_per_s[4] = {};  ///< PHY area per GB/s, by DramType; controller not counted
-  double power_density_limit_w_per_mm2 = 0;
-  double reticle_limit_mm2 = 858;  ///< [spec: asml-twinscan] exposure field 26 mm x 33 mm
+  double power_density_limit_w_per_mm2 = 0;  ///< of the PE array; version 1 only
+  double reticle_limit_mm2 = 858;            ///< [spec: asml-twinscan] exposure field 26 mm x 33 mm
+
+  // Of model version 2 (docs/silicon.md); the values here leave the results of version 1 as they are.
+  int model_version = kModelVersion;
+  double engine_mm2 = 0;        ///< per PE: sequencer, DMA, post-processing
+  double clock_pj_per_mm2 = 0;  ///< per cycle and area of logic that is clocked whether it works or not
+  double peak_activity = 1;     ///< dynamic energy of the data that toggle most over that of usual data
+  double placement_fill = 1;    ///< share of the die inside its interfaces that blocks cover
+  double noc_hop_cycles = 0;    ///< registers of one hop of the pipelined NoC
+  double max_clock_mhz = 0;     ///< that multipliers and SRAM banks reach
+  CoolingClass cooling[kCoolingClassCount] = {};
+  Cooling cooling_class = Cooling::as_technology;  ///< of designs that name none
+
+  /// Version 1: a chip is its parts, every multicast crosses the grid within a cycle, heat is limited per area of the
+  /// array. Version 2: placed silicon, pipelined hops, cooling classes.
+  [[nodiscard]] bool is_version_1() const { return model_version == 1; }
+  /// The class of a chip, version 2; of version 1 one that limits nothing.
+  [[nodiscard]] CoolingClass cooling_of(Cooling chip) const;
 
   [[nodiscard]] double dram_j_per_byte(DramType type) const;
 };
+
+/// What the technology's model version says of cycles and programs.
+///
+/// Equation, version 2, h = noc_hop_cycles: filling and draining 2 h per row and column (first data in, last results
+/// out); starting a layer one cycle per instruction of its loops, and h per row and column to tell the PEs.
+[[nodiscard]] TemplateRules template_rules(const Technology& technology);
 
 /// NAME from data/technology or a path. Errors: Error{usage}, file:line:column.
 [[nodiscard]] Technology load_technology(const std::string& name_or_path);
@@ -70,7 +110,8 @@ struct SramCost {
 /// Smallest capacity of the fit data; the energy of a smaller memory is that of this one.
 inline constexpr double kSmallestFittedKib = 1;
 
-/// Model: n = ceil(KiB / largest_macro_kib) equal macros; area and leakage = n * law(KiB / n);
+/// Model: n = ceil(KiB / largest_macro_kib) equal macros; area and leakage = n * law(KiB / n), the area with
+///   largest_area_macro_kib;
 ///   energy per byte = law(clamp(KiB, 1, largest_macro_kib)) / (port_bits / 8).
 /// An access of a memory of several macros costs that of the largest macro: reaching one of n macros is never
 /// cheaper than an access within one. All results are monotone in `bytes` (exponents lie in (0, 1]).

@@ -10,7 +10,12 @@ namespace hindsight::accel {
 struct NumberRule {
   Bounds bounds = kPositive;  ///< refuses a wrong unit or a slipped decimal point, not a plausible technology
   bool required = true;       ///< no: the struct's own value stands where the file has none
+  /// Not 0: of this version of the model alone; required there, refused elsewhere.
+  int of_version = 0;
 };
+[[nodiscard]] constexpr NumberRule of_version(int version, Bounds bounds = kPositive) {
+  return {.bounds = bounds, .of_version = version};
+}
 
 /// Calls visit(name, law) or visit(name, number, rule) for every field, in the order of the evaluator's definition;
 /// `sram` may be const.
@@ -22,10 +27,13 @@ void for_each_sram_field(Sram& sram, Visit&& visit) {
   visit("area_mm2", sram.area_mm2);
   visit("leakage_mw", sram.leakage_mw);
   visit("largest_macro_kib", sram.largest_macro_kib, NumberRule{.bounds = {.low = 1, .high = 1048576}});
+  visit("largest_area_macro_kib", sram.largest_area_macro_kib,
+        of_version(kSiliconModelVersion, {.low = 1, .high = 1048576}));
 }
 
-/// Calls visit(name, number, rule), visit(name, sram) or visit(name, numbers per DramType) for every field but the
-/// name, in the order of the evaluator's definition; `technology` may be const.
+/// Calls visit(name, number, rule), visit(name, sram), visit(name, numbers per DramType) or visit(name, cooling
+/// classes) for every field but the name, the version and the default cooling class, in the order of the
+/// evaluator's definition; `technology` may be const.
 template <class Tech, class Visit>
 void for_each_technology_field(Tech& technology, Visit&& visit) {
   visit("node_nm", technology.node_nm, NumberRule{.bounds = {.low = 1, .high = 1000}});
@@ -34,19 +42,26 @@ void for_each_technology_field(Tech& technology, Visit&& visit) {
   visit("mac_int8_pj", technology.mac_int8_pj, NumberRule{});
   visit("mac_int8_um2", technology.mac_int8_um2, NumberRule{});
   visit("register_bit_pj", technology.register_bit_pj, NumberRule{});
-  visit("register_bit_um2", technology.register_bit_um2, NumberRule{});
+  visit("register_bit_um2", technology.register_bit_um2, of_version(1));
   visit("logic_leakage_mw_per_mm2", technology.logic_leakage_mw_per_mm2, NumberRule{.bounds = kNonNegative});
   visit("noc_pj_per_byte_mm", technology.noc_pj_per_byte_mm, NumberRule{});
   visit("noc_router_pj_per_byte", technology.noc_router_pj_per_byte, NumberRule{});
   visit("noc_router_um2_per_bit", technology.noc_router_um2_per_bit, NumberRule{});
-  visit("wire_delay_ps_per_mm", technology.wire_delay_ps_per_mm, NumberRule{});
-  visit("tap_delay_ps", technology.tap_delay_ps, NumberRule{});
-  visit("flop_overhead_ps", technology.flop_overhead_ps, NumberRule{});
-  visit("control_area_fraction", technology.control_area_fraction, NumberRule{.bounds = {.low = 0, .high = 1}});
+  visit("wire_delay_ps_per_mm", technology.wire_delay_ps_per_mm, of_version(1));
+  visit("tap_delay_ps", technology.tap_delay_ps, of_version(1));
+  visit("flop_overhead_ps", technology.flop_overhead_ps, of_version(1));
+  visit("control_area_fraction", technology.control_area_fraction, of_version(1, {.low = 0, .high = 1}));
   visit("dram_pj_per_bit", technology.dram_pj_per_bit);
   visit("dram_phy_mm2_per_gb_per_s", technology.dram_phy_mm2_per_gb_per_s);
-  visit("power_density_limit_w_per_mm2", technology.power_density_limit_w_per_mm2, NumberRule{});
+  visit("power_density_limit_w_per_mm2", technology.power_density_limit_w_per_mm2, of_version(1));
   visit("reticle_limit_mm2", technology.reticle_limit_mm2, NumberRule{.bounds = kPositive, .required = false});
+  visit("engine_mm2", technology.engine_mm2, of_version(kSiliconModelVersion, kNonNegative));
+  visit("clock_pj_per_mm2", technology.clock_pj_per_mm2, of_version(kSiliconModelVersion, kNonNegative));
+  visit("peak_activity", technology.peak_activity, of_version(kSiliconModelVersion, {.low = 1, .high = 100}));
+  visit("placement_fill", technology.placement_fill, of_version(kSiliconModelVersion, {.low = 0.1, .high = 1}));
+  visit("noc_hop_cycles", technology.noc_hop_cycles, of_version(kSiliconModelVersion, {.low = 1, .high = 100}));
+  visit("max_clock_mhz", technology.max_clock_mhz, of_version(kSiliconModelVersion));
+  visit("cooling", technology.cooling);
 }
 
 }  // namespace hindsight::accel

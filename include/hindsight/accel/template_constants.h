@@ -27,9 +27,6 @@ inline constexpr double kPeMemoryBankBytes = 65536;
 /// [chosen] Bytes per cycle of one PE memory bank's port: one 128-bit CACTI port.
 inline constexpr double kPeMemoryBankPortBytes = 16;
 
-/// [chosen] Share of every PE memory and core memory that is working space for double-buffered tiles; the rest keeps
-/// activations and parameters on chip between layers and inferences.
-inline constexpr double kWorkingFraction = 0.25;
 /// [chosen] Banks of one PE memory that its crossbar can read in one cycle.
 inline constexpr double kPeMemoryMaxBanks = 32;
 
@@ -39,8 +36,6 @@ inline constexpr double kDramEfficiency = 0.8;
 inline constexpr double kDramLatencyNs = 100;
 /// [chosen] Bytes a chip-wide DMA burst moves before the first PE can start (and after the last one ends).
 inline constexpr double kDmaGranuleBytes = 16384;
-/// [chosen] Cycles to start a layer: descriptor fetch, synchronisation of the grid, pipeline ramp.
-inline constexpr double kLayerOverheadCycles = 256;
 
 /// [chosen] Outputs that one read of a channel's requantisation constants serves (they wait in a register while a row
 /// of pixels of the channel leaves).
@@ -52,6 +47,12 @@ inline constexpr double kSetupInstructions = 16;
 inline constexpr double kSetupInstructionsPerRowAndColumn = 4;
 /// [chosen] Instructions of one tile step: wait, input DMA, compute, output DMA.
 inline constexpr double kInstructionsPerTile = 4;
+/// [chosen] Instructions that close a loop: count, branch.
+inline constexpr double kInstructionsPerLoop = 2;
+/// Instructions of one layer in a program with loops: set-up, addresses of rows and of columns, a tile step and a
+/// weight descriptor, in loops over rows, columns and the three tile dimensions.
+inline constexpr double kLoopedLayerInstructions =
+    kSetupInstructions + 2 * kSetupInstructionsPerRowAndColumn + kInstructionsPerTile + 1 + 5 * kInstructionsPerLoop;
 
 /// [chosen] Buses of `kNocLinkBytesPerCycle` that end in every PE: its row's multicast bus and its column's.
 inline constexpr double kNocBusesPerPe = 2;

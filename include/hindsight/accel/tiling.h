@@ -23,14 +23,14 @@ struct WorkingMemory {
   double accumulators_per_core = 0;  ///< int32 entries, one of two buffers
 };
 
-/// Equation: working = memory * kWorkingFraction; half of a PE's for inputs, half for outputs, each in two buffers.
+/// Equation: working = memory * working_frac; half of a PE's for inputs, half for outputs, each in two buffers.
 /// accumulators_per_core = entries / (2 * cores).
 [[nodiscard]] constexpr WorkingMemory working_memory(const AcceleratorConfig& config) {
-  const double pe_working_bytes = config.pe_memory_bytes * kWorkingFraction;
+  const double pe_working_bytes = config.pe_memory_bytes * config.working_frac;
   return {.input_tile_bytes = pe_working_bytes / 4.0,
           .output_tile_bytes = pe_working_bytes / 4.0,
           .partial_sum_bytes = pe_working_bytes / 2.0,
-          .weight_tile_bytes = config.core_memory_bytes * kWorkingFraction / 2.0,
+          .weight_tile_bytes = config.core_memory_bytes * config.working_frac / 2.0,
           .accumulators_per_core = config.activation_memory_entries / (2.0 * config.cores_per_pe)};
 }
 

@@ -27,10 +27,10 @@ struct ResidentMemory {
 [[nodiscard]] constexpr ResidentMemory resident_memory(const AcceleratorConfig& config) {
   const double pe_bytes = config.pes() * config.pe_memory_bytes;
   const double core_bytes = config.pes() * config.cores_per_pe * config.core_memory_bytes;
-  return {.parameter_bytes = core_bytes * (1.0 - kWorkingFraction),
-          .activation_half_bytes = pe_bytes * (1.0 - kWorkingFraction) / 2.0,
-          .input_chunk_bytes = pe_bytes * kWorkingFraction / 4.0,
-          .weight_chunk_bytes = core_bytes * kWorkingFraction / 2.0};
+  return {.parameter_bytes = core_bytes * (1.0 - config.working_frac),
+          .activation_half_bytes = pe_bytes * (1.0 - config.working_frac) / 2.0,
+          .input_chunk_bytes = pe_bytes * config.working_frac / 4.0,
+          .weight_chunk_bytes = core_bytes * config.working_frac / 2.0};
 }
 
 /// Where one layer's operands live.

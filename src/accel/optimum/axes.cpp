@@ -58,7 +58,7 @@ Axis make_axis(const Question& question, double AcceleratorConfig::*member) {
 
 }  // namespace
 
-Axes::Axes(const Question& question) : space_(question.space) {
+Axes::Axes(const Question& question) : space_(question.space), rules_(template_rules(*question.technology)) {
   HINDSIGHT_EXPECT(question.allowed.empty() || question.allowed.size() == question.space->parameters().size());
   [[maybe_unused]] const ConfigBinding described(*question.space);
   for (std::size_t role = 0; role < kRoles; ++role) {
@@ -80,6 +80,7 @@ Point Axes::group_point(std::uint64_t group) const {
 
 AcceleratorConfig Axes::config(const Point& point) const {
   AcceleratorConfig config;
+  config.rules = rules_;
   for (std::size_t role = 0; role < kRoles; ++role) config.*axes_[role].member = axes_[role].values[point[role]];
   return config;
 }

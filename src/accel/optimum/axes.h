@@ -63,6 +63,7 @@ class Axes {
 
  private:
   const space::DesignSpace* space_;
+  TemplateRules rules_;
   std::array<Axis, kRoles> axes_;
   std::uint64_t groups_ = 1;
   std::uint64_t designs_ = 1;

@@ -33,11 +33,11 @@ Search::Pairs Search::pairs_of(const Group& group, const Core& core, const Point
       pairs.designs += count;
       pairs.bandwidths = std::max(pairs.bandwidths, count);
       const Whole whole = chips_.whole(group, core, with);
-      pairs.area_mm2 = std::min(pairs.area_mm2, chips_.area_mm2(whole, 0));
+      pairs.area_mm2 = std::min(pairs.area_mm2, chips_.built_mm2(whole, 0));
       if (needs_energy_) pairs.prices.lower(chips_.prices(group, whole, with));
       if (question_.goal.peak_power > 0) {
         at(with, Role::bandwidth) = 0;
-        pairs.peak_power_w = std::min(pairs.peak_power_w, chips_.peak_power_w(group, core, whole, with));
+        pairs.peak_power_w = std::min(pairs.peak_power_w, chips_.peak_power_w(group, whole, with));
       }
     }
   }

@@ -41,6 +41,7 @@ void Prices::lower(const Prices& other) {
 Chips::Chips(const Axes& axes, const Technology& technology, const FactLimits& limits)
     : axes_(axes), technology_(technology), limits_(limits) {
   limits_.area_mm2 = std::min(limits_.area_mm2, technology.reticle_limit_mm2);
+  interfaces_mm2_ = technology.cooling_of(axes.config({}).cooling).interfaces_mm2;
   const auto facts_of = [&](Role role, std::size_t level, std::size_t cores = 0) {
     Point point{};
     at(point, Role::cores) = static_cast<std::uint16_t>(cores);
@@ -90,9 +91,17 @@ std::optional<Group> Chips::group(const Point& point) const {
   group.point = point;
   group.config = axes_.config(point);
   const AreaBreakdown parts = area(group.config, technology_);
-  group.logic_mm2 = parts.mac_mm2 + parts.register_mm2 + parts.noc_mm2 + parts.control_mm2;
+  group.logic_mm2 = logic_mm2(parts);
   if (least_area_mm2(group, point) > limits_.area_mm2 * (1.0 + kMargin)) return std::nullopt;
-  group.most_pe_mm2 = most_pe_mm2(group.config, technology_);
+  group.most_w = limits_.peak_power_w;
+  if (technology_.is_version_1()) {
+    group.most_pe_mm2 = most_pe_mm2(group.config, technology_);
+  } else {
+    if (check_clock(group.config, technology_)) return std::nullopt;
+    const CoolingClass cooling = technology_.cooling_of(group.config.cooling);
+    group.w_per_mm2 = cooling.w_per_mm2;
+    group.most_w = std::min(group.most_w, cooling.most_w);
+  }
   bool any = false;
   for (std::size_t i = 0; i < axes_.size(Role::activation); ++i) {
     AcceleratorConfig config = group.config;
@@ -101,7 +110,7 @@ std::optional<Group> Chips::group(const Point& point) const {
     any = any || group.accumulates.back() != 0;
   }
   if (!any) return std::nullopt;
-  group.logic_leakage_w = logic_leakage_w(parts, technology_);
+  group.logic_idle_w = logic_idle_w(parts, group.config, technology_);
   group.chip.config = group.config;
   group.chip.event = event_energy(group.config, 0, technology_);
   return group;
@@ -112,7 +121,8 @@ double Chips::least_area_mm2(const Group& group, const Point& point) const {
   const double tile_mm2 =
       pe_[at(point, Role::pe_memory)].area_mm2 + config.cores_per_pe * core_[at(point, Role::core_memory)].area_mm2 +
       activation_[at(point, Role::cores)][at(point, Role::activation)].area_mm2 + parameter_.front().area_mm2;
-  return group.logic_mm2 + config.pes() * tile_mm2 + instruction_.front().area_mm2 + phy_mm2_.front();
+  const double blocks_mm2 = group.logic_mm2 + config.pes() * tile_mm2 + instruction_.front().area_mm2;
+  return blocks_mm2 / technology_.placement_fill + interfaces_mm2_ + phy_mm2_.front();
 }
 
 Core Chips::core(const Group& group, const Point& point) const {
@@ -122,9 +132,10 @@ Core Chips::core(const Group& group, const Point& point) const {
   const double cores = group.config.cores_per_pe;
   const double pes = group.config.pes();
   Core core;
-  core.pe_mm2 = group.logic_mm2 / pes + pe.area_mm2 + cores * weights.area_mm2 + activation.area_mm2;
+  core.pe_mm2 = (group.logic_mm2 / pes + pe.area_mm2 + cores * weights.area_mm2 + activation.area_mm2) /
+                technology_.placement_fill;
   core.leakage_w =
-      group.logic_leakage_w +
+      group.logic_idle_w +
       units::kMilli * pes * (pe.cost.leakage_mw + cores * (weights.cost.leakage_mw + activation.cost.leakage_mw));
   core.chip = group.chip;
   core.chip.config.pe_memory_bytes = axes_[Role::pe_memory].values[at(point, Role::pe_memory)];
@@ -143,19 +154,23 @@ Whole Chips::whole(const Group& group, const Core& core, const Point& point) con
   const Memory& instruction = instruction_[at(point, Role::instruction)];
   const double pes = group.config.pes();
   const double leakage_w = units::kMilli * (pes * parameter.cost.leakage_mw + instruction.cost.leakage_mw);
-  const double pe_mm2 = core.pe_mm2 + parameter.area_mm2;
+  const double pe_mm2 = core.pe_mm2 + parameter.area_mm2 / technology_.placement_fill;
   return {.pe_mm2 = pe_mm2,
-          .area_mm2 = pes * pe_mm2 + instruction.area_mm2,
+          .area_mm2 = pes * pe_mm2 + instruction.area_mm2 / technology_.placement_fill + interfaces_mm2_,
           .leakage_w = core.leakage_w + leakage_w,
           .array_w = core.array_w + leakage_w};
 }
 
-double Chips::peak_power_w(const Group& group, const Core& core, const Whole& whole, const Point& point) const {
-  ChipFacts chip = core.chip;
-  chip.config.dram_bandwidth_gb_per_s = axes_[Role::bandwidth].values[at(point, Role::bandwidth)];
-  chip.event = event_energy(group.config, std::sqrt(whole.pe_mm2), technology_);
-  chip.leakage_w = whole.leakage_w;
-  return peak_power(chip).chip_w;
+PeakPower Chips::peak(const Group& group, const Whole& whole, const Point& point) const {
+  AcceleratorConfig config = group.config;
+  config.dram_bandwidth_gb_per_s = axes_[Role::bandwidth].values[at(point, Role::bandwidth)];
+  return peak_power_around(config, whole.array_w, event_energy(config, std::sqrt(whole.pe_mm2), technology_));
+}
+
+double Chips::area_mm2(const Group& group, const Whole& whole, const Point& point) const {
+  const double built = built_mm2(whole, at(point, Role::bandwidth));
+  if (technology_.is_version_1()) return built;
+  return std::max(built, peak(group, whole, point).die_w / group.w_per_mm2);
 }
 
 Prices Chips::prices(const Group& group, const Whole& whole, const Point& point) const {
@@ -167,19 +182,25 @@ Prices Chips::prices(const Group& group, const Whole& whole, const Point& point)
 
 std::size_t Chips::bandwidths(const Group& group, const Core& core, const Point& point) const {
   const Whole chip = whole(group, core, point);
-  const double density_limit_w = technology_.power_density_limit_w_per_mm2 * group.config.pes() * chip.pe_mm2;
-  const Side density = side(chip.array_w, density_limit_w);
-  const Side timing = side(chip.pe_mm2, group.most_pe_mm2);
-  if (density == Side::above || timing == Side::above) return 0;
-  const bool close = density == Side::close || timing == Side::close;
-  const bool limited = std::isfinite(limits_.peak_power_w);
+  bool close = false;
+  if (technology_.is_version_1()) {
+    const double density_limit_w = technology_.power_density_limit_w_per_mm2 * group.config.pes() * chip.pe_mm2;
+    const Side density = side(chip.array_w, density_limit_w);
+    const Side timing = side(chip.pe_mm2, group.most_pe_mm2);
+    if (density == Side::above || timing == Side::above) return 0;
+    close = density == Side::close || timing == Side::close;
+  }
+  const bool limited = std::isfinite(group.most_w) || !technology_.is_version_1();
+  const double most_die_w = technology_.is_version_1() ? kInfinity : limits_.area_mm2 * group.w_per_mm2;
   std::size_t count = 0;
   for (Point with = point; count < phy_mm2_.size(); ++count) {
     at(with, Role::bandwidth) = static_cast<std::uint16_t>(count);
-    const Side size = side(area_mm2(chip, count), limits_.area_mm2);
-    const Side power = limited ? side(peak_power_w(group, core, chip, with), limits_.peak_power_w) : Side::below;
-    if (size == Side::above || power == Side::above) break;
-    if ((close || size == Side::close || power == Side::close) && !passes(with)) break;
+    const Side size = side(built_mm2(chip, count), limits_.area_mm2);
+    const PeakPower watts = limited ? peak(group, chip, with) : PeakPower{};
+    const Side power = side(watts.chip_w, group.most_w);
+    const Side heat = side(watts.die_w, most_die_w);
+    if (size == Side::above || power == Side::above || heat == Side::above) break;
+    if ((close || size == Side::close || power == Side::close || heat == Side::close) && !passes(with)) break;
   }
   return count;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "accel/optimum/axes.h"
+#include "hindsight/accel/energy.h"
 
 namespace hindsight::accel::optimum {
 
@@ -27,9 +28,11 @@ struct FactLimits {
 struct Group {
   Point point{};
   AcceleratorConfig config;
-  double logic_mm2 = 0;  ///< multipliers, registers, NoC, control
-  double logic_leakage_w = 0;
-  double most_pe_mm2 = 0;         ///< tiles above this are too far apart for the clock
+  double logic_mm2 = 0;  ///< multipliers, registers, NoC, control, engines
+  double logic_idle_w = 0;
+  double most_pe_mm2 = 0;         ///< version 1: tiles above this are too far apart for the clock
+  double most_w = 0;              ///< peak power that limits and cooling let through
+  double w_per_mm2 = 0;           ///< version 2: peak power without DRAM that a square millimetre of die removes
   ChipFacts chip;                 ///< with config, event energies but for the NoC, nothing else
   std::vector<char> accumulates;  ///< per level of the activation memory: the checks that need nothing else pass
 };
@@ -71,13 +74,19 @@ class Chips {
   [[nodiscard]] double least_area_mm2(const Group& group, const Point& point) const;
   [[nodiscard]] double most_area_mm2() const { return limits_.area_mm2; }
   [[nodiscard]] Whole whole(const Group& group, const Core& core, const Point& point) const;
-  [[nodiscard]] double area_mm2(const Whole& whole, std::size_t bandwidth) const {
+  /// Without white space for heat.
+  [[nodiscard]] double built_mm2(const Whole& whole, std::size_t bandwidth) const {
     return whole.area_mm2 + phy_mm2_[bandwidth];
   }
+  /// With it; `point`: the whole chip.
+  [[nodiscard]] double area_mm2(const Group& group, const Whole& whole, const Point& point) const;
   /// Upper bounds of bandwidth levels: the first `n` pass all checks and limits; point's bandwidth is not read. Exact.
   [[nodiscard]] std::size_t bandwidths(const Group& group, const Core& core, const Point& point) const;
   /// Peak power, from the parts.
-  [[nodiscard]] double peak_power_w(const Group& group, const Core& core, const Whole& whole, const Point& point) const;
+  [[nodiscard]] PeakPower peak(const Group& group, const Whole& whole, const Point& point) const;
+  [[nodiscard]] double peak_power_w(const Group& group, const Whole& whole, const Point& point) const {
+    return peak(group, whole, point).chip_w;
+  }
   /// Facts of the memories that `point` chooses, for the energies of a chip.
   [[nodiscard]] ChipFacts exact(const Point& point) const;
   [[nodiscard]] Prices prices(const Group& group, const Whole& whole, const Point& point) const;
@@ -96,6 +105,7 @@ class Chips {
   std::vector<Memory> pe_, core_, parameter_, instruction_;
   std::vector<std::vector<Memory>> activation_;  ///< by cores, then level
   std::vector<double> phy_mm2_;
+  double interfaces_mm2_ = 0;
 };
 
 }  // namespace hindsight::accel::optimum

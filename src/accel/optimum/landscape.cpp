@@ -41,6 +41,22 @@ void require_valid(const Question& question, const Axes& axes, Keeps keeps) {
   }
 }
 
+/// A landscape says from which level of the instruction memory on a program fits; one that streams is feasible below.
+void require_whole_programs(const Question& question, const Axes& axes) {
+  if (!axes.config({}).rules.program_loops) return;
+  const double fewest = std::ranges::min(axes[Role::instruction].values);
+  for (const workload::Network* network : question.networks) {
+    const double needed = kLoopedLayerInstructions * static_cast<double>(network->gemms().size());
+    if (needed <= fewest) continue;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("space '{}': the program of {} has {} instructions, the smallest instruction_memory_entries "
+                    "is {}: it would stream from DRAM, which a landscape does not hold. Raise the level, or "
+                    "leave --all out",
+                    question.space->name(), printable(network->name()), needed, fewest));
+  }
+}
+
 void require_whole(const Question& question) {
   const auto restricted = [](const auto& levels) { return !levels.empty(); };
   if (std::any_of(question.allowed.begin(), question.allowed.end(), restricted)) {
@@ -128,6 +144,7 @@ LandscapeSummary write_landscape(const Question& question, const std::filesystem
   HINDSIGHT_EXPECT(question.space != nullptr && question.technology != nullptr && !question.networks.empty());
   const Landscaped about(question, options.metrics);
   require_valid(question, about.axes, Keeps::records);
+  require_whole_programs(question, about.axes);
   require_whole(question);
   Making making{.question = question,
                 .axes = about.axes,
@@ -155,6 +172,7 @@ LandscapeSurvey survey_landscape(const Question& question, const LandscapeOption
   require_latency(question);
   const Landscaped about(question, LandscapeMetrics::latency);
   require_valid(question, about.axes, Keeps::tallies);
+  require_whole_programs(question, about.axes);
   const Making making{.question = question,
                       .axes = about.axes,
                       .chips = about.chips,

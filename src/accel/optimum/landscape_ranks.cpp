@@ -134,8 +134,8 @@ class ChipAsked {
                                                     const std::vector<Site>& sites) {
     const Whole whole = chips_.whole(group, core, point);
     const Prices prices = chips_.prices(group, whole, point);
-    const double area_mm2 = chips_.area_mm2(whole, at(point, Role::bandwidth));
-    const double power_w = question_.goal.peak_power > 0 ? chips_.peak_power_w(group, core, whole, point) : 0.0;
+    const double area_mm2 = question_.goal.area > 0 ? chips_.area_mm2(group, whole, point) : 0.0;
+    const double power_w = question_.goal.peak_power > 0 ? chips_.peak_power_w(group, whole, point) : 0.0;
     bool close = false;
     for (std::size_t a = 0; a < sites.size(); ++a) {
       const EnergyParts& parts = sites[a].energy;

@@ -107,7 +107,7 @@ double Layers::latency_s(std::size_t a, std::span<const double> on_chip, const D
   }
   const DramPoint::Sums& sums = dram.sums[a];
   cycles += sums.granule_bytes * cycles_per_byte + sums.reads * rates.dram_latency_cycles +
-            repeats_[a] * (config.pes_x + config.pes_y + kLayerOverheadCycles);
+            repeats_[a] * (grid_fill_cycles(config) + layer_overhead_cycles(config));
   return cycles / config.clock_hz();
 }
 

@@ -13,7 +13,7 @@ namespace hindsight::accel::optimum {
 
 Compiled compile(ChipFacts chip, const workload::Network& network) {
   chip.config.parameter_memory_entries = 0;
-  chip.config.instruction_memory_entries = 0;
+  chip.config.instruction_memory_entries = chip.config.rules.program_loops ? kInfinity : 0.0;
   const NetworkCost cost = network_cost(chip, network.gemms(), {});
   Compiled compiled{.mapped = true, .constants = 0, .instructions = cost.totals.instructions, .totals = cost.totals};
   for (const Violation& violation : cost.violations.view()) {
@@ -34,6 +34,8 @@ Metrics priced(const Metrics& totals, const ChipFacts& reference, const ChipFact
       chip.instruction_memory.read_pj_per_byte / reference.instruction_memory.read_pj_per_byte;
   energy.noc_j *= chip.event.noc_pj_per_hop_byte / reference.event.noc_pj_per_hop_byte;
   energy.leakage_j *= chip.leakage_w / reference.leakage_w;
+  stream_program(metrics, chip, chip_rates(chip.config));
+  metrics.latency_s = metrics.latency_cycles / chip.config.clock_hz();
   metrics.energy_j = energy.total_j();
   metrics.average_power_w = metrics.energy_j / metrics.latency_s;
   return metrics;
@@ -87,7 +89,8 @@ std::vector<Found> Search::leaf_designs(const Node& leaf, const Pairs& pairs) {
     at(point, Role::instruction) = static_cast<std::uint16_t>(pair % instructions);
     const AcceleratorConfig config = axes_.config(point);
     const bool fits = std::all_of(compiled.begin(), compiled.end(), [&](const Compiled& one) {
-      return one.constants <= config.parameter_memory_entries && one.instructions <= config.instruction_memory_entries;
+      return one.constants <= config.parameter_memory_entries &&
+             (config.rules.program_loops || one.instructions <= config.instruction_memory_entries);
     });
     if (!fits) continue;
     const ChipFacts chip = chips_.exact(point);

@@ -64,7 +64,7 @@ void Sites::visit(std::span<const BuildableChip> chips) {
 
 void Sites::transfer_of(const DramPoint& point, std::size_t use) {
   const LayerDram& dram = point.layers[use];
-  const double hops = config_.pes_x + config_.pes_y + (dram.reads ? dram_latency_cycles_ : 0.0);
+  const double hops = grid_fill_cycles(config_) + (dram.reads ? dram_latency_cycles_ : 0.0);
   transfer_.point = &point;
   for (std::size_t b = 0; b < kWide; ++b) {
     const double granules = bandwidth_cycles(dram.granule_bytes, bytes_per_cycle_[b]);
@@ -93,11 +93,12 @@ void Sites::choose(const Mappings::Slot& slot, std::size_t count) {
 
 /// The model's own order of operations: the sums are the model's to the last digit.
 void Sites::add(Sums& __restrict sums, double repeat, const Transfer& __restrict transfer,
-                const Chosen& __restrict chosen) {
+                const Chosen& __restrict chosen, const AcceleratorConfig& config) {
+  const double overhead_cycles = layer_overhead_cycles(config);
   for (std::size_t b = 0; b < kWide; ++b) {
     const double steady = std::max(chosen.steady_cycles, transfer.beyond_cycles[b]);
-    sums.cycles[b] += repeat * (steady + transfer.fill_drain_cycles[b] + kLayerOverheadCycles);
-    sums.instructions[b] += repeat * chosen.instructions[b];
+    sums.cycles[b] += repeat * (steady + transfer.fill_drain_cycles[b] + overhead_cycles);
+    sums.instructions[b] += stored_instructions(config.rules, repeat, chosen.instructions[b]);
     const double constants = chosen.constants[b];
     const double last = sums.last_constants[b];
     // A repeated layer follows itself.
@@ -122,7 +123,7 @@ void Sites::add_use(std::size_t use, std::size_t first_bandwidth) {
       __builtin_prefetch(dram_[c]->layers.data() + use + 1);
     }
     if (other_dram || slot != chosen_.slot || count > chosen_.count) choose(slot, count);
-    add(sums, one.repeat, transfer_, chosen_);
+    add(sums, one.repeat, transfer_, chosen_, config_);
     if (metrics_ != LandscapeMetrics::latency) add_energy(one, c);
   }
 }

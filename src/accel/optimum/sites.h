@@ -52,7 +52,8 @@ class Sites {
   void add_use(std::size_t use, std::size_t first_bandwidth);
   void transfer_of(const DramPoint& point, std::size_t use);
   void choose(const Mappings::Slot& slot, std::size_t count);
-  static void add(Sums& sums, double repeat, const Transfer& transfer, const Chosen& chosen);
+  static void add(Sums& sums, double repeat, const Transfer& transfer, const Chosen& chosen,
+                  const AcceleratorConfig& config);
   void add_energy(const Use& use, std::size_t chip);
   void finish(std::size_t application, std::size_t first_bandwidth);
 

@@ -286,8 +286,8 @@ constexpr void map_step(const SiteView& view, std::uint64_t item) {
 
 /// Step 4, item of view.point_count * view.application_count; neighbours share the application.
 ///
-/// Equation: as `evaluate`: cycles = sum over layers of repeats * (max(mapping, DRAM beyond granules) + PEs across and
-/// down + DRAM latency + granules + overhead); constants of two consecutive layers stand in the parameter memory at a
+/// Equation: as `evaluate`: cycles = sum over layers of repeats * (max(mapping, DRAM beyond granules) + filling the
+/// grid + DRAM latency + granules + overhead); constants of two consecutive layers stand in the parameter memory at a
 /// time; instructions of all layers add up.
 constexpr void add_step(const SiteView& view, std::uint64_t item) {
   const std::uint64_t application = item / view.point_count;
@@ -309,9 +309,9 @@ constexpr void add_step(const SiteView& view, std::uint64_t item) {
     const SlotCost& mapped = view.mapped[slot];
     const double steady = std::max(mapped.steady_cycles, memory.beyond);
     const double fill_drain =
-        config.pes_x + config.pes_y + (dram.reads ? rates.dram_latency_cycles : 0.0) + memory.granules;
-    cycles += layer.repeat * (steady + fill_drain + kLayerOverheadCycles);
-    instructions += layer.repeat * mapped.instructions;
+        grid_fill_cycles(config) + (dram.reads ? rates.dram_latency_cycles : 0.0) + memory.granules;
+    cycles += layer.repeat * (steady + fill_drain + layer_overhead_cycles(config));
+    instructions += stored_instructions(config.rules, layer.repeat, mapped.instructions);
     const double together =
         mapped.constants + (layer.repeat > 1.0 ? std::max(last_constants, mapped.constants) : last_constants);
     constants = std::max(constants, together);

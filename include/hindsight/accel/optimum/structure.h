@@ -22,8 +22,10 @@
 ///   memory, nor do cycles, traffic and any energy but those of proportional_energy.
 /// - proportional_energy: of the parts of energy, parameter and instruction memory change four, each in proportion to
 ///   one fact of the chip: its read energies, its energy per NoC hop, its leakage.
-/// - separable_facts: area, leakage and the peak power of the PE array are sums of parts of one memory each; the power
-///   density does not depend on the bandwidth; timing depends on the PE's area alone.
+/// - separable_facts: area without white space for heat, leakage and the peak power of the PE array are sums of parts
+/// of
+///   one memory each; version 1: the power density does not depend on the bandwidth, timing depends on the PE's area
+///   alone; version 2: that white space and the cooling depend on area and peak power alone.
 /// - facts_grow: area and peak power fall with no parameter.
 /// - saturation: memories above saturated_memory() change no mapping.
 /// - least_energy: no mapping moves fewer bytes than least_bytes() and least_traffic() say.
@@ -64,7 +66,7 @@ struct LayerDram {
                                               const AcceleratorConfig& config, const ChipRates& rates) {
   return std::max(on_chip_cycles, bandwidth_cycles(dram.beyond_bytes, rates.dram_bytes_per_cycle)) +
          bandwidth_cycles(dram.granule_bytes, rates.dram_bytes_per_cycle) +
-         (dram.reads ? rates.dram_latency_cycles : 0.0) + config.pes_x + config.pes_y + kLayerOverheadCycles;
+         (dram.reads ? rates.dram_latency_cycles : 0.0) + grid_fill_cycles(config) + layer_overhead_cycles(config);
 }
 
 /// The best mapping when DRAM takes no time; of all that says where weights are, it asks only whether all are cached.
