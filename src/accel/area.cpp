@@ -11,7 +11,7 @@ namespace hindsight::accel {
 ///   register  = P C * core_register_bits(L, W) * a_bit
 ///   SRAMs     = P * pe_memory + P C * core_memory + P * activation_memory + P * parameter_memory
 ///               + instruction_memory (one per chip)
-///   noc       = P * kNocBusesPerPe * bits(kNocLinkBytesPerCycle) * a_noc
+///   noc       = P * kNocBusesPerPe * bits(noc_link_bytes) * a_noc
 ///   control   = control_area_fraction * (mac + register + noc)
 ///   dram_phy  = dram_bandwidth * PHY area per GB/s
 /// Version 2: the technology has no register and control areas (a_mac has them), and
@@ -38,7 +38,7 @@ AreaBreakdown area_with_logic(const AreaBreakdown& memories, const AcceleratorCo
   result.register_mm2 = pes * config.cores_per_pe * core_register_bits(config.compute_lanes, config.macs_per_lane) *
                         technology.register_bit_um2 * kMm2PerUm2;
   result.noc_mm2 =
-      pes * kNocBusesPerPe * kNocLinkBytesPerCycle * kBitsPerByte * technology.noc_router_um2_per_bit * kMm2PerUm2;
+      pes * kNocBusesPerPe * config.noc_link_bytes * kBitsPerByte * technology.noc_router_um2_per_bit * kMm2PerUm2;
   result.control_mm2 = technology.control_area_fraction * (result.mac_mm2 + result.register_mm2 + result.noc_mm2);
   result.engine_mm2 = pes * technology.engine_mm2;
   result.dram_phy_mm2 =

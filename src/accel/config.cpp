@@ -31,6 +31,13 @@ constexpr std::array<ConfigField, 12> kFields{{
     {"macs_per_lane", &AcceleratorConfig::macs_per_lane, false},
 }};
 
+constexpr std::array<ConfigField, 4> kReferenceFields{{
+    {"working_frac", &AcceleratorConfig::working_frac, false},
+    {"core_working_frac", &AcceleratorConfig::core_working_frac, false},
+    {"core_memory_port_bytes", &AcceleratorConfig::core_memory_port_bytes, false},
+    {"noc_link_bytes", &AcceleratorConfig::noc_link_bytes, false},
+}};
+
 std::vector<std::string> field_names() {
   std::vector<std::string> names;
   names.reserve(kFields.size() + 1);
@@ -125,6 +132,7 @@ std::vector<std::string> cooling_names() {
 }
 
 std::span<const ConfigField> config_fields() { return kFields; }
+std::span<const ConfigField> reference_fields() { return kReferenceFields; }
 
 ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
   const std::vector<std::string> names = field_names();
@@ -179,7 +187,7 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   std::vector<std::string> keys = field_names();
   keys.emplace_back("dram_type");
   keys.emplace_back("cooling");
-  keys.emplace_back("working_frac");
+  for (const ConfigField& field : kReferenceFields) keys.emplace_back(field.name);
   node.require_only_keys(keys);
   for (const ConfigField& field : kFields) {
     if (field.required || node.has(field.name)) {
@@ -198,7 +206,11 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
     chip.config.dram_type = *parsed;
   }
   if (const std::optional<ConfigNode> cooling = node.find("cooling")) chip.config.cooling = cooling_of(*cooling);
-  chip.config.working_frac = node.get_double("working_frac", chip.config.working_frac, {.low = 1e-3, .high = 1});
+  for (const ConfigField& field : kReferenceFields) {
+    const bool is_share = std::string_view(field.name).ends_with("_frac");
+    chip.config.*field.member =
+        node.get_double(field.name, chip.config.*field.member, is_share ? Bounds{.low = 1e-3, .high = 1} : kPositive);
+  }
   return chip;
 }
 
@@ -209,8 +221,9 @@ space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& spa
                                               chip.name, space.name(), name, value, nearest)};
   };
   const AcceleratorConfig fixed;
-  if (chip.config.working_frac != fixed.working_frac) {
-    refuse("working_frac", shortest(chip.config.working_frac), shortest(fixed.working_frac));
+  for (const ConfigField& field : kReferenceFields) {
+    const double value = chip.config.*field.member;
+    if (value != fixed.*field.member) refuse(field.name, shortest(value), shortest(fixed.*field.member));
   }
   if (chip.config.cooling != fixed.cooling) {
     refuse("cooling", std::string(to_string(chip.config.cooling)), std::string(to_string(fixed.cooling)));

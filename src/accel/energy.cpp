@@ -42,11 +42,11 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
   const double accumulator_pj =
       kAccumulatorBytes * (memories.activation_memory.read_pj_per_byte + memories.activation_memory.write_pj_per_byte);
   const double lane_pj = config.macs_per_lane * event.mac_pj + event.lane_register_pj;
-  const double core_pj =
-      config.compute_lanes * (lane_pj + accumulator_pj) + kCoreMemoryPortBytes * memories.core_memory.read_pj_per_byte;
+  const double core_pj = config.compute_lanes * (lane_pj + accumulator_pj) +
+                         config.core_memory_port_bytes * memories.core_memory.read_pj_per_byte;
   const double activation_bytes =
       std::min(pe_memory_bytes_per_cycle(config.pe_memory_bytes), config.cores_per_pe * config.macs_per_lane);
-  const double ingress_bytes = is_lone_pe(config) ? 0.0 : kNocLinkBytesPerCycle;
+  const double ingress_bytes = is_lone_pe(config) ? 0.0 : config.noc_link_bytes;
   const double pe_memory_pj =
       activation_bytes * memories.pe_memory.read_pj_per_byte + ingress_bytes * memories.pe_memory.write_pj_per_byte;
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
@@ -55,7 +55,7 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
 
 PeakPower peak_power_around(const AcceleratorConfig& config, double pe_array_w, const EventEnergy& event) {
   const double noc_pj =
-      kNocLinkBytesPerCycle * config.pes_y * mean_hops(config) * event.noc_pj_per_hop_byte;  // as noc_cycles()
+      config.noc_link_bytes * config.pes_y * mean_hops(config) * event.noc_pj_per_hop_byte;  // as noc_cycles()
   const double from_dram_pj_per_s =
       config.dram_bandwidth_gb_per_s * units::kGiga * mean_hops(config) * event.noc_pj_per_hop_byte;
   const double noc_w =

@@ -110,6 +110,7 @@ TemplateRules template_rules(const Technology& technology) {
           .layer_overhead_cycles = kLoopedLayerInstructions,
           .overhead_cycles_per_hop = technology.noc_hop_cycles,
           .program_loops = true,
+          .whole_windows = false,
           .extra_hops = 0,
           .lone_pe_is_fed_by_dram = true};
 }

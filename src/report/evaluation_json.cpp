@@ -104,7 +104,7 @@ std::string evaluation_json(const EvaluatedDesign& design) {
   Json json{{"hindsight_version", build_info().version},
             {"commit", build_info().commit},
             {"model", accel::kModelName},
-            {"model_version", accel::kModelVersion},
+            {"model_version", design.technology->model_version},
             {"technology", design.technology->name},
             {"design", design.name},
             {"config", config_json(config)},

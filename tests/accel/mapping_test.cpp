@@ -54,7 +54,9 @@ double exhaustive_cycles(const LayerShape& layer, const AcceleratorConfig& confi
       const CoreShare core = core_share(pe, config.cores_per_pe / split_n, split_n);
       for (const double lanes : {1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 20.0, 24.0, 32.0}) {
         if (lanes > config.compute_lanes) break;
-        if (smallest_weight_tile_bytes(layer, lanes, config.macs_per_lane) > memory.weight_tile_bytes) break;
+        if (smallest_weight_tile_bytes(layer, lanes, config.macs_per_lane, config.rules.whole_windows) >
+            memory.weight_tile_bytes)
+          break;
         const double reuse = std::max(1.0, accumulator_reuse(memory.accumulators_per_core, lanes));
         for (const TilePlan& plan : {plan_output_stationary(pe, core, lanes, reuse, bands, memory),
                                      plan_weight_stationary(pe, core, lanes, bands, memory)}) {
@@ -64,7 +66,7 @@ double exhaustive_cycles(const LayerShape& layer, const AcceleratorConfig& confi
               std::max({dram_cycles, compute_cycles(layer, core, pe.k, lanes, config.macs_per_lane),
                         core_weight_read_bytes(layer, core, pe.k, reuse) / kCoreMemoryPortBytes,
                         (load.read_bytes + load.write_bytes) / pe_memory_bytes_per_cycle(config.pe_memory_bytes),
-                        noc_cycles(noc_load(layer, pe, core, plan, residency), config.pes_y)}));
+                        noc_cycles(noc_load(layer, pe, core, plan, residency), config)}));
         }
       }
     }

@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kSeed = 20261123;
 inline Technology test_technology() {
   if (std::getenv("HINDSIGHT_TEST_SILICON") == nullptr) return load_technology("22nm");
   Technology technology = load_technology("7nm-silicon");
-  technology.cooling[static_cast<std::size_t>(technology.cooling_class) - 1].most_w = 16;
+  technology.cooling[static_cast<std::size_t>(technology.cooling_class) - 1] = {.most_w = 20, .w_per_mm2 = 0.5};
   return technology;
 }
 

@@ -48,7 +48,8 @@ TEST(OptimumMapper, LargerMemoriesSpoilNoMapping) {
     const auto grown = dice.grown_memory(n);
     if (!grown) continue;
     const auto& [layer, less, more, memory_name] = *grown;
-    const double lane_bytes = smallest_weight_tile_bytes(layer, less.compute_lanes, less.macs_per_lane);
+    const double lane_bytes =
+        smallest_weight_tile_bytes(layer, less.compute_lanes, less.macs_per_lane, less.rules.whole_windows);
     if (lane_bytes > working_memory(less).weight_tile_bytes) continue;
     const Residency residency{.weights_cached_frac = dice.below(2) == 1 ? 1.0 : 0.0};
     for_each_split(layer, less, [&](GridSplit, const PeShare& pe) {

@@ -26,7 +26,7 @@ inline void consider(Mapping& candidate, Mapping& best, const LayerShape& layer,
             ? plan_output_stationary(candidate.pe, candidate.core, candidate.lanes, candidate.reuse, bands, memory)
             : plan_weight_stationary(candidate.pe, candidate.core, candidate.lanes, bands, memory);
     candidate.noc = noc_load(layer, candidate.pe, candidate.core, candidate.plan, residency);
-    candidate.noc_cycles = noc_cycles(candidate.noc, config.pes_y);
+    candidate.noc_cycles = noc_cycles(candidate.noc, config);
     if (candidate.noc_cycles > best.steady_cycles) continue;
     candidate.pe_memory = pe_memory_load(layer, candidate.pe, candidate.core, candidate.plan, candidate.lanes);
     candidate.pe_memory_cycles =
@@ -86,7 +86,8 @@ inline void note_misfit(Mapping& best, double needed_bytes, double available_byt
         candidate.compute_cycles = compute_cycles(layer, candidate.core, candidate.pe.k, lanes, config.macs_per_lane);
         const double bound_cycles = pipelined_cycles(candidate.compute_cycles, dram_cycles);
         if (bound_cycles > best.steady_cycles) break;
-        const double weight_tile_bytes = smallest_weight_tile_bytes(layer, lanes, config.macs_per_lane);
+        const double weight_tile_bytes =
+            smallest_weight_tile_bytes(layer, lanes, config.macs_per_lane, config.rules.whole_windows);
         if (weight_tile_bytes <= memory.weight_tile_bytes) {
           candidate.reuse = std::max(1.0, accumulator_reuse(memory.accumulators_per_core, lanes));
           candidate.core_memory_cycles = bandwidth_cycles(

@@ -58,7 +58,7 @@ TEST_F(SurveyTest, AnEngineWritesTheBytesOfTheHost) {
 
 /// More chips in a group than the host costs at a time.
 TEST_F(SurveyTest, ALargeGroupIsCostedInParts) {
-  const space::DesignSpace fine = group_of_fine_memories(18);
+  const space::DesignSpace fine = group_of_fine_memories(19);
   question_.space = &fine;
   question_.networks = {&inputs().networks[5]};
   HostEngine engine(1);

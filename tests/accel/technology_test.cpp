@@ -11,6 +11,8 @@
 #include <string>
 
 #include "edited_yaml.h"
+#include "hindsight/accel/silicon.h"
+#include "hindsight/accel/silicon_chips.h"
 #include "hindsight/accel/sram_fit.h"
 #include "hindsight/core/files.h"
 #include "repository.h"
@@ -44,7 +46,8 @@ TEST(TechnologyTest, EveryShippedFileLoads) {
   for (const std::string& name : names) {
     const Technology technology = load_technology(name);
     EXPECT_EQ(technology.name, name);
-    EXPECT_EQ(technology.name, std::to_string(std::lround(technology.node_nm)) + "nm");
+    EXPECT_EQ(technology.name,
+              std::to_string(std::lround(technology.node_nm)) + (technology.is_version_1() ? "nm" : "nm-silicon"));
   }
 }
 
@@ -99,6 +102,7 @@ TEST(TechnologyTest, SramBelow22NmFollowsTheScalingRule) {
 TEST(TechnologyTest, WiresAndRegistersOfTheNetworkFollowTheirEquations) {
   for (const std::string& name : list_data_files("data/technology")) {
     const Technology technology = load_technology(name);
+    if (!technology.is_version_1()) continue;
     // A register and a tap of equal area per bit.
     expect_relative(technology.noc_router_um2_per_bit, 2 * technology.register_bit_um2, kThreeDigits, name);
     // FO4 = 0.5 ps per nm of node: 2 FO4 per tap, 5 FO4 per cycle.
@@ -130,6 +134,33 @@ TEST(TechnologyTest, SmallerNodesCostLess) {
       EXPECT_LT(a.write_pj_per_byte, b.write_pj_per_byte);
       EXPECT_LT(a.area_mm2, b.area_mm2);
     }
+  }
+}
+
+/// Every constant of version 2 that is fitted at 16 nm or scaled from there, at every node.
+TEST(TechnologyTest, SiliconFollowsItsFitsAndFactors) {
+  struct Node {
+    const char* name;
+    double nm, logic, sram;
+  };
+  // 22 nm: 0.9 of 28; 5 nm: logic 0.66 of 7, bit cell 0.021 / 0.074.
+  const Node nodes[] = {{"28nm", 28, 1.66, 1.72}, {"22nm", 22, 1.494, 1.548}, {"16nm", 16, 1, 1},
+                        {"12nm", 12, 0.86, 1},    {"7nm", 7, 0.385, 0.365},   {"5nm", 5, 0.254, 0.285}};
+  const SiliconArea area = fit_silicon_area(load_published_areas()).model;
+  const PeakPowerFit power = fit_peak_power(load_silicon_figures());
+  const double kib_at_256 = area.sram_mm2_per_mib / 1024 * 256 * area.built_factor;
+  for (const Node& node : nodes) {
+    const Technology technology = load_technology(std::string(node.name) + "-silicon");
+    const double energy = std::pow(node.nm / 16, std::log(2.6) / std::log(45.0 / 7));
+    expect_relative(technology.mac_int8_um2, area.mac_um2 * node.logic, kThreeDigits, node.name);
+    expect_relative(technology.engine_mm2, area.engine_mm2 * node.logic, kThreeDigits, node.name);
+    expect_relative(sram_area_mm2(technology.sram, 262144), kib_at_256 * node.sram, kThreeDigits, node.name);
+    EXPECT_NEAR(technology.sram.area_mm2.exponent, 1 - area.sram_exponent, kThreeDigits);
+    expect_relative(technology.peak_activity, power.peak_activity, kThreeDigits, node.name);
+    expect_relative(technology.clock_pj_per_mm2, power.clock_pj_per_mm2 * energy / node.logic, kThreeDigits, node.name);
+    expect_relative(technology.mac_int8_pj, load_technology("16nm").mac_int8_pj * energy, kThreeDigits, node.name);
+    expect_relative(technology.register_bit_pj, load_technology("16nm").register_bit_pj * energy, kThreeDigits,
+                    node.name);
   }
 }
 

@@ -182,9 +182,9 @@ TEST(NocCycles, AreTheBusiestLinkOrTheBuses) {
                      .output_bytes = 92800,
                      .pe_ingress_bytes = 5728,
                      .pe_egress_bytes = 3200};
-  EXPECT_EQ(noc_cycles(load, 4), 453.5);   // 116096 bytes / (4 * 64)
-  EXPECT_EQ(noc_cycles(load, 100), 89.5);  // ingress 5728 / 64
-  EXPECT_EQ(noc_cycles({.pe_ingress_bytes = 64, .pe_egress_bytes = 640}, 1), 10);
+  EXPECT_EQ(noc_cycles(load, {.pes_y = 4}), 453.5);   // 116096 bytes / (4 * 64)
+  EXPECT_EQ(noc_cycles(load, {.pes_y = 100}), 89.5);  // ingress 5728 / 64
+  EXPECT_EQ(noc_cycles({.pe_ingress_bytes = 64, .pe_egress_bytes = 640}, AcceleratorConfig{}), 10);
 }
 
 TEST(CoreWeightReads, OncePerBlockOfPixels) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hindsight/accel/template_constants.h"
 #include "hindsight/core/config.h"
 #include "hindsight/core/units.h"
 #include "hindsight/space/design_space.h"
@@ -51,6 +52,7 @@ struct TemplateRules {
   double layer_overhead_cycles = 256;   ///< [chosen] descriptor fetch, synchronisation of the grid, pipeline ramp
   double overhead_cycles_per_hop = 0;   ///< of starting a layer, per row and column
   bool program_loops = false;           ///< instructions per layer, not per tile
+  bool whole_windows = true;            ///< a tile of weights holds all taps of its channels
   double extra_hops = 1;                ///< of a byte on the NoC, besides half of the grid in either direction
   bool lone_pe_is_fed_by_dram = false;  ///< a grid of one PE moves over its NoC what DRAM moves, no more
 };
@@ -75,9 +77,11 @@ struct AcceleratorConfig {
   double macs_per_lane = 4;  ///< [paper: edge-tpu-eval] 4-way int8 dot product per lane and cycle
   DramType dram_type = DramType::lpddr4;
   Cooling cooling = Cooling::as_technology;
-  /// [chosen] Share of every PE memory and core memory that is working space for double-buffered tiles; the rest keeps
-  /// activations and parameters on chip between layers and inferences.
-  double working_frac = 0.25;
+  /// [chosen] Share of every PE memory and of every core memory that is working space for double-buffered tiles; the
+  /// rest keeps activations and parameters on chip between layers and inferences.
+  double working_frac = 0.25, core_working_frac = 0.25;
+  double core_memory_port_bytes = kCoreMemoryPortBytes;  ///< per cycle
+  double noc_link_bytes = kNocLinkBytesPerCycle;         ///< per cycle
   TemplateRules rules = {};
 
   [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }
@@ -93,6 +97,8 @@ struct ConfigField {
   bool required;  ///< the template has no default
 };
 [[nodiscard]] std::span<const ConfigField> config_fields();
+/// Those that only reference chips set: constants of the template that no space may have as a parameter.
+[[nodiscard]] std::span<const ConfigField> reference_fields();
 
 /// Maps the parameters of a space to fields by name; bound once, applied without allocation.
 /// Every numeric field of AcceleratorConfig, `clock_mhz` and `macs_per_lane` included, may be a parameter.

@@ -17,7 +17,7 @@ namespace hindsight::accel {
 [[nodiscard]] std::optional<Violation> check_accumulators(const AcceleratorConfig& config);
 
 /// SRAM bandwidth: the lanes of a core use macs_per_lane weight bytes each per cycle, read once for every `reuse`
-/// pixels that the accumulators hold; the core memory's port delivers kCoreMemoryPortBytes per cycle.
+/// pixels that the accumulators hold; the core memory's port delivers its bytes per cycle.
 /// Equation: lanes * macs_per_lane / floor(entries / (2 * cores * lanes)) <= port bytes per cycle.
 [[nodiscard]] std::optional<Violation> check_sram_bandwidth(const AcceleratorConfig& config);
 

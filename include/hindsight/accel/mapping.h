@@ -129,7 +129,7 @@ constexpr double reuse_of(const Question& asked, double lanes) {
 }
 
 constexpr double core_memory_cycles(const Question& asked, const PeShare& pe, const CoreShare& core, double reuse) {
-  return bandwidth_cycles(core_weight_read_bytes(asked.layer, core, pe.k, reuse), kCoreMemoryPortBytes);
+  return bandwidth_cycles(core_weight_read_bytes(asked.layer, core, pe.k, reuse), asked.config.core_memory_port_bytes);
 }
 
 constexpr double pe_memory_cycles(const Question& asked, const PeMemoryLoad& load) {
@@ -154,7 +154,7 @@ constexpr Judged judge(const Question& asked, const PeShare& pe, const CoreShare
                        const TilePlan& plan, double floor_cycles) {
   const NocLoad noc = noc_load(asked.layer, pe, core, plan, asked.residency);
   const PeMemoryLoad load = pe_memory_load(asked.layer, pe, core, plan, lanes);
-  return {.cycles = pipelined_cycles(floor_cycles, noc_cycles(noc, asked.config.pes_y), pe_memory_cycles(asked, load)),
+  return {.cycles = pipelined_cycles(floor_cycles, noc_cycles(noc, asked.config), pe_memory_cycles(asked, load)),
           .noc_bytes = noc_bytes(noc),
           .once = plan.weight_passes <= 1.0 && plan.input_passes <= 1.0};
 }
@@ -304,7 +304,7 @@ constexpr Mapping mapping_of(const Choice& choice, const SplitBound& split, cons
       compute_cycles(asked.layer, mapping.core, split.pe.k, choice.lanes, asked.config.macs_per_lane);
   mapping.core_memory_cycles = core_memory_cycles(asked, split.pe, mapping.core, mapping.reuse);
   mapping.pe_memory_cycles = pe_memory_cycles(asked, mapping.pe_memory);
-  mapping.noc_cycles = noc_cycles(mapping.noc, asked.config.pes_y);
+  mapping.noc_cycles = noc_cycles(mapping.noc, asked.config);
   mapping.steady_cycles = choice.cycles;
   return mapping;
 }
@@ -351,13 +351,14 @@ constexpr Mapping misfit_of(const Question& asked) {
                                              const WorkingMemory& memory, const Residency& residency,
                                              double dram_cycles) {
   const auto grid_splits = kGridSplits;  // a local copy: device code cannot address constants at namespace scope
-  const mapper_detail::Question asked{.layer = layer,
-                                      .config = config,
-                                      .memory = memory,
-                                      .residency = residency,
-                                      .dram_cycles = dram_cycles,
-                                      .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes),
-                                      .lane_tile_bytes = smallest_weight_tile_bytes(layer, 1.0, config.macs_per_lane)};
+  const mapper_detail::Question asked{
+      .layer = layer,
+      .config = config,
+      .memory = memory,
+      .residency = residency,
+      .dram_cycles = dram_cycles,
+      .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes),
+      .lane_tile_bytes = smallest_weight_tile_bytes(layer, 1.0, config.macs_per_lane, config.rules.whole_windows)};
   std::array<mapper_detail::SplitBound, kGridSplits.size()> splits;
   std::size_t count = 0, promising = 0;
 #if defined(__GNUC__) && !defined(__CUDACC__)
@@ -371,7 +372,7 @@ constexpr Mapping misfit_of(const Question& asked) {
     if (!mapper_detail::fits(smallest_tile(layer, bound.pe), memory)) continue;
     const NocLoad one_pass = noc_load(layer, bound.pe, CoreShare{}, TilePlan{}, residency);
     bound.noc_bytes = mapper_detail::noc_bytes(one_pass);
-    bound.noc_cycles = noc_cycles(one_pass, config.pes_y);
+    bound.noc_cycles = noc_cycles(one_pass, config);
     bound.cycles = mapper_detail::split_bound_cycles(asked, bound.pe, bound.noc_cycles);
     if (bound.cycles < splits[promising].cycles) promising = count;
     ++count;

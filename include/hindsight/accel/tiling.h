@@ -30,7 +30,7 @@ struct WorkingMemory {
   return {.input_tile_bytes = pe_working_bytes / 4.0,
           .output_tile_bytes = pe_working_bytes / 4.0,
           .partial_sum_bytes = pe_working_bytes / 2.0,
-          .weight_tile_bytes = config.core_memory_bytes * config.working_frac / 2.0,
+          .weight_tile_bytes = config.core_memory_bytes * config.core_working_frac / 2.0,
           .accumulators_per_core = config.activation_memory_entries / (2.0 * config.cores_per_pe)};
 }
 
@@ -54,9 +54,11 @@ struct SmallestTile {
   return {.input_bytes = layer.kernel_rows * pe.in_columns * pe.pixel_bytes, .output_bytes = pe.columns * pe.n};
 }
 
-/// Smallest weight tile of a core: one window of four channels for every active lane.
-[[nodiscard]] constexpr double smallest_weight_tile_bytes(const LayerShape& layer, double lanes, double macs_per_lane) {
-  const double window = layer.windowed ? layer.k / layer.in_channels : 1.0;
+/// Smallest weight tile of a core: one window of four channels for every active lane; in version 2 of the model one
+/// step of the lane, because a tile may end within a window.
+[[nodiscard]] constexpr double smallest_weight_tile_bytes(const LayerShape& layer, double lanes, double macs_per_lane,
+                                                          bool whole_windows = true) {
+  const double window = layer.windowed && whole_windows ? layer.k / layer.in_channels : 1.0;
   const double slice = layer.depthwise ? layer.k : std::min(layer.k, window * macs_per_lane);
   return slice * lanes;
 }

@@ -27,10 +27,10 @@ struct ResidentMemory {
 [[nodiscard]] constexpr ResidentMemory resident_memory(const AcceleratorConfig& config) {
   const double pe_bytes = config.pes() * config.pe_memory_bytes;
   const double core_bytes = config.pes() * config.cores_per_pe * config.core_memory_bytes;
-  return {.parameter_bytes = core_bytes * (1.0 - config.working_frac),
+  return {.parameter_bytes = core_bytes * (1.0 - config.core_working_frac),
           .activation_half_bytes = pe_bytes * (1.0 - config.working_frac) / 2.0,
           .input_chunk_bytes = pe_bytes * config.working_frac / 4.0,
-          .weight_chunk_bytes = core_bytes * config.working_frac / 2.0};
+          .weight_chunk_bytes = core_bytes * config.core_working_frac / 2.0};
 }
 
 /// Where one layer's operands live.
@@ -108,11 +108,11 @@ struct NocLoad {
 ///
 /// Equation: cycles = max(ingress / link, egress / link, (injected + outputs) / (link * pes_y)).
 /// Ignores: contention beyond these two limits, header flits.
-[[nodiscard]] constexpr double noc_cycles(const NocLoad& load, double pes_y) {
+[[nodiscard]] constexpr double noc_cycles(const NocLoad& load, const AcceleratorConfig& config) {
   const double bus_bytes = load.weight_bytes + load.input_bytes + load.output_bytes;
-  return pipelined_cycles(bandwidth_cycles(load.pe_ingress_bytes, kNocLinkBytesPerCycle),
-                          bandwidth_cycles(load.pe_egress_bytes, kNocLinkBytesPerCycle),
-                          bandwidth_cycles(bus_bytes, kNocLinkBytesPerCycle * pes_y));
+  return pipelined_cycles(bandwidth_cycles(load.pe_ingress_bytes, config.noc_link_bytes),
+                          bandwidth_cycles(load.pe_egress_bytes, config.noc_link_bytes),
+                          bandwidth_cycles(bus_bytes, config.noc_link_bytes * config.pes_y));
 }
 
 /// Bytes through a core's weight port, for all `count` GEMMs and the busiest core.

@@ -30,7 +30,7 @@ Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool c
     : layer_(layer),
       config_(largest),
       residency_({.weights_cached_frac = cached ? 1.0 : 0.0}),
-      lane_tile_bytes_(smallest_weight_tile_bytes(layer, 1.0, largest.macs_per_lane)) {
+      lane_tile_bytes_(smallest_weight_tile_bytes(layer, 1.0, largest.macs_per_lane, largest.rules.whole_windows)) {
   grid_.reserve(kGridSplits.size());
   for_each_split(layer, largest, [&](GridSplit split, const PeShare& pe) {
     const auto grid = static_cast<std::uint32_t>(grid_.size());
@@ -38,7 +38,7 @@ Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool c
     grid_.push_back({.bound = {.split = split,
                                .pe = pe,
                                .noc_bytes = mapper_detail::noc_bytes(at_once),
-                               .noc_cycles = noc_cycles(at_once, largest.pes_y)},
+                               .noc_cycles = noc_cycles(at_once, largest)},
                      .tile = smallest_tile(layer, pe)});
     for_each_core_split(pe, largest, [&](const CoreShare& core) {
       const NocLoad noc = noc_load(layer, pe, core, TilePlan{}, residency_);

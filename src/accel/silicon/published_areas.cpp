@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "accel/silicon/words.h"
 #include "hindsight/accel/silicon.h"
 #include "hindsight/core/config.h"
 #include "hindsight/core/files.h"
@@ -10,15 +11,6 @@
 
 namespace hindsight::accel {
 namespace {
-
-/// The place of the node's text among `words`; refuses others.
-template <std::size_t N>
-std::size_t one_of(const ConfigNode& node, const std::array<std::string, N>& words) {
-  const std::string text = node.as_string();
-  const auto found = std::find(words.begin(), words.end(), text);
-  if (found == words.end()) node.fail("unknown '" + printable(text) + "'." + did_you_mean(text, words));
-  return static_cast<std::size_t>(found - words.begin());
-}
 
 std::vector<NodeScale> nodes_of(const ConfigNode& root) {
   std::vector<NodeScale> nodes;
@@ -61,12 +53,11 @@ SiliconBlock parts_of(const ConfigNode& node, const std::string& area_key, const
 }
 
 SiliconBlock block_of(const ConfigNode& node, const std::vector<NodeScale>& nodes) {
-  static const std::array<std::string, 2> kRoles = {"fit", "held_out"};
   static const std::array<std::string, 3> kCounted = {"cells", "layout", "macro"};
   node.require_only_keys({"name", "family", "role", "node", "counted", "area_mm2", "macs", "engines", "memories"});
   SiliconBlock block = parts_of(node, "area_mm2", nodes);
   block.family = node.at("family").as_name();
-  block.fitted = one_of(node.at("role"), kRoles) == 0;
+  block.fitted = one_of(node.at("role"), kSiliconRoles) == 0;
   block.counted = static_cast<Counted>(one_of(node.at("counted"), kCounted));
   if (block.macs == 0 && block.engines == 0 && block.memories.empty()) {
     node.fail("has neither macs nor engines nor memories: nothing whose area could be told");

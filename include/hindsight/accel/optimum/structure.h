@@ -84,7 +84,7 @@ struct LayerDram {
   const double lanes = config.pes() * config.cores_per_pe * config.compute_lanes;
   const double output_bytes = layer.count * layer.m * layer.n;
   return std::max(lane_cycles(layer, config.macs_per_lane) / lanes,
-                  bandwidth_cycles(output_bytes, kNocLinkBytesPerCycle * config.pes_y));
+                  bandwidth_cycles(output_bytes, config.noc_link_bytes * config.pes_y));
 }
 
 /// Calls visit(split, pe) for every split of the grid that the mapper tries.
@@ -122,7 +122,7 @@ struct LeastCycles {
     });
     const NocLoad noc = noc_load(layer, pe, CoreShare{}, kOnce, {.weights_cached_frac = 1.0});
     least.compute = std::min(least.compute, compute);
-    least.on_chip = std::min(least.on_chip, std::max(compute, noc_cycles(noc, config.pes_y)));
+    least.on_chip = std::min(least.on_chip, std::max(compute, noc_cycles(noc, config)));
   });
   return least;
 }
@@ -139,7 +139,7 @@ struct LeastCycles {
   const double weight_bytes = core_weight_read_bytes(layer, core, pe.k, std::max(1.0, core.m));
   return pipelined_cycles(
       compute_cycles(layer, core, pe.k, lanes, largest.macs_per_lane),
-      bandwidth_cycles(weight_bytes, kCoreMemoryPortBytes), noc_cycles(noc, largest.pes_y),
+      bandwidth_cycles(weight_bytes, largest.core_memory_port_bytes), noc_cycles(noc, largest),
       bandwidth_cycles(load.read_bytes + load.write_bytes, pe_memory_bytes_per_cycle(largest.pe_memory_bytes)));
 }
 

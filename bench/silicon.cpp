@@ -1,0 +1,151 @@
+/// Published figures of whole chips beside the model's, quantity by quantity, in Markdown; then the constants of peak
+/// power as the fitted figures give them, and each family's mean: `silicon [FILE.yaml]`. The last table has the share
+/// of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2`.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/silicon_chips.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/random.h"
+#include "hindsight/core/table.h"
+#include "hindsight/core/text.h"
+#include "hindsight/workload/network.h"
+
+namespace {
+
+using hindsight::Align;
+using hindsight::Table;
+using namespace hindsight::accel;
+
+/// "tpu1_mlp0" of its file, or the name.
+std::string short_name(const std::string& workload) {
+  return workload.find('/') == std::string::npos ? workload : std::filesystem::path(workload).stem().string();
+}
+
+void print_figures(const std::vector<SiliconFigure>& figures) {
+  Table table;
+  table.add_column("chip", Align::left);
+  table.add_column("node", Align::left);
+  table.add_column("quantity", Align::left);
+  table.add_column("of", Align::left);
+  table.add_column("role", Align::left);
+  table.add_column("published", Align::right);
+  table.add_column("model", Align::right);
+  table.add_column("ratio", Align::right);
+  for (const SiliconFigure& figure : figures) {
+    const auto value = modelled(figure);
+    table.add_row({figure.design, figure.technology.substr(0, figure.technology.find('-')),
+                   std::string(to_string(figure.quantity)), short_name(figure.workload),
+                   figure.fitted ? "fitted" : "held out",
+                   fmt::format("{}{:.3g}", figure.at_most ? "at most " : "", figure.published),
+                   value ? fmt::format("{:.3g}", *value) : "cannot run",
+                   value ? fmt::format("{:.2f}", *value / figure.published) : ""});
+  }
+  fmt::print("{}\n", table.markdown());
+}
+
+/// Mean of the logarithms, per family and quantity; a family counts as one chip.
+void print_families(const std::vector<SiliconFigure>& figures) {
+  struct Mean {
+    double sum = 0, largest = 0;
+    int count = 0;
+    bool bound = false, fitted = false;
+  };
+  std::map<std::pair<SiliconQuantity, std::string>, Mean> means;
+  for (const SiliconFigure& figure : figures) {
+    const auto value = modelled(figure);
+    if (!value) continue;
+    Mean& mean = means[{figure.quantity, figure.family}];
+    const double log_ratio = std::log(*value / figure.published);
+    mean.sum += log_ratio;
+    if (std::abs(log_ratio) > std::abs(mean.largest)) mean.largest = log_ratio;
+    ++mean.count;
+    mean.bound = mean.bound || figure.at_most;
+    mean.fitted = mean.fitted || figure.fitted;
+  }
+  Table table;
+  table.add_column("quantity", Align::left);
+  table.add_column("chip", Align::left);
+  table.add_column("role", Align::left);
+  table.add_column("figures", Align::right);
+  table.add_column("mean ln(model / published)", Align::right);
+  table.add_column("largest", Align::right);
+  for (const auto& [key, mean] : means) {
+    table.add_row({std::string(to_string(key.first)), key.second, mean.fitted ? "fitted" : "held out",
+                   fmt::format("{}", mean.count),
+                   fmt::format("{:+.2f}{}", mean.sum / mean.count, mean.bound ? " (a bound)" : ""),
+                   fmt::format("{:+.2f}", mean.largest)});
+  }
+  fmt::print("{}\n", table.markdown());
+}
+
+void print_fit(const std::vector<SiliconFigure>& figures) {
+  const PeakPowerFit fit = fit_peak_power(figures);
+  Table table;
+  table.add_column("constant, at 16 nm", Align::left);
+  table.add_column("fitted to peak power", Align::right);
+  table.add_row({"peak_activity", fmt::format("{:.3g}", fit.peak_activity)});
+  table.add_row({"clock_pj_per_mm2", fmt::format("{:.3g}", fit.clock_pj_per_mm2)});
+  fmt::print("{}\n", table.markdown());
+}
+
+/// Reasons among uniform designs of at most `area_mm2`, on the nine applications: a design has all its reasons.
+void print_reasons(const std::string& space_name, const std::string& technology_name, double area_mm2) {
+  constexpr std::uint64_t kDesigns = 20000, kSeed = 14;
+  const auto space = hindsight::space::load_space(space_name);
+  const ConfigBinding binding(space);
+  const Technology technology = load_technology(technology_name);
+  const auto networks = hindsight::workload::load_networks("prime9");
+  const hindsight::RandomStream stream(kSeed, "reasons");
+  std::map<std::string, std::uint64_t> counts;
+  std::uint64_t small = 0, infeasible = 0, pairs = 0;
+  for (std::uint64_t i = 0; small < kDesigns; ++i) {
+    const ChipFacts chip = chip_facts(binding.bind(space, space.design(stream.below(i, *space.size()))), technology);
+    if (chip.area.total_mm2() > area_mm2) continue;
+    ++small;
+    for (const auto& network : networks) {
+      const Evaluation evaluation = evaluate(chip, network.gemms(), Depth::stop_at_hardware);
+      ++pairs;
+      infeasible += evaluation.feasible() ? 0 : 1;
+      for (const Violation& violation : evaluation.violations.view()) ++counts[std::string(code(violation.reason))];
+    }
+  }
+  Table table;
+  table.add_column("reason", Align::left);
+  table.add_column("share of designs x applications", Align::right);
+  const auto share = [&](std::uint64_t count) {
+    return fmt::format("{:.1f} %", 100.0 * static_cast<double>(count) / static_cast<double>(pairs));
+  };
+  for (const auto& [reason, count] : counts) table.add_row({reason, share(count)});
+  table.add_row({"any: infeasible", share(infeasible)});
+  fmt::print("{}\n", table.markdown());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (!arguments.empty() && arguments.front() == "--reasons") {
+      if (arguments.size() != 4) throw hindsight::Error(hindsight::ErrorKind::usage, "--reasons SPACE TECHNOLOGY MM2");
+      print_reasons(arguments[1], arguments[2], std::stod(arguments[3]));
+      return 0;
+    }
+    const std::vector<SiliconFigure> figures = load_silicon_figures(arguments.empty() ? "chips" : arguments.front());
+    print_figures(figures);
+    print_families(figures);
+    print_fit(figures);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "silicon: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,56 @@
+/// Published figures of whole chips, what the model says of them, and the fit of peak power.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/accel/config.h"
+#include "hindsight/accel/technology.h"
+
+namespace hindsight::accel {
+
+/// What a published figure is of.
+enum class SiliconQuantity {
+  cells_mm2,  ///< blocks without placement, DRAM PHY and interfaces
+  die_mm2,    ///< without white space for heat
+  peak_w,     ///< without DRAM
+  average_w,  ///< of a workload, without DRAM
+  idle_w,     ///< leakage, clocks
+  latency_s,  ///< of a workload
+};
+inline constexpr std::size_t kSiliconQuantityCount = 6;
+/// "cells_mm2", "die_mm2", ...
+[[nodiscard]] std::string_view to_string(SiliconQuantity quantity);
+
+struct SiliconFigure {
+  std::string design;      ///< a reference chip
+  std::string family;      ///< figures of one family count as one chip
+  std::string technology;  ///< of model version 2
+  SiliconQuantity quantity{};
+  std::string workload;  ///< name or file; "" where the quantity needs none
+  double published = 0;  ///< in the quantity's unit
+  bool at_most = false;  ///< the published figure is a bound
+  bool fitted = false;   ///< no: held out
+};
+
+/// Name from data/silicon or a path. Errors: Error{usage}, file:line:column.
+[[nodiscard]] std::vector<SiliconFigure> load_silicon_figures(const std::string& name_or_path = "chips");
+
+/// What the model says, in the quantity's unit; nothing when the chip cannot run the workload, whose hardware checks
+/// are not asked: chips that exist can be built. Errors: those of the files that the figure names.
+[[nodiscard]] std::optional<double> modelled(const SiliconFigure& figure);
+
+/// Constants of peak power, and how far off they leave each figure.
+struct PeakPowerFit {
+  double peak_activity = 0;     ///< Technology::peak_activity
+  double clock_pj_per_mm2 = 0;  ///< Technology::clock_pj_per_mm2
+};
+
+/// Minimises the sum over the fitted figures of peak power of ((model - published) / published)^2. Peak power is a
+/// straight line over both constants: P = activity A + clock B + leakage, with A, B and leakage of the chip's design,
+/// so the two normal equations are solved as they stand. Requires: at least two fitted figures of peak power, of one
+/// technology.
+[[nodiscard]] PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures);
+
+}  // namespace hindsight::accel

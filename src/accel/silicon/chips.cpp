@@ -1,0 +1,112 @@
+/// Published figures of whole chips against the model.
+#include <algorithm>
+#include <array>
+
+#include "accel/silicon/words.h"
+#include "hindsight/accel/energy.h"
+#include "hindsight/accel/network_cost.h"
+#include "hindsight/accel/silicon_chips.h"
+#include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/workload/network.h"
+
+namespace hindsight::accel {
+namespace {
+
+const std::array<std::string, kSiliconQuantityCount> kQuantities = {"cells_mm2", "die_mm2", "peak_w",
+                                                                    "average_w", "idle_w",  "latency_s"};
+
+bool needs_workload(SiliconQuantity quantity) {
+  return quantity == SiliconQuantity::average_w || quantity == SiliconQuantity::latency_s;
+}
+
+SiliconFigure figure_of(const ConfigNode& node) {
+  node.require_only_keys({"design", "family", "technology", "quantity", "workload", "published", "at_most", "role"});
+  SiliconFigure figure{.design = node.at("design").as_string(),
+                       .family = node.at("family").as_name(),
+                       .technology = node.at("technology").as_string(),
+                       .quantity = static_cast<SiliconQuantity>(one_of(node.at("quantity"), kQuantities)),
+                       .workload = {},
+                       .published = node.at("published").as_double(kPositive),
+                       .at_most = node.has("at_most") && node.at("at_most").as_bool(),
+                       .fitted = one_of(node.at("role"), kSiliconRoles) == 0};
+  if (needs_workload(figure.quantity) != node.has("workload")) {
+    node.fail(needs_workload(figure.quantity) ? "needs a workload: the quantity is that of one"
+                                              : "names a workload, but the quantity is the chip's alone");
+  }
+  if (node.has("workload")) figure.workload = node.at("workload").as_string();
+  return figure;
+}
+
+double cells_mm2(const AreaBreakdown& area) {
+  return area.total_mm2() - area.placement_mm2 - area.dram_phy_mm2 - area.interfaces_mm2 - area.cooling_mm2;
+}
+
+/// What a workload costs on a chip; nothing when the compiler finds no way.
+std::optional<Metrics> costs(const ChipFacts& chip, const std::string& name_or_path) {
+  const workload::Network network = workload::load_network(name_or_path);
+  const Evaluation evaluation = evaluate(chip, network.gemms(), Depth::all_checks);
+  return evaluation.metrics;
+}
+
+}  // namespace
+
+std::string_view to_string(SiliconQuantity quantity) { return kQuantities[static_cast<std::size_t>(quantity)]; }
+
+std::vector<SiliconFigure> load_silicon_figures(const std::string& name_or_path) {
+  const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "data/silicon", "figures of chips"));
+  root.require_only_keys({"figures"});
+  std::vector<SiliconFigure> figures;
+  for (const ConfigNode& node : root.at("figures").items()) figures.push_back(figure_of(node));
+  return figures;
+}
+
+std::optional<double> modelled(const SiliconFigure& figure) {
+  const ChipFacts chip =
+      unchecked_chip_facts(load_reference_chip(figure.design).config, load_technology(figure.technology));
+  switch (figure.quantity) {
+    case SiliconQuantity::cells_mm2:
+      return cells_mm2(chip.area);
+    case SiliconQuantity::die_mm2:
+      return chip.area.total_mm2() - chip.area.cooling_mm2;
+    case SiliconQuantity::peak_w:
+      return chip.die_peak_w;
+    case SiliconQuantity::idle_w:
+      return chip.leakage_w;
+    case SiliconQuantity::average_w:
+      if (const auto metrics = costs(chip, figure.workload)) {
+        return (metrics->energy_j - metrics->energy.dram_j) / metrics->latency_s;
+      }
+      return std::nullopt;
+    case SiliconQuantity::latency_s:
+      if (const auto metrics = costs(chip, figure.workload)) return metrics->latency_s;
+      return std::nullopt;
+  }
+  HINDSIGHT_EXPECT(false);
+  return std::nullopt;
+}
+
+PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures) {
+  double aa = 0, ab = 0, bb = 0, ay = 0, by = 0;
+  for (const SiliconFigure& figure : figures) {
+    if (!figure.fitted || figure.quantity != SiliconQuantity::peak_w) continue;
+    const AcceleratorConfig config = load_reference_chip(figure.design).config;
+    const auto watts = [&](double activity, double clock_pj_per_mm2) {
+      Technology technology = load_technology(figure.technology);
+      technology.peak_activity = activity;
+      technology.clock_pj_per_mm2 = clock_pj_per_mm2;
+      return unchecked_chip_facts(config, technology).die_peak_w;
+    };
+    const double usual = watts(1, 0);
+    const double a = (watts(2, 0) - usual) / figure.published;
+    const double b = (watts(1, 1) - usual) / figure.published;
+    const double y = 1.0 - (usual / figure.published - a);  // less leakage
+    aa += a * a, ab += a * b, bb += b * b, ay += a * y, by += b * y;
+  }
+  const double determinant = aa * bb - ab * ab;
+  HINDSIGHT_EXPECT(determinant > 0);
+  return {.peak_activity = (ay * bb - by * ab) / determinant, .clock_pj_per_mm2 = (by * aa - ay * ab) / determinant};
+}
+
+}  // namespace hindsight::accel

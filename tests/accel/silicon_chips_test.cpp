@@ -1,0 +1,232 @@
+/// Version 2 of the model against chips: figures, the fit of peak power, and what version 2 sees differently.
+#include "hindsight/accel/silicon_chips.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "edited_yaml.h"
+#include "hindsight/accel/energy.h"
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/network_cost.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/workload/network.h"
+#include "repository.h"
+#include "tolerances.h"
+
+namespace hindsight::accel {
+namespace {
+
+const Technology& silicon() {
+  static const Technology technology = load_technology("16nm-silicon");
+  return technology;
+}
+
+/// A chip of the edge space: 4 x 4 PEs of 4 cores with 16 lanes.
+AcceleratorConfig edge_chip() {
+  AcceleratorConfig config;
+  config.pes_x = config.pes_y = 4;
+  config.pe_memory_bytes = 524288;
+  config.cores_per_pe = 4;
+  config.core_memory_bytes = 32768;
+  config.compute_lanes = 16;
+  config.instruction_memory_entries = 8192;
+  config.parameter_memory_entries = 4096;
+  config.activation_memory_entries = 1024;
+  config.dram_bandwidth_gb_per_s = 10;
+  return config;
+}
+
+bool has(const ChipFacts& chip, Reason reason) {
+  const auto violations = chip.violations.view();
+  return std::any_of(violations.begin(), violations.end(), [&](const Violation& one) { return one.reason == reason; });
+}
+
+Metrics costs_of(const AcceleratorConfig& config, const workload::Network& network,
+                 const Technology& technology = silicon()) {
+  const Evaluation evaluation = evaluate(unchecked_chip_facts(config, technology), network.gemms(), Depth::all_checks);
+  EXPECT_TRUE(evaluation.feasible()) << network.name();
+  return evaluation.metrics.value_or(Metrics{});
+}
+
+/// Mean of ln(model / published) by quantity and family.
+std::map<std::pair<SiliconQuantity, std::string>, double> means() {
+  std::map<std::pair<SiliconQuantity, std::string>, std::pair<double, int>> sums;
+  for (const SiliconFigure& figure : load_silicon_figures()) {
+    const auto value = modelled(figure);
+    EXPECT_TRUE(value.has_value()) << figure.design << " " << figure.workload;
+    auto& [sum, count] = sums[{figure.quantity, figure.family}];
+    sum += std::log(value.value_or(NAN) / figure.published);
+    ++count;
+  }
+  std::map<std::pair<SiliconQuantity, std::string>, double> means;
+  for (const auto& [key, sum] : sums) means[key] = sum.first / sum.second;
+  return means;
+}
+
+TEST(SiliconChips, WhatTheModelReachesIsKept) {
+  const auto mean = means();
+  // Reached on 2026-11-23 (docs/silicon.md), with what is asked behind it.
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "nvdla"})), 0.10);  // 0.25
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "warboy"})), 0.10);   // 0.40
+  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v1"}), 0);                // a bound
+  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v4i"}), 0);               // a bound
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.10);  // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.35);   // 0.35
+  for (const SiliconFigure& figure : load_silicon_figures()) {
+    if (figure.quantity != SiliconQuantity::latency_s || figure.family != "nvdla") continue;
+    EXPECT_LE(std::abs(modelled(figure).value() / figure.published - 1), 0.12) << figure.design;  // 0.20
+  }
+}
+
+TEST(SiliconChips, ThePeakOfPlantedConstantsIsFound) {
+  std::vector<SiliconFigure> figures;
+  for (const char* design : {"nvdla_2048", "nvdla_256", "nvdla_32"}) {
+    Technology technology = load_technology("16nm-silicon");
+    technology.peak_activity = 1.7;
+    technology.clock_pj_per_mm2 = 55;
+    figures.push_back({.design = design,
+                       .family = "planted",
+                       .technology = "16nm-silicon",
+                       .quantity = SiliconQuantity::peak_w,
+                       .workload = "",
+                       .published = unchecked_chip_facts(load_reference_chip(design).config, technology).die_peak_w,
+                       .fitted = true});
+  }
+  figures.push_back(figures.front());  // not fitted: takes no part
+  figures.back().fitted = false;
+  figures.back().published *= 3;
+  const PeakPowerFit fit = fit_peak_power(figures);
+  EXPECT_NEAR(fit.peak_activity, 1.7, 1e-6);
+  EXPECT_NEAR(fit.clock_pj_per_mm2, 55, 1e-4);
+}
+
+/// What Google's paper says would have happened to TPU v1's applications.
+TEST(SiliconChips, TpuV1WhatIfs) {
+  AcceleratorConfig tpu = load_reference_chip("tpu_v1").config;
+  const Technology technology = load_technology("28nm-silicon");
+  double faster_memory = 1, faster_clock = 1;
+  for (const char* name : {"tpu1_mlp0", "tpu1_mlp1", "tpu1_lstm0", "tpu1_lstm1", "tpu1_cnn0"}) {
+    const auto network = workload::load_network(
+        (hindsight::test::repository() / "data/silicon/workloads" / (std::string(name) + ".yaml")).string());
+    const double latency_s = costs_of(tpu, network, technology).latency_s;
+    AcceleratorConfig other = tpu;
+    other.dram_bandwidth_gb_per_s *= 4;
+    faster_memory *= latency_s / costs_of(other, network, technology).latency_s;
+    other = tpu;
+    other.clock_mhz *= 4;
+    const double gain = latency_s / costs_of(other, network, technology).latency_s;
+    if (std::string(name) == "tpu1_cnn0") {
+      EXPECT_GT(gain, 1.5) << name;
+    } else {
+      EXPECT_LT(gain, 1.2) << name;
+    }
+    faster_clock *= gain;
+  }
+  EXPECT_GT(std::pow(faster_memory, 0.2), 2.0);  // "3 times in the mean"
+  EXPECT_LT(std::pow(faster_memory, 0.2), 4.0);
+}
+
+TEST(SiliconModel, DistanceCostsCyclesAndNeverTheClock) {
+  const workload::Network network = workload::load_network("t_rnn_enc");
+  AcceleratorConfig config = edge_chip();
+  const ChipFacts chip = chip_facts(config, silicon());
+  std::vector<LayerResult> layers(network.gemms().size());
+  (void)evaluate(unchecked_chip_facts(config, silicon()), network.gemms(), Depth::all_checks, layers);
+  // 2 cycles per hop: in and out over 4 + 4 hops; 39 instructions, and 16 cycles to tell the PEs.
+  EXPECT_EQ(grid_fill_cycles(chip.config), 32);
+  EXPECT_EQ(layers.front().overhead_cycles, 39 + 16);
+  config.pes_x = config.pes_y = 32;
+  config.pe_memory_bytes = 16777216;  // version 1 refuses it: too far apart for one cycle
+  EXPECT_FALSE(has(chip_facts(config, silicon()), Reason::noc_timing));
+}
+
+TEST(SiliconModel, AProgramLongerThanItsMemoryStreams) {
+  const workload::Network network = workload::load_network("resnet50");
+  AcceleratorConfig config = edge_chip();
+  const double stored = 39.0 * static_cast<double>(network.gemms().size());
+  config.instruction_memory_entries = stored;
+  const Metrics whole = costs_of(config, network);
+  EXPECT_EQ(whole.instructions, stored);
+  EXPECT_EQ(whole.program_bytes, 0);
+  config.instruction_memory_entries = stored - 100;
+  const Metrics streamed = costs_of(config, network);
+  EXPECT_EQ(streamed.program_bytes, 100 * kInstructionBytes);
+  const double cycles = 3200 / (10e9 * kDramEfficiency / 800e6);
+  EXPECT_NEAR(streamed.latency_cycles - whole.latency_cycles, cycles, 1e-6 * whole.latency_cycles);
+  EXPECT_NEAR(streamed.energy.dram_j - whole.energy.dram_j, 3200 * 64e-12, 1e-12);
+}
+
+TEST(SiliconModel, AHotChipGetsWhiteSpaceAndNoMemoryHelpsIt) {
+  AcceleratorConfig config = edge_chip();
+  config.compute_lanes = 32;
+  config.cores_per_pe = 16;
+  config.activation_memory_entries = 16384;
+  config.pe_memory_bytes = 262144;
+  const ChipFacts hot = chip_facts(config, silicon());
+  ASSERT_GT(hot.area.cooling_mm2, 0);
+  EXPECT_NEAR(hot.area.total_mm2(), hot.die_peak_w / 0.23, 1e-9);
+  config.parameter_memory_entries *= 8;  // pads the chip, as version 1's optima did
+  const ChipFacts padded = chip_facts(config, silicon());
+  EXPECT_GE(padded.area.total_mm2(), hot.area.total_mm2());
+  const auto cooling = [](const ChipFacts& chip) {
+    for (const Violation& violation : chip.violations.view()) {
+      if (violation.reason == Reason::cooling) return violation.value;
+    }
+    return 0.0;
+  };
+  ASSERT_GT(cooling(hot), 2.5);
+  EXPECT_GE(cooling(padded), cooling(hot));
+}
+
+TEST(SiliconModel, ClassesAndClocksHaveLimits) {
+  AcceleratorConfig config = edge_chip();
+  config.clock_mhz = 2000;
+  EXPECT_FALSE(has(chip_facts(config, silicon()), Reason::clock));
+  config.clock_mhz = 2001;
+  EXPECT_TRUE(has(chip_facts(config, silicon()), Reason::clock));
+  config.cooling = Cooling::card;
+  const ChipFacts card = chip_facts(config, silicon());
+  EXPECT_FALSE(has(card, Reason::cooling));
+  EXPECT_EQ(card.area.interfaces_mm2, 23);
+}
+
+TEST(SiliconModel, MoreOfAnythingIsNeverSlower) {
+  const std::vector<workload::Network> networks = workload::load_networks("mobilenet_v2,resnet50,t_rnn_enc,bert_base");
+  for (const workload::Network& network : networks) {
+    AcceleratorConfig config = edge_chip();
+    const double latency_s = costs_of(config, network).latency_s;
+    for (double AcceleratorConfig::*const field :
+         {&AcceleratorConfig::pe_memory_bytes, &AcceleratorConfig::core_memory_bytes,
+          &AcceleratorConfig::activation_memory_entries, &AcceleratorConfig::instruction_memory_entries,
+          &AcceleratorConfig::dram_bandwidth_gb_per_s, &AcceleratorConfig::clock_mhz}) {
+      AcceleratorConfig more = config;
+      more.*field *= 2;
+      EXPECT_LE(costs_of(more, network).latency_s, latency_s * (1 + hindsight::test::kRounding)) << network.name();
+    }
+  }
+}
+
+TEST(SiliconErrors, FilesAreRefusedWithTheirKey) {
+  using hindsight::test::EditedYaml;
+  using hindsight::test::expect_usage_error;
+  const std::string shipped = "data/technology/16nm-silicon.yaml";
+  const auto refused = [](const EditedYaml& file, std::initializer_list<std::string> words) {
+    expect_usage_error([&] { (void)load_technology(file.path()); }, words);
+  };
+  refused({shipped, "engine_mm2: ", "engine: "}, {"engine"});
+  refused({shipped, "cooling_class: passive", "cooling_class: pasive"}, {"pasive", "passive"});
+  refused({shipped, "  phone: {most_w: 3,", "  phone: {watts: 3,"}, {"watts", "most_w"});
+  refused({shipped, "model_version: 2", "model_version: 3"}, {"model_version", "3"});
+  refused({shipped, "model_version: 2", "model_version: 1"}, {"clock_pj_per_mm2"});  // a key of version 2
+  const EditedYaml figures("data/silicon/chips.yaml", "quantity: idle_w", "quantity: idle");
+  expect_usage_error([&] { (void)load_silicon_figures(figures.path()); }, {"idle", "idle_w"});
+}
+
+}  // namespace
+}  // namespace hindsight::accel
