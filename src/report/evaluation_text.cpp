@@ -62,7 +62,7 @@ std::string networks_text(const EvaluatedDesign& design, int columns) {
     const accel::Metrics& metrics = *result.evaluation.metrics;
     table.add_row({result.network->name(), "yes", si(metrics.latency_s, "s"), si(metrics.energy_j, "J"),
                    si(metrics.average_power_w, "W"), percent(metrics.utilisation_frac),
-                   fmt::format("{:.0f}", metrics.latency_cycles), binary_bytes(metrics.traffic.dram_bytes()),
+                   fmt::format("{:.0f}", metrics.latency_cycles), binary_bytes(metrics.traffic.dram_bytes() + metrics.program_bytes),
                    percent(metrics.weights_cached_frac), fmt::format("{:.0f}", metrics.instructions)});
   }
   return table.render(columns);
@@ -77,7 +77,9 @@ std::string shares_text(const std::string& title, const std::string& unit_column
   const auto row = [&](const std::string& name, double value) {
     table.add_row({name, fmt::format("{:.4g}", value), total > 0 ? percent(value / total) : "-"});
   };
-  for (const auto& [name, value] : values) row(label(name), value);
+  for (const auto& [name, value] : values) {
+    if (value != 0) row(label(name), value);  // a part that the chip does not have is no row
+  }
   table.add_rule();
   row("total", total);
   return table.render(columns);

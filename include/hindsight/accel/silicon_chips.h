@@ -28,7 +28,7 @@ struct SiliconFigure {
   std::string family;      ///< figures of one family count as one chip
   std::string technology;  ///< of model version 2
   SiliconQuantity quantity{};
-  std::string workload;  ///< name or file; "" where the quantity needs none
+  std::string workload;  ///< name or file, in the YAML from its folder; "" where the quantity needs none
   double published = 0;  ///< in the quantity's unit
   bool at_most = false;  ///< the published figure is a bound
   bool fitted = false;   ///< no: held out

@@ -1,6 +1,7 @@
 /// Published figures of whole chips against the model.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "accel/silicon/words.h"
 #include "hindsight/accel/energy.h"
@@ -21,7 +22,8 @@ bool needs_workload(SiliconQuantity quantity) {
   return quantity == SiliconQuantity::average_w || quantity == SiliconQuantity::latency_s;
 }
 
-SiliconFigure figure_of(const ConfigNode& node) {
+/// Files of workloads are named from `folder`.
+SiliconFigure figure_of(const ConfigNode& node, const std::filesystem::path& folder) {
   node.require_only_keys({"design", "family", "technology", "quantity", "workload", "published", "at_most", "role"});
   SiliconFigure figure{.design = node.at("design").as_string(),
                        .family = node.at("family").as_name(),
@@ -35,7 +37,10 @@ SiliconFigure figure_of(const ConfigNode& node) {
     node.fail(needs_workload(figure.quantity) ? "needs a workload: the quantity is that of one"
                                               : "names a workload, but the quantity is the chip's alone");
   }
-  if (node.has("workload")) figure.workload = node.at("workload").as_string();
+  if (node.has("workload")) {
+    const std::string text = node.at("workload").as_string();
+    figure.workload = text.find('/') == std::string::npos ? text : (folder / text).string();
+  }
   return figure;
 }
 
@@ -55,10 +60,11 @@ std::optional<Metrics> costs(const ChipFacts& chip, const std::string& name_or_p
 std::string_view to_string(SiliconQuantity quantity) { return kQuantities[static_cast<std::size_t>(quantity)]; }
 
 std::vector<SiliconFigure> load_silicon_figures(const std::string& name_or_path) {
-  const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "data/silicon", "figures of chips"));
+  const std::filesystem::path file = find_data_file(name_or_path, "data/silicon", "figures of chips");
+  const ConfigNode root = ConfigNode::load(file);
   root.require_only_keys({"figures"});
   std::vector<SiliconFigure> figures;
-  for (const ConfigNode& node : root.at("figures").items()) figures.push_back(figure_of(node));
+  for (const ConfigNode& node : root.at("figures").items()) figures.push_back(figure_of(node, file.parent_path()));
   return figures;
 }
 
