@@ -104,7 +104,7 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestExactInteger));
   verb->add_option("--networks-per-design", options->networks_per_design, "Evaluate each design on K of them [all]")
       ->check(between(1, kLargestExactInteger));
-  verb->add_option("--technology", options->technology, "Process node [22nm]; 16nm-silicon: model version 2");
+  verb->add_option("--technology", options->technology, "Process node [22nm]; 16nm-silicon[@CLASS]: model version 2");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_option("--shard", options->shard, "Evaluate every COUNT-th design, INDEX/COUNT [0/1]");
   verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")

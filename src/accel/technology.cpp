@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hindsight/accel/technology_fields.h"
@@ -115,7 +117,22 @@ TemplateRules template_rules(const Technology& technology) {
           .lone_pe_is_fed_by_dram = true};
 }
 
-Technology load_technology(const std::string& name_or_path) {
+namespace {
+
+/// Splits "NAME@CLASS"; a file whose path has an @ in a folder's name is none.
+std::pair<std::string, std::optional<Cooling>> split_class(const std::string& text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string::npos || text.find('/', at) != std::string::npos) return {text, std::nullopt};
+  const std::string name = text.substr(at + 1);
+  const auto cooling = parse_cooling(name);
+  if (!cooling) {
+    throw Error(ErrorKind::usage, fmt::format("technology '{}': cooling class '{}' is not known.{}", printable(text),
+                                              printable(name), did_you_mean(name, cooling_names())));
+  }
+  return {text.substr(0, at), cooling};
+}
+
+Technology read_technology(const std::string& name_or_path) {
   const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "data/technology", "technology"));
   Technology technology;
   const int version = static_cast<int>(root.get_int("model_version", kModelVersion, 1, kSiliconModelVersion));
@@ -127,6 +144,22 @@ Technology load_technology(const std::string& name_or_path) {
   technology.name = root.at("name").as_name();
   for_each_technology_field(technology, Reader(root, version));
   if (version != 1) technology.cooling_class = cooling_of(root.at("cooling_class"));
+  return technology;
+}
+
+}  // namespace
+
+Technology load_technology(const std::string& text) {
+  const auto [name_or_path, cooling] = split_class(text);
+  Technology technology = read_technology(name_or_path);
+  if (!cooling) return technology;
+  if (technology.is_version_1()) {
+    throw Error(ErrorKind::usage, fmt::format("technology '{}': {} is of version 1 of the model, which has no cooling "
+                                              "classes. Take {}-silicon@{}?",
+                                              printable(text), technology.name, technology.name, to_string(*cooling)));
+  }
+  technology.cooling_class = *cooling;
+  technology.name += "@" + std::string(to_string(*cooling));
   return technology;
 }
 

@@ -62,7 +62,8 @@ std::string networks_text(const EvaluatedDesign& design, int columns) {
     const accel::Metrics& metrics = *result.evaluation.metrics;
     table.add_row({result.network->name(), "yes", si(metrics.latency_s, "s"), si(metrics.energy_j, "J"),
                    si(metrics.average_power_w, "W"), percent(metrics.utilisation_frac),
-                   fmt::format("{:.0f}", metrics.latency_cycles), binary_bytes(metrics.traffic.dram_bytes() + metrics.program_bytes),
+                   fmt::format("{:.0f}", metrics.latency_cycles),
+                   binary_bytes(metrics.traffic.dram_bytes() + metrics.program_bytes),
                    percent(metrics.weights_cached_frac), fmt::format("{:.0f}", metrics.instructions)});
   }
   return table.render(columns);

@@ -196,6 +196,20 @@ TEST(SiliconModel, ClassesAndClocksHaveLimits) {
   EXPECT_EQ(card.area.interfaces_mm2, 23);
 }
 
+TEST(SiliconModel, AClassMayBeNamedWithTheTechnology) {
+  const Technology air = load_technology("16nm-silicon@air");
+  EXPECT_EQ(air.name, "16nm-silicon@air");
+  EXPECT_EQ(air.cooling_class, Cooling::air);
+  EXPECT_NE(evaluator_definition(air), evaluator_definition(silicon()));
+  EXPECT_EQ(evaluator_name(air), "hindsight-accel 2 16nm-silicon@air");
+  const auto refused = [](const char* name, std::initializer_list<std::string> words) {
+    hindsight::test::expect_usage_error([&] { (void)load_technology(name); }, words);
+  };
+  refused("16nm-silicon@ari", {"ari", "air"});
+  refused("22nm@air", {"22nm-silicon@air"});
+  refused("16nm-silicon@", {"16nm-silicon@"});
+}
+
 TEST(SiliconModel, MoreOfAnythingIsNeverSlower) {
   const std::vector<workload::Network> networks = workload::load_networks("mobilenet_v2,resnet50,t_rnn_enc,bert_base");
   for (const workload::Network& network : networks) {
