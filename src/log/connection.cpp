@@ -311,6 +311,11 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
 
 }  // namespace
 
+std::string reading_uri(const fs::path& file) {
+  const std::string_view options = read_access(file).options;
+  return uri_of(file, options.empty() ? "?mode=ro" : options);
+}
+
 std::string shown(const fs::path& file) {
   constexpr std::size_t kWidth = 150;  // [chosen] leaves room for the problem and its remedy
   return printable(file.string(), kWidth);
@@ -408,6 +413,9 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
            fmt::format("{}: damaged log ({} while {}). Restore it from a copy, or rescue rows with "
                        "`sqlite3 '{}' .recover`.",
                        name, error.what(), doing, name));
+      break;
+    case SQLITE_INTERRUPT:
+      fail(ErrorKind::interrupted, fmt::format("{}: interrupted while {}.", name, doing));
       break;
     case SQLITE_NOMEM:
       fail(ErrorKind::failure, fmt::format("{}: out of memory while {}. Use smaller batches.", name, doing));

@@ -1,0 +1,11 @@
+/// The verbs of `hindsight log` that have files of their own.
+#pragma once
+
+#include "verbs.h"
+
+namespace hindsight::app {
+
+void add_log_merge(CLI::App& group, Session& session);
+void add_log_hash(CLI::App& group, Session& session);
+
+}  // namespace hindsight::app

@@ -1,0 +1,265 @@
+/// Logs into one: a new log grows under another name, one that is there changes in one transaction.
+#include "hindsight/log/merge.h"
+
+#include <SQLiteCpp/Transaction.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/enum_names.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "log/impl.h"
+#include "log/interruptible.h"
+#include "log/merge_source.h"
+#include "log/schema.h"
+
+namespace hindsight::log {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr EnumNames<Contradictions, 2> kContradictions = {
+    {{Contradictions::refuse, "error"}, {Contradictions::keep_first, "first"}}};
+
+/// The schema version that brought `repeat`.
+constexpr int kFirstVersionWithRepeats = 3;
+
+/// A log under a name of its own until it is whole; goes away with what SQLite puts beside it.
+class DraftLog {
+ public:
+  explicit DraftLog(const fs::path& output) : path_(fmt::format("{}.{}.merging", output.string(), getpid())) {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  ~DraftLog() {
+    std::error_code ignored;
+    for (const char* ending : {"", "-wal", "-shm", "-journal"}) fs::remove(path_.string() + ending, ignored);
+  }
+  DraftLog(const DraftLog&) = delete;
+  DraftLog& operator=(const DraftLog&) = delete;
+
+  [[nodiscard]] const fs::path& path() const { return path_; }
+  /// Nobody else reads it and nothing of it survives a failure: its changes need no journal on the disk.
+  [[nodiscard]] Log open() const {
+    Log log = Log::open(path_, OpenMode::read_write_create);
+    log.impl().guarded("preparing it", [&] {
+      log.impl().database.exec("PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF");
+    });
+    return log;
+  }
+  /// Gives it the name of the output, which must not be there. Closed before.
+  void publish(const fs::path& output) const {
+    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+    const int reason = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    if (!synced) fail(output, reason);
+    if (::link(path_.c_str(), output.c_str()) == 0) return;
+    // A file system without hard links.
+    if (errno == EEXIST || ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, output.c_str(), RENAME_NOREPLACE) != 0) {
+      fail(output, errno);
+    }
+  }
+
+ private:
+  [[noreturn]] static void fail(const fs::path& output, int reason) {
+    throw Error(ErrorKind::failure, fmt::format("{}: cannot be created: {}. Check its folder and run this again.",
+                                                shown(output), std::strerror(reason)));
+  }
+  fs::path path_;
+};
+
+/// A log attached as `given` to the connection of another one.
+class Attached {
+ public:
+  Attached(Log& log, const Log& given) : log_(log) {
+    log_.impl().guarded("opening the log to merge", [&] {
+      SQLite::Statement attach(log_.impl().database, "ATTACH ? AS given");
+      attach.bind(1, reading_uri(given.path()));
+      attach.exec();
+    });
+  }
+  ~Attached() { log_.impl().database.tryExec("DETACH given"); }
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+
+ private:
+  Log& log_;
+};
+
+/// Maps take the place of SQLite's checks, row by row, that what a row refers to is there.
+class WithoutForeignKeys {
+ public:
+  explicit WithoutForeignKeys(Log& log) : log_(log) { log_.impl().database.exec("PRAGMA foreign_keys = OFF"); }
+  ~WithoutForeignKeys() { log_.impl().database.tryExec("PRAGMA foreign_keys = ON"); }
+  WithoutForeignKeys(const WithoutForeignKeys&) = delete;
+  WithoutForeignKeys& operator=(const WithoutForeignKeys&) = delete;
+
+ private:
+  Log& log_;
+};
+
+/// SQLite does not say which of both files failed: rows that the schema refuses and damaged pages are the input's.
+[[noreturn]] void throw_merging(const SQLite::Exception& error, Log& log, const fs::path& given,
+                                const fs::path& output) {
+  const int code = error.getErrorCode() & 0xff;
+  if (code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: damaged log: {}. `hindsight log verify` lists what is wrong; nothing was written.",
+                            shown(given), error.what()));
+  }
+  const bool of_input = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+  throw_translated(error, system_error_of(log.impl().database.getHandle(), errno), of_input ? given : output,
+                   "merging");
+}
+
+/// One log to bring along.
+struct Step {
+  fs::path file;
+  fs::path shown_as;  ///< in messages
+  fs::path output;    ///< the log that is written, in messages
+  Contradictions contradictions;
+};
+
+/// Brings it to `log` in one transaction, in which `at_end` is called with what was read.
+template <class AtEnd>
+void merge_into(Log& log, const Step& step, AtEnd&& at_end) {
+  const Log given = Log::open(step.file, OpenMode::read_only);
+  const bool repeats = identify(given.impl().database).schema_version >= kFirstVersionWithRepeats;
+  const WithoutForeignKeys without(log);
+  const Attached attached(log, given);
+  SQLite::Database& database = log.impl().database;
+  errno = 0;
+  try {
+    const Interruptible until_interrupted(database);
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    const SourceCounts counts = SourceMerge(database, step.shown_as, step.output, repeats, step.contradictions).merge();
+    at_end(counts);
+    transaction.commit();
+  } catch (const SQLite::Exception& error) {
+    throw_merging(error, log, step.shown_as, step.output);
+  }
+}
+
+std::string options_json(const std::vector<fs::path>& inputs, Contradictions contradictions) {
+  nlohmann::ordered_json json{{"inputs", nlohmann::ordered_json::array()},
+                              {"duplicates", std::string(name_in(kContradictions, contradictions))}};
+  for (const fs::path& input : inputs) json["inputs"].push_back(printable(input.string(), kWholeText));
+  return json.dump();
+}
+
+/// Merging in a row of steps, which ends with its run.
+class Merge {
+ public:
+  Merge(const std::vector<fs::path>& inputs, const fs::path& output, Contradictions contradictions,
+        const Provenance& provenance)
+      : inputs_(inputs), output_(output), contradictions_(contradictions), provenance_(provenance) {}
+
+  MergeResult run() {
+    for (const fs::path& input : inputs_) {
+      const Log log = Log::open(input, OpenMode::read_only);
+      result_.inputs.push_back({.file = input});
+    }
+    std::error_code ignored;
+    result_.created = !fs::exists(fs::symlink_status(output_, ignored));
+    if (result_.created) {
+      create();
+    } else {
+      extend();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// One input after the other; the last one's transaction is also that of the run, if it is to `end_here`.
+  void fill(Log& draft, bool end_here) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const bool last = i + 1 == inputs_.size();
+      merge_into(draft, step(inputs_[i], inputs_[i]), [&](const SourceCounts& read) {
+        result_.inputs[i].evaluations = read.evaluations;
+        result_.inputs[i].designs = read.all_designs;
+        count(read);
+        if (last && end_here) store_run(draft);
+      });
+    }
+  }
+
+  void create() {
+    const DraftLog draft(output_);
+    {
+      Log log = draft.open();
+      fill(log, true);
+    }
+    draft.publish(output_);
+  }
+
+  /// Several inputs become one first, so that the output changes in one transaction.
+  void extend() {
+    Log log = Log::open(output_, OpenMode::read_write_create);
+    if (inputs_.size() == 1) {
+      fill(log, true);
+      return;
+    }
+    const DraftLog draft(output_);
+    {
+      Log merged = draft.open();
+      fill(merged, false);
+    }
+    result_.inserted = result_.designs = 0;
+    merge_into(log, step(draft.path(), "the logs to merge"), [&](const SourceCounts& read) {
+      count(read);
+      store_run(log);
+    });
+  }
+
+  [[nodiscard]] Step step(const fs::path& file, const fs::path& shown_as) const {
+    return {.file = file, .shown_as = shown_as, .output = output_, .contradictions = contradictions_};
+  }
+
+  void count(const SourceCounts& read) {
+    result_.inserted += read.inserted;
+    result_.designs += read.designs;
+    result_.contradicting += read.contradicting;
+  }
+
+  void store_run(Log& log) {
+    std::uint64_t evaluations = 0;
+    for (const MergedLog& input : result_.inputs) evaluations += input.evaluations;
+    result_.already_present = evaluations - result_.inserted - result_.contradicting;
+    const std::int64_t id = log.begin_run(RunKind::merge, provenance_, options_json(inputs_, contradictions_));
+    SQLite::Statement counted(log.impl().database,
+                              "UPDATE runs SET evaluations_inserted = ?, evaluations_present = ?, rows_rejected = ? "
+                              "WHERE run_id = ?");
+    counted.bind(1, static_cast<std::int64_t>(result_.inserted));
+    counted.bind(2, static_cast<std::int64_t>(result_.already_present));
+    counted.bind(3, static_cast<std::int64_t>(result_.contradicting));
+    counted.bind(4, id);
+    counted.exec();
+    log.end_run(id, RunStatus::finished);
+  }
+
+  const std::vector<fs::path>& inputs_;
+  const fs::path& output_;
+  Contradictions contradictions_;
+  const Provenance& provenance_;
+  MergeResult result_;
+};
+
+}  // namespace
+
+Contradictions parse_contradictions(const std::string& name) {
+  return parse_enum("treatment of contradictions", name, kContradictions);
+}
+
+MergeResult merge_logs(const std::vector<fs::path>& inputs, const fs::path& output, Contradictions contradictions,
+                       const Provenance& provenance) {
+  HINDSIGHT_EXPECT(!inputs.empty());
+  return Merge(inputs, output, contradictions, provenance).run();
+}
+
+}  // namespace hindsight::log
