@@ -150,11 +150,13 @@ void add_log(CLI::App& app, Session& session) {
   stats_verb->add_option("--pareto", options->pareto, "Metrics a,b of a Pareto front per workload");
   stats_verb->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
 
-  CLI::App* verify_verb = add("verify", "Check integrity, references and identities", verify);
+  CLI::App* verify_verb = add("verify", "Check integrity, references, identities, values", verify);
   verify_verb->footer("Exit code 4 when the log is damaged.\nExample: hindsight log verify study.sqlite");
   add_import(*group, session);
   add_log_merge(*group, session);
   add_log_hash(*group, session);
+  add_log_export(*group, session);
+  add_log_query(*group, session);
 }
 
 }  // namespace hindsight::app

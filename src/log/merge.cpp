@@ -29,6 +29,9 @@ constexpr EnumNames<Contradictions, 2> kContradictions = {
 /// The schema version that brought `repeat`.
 constexpr int kFirstVersionWithRepeats = 3;
 
+/// Page cache of a log that grows, KiB. [chosen] holds the index over the designs of some million rows.
+constexpr int kDraftCacheKib = 262'144;
+
 /// A log under a name of its own until it is whole; goes away with what SQLite puts beside it.
 class DraftLog {
  public:
@@ -48,7 +51,9 @@ class DraftLog {
   [[nodiscard]] Log open() const {
     Log log = Log::open(path_, OpenMode::read_write_create);
     log.impl().guarded("preparing it", [&] {
-      log.impl().database.exec("PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF");
+      log.impl().database.exec(
+          fmt::format("PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA main.cache_size = -{}",
+                      kDraftCacheKib));
     });
     return log;
   }

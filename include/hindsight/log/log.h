@@ -164,8 +164,9 @@ class Log {
 
   [[nodiscard]] std::optional<std::string> checkpoint(const std::string& key) const;
 
-  /// Checks everything: SQLite's integrity and references, identities, and that reasons and metrics agree with
-  /// feasibility. Reads the whole file.
+  /// Checks everything: SQLite's integrity and references, identities, that reasons and metrics agree with
+  /// feasibility, that latencies are above 0, and that average_power_w is energy_j / latency_s as far as their digits
+  /// tell. Reads the whole file.
   [[nodiscard]] Verification verify() const;
 
   /// Sentences for the user about where the log lies, e.g. on a network file system. Usually empty.
