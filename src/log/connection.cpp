@@ -415,8 +415,7 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
                        name, error.what(), doing, name));
       break;
     case SQLITE_INTERRUPT:
-      fail(ErrorKind::interrupted, fmt::format("{}: interrupted while {}.", name, doing));
-      break;
+      throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while {}.", name, doing));
     case SQLITE_NOMEM:
       fail(ErrorKind::failure, fmt::format("{}: out of memory while {}. Use smaller batches.", name, doing));
       break;
