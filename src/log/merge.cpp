@@ -2,17 +2,16 @@
 #include "hindsight/log/merge.h"
 
 #include <SQLiteCpp/Transaction.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
-#include <cstring>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "log/draft_file.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
 #include "log/merge_source.h"
@@ -32,52 +31,17 @@ constexpr int kFirstVersionWithRepeats = 3;
 /// Page cache of a log that grows, KiB. [chosen] holds the index over the designs of some million rows.
 constexpr int kDraftCacheKib = 262'144;
 
-/// A log under a name of its own until it is whole; goes away with what SQLite puts beside it.
-class DraftLog {
- public:
-  explicit DraftLog(const fs::path& output) : path_(fmt::format("{}.{}.merging", output.string(), getpid())) {
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-  }
-  ~DraftLog() {
-    std::error_code ignored;
-    for (const char* ending : {"", "-wal", "-shm", "-journal"}) fs::remove(path_.string() + ending, ignored);
-  }
-  DraftLog(const DraftLog&) = delete;
-  DraftLog& operator=(const DraftLog&) = delete;
-
-  [[nodiscard]] const fs::path& path() const { return path_; }
-  /// Nobody else reads it and nothing of it survives a failure: its changes need no journal on the disk.
-  [[nodiscard]] Log open() const {
-    Log log = Log::open(path_, OpenMode::read_write_create);
-    log.impl().guarded("preparing it", [&] {
-      log.impl().database.exec(
-          fmt::format("PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA main.cache_size = -{}",
-                      kDraftCacheKib));
-    });
-    return log;
-  }
-  /// Gives it the name of the output, which must not be there. Closed before.
-  void publish(const fs::path& output) const {
-    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
-    const int reason = errno;
-    if (descriptor >= 0) ::close(descriptor);
-    if (!synced) fail(output, reason);
-    if (::link(path_.c_str(), output.c_str()) == 0) return;
-    // A file system without hard links.
-    if (errno == EEXIST || ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, output.c_str(), RENAME_NOREPLACE) != 0) {
-      fail(output, errno);
-    }
-  }
-
- private:
-  [[noreturn]] static void fail(const fs::path& output, int reason) {
-    throw Error(ErrorKind::failure, fmt::format("{}: cannot be created: {}. Check its folder and run this again.",
-                                                shown(output), std::strerror(reason)));
-  }
-  fs::path path_;
-};
+/// A log that grows under the name of a draft: nobody else reads it and nothing of it survives a failure, so that its
+/// changes need no journal on the disk.
+Log open_draft(const DraftFile& draft) {
+  Log log = Log::open(draft.path(), OpenMode::read_write_create);
+  log.impl().guarded("preparing it", [&] {
+    log.impl().database.exec(
+        fmt::format("PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA main.cache_size = -{}",
+                    kDraftCacheKib));
+  });
+  return log;
+}
 
 /// A log attached as `given` to the connection of another one.
 class Attached {
@@ -195,12 +159,12 @@ class Merge {
   }
 
   void create() {
-    const DraftLog draft(output_);
+    const DraftFile draft(output_);
     {
-      Log log = draft.open();
+      Log log = open_draft(draft);
       fill(log, true);
     }
-    draft.publish(output_);
+    draft.publish();
   }
 
   /// Several inputs become one first, so that the output changes in one transaction.
@@ -210,9 +174,9 @@ class Merge {
       fill(log, true);
       return;
     }
-    const DraftLog draft(output_);
+    const DraftFile draft(output_);
     {
-      Log merged = draft.open();
+      Log merged = open_draft(draft);
       fill(merged, false);
     }
     result_.inserted = result_.designs = 0;

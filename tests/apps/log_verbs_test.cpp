@@ -2,6 +2,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -214,9 +215,70 @@ TEST_F(LogVerbs, ExportedJsonLinesSayWhyDesignsFail) {
   EXPECT_THAT(csv.out, ContainsRegex(",0,[a-z_]+,[a-z_]+,[0-9.e+-]+,[0-9.e+-]+,"));
 }
 
+TEST_F(LogVerbs, ExportedStudiesHaveTheValuesOfTheLog) {
+  const std::string log = sweep("a.db"), out = file("study.db");
+  const Outcome exported = hindsight({"log", "export", log, "--format", "optuna", "--out", out, "--metric", "energy"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_THAT(exported.err, HasSubstr("240 trials of 2 studies written"));
+  SQLite::Database study(out);
+  const auto text = [&](const std::string& sql) { return study.execAndGet(sql).getString(); };
+  EXPECT_EQ(text("SELECT group_concat(study_name || ' ' || direction, ', ') FROM studies JOIN study_directions "
+                 "USING (study_id)"),
+            "m4 MINIMIZE, unet MINIMIZE");
+  const auto in_log = [&](const std::string& sql) { return SQLite::Database(log).execAndGet(sql).getString(); };
+  EXPECT_EQ(text("SELECT sum(value) FROM trial_values"), in_log("SELECT sum(energy_j) FROM evaluations"));
+  EXPECT_EQ(text("SELECT count(*) FROM trials WHERE state = 'FAIL'"),
+            in_log("SELECT count(*) FROM evaluations WHERE feasible = 0"));
+  // The levels that the choices are stand in the text id.
+  EXPECT_EQ(
+      text("SELECT count(*) FROM trial_params p JOIN trial_user_attributes a ON a.trial_id = p.trial_id AND a.key = "
+           "'design' WHERE instr(replace(a.value_json, '\"', ','), ',' || p.param_name || '=' || json_extract("
+           "p.distribution_json, '$.attributes.choices[' || CAST(p.param_value AS INTEGER) || ']') || ',') > 0"),
+      "2400");
+  EXPECT_EQ(
+      text("SELECT count(*) FROM trials t WHERE (state = 'FAIL') <> EXISTS (SELECT 1 FROM trial_user_attributes a "
+           "WHERE a.trial_id = t.trial_id AND key = 'reasons' AND value_json LIKE '%, limit %')"),
+      "0");
+  expect_one_line_error(hindsight({"log", "export", log, "--format", "optuna", "--out", out}), 1, "is there already");
+  expect_one_line_error(hindsight({"log", "export", log, "--format", "optuna"}), 2, "Name it: --out FILE");
+  expect_one_line_error(
+      hindsight({"log", "export", log, "--format", "optuna", "--out", file("b.db"), "--metric", "energi_j"}), 2,
+      "Did you mean 'energy_j'?");
+  EXPECT_EQ(files(), (std::set<std::string>{"a.db", "study.db"}));
+}
+
+TEST_F(LogVerbs, OptunaOpensAnExportedStudy) {
+  if (std::system("python3 -c 'import optuna' 2>/dev/null") != 0) {
+    GTEST_SKIP() << "python3-optuna is not installed: nothing shows that Optuna opens the file";
+  }
+  const std::string log = sweep("a.db"), out = file("study.db");
+  ASSERT_EQ(hindsight({"log", "export", log, "--format", "optuna", "--out", out}).exit_code, 0);
+  const std::string script = write("read.py", R"(import optuna, sys
+storage = "sqlite:///" + sys.argv[1]
+study = optuna.load_study(study_name="m4", storage=storage)
+states = [trial.state.name for trial in study.trials]
+print(len(optuna.get_all_study_summaries(storage)), states.count("COMPLETE"), states.count("FAIL"))
+print(repr(study.best_value), study.best_trial.user_attrs["design"])
+design = study.best_trial.user_attrs["design"]
+print(",".join(f"{name}={study.best_params[name]}" for name in [part.split("=")[0] for part in design.split(",")]))
+study.optimize(lambda trial: trial.suggest_categorical("pes_x", [2, 4, 8]), n_trials=1)
+print(len(study.trials))
+)");
+  ASSERT_EQ(std::system(("python3 " + script + " " + out + " > " + file("said") + " 2>/dev/null").c_str()), 0);
+  const auto said = split(read_file(file("said")), '\n');
+  const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+  const auto best = log::best_designs(opened, "m4", "latency_s", 1);
+  const auto stats = log::workload_stats(opened, {.workload = "m4"});
+  EXPECT_EQ(said.at(0), "2 " + std::to_string(stats.at(0).feasible) + " " + std::to_string(120 - stats.at(0).feasible));
+  EXPECT_EQ(said.at(1), shortest(best.at(0).values.at(0)) + " " + best.at(0).design_text_id);
+  EXPECT_EQ(said.at(2), best.at(0).design_text_id);
+  EXPECT_EQ(said.at(3), "121") << "and the study goes on";
+}
+
 TEST_F(LogVerbs, ExportSaysWhatItCannotDo) {
   const std::string log = sweep("a.db");
-  expect_one_line_error(hindsight({"log", "export", log, "--out", file("rows.xls")}), 2, "Add --format csv");
+  expect_one_line_error(hindsight({"log", "export", log, "--out", file("rows.xls")}), 2,
+                        "Add --format csv, jsonl or optuna");
   expect_one_line_error(hindsight({"log", "export", log, "--format", "cvs"}), 2, "Did you mean 'csv'?");
   expect_one_line_error(hindsight({"log", "export", log, "--workload", "unett"}), 2, "Did you mean 'unet'?");
   expect_one_line_error(hindsight({"log", "export", log, "--format", "csv", "--out", log}), 2, "is the file that");
