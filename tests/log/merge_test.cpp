@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <random>
+#include <thread>
 
 #include "../../src/log/schema.h"
 #include "hindsight/core/files.h"
@@ -49,6 +52,13 @@ class MergeTest : public LogTest {
   }
   static Content content_of(const fs::path& file) { return content(Log::open(file, OpenMode::read_only)); }
   static std::string hash_of(const fs::path& file) { return content_of(file).sha256; }
+  /// Of what merging `b` into `a` gives.
+  [[nodiscard]] std::string hash_of_merged(const fs::path& a, const fs::path& b) const {
+    merge({a, b}, path("both"));
+    std::string hash = hash_of(path("both"));
+    fs::remove(path("both"));
+    return hash;
+  }
   static void exec(const fs::path& file, const std::string& sql) {
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
     database.exec(sql);
@@ -306,6 +316,42 @@ TEST_F(MergeTest, AnInterruptLeavesNothingHalfWritten) {
   EXPECT_EQ(kind, ErrorKind::interrupted) << message;
   EXPECT_EQ(hash_of(out), before);
   EXPECT_EQ(merge({a}, out).inserted, 19'996U) << "and the log still takes rows";
+}
+
+TEST_F(MergeTest, AnInterruptAtAnyMomentGivesAllOrNothing) {
+  const fs::path a = make_batch("a", 0, 5'000), b = make_batch("b", 4'000, 3'000), out = path("out");
+  const fs::path before = make_batch("before", 6'990, 1'000);
+  const std::string nothing = hash_of(before);
+  fs::copy_file(before, out);
+  merge({a, b}, out);
+  const std::string all = hash_of(out);
+  int interrupted = 0;
+  for (int delay_ms = 0; delay_ms < 60; delay_ms += 4) {
+    fs::copy_file(before, out, fs::copy_options::overwrite_existing);
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+      set_interrupt_requested(true);
+    });
+    bool ended = true;
+    try {
+      merge({b}, out);
+      merge({a}, out);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::interrupted) << error.what();
+      ended = false;
+      ++interrupted;
+    }
+    later.join();
+    set_interrupt_requested(false);
+    const std::string now = hash_of(out);
+    if (ended) {
+      EXPECT_EQ(now, all);
+    } else {
+      EXPECT_THAT(now, ::testing::AnyOf(nothing, hash_of_merged(before, b))) << "after " << delay_ms << " ms";
+    }
+    expect_no_litter();
+  }
+  EXPECT_GT(interrupted, 0);
 }
 
 TEST_F(MergeTest, LogsOfSchemaVersion2AreTakenAsTheyAre) {
