@@ -54,6 +54,17 @@ std::vector<std::string> parameter_names(SQLite::Database& database, const char*
 
 }  // namespace
 
+void require_sound_references(SQLite::Database& database, const std::string& schema,
+                              const std::filesystem::path& file) {
+  SQLite::Statement broken(database, fmt::format("PRAGMA {}.foreign_key_check", schema));
+  if (broken.executeStep()) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: damaged log: a row of {} names a row of {} that does not exist. `hindsight log "
+                            "verify` lists what is wrong; restore it from a copy.",
+                            shown(file), broken.getColumn(0).getString(), broken.getColumn(2).getString()));
+  }
+}
+
 SourceMerge::SourceMerge(SQLite::Database& database, std::filesystem::path given, std::filesystem::path main,
                          bool given_repeats, Contradictions contradictions)
     : database_(database),
@@ -63,7 +74,7 @@ SourceMerge::SourceMerge(SQLite::Database& database, std::filesystem::path given
       contradictions_(contradictions) {}
 
 SourceCounts SourceMerge::merge() {
-  require_sound_references();
+  require_sound_references(database_, "given", given_);
   create_maps();
   merge_spaces();
   merge_workloads();
@@ -75,18 +86,6 @@ SourceCounts SourceMerge::merge() {
   merge_gpu_measurements();
   merge_checkpoints();
   return counts_;
-}
-
-/// Maps leave out rows that refer to nothing, and offsets would make them refer to something else.
-void SourceMerge::require_sound_references() {
-  SQLite::Statement broken(database_, "PRAGMA given.foreign_key_check");
-  if (broken.executeStep()) {
-    throw Error(
-        ErrorKind::incompatible,
-        fmt::format("{}: damaged log: a row of {} names a row of {} that does not exist. `hindsight log verify` "
-                    "lists what is wrong; restore it from a copy.",
-                    shown(given_), broken.getColumn(0).getString(), broken.getColumn(2).getString()));
-  }
 }
 
 void SourceMerge::create_maps() {

@@ -25,6 +25,10 @@ struct SourceCounts {
   std::uint64_t designs = 0;        ///< of those: new
 };
 
+/// Refuses a log with a row that refers to nothing: maps leave such rows out, and offsets would make them refer to
+/// something else. `schema`: its name on the connection. Error{incompatible} naming `file`.
+void require_sound_references(SQLite::Database& database, const std::string& schema, const std::filesystem::path& file);
+
 class SourceMerge {
  public:
   /// `database`: main is the log that is written, `given` the one that is read. `given_repeats`: the given log has the
@@ -36,7 +40,6 @@ class SourceMerge {
   SourceCounts merge();
 
  private:
-  void require_sound_references();
   void create_maps();
   void merge_spaces();
   void merge_parameters();

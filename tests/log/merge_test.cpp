@@ -293,10 +293,13 @@ TEST_F(MergeTest, BadInputsChangeNothing) {
     as_b(whole.substr(0, static_cast<std::size_t>(static_cast<double>(whole.size()) * share) / 4096 * 4096));
     expect_refused({b}, out, ErrorKind::incompatible, "b.db: damaged log");
     expect_refused({a, b}, path("new"), ErrorKind::incompatible, "b.db: damaged log");
+    expect_refused({b, a}, path("new"), ErrorKind::incompatible, "b.db: damaged log");
   }
   as_b(read_file(a));
   exec(b, "PRAGMA foreign_keys = OFF; DELETE FROM designs WHERE design_id = 3");
   expect_refused({a, b}, out, ErrorKind::incompatible,
+                 "b.db: damaged log: a row of evaluations names a row of designs");
+  expect_refused({b, a}, out, ErrorKind::incompatible,
                  "b.db: damaged log: a row of evaluations names a row of designs");
   fs::remove(b);
   const auto [kind, message] = error_of([&] { merge({a, b}, out); });
@@ -375,6 +378,8 @@ TEST_F(MergeTest, LogsOfSchemaVersion2AreTakenAsTheyAre) {
         "VALUES (1, 1, 1, 1, 1, 1e-6)");
   }
   const std::string before = read_file(old);
+  EXPECT_EQ(merge({old}, path("new")).inserted, 1U);
+  EXPECT_EQ(hash_of(path("new")), hash_of(old));
   EXPECT_EQ(merge({old}, out).inserted, 1U);
   EXPECT_EQ(read_file(old), before);
   const Log log = Log::open(out, OpenMode::read_only);
