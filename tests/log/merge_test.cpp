@@ -203,6 +203,15 @@ TEST_F(MergeTest, HistoryComesAlong) {
   EXPECT_EQ(recent_runs(log, 2).at(1).evaluations_inserted, 12U);
 }
 
+TEST_F(MergeTest, EveryTableOfTheSchemaIsThoughtOf) {
+  EXPECT_THAT(table_names(),
+              ::testing::UnorderedElementsAre("runs", "spaces", "space_parameters", "workloads", "workload_context",
+                                              "evaluators", "designs", "evaluations", "evaluation_metrics",
+                                              "evaluation_violations", "models", "proposals", "checkpoints",
+                                              "schema_migrations", "gpu_sessions", "gpu_gemms", "gpu_quantities"))
+      << "a new table: SourceMerge must bring its rows along, and log/content.h say whether they are content";
+}
+
 TEST_F(MergeTest, ContradictionsAreRefusedOrCounted) {
   const fs::path a = make("a", 0, [](const Ids& ids) {
     EvaluationRow measured = feasible_row(ids.workload, text_id(3), 1, 2);
