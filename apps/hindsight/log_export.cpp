@@ -90,7 +90,7 @@ int export_rows(const ExportOptions& options) {
   remark(fmt::format("{} written to {}, {} of them infeasible", counted(made.rows, "row"), printable(options.out, 400),
                      with_commas(made.infeasible)));
   if (!made.import_options.empty()) {
-    remark(fmt::format("back into a log: hindsight log import --csv {} --space SPACE {} --log NEW.sqlite",
+    remark(fmt::format("back into a log: hindsight log import --csv {} {} --log NEW.sqlite",
                        printable(options.out, 400), made.import_options));
   }
   return 0;
@@ -102,7 +102,7 @@ void add_log_export(CLI::App& group, Session& session) {
   const auto options = std::make_shared<ExportOptions>();
   CLI::App* verb = group.add_subcommand("export", "Rows for other tools: CSV, JSON lines, Optuna");
   verb->add_option("log,--log", options->log, "SQLite log")->required();
-  verb->add_option("--out", options->out, "FILE.csv, FILE.jsonl, .gz too; - for standard output [-]");
+  verb->add_option("--out", options->out, "FILE.csv, FILE.jsonl, .gz too [standard output]");
   verb->add_option("--format", options->format, "csv, jsonl or optuna [by the name of --out, else csv]");
   verb->add_option("--workload", options->workload, "Only this workload");
   verb->add_option("--space", options->space, "Only this design space");
@@ -111,8 +111,8 @@ void add_log_export(CLI::App& group, Session& session) {
   verb->add_option("--metric", options->metric, "Objective of an Optuna study [latency_s, or imported]");
   verb->footer(
       "Infeasible rows have their reasons, with value and limit. The CSV can be\n"
-      "imported again; the options for that are printed. An Optuna study opens in\n"
-      "Optuna and what shows its studies.\n"
+      "imported again; the options for that are printed. optuna.load_study opens\n"
+      "an Optuna study.\n"
       "Example: hindsight log export study.sqlite --out study.csv");
   verb->callback([options, &session] { session.action = [options] { return export_rows(*options); }; });
 }

@@ -13,6 +13,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/space/design_space.h"
 #include "hindsight/study/log_names.h"
 #include "report/json.h"
 
@@ -206,6 +207,20 @@ Json parameter_json(const std::string& text) {
   return text;
 }
 
+/// " --space NAME" where a space of that name and definition can be loaded; otherwise an import infers one.
+std::string space_option(const log::Log& log, const log::EvaluationFilter& filter) {
+  for (const log::SpaceSummary& space : log::spaces(log)) {
+    if (filter.space ? space.name != *filter.space : space.designs == 0) continue;
+    try {
+      const bool same = space::load_space(space.name).definition_hash() == space.definition_hash;
+      return same ? " --space " + space.name : "";
+    } catch (const Error&) {
+      return "";  // no space of that name ships, and no file has it
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 LogExport export_csv(const log::Log& log, const log::EvaluationFilter& filter) {
@@ -224,7 +239,9 @@ LogExport export_csv(const log::Log& log, const log::EvaluationFilter& filter) {
   const std::string own = study::own_objective(log);
   const bool has_own = std::find(found.metrics.begin(), found.metrics.end(), own) != found.metrics.end();
   LogExport result{.text = writer.header(), .rows = found.rows, .infeasible = found.infeasible};
-  if (!found.metrics.empty()) result.import_options = writer.import_options(has_own ? own : found.metrics.front());
+  if (!found.metrics.empty()) {
+    result.import_options = writer.import_options(has_own ? own : found.metrics.front()) + space_option(log, filter);
+  }
   for_each_surveyed(log, filter, found.last_evaluation_id,
                     [&](const log::EvaluationRecord& row) { result.text += writer.row(row); });
   return result;

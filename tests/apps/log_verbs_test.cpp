@@ -175,17 +175,46 @@ TEST_F(LogVerbs, ExportedRowsComeBackAsTheyWere) {
     ASSERT_NE(begin, std::string::npos);
     std::vector<std::string> arguments{"log", "import"};
     for (const std::string& word : split(trimmed(exported.err.substr(begin + marker.size())), ' ')) {
-      arguments.push_back(word == "SPACE" ? "tiny" : word == "NEW.sqlite" ? file(std::string(name) + ".db") : word);
+      arguments.push_back(word == "NEW.sqlite" ? file(std::string(name) + ".db") : word);
     }
     const Outcome imported = hindsight(arguments);
     ASSERT_EQ(imported.exit_code, 0) << imported.err;
     EXPECT_THAT(imported.out, HasSubstr("240 written"));
     EXPECT_EQ(rows_of(file(std::string(name) + ".db")), rows_of(log)) << name;
   }
+  EXPECT_THAT(hindsight({"log", "export", log, "--out", file("rows.csv")}).err, HasSubstr(" --space tiny "));
   const Outcome some = hindsight({"log", "export", log, "--workload", "m4"});
   EXPECT_EQ(some.exit_code, 0) << some.err;
   EXPECT_EQ(std::count(some.out.begin(), some.out.end(), '\n'), 121);
   EXPECT_THAT(some.out, AllOf(StartsWith("workload,evaluator,repeat,pes_x,"), Not(HasSubstr("unet"))));
+}
+
+TEST_F(LogVerbs, AnImportedTableComesBackToo) {
+  std::string csv = "Width,mode,cost_ms,util_BRAM,failed,repeat,why\n";
+  for (int width = 1; width <= 12; ++width) {
+    for (const char* mode : {"fast", "small"}) {
+      csv += std::to_string(width) + "," + mode + "," + (width > 10 ? "" : std::to_string(100.0 / width)) + "," +
+             std::to_string(width * 10) + (width > 10 ? ",1,1,out of memory\n" : ",0,2,\n");
+    }
+  }
+  const std::string log = file("a.db"), out = file("out.csv");
+  ASSERT_EQ(hindsight({"log", "import", "--csv", write("t.csv", csv), "--log", log, "--objective", "cost_ms",
+                       "--infeasible", "failed", "--reason", "why", "--constraint", "util_BRAM"})
+                .exit_code,
+            0);
+  const Outcome exported = hindsight({"log", "export", log, "--out", out});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_THAT(read_file(out), StartsWith("workload,evaluator,log_repeat,width,mode,repeat,feasible,reason,"));
+  EXPECT_THAT(exported.err, HasSubstr("--objective cost_ms --infeasible feasible=0 --reason reason --context workload "
+                                      "--constraint util_bram --ignore evaluator,log_repeat,"));
+  const std::size_t begin = exported.err.find("log import ");
+  std::vector<std::string> arguments;
+  for (const std::string& word : split(trimmed(exported.err.substr(begin)), ' ')) {
+    arguments.push_back(word == "NEW.sqlite" ? file("back.db") : word);
+  }
+  ASSERT_EQ(hindsight(arguments).exit_code, 0);
+  EXPECT_EQ(rows_of(file("back.db")), rows_of(log));
+  EXPECT_EQ(rows_of(log).size(), 24U);
 }
 
 TEST_F(LogVerbs, ExportedJsonLinesSayWhyDesignsFail) {
