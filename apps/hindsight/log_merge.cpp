@@ -54,7 +54,7 @@ void add_log_merge(CLI::App& group, Session& session) {
   CLI::App* verb = group.add_subcommand("merge", "Bring the content of logs into one");
   verb->add_option("logs", options->logs, "SQLite logs; they are only read")->required();
   verb->add_option("--out", options->out, "Log to create, or to extend")->required();
-  verb->add_option("--duplicates", options->duplicates, "Contradicting rows: error, or the first is kept [error]");
+  verb->add_option("--duplicates", options->duplicates, "Contradicting rows: error, or first is kept [error]");
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer(
       "The content does not depend on how many logs there are or on their order;\n"
