@@ -12,6 +12,7 @@
 #include "hindsight/report/import.h"
 #include "hindsight/report/log_summary.h"
 #include "hindsight/study/log_names.h"
+#include "log_verbs.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -129,7 +130,7 @@ void add_selection(CLI::App& verb, LogOptions& options) {
 
 void add_log(CLI::App& app, Session& session) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App* group = app.add_subcommand("log", "Show, summarise, verify and import logs");
+  CLI::App* group = app.add_subcommand("log", "Show, verify, merge, import and export logs");
   group->require_subcommand(1);
   group->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
   const auto add = [&](const char* name, const char* description, int (*body)(const LogOptions&)) {
@@ -149,9 +150,13 @@ void add_log(CLI::App& app, Session& session) {
   stats_verb->add_option("--pareto", options->pareto, "Metrics a,b of a Pareto front per workload");
   stats_verb->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
 
-  CLI::App* verify_verb = add("verify", "Check integrity, references and identities", verify);
+  CLI::App* verify_verb = add("verify", "Check integrity, references, identities, values", verify);
   verify_verb->footer("Exit code 4 when the log is damaged.\nExample: hindsight log verify study.sqlite");
   add_import(*group, session);
+  add_log_merge(*group, session);
+  add_log_hash(*group, session);
+  add_log_export(*group, session);
+  add_log_query(*group, session);
 }
 
 }  // namespace hindsight::app

@@ -311,6 +311,11 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
 
 }  // namespace
 
+std::string reading_uri(const fs::path& file) {
+  const std::string_view options = read_access(file).options;
+  return uri_of(file, options.empty() ? "?mode=ro" : options);
+}
+
 std::string shown(const fs::path& file) {
   constexpr std::size_t kWidth = 150;  // [chosen] leaves room for the problem and its remedy
   return printable(file.string(), kWidth);
@@ -409,6 +414,8 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
                        "`sqlite3 '{}' .recover`.",
                        name, error.what(), doing, name));
       break;
+    case SQLITE_INTERRUPT:
+      throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while {}.", name, doing));
     case SQLITE_NOMEM:
       fail(ErrorKind::failure, fmt::format("{}: out of memory while {}. Use smaller batches.", name, doing));
       break;

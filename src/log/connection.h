@@ -53,6 +53,10 @@ struct Connection {
 [[nodiscard]] Connection open_connection(const std::filesystem::path& file, OpenMode mode,
                                          std::chrono::milliseconds busy_timeout);
 
+/// URI by which another connection can ATTACH a log to read it. That log stays open (OpenMode::read_only) meanwhile:
+/// it was checked then, and its connection clears away what SQLite puts beside the file.
+[[nodiscard]] std::string reading_uri(const std::filesystem::path& file);
+
 /// Resets a cached statement when the scope ends, whatever ends it.
 class ResetAtEnd {
  public:

@@ -107,8 +107,8 @@ const std::filesystem::path& Log::path() const { return impl_->path; }
 const std::vector<std::string>& Log::warnings() const { return impl_->warnings; }
 
 const std::string& to_string(RunKind kind) {
-  static const std::array<std::string, 9> names = {"sweep",          "import", "train",   "propose", "measure",
-                                                   "measure import", "bench",  "optimum", "search"};
+  static const std::array<std::string, 10> names = {"sweep",          "import", "train",   "propose", "measure",
+                                                    "measure import", "bench",  "optimum", "search",  "merge"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

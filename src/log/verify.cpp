@@ -2,7 +2,13 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
 #include "hindsight/core/hash.h"
+#include "hindsight/core/text.h"
 #include "log/impl.h"
 
 namespace hindsight::log {
@@ -50,6 +56,43 @@ void check_feasibility(SQLite::Database& database, std::vector<std::string>& pro
   }
 }
 
+/// How far a decimal may be from the number that was rounded to it, as a share: half a unit of its last digit. A double
+/// that a computation gave has all its digits, one of a table those that the table has.
+double rounding_frac(double value) {
+  if (value == 0) return 0;
+  std::array<char, 32> text{};  // shortest digits that read back: d.ddde+xx
+  const auto written = std::to_chars(text.begin(), text.end(), std::abs(value), std::chars_format::scientific);
+  const auto* const exponent = std::find(text.begin(), written.ptr, 'e');
+  const auto characters = static_cast<double>(exponent - text.begin());
+  const double decimals = characters > 1 ? characters - 2 : 0;  // but for the first digit and the point
+  const double mantissa = std::abs(value) / std::pow(10.0, std::floor(std::log10(std::abs(value))));
+  return 0.5 * std::pow(10.0, -decimals) / mantissa;
+}
+
+/// Values that contradict each other or cannot be: latency above 0, average power = energy / latency.
+void check_values(SQLite::Database& database, std::vector<std::string>& problems) {
+  SQLite::Statement latencies(database, "SELECT evaluation_id, latency_s FROM evaluations WHERE latency_s <= 0");
+  while (problems.size() < kMaxProblems && latencies.executeStep()) {
+    problems.push_back(fmt::format("evaluation {}: latency_s is {}, and nothing takes no time",
+                                   latencies.getColumn(0).getInt64(), shortest(latencies.getColumn(1).getDouble())));
+  }
+  // [chosen] what a few roundings of a double leave; beyond it the digits decide.
+  constexpr double kComputedFrac = 1e-9;
+  SQLite::Statement powers(
+      database, fmt::format("SELECT evaluation_id, energy_j, latency_s, average_power_w FROM evaluations WHERE "
+                            "latency_s > 0 AND abs(average_power_w - energy_j / latency_s) > {} * abs(average_power_w)",
+                            kComputedFrac));
+  while (problems.size() < kMaxProblems && powers.executeStep()) {
+    const double energy_j = powers.getColumn(1).getDouble(), latency_s = powers.getColumn(2).getDouble();
+    const double power_w = powers.getColumn(3).getDouble(), expected_w = energy_j / latency_s;
+    const double rounded_frac =
+        kComputedFrac + rounding_frac(energy_j) + rounding_frac(latency_s) + rounding_frac(power_w);
+    if (std::abs(power_w - expected_w) <= rounded_frac * std::max(std::abs(power_w), std::abs(expected_w))) continue;
+    problems.push_back(fmt::format("evaluation {}: average_power_w is {}, but energy_j / latency_s is {}",
+                                   powers.getColumn(0).getInt64(), shortest(power_w), shortest(expected_w)));
+  }
+}
+
 }  // namespace
 
 Verification Log::verify() const {
@@ -61,6 +104,7 @@ Verification Log::verify() const {
         check_references(impl_->database, verification.problems);
         check_designs(impl_->database, verification.problems);
         check_feasibility(impl_->database, verification.problems);
+        check_values(impl_->database, verification.problems);
       }
     } catch (const SQLite::Exception& error) {
       const int code = error.getErrorCode() & 0xff;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "../../src/log/schema.h"
+#include "hindsight/log/merge.h"
 #include "log/log_fixture.h"
 #include "tolerances.h"
 
@@ -126,6 +127,28 @@ TEST_F(GpuMeasurementsTest, LogOfVersionOneGainsTheTables) {
   EXPECT_EQ(log.checkpoint("kept"), "{}");
   const std::int64_t run = log.begin_run(RunKind::measure, provenance(), "{}");
   EXPECT_EQ(append_measurements(log, run, records()).inserted, 5U);
+}
+
+TEST_F(GpuMeasurementsTest, AreMergedOnce) {
+  measure::SessionRecords other = records();
+  other.session.gpu_uuid = "GPU-2";
+  const std::filesystem::path second = folder_ / "second.db";
+  for (const auto& [file, rows] : {std::pair{file_, records()}, std::pair{second, other}}) {
+    Log log = Log::open(file, OpenMode::read_write_create);
+    const std::int64_t run = log.begin_run(RunKind::measure, provenance(), "{}");
+    append_measurements(log, run, rows);
+    if (file == second) append_measurements(log, run, records());
+  }
+  for (int turn = 0; turn < 2; ++turn) merge_logs({second}, file_, Contradictions::refuse, provenance());
+  const Log log = Log::open(file_, OpenMode::read_only);
+  EXPECT_TRUE(log.verify().sound());
+  const auto stored = gpu_measurements(log);
+  ASSERT_EQ(stored.size(), 2U);
+  EXPECT_EQ(stored[1].session.gpu_uuid, "GPU-2");
+  for (const measure::SessionRecords& session : stored) {
+    EXPECT_EQ(session.gemms.size(), 2U);
+    EXPECT_EQ(session.quantities.size(), 3U);
+  }
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ enum class OpenMode {
 };
 
 /// Which command writes. The names (to_string) are the words in the log.
-enum class RunKind { sweep, import, train, propose, measure, measure_import, bench, optimum, search };
+enum class RunKind { sweep, import, train, propose, measure, measure_import, bench, optimum, search, merge };
 [[nodiscard]] const std::string& to_string(RunKind kind);
 
 /// How a run ended. A run that was killed stays `running`.
@@ -164,8 +164,9 @@ class Log {
 
   [[nodiscard]] std::optional<std::string> checkpoint(const std::string& key) const;
 
-  /// Checks everything: SQLite's integrity and references, identities, and that reasons and metrics agree with
-  /// feasibility. Reads the whole file.
+  /// Checks everything: SQLite's integrity and references, identities, that reasons and metrics agree with
+  /// feasibility, that latencies are above 0, and that average_power_w is energy_j / latency_s as far as their digits
+  /// tell. Reads the whole file.
   [[nodiscard]] Verification verify() const;
 
   /// Sentences for the user about where the log lies, e.g. on a network file system. Usually empty.

@@ -1,0 +1,120 @@
+/// hindsight log export: rows for other tools.
+#include "hindsight/report/log_export.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "file_roles.h"
+#include "hindsight/core/enum_names.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/dataset/gzip.h"
+#include "hindsight/dataset/optuna_export.h"
+#include "hindsight/study/log_names.h"
+#include "log_verbs.h"
+#include "output.h"
+
+namespace hindsight::app {
+namespace {
+
+struct ExportOptions {
+  std::string log, out, format;
+  std::string workload, space, evaluator;
+  std::int64_t run_id = 0;
+  std::string metric;  ///< of an Optuna study; empty: the log's own
+};
+
+enum class Format { csv, json_lines, optuna };
+constexpr EnumNames<Format, 3> kFormats = {
+    {{Format::csv, "csv"}, {Format::json_lines, "jsonl"}, {Format::optuna, "optuna"}}};
+
+/// The file's name without ".gz", and whether it had one.
+std::pair<std::string, bool> without_gz(const std::string& file) {
+  if (file.ends_with(".gz")) return {file.substr(0, file.size() - 3), true};
+  return {file, false};
+}
+
+Format format_of(const ExportOptions& options) {
+  if (!options.format.empty()) return parse_enum("format", options.format, kFormats);
+  if (is_standard_output(options.out)) return Format::csv;
+  const std::string name = without_gz(options.out).first;
+  if (name.ends_with(".csv")) return Format::csv;
+  if (name.ends_with(".jsonl") || name.ends_with(".ndjson")) return Format::json_lines;
+  throw Error(ErrorKind::usage,
+              fmt::format("--out {}: its name says neither .csv nor .jsonl. Add --format csv, jsonl or optuna.",
+                          printable(options.out, 200)));
+}
+
+log::EvaluationFilter filter_of(const ExportOptions& options) {
+  log::EvaluationFilter filter;
+  if (!options.workload.empty()) filter.workload = options.workload;
+  if (!options.space.empty()) filter.space = options.space;
+  if (!options.evaluator.empty()) filter.evaluator = options.evaluator;
+  if (options.run_id > 0) filter.run_id = options.run_id;
+  return filter;
+}
+
+int export_study(const ExportOptions& options, const log::Log& log) {
+  if (is_standard_output(options.out)) {
+    throw Error(ErrorKind::usage, "--format optuna writes an SQLite file. Name it: --out FILE");
+  }
+  const std::string metric =
+      options.metric.empty() ? study::own_objective(log) : study::known_name(options.metric, log::metric_names(log));
+  const dataset::OptunaExport made = dataset::export_optuna(log, filter_of(options), metric, options.out);
+  remark(fmt::format(
+      "{} of {} written to {}, {} of them failed: optuna.load_study(study_name=..., "
+      "storage=\"sqlite:///{}\")",
+      counted(made.trials, "trial"), made.studies == 1 ? "1 study" : fmt::format("{} studies", made.studies),
+      printable(options.out, 400), with_commas(made.failed), printable(options.out, 400)));
+  return 0;
+}
+
+int export_rows(const ExportOptions& options) {
+  const Format format = format_of(options);
+  if (format != Format::optuna && !options.metric.empty()) {
+    throw Error(ErrorKind::usage, "--metric is the objective of --format optuna; other formats have all metrics.");
+  }
+  FileRoles().reads_log("log", options.log).writes("--out", options.out).require_usable();
+  install_interrupt_handlers();
+  const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
+  for (const std::string& warning : log.warnings()) remark(warning);
+  if (format == Format::optuna) return export_study(options, log);
+  const log::EvaluationFilter filter = filter_of(options);
+  const report::LogExport made =
+      format == Format::csv ? report::export_csv(log, filter) : report::export_json_lines(log, filter);
+  const bool packed = !is_standard_output(options.out) && without_gz(options.out).second;
+  print_or_write(options.out, packed ? dataset::gzipped(made.text) : made.text);
+  if (is_standard_output(options.out)) return 0;
+  remark(fmt::format("{} written to {}, {} of them infeasible", counted(made.rows, "row"), printable(options.out, 400),
+                     with_commas(made.infeasible)));
+  if (!made.import_options.empty()) {
+    remark(fmt::format("back into a log: hindsight log import --csv {} {} --log NEW.sqlite",
+                       printable(options.out, 400), made.import_options));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_log_export(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<ExportOptions>();
+  CLI::App* verb = group.add_subcommand("export", "Rows for other tools: CSV, JSON lines, Optuna");
+  verb->add_option("log,--log", options->log, "SQLite log")->required();
+  verb->add_option("--out", options->out, "FILE.csv, FILE.jsonl, .gz too [standard output]");
+  verb->add_option("--format", options->format, "csv, jsonl or optuna [by the name of --out, else csv]");
+  verb->add_option("--workload", options->workload, "Only this workload");
+  verb->add_option("--space", options->space, "Only this design space");
+  verb->add_option("--evaluator", options->evaluator, "Only this evaluator");
+  verb->add_option("--run", options->run_id, "Only rows of this run")->check(between(1, INT64_MAX));
+  verb->add_option("--metric", options->metric, "Objective of an Optuna study [latency_s, or imported]");
+  verb->footer(
+      "Infeasible rows have their reasons, with value and limit. The CSV can be\n"
+      "imported again; the options for that are printed. optuna.load_study opens\n"
+      "an Optuna study.\n"
+      "Example: hindsight log export study.sqlite --out study.csv");
+  verb->callback([options, &session] { session.action = [options] { return export_rows(*options); }; });
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,13 @@
+/// The verbs of `hindsight log` that have files of their own.
+#pragma once
+
+#include "verbs.h"
+
+namespace hindsight::app {
+
+void add_log_merge(CLI::App& group, Session& session);
+void add_log_hash(CLI::App& group, Session& session);
+void add_log_export(CLI::App& group, Session& session);
+void add_log_query(CLI::App& group, Session& session);
+
+}  // namespace hindsight::app

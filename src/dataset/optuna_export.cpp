@@ -1,0 +1,152 @@
+/// Evaluations to trials.
+#include "hindsight/dataset/optuna_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+
+#include "dataset/stored_space.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/metric_direction.h"
+#include "hindsight/log/optuna_file.h"
+
+namespace hindsight::dataset {
+namespace {
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+std::string number_text(double value) { return std::isnan(value) ? "not known" : shortest(value); }
+
+/// Parameters of a space as Optuna has them, and which choice a value is.
+class Choices {
+ public:
+  explicit Choices(const space::DesignSpace& space) {
+    for (const space::Parameter& parameter : space.parameters()) {
+      log::OptunaParameter choices{.name = parameter.name, .choices_json = {}};
+      std::unordered_map<std::string, std::size_t>& index = index_.emplace_back();
+      for (const std::string& label : parameter.labels) {
+        index.emplace(label, choices.choices_json.size());
+        choices.choices_json.push_back(parameter.kind == space::ParameterKind::ordinal ? label : quoted(label));
+      }
+      parameters_.push_back(std::move(choices));
+    }
+  }
+  [[nodiscard]] const std::vector<log::OptunaParameter>& parameters() const { return parameters_; }
+  /// Of 'a=1,b=2'. Error{incompatible} for a value that the space does not have.
+  [[nodiscard]] std::vector<std::size_t> of(const std::string& text_id, const std::filesystem::path& file) const {
+    std::vector<std::size_t> choices;
+    const std::vector<std::string> pieces = split(text_id, ',');
+    for (std::size_t i = 0; i < parameters_.size() && i < pieces.size(); ++i) {
+      const auto found = index_[i].find(pieces[i].substr(std::min(pieces[i].find('=') + 1, pieces[i].size())));
+      if (found != index_[i].end()) choices.push_back(found->second);
+    }
+    if (choices.size() == parameters_.size() && pieces.size() == parameters_.size()) return choices;
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: damaged log: {} is no design of its space. Run `hindsight log verify`.",
+                            printable(file.string(), 200), printable(text_id)));
+  }
+
+ private:
+  std::vector<log::OptunaParameter> parameters_;
+  std::vector<std::unordered_map<std::string, std::size_t>> index_;
+};
+
+std::optional<double> metric_of(const log::EvaluationRecord& row, const std::string& metric) {
+  const std::vector<std::string>& standard = log::standard_metrics();
+  for (std::size_t i = 0; i < standard.size(); ++i) {
+    if (standard[i] == metric && !std::isnan(row.standard[i])) return row.standard[i];
+  }
+  for (const auto& [name, value] : row.other_metrics) {
+    if (name == metric) return value;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> attributes_of(const log::EvaluationRecord& row) {
+  std::vector<std::pair<std::string, std::string>> attributes{{"design", quoted(row.design_text_id)}};
+  if (row.repeat > 0) attributes.emplace_back("repeat", std::to_string(row.repeat));
+  for (std::size_t i = 0; i < row.standard.size(); ++i) {
+    if (!std::isnan(row.standard[i])) attributes.emplace_back(log::standard_metrics()[i], shortest(row.standard[i]));
+  }
+  for (const auto& [name, value] : row.other_metrics) attributes.emplace_back("metric " + name, shortest(value));
+  std::vector<std::string> reasons;
+  for (const log::ViolationRow& reason : row.violations) {
+    reasons.push_back(reason.quantity.empty() && std::isnan(reason.value)
+                          ? reason.code
+                          : fmt::format("{}: {} {}, limit {}", reason.code, reason.quantity, number_text(reason.value),
+                                        number_text(reason.limit)));
+  }
+  if (!reasons.empty()) attributes.emplace_back("reasons", quoted(join(reasons, "; ")));
+  return attributes;
+}
+
+/// Names and times behind the numbers of a log.
+struct Behind {
+  explicit Behind(const log::Log& log) {
+    for (const log::WorkloadRecord& workload : log::workloads(log)) workloads[workload.workload_id] = workload.name;
+    const log::Summary summary = log::summary(log);
+    for (const log::EvaluatorSummary& one : summary.evaluators) evaluators[one.evaluator_id] = one.name;
+    for (const log::RunInfo& run : log::recent_runs(log, summary.rows("runs"))) times[run.run_id] = run.started_at;
+  }
+  [[nodiscard]] std::string study(const log::EvaluationRecord& row) const {
+    const std::string& workload = workloads.at(row.workload_id);
+    if (evaluators.size() < 2) return workload;
+    return fmt::format("{}, {} ({})", workload, evaluators.at(row.evaluator_id), row.evaluator_id);
+  }
+  std::map<std::int64_t, std::string> workloads, evaluators, times;
+};
+
+}  // namespace
+
+OptunaExport export_optuna(const log::Log& log, const log::EvaluationFilter& filter, const std::string& metric,
+                           const std::filesystem::path& file) {
+  const space::DesignSpace space = stored_space(log, filter.space);
+  log::EvaluationFilter selected = filter;
+  selected.space = space.name();
+  const std::vector<std::string> known = log::metric_names(log);
+  if (std::find(known.begin(), known.end(), metric) == known.end()) {
+    throw Error(ErrorKind::usage, fmt::format("{}: has no metric '{}'.{}", printable(log.path().string(), 200),
+                                              printable(metric), did_you_mean(metric, known)));
+  }
+  const Choices choices(space);
+  const Behind behind(log);
+  log::OptunaFile out(file);
+  OptunaExport result;
+  std::map<std::string, std::int64_t> studies;
+  log::for_each_evaluation(log, selected, log::Detail::all, [&](const log::EvaluationRecord& row) {
+    const std::string name = behind.study(row);
+    if (!studies.contains(name)) studies[name] = out.add_study(name, log::direction_of(metric));
+    log::OptunaTrial trial{.choices = choices.of(row.design_text_id, log.path()),
+                           .value = row.feasible ? metric_of(row, metric) : std::nullopt,
+                           .started_at = behind.times.at(row.run_id),
+                           .attributes_json = attributes_of(row)};
+    out.add_trial(studies[name], choices.parameters(), trial);
+    ++result.trials;
+    result.failed += trial.value ? 0 : 1;
+    return !interrupt_requested();
+  });
+  const std::string shown = printable(log.path().string(), 200);
+  if (interrupt_requested()) {
+    throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while exporting; nothing was written.", shown));
+  }
+  if (result.failed == result.trials) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: no selected row is feasible and has {} (a study needs values). `hindsight log stats` "
+                            "says what it holds; --metric names another.",
+                            shown, printable(metric)));
+  }
+  result.studies = studies.size();
+  out.publish();
+  return result;
+}
+
+}  // namespace hindsight::dataset

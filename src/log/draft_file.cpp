@@ -1,0 +1,51 @@
+/// Drafts of databases: named at the end, or gone.
+#include "log/draft_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "hindsight/core/error.h"
+#include "log/connection.h"
+
+namespace hindsight::log {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& output, int reason) {
+  throw Error(ErrorKind::failure, fmt::format("{}: cannot be created: {}. Check its folder and run this again.",
+                                              shown(output), std::strerror(reason)));
+}
+
+}  // namespace
+
+DraftFile::DraftFile(const fs::path& output)
+    : output_(output), path_(fmt::format("{}.{}.new", output.string(), getpid())) {
+  std::error_code ignored;
+  fs::remove(path_, ignored);
+}
+
+DraftFile::~DraftFile() {
+  std::error_code ignored;
+  for (const char* ending : {"", "-wal", "-shm", "-journal"}) fs::remove(path_.string() + ending, ignored);
+}
+
+void DraftFile::publish() const {
+  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int reason = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!synced) fail(output_, reason);
+  if (::link(path_.c_str(), output_.c_str()) == 0) return;
+  // A file system without hard links.
+  if (errno == EEXIST || ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, output_.c_str(), RENAME_NOREPLACE) != 0) {
+    fail(output_, errno);
+  }
+}
+
+}  // namespace hindsight::log

@@ -1,0 +1,26 @@
+/// A database under a name of its own until it is whole. Private to the log layer.
+#pragma once
+
+#include <filesystem>
+
+namespace hindsight::log {
+
+/// The file goes away with what SQLite puts beside it, unless it was published.
+class DraftFile {
+ public:
+  /// The draft lies beside `output`.
+  explicit DraftFile(const std::filesystem::path& output);
+  ~DraftFile();
+  DraftFile(const DraftFile&) = delete;
+  DraftFile& operator=(const DraftFile&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Syncs it and gives it the name of the output. Closed before. Errors: Error{failure} when a file of that name is
+  /// there, or the disk fails.
+  void publish() const;
+
+ private:
+  std::filesystem::path output_, path_;
+};
+
+}  // namespace hindsight::log

@@ -1,0 +1,263 @@
+/// Logs into one: a new log grows under another name, one that is there changes in one transaction.
+#include "hindsight/log/merge.h"
+
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/enum_names.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "log/draft_file.h"
+#include "log/impl.h"
+#include "log/interruptible.h"
+#include "log/merge_source.h"
+#include "log/schema.h"
+
+namespace hindsight::log {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr EnumNames<Contradictions, 2> kContradictions = {
+    {{Contradictions::refuse, "error"}, {Contradictions::keep_first, "first"}}};
+
+/// The schema version that brought `repeat`.
+constexpr int kFirstVersionWithRepeats = 3;
+
+/// Page cache of a log that grows, KiB. [chosen] holds the index over the designs of some million rows.
+constexpr int kDraftCacheKib = 262'144;
+
+/// A log that grows under the name of a draft: nobody else reads it and nothing of it survives a failure, so that its
+/// changes need no journal on the disk.
+Log open_draft(const DraftFile& draft) {
+  Log log = Log::open(draft.path(), OpenMode::read_write_create);
+  log.impl().guarded("preparing it", [&] {
+    log.impl().database.exec(
+        fmt::format("PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA main.cache_size = -{}",
+                    kDraftCacheKib));
+  });
+  return log;
+}
+
+/// A log attached as `given` to the connection of another one.
+class Attached {
+ public:
+  Attached(Log& log, const Log& given) : log_(log) {
+    log_.impl().guarded("opening the log to merge", [&] {
+      SQLite::Statement attach(log_.impl().database, "ATTACH ? AS given");
+      attach.bind(1, reading_uri(given.path()));
+      attach.exec();
+    });
+  }
+  ~Attached() { log_.impl().database.tryExec("DETACH given"); }
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+
+ private:
+  Log& log_;
+};
+
+/// Maps take the place of SQLite's checks, row by row, that what a row refers to is there.
+class WithoutForeignKeys {
+ public:
+  explicit WithoutForeignKeys(Log& log) : log_(log) { log_.impl().database.exec("PRAGMA foreign_keys = OFF"); }
+  ~WithoutForeignKeys() { log_.impl().database.tryExec("PRAGMA foreign_keys = ON"); }
+  WithoutForeignKeys(const WithoutForeignKeys&) = delete;
+  WithoutForeignKeys& operator=(const WithoutForeignKeys&) = delete;
+
+ private:
+  Log& log_;
+};
+
+/// SQLite does not say which of both files failed: rows that the schema refuses and damaged pages are the input's.
+[[noreturn]] void throw_merging(const SQLite::Exception& error, sqlite3* handle, const fs::path& given,
+                                const fs::path& output) {
+  const int code = error.getErrorCode() & 0xff;
+  if (code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: damaged log: {}. `hindsight log verify` lists what is wrong; nothing was written.",
+                            shown(given), error.what()));
+  }
+  const bool of_input = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+  throw_translated(error, system_error_of(handle, errno), of_input ? given : output, "merging");
+}
+
+/// Copies the pages of a log that are in use, and with them all that it holds, into a new file.
+void copy_log(const fs::path& file, const fs::path& draft, const fs::path& output) {
+  const Log log = Log::open(file, OpenMode::read_only);
+  SQLite::Database& database = log.impl().database;
+  errno = 0;
+  try {
+    const Interruptible until_interrupted(database);
+    // SQLite counts the copy as writing; this connection ends here, and nothing else is asked of it.
+    database.exec("PRAGMA query_only = OFF");
+    SQLite::Statement copy(database, "VACUUM INTO ?");
+    copy.bind(1, draft.string());
+    copy.exec();
+  } catch (const SQLite::Exception& error) {
+    throw_merging(error, database.getHandle(), file, output);
+  }
+}
+
+/// One log to bring along.
+struct Step {
+  fs::path file;
+  fs::path shown_as;  ///< in messages
+  fs::path output;    ///< the log that is written, in messages
+  Contradictions contradictions;
+};
+
+/// Brings it to `log` in one transaction, in which `at_end` is called with what was read.
+template <class AtEnd>
+void merge_into(Log& log, const Step& step, AtEnd&& at_end) {
+  const Log given = Log::open(step.file, OpenMode::read_only);
+  const bool repeats = identify(given.impl().database).schema_version >= kFirstVersionWithRepeats;
+  const WithoutForeignKeys without(log);
+  const Attached attached(log, given);
+  SQLite::Database& database = log.impl().database;
+  errno = 0;
+  try {
+    const Interruptible until_interrupted(database);
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    const SourceCounts counts = SourceMerge(database, step.shown_as, step.output, repeats, step.contradictions).merge();
+    at_end(counts);
+    transaction.commit();
+  } catch (const SQLite::Exception& error) {
+    throw_merging(error, log.impl().database.getHandle(), step.shown_as, step.output);
+  }
+}
+
+std::string options_json(const std::vector<fs::path>& inputs, Contradictions contradictions) {
+  nlohmann::ordered_json json{{"inputs", nlohmann::ordered_json::array()},
+                              {"duplicates", std::string(name_in(kContradictions, contradictions))}};
+  for (const fs::path& input : inputs) json["inputs"].push_back(printable(input.string(), kWholeText));
+  return json.dump();
+}
+
+/// Merging in a row of steps, which ends with its run.
+class Merge {
+ public:
+  Merge(const std::vector<fs::path>& inputs, const fs::path& output, Contradictions contradictions,
+        const Provenance& provenance)
+      : inputs_(inputs), output_(output), contradictions_(contradictions), provenance_(provenance) {}
+
+  MergeResult run() {
+    for (const fs::path& input : inputs_) {
+      const Log log = Log::open(input, OpenMode::read_only);
+      result_.inputs.push_back({.file = input});
+    }
+    std::error_code ignored;
+    result_.created = !fs::exists(fs::symlink_status(output_, ignored));
+    if (result_.created) {
+      create();
+    } else {
+      extend();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// All inputs in one draft. The first is copied as it is, which is faster than row by row.
+  [[nodiscard]] Log filled(const DraftFile& draft) {
+    copy_log(inputs_.front(), draft.path(), output_);
+    Log log = open_draft(draft);
+    log.impl().guarded("merging", [&] {
+      SQLite::Database& database = log.impl().database;
+      require_sound_references(database, "main", inputs_.front());
+      result_.inserted = result_.inputs.front().evaluations = rows_of(database, "evaluations");
+      result_.designs = result_.inputs.front().designs = rows_of(database, "designs");
+    });
+    for (std::size_t i = 1; i < inputs_.size(); ++i) {
+      merge_into(log, step(inputs_[i], inputs_[i]), [&](const SourceCounts& read) { count_input(i, read); });
+    }
+    return log;
+  }
+
+  void create() {
+    const DraftFile draft(output_);
+    {
+      Log log = filled(draft);
+      store_run(log);
+    }
+    draft.publish();
+  }
+
+  /// Several inputs become one first, so that the output changes in one transaction.
+  void extend() {
+    Log log = Log::open(output_, OpenMode::read_write_create);
+    if (inputs_.size() == 1) {
+      merge_into(log, step(inputs_.front(), inputs_.front()), [&](const SourceCounts& read) {
+        count_input(0, read);
+        store_run(log);
+      });
+      return;
+    }
+    const DraftFile draft(output_);
+    static_cast<void>(filled(draft));
+    result_.inserted = result_.designs = 0;
+    merge_into(log, step(draft.path(), "the logs to merge"), [&](const SourceCounts& read) {
+      count(read);
+      store_run(log);
+    });
+  }
+
+  static std::uint64_t rows_of(SQLite::Database& database, const char* table) {
+    return static_cast<std::uint64_t>(database.execAndGet(fmt::format("SELECT count(*) FROM {}", table)).getInt64());
+  }
+
+  void count_input(std::size_t input, const SourceCounts& read) {
+    result_.inputs[input].evaluations = read.evaluations;
+    result_.inputs[input].designs = read.all_designs;
+    count(read);
+  }
+
+  [[nodiscard]] Step step(const fs::path& file, const fs::path& shown_as) const {
+    return {.file = file, .shown_as = shown_as, .output = output_, .contradictions = contradictions_};
+  }
+
+  void count(const SourceCounts& read) {
+    result_.inserted += read.inserted;
+    result_.designs += read.designs;
+    result_.contradicting += read.contradicting;
+  }
+
+  void store_run(Log& log) {
+    std::uint64_t evaluations = 0;
+    for (const MergedLog& input : result_.inputs) evaluations += input.evaluations;
+    result_.already_present = evaluations - result_.inserted - result_.contradicting;
+    const std::int64_t id = log.begin_run(RunKind::merge, provenance_, options_json(inputs_, contradictions_));
+    SQLite::Statement counted(log.impl().database,
+                              "UPDATE runs SET evaluations_inserted = ?, evaluations_present = ?, rows_rejected = ? "
+                              "WHERE run_id = ?");
+    counted.bind(1, static_cast<std::int64_t>(result_.inserted));
+    counted.bind(2, static_cast<std::int64_t>(result_.already_present));
+    counted.bind(3, static_cast<std::int64_t>(result_.contradicting));
+    counted.bind(4, id);
+    counted.exec();
+    log.end_run(id, RunStatus::finished);
+  }
+
+  const std::vector<fs::path>& inputs_;
+  const fs::path& output_;
+  Contradictions contradictions_;
+  const Provenance& provenance_;
+  MergeResult result_;
+};
+
+}  // namespace
+
+Contradictions parse_contradictions(const std::string& name) {
+  return parse_enum("treatment of contradictions", name, kContradictions);
+}
+
+MergeResult merge_logs(const std::vector<fs::path>& inputs, const fs::path& output, Contradictions contradictions,
+                       const Provenance& provenance) {
+  HINDSIGHT_EXPECT(!inputs.empty());
+  return Merge(inputs, output, contradictions, provenance).run();
+}
+
+}  // namespace hindsight::log

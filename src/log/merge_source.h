@@ -1,0 +1,78 @@
+/// One log's content brought into another by SQL over both files. Private to the log layer.
+///
+/// The log that is read is attached as `given`. Its row numbers become others in `main`: temporary tables map_X
+/// (old_id, new_id) tell which, for what has few rows; designs and evaluations that are new keep their order and are
+/// moved by an offset, so that SQLite appends instead of searching, and only those that both logs have are mapped.
+#pragma once
+
+#include <SQLiteCpp/Database.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hindsight/log/merge.h"
+
+namespace hindsight::log {
+
+/// What one log brought to another.
+struct SourceCounts {
+  std::uint64_t evaluations = 0;    ///< that the given log has
+  std::uint64_t inserted = 0;       ///< of those: new
+  std::uint64_t contradicting = 0;  ///< of those: left out for another outcome of the same
+  std::uint64_t all_designs = 0;    ///< that the given log has
+  std::uint64_t designs = 0;        ///< of those: new
+};
+
+/// Refuses a log with a row that refers to nothing: maps leave such rows out, and offsets would make them refer to
+/// something else. `schema`: its name on the connection. Error{incompatible} naming `file`.
+void require_sound_references(SQLite::Database& database, const std::string& schema, const std::filesystem::path& file);
+
+class SourceMerge {
+ public:
+  /// `database`: main is the log that is written, `given` the one that is read. `given_repeats`: the given log has the
+  /// column `repeat`. `files`: both, for messages.
+  SourceMerge(SQLite::Database& database, std::filesystem::path given, std::filesystem::path main, bool given_repeats,
+              Contradictions contradictions);
+
+  /// Inside the caller's transaction. Errors: see merge_logs.
+  SourceCounts merge();
+
+ private:
+  void create_maps();
+  void merge_spaces();
+  void merge_parameters();
+  void merge_workloads();
+  void merge_contexts();
+  void merge_evaluators();
+  void merge_runs();
+  void merge_designs();
+  void merge_evaluations();
+  void find_shared_evaluations();
+  void find_contradictions();
+  void find_contradicting_details(const std::string& table, const std::string& key,
+                                  const std::vector<std::string>& columns);
+  [[noreturn]] void refuse_contradictions();
+  void merge_models_and_proposals();
+  void merge_gpu_measurements();
+  void merge_checkpoints();
+
+  /// SQL of the number in main of `column`, by the map of that name.
+  [[nodiscard]] std::string mapped(const std::string& column, const std::string& map);
+  /// SQL of the number in main of a given design; `column` holds its number in `given`.
+  [[nodiscard]] std::string mapped_design(const std::string& column) const;
+  /// Refuses a name that both logs give to different definitions.
+  void require_same_definitions(const std::string& table, const std::string& what);
+  [[nodiscard]] std::uint64_t count(const std::string& sql);
+
+  SQLite::Database& database_;
+  std::filesystem::path given_, main_;
+  std::string repeat_;  ///< SQL of the repeat of `given.evaluations e`
+  Contradictions contradictions_;
+  SourceCounts counts_;
+  std::int64_t design_offset_ = 0;
+  bool shares_designs_ = false, shares_evaluations_ = false;
+};
+
+}  // namespace hindsight::log
