@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "file_roles.h"
 #include "hindsight/accel/metrics.h"
@@ -12,6 +14,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/evaluator/built_in.h"
+#include "hindsight/evaluator/noisy.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/study/trajectory.h"
 #include "output.h"
@@ -25,6 +28,8 @@ struct SweepOptions {
   std::string space = "edge";
   std::string workloads;
   std::string technology = "22nm";
+  double noise = 0;
+  std::optional<std::int64_t> noise_seed;
   BiasOptions bias;
   std::int64_t samples = 0;
   std::int64_t seed = 0;
@@ -38,9 +43,24 @@ struct SweepOptions {
   bool json = false;
 };
 
+/// What answers, with noise where it was asked for.
+std::shared_ptr<const evaluator::Evaluator> evaluator_of(const SweepOptions& options) {
+  auto exact = evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
+  if (!(options.noise >= 0 && options.noise <= evaluator::kMostNoise)) {
+    throw Error(ErrorKind::usage, fmt::format("--noise {}: expected 0 to {}, the standard deviation of the logarithms: "
+                                              "0.05 scatters by about 5 %",
+                                              options.noise, evaluator::kMostNoise));
+  }
+  if (options.noise > 0) {
+    return evaluator::noisy(
+        std::move(exact), {.sigma = options.noise, .seed = static_cast<std::uint64_t>(options.noise_seed.value_or(1))});
+  }
+  if (options.noise_seed) throw Error(ErrorKind::usage, "--noise-seed: there is no noise. Add --noise, 0.05 for 5 %");
+  return exact;
+}
+
 sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& provenance) {
-  const auto evaluator =
-      evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
+  const auto evaluator = evaluator_of(options);
   std::vector<sweep::FactLimit> limits;
   for (const std::string& limit : options.limits) {
     limits.push_back(sweep::parse_fact_limit(limit, evaluator->fact_names()));
@@ -105,6 +125,9 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--networks-per-design", options->networks_per_design, "Evaluate each design on K of them [all]")
       ->check(between(1, kLargestExactInteger));
   verb->add_option("--technology", options->technology, "Process node [22nm]; 16nm-silicon[@CLASS]: model version 2");
+  verb->add_option("--noise", options->noise, "Scatter latencies and energies: sigma of their logarithms [0]");
+  verb->add_option("--noise-seed", options->noise_seed, "Seed of the noise [1]")
+      ->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_option("--shard", options->shard, "Evaluate every COUNT-th design, INDEX/COUNT [0/1]");
   verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")

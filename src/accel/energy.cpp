@@ -56,10 +56,11 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
 PeakPower peak_power_around(const AcceleratorConfig& config, double pe_array_w, const EventEnergy& event) {
   const double noc_pj =
       config.noc_link_bytes * config.pes_y * mean_hops(config) * event.noc_pj_per_hop_byte;  // as noc_cycles()
-  const double from_dram_pj_per_s =
-      config.dram_bandwidth_gb_per_s * units::kGiga * mean_hops(config) * event.noc_pj_per_hop_byte;
-  const double noc_w =
-      is_lone_pe(config) ? units::kPico * from_dram_pj_per_s : noc_pj * units::kPico * config.clock_hz();
+  double noc_w = noc_pj * units::kPico * config.clock_hz();
+  if (is_lone_pe(config)) {
+    const double hop_bytes_per_s = config.dram_bandwidth_gb_per_s * units::kGiga * mean_hops(config);
+    noc_w = std::min(noc_w, units::kPico * hop_bytes_per_s * event.noc_pj_per_hop_byte);
+  }
   const double dram_w = config.dram_bandwidth_gb_per_s * units::kGiga * event.dram_pj_per_byte * units::kPico;
   PeakPower power{.pe_array_w = pe_array_w};
   power.die_w = pe_array_w + event.peak_activity * noc_w;

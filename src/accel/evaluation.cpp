@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::accel {
@@ -49,6 +50,25 @@ const ReasonText& text(Reason reason) { return kReasons[static_cast<std::size_t>
 }  // namespace
 
 std::string_view code(Reason reason) { return text(reason).code; }
+bool has_reason(const Technology& technology, Reason reason) {
+  switch (reason) {
+    case Reason::noc_timing:
+    case Reason::power_density:
+    case Reason::instruction_memory:
+      return technology.is_version_1();
+    case Reason::cooling:
+    case Reason::clock:
+      return !technology.is_version_1();
+    case Reason::accumulators:
+    case Reason::sram_bandwidth:
+    case Reason::reticle:
+    case Reason::no_mapping:
+    case Reason::parameter_memory:
+      return true;
+  }
+  HINDSIGHT_EXPECT(false);
+  return false;
+}
 std::string_view quantity(Reason reason) { return text(reason).quantity; }
 
 std::string message(const Violation& violation, std::string_view layer_name) {

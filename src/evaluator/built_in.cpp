@@ -45,7 +45,12 @@ Row make_row(const accel::Evaluation& evaluation, const workload::Network& netwo
 class BuiltIn final : public Evaluator {
  public:
   BuiltIn(space::DesignSpace space, accel::Technology technology)
-      : Evaluator(std::move(space)), binding_(this->space()), technology_(std::move(technology)) {}
+      : Evaluator(std::move(space)), binding_(this->space()), technology_(std::move(technology)) {
+    for (std::size_t i = 0; i < accel::kReasonCount; ++i) {
+      const auto reason = static_cast<accel::Reason>(i);
+      if (accel::has_reason(technology_, reason)) reasons_.emplace_back(accel::code(reason));
+    }
+  }
 
   [[nodiscard]] std::string name() const override { return accel::evaluator_name(technology_); }
   [[nodiscard]] std::string definition() const override { return accel::evaluator_definition(technology_); }
@@ -72,14 +77,7 @@ class BuiltIn final : public Evaluator {
     return accel::value_range(*metric, binding_, space(), box, technology_);
   }
   [[nodiscard]] bool bounds(const std::string& metric) const override { return metric == kLatency; }
-  [[nodiscard]] const std::vector<std::string>& reasons() const override {
-    static const std::vector<std::string> codes = [] {
-      std::vector<std::string> all;
-      for (std::size_t i = 0; i < accel::kReasonCount; ++i) all.emplace_back(accel::code(accel::Reason(i)));
-      return all;
-    }();
-    return codes;
-  }
+  [[nodiscard]] const std::vector<std::string>& reasons() const override { return reasons_; }
 
  private:
   /// Calls `body(design, config, worker)` for every design, in parallel; `worker` is below `threads`.
@@ -148,6 +146,7 @@ class BuiltIn final : public Evaluator {
 
   accel::ConfigBinding binding_;
   accel::Technology technology_;
+  std::vector<std::string> reasons_;
 };
 
 }  // namespace

@@ -100,8 +100,8 @@ void expect_only_the_reticle_never_refuses() {
     double most = 0;
     for (const Application& application : sample().applications) most = std::max(most, share(application.occurs, r));
     const auto reason = static_cast<Reason>(r);
-    // The area limit is far below the field; version 2 of the model has other reasons.
-    const bool never = reason == Reason::reticle || reason == Reason::cooling || reason == Reason::clock;
+    // The area limit is far below the field.
+    const bool never = reason == Reason::reticle || !has_reason(load_technology("22nm"), reason);
     EXPECT_EQ(most == 0, never) << code(static_cast<Reason>(r)) << ", seed " << kSeed;
   }
 }

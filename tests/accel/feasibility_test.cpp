@@ -249,14 +249,6 @@ double one_step_worse(const std::string& parameter) {
   return grows ? 1 : -1;
 }
 
-/// The reasons that a version of the model has.
-bool has_reason(const Technology& technology, Reason reason) {
-  const bool of_1 =
-      reason == Reason::noc_timing || reason == Reason::power_density || reason == Reason::instruction_memory;
-  const bool of_2 = reason == Reason::cooling || reason == Reason::clock;
-  return technology.is_version_1() ? !of_2 : !of_1;
-}
-
 class NearestPassing : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Versions, NearestPassing, testing::Values("22nm", "16nm-silicon"),
                          [](const auto& version) { return version.index == 0 ? "One" : "Two"; });

@@ -36,10 +36,11 @@ TEST(Metrics, NamesAreUniqueAndEndInTheirUnits) {
 TEST(Metrics, OfTheDesignAreThoseOfItsEvaluation) {
   const space::DesignSpace space = space::load_space("edge");
   const ConfigBinding binding(space);
-  const Technology technology = load_technology("22nm");
+  const Technology versions[] = {load_technology("22nm"), load_technology("7nm-silicon")};
   const workload::Network network = workload::load_networks("m4").front();
   const RandomStream stream(kSeed, "metrics");
-  for (std::uint64_t i = 0; i < 50; ++i) {
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const Technology& technology = versions[i % 2];
     const AcceleratorConfig config = binding.bind(space, space.design(stream.below(i, *space.size())));
     const Evaluation evaluation = evaluate(chip_facts(config, technology), network.gemms(), Depth::stop_at_hardware);
     for (const Metric& metric : metrics()) {
@@ -53,7 +54,7 @@ TEST(Metrics, KnownBeforeEvaluationNeverFallWhenAParameterGrows) {
   // What smallest_value() rests on.
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   const RandomStream stream(kSeed, "growth");
-  for (const char* node : {"22nm", "7nm"}) {
+  for (const char* node : {"22nm", "7nm", "7nm-silicon", "28nm-silicon@card"}) {
     const Technology technology = load_technology(node);
     const space::DesignSpace space = space::load_space("edge");
     for (std::uint64_t i = 0; i < 2000; ++i) {
@@ -72,10 +73,14 @@ TEST(Metrics, KnownBeforeEvaluationNeverFallWhenAParameterGrows) {
   }
 }
 
-TEST(Metrics, SmallestValueIsThatOfTheWholeSpace) {
+class BothVersions : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Metrics, BothVersions, testing::Values("22nm", "7nm-silicon"),
+                         [](const auto& version) { return version.index == 0 ? "One" : "Two"; });
+
+TEST_P(BothVersions, SmallestValueIsThatOfTheWholeSpace) {
   const space::DesignSpace space = space::load_space("tiny");
   const ConfigBinding binding(space);
-  const Technology technology = load_technology("22nm");
+  const Technology technology = load_technology(GetParam());
   for (const Metric& metric : metrics()) {
     if (!metric.known_before_evaluation()) continue;
     double smallest = INFINITY;
@@ -86,10 +91,10 @@ TEST(Metrics, SmallestValueIsThatOfTheWholeSpace) {
   }
 }
 
-TEST(Metrics, ValueRangeHoldsEveryDesignOfABox) {
+TEST_P(BothVersions, ValueRangeHoldsEveryDesignOfABox) {
   const space::DesignSpace space = space::load_space("edge");
   const ConfigBinding binding(space);
-  const Technology technology = load_technology("22nm");
+  const Technology technology = load_technology(GetParam());
   const RandomStream stream(kSeed, "boxes");
   std::uint64_t next = 0;
   for (int draw = 0; draw < 300; ++draw) {

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/core/error.h"
 #include "hindsight/evaluator/built_in.h"
+#include "hindsight/evaluator/noisy.h"
 
 namespace hindsight::evaluator {
 namespace {
@@ -170,6 +172,59 @@ TEST(Evaluator, CountsWhoeverAnswers) {
   EXPECT_EQ(count_so_far().evaluations, before.evaluations + 3);
   EXPECT_THAT(rows[2].metrics, ElementsAre(std::pair<std::string, double>("seconds", 2)));
   EXPECT_EQ(metric_of(rows[1], "seconds"), std::nullopt);
+}
+
+TEST(Noisy, ScattersWhatIsMeasuredAndNothingElse) {
+  const auto exact = tiny();
+  const auto scattered = noisy(exact, {.sigma = 0.1, .seed = 7});
+  const std::vector<std::uint16_t> levels = levels_of(exact->space(), 0, *exact->space().size());
+  const std::vector<Row> truth = exact->evaluate(levels, networks());
+  const Count before = count_so_far();
+  const std::vector<Row> rows = scattered->evaluate(levels, networks(), 2);
+  EXPECT_EQ(count_so_far().evaluations - before.evaluations, rows.size()) << "counted once";
+  double sum = 0, squares = 0, products = 0;
+  std::size_t feasible = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ASSERT_EQ(rows[i].feasible, truth[i].feasible);
+    ASSERT_EQ(metric_of(rows[i], "area_mm2"), metric_of(truth[i], "area_mm2"));
+    if (!rows[i].feasible) continue;
+    const double slower = std::log(*metric_of(rows[i], "latency_s") / *metric_of(truth[i], "latency_s"));
+    const double hotter = std::log(*metric_of(rows[i], "energy_j") / *metric_of(truth[i], "energy_j"));
+    EXPECT_NEAR(
+        *metric_of(rows[i], "average_power_w") * *metric_of(rows[i], "latency_s") / *metric_of(rows[i], "energy_j"), 1,
+        1e-12);
+    EXPECT_EQ(metric_of(rows[i], "dram_read_bytes"), metric_of(truth[i], "dram_read_bytes"));
+    sum += slower;
+    squares += slower * slower;
+    products += slower * hotter;
+    ++feasible;
+  }
+  const auto count = static_cast<double>(feasible);
+  ASSERT_GE(feasible, 100U);
+  const double bound = 5 / std::sqrt(count);  // five standard deviations
+  EXPECT_LE(std::abs(sum / count) / 0.1, bound);
+  EXPECT_LE(std::abs(squares / count / 0.01 - 1), bound * std::sqrt(2.0));
+  EXPECT_LE(std::abs(products / count) / 0.01, bound) << "latency and energy scatter apart";
+}
+
+TEST(Noisy, IsAFunctionOfSeedDesignAndWorkload) {
+  const auto exact = tiny();
+  const auto levels = levels_of(exact->space(), 0, *exact->space().size());
+  const auto latencies = [&](const Evaluator& evaluator, std::span<const workload::Network> asked) {
+    std::vector<std::optional<double>> values;
+    for (const Row& row : evaluator.evaluate(levels, asked)) values.push_back(metric_of(row, "latency_s"));
+    return values;
+  };
+  const auto one = noisy(exact, {.sigma = 0.1, .seed = 1});
+  const auto both = latencies(*one, networks());
+  const auto second = latencies(*one, std::span(networks()).subspan(1));
+  for (std::size_t i = 0; i < second.size(); ++i) EXPECT_EQ(second[i], both[2 * i + 1]);
+  const auto other = noisy(exact, {.sigma = 0.1, .seed = 2});
+  EXPECT_NE(latencies(*other, networks()), both);
+  EXPECT_NE(one->definition(), other->definition());
+  EXPECT_NE(one->name(), exact->name());
+  EXPECT_FALSE(one->bounds("latency_s")) << "what is measured may be below what nothing can beat";
+  EXPECT_THAT(one->settings(), ::testing::Contains(::testing::Pair("noise", "0.1")));
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ enum class Reason : std::uint8_t {
 inline constexpr std::size_t kReasonCount = 10;
 /// "accumulators", "sram_bandwidth", ...
 [[nodiscard]] std::string_view code(Reason reason);
+/// Whether the technology's version of the model knows it.
+[[nodiscard]] bool has_reason(const Technology& technology, Reason reason);
 /// The measured quantity with its unit suffix, e.g. "multicast_delay_ns".
 [[nodiscard]] std::string_view quantity(Reason reason);
 

@@ -76,6 +76,17 @@ class Evaluator {
   [[nodiscard]] std::vector<double> facts(std::span<const std::uint16_t> levels, std::span<const std::string> names,
                                           unsigned threads = 1) const;
 
+ protected:
+  /// What `other` answers, for evaluators that stand before another; counted once, where the first was asked.
+  [[nodiscard]] static std::vector<Row> ask(const Evaluator& other, std::span<const std::uint16_t> levels,
+                                            std::span<const workload::Network> workloads, unsigned threads) {
+    return other.answer(levels, workloads, threads);
+  }
+  [[nodiscard]] static std::vector<double> ask_facts(const Evaluator& other, std::span<const std::uint16_t> levels,
+                                                     std::span<const std::string> names, unsigned threads) {
+    return other.answer_facts(levels, names, threads);
+  }
+
  private:
   [[nodiscard]] virtual std::vector<Row> answer(std::span<const std::uint16_t> levels,
                                                 std::span<const workload::Network> workloads,
