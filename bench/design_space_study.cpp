@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/metrics.h"
 #include "hindsight/accel/network_cost.h"
 #include "hindsight/accel/template_constants.h"
 #include "hindsight/core/table.h"
@@ -142,12 +143,13 @@ Study study_designs(const hindsight::space::DesignSpace& space, const accel::Tec
   study.level_columns.resize(space.parameters().size());
   std::vector<std::uint16_t> levels(space.parameters().size());
   std::vector<double> values(space.parameters().size());
+  const accel::Metric& area_mm2 = *accel::find_metric("area_mm2");
   while (study.accepted < options.samples) {
     const double before_s = thread_cpu_s();
     sampler->sample(study.drawn++, levels);
     space.values(levels, values);
     const accel::AcceleratorConfig config = binding.bind(values);
-    if (accel::area(config, technology).total_mm2() > options.max_area_mm2) {
+    if (area_mm2.of_design(config, technology) > options.max_area_mm2) {
       study.checking_s += thread_cpu_s() - before_s;
       continue;
     }

@@ -84,10 +84,11 @@ std::vector<std::uint16_t> drawn_levels(const space::DesignSpace& space, const a
   const auto sampler = space::make_sampler(space::SamplerKind::uniform, space, 1, designs, 0);
   std::vector<std::uint16_t> levels, drawn(space.parameters().size());
   std::vector<double> values(drawn.size());
+  const accel::Metric& area_mm2 = *accel::find_metric("area_mm2");
   for (std::uint64_t i = 0; levels.size() < designs * drawn.size(); ++i) {
     sampler->sample(i, drawn);
     space.values(drawn, values);
-    if (accel::area(binding.bind(values), technology).total_mm2() > kAreaLimit_mm2) continue;
+    if (area_mm2.of_design(binding.bind(values), technology) > kAreaLimit_mm2) continue;
     levels.insert(levels.end(), drawn.begin(), drawn.end());
   }
   return levels;

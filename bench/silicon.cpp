@@ -99,33 +99,41 @@ void print_fit(const std::vector<SiliconFigure>& figures) {
 
 /// Reasons among uniform designs of at most `area_mm2`, on the nine applications: a design has all its reasons.
 void print_reasons(const std::string& space_name, const std::string& technology_name, double area_mm2) {
-  constexpr std::uint64_t kDesigns = 20000, kSeed = 14;
+  constexpr std::uint64_t kDesigns = 20'000, kSeed = 14, kMostDraws = 20'000'000;
   const auto space = hindsight::space::load_space(space_name);
   const ConfigBinding binding(space);
   const Technology technology = load_technology(technology_name);
   const auto networks = hindsight::workload::load_networks("prime9");
   const hindsight::RandomStream stream(kSeed, "reasons");
   std::map<std::string, std::uint64_t> counts;
-  std::uint64_t small = 0, infeasible = 0, pairs = 0;
-  for (std::uint64_t i = 0; small < kDesigns; ++i) {
+  std::uint64_t small = 0, pairs = 0, infeasible = 0, cool = 0, cool_infeasible = 0;
+  for (std::uint64_t i = 0; small < kDesigns && i < kMostDraws; ++i) {
     const ChipFacts chip = chip_facts(binding.bind(space, space.design(stream.below(i, *space.size()))), technology);
     if (chip.area.total_mm2() > area_mm2) continue;
     ++small;
     for (const auto& network : networks) {
-      const Evaluation evaluation = evaluate(chip, network.gemms(), Depth::stop_at_hardware);
+      const Evaluation evaluation = evaluate(chip, network.gemms(), Depth::all_checks);
+      bool hot = false;
+      for (const Violation& violation : evaluation.violations.view()) {
+        ++counts[std::string(code(violation.reason))];
+        hot = hot || violation.reason == Reason::cooling;
+      }
       ++pairs;
+      cool += hot ? 0 : 1;
       infeasible += evaluation.feasible() ? 0 : 1;
-      for (const Violation& violation : evaluation.violations.view()) ++counts[std::string(code(violation.reason))];
+      cool_infeasible += !hot && !evaluation.feasible() ? 1 : 0;
     }
   }
+  if (small == 0) throw hindsight::Error(hindsight::ErrorKind::no_feasible, "no design drawn is as small");
   Table table;
   table.add_column("reason", Align::left);
   table.add_column("share of designs x applications", Align::right);
-  const auto share = [&](std::uint64_t count) {
-    return fmt::format("{:.1f} %", 100.0 * static_cast<double>(count) / static_cast<double>(pairs));
+  const auto share = [](std::uint64_t count, std::uint64_t of) {
+    return of == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(count) / static_cast<double>(of));
   };
-  for (const auto& [reason, count] : counts) table.add_row({reason, share(count)});
-  table.add_row({"any: infeasible", share(infeasible)});
+  for (const auto& [reason, count] : counts) table.add_row({reason, share(count, pairs)});
+  table.add_row({"any: infeasible", share(infeasible, pairs)});
+  table.add_row({"infeasible, of those that are cool enough", share(cool_infeasible, cool)});
   fmt::print("{}\n", table.markdown());
 }
 

@@ -127,7 +127,7 @@ void add_bench_offline(CLI::App& group, Session& session) {
       ->check(between(1, kLargestExactInteger));
   verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
-  verb->add_option("--technology", options->technology, "Process node [22nm]; 16nm-silicon[@CLASS]: model version 2");
+  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
   verb->add_option("--min-feasible", options->min_feasible, "Smallest probability of proposals [0.5]");
   verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--bayesian-queries", options->bayesian_queries, "Cap of the Gaussian process [200]")

@@ -231,8 +231,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--workload,--workloads", options->workloads, std::string(kWorkloadsHelp) + " [as proposed]");
   verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
-  verb->add_option("--technology", options->technology,
-                   "Process node of the designs [22nm]; 16nm-silicon[@CLASS]: model version 2");
+  verb->add_option("--technology", options->technology, "Node of the designs [22nm]; 16nm-silicon[@CLASS]");
   verb->add_option("--top", options->top, "Best proposals to check [1]")->check(between(1, kMostProposals));
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->footer(

@@ -167,7 +167,7 @@ void add_optimum(CLI::App& app, Session& session) {
   verb->add_option("--weights", request.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   const CLI::Option* top =
       verb->add_option("--top,-n", options->top, "Best designs to list [1]")->check(between(1, kMostDesigns));
-  verb->add_option("--technology", request.technology, "Process node [22nm]; 16nm-silicon[@CLASS]: model version 2");
+  verb->add_option("--technology", request.technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
   verb->add_option("--log", request.log, "Log that keeps the optimum and its proof");
   verb->add_flag("--all", options->all, "Every buildable design: a survey, or with --out all");
   const CLI::Option* out = verb->add_option("--out", options->out, "File of the landscape: what each design costs");

@@ -185,7 +185,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_flag("--simulate", request.simulate, "Evaluate afterwards: predicted against true");
   verb->add_option("--landscape", request.landscape, "Exact rank and regret, of optimum --all (--simulate)");
   verb->add_flag("--exact-front", request.exact_front, "Share of the exact front (--pareto, --simulate)");
-  verb->add_option("--technology", request.technology, "Process node [22nm]; 16nm-silicon[@CLASS]: model version 2");
+  verb->add_option("--technology", request.technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--json", options->json, "Everything, as JSON");

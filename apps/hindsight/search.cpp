@@ -116,7 +116,7 @@ void add_search(CLI::App& app, Session& session) {
   verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
   verb->add_option("--seed", options->seed, "Seed of the search [0]")->check(between(0, kLargestExactInteger));
-  verb->add_option("--technology", options->technology, "Process node [22nm]; 16nm-silicon[@CLASS]: model version 2");
+  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer("No query is spent on a design over a --max that is known without one:\n" +

@@ -59,7 +59,7 @@ void add_simulate(CLI::App& app, Session& session) {
   verb->add_option("--design", options->design, "Text id, reference chip, or YAML file")->required();
   verb->add_option("--workload,--workloads", options->workloads, kWorkloadsHelp)->required();
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
-  verb->add_option("--technology", options->technology, "Process node [22nm]; 16nm-silicon[@CLASS]: model version 2");
+  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
   verb->add_flag("--explain", options->explain, "Area, layers, energy, traffic and violations");
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->footer(

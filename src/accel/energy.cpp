@@ -46,9 +46,8 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
                          config.core_memory_port_bytes * memories.core_memory.read_pj_per_byte;
   const double activation_bytes =
       std::min(pe_memory_bytes_per_cycle(config.pe_memory_bytes), config.cores_per_pe * config.macs_per_lane);
-  const double ingress_bytes = is_lone_pe(config) ? 0.0 : config.noc_link_bytes;
-  const double pe_memory_pj =
-      activation_bytes * memories.pe_memory.read_pj_per_byte + ingress_bytes * memories.pe_memory.write_pj_per_byte;
+  const double pe_memory_pj = activation_bytes * memories.pe_memory.read_pj_per_byte +
+                              config.noc_link_bytes * memories.pe_memory.write_pj_per_byte;
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
   return event.peak_activity * (config.pes() * pe_pj * units::kPico * config.clock_hz()) + leakage_w;
 }
@@ -56,11 +55,7 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
 PeakPower peak_power_around(const AcceleratorConfig& config, double pe_array_w, const EventEnergy& event) {
   const double noc_pj =
       config.noc_link_bytes * config.pes_y * mean_hops(config) * event.noc_pj_per_hop_byte;  // as noc_cycles()
-  double noc_w = noc_pj * units::kPico * config.clock_hz();
-  if (is_lone_pe(config)) {
-    const double hop_bytes_per_s = config.dram_bandwidth_gb_per_s * units::kGiga * mean_hops(config);
-    noc_w = std::min(noc_w, units::kPico * hop_bytes_per_s * event.noc_pj_per_hop_byte);
-  }
+  const double noc_w = noc_pj * units::kPico * config.clock_hz();
   const double dram_w = config.dram_bandwidth_gb_per_s * units::kGiga * event.dram_pj_per_byte * units::kPico;
   PeakPower power{.pe_array_w = pe_array_w};
   power.die_w = pe_array_w + event.peak_activity * noc_w;

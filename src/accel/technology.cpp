@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -108,21 +109,21 @@ CoolingClass Technology::cooling_of(Cooling chip) const {
 
 TemplateRules template_rules(const Technology& technology) {
   if (technology.is_version_1()) return {};
-  return {.fill_cycles_per_hop = 2 * technology.noc_hop_cycles,
+  constexpr double kInAndOut = 2;
+  return {.fill_cycles_per_hop = kInAndOut * technology.noc_hop_cycles,
           .layer_overhead_cycles = kLoopedLayerInstructions,
           .overhead_cycles_per_hop = technology.noc_hop_cycles,
           .program_loops = true,
           .whole_windows = false,
-          .extra_hops = 0,
-          .lone_pe_is_fed_by_dram = true};
+          .extra_hops = 0};
 }
 
 namespace {
 
-/// Splits "NAME@CLASS"; a file whose path has an @ in a folder's name is none.
+/// Splits "NAME@CLASS", unless there is a file of that name.
 std::pair<std::string, std::optional<Cooling>> split_class(const std::string& text) {
   const std::size_t at = text.rfind('@');
-  if (at == std::string::npos || text.find('/', at) != std::string::npos) return {text, std::nullopt};
+  if (at == std::string::npos || std::filesystem::exists(text)) return {text, std::nullopt};
   const std::string name = text.substr(at + 1);
   const auto cooling = parse_cooling(name);
   if (!cooling) {
@@ -154,10 +155,13 @@ Technology load_technology(const std::string& text) {
   Technology technology = read_technology(name_or_path);
   if (!cooling) return technology;
   if (technology.is_version_1()) {
-    throw Error(ErrorKind::usage, fmt::format("technology '{}': {} is of version 1 of the model, which has no cooling "
-                                              "classes. Take {}-silicon@{}?",
-                                              printable(text), technology.name, technology.name, to_string(*cooling)));
+    throw Error(ErrorKind::usage,
+                fmt::format("technology '{}': {} is of version 1 of the model, which has no cooling classes; those of "
+                            "version 2 end in -silicon.{}",
+                            printable(text), technology.name,
+                            did_you_mean(technology.name + "-silicon", list_data_files("data/technology"))));
   }
+  if (*cooling == technology.cooling_class) return technology;
   technology.cooling_class = *cooling;
   technology.name += "@" + std::string(to_string(*cooling));
   return technology;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -13,17 +12,17 @@
 #include "hindsight/accel/spatial.h"
 #include "hindsight/core/random.h"
 #include "hindsight/workload/network.h"
+#include "version_under_test.h"
 
 namespace hindsight::accel::optimum::test {
 
 /// Seed of every random choice; part of every failure's text.
 inline constexpr std::uint64_t kSeed = 20261123;
 
-/// The technology that these tests take: every one runs with version 1 of the model and, under HINDSIGHT_TEST_SILICON,
-/// with version 2. Its class removes more heat there, so that a few thousand random designs have enough that pass.
+/// Version 2's class removes more heat here, so that a few thousand random designs have enough that pass.
 inline Technology test_technology() {
-  if (std::getenv("HINDSIGHT_TEST_SILICON") == nullptr) return load_technology("22nm");
-  Technology technology = load_technology("7nm-silicon");
+  Technology technology = load_technology(hindsight::test::technology_under_test());
+  if (technology.is_version_1()) return technology;
   technology.cooling[static_cast<std::size_t>(technology.cooling_class) - 1] = {.most_w = 20, .w_per_mm2 = 0.5};
   return technology;
 }

@@ -293,6 +293,46 @@ TEST(Optimum, AParameterOfTheTemplateMayBeAnAxis) {
   EXPECT_EQ(answer.best.front().value, best);
 }
 
+/// Version 2 where it is least like version 1: programs that stream, clocks beyond the node, cards with interfaces.
+TEST(Optimum, EqualsBruteForceWhereProgramsStream) {
+  std::vector<space::Parameter> parameters = inputs().space.parameters();
+  for (space::Parameter& parameter : parameters) {
+    parameter.values = {parameter.values[0], parameter.values[2]};
+    if (parameter.name == "instruction_memory_entries") parameter.values = {64, 512, 4096};
+    if (parameter.name == "dram_bandwidth_gb_per_s") parameter.values = {0.5, 20};
+    parameter.labels.clear();
+  }
+  parameters.push_back(
+      {.name = "clock_mhz", .unit = "mhz", .description = "clock", .values = {500, 1500, 2500}, .labels = {}});
+  const space::DesignSpace space("streams", "", parameters);
+  const Technology technology = load_technology("16nm-silicon@card");
+  const ConfigBinding binding(space);
+  for (const char* const metric : {"latency_s", "energy_j", "utilisation_frac"}) {
+    Question question = question_of({}, {&inputs().networks[5]});
+    question.space = &space;
+    question.technology = &technology;
+    if (std::string(metric) == "energy_j") question.goal = {.latency = 0, .energy = 1};
+    if (std::string(metric) == "utilisation_frac") question.limits = {{find_metric(metric), 0.05}};
+    double best = kInfinity;
+    std::size_t feasible = 0, streaming = 0;
+    for (std::uint64_t i = 0; i < *space.size(); ++i) {
+      const ChipFacts chip = chip_facts(binding.bind(space, space.design(i)), technology);
+      const Evaluation evaluation = evaluate(chip, question.networks[0]->gemms(), Depth::stop_at_hardware);
+      if (!evaluation.feasible()) continue;
+      ++feasible;
+      streaming += evaluation.metrics->program_bytes > 0 ? 1 : 0;
+      if (!question.limits.empty() && !(evaluation.metrics->utilisation_frac <= 0.05)) continue;
+      best = std::min(best, question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
+                                                evaluation.area.total_mm2(), evaluation.peak_power_w));
+    }
+    EXPECT_GT(feasible, 100U);
+    EXPECT_GT(streaming, 50U);
+    const Answer answer = find_optimum(question);
+    ASSERT_EQ(answer.best.size(), 1U) << metric;
+    EXPECT_EQ(answer.best.front().value, best) << metric;
+  }
+}
+
 TEST(Optimum, AnInterruptedSearchKeepsABound) {
   Question question = question_of({}, {&inputs().networks.front()});
   const Answer full = find_optimum(question);

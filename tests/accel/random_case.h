@@ -7,6 +7,7 @@
 #include "hindsight/accel/mapping.h"
 #include "hindsight/core/random.h"
 #include "hindsight/workload/layer.h"
+#include "version_under_test.h"
 
 namespace hindsight::accel::test {
 
@@ -57,6 +58,7 @@ inline Case random_case(const RandomStream& stream, std::uint64_t i) {
   const std::uint64_t word = 20 * i;
   Case drawn{.layer = layer_shape(workload::lower(random_layer(stream, word), 1)), .config = {}, .residency = {}};
   AcceleratorConfig& config = drawn.config;
+  config.rules = hindsight::test::rules_under_test();
   config.pes_x = kGrid[stream.below(word + 8, std::size(kGrid))];
   config.pes_y = kGrid[stream.below(word + 9, std::size(kGrid))];
   config.cores_per_pe = static_cast<double>(1U << stream.below(word + 10, 9));

@@ -69,18 +69,44 @@ std::map<std::pair<SiliconQuantity, std::string>, double> means() {
   return means;
 }
 
+/// Of one figure.
+double log_ratio(const SiliconFigure& figure) { return std::log(modelled(figure).value_or(NAN) / figure.published); }
+
 TEST(SiliconChips, WhatTheModelReachesIsKept) {
   const auto mean = means();
-  // Reached on 2026-11-23 (docs/silicon.md), with what is asked behind it.
+  // Reached on 2026-11-23 (docs/silicon.md), rounded up; behind it what is asked.
   EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "nvdla"})), 0.10);  // 0.25
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "warboy"})), 0.10);   // 0.40
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "warboy"})), 0.20);   // 0.40
   EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v1"}), 0);                // a bound
   EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v4i"}), 0);               // a bound
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.10);  // 0.35
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.35);   // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.35);  // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.10);   // 0.35
+  double tpu_v1_off = 0;
   for (const SiliconFigure& figure : load_silicon_figures()) {
-    if (figure.quantity != SiliconQuantity::latency_s || figure.family != "nvdla") continue;
-    EXPECT_LE(std::abs(modelled(figure).value() / figure.published - 1), 0.12) << figure.design;  // 0.20
+    const double off = std::abs(modelled(figure).value_or(NAN) / figure.published - 1);
+    const std::map<SiliconQuantity, double> most{{SiliconQuantity::latency_s, 0.10},  // 0.20
+                                                 {SiliconQuantity::cells_mm2, 0.25},  // 0.25
+                                                 {SiliconQuantity::peak_w, 0.16}};    // fitted
+    const auto bound = most.find(figure.quantity);
+    if (figure.family == "nvdla" && bound != most.end()) {
+      EXPECT_LE(std::abs(log_ratio(figure)), bound->second + 0.01)
+          << figure.design << " " << to_string(figure.quantity);
+    }
+    if (figure.quantity == SiliconQuantity::latency_s && figure.family == "tpu_v1") tpu_v1_off += off / 5;
+  }
+  EXPECT_LE(tpu_v1_off, 0.205);  // 0.20
+}
+
+TEST(SiliconChips, WhatTheModelMisses_KnownLimitation) {
+  const auto mean = means();
+  EXPECT_LT(mean.at({SiliconQuantity::die_mm2, "mtia_v1"}), -0.40);   // processors and vector units
+  EXPECT_GT(mean.at({SiliconQuantity::cells_mm2, "gemmini"}), 0.25);  // an engine that it does not have
+  EXPECT_LT(mean.at({SiliconQuantity::average_w, "tpu_v1"}), -0.35);  // what a server chip draws when it idles
+  EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v1"}), -2);
+  EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v4i"}), -2);
+  for (const SiliconFigure& figure : load_silicon_figures()) {
+    if (figure.design != "nvdla_32" || figure.quantity != SiliconQuantity::average_w) continue;
+    EXPECT_LT(log_ratio(figure), -0.35);  // the smallest engines idle at more
   }
 }
 
@@ -143,6 +169,7 @@ TEST(SiliconModel, DistanceCostsCyclesAndNeverTheClock) {
   EXPECT_EQ(layers.front().overhead_cycles, 39 + 16);
   config.pes_x = config.pes_y = 32;
   config.pe_memory_bytes = 16777216;  // version 1 refuses it: too far apart for one cycle
+  EXPECT_TRUE(has(chip_facts(config, load_technology("16nm")), Reason::noc_timing)) << "version 1 refuses it";
   EXPECT_FALSE(has(chip_facts(config, silicon()), Reason::noc_timing));
 }
 
@@ -170,7 +197,7 @@ TEST(SiliconModel, AHotChipGetsWhiteSpaceAndNoMemoryHelpsIt) {
   config.pe_memory_bytes = 262144;
   const ChipFacts hot = chip_facts(config, silicon());
   ASSERT_GT(hot.area.cooling_mm2, 0);
-  EXPECT_NEAR(hot.area.total_mm2(), hot.die_peak_w / 0.23, 1e-9);
+  EXPECT_NEAR(hot.area.total_mm2(), hot.die_peak_w / 0.16, 1e-9);
   config.parameter_memory_entries *= 8;  // pads the chip, as version 1's optima did
   const ChipFacts padded = chip_facts(config, silicon());
   EXPECT_GE(padded.area.total_mm2(), hot.area.total_mm2());
@@ -206,7 +233,8 @@ TEST(SiliconModel, AClassMayBeNamedWithTheTechnology) {
     hindsight::test::expect_usage_error([&] { (void)load_technology(name); }, words);
   };
   refused("16nm-silicon@ari", {"ari", "air"});
-  refused("22nm@air", {"22nm-silicon@air"});
+  refused("22nm@air", {"22nm-silicon"});
+  EXPECT_EQ(evaluator_definition(load_technology("16nm-silicon@passive")), evaluator_definition(silicon()));
   refused("16nm-silicon@", {"16nm-silicon@"});
 }
 

@@ -48,13 +48,12 @@ inline constexpr std::size_t kCoolingClassCount = 5;  ///< without as_technology
 /// What the model's versions see differently in cycles and programs; set by the technology (`template_rules`). Here
 /// those of version 1.
 struct TemplateRules {
-  double fill_cycles_per_hop = 1;       ///< of filling and draining the grid, per row and column
-  double layer_overhead_cycles = 256;   ///< [chosen] descriptor fetch, synchronisation of the grid, pipeline ramp
-  double overhead_cycles_per_hop = 0;   ///< of starting a layer, per row and column
-  bool program_loops = false;           ///< instructions per layer, not per tile
-  bool whole_windows = true;            ///< a tile of weights holds all taps of its channels
-  double extra_hops = 1;                ///< of a byte on the NoC, besides half of the grid in either direction
-  bool lone_pe_is_fed_by_dram = false;  ///< a grid of one PE moves over its NoC what DRAM moves, no more
+  double fill_cycles_per_hop = 1;      ///< of filling and draining the grid, per row and column
+  double layer_overhead_cycles = 256;  ///< [chosen] descriptor fetch, synchronisation of the grid, pipeline ramp
+  double overhead_cycles_per_hop = 0;  ///< of starting a layer, per row and column
+  bool program_loops = false;          ///< instructions per layer, not per tile
+  bool whole_windows = true;           ///< a tile of weights holds all taps of its channels
+  double extra_hops = 1;               ///< of a byte on the NoC, besides half of the grid in either direction
 };
 
 /// A plain struct; copyable to a device. Integers are counts. One field per design parameter, then the

@@ -1,8 +1,9 @@
 /// Energy of one layer by component, and the chip's peak power.
 ///
-/// Model: activity counts times energy per access; idle lanes, cores and PEs are clock gated; leakage flows for the
-/// whole latency. Valid for: the technologies in `data/technology/`. Ignores: clock tree beyond the registers,
-/// temperature, data-dependent toggling, DRAM standby.
+/// Model: activity counts times energy per access; idle lanes, cores and PEs are clock gated, but for the clocks of a
+/// version 2 technology's `clock_pj_per_mm2`, which count as leakage; leakage flows for the whole latency. Valid for:
+/// the technologies in `data/technology/`. Ignores: clock tree beyond the registers, temperature, data-dependent
+/// toggling, DRAM standby.
 #pragma once
 
 #include "hindsight/accel/evaluation.h"
@@ -55,10 +56,6 @@ namespace hindsight::accel {
 /// more.
 [[nodiscard]] constexpr double mean_hops(const AcceleratorConfig& config) {
   return config.pes_y / 2.0 + config.pes_x / 2.0 + config.rules.extra_hops;
-}
-/// Only DRAM feeds it: there is no other PE, version 2.
-[[nodiscard]] constexpr bool is_lone_pe(const AcceleratorConfig& config) {
-  return config.rules.lone_pe_is_fed_by_dram && config.pes() == 1.0;
 }
 
 /// Multipliers, registers, NoC, control, engines.

@@ -85,7 +85,7 @@ struct EnergyBreakdown {
   double instruction_memory_j = 0;
   double noc_j = 0;
   double dram_j = 0;
-  double leakage_j = 0;
+  double leakage_j = 0;  ///< with the clocks that are not gated, ChipFacts::leakage_w
   [[nodiscard]] constexpr double total_j() const;
   /// Adds `factor` times every component.
   constexpr void add_scaled(const EnergyBreakdown& other, double factor);

@@ -41,7 +41,7 @@ struct SiliconFigure {
 /// are not asked: chips that exist can be built. Errors: those of the files that the figure names.
 [[nodiscard]] std::optional<double> modelled(const SiliconFigure& figure);
 
-/// Constants of peak power, and how far off they leave each figure.
+/// Constants of peak power.
 struct PeakPowerFit {
   double peak_activity = 0;     ///< Technology::peak_activity
   double clock_pj_per_mm2 = 0;  ///< Technology::clock_pj_per_mm2
@@ -49,8 +49,8 @@ struct PeakPowerFit {
 
 /// Minimises the sum over the fitted figures of peak power of ((model - published) / published)^2. Peak power is a
 /// straight line over both constants: P = activity A + clock B + leakage, with A, B and leakage of the chip's design,
-/// so the two normal equations are solved as they stand. Requires: at least two fitted figures of peak power, of one
-/// technology.
+/// so the two normal equations are solved as they stand; the clock's constant is not negative.
+/// Error{usage} unless at least two figures of peak power are fitted, all of one technology.
 [[nodiscard]] PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures);
 
 }  // namespace hindsight::accel

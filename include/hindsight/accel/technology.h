@@ -95,8 +95,8 @@ struct Technology {
 /// out); starting a layer one cycle per instruction of its loops, and h per row and column to tell the PEs.
 [[nodiscard]] TemplateRules template_rules(const Technology& technology);
 
-/// NAME from data/technology or a path; of version 2 "NAME@CLASS" with another cooling class for designs that name none,
-/// which the technology's name then ends with. Errors: Error{usage}, file:line:column.
+/// NAME from data/technology or a path; of version 2 "NAME@CLASS" with another cooling class for designs that name
+/// none, which the technology's name then ends with. Errors: Error{usage}, file:line:column.
 [[nodiscard]] Technology load_technology(const std::string& name_or_path);
 
 /// Cost of one SRAM of `bytes` capacity made of equal macros no larger than the model's largest.

@@ -51,7 +51,7 @@ void require_whole_programs(const Question& question, const Axes& axes) {
     throw Error(
         ErrorKind::usage,
         fmt::format("space '{}': the program of {} has {} instructions, the smallest instruction_memory_entries "
-                    "is {}: it would stream from DRAM, which a landscape does not hold. Raise the level, or "
+                    "is {}: it would stream from DRAM, which landscapes and surveys do not know. Raise the level, or "
                     "leave --all out",
                     question.space->name(), printable(network->name()), needed, fewest));
   }

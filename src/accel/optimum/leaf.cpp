@@ -35,6 +35,7 @@ Metrics priced(const Metrics& totals, const ChipFacts& reference, const ChipFact
   energy.noc_j *= chip.event.noc_pj_per_hop_byte / reference.event.noc_pj_per_hop_byte;
   energy.leakage_j *= chip.leakage_w / reference.leakage_w;
   stream_program(metrics, chip, chip_rates(chip.config));
+  metrics.utilisation_frac *= totals.latency_cycles / metrics.latency_cycles;
   metrics.latency_s = metrics.latency_cycles / chip.config.clock_hz();
   metrics.energy_j = energy.total_j();
   metrics.average_power_w = metrics.energy_j / metrics.latency_s;

@@ -1,4 +1,6 @@
 /// Published figures of whole chips against the model.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -95,8 +97,16 @@ std::optional<double> modelled(const SiliconFigure& figure) {
 
 PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures) {
   double aa = 0, ab = 0, bb = 0, ay = 0, by = 0;
+  std::size_t fitted = 0;
+  std::string technology_name;
   for (const SiliconFigure& figure : figures) {
     if (!figure.fitted || figure.quantity != SiliconQuantity::peak_w) continue;
+    if (fitted++ == 0) technology_name = figure.technology;
+    if (figure.technology != technology_name) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("figures of peak_w that are fitted are of {} and {}: fit one technology", technology_name,
+                              figure.technology));
+    }
     const AcceleratorConfig config = load_reference_chip(figure.design).config;
     const auto watts = [&](double activity, double clock_pj_per_mm2) {
       Technology technology = load_technology(figure.technology);
@@ -110,8 +120,10 @@ PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures) {
     const double y = 1.0 - (usual / figure.published - a);  // less leakage
     aa += a * a, ab += a * b, bb += b * b, ay += a * y, by += b * y;
   }
+  if (fitted < 2) throw Error(ErrorKind::usage, "fewer than two figures of peak_w have `role: fit`: nothing to fit to");
   const double determinant = aa * bb - ab * ab;
-  HINDSIGHT_EXPECT(determinant > 0);
+  const bool told = determinant > 0 && by * aa > ay * ab;  // else no clock that is not gated shows
+  if (!told) return {.peak_activity = ay / aa, .clock_pj_per_mm2 = 0};
   return {.peak_activity = (ay * bb - by * ab) / determinant, .clock_pj_per_mm2 = (by * aa - ay * ab) / determinant};
 }
 

@@ -23,8 +23,7 @@
 /// - proportional_energy: of the parts of energy, parameter and instruction memory change four, each in proportion to
 ///   one fact of the chip: its read energies, its energy per NoC hop, its leakage.
 /// - separable_facts: area without white space for heat, leakage and the peak power of the PE array are sums of parts
-/// of
-///   one memory each; version 1: the power density does not depend on the bandwidth, timing depends on the PE's area
+///   of one memory each; version 1: the power density does not depend on the bandwidth, timing depends on the PE's area
 ///   alone; version 2: that white space and the cooling depend on area and peak power alone.
 /// - facts_grow: area and peak power fall with no parameter.
 /// - saturation: memories above saturated_memory() change no mapping.
