@@ -140,7 +140,7 @@ void add_log(CLI::App& app, Session& session) {
     verb->callback([options, body, &session] { session.action = [options, body] { return body(*options); }; });
     return verb;
   };
-  CLI::App* show_verb = add("show", "Contents, newest runs, best designs", show);
+  CLI::App* show_verb = add("show", "Contents, runs, what they proposed, best designs", show);
   add_selection(*show_verb, *options);
   show_verb->add_option("--runs", options->runs, "Newest runs to list [5]")->check(between(1, kMostLines));
   show_verb->footer("Example: hindsight log show study.sqlite --metric energy_j --top 5");
