@@ -61,7 +61,8 @@ int authorize(void* refused, int action, const char* first, const char* second, 
       // SQLite gives the name as it is registered, in lower case; fts3_tokenizer() takes addresses of code.
       return second != nullptr && contains(kFunctionsThatLoadCode, second) ? refuse("loads code") : SQLITE_OK;
     case SQLITE_PRAGMA:
-      return only_tells(first, second) ? SQLITE_OK : refuse(fmt::format("PRAGMA {} changes a setting", name));
+      return first != nullptr && only_tells(first, second) ? SQLITE_OK
+                                                           : refuse(fmt::format("PRAGMA {} changes a setting", name));
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
       return refuse("attaches or detaches a file");

@@ -100,8 +100,21 @@ std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::
 std::string number_cell(double value) { return std::isnan(value) ? "" : shortest(value); }
 
 /// The columns that are neither parameters nor metrics, in their order.
-enum Column { workload, evaluator, repeat, feasible, reason, quantity, value, limit, layer, message, others, kColumns };
-constexpr std::array<const char*, kColumns> kColumnNames = {
+enum Column {
+  workload,
+  evaluator,
+  repeat,
+  feasible,
+  reason,
+  quantity,
+  value,
+  limit,
+  layer,
+  message,
+  others,
+  column_count
+};
+constexpr std::array<const char*, column_count> kColumnNames = {
     "workload",     "evaluator",    "repeat",       "feasible",       "reason",       "reason_quantity",
     "reason_value", "reason_limit", "reason_layer", "reason_message", "other_reasons"};
 
@@ -111,7 +124,7 @@ class CsvWriter {
   CsvWriter(const log::Log& log, const Survey& survey) : names_(log), survey_(survey) {
     std::set<std::string> taken(survey.parameters.begin(), survey.parameters.end());
     taken.insert(survey.metrics.begin(), survey.metrics.end());
-    for (std::size_t i = 0; i < kColumns; ++i) {
+    for (std::size_t i = 0; i < column_count; ++i) {
       columns_[i] = kColumnNames[i];
       while (taken.contains(columns_[i])) columns_[i].insert(0, "log_");
       taken.insert(columns_[i]);
@@ -160,7 +173,7 @@ class CsvWriter {
 
   static void add_reasons(const std::vector<log::ViolationRow>& reasons, std::vector<std::string>& cells) {
     if (reasons.empty()) {
-      cells.resize(cells.size() + kColumns - reason);
+      cells.resize(cells.size() + column_count - reason);
       return;
     }
     const log::ViolationRow& first = reasons.front();
@@ -182,7 +195,7 @@ class CsvWriter {
 
   log::RowNames names_;
   const Survey& survey_;
-  std::array<std::string, kColumns> columns_;
+  std::array<std::string, column_count> columns_;
 };
 
 /// Parameters of a log's spaces whose values are numbers. A name is one even if it looks like a number.
