@@ -3,15 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "file_roles.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/dataset/gzip.h"
 #include "hindsight/dataset/optuna_export.h"
+#include "hindsight/log/metric_direction.h"
 #include "hindsight/study/log_names.h"
 #include "log_verbs.h"
 #include "output.h"
@@ -24,6 +28,7 @@ struct ExportOptions {
   std::string workload, space, evaluator;
   std::int64_t run_id = 0;
   std::string metric;  ///< of an Optuna study; empty: the log's own
+  bool maximise = false;
 };
 
 enum class Format { csv, json_lines, optuna };
@@ -47,6 +52,11 @@ Format format_of(const ExportOptions& options) {
                           printable(options.out, 200)));
 }
 
+/// "" is no file; standard output is "-".
+CLI::Validator not_empty() {
+  return {[](const std::string& file) { return file.empty() ? "names no file" : std::string(); }, ""};
+}
+
 log::EvaluationFilter filter_of(const ExportOptions& options) {
   log::EvaluationFilter filter;
   if (!options.workload.empty()) filter.workload = options.workload;
@@ -56,25 +66,51 @@ log::EvaluationFilter filter_of(const ExportOptions& options) {
   return filter;
 }
 
+/// What the rows are compared by, where none is named.
+std::string objective_of(const ExportOptions& options, const log::Log& log) {
+  if (!options.metric.empty()) return study::known_name(options.metric, log::metric_names(log));
+  log::EvaluationFilter filter = filter_of(options);
+  const std::vector<log::SpaceSummary> spaces = log::spaces(log);
+  const auto is_named = [&](const log::SpaceSummary& space) { return space.name == options.space; };
+  if (std::none_of(spaces.begin(), spaces.end(), is_named)) filter.space.reset();  // a file: export_optuna reads it
+  const std::set<std::string> objectives = study::own_objectives_of(log, filter);
+  if (objectives.size() == 1) return *objectives.begin();
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: its rows have several objectives ({}). Name one by --metric, or choose rows by "
+                          "--workload, --space or --run.",
+                          printable(options.log, 200),
+                          join(std::vector<std::string>(objectives.begin(), objectives.end()), ", ")));
+}
+
+std::string python_text(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  return quoted + "\"";
+}
+
 int export_study(const ExportOptions& options, const log::Log& log) {
   if (is_standard_output(options.out)) {
     throw Error(ErrorKind::usage, "--format optuna writes an SQLite file. Name it: --out FILE");
   }
-  const std::string metric =
-      options.metric.empty() ? study::own_objective(log) : study::known_name(options.metric, log::metric_names(log));
-  const dataset::OptunaExport made = dataset::export_optuna(log, filter_of(options), metric, options.out);
+  const std::string metric = objective_of(options, log);
+  const Direction direction = options.maximise ? Direction::maximise : log::direction_of(metric);
+  const dataset::OptunaExport made = dataset::export_optuna(log, filter_of(options), metric, direction, options.out);
   remark(fmt::format(
-      "{} of {} written to {}, {} of them failed: optuna.load_study(study_name=..., "
-      "storage=\"sqlite:///{}\")",
+      "{} of {} written to {}, {} of them failed; {}: optuna.load_study(study_name=..., "
+      "storage={})",
       counted(made.trials, "trial"), made.studies == 1 ? "1 study" : fmt::format("{} studies", made.studies),
-      printable(options.out, 400), with_commas(made.failed), printable(options.out, 400)));
+      printable(options.out, 400), with_commas(made.failed),
+      direction == Direction::maximise ? "to maximise " + metric
+                                       : fmt::format("to minimise {} (--maximise: more is better)", metric),
+      python_text("sqlite:///" + printable(options.out, 400))));
   return 0;
 }
 
 int export_rows(const ExportOptions& options) {
   const Format format = format_of(options);
-  if (format != Format::optuna && !options.metric.empty()) {
-    throw Error(ErrorKind::usage, "--metric is the objective of --format optuna; other formats have all metrics.");
+  if (format != Format::optuna && (!options.metric.empty() || options.maximise)) {
+    throw Error(ErrorKind::usage,
+                "--metric and --maximise are of --format optuna; other formats have all metrics and no objective.");
   }
   FileRoles().reads_log("log", options.log).writes("--out", options.out).require_usable();
   install_interrupt_handlers();
@@ -85,14 +121,19 @@ int export_rows(const ExportOptions& options) {
   const report::LogExport made =
       format == Format::csv ? report::export_csv(log, filter) : report::export_json_lines(log, filter);
   const bool packed = !is_standard_output(options.out) && without_gz(options.out).second;
-  print_or_write(options.out, packed ? dataset::gzipped(made.text) : made.text);
+  if (is_standard_output(options.out)) {
+    print_data(made.text);
+  } else {
+    print_or_write(options.out, packed ? dataset::gzipped(made.text) : made.text);
+  }
   if (is_standard_output(options.out)) return 0;
   remark(fmt::format("{} written to {}, {} of them infeasible", counted(made.rows, "row"), printable(options.out, 400),
                      with_commas(made.infeasible)));
   if (!made.import_options.empty()) {
     remark(fmt::format("back into a log: hindsight log import --csv {} {} --log NEW.sqlite",
-                       printable(options.out, 400), made.import_options));
+                       shell_quoted(printable(options.out, 400)), made.import_options));
   }
+  if (!made.no_import.empty()) remark("not as they are back into a log: " + made.no_import);
   return 0;
 }
 
@@ -102,13 +143,14 @@ void add_log_export(CLI::App& group, Session& session) {
   const auto options = std::make_shared<ExportOptions>();
   CLI::App* verb = group.add_subcommand("export", "Rows for other tools: CSV, JSON lines, Optuna");
   verb->add_option("log,--log", options->log, "SQLite log")->required();
-  verb->add_option("--out", options->out, "FILE.csv, FILE.jsonl, .gz too [standard output]");
+  verb->add_option("--out", options->out, "FILE.csv, FILE.jsonl, .gz too [standard output]")->check(not_empty());
   verb->add_option("--format", options->format, "csv, jsonl or optuna [by the name of --out, else csv]");
   verb->add_option("--workload", options->workload, "Only this workload");
   verb->add_option("--space", options->space, "Only this design space");
   verb->add_option("--evaluator", options->evaluator, "Only this evaluator");
   verb->add_option("--run", options->run_id, "Only rows of this run")->check(between(1, INT64_MAX));
   verb->add_option("--metric", options->metric, "Objective of an Optuna study [latency_s, or imported]");
+  verb->add_flag("--maximise", options->maximise, "More of an Optuna study's objective is better");
   verb->footer(
       "Infeasible rows have their reasons, with value and limit. The CSV can be\n"
       "imported again; the options for that are printed. optuna.load_study opens\n"

@@ -1,7 +1,10 @@
 /// hindsight log merge and hash: logs into one, and whether two say the same.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "file_roles.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/merge.h"
@@ -21,6 +24,9 @@ struct MergeOptions {
 
 int merge(const MergeOptions& options, const Provenance& provenance) {
   const log::Contradictions contradictions = log::parse_contradictions(options.duplicates);
+  if (is_standard_output(options.out)) {
+    throw Error(ErrorKind::usage, fmt::format("--out '{}': a log is a file. Name it: --out FILE", options.out));
+  }
   FileRoles roles;
   for (const std::string& log : options.logs) roles.reads_log("log", log);
   roles.writes("--out", options.out).require_usable();
@@ -39,11 +45,17 @@ struct HashOptions {
 
 int hash(const HashOptions& options) {
   install_interrupt_handlers();
+  std::vector<report::NamedContent> contents;
   for (const std::string& file : options.logs) {
     const log::Log log = log::Log::open(file, log::OpenMode::read_only);
     const log::Content content = log::content(log);
-    print(options.json ? report::content_json(content, file) : report::content_text(content, file));
+    if (options.json) {
+      contents.emplace_back(file, content);
+    } else {
+      print(report::content_text(content, file));
+    }
   }
+  if (options.json) print(report::content_json(contents));
   return 0;
 }
 

@@ -62,7 +62,11 @@ class RowPrinter {
 
  private:
   void flush() {
-    print(text_);
+    if (options_.csv) {
+      print_data(text_);
+    } else {
+      print(text_);
+    }
     text_.clear();
   }
 
@@ -91,8 +95,9 @@ int query(const QueryOptions& options) {
   }
   printer.finish();
   if (more) {
-    remark(fmt::format("these are the first {}, and there are more. --rows N shows N; --csv and --json show all",
-                       counted(static_cast<std::uint64_t>(shown), "row")));
+    remark(fmt::format("these are the first {}, and there are more. --rows N shows N{}",
+                       counted(static_cast<std::uint64_t>(shown), "row"),
+                       options.csv || options.json ? "" : "; --csv and --json show all"));
   }
   return 0;
 }

@@ -71,19 +71,7 @@ std::string without_middle(std::string_view line, std::size_t width) {
   return shortened(line, width - kTail) + std::string(line.substr(tail));
 }
 
-}  // namespace
-
-void print_or_write(const std::string& file, std::string_view text) {
-  if (is_standard_output(file)) {
-    print(text);
-  } else {
-    write_file_atomically(file, std::string(text));
-  }
-}
-
-void print(std::string_view text) {
-  const std::string safe = is_tty(Stream::out) ? fit_for_terminal(text) : without_control_characters(text);
-  std::string_view rest = safe;
+void write_output(std::string_view rest) {
   while (!rest.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, rest.data(), rest.size());
     if (written >= 0) {
@@ -95,6 +83,24 @@ void print(std::string_view text) {
                   fmt::format("standard output: cannot write: {}", std::generic_category().message(errno)));
     }
   }
+}
+
+}  // namespace
+
+void print_or_write(const std::string& file, std::string_view text) {
+  if (is_standard_output(file)) {
+    print(text);
+  } else {
+    write_file_atomically(file, std::string(text));
+  }
+}
+
+void print(std::string_view text) {
+  write_output(is_tty(Stream::out) ? fit_for_terminal(text) : without_control_characters(text));
+}
+
+void print_data(std::string_view text) {
+  write_output(is_tty(Stream::out) ? fit_for_terminal(text) : std::string(text));
 }
 
 void complain(std::string_view message) {

@@ -20,6 +20,8 @@ void print(std::string_view text);
 
 /// Whether the FILE of an option like --out means standard output: empty, or "-".
 [[nodiscard]] inline bool is_standard_output(std::string_view file) { return file.empty() || file == "-"; }
+/// The same, but byte for byte where standard output is no terminal: cells of a table for programs.
+void print_data(std::string_view text);
 /// Writes `text` to `file`, whole or not at all, or to standard output.
 void print_or_write(const std::string& file, std::string_view text);
 

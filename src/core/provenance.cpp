@@ -11,25 +11,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "hindsight/core/shell.h"
+
 namespace hindsight {
 namespace {
-
-/// A word as a POSIX shell reads it back: bare when harmless, else in single quotes.
-std::string shell_quoted(std::string_view word) {
-  constexpr std::string_view kHarmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(kHarmless) == std::string_view::npos) {
-    return std::string(word);
-  }
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
-}
 
 std::string host_name() {
   std::array<char, 256> name{};

@@ -14,8 +14,8 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
-#include "hindsight/log/metric_direction.h"
 #include "hindsight/log/optuna_file.h"
+#include "hindsight/log/row_names.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -89,26 +89,17 @@ std::vector<std::pair<std::string, std::string>> attributes_of(const log::Evalua
   return attributes;
 }
 
-/// Names and times behind the numbers of a log.
-struct Behind {
-  explicit Behind(const log::Log& log) {
-    for (const log::WorkloadRecord& workload : log::workloads(log)) workloads[workload.workload_id] = workload.name;
-    const log::Summary summary = log::summary(log);
-    for (const log::EvaluatorSummary& one : summary.evaluators) evaluators[one.evaluator_id] = one.name;
-    for (const log::RunInfo& run : log::recent_runs(log, summary.rows("runs"))) times[run.run_id] = run.started_at;
-  }
-  [[nodiscard]] std::string study(const log::EvaluationRecord& row) const {
-    const std::string& workload = workloads.at(row.workload_id);
-    if (evaluators.size() < 2) return workload;
-    return fmt::format("{}, {} ({})", workload, evaluators.at(row.evaluator_id), row.evaluator_id);
-  }
-  std::map<std::int64_t, std::string> workloads, evaluators, times;
-};
+std::string study_name(const log::RowNames& names, const log::EvaluationRecord& row) {
+  const std::string& workload = names.workload(row.workload_id);
+  if (names.evaluators() < 2) return workload;
+  return fmt::format("{}, {} ({})", workload, names.evaluator(row.evaluator_id), row.evaluator_id);
+}
 
 }  // namespace
 
 OptunaExport export_optuna(const log::Log& log, const log::EvaluationFilter& filter, const std::string& metric,
-                           const std::filesystem::path& file) {
+                           Direction direction, const std::filesystem::path& file) {
+  const log::Snapshot snapshot(log);
   const space::DesignSpace space = stored_space(log, filter.space);
   log::EvaluationFilter selected = filter;
   selected.space = space.name();
@@ -118,16 +109,16 @@ OptunaExport export_optuna(const log::Log& log, const log::EvaluationFilter& fil
                                               printable(metric), did_you_mean(metric, known)));
   }
   const Choices choices(space);
-  const Behind behind(log);
+  const log::RowNames names(log);
   log::OptunaFile out(file);
   OptunaExport result;
   std::map<std::string, std::int64_t> studies;
   log::for_each_evaluation(log, selected, log::Detail::all, [&](const log::EvaluationRecord& row) {
-    const std::string name = behind.study(row);
-    if (!studies.contains(name)) studies[name] = out.add_study(name, log::direction_of(metric));
+    const std::string name = study_name(names, row);
+    if (!studies.contains(name)) studies[name] = out.add_study(name, direction);
     log::OptunaTrial trial{.choices = choices.of(row.design_text_id, log.path()),
                            .value = row.feasible ? metric_of(row, metric) : std::nullopt,
-                           .started_at = behind.times.at(row.run_id),
+                           .started_at = names.run_started_at(row.run_id),
                            .attributes_json = attributes_of(row)};
     out.add_trial(studies[name], choices.parameters(), trial);
     ++result.trials;

@@ -1,7 +1,6 @@
 /// The canonical text of a log's content, and its SHA-256.
 #include "hindsight/log/content.h"
 
-#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "log/filter.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
+#include "log/read_transaction.h"
 
 namespace hindsight::log {
 namespace {
@@ -209,7 +209,7 @@ void ContentReader::add_reasons(std::int64_t evaluation_id) {
 Content content(const Log& log) {
   Log::Impl& impl = log.impl();
   return impl.guarded("reading its content", [&] {
-    const SQLite::Transaction snapshot(impl.database);
+    const ReadTransaction snapshot(impl.database);
     const Interruptible until_interrupted(impl.database);
     return ContentReader(impl.database).read();
   });

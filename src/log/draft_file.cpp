@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 }  // namespace
 
 DraftFile::DraftFile(const fs::path& output)
-    : output_(output), path_(fmt::format("{}.{}.new", output.string(), getpid())) {
+    : output_(output), path_(fmt::format("{}.{}.new", fs::absolute(output).string(), getpid())) {
   std::error_code ignored;
   fs::remove(path_, ignored);
 }
@@ -41,6 +41,10 @@ void DraftFile::publish() const {
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!synced) fail(output_, reason);
+  if (std::error_code none; fs::is_regular_file(fs::symlink_status(output_, none)) && fs::is_empty(output_, none)) {
+    if (::rename(path_.c_str(), output_.c_str()) != 0) fail(output_, errno);
+    return;
+  }
   if (::link(path_.c_str(), output_.c_str()) == 0) return;
   // A file system without hard links.
   if (errno == EEXIST || ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, output_.c_str(), RENAME_NOREPLACE) != 0) {

@@ -8,15 +8,15 @@ namespace hindsight::log {
 /// The file goes away with what SQLite puts beside it, unless it was published.
 class DraftFile {
  public:
-  /// The draft lies beside `output`.
+  /// The draft lies beside `output`; its path is absolute, so that SQLite takes no part of it for a URI.
   explicit DraftFile(const std::filesystem::path& output);
   ~DraftFile();
   DraftFile(const DraftFile&) = delete;
   DraftFile& operator=(const DraftFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Syncs it and gives it the name of the output. Closed before. Errors: Error{failure} when a file of that name is
-  /// there, or the disk fails.
+  /// Syncs it and gives it the name of the output, in place of an empty file of that name. Closed before. Errors:
+  /// Error{failure} when another file of that name is there, or the disk fails.
   void publish() const;
 
  private:

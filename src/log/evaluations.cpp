@@ -1,5 +1,4 @@
 /// Iteration over the evaluations of a log.
-#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "hindsight/log/query.h"
 #include "log/filter.h"
 #include "log/impl.h"
+#include "log/read_transaction.h"
 
 namespace hindsight::log {
 namespace {
@@ -84,7 +84,7 @@ void for_each_evaluation(const Log& log, const EvaluationFilter& filter, Detail 
                          const std::function<bool(const EvaluationRecord&)>& callback) {
   Log::Impl& impl = log.impl();
   impl.guarded("reading evaluations", [&] {
-    const SQLite::Transaction snapshot(impl.database);
+    const ReadTransaction snapshot(impl.database);
     SQLite::Statement query(
         impl.database,
         fmt::format(

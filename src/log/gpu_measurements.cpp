@@ -12,6 +12,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 #include "log/impl.h"
+#include "log/read_transaction.h"
 
 namespace hindsight::log {
 namespace {
@@ -160,7 +161,7 @@ MeasurementCounts append_measurements(Log& log, std::int64_t run_id, const Sessi
 std::vector<SessionRecords> gpu_measurements(const Log& log) {
   return log.impl().guarded("reading measurements", [&] {
     SQLite::Database& database = log.impl().database;
-    const SQLite::Transaction snapshot(database);
+    const ReadTransaction snapshot(database);
     std::vector<SessionRecords> result;
     SQLite::Statement sessions(
         database, fmt::format("SELECT session_id, {} FROM gpu_sessions ORDER BY session_id", columns<Session>()));

@@ -15,6 +15,7 @@
 #include "log/impl.h"
 #include "log/interruptible.h"
 #include "log/merge_source.h"
+#include "log/origins.h"
 #include "log/schema.h"
 
 namespace hindsight::log {
@@ -86,7 +87,12 @@ class WithoutForeignKeys {
   throw_translated(error, system_error_of(handle, errno), of_input ? given : output, "merging");
 }
 
-/// Copies the pages of a log that are in use, and with them all that it holds, into a new file.
+std::uint64_t rows_of(SQLite::Database& database, const char* table) {
+  return static_cast<std::uint64_t>(database.execAndGet(fmt::format("SELECT count(*) FROM {}", table)).getInt64());
+}
+
+/// Copies the pages of a log that are in use, and with them all that it holds, into a new file. `draft`: absolute,
+/// since SQLite takes "file:..." for a URI.
 void copy_log(const fs::path& file, const fs::path& draft, const fs::path& output) {
   const Log log = Log::open(file, OpenMode::read_only);
   SQLite::Database& database = log.impl().database;
@@ -97,7 +103,15 @@ void copy_log(const fs::path& file, const fs::path& draft, const fs::path& outpu
     database.exec("PRAGMA query_only = OFF");
     SQLite::Statement copy(database, "VACUUM INTO ?");
     copy.bind(1, draft.string());
+    const std::uint64_t rows = rows_of(database, "evaluations");
     copy.exec();
+    SQLite::Database made(draft.string(), SQLite::OPEN_READONLY);
+    if (rows_of(made, "evaluations") < rows) {
+      throw Error(ErrorKind::failure,
+                  fmt::format("{}: its copy for {} lacks rows; nothing was written. Run this again, "
+                              "and report it if it happens again.",
+                              shown(file), shown(output)));
+    }
   } catch (const SQLite::Exception& error) {
     throw_merging(error, database.getHandle(), file, output);
   }
@@ -106,8 +120,9 @@ void copy_log(const fs::path& file, const fs::path& draft, const fs::path& outpu
 /// One log to bring along.
 struct Step {
   fs::path file;
-  fs::path shown_as;  ///< in messages
-  fs::path output;    ///< the log that is written, in messages
+  Origins given;    ///< in messages: the logs that its rows are from,
+  Origins main;     ///< and those of the rows that are there already
+  fs::path output;  ///< the log that is written, in messages
   Contradictions contradictions;
 };
 
@@ -123,11 +138,11 @@ void merge_into(Log& log, const Step& step, AtEnd&& at_end) {
   try {
     const Interruptible until_interrupted(database);
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-    const SourceCounts counts = SourceMerge(database, step.shown_as, step.output, repeats, step.contradictions).merge();
+    const SourceCounts counts = SourceMerge(database, step.given, step.main, repeats, step.contradictions).merge();
     at_end(counts);
     transaction.commit();
   } catch (const SQLite::Exception& error) {
-    throw_merging(error, log.impl().database.getHandle(), step.shown_as, step.output);
+    throw_merging(error, log.impl().database.getHandle(), step.given.file(), step.output);
   }
 }
 
@@ -136,6 +151,14 @@ std::string options_json(const std::vector<fs::path>& inputs, Contradictions con
                               {"duplicates", std::string(name_in(kContradictions, contradictions))}};
   for (const fs::path& input : inputs) json["inputs"].push_back(printable(input.string(), kWholeText));
   return json.dump();
+}
+
+/// No file, or one as mktemp makes it: a log that is created there appears whole or not at all.
+bool holds_nothing(const fs::path& file) {
+  std::error_code ignored;
+  const fs::file_status status = fs::symlink_status(file, ignored);
+  return !fs::exists(status) ||
+         (fs::is_regular_file(status) && fs::is_empty(file, ignored) && !fs::exists(file.string() + "-wal", ignored));
 }
 
 /// Merging in a row of steps, which ends with its run.
@@ -150,8 +173,7 @@ class Merge {
       const Log log = Log::open(input, OpenMode::read_only);
       result_.inputs.push_back({.file = input});
     }
-    std::error_code ignored;
-    result_.created = !fs::exists(fs::symlink_status(output_, ignored));
+    result_.created = holds_nothing(output_);
     if (result_.created) {
       create();
     } else {
@@ -161,8 +183,9 @@ class Merge {
   }
 
  private:
-  /// All inputs in one draft. The first is copied as it is, which is faster than row by row.
-  [[nodiscard]] Log filled(const DraftFile& draft) {
+  /// All inputs in one draft. The first is copied as it is, which is faster than row by row. `origins` learns where
+  /// its rows are from.
+  [[nodiscard]] Log filled(const DraftFile& draft, Origins& origins) {
     copy_log(inputs_.front(), draft.path(), output_);
     Log log = open_draft(draft);
     log.impl().guarded("merging", [&] {
@@ -170,9 +193,13 @@ class Merge {
       require_sound_references(database, "main", inputs_.front());
       result_.inserted = result_.inputs.front().evaluations = rows_of(database, "evaluations");
       result_.designs = result_.inputs.front().designs = rows_of(database, "designs");
+      origins.add(database, inputs_.front());
     });
     for (std::size_t i = 1; i < inputs_.size(); ++i) {
-      merge_into(log, step(inputs_[i], inputs_[i]), [&](const SourceCounts& read) { count_input(i, read); });
+      merge_into(log, step(inputs_[i], Origins(inputs_[i]), origins), [&](const SourceCounts& read) {
+        count_input(i, read);
+        origins.add(log.impl().database, inputs_[i]);
+      });
     }
     return log;
   }
@@ -180,7 +207,8 @@ class Merge {
   void create() {
     const DraftFile draft(output_);
     {
-      Log log = filled(draft);
+      Origins origins(output_);
+      Log log = filled(draft, origins);
       store_run(log);
     }
     draft.publish();
@@ -188,25 +216,43 @@ class Merge {
 
   /// Several inputs become one first, so that the output changes in one transaction.
   void extend() {
-    Log log = Log::open(output_, OpenMode::read_write_create);
+    const Origins main(output_);
     if (inputs_.size() == 1) {
-      merge_into(log, step(inputs_.front(), inputs_.front()), [&](const SourceCounts& read) {
+      const Step only = step(inputs_.front(), Origins(inputs_.front()), main);
+      rehearse(only);
+      Log log = Log::open(output_, OpenMode::read_write_create);
+      merge_into(log, only, [&](const SourceCounts& read) {
         count_input(0, read);
         store_run(log);
       });
       return;
     }
     const DraftFile draft(output_);
-    static_cast<void>(filled(draft));
+    Origins given(inputs_.back());
+    static_cast<void>(filled(draft, given));
+    const Step all = step(draft.path(), given, main);
+    rehearse(all);
     result_.inserted = result_.designs = 0;
-    merge_into(log, step(draft.path(), "the logs to merge"), [&](const SourceCounts& read) {
+    Log log = Log::open(output_, OpenMode::read_write_create);
+    merge_into(log, all, [&](const SourceCounts& read) {
       count(read);
       store_run(log);
     });
   }
 
-  static std::uint64_t rows_of(SQLite::Database& database, const char* table) {
-    return static_cast<std::uint64_t>(database.execAndGet(fmt::format("SELECT count(*) FROM {}", table)).getInt64());
+  /// An output of an older schema version is migrated when it is opened for writing: a copy shows first that nothing
+  /// will be refused.
+  void rehearse(const Step& last) const {
+    try {
+      const Log log = Log::open(output_, OpenMode::read_only);
+      if (identify(log.impl().database).schema_version == migrations().back().to_version) return;
+    } catch (const Error&) {
+      return;  // opening it for writing says why, or migrates what cannot be read as it is
+    }
+    const DraftFile draft(output_.string() + ".copy");
+    copy_log(output_, draft.path(), output_);
+    Log log = open_draft(draft);
+    merge_into(log, last, [](const SourceCounts&) {});
   }
 
   void count_input(std::size_t input, const SourceCounts& read) {
@@ -215,8 +261,8 @@ class Merge {
     count(read);
   }
 
-  [[nodiscard]] Step step(const fs::path& file, const fs::path& shown_as) const {
-    return {.file = file, .shown_as = shown_as, .output = output_, .contradictions = contradictions_};
+  [[nodiscard]] Step step(const fs::path& file, const Origins& given, const Origins& main) const {
+    return {.file = file, .given = given, .main = main, .output = output_, .contradictions = contradictions_};
   }
 
   void count(const SourceCounts& read) {

@@ -9,6 +9,14 @@
 #include "log/merge_source.h"
 
 namespace hindsight::log {
+namespace {
+
+/// What makes a reason the same; its advice does not.
+const std::vector<std::string> kReasonColumns = {"code", "quantity", "value", "limit_value", "layer"};
+
+std::string value_text(const SQLite::Column& value) { return value.isNull() ? "missing" : shortest(value.getDouble()); }
+
+}  // namespace
 
 void SourceMerge::merge_designs() {
   design_offset_ = database_.execAndGet("SELECT ifnull(max(design_id), 0) FROM main.designs").getInt64();
@@ -16,15 +24,17 @@ void SourceMerge::merge_designs() {
   const std::string same = fmt::format("m.space_id = {} AND m.content_hash = g.content_hash", space);
   if (design_offset_ != 0) {
     SQLite::Statement collision(
-        database_, fmt::format("SELECT g.text_id, m.text_id FROM given.designs g CROSS JOIN main.designs m "
-                               "WHERE {} AND m.text_id <> g.text_id LIMIT 1",
-                               same));
+        database_,
+        fmt::format("SELECT g.text_id, m.text_id, g.design_id FROM given.designs g CROSS JOIN main.designs m "
+                    "WHERE {} AND m.text_id <> g.text_id LIMIT 1",
+                    same));
     if (collision.executeStep()) {
-      throw Error(ErrorKind::failure,
-                  fmt::format("{}: the designs {} and {} have the same 64-bit hash (a log cannot tell them apart). "
-                              "Merge it into another log?",
-                              shown(given_), printable(collision.getColumn(0).getString()),
-                              printable(collision.getColumn(1).getString())));
+      throw Error(
+          ErrorKind::failure,
+          fmt::format("{}: the designs {} and {} have the same 64-bit hash (a log cannot tell them apart). "
+                      "Merge it into another log?",
+                      shown(given_.of(NamedRows::designs, collision.getColumn(2).getInt64())),
+                      printable(collision.getColumn(0).getString()), printable(collision.getColumn(1).getString())));
     }
     database_.exec(
         fmt::format("INSERT INTO temp.shared_designs SELECT g.design_id, m.design_id FROM given.designs g "
@@ -92,10 +102,38 @@ void SourceMerge::find_contradictions() {
                   "CROSS JOIN main.evaluations m ON m.evaluation_id = s.new_id WHERE {}",
                   differs));
   find_contradicting_details("evaluation_metrics", "name", {"name", "value"});
-  find_contradicting_details("evaluation_violations", "position",
-                             {"code", "quantity", "value", "limit_value", "layer"});
+  find_contradicting_details("evaluation_violations", "position", kReasonColumns);
   counts_.contradicting = count("SELECT count(*) FROM temp.contradicting");
   if (counts_.contradicting > 0 && contradictions_ == Contradictions::refuse) refuse_contradictions();
+}
+
+std::string SourceMerge::differing_detail(std::int64_t given_id, std::int64_t main_id) {
+  SQLite::Statement metrics(
+      database_,
+      "WITH here AS (SELECT name, value FROM given.evaluation_metrics WHERE evaluation_id = ?1), "
+      "there AS (SELECT name, value FROM main.evaluation_metrics WHERE evaluation_id = ?2) "
+      "SELECT n.name, there.value, here.value FROM (SELECT name FROM here UNION SELECT name FROM there) n "
+      "LEFT JOIN here ON here.name = n.name LEFT JOIN there ON there.name = n.name "
+      "WHERE here.value IS NOT there.value ORDER BY n.name LIMIT 1");
+  metrics.bind(1, given_id);
+  metrics.bind(2, main_id);
+  if (metrics.executeStep()) {
+    return fmt::format("{} is {} there, {} here", printable(metrics.getColumn(0).getString(), 60),
+                       value_text(metrics.getColumn(1)), value_text(metrics.getColumn(2)));
+  }
+  const std::string columns = join(kReasonColumns, ", ");
+  const auto reasons_of = [&](bool here) {
+    return fmt::format("SELECT {0}, count(*) FROM {1}.evaluation_violations WHERE evaluation_id = {2} GROUP BY {0}",
+                       columns, here ? "given" : "main", here ? given_id : main_id);
+  };
+  SQLite::Statement here(database_, fmt::format("{} EXCEPT {}", reasons_of(true), reasons_of(false)));
+  SQLite::Statement there(database_, fmt::format("{} EXCEPT {}", reasons_of(false), reasons_of(true)));
+  const bool is_here = here.executeStep();
+  HINDSIGHT_ENSURE(is_here || there.executeStep());
+  SQLite::Statement& reason = is_here ? here : there;
+  return fmt::format("its reason {} ({} {}, limit {}) is {} only", printable(reason.getColumn(0).getString(), 60),
+                     printable(reason.getColumn(1).getString(), 60), value_text(reason.getColumn(2)),
+                     value_text(reason.getColumn(3)), is_here ? "here" : "there");
 }
 
 /// What differs in the first row that does: a column, else a further metric or a reason.
@@ -104,30 +142,32 @@ void SourceMerge::refuse_contradictions() {
   columns.insert(columns.end(), standard_metrics().begin(), standard_metrics().end());
   std::string pairs;
   for (const std::string& column : columns) pairs += fmt::format(", g.{0}, m.{0}", column);
-  SQLite::Statement query(database_, fmt::format("SELECT d.text_id, w.name, m.repeat{} FROM temp.shared_evaluations s "
-                                                 "JOIN given.evaluations g ON g.evaluation_id = s.old_id "
-                                                 "JOIN main.evaluations m ON m.evaluation_id = s.new_id "
-                                                 "JOIN main.designs d ON d.design_id = m.design_id "
-                                                 "JOIN main.workloads w ON w.workload_id = m.workload_id "
-                                                 "WHERE s.old_id = (SELECT min(old_id) FROM temp.contradicting)",
-                                                 pairs));
+  SQLite::Statement query(
+      database_, fmt::format("SELECT d.text_id, w.name, m.repeat, s.old_id, s.new_id{} FROM temp.shared_evaluations s "
+                             "JOIN given.evaluations g ON g.evaluation_id = s.old_id "
+                             "JOIN main.evaluations m ON m.evaluation_id = s.new_id "
+                             "JOIN main.designs d ON d.design_id = m.design_id "
+                             "JOIN main.workloads w ON w.workload_id = m.workload_id "
+                             "WHERE s.old_id = (SELECT min(old_id) FROM temp.contradicting)",
+                             pairs));
   HINDSIGHT_ENSURE(query.executeStep());
-  const auto text = [](const SQLite::Column& value) {
-    return value.isNull() ? "missing" : shortest(value.getDouble());
-  };
-  std::string differs = "a reason or a further metric is another";
+  constexpr int kFirstPair = 5;
+  const std::int64_t given_id = query.getColumn(3).getInt64(), main_id = query.getColumn(4).getInt64();
+  std::string differs;
   for (std::size_t i = columns.size(); i-- > 0;) {
-    const std::string here = text(query.getColumn(3 + 2 * static_cast<int>(i)));
-    const std::string there = text(query.getColumn(4 + 2 * static_cast<int>(i)));
+    const std::string here = value_text(query.getColumn(kFirstPair + 2 * static_cast<int>(i)));
+    const std::string there = value_text(query.getColumn(kFirstPair + 1 + 2 * static_cast<int>(i)));
     if (here != there) differs = fmt::format("{} is {} there, {} here", columns[i], there, here);
   }
+  if (differs.empty()) differs = differing_detail(given_id, main_id);
   throw Error(
       ErrorKind::usage,
-      fmt::format("{}: {} of it contradict {}, first {} on {}, repeat {}: {}. Nothing was written; --duplicates "
+      fmt::format("{}: {} of it {} {}, first {} on {}, repeat {}: {}. Nothing was written; --duplicates "
                   "first keeps what was merged first",
-                  shown(given_), counted(counts_.contradicting, "row"), shown(main_),
-                  printable(query.getColumn(0).getString(), 60), printable(query.getColumn(1).getString(), 40),
-                  query.getColumn(2).getInt64(), differs));
+                  shown(given_.of(NamedRows::evaluations, given_id)), counted(counts_.contradicting, "row"),
+                  counts_.contradicting == 1 ? "contradicts" : "contradict",
+                  shown(main_.of(NamedRows::evaluations, main_id)), printable(query.getColumn(0).getString(), 60),
+                  printable(query.getColumn(1).getString(), 40), query.getColumn(2).getInt64(), differs));
 }
 
 void SourceMerge::merge_evaluations() {

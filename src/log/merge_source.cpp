@@ -65,8 +65,8 @@ void require_sound_references(SQLite::Database& database, const std::string& sch
   }
 }
 
-SourceMerge::SourceMerge(SQLite::Database& database, std::filesystem::path given, std::filesystem::path main,
-                         bool given_repeats, Contradictions contradictions)
+SourceMerge::SourceMerge(SQLite::Database& database, Origins given, Origins main, bool given_repeats,
+                         Contradictions contradictions)
     : database_(database),
       given_(std::move(given)),
       main_(std::move(main)),
@@ -74,7 +74,7 @@ SourceMerge::SourceMerge(SQLite::Database& database, std::filesystem::path given
       contradictions_(contradictions) {}
 
 SourceCounts SourceMerge::merge() {
-  require_sound_references(database_, "given", given_);
+  require_sound_references(database_, "given", given_.file());
   create_maps();
   merge_spaces();
   merge_workloads();
@@ -125,22 +125,27 @@ std::string SourceMerge::mapped_design(const std::string& column) const {
   return fmt::format("ifnull((SELECT new_id FROM temp.shared_designs WHERE old_id = {}), {})", column, moved);
 }
 
-void SourceMerge::require_same_definitions(const std::string& table, const std::string& what) {
-  SQLite::Statement query(database_,
-                          fmt::format("SELECT g.name FROM given.{0} g JOIN main.{0} m ON m.name = g.name WHERE "
-                                      "g.definition_hash NOT IN (SELECT definition_hash FROM main.{0}) ORDER BY 1",
-                                      table));
+void SourceMerge::require_same_definitions(NamedRows rows, const std::string& remedy) {
+  const bool of_spaces = rows == NamedRows::spaces;
+  const char* table = of_spaces ? "spaces" : "workloads";
+  SQLite::Statement query(
+      database_, fmt::format("SELECT g.name, g.{1}, m.{1} FROM given.{0} g JOIN main.{0} m ON m.name = g.name WHERE "
+                             "g.definition_hash NOT IN (SELECT definition_hash FROM main.{0}) ORDER BY 1",
+                             table, of_spaces ? "space_id" : "workload_id"));
   if (query.executeStep()) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("{}: its {} '{}' has another definition in {} (rows of both would mix). Merge it into a log "
-                    "of its own; nothing was written.",
-                    shown(given_), what, printable(query.getColumn(0).getString()), shown(main_)));
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: its {} '{}' has another definition in {} (rows of both would mix); nothing was "
+                            "written. {}",
+                            shown(given_.of(rows, query.getColumn(1).getInt64())),
+                            of_spaces ? "design space" : "workload", printable(query.getColumn(0).getString()),
+                            shown(main_.of(rows, query.getColumn(2).getInt64())), remedy));
   }
 }
 
 void SourceMerge::merge_spaces() {
-  require_same_definitions("spaces", "design space");
+  require_same_definitions(NamedRows::spaces,
+                           "Give one of them another name: import its table again with --space FILE or from a file of "
+                           "another name, sweep it under another name, or keep both logs");
   database_.exec(
       "INSERT INTO main.spaces (name, definition, definition_hash) SELECT name, definition, definition_hash "
       "FROM given.spaces g WHERE g.definition_hash NOT IN (SELECT definition_hash FROM main.spaces) ORDER BY space_id");
@@ -164,14 +169,14 @@ void SourceMerge::merge_parameters() {
           ErrorKind::incompatible,
           fmt::format("{}: a design space of the same definition names other parameters than in {} (one of them "
                       "is damaged). Run `hindsight log verify` on both.",
-                      shown(given_), shown(main_)));
+                      shown(given_.of(NamedRows::spaces, from)), shown(main_.of(NamedRows::spaces, to))));
     }
     describe_parameters(database_, to, here);
   }
 }
 
 void SourceMerge::merge_workloads() {
-  require_same_definitions("workloads", "workload");
+  require_same_definitions(NamedRows::workloads, "Evaluate one of them under another name, or keep both logs");
   // Context version -1 is older than any: merge_contexts() then takes the given one.
   database_.exec(
       "INSERT INTO main.workloads (name, batch, definition, definition_hash, layers_json, context_version) "
@@ -190,15 +195,18 @@ void SourceMerge::merge_contexts() {
       "JOIN main.workloads m ON m.workload_id = p.new_id";
   const std::string here = "SELECT position, name, value FROM given.workload_context WHERE workload_id = p.old_id";
   const std::string there = "SELECT position, name, value FROM main.workload_context WHERE workload_id = p.new_id";
-  SQLite::Statement differing(database_,
-                              fmt::format("SELECT g.name FROM {0} WHERE g.context_version = m.context_version AND "
-                                          "(EXISTS ({1} EXCEPT {2}) OR EXISTS ({2} EXCEPT {1})) LIMIT 1",
-                                          kVersions, here, there));
+  SQLite::Statement differing(
+      database_,
+      fmt::format("SELECT g.name, p.old_id, p.new_id FROM {0} WHERE g.context_version = m.context_version AND "
+                  "(EXISTS ({1} EXCEPT {2}) OR EXISTS ({2} EXCEPT {1})) LIMIT 1",
+                  kVersions, here, there));
   if (differing.executeStep()) {
     throw Error(ErrorKind::usage,
-                fmt::format("{}: its workload '{}' has other context features of the same version in {}. Merge it into "
-                            "a log of its own; nothing was written.",
-                            shown(given_), printable(differing.getColumn(0).getString()), shown(main_)));
+                fmt::format("{}: its workload '{}' has other context features of the same version in {}. Keep both "
+                            "logs; nothing was written.",
+                            shown(given_.of(NamedRows::workloads, differing.getColumn(1).getInt64())),
+                            printable(differing.getColumn(0).getString()),
+                            shown(main_.of(NamedRows::workloads, differing.getColumn(2).getInt64()))));
   }
   database_.exec(
       fmt::format("CREATE TEMP TABLE newer AS SELECT p.old_id, p.new_id, g.context_version FROM {} "

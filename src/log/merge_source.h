@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hindsight/log/merge.h"
+#include "log/origins.h"
 
 namespace hindsight::log {
 
@@ -31,9 +32,9 @@ void require_sound_references(SQLite::Database& database, const std::string& sch
 
 class SourceMerge {
  public:
-  /// `database`: main is the log that is written, `given` the one that is read. `given_repeats`: the given log has the
-  /// column `repeat`. `files`: both, for messages.
-  SourceMerge(SQLite::Database& database, std::filesystem::path given, std::filesystem::path main, bool given_repeats,
+  /// `database`: main is the log that is written, `given` the one that is read; their origins are for messages.
+  /// `given_repeats`: the given log has the column `repeat`.
+  SourceMerge(SQLite::Database& database, Origins given, Origins main, bool given_repeats,
               Contradictions contradictions);
 
   /// Inside the caller's transaction. Errors: see merge_logs.
@@ -63,11 +64,13 @@ class SourceMerge {
   /// SQL of the number in main of a given design; `column` holds its number in `given`.
   [[nodiscard]] std::string mapped_design(const std::string& column) const;
   /// Refuses a name that both logs give to different definitions.
-  void require_same_definitions(const std::string& table, const std::string& what);
+  void require_same_definitions(NamedRows rows, const std::string& remedy);
+  /// Metrics and reasons that the first of two evaluations has, or has another value of: what differs, in words.
+  [[nodiscard]] std::string differing_detail(std::int64_t given_id, std::int64_t main_id);
   [[nodiscard]] std::uint64_t count(const std::string& sql);
 
   SQLite::Database& database_;
-  std::filesystem::path given_, main_;
+  Origins given_, main_;
   std::string repeat_;  ///< SQL of the repeat of `given.evaluations e`
   Contradictions contradictions_;
   SourceCounts counts_;

@@ -74,7 +74,7 @@ std::string distribution_json(const OptunaParameter& parameter) {
 
 SQLite::Database created(const std::filesystem::path& output, const std::filesystem::path& draft) {
   if (std::error_code ignored; std::filesystem::exists(std::filesystem::symlink_status(output, ignored))) {
-    throw Error(ErrorKind::failure, fmt::format("{}: is there already. Name a new file.", shown(output)));
+    throw Error(ErrorKind::usage, fmt::format("{}: is there already. Name a new file.", shown(output)));
   }
   return translating(nullptr, output, "creating it", [&] {
     SQLite::Database database(draft.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);

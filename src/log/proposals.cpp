@@ -12,6 +12,7 @@
 #include "hindsight/log/query.h"
 #include "log/filter.h"
 #include "log/impl.h"
+#include "log/read_transaction.h"
 
 namespace hindsight::log {
 namespace {
@@ -123,7 +124,7 @@ void Log::set_verdicts(const std::vector<std::pair<std::int64_t, std::string>>& 
 std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t> run_id) {
   Log::Impl& impl = log.impl();
   return impl.guarded("reading proposals", [&] {
-    const SQLite::Transaction snapshot(impl.database);
+    const ReadTransaction snapshot(impl.database);
     std::vector<std::string> runs;  // newest first
     SQLite::Statement with_proposals(impl.database, "SELECT DISTINCT run_id FROM proposals ORDER BY run_id DESC");
     while (with_proposals.executeStep()) runs.push_back(text_of(with_proposals, 0));

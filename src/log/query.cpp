@@ -1,7 +1,6 @@
 /// Summaries, statistics, runs and workloads of a log.
 #include "hindsight/log/query.h"
 
-#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "hindsight/core/error.h"
 #include "log/filter.h"
 #include "log/impl.h"
+#include "log/read_transaction.h"
 #include "log/schema.h"
 
 namespace hindsight::log {
@@ -33,14 +33,15 @@ std::vector<SpaceSummary> space_summaries(SQLite::Database& database) {
   std::vector<SpaceSummary> spaces;
   SQLite::Statement query(
       database,
-      "SELECT name, definition, definition_hash, designs_view, (SELECT count(*) FROM designs d WHERE "
+      "SELECT space_id, name, definition, definition_hash, designs_view, (SELECT count(*) FROM designs d WHERE "
       "d.space_id = s.space_id) FROM spaces s ORDER BY space_id");
   while (query.executeStep()) {
-    spaces.push_back({.name = text_of(query, 0),
-                      .definition = text_of(query, 1),
-                      .definition_hash = text_of(query, 2),
-                      .designs_view = text_of(query, 3),
-                      .designs = static_cast<std::uint64_t>(query.getColumn(4).getInt64())});
+    spaces.push_back({.space_id = query.getColumn(0).getInt64(),
+                      .name = text_of(query, 1),
+                      .definition = text_of(query, 2),
+                      .definition_hash = text_of(query, 3),
+                      .designs_view = text_of(query, 4),
+                      .designs = static_cast<std::uint64_t>(query.getColumn(5).getInt64())});
   }
   return spaces;
 }
@@ -124,7 +125,7 @@ Summary summary(const Log& log) {
   Log::Impl& impl = log.impl();
   return impl.guarded("summarising it", [&] {
     SQLite::Database& database = impl.database;
-    const SQLite::Transaction snapshot(database);
+    const ReadTransaction snapshot(database);
     Summary result;
     result.schema_version = identify(database).schema_version;
     SQLite::Statement created(database,
@@ -152,7 +153,7 @@ std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter
   Log::Impl& impl = log.impl();
   return impl.guarded("counting evaluations", [&] {
     SQLite::Database& database = impl.database;
-    const SQLite::Transaction snapshot(database);
+    const ReadTransaction snapshot(database);
     const std::string condition = condition_sql(impl, filter);
     std::map<std::int64_t, WorkloadStats> stats;
     SQLite::Statement query(
@@ -184,14 +185,16 @@ std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter
   });
 }
 
-std::vector<WorkloadOrigin> workload_origins(const Log& log) {
+std::vector<WorkloadOrigin> workload_origins(const Log& log, const EvaluationFilter& filter) {
   Log::Impl& impl = log.impl();
   return impl.guarded("reading where its rows come from", [&] {
-    SQLite::Statement query(impl.database,
-                            "WITH origins AS (SELECT workload_id, run_id, max(latency_s IS NOT NULL) AS has_latency "
-                            "FROM evaluations GROUP BY workload_id, run_id) "
-                            "SELECT name, run_id, has_latency FROM origins JOIN workloads USING (workload_id) "
-                            "ORDER BY name, run_id");
+    SQLite::Statement query(
+        impl.database,
+        fmt::format("WITH origins AS (SELECT e.workload_id, e.run_id, max(e.latency_s IS NOT NULL) AS has_latency "
+                    "FROM evaluations e {} WHERE {} GROUP BY e.workload_id, e.run_id) "
+                    "SELECT name, run_id, has_latency FROM origins JOIN workloads USING (workload_id) "
+                    "ORDER BY name, run_id",
+                    design_join(filter), condition_sql(impl, filter)));
     std::vector<WorkloadOrigin> origins;
     while (query.executeStep()) {
       origins.push_back({.workload = text_of(query, 0),
@@ -231,7 +234,7 @@ std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit) {
 std::vector<WorkloadRecord> workloads(const Log& log) {
   Log::Impl& impl = log.impl();
   return impl.guarded("listing workloads", [&] {
-    const SQLite::Transaction snapshot(impl.database);
+    const ReadTransaction snapshot(impl.database);
     std::vector<WorkloadRecord> records;
     SQLite::Statement query(impl.database,
                             "SELECT workload_id, name, batch, definition_hash, layers_json, context_version "

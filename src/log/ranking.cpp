@@ -1,5 +1,4 @@
 /// Best designs and Pareto fronts of a log.
-#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "hindsight/log/query.h"
 #include "log/filter.h"
 #include "log/impl.h"
+#include "log/read_transaction.h"
 
 namespace hindsight::log {
 namespace {
@@ -110,7 +110,7 @@ std::vector<RankedEvaluation> best_designs(const Log& log, const std::string& wo
                                            std::size_t limit, Direction direction, const EvaluationFilter& filter) {
   Log::Impl& impl = log.impl();
   return impl.guarded("ranking designs", [&] {
-    const SQLite::Transaction snapshot(impl.database);
+    const ReadTransaction snapshot(impl.database);
     return ranked(impl, feasible_of(workload, filter), {metric},
                   fmt::format("ORDER BY v0 {}, d.text_id, e.evaluation_id LIMIT {}",
                               direction == Direction::minimise ? "ASC" : "DESC", static_cast<std::int64_t>(limit)));
@@ -145,7 +145,7 @@ std::vector<RankedEvaluation> pareto_front(const Log& log, const std::string& wo
   }
   Log::Impl& impl = log.impl();
   return impl.guarded("computing a Pareto front", [&] {
-    const SQLite::Transaction snapshot(impl.database);
+    const ReadTransaction snapshot(impl.database);
     std::vector<RankedEvaluation> rows =
         ranked(impl, feasible_of(workload, filter), metrics, "ORDER BY d.text_id, e.evaluation_id");
     std::vector<std::vector<double>> points;

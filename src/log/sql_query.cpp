@@ -25,13 +25,18 @@ constexpr std::array<std::string_view, 9> kPragmasOfTables = {"table_info",     
                                                               "index_list",       "index_info",  "index_xinfo",
                                                               "foreign_key_list", "quick_check", "integrity_check"};
 /// PRAGMAs that tell a setting where no value follows.
-constexpr std::array<std::string_view, 12> kPragmasOfSettings = {
-    "user_version", "application_id", "schema_version", "page_count",     "page_size",         "freelist_count",
-    "encoding",     "journal_mode",   "database_list",  "collation_list", "foreign_key_check", "compile_options"};
+constexpr std::array<std::string_view, 11> kPragmasOfSettings = {
+    "user_version", "application_id", "schema_version", "page_count",        "page_size",      "freelist_count",
+    "encoding",     "database_list",  "collation_list", "foreign_key_check", "compile_options"};
+
+constexpr std::array<std::string_view, 2> kFunctionsThatLoadCode = {"load_extension", "fts3_tokenizer"};
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::any_of(names.begin(), names.end(), [&](std::string_view known) {
+    return known.size() == name.size() &&
+           sqlite3_strnicmp(known.data(), name.data(), static_cast<int>(name.size())) == 0;
+  });
 }
 
 bool only_tells(std::string_view pragma, const char* value) {
@@ -53,9 +58,11 @@ int authorize(void* refused, int action, const char* first, const char* second, 
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
     case SQLITE_FUNCTION:
-      return second != nullptr && std::string_view(second) == "load_extension" ? refuse("loads code") : SQLITE_OK;
+      // SQLite gives the name as it is registered, in lower case; fts3_tokenizer() takes addresses of code.
+      return second != nullptr && contains(kFunctionsThatLoadCode, second) ? refuse("loads code") : SQLITE_OK;
     case SQLITE_PRAGMA:
-      return only_tells(first, second) ? SQLITE_OK : refuse(fmt::format("PRAGMA {} changes a setting", name));
+      return first != nullptr && only_tells(first, second) ? SQLITE_OK
+                                                           : refuse(fmt::format("PRAGMA {} changes a setting", name));
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
       return refuse("attaches or detaches a file");
@@ -130,6 +137,8 @@ struct SqlQuery::State {
   /// The statement that `text` begins with (nullptr: none), and what follows it.
   [[nodiscard]] sqlite3_stmt* prepare(const char* text, const char** rest);
   [[noreturn]] void fail(int code);
+  /// How far into the SQL the text lies that is compiled.
+  std::size_t compiled_offset = 0;
 
   Log::Impl& log;
   sqlite3* handle;
@@ -150,9 +159,12 @@ void SqlQuery::State::fail(int code) {
   const int primary = code & 0xff;
   if (primary == SQLITE_ERROR || primary == SQLITE_TOOBIG || primary == SQLITE_RANGE || primary == SQLITE_MISMATCH) {
     const int offset = sqlite3_error_offset(handle);
-    throw Error(ErrorKind::usage, fmt::format("{}: SQL{}: {}. docs/log-schema.md has the tables and columns", file,
-                                              offset < 0 ? "" : fmt::format(", column {}", offset + 1),
-                                              printable(sqlite3_errmsg(handle), 200)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "{}: SQL{}: {}. docs/log-schema.md has the tables and columns", file,
+            offset < 0 ? "" : fmt::format(", column {}", compiled_offset + static_cast<std::size_t>(offset) + 1),
+            printable(sqlite3_errmsg(handle), 200)));
   }
   throw_translated(SQLite::Exception(handle, code), system_error_of(handle, errno), log.path, "answering the query");
 }
@@ -183,6 +195,7 @@ SqlQuery::State::State(const Log& given, const std::string& sql)
           fmt::format("{}: the SQL is empty. Write a query, e.g. \"SELECT * FROM v_workloads\"", shown(log.path)));
     }
     while (*rest != '\0') {
+      compiled_offset = static_cast<std::size_t>(rest - sql.c_str());
       sqlite3_stmt* second = prepare(rest, &rest);
       if (second == nullptr) continue;
       sqlite3_finalize(second);

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
@@ -69,6 +70,25 @@ double rounding_frac(double value) {
   return 0.5 * std::pow(10.0, -decimals) / mantissa;
 }
 
+/// Infinity is no outcome; an energy is not negative.
+void check_finite(SQLite::Database& database, std::vector<std::string>& problems) {
+  std::string metrics = "SELECT evaluation_id, name, value FROM evaluation_metrics";
+  for (const std::string& metric : standard_metrics()) {
+    metrics += fmt::format(" UNION ALL SELECT evaluation_id, '{0}', {0} FROM evaluations", metric);
+  }
+  SQLite::Statement infinite(
+      database, fmt::format("SELECT * FROM ({}) WHERE abs(value) > {}", metrics, std::numeric_limits<double>::max()));
+  while (problems.size() < kMaxProblems && infinite.executeStep()) {
+    problems.push_back(fmt::format("evaluation {}: {} is infinite", infinite.getColumn(0).getInt64(),
+                                   printable(infinite.getColumn(1).getString())));
+  }
+  SQLite::Statement energies(database, "SELECT evaluation_id, energy_j FROM evaluations WHERE energy_j < 0");
+  while (problems.size() < kMaxProblems && energies.executeStep()) {
+    problems.push_back(fmt::format("evaluation {}: energy_j is {}, and no design gives energy",
+                                   energies.getColumn(0).getInt64(), shortest(energies.getColumn(1).getDouble())));
+  }
+}
+
 /// Values that contradict each other or cannot be: latency above 0, average power = energy / latency.
 void check_values(SQLite::Database& database, std::vector<std::string>& problems) {
   SQLite::Statement latencies(database, "SELECT evaluation_id, latency_s FROM evaluations WHERE latency_s <= 0");
@@ -78,16 +98,22 @@ void check_values(SQLite::Database& database, std::vector<std::string>& problems
   }
   // [chosen] what a few roundings of a double leave; beyond it the digits decide.
   constexpr double kComputedFrac = 1e-9;
+  // [chosen] a table of whole watts says 0 of less than half of one.
+  constexpr double kRoundedToZeroW = 0.5;
   SQLite::Statement powers(
       database, fmt::format("SELECT evaluation_id, energy_j, latency_s, average_power_w FROM evaluations WHERE "
-                            "latency_s > 0 AND abs(average_power_w - energy_j / latency_s) > {} * abs(average_power_w)",
-                            kComputedFrac));
+                            "latency_s > 0 AND abs(energy_j) <= {1} AND abs(average_power_w) <= {1} AND "
+                            "abs(average_power_w - energy_j / latency_s) > {0} * abs(average_power_w)",
+                            kComputedFrac, std::numeric_limits<double>::max()));
   while (problems.size() < kMaxProblems && powers.executeStep()) {
     const double energy_j = powers.getColumn(1).getDouble(), latency_s = powers.getColumn(2).getDouble();
     const double power_w = powers.getColumn(3).getDouble(), expected_w = energy_j / latency_s;
+    if (power_w == 0 && std::abs(expected_w) < kRoundedToZeroW) continue;
     const double rounded_frac =
         kComputedFrac + rounding_frac(energy_j) + rounding_frac(latency_s) + rounding_frac(power_w);
-    if (std::abs(power_w - expected_w) <= rounded_frac * std::max(std::abs(power_w), std::abs(expected_w))) continue;
+    const bool finite = std::isfinite(expected_w);
+    if (finite && std::abs(power_w - expected_w) <= rounded_frac * std::max(std::abs(power_w), std::abs(expected_w)))
+      continue;
     problems.push_back(fmt::format("evaluation {}: average_power_w is {}, but energy_j / latency_s is {}",
                                    powers.getColumn(0).getInt64(), shortest(power_w), shortest(expected_w)));
   }
@@ -104,6 +130,7 @@ Verification Log::verify() const {
         check_references(impl_->database, verification.problems);
         check_designs(impl_->database, verification.problems);
         check_feasibility(impl_->database, verification.problems);
+        check_finite(impl_->database, verification.problems);
         check_values(impl_->database, verification.problems);
       }
     } catch (const SQLite::Exception& error) {

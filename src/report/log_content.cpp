@@ -51,15 +51,19 @@ std::string content_text(const log::Content& content, const std::string& file) {
   return fmt::format("{}  {}\n", content.sha256, printable(file, kWholeText));
 }
 
-std::string content_json(const log::Content& content, const std::string& file) {
-  return to_text({{"log", file},
-                  {"content_sha256", content.sha256},
-                  {"spaces", content.spaces},
-                  {"workloads", content.workloads},
-                  {"evaluators", content.evaluators},
-                  {"designs", content.designs},
-                  {"evaluations", content.evaluations},
-                  {"reasons", content.reasons}});
+std::string content_json(const std::vector<NamedContent>& contents) {
+  Json list = Json::array();
+  for (const auto& [file, content] : contents) {
+    list.push_back({{"log", file},
+                    {"content_sha256", content.sha256},
+                    {"spaces", content.spaces},
+                    {"workloads", content.workloads},
+                    {"evaluators", content.evaluators},
+                    {"designs", content.designs},
+                    {"evaluations", content.evaluations},
+                    {"reasons", content.reasons}});
+  }
+  return to_text(list.size() == 1 ? list.front() : list);
 }
 
 }  // namespace hindsight::report

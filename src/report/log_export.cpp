@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/row_names.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/study/log_names.h"
 #include "report/json.h"
@@ -30,24 +31,19 @@ std::vector<std::pair<std::string, std::string>> assignments_of(const std::strin
   return assignments;
 }
 
-/// What stands behind the numbers of a log.
-struct Names {
-  explicit Names(const log::Log& log) {
-    for (const log::WorkloadRecord& workload : log::workloads(log)) workloads[workload.workload_id] = workload.name;
-    for (const log::EvaluatorSummary& one : log::summary(log).evaluators) evaluators[one.evaluator_id] = one.name;
-  }
-  std::map<std::int64_t, std::string> workloads, evaluators;
-};
-
 /// What the first reading finds out, so that the second can write the header first.
 struct Survey {
   std::size_t rows = 0, infeasible = 0;
-  std::int64_t last_evaluation_id = 0;  ///< later ones came while it was read
+  std::set<std::int64_t> evaluators;
   std::vector<std::string> parameters;  ///< of the only space
   std::vector<std::string> metrics;     ///< that a row has: standard ones in their order, then others by name
   bool several_spaces = false;
   bool repeats = false;
 };
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 void stop_when_interrupted(const log::Log& log) {
   if (!interrupt_requested()) return;
@@ -75,7 +71,7 @@ Survey survey(const log::Log& log, const log::EvaluationFilter& filter) {
     found.several_spaces = found.several_spaces || row.space_id != space;
     found.repeats = found.repeats || row.repeat > 0;
     found.infeasible += row.feasible ? 0 : 1;
-    found.last_evaluation_id = row.evaluation_id;
+    found.evaluators.insert(row.evaluator_id);
     for (std::size_t i = 0; i < standard.size(); ++i) has[i] = has[i] || !std::isnan(row.standard[i]);
     for (const auto& [name, value] : row.other_metrics) others.insert(name);
     return !found.several_spaces && !interrupt_requested();
@@ -86,17 +82,6 @@ Survey survey(const log::Log& log, const log::EvaluationFilter& filter) {
   }
   found.metrics.insert(found.metrics.end(), others.begin(), others.end());
   return found;
-}
-
-/// Reads again what was surveyed.
-void for_each_surveyed(const log::Log& log, const log::EvaluationFilter& filter, std::int64_t last_evaluation_id,
-                       const std::function<void(const log::EvaluationRecord&)>& write) {
-  log::for_each_evaluation(log, filter, log::Detail::all, [&](const log::EvaluationRecord& row) {
-    if (row.evaluation_id > last_evaluation_id || interrupt_requested()) return false;
-    write(row);
-    return true;
-  });
-  stop_when_interrupted(log);
 }
 
 Json reason_json(const log::ViolationRow& reason) {
@@ -115,8 +100,21 @@ std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::
 std::string number_cell(double value) { return std::isnan(value) ? "" : shortest(value); }
 
 /// The columns that are neither parameters nor metrics, in their order.
-enum Column { workload, evaluator, repeat, feasible, reason, quantity, value, limit, layer, message, others, kColumns };
-constexpr std::array<const char*, kColumns> kColumnNames = {
+enum Column {
+  workload,
+  evaluator,
+  repeat,
+  feasible,
+  reason,
+  quantity,
+  value,
+  limit,
+  layer,
+  message,
+  others,
+  column_count
+};
+constexpr std::array<const char*, column_count> kColumnNames = {
     "workload",     "evaluator",    "repeat",       "feasible",       "reason",       "reason_quantity",
     "reason_value", "reason_limit", "reason_layer", "reason_message", "other_reasons"};
 
@@ -126,7 +124,7 @@ class CsvWriter {
   CsvWriter(const log::Log& log, const Survey& survey) : names_(log), survey_(survey) {
     std::set<std::string> taken(survey.parameters.begin(), survey.parameters.end());
     taken.insert(survey.metrics.begin(), survey.metrics.end());
-    for (std::size_t i = 0; i < kColumns; ++i) {
+    for (std::size_t i = 0; i < column_count; ++i) {
       columns_[i] = kColumnNames[i];
       while (taken.contains(columns_[i])) columns_[i].insert(0, "log_");
       taken.insert(columns_[i]);
@@ -142,7 +140,7 @@ class CsvWriter {
   }
 
   [[nodiscard]] std::string row(const log::EvaluationRecord& row) const {
-    std::vector<std::string> cells{names_.workloads.at(row.workload_id), names_.evaluators.at(row.evaluator_id),
+    std::vector<std::string> cells{names_.workload(row.workload_id), names_.evaluator(row.evaluator_id),
                                    std::to_string(row.repeat)};
     for (const auto& [name, value] : assignments_of(row.design_text_id)) cells.push_back(value);
     cells.emplace_back(row.feasible ? "1" : "0");
@@ -175,7 +173,7 @@ class CsvWriter {
 
   static void add_reasons(const std::vector<log::ViolationRow>& reasons, std::vector<std::string>& cells) {
     if (reasons.empty()) {
-      cells.resize(cells.size() + kColumns - reason);
+      cells.resize(cells.size() + column_count - reason);
       return;
     }
     const log::ViolationRow& first = reasons.front();
@@ -195,16 +193,55 @@ class CsvWriter {
     return other == row.other_metrics.end() ? "" : number_cell(other->second);
   }
 
-  Names names_;
+  log::RowNames names_;
   const Survey& survey_;
-  std::array<std::string, kColumns> columns_;
+  std::array<std::string, column_count> columns_;
 };
 
-/// A number where the text is one.
-Json parameter_json(const std::string& text) {
-  if (const auto whole = parse_int(text)) return *whole;
-  if (const auto number = parse_double(text)) return *number;
-  return text;
+/// Parameters of a log's spaces whose values are numbers. A name is one even if it looks like a number.
+class NumericParameters {
+ public:
+  explicit NumericParameters(const log::Log& log) {
+    for (log::SpaceSummary& space : log::spaces(log)) spaces_[space.space_id] = std::move(space);
+  }
+  /// Error{incompatible} for a space that the log does not have, or whose definition is none.
+  [[nodiscard]] const std::set<std::string>& of(std::int64_t space_id, const log::Log& log) {
+    const auto known = names_.find(space_id);
+    if (known != names_.end()) return known->second;
+    const auto found = spaces_.find(space_id);
+    if (found == spaces_.end()) {
+      throw Error(ErrorKind::incompatible,
+                  fmt::format("{}: damaged log: a design names row {} of spaces, which is not there. `hindsight log "
+                              "verify` lists what is wrong.",
+                              printable(log.path().string(), 200), space_id));
+    }
+    std::set<std::string>& names = names_[space_id];
+    const space::DesignSpace space = space::space_from_definition(found->second.name, found->second.definition);
+    for (const space::Parameter& parameter : space.parameters()) {
+      if (parameter.kind == space::ParameterKind::ordinal) names.insert(parameter.name);
+    }
+    return names;
+  }
+
+ private:
+  std::map<std::int64_t, log::SpaceSummary> spaces_;
+  std::map<std::int64_t, std::set<std::string>> names_;
+};
+
+Json design_json(const std::string& text_id, const std::set<std::string>& numeric) {
+  Json design = Json::object();
+  for (const auto& [name, value] : assignments_of(text_id)) {
+    if (!numeric.contains(name)) {
+      design[name] = value;
+    } else if (const auto whole = parse_int(value)) {
+      design[name] = *whole;
+    } else if (const auto number = parse_double(value)) {
+      design[name] = *number;
+    } else {
+      design[name] = value;
+    }
+  }
+  return design;
 }
 
 /// " --space NAME" where a space of that name and definition can be loaded; otherwise an import infers one.
@@ -213,7 +250,7 @@ std::string space_option(const log::Log& log, const log::EvaluationFilter& filte
     if (filter.space ? space.name != *filter.space : space.designs == 0) continue;
     try {
       const bool same = space::load_space(space.name).definition_hash() == space.definition_hash;
-      return same ? " --space " + space.name : "";
+      return same ? " --space " + shell_quoted(space.name) : "";
     } catch (const Error&) {
       return "";  // no space of that name ships, and no file has it
     }
@@ -224,7 +261,8 @@ std::string space_option(const log::Log& log, const log::EvaluationFilter& filte
 }  // namespace
 
 LogExport export_csv(const log::Log& log, const log::EvaluationFilter& filter) {
-  const Survey found = survey(log, filter);
+  const log::Snapshot snapshot(log);
+  Survey found = survey(log, filter);
   require_rows(log, found.rows);
   if (found.several_spaces) {
     std::vector<std::string> spaces;
@@ -235,31 +273,44 @@ LogExport export_csv(const log::Log& log, const log::EvaluationFilter& filter) {
                     "export JSON lines.",
                     printable(log.path().string(), 200), printable(join(spaces, ", "), 200)));
   }
-  const CsvWriter writer(log, found);
-  const std::string own = study::own_objective(log);
-  const bool has_own = std::find(found.metrics.begin(), found.metrics.end(), own) != found.metrics.end();
-  LogExport result{.text = writer.header(), .rows = found.rows, .infeasible = found.infeasible};
-  if (!found.metrics.empty()) {
-    result.import_options = writer.import_options(has_own ? own : found.metrics.front()) + space_option(log, filter);
+  const std::set<std::string> objectives = study::own_objectives_of(log, filter);
+  // Infeasible rows alone have no value of it; the column is there all the same.
+  if (objectives.size() == 1 && !contains(found.metrics, *objectives.begin())) {
+    found.metrics.push_back(*objectives.begin());
   }
-  for_each_surveyed(log, filter, found.last_evaluation_id,
-                    [&](const log::EvaluationRecord& row) { result.text += writer.row(row); });
+  const CsvWriter writer(log, found);
+  LogExport result{.text = writer.header(), .rows = found.rows, .infeasible = found.infeasible};
+  if (found.evaluators.size() > 1) {
+    result.no_import = "an import has one evaluator, and these rows have several: export one with --evaluator or --run";
+  } else if (objectives.size() > 1) {
+    result.no_import =
+        fmt::format("an import has one objective, and these rows have several ({}): export one by --workload or --run",
+                    join(std::vector<std::string>(objectives.begin(), objectives.end()), ", "));
+  } else {
+    result.import_options = writer.import_options(*objectives.begin()) + space_option(log, filter);
+  }
+  log::for_each_evaluation(log, filter, log::Detail::all, [&](const log::EvaluationRecord& row) {
+    result.text += writer.row(row);
+    return !interrupt_requested();
+  });
+  stop_when_interrupted(log);
   return result;
 }
 
 LogExport export_json_lines(const log::Log& log, const log::EvaluationFilter& filter) {
-  const Names names(log);
+  const log::Snapshot snapshot(log);
+  const log::RowNames names(log);
+  NumericParameters numeric(log);
   const std::vector<std::string>& standard = log::standard_metrics();
   LogExport result;
   log::for_each_evaluation(log, filter, log::Detail::all, [&](const log::EvaluationRecord& row) {
-    Json json{{"workload", names.workloads.at(row.workload_id)},
-              {"evaluator", names.evaluators.at(row.evaluator_id)},
+    Json json{{"workload", names.workload(row.workload_id)},
+              {"evaluator", names.evaluator(row.evaluator_id)},
               {"repeat", row.repeat},
-              {"design", Json::object()},
+              {"design", design_json(row.design_text_id, numeric.of(row.space_id, log))},
               {"feasible", row.feasible},
               {"metrics", Json::object()},
               {"reasons", Json::array()}};
-    for (const auto& [name, value] : assignments_of(row.design_text_id)) json["design"][name] = parameter_json(value);
     for (std::size_t i = 0; i < standard.size(); ++i) {
       if (!std::isnan(row.standard[i])) json["metrics"][standard[i]] = row.standard[i];
     }

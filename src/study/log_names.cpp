@@ -5,7 +5,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
@@ -62,6 +61,17 @@ std::string own_objective(const log::Log& log) {
   std::set<std::string> objectives;
   for (const auto& [workload, metric] : own_objectives(log)) objectives.insert(metric);
   return objectives.size() == 1 ? *objectives.begin() : kLatency;
+}
+
+std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter) {
+  const std::map<std::int64_t, std::string> imported = imported_objectives(log);
+  std::set<std::string> objectives;
+  for (const log::WorkloadOrigin& origin : log::workload_origins(log, filter)) {
+    const auto import = imported.find(origin.run_id);
+    objectives.insert(origin.has_latency || import == imported.end() ? kLatency : import->second);
+  }
+  if (objectives.empty()) objectives.insert(kLatency);
+  return objectives;
 }
 
 std::string known_name(const std::string& word, const std::vector<std::string>& known) {

@@ -100,6 +100,9 @@ TEST_F(LogVerbs, ShardsMergedAreTheSweepThatWasNotSharded) {
                                ContainsRegex("whole.db +240 +120")));
   EXPECT_EQ(content_of(file("merged3.db")), whole);
   EXPECT_THAT(hindsight({"log", "show", file("merged3.db")}).out, ContainsRegex("merge +finished"));
+  const Json both = Json::parse(hindsight({"log", "hash", file("whole.db"), file("3_1.db"), "--json"}).out);
+  EXPECT_EQ(both.at(0).at("content_sha256"), whole);
+  EXPECT_EQ(both.at(1).at("evaluations"), 80);
   EXPECT_THAT(hindsight({"log", "hash", file("merged3.db"), "--json"}).out,
               AllOf(HasSubstr(whole), HasSubstr("\"evaluations\": 240")));
 }
@@ -138,6 +141,8 @@ TEST_F(LogVerbs, MergeRefusesInOneLineAndChangesNothing) {
   refused({a, "--out", folder_.string()}, 2, "is a folder");
   refused({a, "--out", out, "--duplicates", "frist"}, 2, "Did you mean 'first'?");
   refused({"--out", out}, 2, "logs");
+  refused({a, "--out", "-"}, 2, "Name it: --out FILE");
+  refused({a, "--out", ""}, 2, "Name it: --out FILE");
   const Outcome kept = hindsight({"log", "merge", b, file("other.db"), "--out", out, "--duplicates", "first"});
   EXPECT_EQ(kept.exit_code, 0) << kept.err;
   EXPECT_THAT(kept.out, ContainsRegex("[0-9]+ contradicted and left out"));
@@ -268,7 +273,7 @@ TEST_F(LogVerbs, ExportedStudiesHaveTheValuesOfTheLog) {
       text("SELECT count(*) FROM trials t WHERE (state = 'FAIL') <> EXISTS (SELECT 1 FROM trial_user_attributes a "
            "WHERE a.trial_id = t.trial_id AND key = 'reasons' AND value_json LIKE '%, limit %')"),
       "0");
-  expect_one_line_error(hindsight({"log", "export", log, "--format", "optuna", "--out", out}), 1, "is there already");
+  expect_one_line_error(hindsight({"log", "export", log, "--format", "optuna", "--out", out}), 2, "is there already");
   expect_one_line_error(hindsight({"log", "export", log, "--format", "optuna"}), 2, "Name it: --out FILE");
   expect_one_line_error(
       hindsight({"log", "export", log, "--format", "optuna", "--out", file("b.db"), "--metric", "energi_j"}), 2,
@@ -341,7 +346,8 @@ TEST_F(LogVerbs, QueryAnswersAsTableCsvAndJson) {
   EXPECT_THAT(bounded.err, HasSubstr("these are the first 100 rows, and there are more. --rows N shows N"));
   const Outcome five = hindsight({"log", "query", log, all, "--csv", "--rows", "5"});
   EXPECT_EQ(lines(five.out), 6);
-  EXPECT_THAT(five.err, HasSubstr("the first 5 rows"));
+  EXPECT_THAT(five.err, AllOf(HasSubstr("the first 5 rows"), Not(HasSubstr("show all"))));
+  EXPECT_EQ(hindsight({"log", "query", log, "SELECT char(7) AS bell", "--csv"}).out, "bell\n\a\n");
   const Outcome every = hindsight({"log", "query", log, all, "--rows", "240"});
   EXPECT_EQ(lines(every.out), 242);
   EXPECT_EQ(every.err, "");

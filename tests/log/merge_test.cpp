@@ -15,7 +15,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/query.h"
-#include "log/log_fixture.h"
+#include "log/merge_fixture.h"
 
 namespace hindsight::log::test {
 namespace {
@@ -24,67 +24,6 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class MergeTest : public LogTest {
- protected:
-  [[nodiscard]] fs::path path(const std::string& name) const { return folder_ / (name + ".db"); }
-
-  /// A log with these rows, written by a run that started at `second`.
-  template <class Rows>
-  fs::path make(const std::string& name, int second, Rows&& rows_of) {
-    Log log = Log::open(path(name), OpenMode::read_write_create);
-    Ids ids = register_all(log);
-    Provenance provenance = test::provenance();
-    provenance.started_at = "2026-01-31T12:00:0" + std::to_string(second) + "Z";
-    hindsight::log::Run run(log, RunKind::sweep, provenance);
-    const AppendResult result = log.append(run.id(), ids.space, ids.evaluator, rows_of(ids));
-    EXPECT_TRUE(result.rejected.empty());
-    run.finish();
-    return path(name);
-  }
-  /// Designs first..first+count-1, as batch_of() has them.
-  fs::path make_batch(const std::string& name, int first, int count, int second = 0) {
-    return make(name, second, [&](const Ids& ids) { return batch_of(ids, first, count); });
-  }
-  static MergeResult merge(const std::vector<fs::path>& inputs, const fs::path& out,
-                           Contradictions contradictions = Contradictions::refuse) {
-    return merge_logs(inputs, out, contradictions, test::provenance());
-  }
-  static Content content_of(const fs::path& file) { return content(Log::open(file, OpenMode::read_only)); }
-  static std::string hash_of(const fs::path& file) { return content_of(file).sha256; }
-  /// Of what merging `b` into `a` gives.
-  [[nodiscard]] std::string hash_of_merged(const fs::path& a, const fs::path& b) const {
-    merge({a, b}, path("both"));
-    std::string hash = hash_of(path("both"));
-    fs::remove(path("both"));
-    return hash;
-  }
-  static void exec(const fs::path& file, const std::string& sql) {
-    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-    database.exec(sql);
-  }
-  /// The merge is refused with this kind and words; no input changes, and neither does the output.
-  void expect_refused(const std::vector<fs::path>& inputs, const fs::path& out, ErrorKind kind,
-                      const std::string& words) {
-    std::vector<std::string> before;
-    for (const fs::path& input : inputs) before.push_back(read_file(input));
-    const bool existed = fs::exists(out);
-    const std::string content_before = existed ? hash_of(out) : "";
-    const auto [got_kind, message] = error_of([&] { merge(inputs, out); });
-    EXPECT_EQ(got_kind, kind) << message;
-    EXPECT_THAT(message, HasSubstr(words));
-    EXPECT_EQ(message.find('\n'), std::string::npos);
-    for (std::size_t i = 0; i < inputs.size(); ++i) EXPECT_EQ(read_file(inputs[i]), before[i]) << inputs[i];
-    EXPECT_EQ(fs::exists(out), existed);
-    EXPECT_EQ(existed ? hash_of(out) : "", content_before);
-    expect_no_litter();
-  }
-  void expect_no_litter() {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-      EXPECT_EQ(entry.path().extension(), ".db") << entry.path();
-    }
-  }
-};
 
 TEST_F(MergeTest, PartsInAnyOrderAreTheWhole) {
   const std::string whole = hash_of(make_batch("whole", 0, 60));
@@ -234,11 +173,11 @@ TEST_F(MergeTest, ContradictionsAreRefusedOrCounted) {
        "latency_s is 1 there, 1.5 here"},
       {"feasible", [](const Ids& ids) { return infeasible_row(ids.workload, text_id(1), {"sram"}); },
        "feasible is 1 there, 0 here"},
-      {"reason", other_reason, "a reason or a further metric is another"},
+      {"reason", other_reason, "its reason reticle (delay_ns 2.5, limit 7) is here only"},
       {"fewer", [](const Ids& ids) { return infeasible_row(ids.workload, text_id(2), {"noc_timing"}); },
-       "a reason or a further metric is another"},
+       "its reason reticle (delay_ns 2.5, limit 1.25) is there only"},
       {"metric", [](const Ids& ids) { return feasible_row(ids.workload, text_id(3), 1, 2); },
-       "a reason or a further metric is another"},
+       "accuracy is 0.5 there, missing here"},
   };
   for (const Case& one : cases) {
     const fs::path b = make(one.name, 1, [&](const Ids& ids) {
@@ -246,7 +185,8 @@ TEST_F(MergeTest, ContradictionsAreRefusedOrCounted) {
     });
     expect_refused({a, b}, path("out"), ErrorKind::usage, one.words);
     expect_refused({b}, a, ErrorKind::usage, std::string(one.name) + ".db: 1 row of it contradict");
-    expect_refused({make_batch("far", 100, 2), b}, a, ErrorKind::usage, "the logs to merge: 1 row of it contradict");
+    expect_refused({make_batch("far", 100, 2), b}, a, ErrorKind::usage,
+                   std::string(one.name) + ".db: 1 row of it contradicts ");
     const MergeResult first = merge({a, b}, path("out"), Contradictions::keep_first);
     EXPECT_EQ(first.contradicting, 1U);
     EXPECT_EQ(first.inserted, 4U);
@@ -368,24 +308,7 @@ TEST_F(MergeTest, AnInterruptAtAnyMomentGivesAllOrNothing) {
 
 TEST_F(MergeTest, LogsOfSchemaVersion2AreTakenAsTheyAre) {
   const fs::path old = path("old"), out = make_batch("out", 2, 4);
-  {
-    SQLite::Database database(old.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    migrate(database, old, migrations().first(2));
-    database.exec(
-        "INSERT INTO runs (kind, command_line, version, commit_hash, host, user, cwd, started_at) "
-        "VALUES ('sweep', '', '0', '', '', '', '', '2025');"
-        "INSERT INTO spaces (name, definition, definition_hash) VALUES ('edge', 'definition of edge', 'hash-edge');"
-        "INSERT INTO workloads (name, batch, definition, definition_hash, layers_json, context_version) "
-        "VALUES ('net_a', 1, 'layers of a', 'hash-a', '[]', 0);"
-        "INSERT INTO evaluators (name, definition_hash, definition) VALUES ('pe_array', 'hash-constants', 'model 1')");
-    SQLite::Statement design(database, "INSERT INTO designs (space_id, content_hash, text_id) VALUES (1, ?, ?)");
-    design.bind(1, static_cast<std::int64_t>(content_hash(text_id(9))));
-    design.bind(2, text_id(9));
-    design.exec();
-    database.exec(
-        "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, feasible, latency_s) "
-        "VALUES (1, 1, 1, 1, 1, 1e-6)");
-  }
+  make_version_2(old);
   const std::string before = read_file(old);
   EXPECT_EQ(merge({old}, path("new")).inserted, 1U);
   EXPECT_EQ(hash_of(path("new")), hash_of(old));

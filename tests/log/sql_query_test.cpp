@@ -1,6 +1,7 @@
 /// Does SQL of a person read what a log has, and can it change nothing?
 #include "hindsight/log/sql_query.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 
 #include "hindsight/core/files.h"
@@ -71,6 +72,8 @@ TEST_F(SqlQueryTest, RefusesWhateverWouldChangeSomething) {
   expect_refused("PRAGMA query_only = OFF", "PRAGMA query_only changes a setting");
   expect_refused("PRAGMA user_version = 7", "PRAGMA user_version changes a setting");
   expect_refused("PRAGMA journal_mode = DELETE", "PRAGMA journal_mode changes a setting");
+  expect_refused("PRAGMA journal_mode", "PRAGMA journal_mode changes a setting");
+  EXPECT_EQ(rows_of("pragma User_Version"), rows_of("PRAGMA user_version"));
   expect_refused("PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_checkpoint changes a setting");
   expect_refused("ATTACH 'other.db' AS other", "attaches or detaches a file");
   expect_refused("VACUUM", "changes the log");
@@ -78,6 +81,8 @@ TEST_F(SqlQueryTest, RefusesWhateverWouldChangeSomething) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "copy.db"));
   for (const char* sql : {"BEGIN", "COMMIT", "SAVEPOINT s", "REINDEX", "ANALYZE"}) expect_refused(sql, "only reads");
   expect_refused("SELECT load_extension('x')", "loads code");
+  expect_refused("SELECT Load_Extension('x')", "loads code");
+  expect_refused("SELECT fts3_tokenizer('simple')", "loads code");
   EXPECT_THAT(rows_of("SELECT count(*) FROM evaluations"), ElementsAre(ElementsAre(SqlValue(12))));
 }
 
@@ -88,6 +93,7 @@ TEST_F(SqlQueryTest, SaysWhatIsWrongWithTheSql) {
   expect_refused("SELECT 1; DELETE FROM runs", "writes to runs");
   expect_refused("SELECT frequency FROM designs", "SQL, column 8: no such column: frequency");
   expect_refused("SELEC 1", "syntax error");
+  expect_refused("SELECT 1; garbage", "SQL, column 11: near \"garbage\"");
   expect_refused("SELECT * FROM nowhere", "no such table: nowhere");
   expect_refused("SELECT abs(-9223372036854775807 - 1)", "integer overflow");
   expect_refused("SELECT json('{')", "malformed JSON");
@@ -128,6 +134,29 @@ TEST_F(SqlQueryTest, VerifyComparesValuesWithEachOther) {
               ElementsAre(HasSubstr("but energy_j / latency_s is 0")));
   EXPECT_THAT(problems_of({{"latency_s", 0}, {"energy_j", 1}}), ElementsAre(HasSubstr("evaluation 1: latency_s is 0")));
   EXPECT_THAT(problems_of({{"latency_s", -1}, {"energy_j", 1}}), ElementsAre(HasSubstr("latency_s is -1")));
+  // Whole watts: 0.3 W is 0 W, 0.6 W is not.
+  EXPECT_THAT(problems_of({{"latency_s", 1.5}, {"energy_j", 0.45}, {"average_power_w", 0}}), IsEmpty());
+  EXPECT_THAT(problems_of({{"latency_s", 1.5}, {"energy_j", 0.9}, {"average_power_w", 0}}),
+              ElementsAre(HasSubstr("average_power_w is 0")));
+  EXPECT_THAT(problems_of({{"latency_s", 5e-324}, {"energy_j", 1}, {"average_power_w", 5}}),
+              ElementsAre(HasSubstr("average_power_w is 5, but energy_j / latency_s is inf")));
+  EXPECT_THAT(problems_of({{"latency_s", 1}, {"energy_j", -1}, {"average_power_w", -1}}),
+              ElementsAre(HasSubstr("energy_j is -1")));
+}
+
+TEST_F(SqlQueryTest, VerifyFindsInfiniteMetrics) {
+  EXPECT_TRUE(Log::open(file_, OpenMode::read_only).verify().sound());
+  {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
+    database.exec(
+        "UPDATE evaluations SET energy_j = 9e999, average_power_w = 9e999 WHERE evaluation_id = 1;"
+        "UPDATE evaluations SET area_mm2 = -9e999 WHERE evaluation_id = 2;"
+        "INSERT INTO evaluation_metrics VALUES (3, 'accuracy', 9e999)");
+  }
+  EXPECT_THAT(
+      Log::open(file_, OpenMode::read_only).verify().problems,
+      ::testing::UnorderedElementsAre("evaluation 1: energy_j is infinite", "evaluation 1: average_power_w is infinite",
+                                      "evaluation 2: area_mm2 is infinite", "evaluation 3: accuracy is infinite"));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct OptunaTrial {
 /// Writes a new file: it has its name when it is whole, and goes away when it is not published.
 class OptunaFile {
  public:
-  /// Errors: Error{failure} when `file` is there, or cannot be written.
+  /// Errors: Error{usage} when `file` is there; Error{failure} when it cannot be written.
   explicit OptunaFile(const std::filesystem::path& file);
   ~OptunaFile();
   OptunaFile(const OptunaFile&) = delete;

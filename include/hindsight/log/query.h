@@ -32,6 +32,7 @@ struct TableCount {
 };
 
 struct SpaceSummary {
+  std::int64_t space_id = 0;
   std::string name;
   std::string definition;  ///< canonical text of the space
   std::string definition_hash;
@@ -92,8 +93,8 @@ struct WorkloadOrigin {
   std::int64_t run_id = 0;
   bool has_latency = false;  ///< some of them have latency_s
 };
-/// By workload and run.
-[[nodiscard]] std::vector<WorkloadOrigin> workload_origins(const Log& log);
+/// By workload and run, of the evaluations that are selected.
+[[nodiscard]] std::vector<WorkloadOrigin> workload_origins(const Log& log, const EvaluationFilter& filter = {});
 
 /// Names that best_designs() and pareto_front() accept: the standard metrics, then the others of this log by name.
 [[nodiscard]] std::vector<std::string> metric_names(const Log& log);

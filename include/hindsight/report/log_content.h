@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hindsight/log/content.h"
 #include "hindsight/log/merge.h"
@@ -14,6 +16,9 @@ namespace hindsight::report {
 
 /// The hash alone on a line, as sha256sum prints it: hash, two blanks, file.
 [[nodiscard]] std::string content_text(const log::Content& content, const std::string& file);
-[[nodiscard]] std::string content_json(const log::Content& content, const std::string& file);
+/// A log's file and its content.
+using NamedContent = std::pair<std::string, log::Content>;
+/// An object of a single log, a list of several.
+[[nodiscard]] std::string content_json(const std::vector<NamedContent>& contents);
 
 }  // namespace hindsight::report

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "hindsight/log/log.h"
+#include "hindsight/log/query.h"
 
 namespace hindsight::study {
 
@@ -15,6 +17,10 @@ namespace hindsight::study {
 [[nodiscard]] std::map<std::string, std::string> own_objectives(const log::Log& log);
 /// The one that all workloads have, else latency_s.
 [[nodiscard]] std::string own_objective(const log::Log& log);
+
+/// What the selected rows are compared by, by the runs that wrote them: latency_s where it was logged, else the
+/// objective of the import, else latency_s. Not empty.
+[[nodiscard]] std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter);
 
 /// `word`, or what is known of it: its snake_case ("util_BRAM" is util_bram), or the metric that it is the short name
 /// of ("latency" is latency_s).
