@@ -125,7 +125,7 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--networks-per-design", options->networks_per_design, "Evaluate each design on K of them [all]")
       ->check(between(1, kLargestExactInteger));
   verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
-  verb->add_option("--noise", options->noise, "Scatter latencies and energies: sigma of their logarithms [0]");
+  verb->add_option("--noise", options->noise, "Log-normal noise on latency and energy: sigma [0]");
   verb->add_option("--noise-seed", options->noise_seed, "Seed of the noise [1]")
       ->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
