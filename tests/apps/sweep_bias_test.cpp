@@ -1,6 +1,7 @@
 /// Does the program make the biased logs that it promises, and say what is missing when it cannot?
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -55,6 +56,19 @@ TEST_F(SweepBias, DrawsAroundAReferenceChipOfTheSpace) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(Json::parse(outcome.out).at("around").get<std::string>(), HasSubstr("pes_x=4,pes_y=4"));
   EXPECT_EQ(Json::parse(outcome.out).at("steps"), 3) << "the default of --help";
+}
+
+TEST_F(SweepBias, RecordsItsNoiseAndKeepsItApart) {
+  ASSERT_EQ(sweep("a.sqlite", {"--samples", "20"}).exit_code, 0);
+  ASSERT_EQ(sweep("a.sqlite", {"--samples", "20", "--noise", "0.05", "--noise-seed", "3"}).exit_code, 0);
+  EXPECT_EQ(recorded("a.sqlite").at("noise"), "0.05");
+  EXPECT_EQ(recorded("a.sqlite").at("noise_seed"), "3");
+  const log::Log log = log::Log::open(file("a.sqlite"), log::OpenMode::read_only);
+  EXPECT_EQ(log::summary(log).evaluators.size(), 2U) << "exact and noisy rows never mix";
+  EXPECT_THAT(sweep("b.sqlite", {"--samples", "20", "--noise", "nan"}).err, HasSubstr("0.05"));
+  EXPECT_EQ(sweep("b.sqlite", {"--samples", "20", "--noise", "1.5"}).exit_code, 2);
+  EXPECT_THAT(sweep("b.sqlite", {"--samples", "20", "--noise-seed", "3"}).err, HasSubstr("--noise"));
+  EXPECT_FALSE(std::filesystem::exists(file("b.sqlite")));
 }
 
 TEST_F(SweepBias, SaysWhatIsMissingForAWalk) {
