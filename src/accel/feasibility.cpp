@@ -60,6 +60,22 @@ std::optional<double> most_lanes_that_pass(const ChipFacts& chip, double power_w
   return lanes >= 1.0 ? std::optional(lanes) : std::nullopt;
 }
 
+/// The most PEs in y with which a chip that is too large fits the field; below 1: none.
+double most_rows_in_reticle(const ChipFacts& chip, const Technology& technology) {
+  if (technology.is_version_1()) {
+    const double shared_mm2 = chip.area.total_mm2() - chip.config.pes() * chip.area.pe_mm2;
+    const double column_mm2 = chip.config.pes_x * chip.area.pe_mm2;
+    return std::floor((technology.reticle_limit_mm2 - shared_mm2) / column_mm2);
+  }
+  // White space for heat grows with the grid, too.
+  AcceleratorConfig config = chip.config;
+  do {
+    config.pes_y -= 1.0;
+  } while (config.pes_y >= 1.0 &&
+           unchecked_chip_facts(config, technology).area.total_mm2() > technology.reticle_limit_mm2);
+  return config.pes_y;
+}
+
 }  // namespace
 
 std::optional<Violation> check_accumulators(const AcceleratorConfig& config) {
@@ -145,21 +161,10 @@ std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& 
 std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology) {
   const double total_mm2 = chip.area.total_mm2();
   if (total_mm2 <= technology.reticle_limit_mm2) return std::nullopt;
-  const double shared_mm2 = total_mm2 - chip.config.pes() * chip.area.pe_mm2;
-  const double column_mm2 = chip.config.pes_x * chip.area.pe_mm2;
-  double most = std::floor((technology.reticle_limit_mm2 - shared_mm2) / column_mm2);
-  if (!technology.is_version_1()) {  // white space for heat grows with the grid, too
-    AcceleratorConfig config = chip.config;
-    const auto fits = [&](double pes_y) {
-      config.pes_y = pes_y;
-      return unchecked_chip_facts(config, technology).area.total_mm2() <= technology.reticle_limit_mm2;
-    };
-    for (most = chip.config.pes_y - 1.0; most >= 1.0 && !fits(most);) most -= 1.0;
-  }
   return Violation{.reason = Reason::reticle,
                    .value = total_mm2,
                    .limit = technology.reticle_limit_mm2,
-                   .nearest_passing = at_least_one(most),
+                   .nearest_passing = at_least_one(most_rows_in_reticle(chip, technology)),
                    .parameter = "pes_y"};
 }
 

@@ -22,6 +22,9 @@
 namespace hindsight::accel {
 namespace {
 
+/// Differences of large sums that are nearly equal: their rounding over what is left.
+constexpr double kDifference = 1e-6;
+
 const Technology& silicon() {
   static const Technology technology = load_technology("16nm-silicon");
   return technology;
@@ -128,8 +131,8 @@ TEST(SiliconChips, ThePeakOfPlantedConstantsIsFound) {
   figures.back().fitted = false;
   figures.back().published *= 3;
   const PeakPowerFit fit = fit_peak_power(figures);
-  EXPECT_NEAR(fit.peak_activity, 1.7, 1e-6);
-  EXPECT_NEAR(fit.clock_pj_per_mm2, 55, 1e-4);
+  EXPECT_NEAR(fit.peak_activity / 1.7, 1, kDifference);
+  EXPECT_NEAR(fit.clock_pj_per_mm2 / 55, 1, kDifference);
 }
 
 /// What Google's paper says would have happened to TPU v1's applications.
@@ -185,8 +188,8 @@ TEST(SiliconModel, AProgramLongerThanItsMemoryStreams) {
   const Metrics streamed = costs_of(config, network);
   EXPECT_EQ(streamed.program_bytes, 100 * kInstructionBytes);
   const double cycles = 3200 / (10e9 * kDramEfficiency / 800e6);
-  EXPECT_NEAR(streamed.latency_cycles - whole.latency_cycles, cycles, 1e-6 * whole.latency_cycles);
-  EXPECT_NEAR(streamed.energy.dram_j - whole.energy.dram_j, 3200 * 64e-12, 1e-12);
+  EXPECT_NEAR((streamed.latency_cycles - whole.latency_cycles) / cycles, 1, kDifference);
+  EXPECT_NEAR((streamed.energy.dram_j - whole.energy.dram_j) / (3200 * 64e-12), 1, kDifference);
 }
 
 TEST(SiliconModel, AHotChipGetsWhiteSpaceAndNoMemoryHelpsIt) {
@@ -197,7 +200,7 @@ TEST(SiliconModel, AHotChipGetsWhiteSpaceAndNoMemoryHelpsIt) {
   config.pe_memory_bytes = 262144;
   const ChipFacts hot = chip_facts(config, silicon());
   ASSERT_GT(hot.area.cooling_mm2, 0);
-  EXPECT_NEAR(hot.area.total_mm2(), hot.die_peak_w / 0.16, 1e-9);
+  EXPECT_NEAR(hot.area.total_mm2() * 0.16 / hot.die_peak_w, 1, hindsight::test::kRounding);
   config.parameter_memory_entries *= 8;  // pads the chip, as version 1's optima did
   const ChipFacts padded = chip_facts(config, silicon());
   EXPECT_GE(padded.area.total_mm2(), hot.area.total_mm2());

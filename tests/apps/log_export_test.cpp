@@ -33,8 +33,8 @@ class LogExport : public AppTest {
     ASSERT_NE(begin, std::string::npos) << err;
     std::string command(trimmed(err.substr(begin + marker.size())));
     command = command.substr(0, command.find('\n'));
-    const std::string placeholder = "NEW.sqlite";
-    command.replace(command.find(placeholder), placeholder.size(), "'" + file("back.db") + "'");
+    const std::string shown = "NEW.sqlite";
+    command.replace(command.find(shown), shown.size(), "'" + file("back.db") + "'");
     std::filesystem::remove(file("back.db"));
     const std::string shell = "printf '%s\\n' " + command + " > '" + file("words") + "'";
     ASSERT_EQ(std::system(shell.c_str()), 0) << shell;

@@ -14,7 +14,7 @@
 namespace hindsight::surrogate {
 namespace {
 
-using hindsight::test::kRounding;
+using kRounding;
 using hindsight::test::kSinglePrecision;
 using test::vector_of;
 
@@ -156,8 +156,8 @@ TEST(ScoreApplications, SaysHowFarValuesAndProbabilitiesAreOff) {
   EXPECT_FALSE(scores[1].seen);
   EXPECT_EQ(scores[0].rows, 24U);
   EXPECT_DOUBLE_EQ(scores[0].kendall_tau, 1);
-  EXPECT_NEAR(scores[0].median_error, 1 - 1 / 1.25, 1e-12);
-  EXPECT_NEAR(scores[0].ratio_at_best, 1.25, 1e-12);
+  EXPECT_NEAR(scores[0].median_error, 1 - 1 / 1.25, kRounding);
+  EXPECT_NEAR(scores[0].ratio_at_best, 1.25, kRounding);
   EXPECT_DOUBLE_EQ(scores[0].feasibility_auc, 1);
   EXPECT_TRUE(std::isnan(scores[0].layer_distance)) << "this kind of network sees no layers";
 }

@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "hindsight/accel/template_constants.h"
-#include "hindsight/core/config.h"
 #include "hindsight/core/units.h"
 #include "hindsight/space/design_space.h"
+
+namespace hindsight {
+class ConfigNode;
+}
 
 namespace hindsight::accel {
 

@@ -66,8 +66,7 @@ namespace hindsight::accel {
                                   const Technology& technology);
 
 /// Power with every lane busy, weights read at the port's rate, every core on pixels of its own, the NoC and DRAM at
-/// full rate, plus leakage. Version 2: on the data that toggle most (`peak_activity` of the technology); over the NoC
-/// of a single PE goes what DRAM moves, whose writes into the PE memory are not counted.
+/// full rate, plus leakage. Version 2: on the data that toggle most (`peak_activity` of the technology).
 struct PeakPower {
   double pe_array_w = 0;  ///< inside the PE tiles
   double die_w = 0;       ///< pe_array_w plus NoC links

@@ -21,10 +21,11 @@ namespace hindsight::accel {
 /// Equation: lanes * macs_per_lane / floor(entries / (2 * cores * lanes)) <= port bytes per cycle.
 [[nodiscard]] std::optional<Violation> check_sram_bandwidth(const AcceleratorConfig& config);
 
-/// Version 1. Delay of a multicast that passes `taps` PEs `pitch_mm` apart: down the column trunk, then along one row
-/// bus. It must arrive within one cycle, because all PEs that share an operand take it in the same cycle. Equation:
-/// delay = flop overhead + taps * (tap delay + pitch * wire delay), taps = pes_x + pes_y. Ignores: pipelined multicast
-/// trees, which would cost registers in every PE and skew the PEs.
+/// Version 1: delay of a multicast that passes `taps` PEs `pitch_mm` apart, down the column trunk, then along one row
+/// bus. It must arrive within one cycle, because all PEs that share an operand take it in the same cycle.
+///
+/// Equation: delay = flop overhead + taps * (tap delay + pitch * wire delay), taps = pes_x + pes_y.
+/// Ignores: pipelined multicast trees, which would cost registers in every PE and skew the PEs.
 [[nodiscard]] double multicast_delay_ns(double taps, double pitch_mm, const Technology& technology);
 /// The nearest passing value is that of the longer axis; the pitch does not depend on it.
 [[nodiscard]] std::optional<Violation> check_noc_timing(const ChipFacts& chip, const Technology& technology);

@@ -2,10 +2,13 @@
 ///
 /// Model, version 1: the loops over tiles are unrolled into the program (each step has its own DMA addresses); the
 /// loops inside a tile run in hardware. Version 2: the loops over tiles, rows, columns and repeats stay loops; as many
-/// instructions are executed. Identical layers are compiled once per repeat, attention heads and groups loop in
-/// hardware. Valid for: ahead-of-time compiled PE arrays. Compared in `docs/accuracy.md` with the program sizes that
-/// PRIME publishes for its nine applications [paper: prime-2022]. Ignores: data-dependent control flow, constants
-/// embedded in the program.
+/// instructions are executed. Identical layers are compiled once per repeat (version 1), attention heads and groups
+/// loop in hardware.
+///
+/// Valid for: ahead-of-time compiled PE arrays. Version 1 is compared in `docs/accuracy.md` with the program sizes that
+/// PRIME publishes for its nine applications [paper: prime-2022].
+///
+/// Ignores: data-dependent control flow, constants embedded in the program.
 #pragma once
 
 #include "hindsight/accel/spatial.h"

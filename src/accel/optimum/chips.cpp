@@ -74,7 +74,9 @@ Chips::Chips(const Axes& axes, const Technology& technology, const FactLimits& l
     }
   }
   for (std::size_t i = 0; i < axes.size(Role::bandwidth); ++i) {
-    phy_mm2_.push_back(facts_of(Role::bandwidth, i).area.dram_phy_mm2);
+    const ChipFacts chip = facts_of(Role::bandwidth, i);
+    phy_mm2_.push_back(chip.area.dram_phy_mm2);
+    dram_w_.push_back(chip.config.dram_bandwidth_gb_per_s * units::kGiga * chip.event.dram_pj_per_byte * units::kPico);
   }
 }
 
@@ -182,6 +184,9 @@ Prices Chips::prices(const Group& group, const Whole& whole, const Point& point)
 
 std::size_t Chips::bandwidths(const Group& group, const Core& core, const Point& point) const {
   const Whole chip = whole(group, core, point);
+  // Of the power only DRAM's share depends on the bandwidth.
+  const bool limited = std::isfinite(group.most_w);
+  const double die_w = limited ? peak(group, chip, point).die_w : 0.0;
   bool close = false;
   if (technology_.is_version_1()) {
     const double density_limit_w = technology_.power_density_limit_w_per_mm2 * group.config.pes() * chip.pe_mm2;
@@ -189,18 +194,18 @@ std::size_t Chips::bandwidths(const Group& group, const Core& core, const Point&
     const Side timing = side(chip.pe_mm2, group.most_pe_mm2);
     if (density == Side::above || timing == Side::above) return 0;
     close = density == Side::close || timing == Side::close;
+  } else {
+    const Side heat = side(die_w, limits_.area_mm2 * group.w_per_mm2);
+    if (heat == Side::above) return 0;
+    close = heat == Side::close;
   }
-  const bool limited = std::isfinite(group.most_w) || !technology_.is_version_1();
-  const double most_die_w = technology_.is_version_1() ? kInfinity : limits_.area_mm2 * group.w_per_mm2;
   std::size_t count = 0;
   for (Point with = point; count < phy_mm2_.size(); ++count) {
     at(with, Role::bandwidth) = static_cast<std::uint16_t>(count);
     const Side size = side(built_mm2(chip, count), limits_.area_mm2);
-    const PeakPower watts = limited ? peak(group, chip, with) : PeakPower{};
-    const Side power = side(watts.chip_w, group.most_w);
-    const Side heat = side(watts.die_w, most_die_w);
-    if (size == Side::above || power == Side::above || heat == Side::above) break;
-    if ((close || size == Side::close || power == Side::close || heat == Side::close) && !passes(with)) break;
+    const Side power = limited ? side(die_w + dram_w_[count], group.most_w) : Side::below;
+    if (size == Side::above || power == Side::above) break;
+    if ((close || size == Side::close || power == Side::close) && !passes(with)) break;
   }
   return count;
 }

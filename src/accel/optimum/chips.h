@@ -104,7 +104,7 @@ class Chips {
   FactLimits limits_;
   std::vector<Memory> pe_, core_, parameter_, instruction_;
   std::vector<std::vector<Memory>> activation_;  ///< by cores, then level
-  std::vector<double> phy_mm2_;
+  std::vector<double> phy_mm2_, dram_w_;         ///< by bandwidth
   double interfaces_mm2_ = 0;
 };
 

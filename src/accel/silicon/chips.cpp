@@ -108,8 +108,8 @@ PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures) {
                               figure.technology));
     }
     const AcceleratorConfig config = load_reference_chip(figure.design).config;
+    Technology technology = load_technology(figure.technology);
     const auto watts = [&](double activity, double clock_pj_per_mm2) {
-      Technology technology = load_technology(figure.technology);
       technology.peak_activity = activity;
       technology.clock_pj_per_mm2 = clock_pj_per_mm2;
       return unchecked_chip_facts(config, technology).die_peak_w;
