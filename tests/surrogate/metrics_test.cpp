@@ -14,7 +14,7 @@
 namespace hindsight::surrogate {
 namespace {
 
-using kRounding;
+using hindsight::test::kRounding;
 using hindsight::test::kSinglePrecision;
 using test::vector_of;
 
