@@ -114,6 +114,9 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   add_model(app, session);
   add_optimum(app, session);
   add_propose(app, session);
+  add_campaign(app, session);
+  add_ask(app, session);
+  add_tell(app, session);
   add_check(app, session);
   add_bench(app, session);
   add_measure(app, session);

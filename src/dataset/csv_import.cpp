@@ -11,11 +11,11 @@
 
 #include "dataset/csv_duplicates.h"
 #include "dataset/csv_rows.h"
-#include "dataset/stored_space.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {

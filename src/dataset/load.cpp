@@ -12,10 +12,10 @@
 #include "dataset/level_reader.h"
 #include "dataset/reasons.h"
 #include "dataset/repeats.h"
-#include "dataset/stored_space.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/network_context.h"
+#include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {

@@ -10,10 +10,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "dataset/stored_space.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/optuna_file.h"
 #include "hindsight/log/row_names.h"
 

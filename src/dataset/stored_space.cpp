@@ -1,5 +1,5 @@
 /// The design space of a log, rebuilt from its stored definition.
-#include "dataset/stored_space.h"
+#include "hindsight/dataset/stored_space.h"
 
 #include <fmt/format.h>
 

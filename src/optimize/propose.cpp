@@ -46,15 +46,18 @@ constexpr std::uint64_t kStartShare = 2;
 constexpr const char* kInfeasibility = "1 - p_feasible";
 constexpr const char* kLoggedBefore = "logged_before";
 
-/// 1 for every logged design, 0 for all others.
-Constraint not_logged(const dataset::Dataset& logged) {
+/// 1 for every design that must not be proposed, 0 for all others.
+Constraint not_known(const ProposeOptions& options) {
   const auto key = [](const std::uint16_t* levels, Eigen::Index parameters) {
     return std::u16string(levels, levels + parameters);
   };
   std::unordered_set<std::u16string> designs;
-  const Eigen::Index parameters = logged.levels.cols();
-  for (Eigen::Index row = 0; row < logged.levels.rows(); ++row) {
-    designs.insert(key(logged.levels.data() + row * parameters, parameters));
+  if (options.only_new) {
+    const auto& levels = options.logged->levels;
+    for (Eigen::Index row = 0; row < levels.rows(); ++row) designs.insert(key(levels.row(row).data(), levels.cols()));
+  }
+  for (const space::Design& design : options.never) {
+    designs.insert(key(design.levels.data(), std::ssize(design.levels)));
   }
   return {.name = kLoggedBefore, .limit = 0, .value = [designs = std::move(designs), key](const LevelMatrix& levels) {
             Eigen::VectorXd logged_before(levels.rows());
@@ -100,7 +103,7 @@ class Proposer {
       const auto starts = logged_starts(*options.logged, problem_, options.contexts, count);
       search_.start.insert(search_.start.end(), starts.begin(), starts.end());
     }
-    if (options.only_new) problem_.constraints.push_back(not_logged(*options.logged));
+    if (excludes()) problem_.constraints.push_back(not_known(options));
   }
 
   ProposeResult run() {
@@ -178,9 +181,11 @@ class Proposer {
     }
   }
 
+  [[nodiscard]] bool excludes() const { return options_.only_new || !options_.never.empty(); }
+
   /// With the others ignored: whether the search met any design that is not logged.
   void require_new_left(const Solution& solution) const {
-    if (!options_.only_new || solution.smallest_constraint_value.at(options_.constraints.size()) <= 0) return;
+    if (!excludes() || solution.smallest_constraint_value.at(options_.constraints.size()) <= 0) return;
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no new design is left: the log has all {} that were tried. Allow more values, or propose "
                             "logged designs too?",

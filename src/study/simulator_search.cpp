@@ -39,7 +39,20 @@ std::size_t place_of(const std::string& metric, std::vector<std::string>& metric
   return place;
 }
 
-/// Metrics of the objective first, then those that are limited.
+/// "pes_x=2,4 compute_lanes=16": the values that are left of parameters that are bounded.
+std::string values_of(const optimize::AllowedLevels& allowed, const space::DesignSpace& space) {
+  std::vector<std::string> bounded;
+  for (std::size_t p = 0; p < allowed.size(); ++p) {
+    if (allowed[p].empty()) continue;
+    std::vector<std::string> labels;
+    for (const std::uint16_t level : allowed[p]) labels.push_back(space.parameters()[p].labels[level]);
+    bounded.push_back(space.parameters()[p].name + "=" + join(labels, ","));
+  }
+  return join(bounded, " ");
+}
+
+}  // namespace
+
 sweep::Scoring scoring_of(const SimulatorSearch& search) {
   sweep::Scoring scoring;
   std::vector<std::pair<std::size_t, double>> factors, limits;  // place among the metrics, with exponent or limit
@@ -66,20 +79,6 @@ sweep::Scoring scoring_of(const SimulatorSearch& search) {
   };
   return scoring;
 }
-
-/// "pes_x=2,4 compute_lanes=16": the values that are left of parameters that are bounded.
-std::string values_of(const optimize::AllowedLevels& allowed, const space::DesignSpace& space) {
-  std::vector<std::string> bounded;
-  for (std::size_t p = 0; p < allowed.size(); ++p) {
-    if (allowed[p].empty()) continue;
-    std::vector<std::string> labels;
-    for (const std::uint16_t level : allowed[p]) labels.push_back(space.parameters()[p].labels[level]);
-    bounded.push_back(space.parameters()[p].name + "=" + join(labels, ","));
-  }
-  return join(bounded, " ");
-}
-
-}  // namespace
 
 SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sweep) {
   SimulatorSearch search;

@@ -6,78 +6,32 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
-#include "hindsight/core/hash.h"
 #include "hindsight/log/query.h"
-#include "hindsight/workload/context.h"
+#include "hindsight/sweep/definitions.h"
 
 namespace hindsight::sweep {
-namespace {
 using Json = nlohmann::ordered_json;
-
-std::int64_t add_space(log::Log& log, const space::DesignSpace& space) {
-  std::vector<std::string> names;
-  for (const space::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
-  return log.add_space(space.name(), space.canonical_definition(), space.definition_hash(), names);
-}
-
-std::int64_t add_workload(log::Log& log, const workload::Network& network) {
-  const auto& features = workload::context_features();
-  const std::vector<double> values = workload::context_vector(network);
-  std::vector<std::pair<std::string, double>> context;
-  for (std::size_t i = 0; i < values.size(); ++i) context.emplace_back(features[i].name, values[i]);
-  return log.add_workload(network.name(), network.canonical_definition(), network.definition_hash(), network.batch(),
-                          layers_json(network), workload::kContextVersion, context);
-}
-
-}  // namespace
-
-std::string layers_json(const workload::Network& network) {
-  Json layers = Json::array();
-  for (std::size_t i = 0; i < network.layers().size(); ++i) {
-    const workload::Layer& layer = network.layers()[i];
-    const workload::GemmLayer& gemm = network.gemms()[i];
-    layers.push_back({{"name", layer.name},
-                      {"type", workload::to_string(layer.type)},
-                      {"repeat", layer.repeat},
-                      {"m", gemm.m},
-                      {"n", gemm.n},
-                      {"k", gemm.k},
-                      {"count", gemm.count},
-                      {"kernel_height", gemm.kernel_height},
-                      {"kernel_width", gemm.kernel_width},
-                      {"stride_height", gemm.stride_height},
-                      {"stride_width", gemm.stride_width},
-                      {"depthwise", gemm.depthwise},
-                      {"macs", gemm.macs},
-                      {"parameters", gemm.parameters},
-                      {"weight_bytes", gemm.weight_bytes},
-                      {"input_bytes", gemm.input_bytes},
-                      {"output_bytes", gemm.output_bytes}});
-  }
-  return layers.dump();
-}
 
 void refuse_conflicts(log::Log& log, const SweepOptions& options) {
   // The log refuses a conflicting registration and changes nothing; so only those are tried here.
   for (const log::SpaceSummary& known : log::summary(log).spaces) {
     const bool conflicts =
         known.name == options.space().name() && known.definition_hash != options.space().definition_hash();
-    if (conflicts) add_space(log, options.space());
+    if (conflicts) register_space(log, options.space());
   }
   for (const log::WorkloadRecord& known : log::workloads(log)) {
     for (const workload::Network& network : options.networks) {
       const bool conflicts = known.name == network.name() && known.definition_hash != network.definition_hash();
-      if (conflicts) add_workload(log, network);
+      if (conflicts) register_workload(log, network);
     }
   }
 }
 
 Registration register_definitions(log::Log& log, const SweepOptions& options) {
   Registration ids;
-  ids.space_id = add_space(log, options.space());
-  for (const workload::Network& network : options.networks) ids.workload_ids.push_back(add_workload(log, network));
-  const std::string definition = options.evaluator->definition();
-  ids.evaluator_id = log.add_evaluator(options.evaluator->name(), sha256_hex(definition), definition);
+  ids.space_id = register_space(log, options.space());
+  for (const workload::Network& network : options.networks) ids.workload_ids.push_back(register_workload(log, network));
+  ids.evaluator_id = register_evaluator(log, *options.evaluator);
   return ids;
 }
 

@@ -23,8 +23,6 @@ void refuse_conflicts(log::Log& log, const SweepOptions& options);
 
 /// The options of a run as JSON, for `runs.options_json`.
 [[nodiscard]] std::string options_json(const SweepOptions& options, const std::string& definition_hash);
-/// The layer table of a network as JSON: what people wrote and what the cost model sees.
-[[nodiscard]] std::string layers_json(const workload::Network& network);
 
 /// Where the rows that stay begin, of one network: the row of this badness and number and all worse ones stay.
 struct Threshold {

@@ -33,7 +33,21 @@ enum class OpenMode {
 };
 
 /// Which command writes. The names (to_string) are the words in the log.
-enum class RunKind { sweep, import, train, propose, measure, measure_import, bench, optimum, search, merge };
+enum class RunKind {
+  sweep,
+  import,
+  train,
+  propose,
+  measure,
+  measure_import,
+  bench,
+  optimum,
+  search,
+  merge,
+  ask,
+  tell,
+  campaign
+};
 [[nodiscard]] const std::string& to_string(RunKind kind);
 
 /// How a run ended. A run that was killed stays `running`.

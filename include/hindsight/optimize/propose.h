@@ -68,6 +68,7 @@ struct ProposeOptions {
   std::size_t diversity = 2;
   const dataset::Dataset* logged = nullptr;  ///< start points and distance to the nearest logged design
   bool only_new = false;                     ///< no design of `logged`, whatever application it was logged for
+  std::vector<space::Design> never;          ///< these are not proposed either
   unsigned threads = 0;
 };
 

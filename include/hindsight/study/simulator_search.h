@@ -10,6 +10,7 @@
 #include "hindsight/optimize/online.h"
 #include "hindsight/optimize/propose.h"
 #include "hindsight/study/limits.h"
+#include "hindsight/sweep/queries.h"
 #include "hindsight/sweep/sweep.h"
 
 namespace hindsight::study {
@@ -39,6 +40,9 @@ struct SearchWords {
 /// Error{usage}: an unknown method, objective, metric, parameter or aggregate; the aggregate `weighted`, which needs
 /// weights. Error{no_feasible} when a parameter has no value left.
 [[nodiscard]] SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sweep);
+
+/// What a search compares designs by: metrics of the objective first, then those that are limited.
+[[nodiscard]] sweep::Scoring scoring_of(const SimulatorSearch& search);
 
 /// Asks for at most `options.samples` different designs within `options.limits`, seeded by `options.seed`; infeasible
 /// ones go to the log too. The same search on the same log continues, and `samples` may grow (sweep/queries.h).

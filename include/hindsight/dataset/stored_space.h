@@ -1,4 +1,4 @@
-/// The design space of a log, rebuilt and proved by its definition hash. Private to the dataset layer.
+/// The design space of a log, rebuilt and proved by its definition hash.
 #pragma once
 
 #include <optional>

@@ -1,0 +1,141 @@
+/// hindsight ask and tell: the loop around a simulator that runs elsewhere.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "file_roles.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
+#include "hindsight/report/loop.h"
+#include "hindsight/study/asking.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+constexpr std::int64_t kMostAsked = 10'000;
+
+struct AskOptions {
+  study::AskRequest request;
+  std::string log, aggregate, out;
+  std::int64_t count = 16, drawn = -1, seed = 1;
+  bool pending = false, forget = false, json = false;
+};
+
+int show_pending(const AskOptions& options) {
+  const study::Pending pending = study::pending_of(options.log);
+  print_or_write(options.out, report::pending_csv(pending.designs, pending.space, pending.metrics));
+  return 0;
+}
+
+int forget(const AskOptions& options) {
+  const std::size_t count = study::forget_pending(options.log);
+  remark(fmt::format("{} {} awaited no more", counted(count, "answer"), count == 1 ? "is" : "are"));
+  return 0;
+}
+
+int ask(const AskOptions& options, const Provenance& provenance) {
+  if (options.pending && options.forget) {
+    throw Error(ErrorKind::usage, "--pending shows what --forget forgets. Leave one of the two out");
+  }
+  FileRoles()
+      .reads("--space", options.request.space)
+      .reads("--workload", options.request.workloads)
+      .writes("--out", options.out)
+      .require_usable();
+  if (options.pending) return show_pending(options);
+  if (options.forget) return forget(options);
+  study::AskRequest request = options.request;
+  request.log = options.log;
+  request.provenance = provenance;
+  if (!options.aggregate.empty()) request.aggregate = parse_aggregate(options.aggregate);
+  request.count = static_cast<std::size_t>(options.count);
+  if (options.drawn >= 0) request.drawn = static_cast<std::size_t>(options.drawn);
+  request.seed = static_cast<std::uint64_t>(options.seed);
+  install_interrupt_handlers();
+  const study::Asked asked = study::ask(request);
+  remark(fmt::format("{} chosen by {}; run {}{}", counted(asked.next.designs.size(), "design"),
+                     asked.next.learned ? asked.next.why : "drawing, since " + asked.next.why, asked.run_id,
+                     asked.pending_before == 0
+                         ? ""
+                         : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
+  print_or_write(options.out, options.json ? report::ask_json(asked) : report::ask_csv(asked));
+  return 0;
+}
+
+struct TellOptions {
+  study::TellRequest request;
+  std::string file, log;
+  bool json = false;
+};
+
+int tell(const TellOptions& options, const Provenance& provenance) {
+  study::TellRequest request = options.request;
+  request.file = options.file;
+  request.log = options.log;
+  request.provenance = provenance;
+  FileRoles().reads("FILE", options.file).reads_log("--log", options.log).require_usable();
+  const study::Told told = study::tell(request);
+  print(options.json ? report::told_json(told, options.log) : report::told_text(told, options.log, output_columns()));
+  return 0;
+}
+
+}  // namespace
+
+void add_ask(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<AskOptions>();
+  study::AskRequest& request = options->request;
+  CLI::App* verb = app.add_subcommand("ask", "Which designs your simulator should evaluate next");
+  verb->add_option("--log", options->log, "SQLite log; created if missing (--space)")->required();
+  verb->add_option("-n,--count", options->count, "Designs to ask for [16]")->check(between(1, kMostAsked));
+  verb->add_option("--space", request.space, "Design space, name or file [the log's]");
+  repeatable(verb->add_option("--workload,--workloads", request.workloads, "Of the log, or networks [the log's only]"));
+  repeatable(verb->add_option("--application", request.applications, "New name for what is no network"));
+  verb->add_option("--objective", request.objective, "Product of powers of metrics [the log's]");
+  verb->add_flag("--maximise", request.maximise, "Larger objectives are better");
+  verb->add_option("--aggregate", options->aggregate, "Of several workloads: geomean, mean, worst");
+  repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric or parameter"));
+  repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
+  repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
+  verb->add_option("--evaluator", request.evaluator, "Name of what answers [the log's, or simulator]");
+  verb->add_option("--drawn", options->drawn, "Of them, drawn instead of chosen [an eighth]")
+      ->check(between(0, kMostAsked));
+  verb->add_option("--recipe", request.recipe, "How to learn [margins]");
+  verb->add_option("--seed", options->seed, "Seed of learning and search [1]")->check(between(0, kLargestExactInteger));
+  verb->add_option("--threads", request.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
+  verb->add_option("--out", options->out, "File for the table [standard output]");
+  verb->add_flag("--pending", options->pending, "Show what awaits an answer; ask nothing");
+  verb->add_flag("--forget", options->forget, "Await no more answers; ask nothing");
+  verb->add_flag("--json", options->json, "As JSON");
+  verb->footer(
+      "Fill in the metrics, or a reason, and tell. No design is asked for twice.\n"
+      "Example: hindsight ask -n 16 --log mine.sqlite --out next.csv");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return ask(*options, session.provenance); }; });
+}
+
+void add_tell(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<TellOptions>();
+  study::TellRequest& request = options->request;
+  CLI::App* verb = app.add_subcommand("tell", "What your simulator says of designs, into the log");
+  verb->add_option("file", options->file, "CSV of ask, filled in; - for standard input")->required();
+  verb->add_option("--log", options->log, "SQLite log that asked")->required();
+  verb->add_option("--workload", request.workload, "Of all rows [column workload, or the only one]");
+  verb->add_option("--evaluator", request.evaluator, "Name of what answers [as asked]");
+  verb->add_option("--space", request.space, "Design space, where the log has several [as asked]");
+  verb->add_option("--metric", request.metrics, "Columns a,b that are new metrics")->delimiter(',');
+  verb->add_option("--ignore", request.ignored, "Columns a,b to leave out")->delimiter(',');
+  verb->add_flag("--repeat", request.repeat, "Other values for a design: it was measured again");
+  verb->add_flag("--json", options->json, "As JSON");
+  verb->footer(
+      "All rows are told or none. Rows without metrics and reason wait on.\n"
+      "Example: hindsight tell next.csv --log mine.sqlite");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return tell(*options, session.provenance); }; });
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,125 @@
+/// hindsight campaign: propose, evaluate, learn again, round after round, in one log.
+#include "hindsight/study/campaign.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "file_roles.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/units.h"
+#include "hindsight/evaluator/built_in.h"
+#include "hindsight/report/loop.h"
+#include "hindsight/study/optimum.h"
+#include "output.h"
+#include "verbs.h"
+
+namespace hindsight::app {
+namespace {
+
+constexpr std::int64_t kMostRounds = 1'000'000, kMostBatch = 100'000;
+
+struct CampaignOptions {
+  std::string space = "edge", workloads, technology = "22nm", log;
+  study::SearchWords words;
+  std::string recipe = "margins";
+  std::int64_t rounds = 5, batch = 16, drawn = -1, seed = 1;
+  unsigned threads = 0;
+  bool regret = false, quiet = false, json = false;
+};
+
+study::CampaignOptions campaign_of(const CampaignOptions& options, const Provenance& provenance) {
+  study::CampaignOptions campaign;
+  campaign.evaluator =
+      evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
+  campaign.networks = workload::load_networks(options.workloads);
+  campaign.words = options.words;
+  campaign.rounds = static_cast<std::size_t>(options.rounds);
+  campaign.batch = static_cast<std::size_t>(options.batch);
+  campaign.drawn = options.drawn >= 0 ? static_cast<std::size_t>(options.drawn) : campaign.batch / 8;
+  campaign.recipe = options.recipe;
+  campaign.seed = static_cast<std::uint64_t>(options.seed);
+  campaign.threads = options.threads;
+  campaign.log = options.log;
+  campaign.provenance = provenance;
+  return campaign;
+}
+
+/// The exact optimum of the question, which the built-in model's structure proves.
+double optimum_of(const CampaignOptions& options) {
+  study::OptimumRequest request;
+  request.space = options.space;
+  request.workloads = options.workloads;
+  request.technology = options.technology;
+  request.objective = options.words.objective;
+  request.aggregate = parse_aggregate(options.words.aggregate);
+  request.limits = options.words.limits;
+  const study::OptimumTask task(request);
+  const study::Optimum optimum = study::find_optimum(task);
+  if (optimum.answer.best.empty() || interrupt_requested()) {
+    throw Error(ErrorKind::interrupted, "interrupted while the optimum was looked for");
+  }
+  return optimum.answer.best.front().value;
+}
+
+int run(const CampaignOptions& options, const Provenance& provenance) {
+  FileRoles()
+      .reads("--space", options.space)
+      .reads("--workloads", options.workloads)
+      .reads("--technology", options.technology)
+      .writes("--log", options.log)
+      .require_usable();
+  const study::CampaignOptions campaign = campaign_of(options, provenance);
+  install_interrupt_handlers();
+  std::optional<double> optimum;
+  if (options.regret) optimum = optimum_of(options);
+  const std::string objective = study::objective_of(campaign);
+  const study::CampaignSummary summary =
+      study::run_campaign(campaign, [&](std::size_t number, const study::CampaignRound& round) {
+        if (!options.quiet) remark(report::round_text(number, round, objective));
+      });
+  if (options.json) {
+    print(report::campaign_json(summary, options.log, optimum));
+  } else if (!options.quiet) {
+    print(report::campaign_text(summary, options.log, optimum, output_columns()));
+  }
+  if (summary.status != study::CampaignStatus::interrupted) return 0;
+  remark("interrupted; what was evaluated is in the log. Run the same command again to continue:");
+  remark(provenance.command_line);
+  return exit_code(ErrorKind::interrupted);
+}
+
+}  // namespace
+
+void add_campaign(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<CampaignOptions>();
+  CLI::App* verb = app.add_subcommand("campaign", "Rounds of proposing, evaluating and learning");
+  verb->add_option("--workloads,--workload", options->workloads, kWorkloadsHelp)->required();
+  verb->add_option("--log", options->log, "SQLite log of every evaluation; created if missing")->required();
+  verb->add_option("--space", options->space, "Design space [edge]");
+  verb->add_option("--rounds", options->rounds, "Rounds, earlier runs included [5]")->check(between(1, kMostRounds));
+  verb->add_option("--batch", options->batch, "Designs of a round [16]")->check(between(1, kMostBatch));
+  verb->add_option("--drawn", options->drawn, "Of them, drawn instead of chosen [an eighth]")
+      ->check(between(0, kMostBatch));
+  repeatable(verb->add_option("--max", options->words.limits.max, "Limit NAME=NUMBER: any metric, or parameter"));
+  repeatable(verb->add_option("--min", options->words.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
+  repeatable(verb->add_option("--set", options->words.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
+  verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
+  verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
+  verb->add_option("--recipe", options->recipe, "How to learn [margins]");
+  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+  verb->add_option("--seed", options->seed, "Seed of learning and search [1]")->check(between(0, kLargestExactInteger));
+  verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
+  verb->add_flag("--regret", options->regret, "Compare with the exact optimum (built-in model)");
+  verb->add_flag("-q,--quiet", options->quiet, "No lines per round and no summary");
+  verb->add_flag("--json", options->json, "Summary as JSON");
+  verb->footer(
+      "The same command continues; --rounds may grow. What the log has counts.\n"
+      "Example: hindsight campaign --workloads unet --max area_mm2=27 \\\n"
+      "           --rounds 5 --regret --log unet.sqlite");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,42 @@
+/// Designs that somebody was asked to evaluate, and that no evaluation answers yet.
+///
+/// They are the proposals of runs of the kind `ask`, one per design and workload. Nothing else is stored: an answer is
+/// an evaluation, however it came into the log.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/log/log.h"
+
+namespace hindsight::log {
+
+/// A design on a workload that awaits its answer.
+struct PendingDesign {
+  std::int64_t proposal_id = 0;
+  std::int64_t run_id = 0;
+  std::string asked_at;  ///< UTC, ISO 8601
+  std::int64_t space_id = 0;
+  std::string design_text_id;
+  std::string workload;
+  std::string evaluator;  ///< name of what is to answer
+  std::string objective;
+  std::optional<double> predicted = {};  ///< of the objective over all workloads asked for; nothing: drawn
+};
+/// In the order they were asked for; a pair that was asked for twice stands once, as first asked.
+[[nodiscard]] std::vector<PendingDesign> pending_designs(const Log& log);
+
+/// What an ask noted besides its designs.
+struct AskRun {
+  std::int64_t run_id = 0;
+  std::string options_json;
+};
+/// The newest run of the kind `ask`; nothing when there is none.
+[[nodiscard]] std::optional<AskRun> newest_ask(const Log& log);
+
+/// They are pending no more, and may be asked for again.
+void forget(Log& log, const std::vector<PendingDesign>& pending);
+
+}  // namespace hindsight::log

@@ -1,0 +1,96 @@
+/// The loop around a simulator that runs elsewhere: designs that are asked for, and answers that are told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hindsight/core/aggregate.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/log/asked.h"
+#include "hindsight/space/design_space.h"
+#include "hindsight/study/limits.h"
+#include "hindsight/study/next_designs.h"
+
+namespace hindsight::study {
+
+struct AskRequest {
+  std::filesystem::path log;                   ///< created if missing
+  std::string space;                           ///< name or file; empty: that of the log
+  std::vector<std::string> workloads = {};     ///< names of the log, or networks by name or file
+  std::vector<std::string> applications = {};  ///< names of what is no network, new to the log
+  std::string objective = {};                  ///< empty: the log's own
+  bool maximise = false;
+  std::optional<Aggregate> aggregate = {};
+  LimitWords limits = {};
+  std::string evaluator = {};  ///< name of what is to answer; empty: that of the log's rows, or kSimulator
+  std::string recipe = "margins";
+  std::size_t count = 16;
+  std::optional<std::size_t> drawn = {};  ///< nothing: an eighth of `count`
+  std::uint64_t seed = 1;
+  unsigned threads = 0;
+  Provenance provenance = {};
+};
+/// What answers is called where nobody named it.
+inline constexpr const char* kSimulator = "simulator";
+
+/// Designs to evaluate on every one of the workloads.
+struct Asked {
+  std::int64_t run_id = 0;
+  space::DesignSpace space;
+  std::vector<std::string> workloads;
+  std::vector<std::string> metrics;  ///< to answer with: those of the objective, then those that are limited
+  std::string objective;             ///< as it is minimised
+  std::string evaluator;
+  NextDesigns next;
+  std::size_t pending_before = 0;  ///< designs x workloads that awaited an answer already
+};
+/// Chooses designs that the log has no rows of and that are not pending, and notes them as pending. Errors: those of
+/// next_designs(); Error{usage} for names that are neither in the log nor networks, and for the name of the built-in
+/// model, which answers by itself.
+[[nodiscard]] Asked ask(const AskRequest& request);
+
+/// What awaits an answer from the evaluator that was asked last.
+struct Pending {
+  space::DesignSpace space;
+  std::vector<log::PendingDesign> designs;
+  std::vector<std::string> metrics;  ///< to answer with
+};
+/// Error{usage} when nothing was ever asked for.
+[[nodiscard]] Pending pending_of(const std::filesystem::path& log);
+/// Forgets all that is pending, of any space and evaluator; how many designs x workloads these were.
+std::size_t forget_pending(const std::filesystem::path& log);
+
+struct TellRequest {
+  std::filesystem::path file;  ///< CSV; "-" is standard input
+  std::filesystem::path log;   ///< it exists
+  std::string space = {};      ///< empty: that of what was asked last, else the log's
+  std::string evaluator = {};  ///< empty: what was asked last
+  std::string workload = {};   ///< of all rows; empty: the column `workload`, or the only one that was asked for
+  std::vector<std::string> metrics = {};  ///< columns that are metrics although neither the log nor an ask names them
+  std::vector<std::string> ignored = {};
+  bool repeat = false;  ///< a second answer for a design is a further measurement
+  Provenance provenance = {};
+};
+/// What became of the rows of a file.
+struct Told {
+  std::size_t rows = 0;
+  std::size_t inserted = 0, feasible = 0;  ///< new evaluations, and those of them that are feasible
+  std::size_t already_present = 0;         ///< told before, with the same values
+  std::size_t unanswered = 0;              ///< neither metrics nor a reason
+  std::size_t unasked = 0;                 ///< of the inserted ones: nobody had asked for them
+  std::size_t pending = 0;                 ///< designs x workloads that still await an answer
+  std::string evaluator;
+};
+/// Appends the answers in one transaction: all rows of the file or none. A row is infeasible where it has a reason, or
+/// feasible is 0; latency_s and energy_j of such a row are left out. Answers to designs nobody asked for are taken.
+///
+/// Errors: Error{usage} with file:line:column for a value that a parameter does not have (says the nearest), a cell
+/// that is no number, a feasible row without a metric of the objective that was asked for, a column that is nothing
+/// known, one design twice with different values, also against the log (unless `repeat`). The log is unchanged then.
+[[nodiscard]] Told tell(const TellRequest& request);
+
+}  // namespace hindsight::study

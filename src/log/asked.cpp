@@ -1,0 +1,62 @@
+/// Reads which asked designs have no answer.
+#include "hindsight/log/asked.h"
+
+#include <SQLiteCpp/Statement.h>
+
+#include "log/filter.h"
+#include "log/impl.h"
+
+namespace hindsight::log {
+namespace {
+
+/// An answer is an evaluation by what was asked, whichever definition of it.
+constexpr const char* kPending =
+    "SELECT min(p.proposal_id), p.run_id, p.created_at, d.space_id, d.text_id, w.name, "
+    "r.options_json ->> '$.evaluator', p.objective, p.predicted_value "
+    "FROM proposals p JOIN runs r USING (run_id) JOIN designs d USING (design_id) JOIN workloads w USING (workload_id) "
+    "WHERE r.kind = 'ask' AND p.verdict_json IS NULL AND NOT EXISTS ("
+    "  SELECT 1 FROM evaluations e JOIN evaluators v USING (evaluator_id) "
+    "  WHERE e.design_id = p.design_id AND e.workload_id = p.workload_id "
+    "  AND v.name = r.options_json ->> '$.evaluator') "
+    "GROUP BY p.design_id, p.workload_id, r.options_json ->> '$.evaluator' ORDER BY 1";
+
+}  // namespace
+
+std::vector<PendingDesign> pending_designs(const Log& log) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("reading what was asked", [&] {
+    std::vector<PendingDesign> pending;
+    SQLite::Statement query(impl.database, kPending);
+    while (query.executeStep()) {
+      PendingDesign& one = pending.emplace_back();
+      one.proposal_id = query.getColumn(0).getInt64();
+      one.run_id = query.getColumn(1).getInt64();
+      one.space_id = query.getColumn(3).getInt64();
+      one.asked_at = text_of(query, 2);
+      int column = 4;
+      for (std::string* text : {&one.design_text_id, &one.workload, &one.evaluator, &one.objective}) {
+        *text = text_of(query, column++);
+      }
+      if (!query.getColumn(column).isNull()) one.predicted = query.getColumn(column).getDouble();
+    }
+    return pending;
+  });
+}
+
+std::optional<AskRun> newest_ask(const Log& log) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("reading what was asked", [&]() -> std::optional<AskRun> {
+    SQLite::Statement query(impl.database,
+                            "SELECT run_id, options_json FROM runs WHERE kind = 'ask' ORDER BY run_id DESC LIMIT 1");
+    if (!query.executeStep()) return std::nullopt;
+    return AskRun{.run_id = query.getColumn(0).getInt64(), .options_json = text_of(query, 1)};
+  });
+}
+
+void forget(Log& log, const std::vector<PendingDesign>& pending) {
+  std::vector<std::pair<std::int64_t, std::string>> verdicts;
+  for (const PendingDesign& one : pending) verdicts.emplace_back(one.proposal_id, R"({"forgotten":true})");
+  log.set_verdicts(verdicts);
+}
+
+}  // namespace hindsight::log

@@ -1,0 +1,409 @@
+/// Rounds of proposing, evaluating and learning, each step in the log before the next.
+#include "hindsight/study/campaign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/core/thread_pool.h"
+#include "hindsight/log/query.h"
+#include "hindsight/study/next_designs.h"
+#include "hindsight/sweep/definitions.h"
+
+namespace hindsight::study {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Bumped whenever the same options give other designs.
+constexpr int kCampaignVersion = 1;
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+std::optional<double> optional_of(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional<double>(json.get<double>());
+}
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The designs of a round that is not finished.
+struct Batch {
+  std::vector<std::string> designs;  ///< text ids
+  std::vector<std::optional<double>> predicted;
+  bool learned = false;
+  std::string why;
+  double choose_s = 0;
+};
+struct State {
+  std::vector<CampaignRound> rounds;
+  std::optional<Batch> batch;
+};
+
+Json to_json(const CampaignRound& round) {
+  return {{"learned", round.learned},
+          {"why", round.why},
+          {"designs", round.designs},
+          {"infeasible", round.infeasible},
+          {"beyond_limits", round.beyond_limits},
+          {"best", number(round.best)},
+          {"best_so_far", number(round.best_so_far)},
+          {"best_design", round.best_design},
+          {"true_over_predicted", number(round.true_over_predicted)},
+          {"choose_s", round.choose_s},
+          {"evaluate_s", round.evaluate_s}};
+}
+
+CampaignRound round_of(const Json& json) {
+  return {.learned = json.at("learned").get<bool>(),
+          .why = json.at("why").get<std::string>(),
+          .designs = json.at("designs").get<std::size_t>(),
+          .infeasible = json.at("infeasible").get<std::size_t>(),
+          .beyond_limits = json.at("beyond_limits").get<std::size_t>(),
+          .best = optional_of(json.at("best")),
+          .best_so_far = optional_of(json.at("best_so_far")),
+          .best_design = json.at("best_design").get<std::string>(),
+          .true_over_predicted = optional_of(json.at("true_over_predicted")),
+          .choose_s = json.at("choose_s").get<double>(),
+          .evaluate_s = json.at("evaluate_s").get<double>()};
+}
+
+std::string to_json(const State& state) {
+  Json json{{"rounds", Json::array()}, {"batch", nullptr}};
+  for (const CampaignRound& round : state.rounds) json["rounds"].push_back(to_json(round));
+  if (state.batch) {
+    const Batch& batch = *state.batch;
+    Json predicted = Json::array();
+    for (const auto& value : batch.predicted) predicted.push_back(number(value));
+    json["batch"] = {{"designs", batch.designs},
+                     {"predicted", std::move(predicted)},
+                     {"learned", batch.learned},
+                     {"why", batch.why},
+                     {"choose_s", batch.choose_s}};
+  }
+  return json.dump();
+}
+
+State parse_state(const std::string& text, const std::filesystem::path& log) {
+  try {
+    const auto json = Json::parse(text);
+    State state;
+    for (const Json& round : json.at("rounds")) state.rounds.push_back(round_of(round));
+    if (const Json& given = json.at("batch"); !given.is_null()) {
+      Batch batch{.designs = given.at("designs").get<std::vector<std::string>>(),
+                  .predicted = {},
+                  .learned = given.at("learned").get<bool>(),
+                  .why = given.at("why").get<std::string>(),
+                  .choose_s = given.at("choose_s").get<double>()};
+      for (const Json& value : given.at("predicted")) batch.predicted.push_back(optional_of(value));
+      state.batch = std::move(batch);
+    }
+    return state;
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: the campaign's checkpoint is damaged. Use a new log?", printable(log.string(), 200)));
+  }
+}
+
+/// What the log has of a design: which networks have a row, and metrics of the scoring where it is feasible.
+struct Answer {
+  std::vector<bool> present;   ///< per network
+  std::vector<double> values;  ///< networks x metrics
+  bool infeasible = false;     ///< on some network
+  [[nodiscard]] bool complete() const { return std::find(present.begin(), present.end(), false) == present.end(); }
+};
+using Answers = std::unordered_map<std::string, Answer>;  // by text id
+
+class Campaign {
+ public:
+  Campaign(const CampaignOptions& options, const AfterRound& after_round)
+      : options_(options), after_round_(after_round), log_(open(options)) {
+    sweep::SweepOptions limits;
+    limits.evaluator = options.evaluator;
+    search_ = resolve_search(options.words, limits);
+    limits_ = limits.limits;
+    scoring_ = scoring_of(search_);
+    summary_.definition_hash = definition_hash(options);
+    summary_.objective = to_string(search_.objective);
+    space_id_ = sweep::register_space(log_, options.evaluator->space());
+    for (const workload::Network& network : options.networks) {
+      workload_ids_.push_back(sweep::register_workload(log_, network));
+    }
+    evaluator_id_ = sweep::register_evaluator(log_, *options.evaluator);
+    if (const auto text = log_.checkpoint(key())) state_ = parse_state(*text, options.log);
+    summary_.rounds_before = state_.rounds.size();
+  }
+
+  CampaignSummary run() {
+    summary_.status = CampaignStatus::already_finished;
+    if (state_.rounds.size() < options_.rounds) {
+      log::Run run(log_, log::RunKind::campaign, options_.provenance, options_json());
+      summary_.status = rounds(run.id());
+      run.finish(summary_.status == CampaignStatus::interrupted ? log::RunStatus::interrupted
+                                                                : log::RunStatus::finished);
+    }
+    summary_.rounds = state_.rounds;
+    return summary_;
+  }
+
+ private:
+  static log::Log open(const CampaignOptions& options) {
+    return log::Log::open(options.log, log::OpenMode::read_write_create);
+  }
+  [[nodiscard]] std::string key() const { return "campaign:" + summary_.definition_hash; }
+  [[nodiscard]] const space::DesignSpace& space() const { return options_.evaluator->space(); }
+
+  [[nodiscard]] std::string options_json() const {
+    Json json{{"space", space().name()},
+              {"evaluator", options_.evaluator->name()},
+              {"objective", summary_.objective},
+              {"aggregate", to_string(search_.aggregate)},
+              {"rounds", options_.rounds},
+              {"batch", options_.batch},
+              {"drawn", options_.drawn},
+              {"recipe", options_.recipe},
+              {"seed", options_.seed},
+              {"max", options_.words.limits.max},
+              {"min", options_.words.limits.min},
+              {"set", options_.words.limits.set},
+              {"definition_hash", summary_.definition_hash}};
+    for (const workload::Network& network : options_.networks) json["workloads"].push_back(network.name());
+    return json.dump();
+  }
+
+  void keep_state(std::int64_t run) {
+    (void)log_.append(run, space_id_, evaluator_id_, {}, log::Checkpoint{.key = key(), .value_json = to_json(state_)});
+  }
+
+  CampaignStatus rounds(std::int64_t run) {
+    while (state_.rounds.size() < options_.rounds) {
+      if (!state_.batch) {
+        try {
+          state_.batch = choose();
+        } catch (const Error& error) {
+          if (error.kind() == ErrorKind::interrupted) return CampaignStatus::interrupted;
+          if (error.kind() != ErrorKind::no_feasible || state_.rounds.empty()) throw;
+          summary_.why_exhausted = error.what();
+          return CampaignStatus::exhausted;
+        }
+        keep_state(run);
+      }
+      const auto start = std::chrono::steady_clock::now();
+      if (!evaluate(run)) return CampaignStatus::interrupted;
+      state_.rounds.push_back(outcome(seconds_since(start)));
+      state_.batch.reset();
+      keep_state(run);
+      if (after_round_) after_round_(state_.rounds.size(), state_.rounds.back());
+      if (interrupt_requested()) break;
+    }
+    return state_.rounds.size() < options_.rounds ? CampaignStatus::interrupted : CampaignStatus::finished;
+  }
+
+  [[nodiscard]] Batch choose() const {
+    NextQuestion question{.log = options_.log,
+                          .space = space(),
+                          .applications = {},
+                          .objective = search_.objective,
+                          .aggregate = search_.aggregate,
+                          .limits = options_.words.limits,
+                          .facts = options_.evaluator,
+                          .evaluator = options_.evaluator->name(),
+                          .recipe = options_.recipe,
+                          .count = options_.batch,
+                          .drawn = std::min(options_.drawn, options_.batch),
+                          .seed = options_.seed + state_.rounds.size(),
+                          .threads = options_.threads};
+    for (const workload::Network& network : options_.networks) question.applications.push_back(network.name());
+    NextDesigns next = next_designs(question);
+    Batch batch{
+        .designs = {}, .predicted = {}, .learned = next.learned, .why = std::move(next.why), .choose_s = next.seconds};
+    for (const NextDesign& one : next.designs) {
+      batch.designs.push_back(space().text_id(one.design));
+      batch.predicted.push_back(one.predicted);
+    }
+    return batch;
+  }
+
+  /// What the log has of every design on the networks of this campaign.
+  [[nodiscard]] Answers answers() const {
+    const std::size_t metrics = scoring_.metrics.size();
+    const auto& standard = log::standard_metrics();
+    const auto value_of = [&](const log::EvaluationRecord& record, const std::string& metric) {
+      const auto column = std::find(standard.begin(), standard.end(), metric) - standard.begin();
+      if (column < std::ssize(standard)) return record.standard[static_cast<std::size_t>(column)];
+      for (const auto& [name, value] : record.other_metrics) {
+        if (name == metric) return value;
+      }
+      return std::numeric_limits<double>::quiet_NaN();
+    };
+    Answers answers;
+    const log::EvaluationFilter filter{.evaluator = options_.evaluator->name(), .space = space().name()};
+    log::for_each_evaluation(log_, filter, log::Detail::all, [&](const log::EvaluationRecord& record) {
+      const auto network = std::find(workload_ids_.begin(), workload_ids_.end(), record.workload_id);
+      if (record.evaluator_id != evaluator_id_ || record.repeat != 0 || network == workload_ids_.end()) return true;
+      const auto index = static_cast<std::size_t>(network - workload_ids_.begin());
+      Answer& answer = answers[record.design_text_id];
+      answer.present.resize(workload_ids_.size());
+      answer.values.resize(workload_ids_.size() * metrics, std::numeric_limits<double>::quiet_NaN());
+      answer.present[index] = true;
+      answer.infeasible = answer.infeasible || !record.feasible;
+      for (std::size_t i = 0; record.feasible && i < metrics; ++i) {
+        answer.values[index * metrics + i] = value_of(record, scoring_.metrics[i]);
+      }
+      return true;
+    });
+    return answers;
+  }
+
+  /// Evaluates what the log does not have of the batch, and commits as it goes. False: interrupted.
+  bool evaluate(std::int64_t run) {
+    const Answers known = answers();
+    std::vector<std::string> missing;
+    for (const std::string& design : state_.batch->designs) {
+      const auto found = known.find(design);
+      if (found == known.end() || !found->second.complete()) missing.push_back(design);
+    }
+    const std::size_t step =
+        options_.designs_per_commit > 0 ? options_.designs_per_commit : resolve_threads(options_.threads);
+    for (std::size_t begin = 0; begin < missing.size(); begin += step) {
+      if (interrupt_requested()) return false;
+      append(run, std::span(missing).subspan(begin, std::min(step, missing.size() - begin)));
+    }
+    return true;
+  }
+
+  void append(std::int64_t run, std::span<const std::string> designs) {
+    std::vector<std::uint16_t> levels;
+    std::vector<std::uint64_t> hashes;
+    for (const std::string& text : designs) {
+      const space::Design design = space().parse_design(text);
+      levels.insert(levels.end(), design.levels.begin(), design.levels.end());
+      hashes.push_back(space().content_hash(design));
+    }
+    std::vector<evaluator::Row> rows = options_.evaluator->evaluate(levels, options_.networks, options_.threads);
+    const std::size_t networks = options_.networks.size();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i].design_text_id = designs[i / networks];
+      rows[i].design_hash = hashes[i / networks];
+      rows[i].workload_id = workload_ids_[i % networks];
+    }
+    const log::AppendResult appended = log_.append(run, space_id_, evaluator_id_, rows);
+    if (!appended.rejected.empty()) {
+      throw Error(ErrorKind::failure,
+                  fmt::format("{}: {}", printable(options_.log.string(), 200), appended.rejected.front().reason));
+    }
+    summary_.evaluations_this_run += rows.size();
+  }
+
+  /// The objective over all networks; nothing where it is infeasible, incomplete or beyond a limit.
+  [[nodiscard]] std::optional<double> score(const Answer& answer) const {
+    if (answer.infeasible || !answer.complete()) return std::nullopt;
+    return scoring_.score(answer.values);
+  }
+
+  [[nodiscard]] CampaignRound outcome(double evaluate_s) const {
+    const Batch& batch = *state_.batch;
+    CampaignRound round{.learned = batch.learned,
+                        .why = batch.why,
+                        .designs = batch.designs.size(),
+                        .choose_s = batch.choose_s,
+                        .evaluate_s = evaluate_s};
+    const Answers known = answers();
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < batch.designs.size(); ++i) {
+      const Answer& answer = known.at(batch.designs[i]);
+      const std::optional<double> value = score(answer);
+      round.infeasible += answer.infeasible ? 1 : 0;
+      round.beyond_limits += !answer.infeasible && !value ? 1 : 0;
+      if (!value) continue;
+      if (!round.best || *value < *round.best) round.best = value;
+      if (batch.predicted[i]) ratios.push_back(*value / *batch.predicted[i]);
+    }
+    if (!ratios.empty()) {
+      std::nth_element(ratios.begin(), ratios.begin() + std::ssize(ratios) / 2, ratios.end());
+      round.true_over_predicted = ratios[ratios.size() / 2];
+    }
+    add_best(known, round);
+    return round;
+  }
+
+  /// The best of all rows that answer the question, within the limits.
+  void add_best(const Answers& known, CampaignRound& round) const {
+    for (const auto& [text, answer] : known) {
+      const std::optional<double> value = score(answer);
+      const bool better = value && (!round.best_so_far || *value < *round.best_so_far ||
+                                    (*value == *round.best_so_far && text < round.best_design));
+      if (!better || !within_facts(text)) continue;
+      round.best_so_far = value;
+      round.best_design = text;
+    }
+  }
+
+  /// Rows that were in the log before may be beyond limits that a campaign never exceeds.
+  [[nodiscard]] bool within_facts(const std::string& text) const {
+    const space::Design design = space().parse_design(text);
+    for (std::size_t p = 0; p < search_.allowed.size(); ++p) {
+      const auto& allowed = search_.allowed[p];
+      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), design.levels[p]) == allowed.end())
+        return false;
+    }
+    for (const sweep::FactLimit& limit : limits_) {
+      if (options_.evaluator->facts(design.levels, {&limit.fact, 1}).front() > limit.limit) return false;
+    }
+    return true;
+  }
+
+  const CampaignOptions& options_;
+  const AfterRound& after_round_;
+  log::Log log_;
+  SimulatorSearch search_;
+  std::vector<sweep::FactLimit> limits_;
+  sweep::Scoring scoring_;
+  std::int64_t space_id_ = 0, evaluator_id_ = 0;
+  std::vector<std::int64_t> workload_ids_;
+  State state_;
+  CampaignSummary summary_;
+};
+
+}  // namespace
+
+std::string objective_of(const CampaignOptions& options) {
+  sweep::SweepOptions limits;
+  limits.evaluator = options.evaluator;
+  return to_string(resolve_search(options.words, limits).objective);
+}
+
+std::string definition_hash(const CampaignOptions& options) {
+  sweep::SweepOptions limits;
+  limits.evaluator = options.evaluator;
+  const SimulatorSearch search = resolve_search(options.words, limits);
+  std::string text =
+      fmt::format("campaign, format {}\nspace|{}\nevaluator|{}\nobjective|{}|{}\n", kCampaignVersion,
+                  options.evaluator->space().definition_hash(), sha256_hex(options.evaluator->definition()),
+                  to_string(search.objective), to_string(search.aggregate));
+  for (const workload::Network& network : options.networks) text += "network|" + network.definition_hash() + "\n";
+  for (const sweep::FactLimit& limit : limits.limits)
+    text += fmt::format("max|{}|{}\n", limit.fact, shortest(limit.limit));
+  for (const sweep::FactLimit& limit : search.outcome_limits) {
+    text += fmt::format("max|{}|{}\n", limit.fact, shortest(limit.limit));
+  }
+  for (const auto& [name, value] : limits.search_settings) text += fmt::format("{}|{}\n", name, value);
+  text += fmt::format("batch|{}|{}\nrecipe|{}\nseed|{}\n", options.batch, options.drawn, options.recipe, options.seed);
+  return sha256_hex(text);
+}
+
+CampaignSummary run_campaign(const CampaignOptions& options, const AfterRound& after_round) {
+  HINDSIGHT_EXPECT(options.batch > 0 && !options.networks.empty());
+  return Campaign(options, after_round).run();
+}
+
+}  // namespace hindsight::study
