@@ -12,6 +12,7 @@
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/progress.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/model.h"
@@ -114,7 +115,7 @@ void show(const ProposeOptions& options, const study::Proposals& proposals) {
   }
 }
 
-void finish(study::ProposalRecord& record, const study::Proposals& proposals) {
+void finish(study::ProposalRecord& record, study::Proposals& proposals) {
   const std::string sha256 = sha256_hex(read_file(proposals.model_file, kLargestModelBytes));
   record.finish(proposals, sha256, report::model_json(proposals.model, proposals.model_file, sha256));
 }
@@ -141,13 +142,17 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
   ProofProgress progress;
   request.options.search.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   std::optional<study::ProposalRecord> record;
-  const study::Proposals proposals = study::propose(request, [&](const optimize::ProposeOptions& how) {
+  study::Proposals proposals = study::propose(request, [&](const optimize::ProposeOptions& how) {
     install_interrupt_handlers();  // before there is a run that Ctrl-C would leave unended
     if (!request.log.empty()) record.emplace(request, how, provenance);
   });
   progress.finish();
   show(options, proposals);
   if (record) finish(*record, proposals);
+  if (proposals.recorded) {
+    remark(fmt::format("{} in {}: {} new", counted(proposals.evaluated.size(), "evaluation"),
+                       printable(request.log, 200), with_commas(*proposals.recorded)));
+  }
   return proposals.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 
@@ -183,6 +188,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--evaluator", request.evaluator, "Evaluator, where the log has several");
   verb->add_flag("--new", how.only_new, "Only designs that the log does not have");
   verb->add_flag("--simulate", request.simulate, "Evaluate afterwards: predicted against true");
+  verb->add_flag("!--no-record", request.record, "Keep the truth of --simulate out of --log");
   verb->add_option("--landscape", request.landscape, "Exact rank and regret, of optimum --all (--simulate)");
   verb->add_flag("--exact-front", request.exact_front, "Share of the exact front (--pareto, --simulate)");
   verb->add_option("--technology", request.technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");

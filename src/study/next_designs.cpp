@@ -208,11 +208,10 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
 }
 
 /// The model's choice; nothing where the log cannot teach one, which `why` then says.
-std::vector<NextDesign> learned_designs(const NextQuestion& question, const Known& known, const SpaceLimits& limits,
-                                        std::size_t count, std::string& why) {
+std::vector<NextDesign> learned_designs(const NextQuestion& question, const surrogate::Recipe& recipe,
+                                        const Known& known, const SpaceLimits& limits, std::size_t count,
+                                        std::string& why) {
   const dataset::Dataset data = dataset::load_dataset(question.log, selection_of(question, known, limits));
-  surrogate::Recipe recipe = surrogate::load_recipe(question.recipe);
-  recipe.seed = question.seed;
   std::optional<surrogate::TrainingPlan> plan;
   try {
     plan = surrogate::plan_training(data, recipe);
@@ -236,6 +235,8 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const Know
 NextDesigns next_designs(const NextQuestion& question) {
   HINDSIGHT_EXPECT(!question.applications.empty() && question.drawn <= question.count);
   const auto start = std::chrono::steady_clock::now();
+  surrogate::Recipe recipe = surrogate::load_recipe(question.recipe);  // its name is checked though nothing is trained
+  recipe.seed = question.seed;
   Known known = read_log(question);
   std::vector<std::string> metrics = known.metrics;
   if (question.facts) {
@@ -245,7 +246,7 @@ NextDesigns next_designs(const NextQuestion& question) {
   const SpaceLimits limits = resolve_space_limits(question.limits, question.space, metrics);
   NextDesigns next{.designs = {}, .why = known.too_few};
   if (known.too_few.empty() && question.drawn < question.count) {
-    next.designs = learned_designs(question, known, limits, question.count - question.drawn, next.why);
+    next.designs = learned_designs(question, recipe, known, limits, question.count - question.drawn, next.why);
     next.learned = !next.designs.empty();
   }
   for (const NextDesign& one : next.designs) known.designs.insert(question.space.content_hash(one.design));

@@ -87,7 +87,7 @@ std::vector<workload::Network> networks_of(const std::vector<Application>& wante
   return networks;
 }
 
-std::unique_ptr<Verifier> make_verifier(const surrogate::Model& model, const std::vector<Application>& wanted,
+std::shared_ptr<const Verifier> make_verifier(const surrogate::Model& model, const std::vector<Application>& wanted,
                                         const optimize::ProposeOptions& options, const KnownEvaluator& evaluator) {
   const surrogate::Model::Parts& parts = model.parts();
   if (!evaluator) {
@@ -95,7 +95,7 @@ std::unique_ptr<Verifier> make_verifier(const surrogate::Model& model, const std
                                               "built-in model. Evaluate the proposals with your own simulator",
                                               parts.space.name()));
   }
-  return std::make_unique<Verifier>(evaluator, networks_of(wanted),
+  return std::make_shared<const Verifier>(evaluator, networks_of(wanted),
                                     dataset::parse_objective(parts.objective_text, dataset::Direction::minimise),
                                     labels_asked(model, options));
 }
@@ -234,7 +234,9 @@ void simulate(Proposals& proposals, const Verifier& verifier) {
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     const optimize::Proposal& proposal = proposals.result.proposals[i];
     Knowledge& known = proposals.known[i];
-    known.verdict = verifier.verify(proposal.design);
+    const std::vector<evaluator::Row> rows = verifier.evaluate({&proposal.design, 1});
+    known.verdict = verifier.verdicts_of(rows).front();
+    proposals.evaluated.insert(proposals.evaluated.end(), rows.begin(), rows.end());
     known.simulated = simulated_value(*known.verdict, proposals.options);
     add_truth(proposals.options, labels, proposal, known);
     FrontPoint& point = points.emplace_back();
@@ -303,7 +305,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
   if (request.bounds) add_bounds(model, wanted, evaluator, options);
-  std::unique_ptr<Verifier> verifier;
+  std::shared_ptr<const Verifier> verifier;
   if (request.simulate) verifier = make_verifier(model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) ranks.emplace(request.landscape, model, technology, networks_of(wanted), options);
@@ -322,6 +324,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   proposals.seconds = elapsed.count();
   if (verifier) simulate(proposals, *verifier);
+  if (verifier) proposals.verifier = verifier;
   if (ranks) ranks->add(proposals);
   proposals.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   if (exact) proposals.front_shares = shares_of(*exact, proposals, *verifier);

@@ -1,10 +1,15 @@
 /// Proposals, their model and their run in a log.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/study/proposals.h"
+#include "hindsight/sweep/definitions.h"
 
 namespace hindsight::study {
 namespace {
@@ -32,9 +37,26 @@ std::string settings_json(const ProposalRequest& request, const optimize::Propos
 ProposalRecord::ProposalRecord(const ProposalRequest& request, const optimize::ProposeOptions& options,
                                const Provenance& provenance)
     : log_(log::Log::open(request.log, log::OpenMode::read_write)),
-      run_(log_, log::RunKind::propose, provenance, settings_json(request, options)) {}
+      run_(log_, log::RunKind::propose, provenance, settings_json(request, options)),
+      records_(request.record) {}
 
-void ProposalRecord::finish(const Proposals& proposals, const std::string& model_sha256, const std::string& card_json) {
+void ProposalRecord::record_evaluations(Proposals& proposals, std::int64_t space_id) {
+  if (!records_ || proposals.evaluated.empty()) return;
+  const std::vector<workload::Network>& networks = proposals.verifier->networks();
+  std::vector<std::int64_t> workloads;
+  for (const workload::Network& network : networks) workloads.push_back(sweep::register_workload(log_, network));
+  const std::int64_t evaluator = sweep::register_evaluator(log_, proposals.verifier->evaluator());
+  std::vector<log::EvaluationRow> rows = proposals.evaluated;
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].workload_id = workloads[i % networks.size()];
+  const log::AppendResult appended = log_.append(run_.id(), space_id, evaluator, rows);
+  if (!appended.rejected.empty()) {
+    throw Error(ErrorKind::failure, fmt::format("{}: {}. --no-record proposes without recording",
+                                                printable(log_.path().string(), 200), appended.rejected[0].reason));
+  }
+  proposals.recorded = appended.inserted;
+}
+
+void ProposalRecord::finish(Proposals& proposals, const std::string& model_sha256, const std::string& card_json) {
   const surrogate::Model::Parts& parts = proposals.model.parts();
   const std::int64_t space =
       log_.add_space(parts.space.name(), parts.space.canonical_definition(), parts.space.definition_hash());
@@ -64,6 +86,7 @@ void ProposalRecord::finish(const Proposals& proposals, const std::string& model
                     .verdict_json = verdict_json(proposals, i)});
   }
   log_.add_proposals(run_.id(), space, model, rows);
+  record_evaluations(proposals, space);
   run_.finish(proposals.interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
 }
 

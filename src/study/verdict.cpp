@@ -46,11 +46,24 @@ Verifier::Verifier(std::shared_ptr<const evaluator::Evaluator> evaluator, std::v
   for (const std::string& metric : metrics_) require_known(metric, "");
 }
 
-std::vector<Verdict> Verifier::verify(std::span<const space::Design> designs) const {
+std::vector<evaluator::Row> Verifier::evaluate(std::span<const space::Design> designs) const {
   std::vector<std::uint16_t> levels;
   for (const space::Design& design : designs) levels.insert(levels.end(), design.levels.begin(), design.levels.end());
-  const std::vector<evaluator::Row> rows = evaluator_->evaluate(levels, networks_);
-  std::vector<Verdict> verdicts(designs.size());
+  std::vector<evaluator::Row> rows = evaluator_->evaluate(levels, networks_);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const space::Design& design = designs[i / networks_.size()];
+    rows[i].design_text_id = evaluator_->space().text_id(design);
+    rows[i].design_hash = evaluator_->space().content_hash(design);
+  }
+  return rows;
+}
+
+std::vector<Verdict> Verifier::verify(std::span<const space::Design> designs) const {
+  return verdicts_of(evaluate(designs));
+}
+
+std::vector<Verdict> Verifier::verdicts_of(std::span<const evaluator::Row> rows) const {
+  std::vector<Verdict> verdicts(rows.size() / networks_.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const evaluator::Row& row = rows[i];
     Verdict& verdict = verdicts[i / networks_.size()];

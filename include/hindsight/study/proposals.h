@@ -41,6 +41,7 @@ struct ProposalRequest {
   /// of what the bounds change.
   bool bounds = true;
   bool simulate = false;       ///< asks the built-in model about every proposal afterwards
+  bool record = true;          ///< with `simulate` and a log: what was evaluated goes there
   std::string landscape = {};  ///< file; empty: none. With `simulate`: where proposals stand among all designs
   /// With `simulate` and a front: how much of the exact front it is. Evaluates random designs besides.
   bool exact_front = false;
@@ -72,6 +73,10 @@ struct Proposals {
   std::optional<double> best_in_log;             ///< of logged designs that meet the same limits; of a front none
   std::optional<FrontTruth> front_truth = {};    ///< of a front that was simulated
   std::optional<FrontShares> front_shares = {};  ///< where the exact front was asked for
+  /// Of proposals that were simulated: proposals x applications, and what answered; else none.
+  std::vector<evaluator::Row> evaluated = {};
+  std::shared_ptr<const Verifier> verifier = {};
+  std::optional<std::size_t> recorded = {};   ///< of `evaluated`, new to the log; nothing: they were not recorded
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
   std::uint64_t simulator_queries = 0;        ///< evaluations asked for while this was made, but those of front_shares
@@ -104,13 +109,17 @@ class ProposalRecord {
  public:
   /// `options`: as the search takes them. Error when the log cannot be written.
   ProposalRecord(const ProposalRequest& request, const optimize::ProposeOptions& options, const Provenance& provenance);
-  /// Notes the model and the proposals; the run is finished or interrupted. `model_sha256`: of the model's file;
+  /// Notes the model and the proposals, and appends what was evaluated (ProposalRequest::record; how much of it is new
+  /// is `proposals.recorded` then); the run is finished or interrupted. `model_sha256`: of the model's file;
   /// `card_json`: everything of it but its weights.
-  void finish(const Proposals& proposals, const std::string& model_sha256, const std::string& card_json);
+  void finish(Proposals& proposals, const std::string& model_sha256, const std::string& card_json);
 
  private:
+  void record_evaluations(Proposals& proposals, std::int64_t space_id);
+
   log::Log log_;
   log::Run run_;
+  bool records_;
 };
 
 }  // namespace hindsight::study

@@ -34,7 +34,12 @@ class Verifier {
            dataset::Objective objective, std::vector<std::string> metrics = {});
   /// One per design. Costs designs x networks evaluations.
   [[nodiscard]] std::vector<Verdict> verify(std::span<const space::Design> designs) const;
+  /// The same in two steps: rows by design and network, with the identities of their designs, and what they say.
+  [[nodiscard]] std::vector<evaluator::Row> evaluate(std::span<const space::Design> designs) const;
+  [[nodiscard]] std::vector<Verdict> verdicts_of(std::span<const evaluator::Row> rows) const;
   [[nodiscard]] Verdict verify(const space::Design& design) const;
+  [[nodiscard]] const evaluator::Evaluator& evaluator() const { return *evaluator_; }
+  [[nodiscard]] const std::vector<workload::Network>& networks() const { return networks_; }
 
  private:
   std::shared_ptr<const evaluator::Evaluator> evaluator_;

@@ -1,0 +1,247 @@
+/// Are designs asked for once, and answers told or refused whole?
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <set>
+
+#include "apps/learn_fixture.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kSpace = R"(name: mine
+description: A space of somebody's simulator
+parameters:
+  - {name: width, unit: count, kind: ordinal, values: [1, 2, 4, 8, 16]}
+  - {name: depth, unit: count, kind: ordinal, values: [1, 2, 3, 4, 5, 6]}
+  - {name: mode, unit: none, kind: categorical, values: [fast, small, odd]}
+)";
+
+using Cells = std::vector<std::vector<std::string>>;
+
+class Ask : public Learn {
+ protected:
+  [[nodiscard]] std::string quick() const {
+    return write("quick.yaml", "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
+  }
+  [[nodiscard]] Outcome ask(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"ask", "--log", log(), "--recipe", quick(), "--objective", "time_ms"};
+    if (!std::filesystem::exists(log())) {
+      arguments.insert(arguments.end(), {"--space", write("mine.yaml", kSpace), "--application", "kernel"});
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+  [[nodiscard]] Outcome tell(const std::string& csv, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"tell", write("done.csv", csv), "--log", log(), "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  }
+  static Cells cells_of(const std::string& csv) {
+    Cells cells;
+    for (const std::string& line : split(csv, '\n')) {
+      if (!line.empty()) cells.push_back(split(line, ','));
+    }
+    return cells;
+  }
+  static std::string csv_of(const Cells& cells) {
+    std::string text;
+    for (const auto& row : cells) text += join(row, ",") + "\n";
+    return text;
+  }
+  /// Somebody's simulator: odd designs that are wide fail.
+  static std::string answered(const std::string& csv) {
+    Cells cells = cells_of(csv);
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      const double width = *parse_double(cells[i][2]), depth = *parse_double(cells[i][3]);
+      const bool fails = cells[i][4] == "odd" && width >= 8;
+      cells[i][7] = fails ? "" : shortest(64 / width + depth + (cells[i][4] == "small" ? 3 : 0));
+      cells[i][8] = fails ? "Timing not met" : "";
+    }
+    return csv_of(cells);
+  }
+  [[nodiscard]] std::string hash() const { return hindsight({"log", "hash", log()}).out.substr(0, 64); }
+  [[nodiscard]] std::int64_t count(const std::string& sql) const {
+    const SQLite::Database database(log(), SQLite::OPEN_READONLY);
+    SQLite::Statement query(database, sql);
+    return query.executeStep() ? query.getColumn(0).getInt64() : -1;
+  }
+  /// A table of ask that nobody has answered, on a log that answers were told to before.
+  [[nodiscard]] std::string asked_again() const {
+    EXPECT_EQ(tell(answered(ask({"-n", "12"}).out)).exit_code, 0);
+    return ask({"-n", "6"}).out;
+  }
+  void expect_refused(const std::string& csv, const std::string& part, const std::vector<std::string>& more = {}) {
+    const std::string before = hash();
+    const std::int64_t runs = count("SELECT count(*) FROM runs");
+    expect_one_line_error(tell(csv, more), 2, part);
+    EXPECT_EQ(hash(), before);
+    EXPECT_EQ(count("SELECT count(*) FROM runs"), runs);
+  }
+};
+
+TEST_F(Ask, TablesAreFilledInAndTold) {
+  const Outcome asked = ask({"-n", "10"});
+  ASSERT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("10 designs chosen by drawing"));
+  EXPECT_TRUE(asked.out.starts_with("design,workload,width,depth,mode,predicted,p_feasible,time_ms,reason\n"))
+      << asked.out;
+  EXPECT_EQ(cells_of(asked.out).size(), 11U);
+  const Outcome told = tell(answered(asked.out));
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  const Json summary = Json::parse(told.out);
+  EXPECT_EQ(summary.at("inserted"), 10);
+  EXPECT_EQ(summary.at("unasked"), 0);
+  EXPECT_EQ(summary.at("pending"), 0);
+  EXPECT_EQ(summary.at("evaluator"), "simulator");
+  EXPECT_EQ(count("SELECT count(*) FROM evaluations WHERE feasible = 0"),
+            count("SELECT count(*) FROM evaluation_violations WHERE code = 'timing_not_met'"));
+  EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
+}
+
+TEST_F(Ask, NoDesignIsAskedForTwiceAndAModelChoosesOnceItCan) {
+  std::set<std::string> designs;
+  std::size_t rows = 0;
+  for (int round = 0; round < 4; ++round) {
+    const Outcome asked = ask({"-n", "10"});
+    ASSERT_EQ(asked.exit_code, 0) << asked.err;
+    for (const auto& row : cells_of(asked.out)) designs.insert(row[2] + "|" + row[3] + "|" + row[4]);
+    rows += 10;
+    EXPECT_EQ(designs.size(), rows + 1);  // and the header
+    EXPECT_THAT(asked.err, HasSubstr(round < 2 ? "drawing" : "a model of"));
+    // The first answers come after the second table was asked for: 10 designs are pending meanwhile.
+    if (round == 1) {
+      EXPECT_EQ(tell(answered(hindsight({"ask", "--log", log(), "--pending"}).out)).exit_code, 0);
+    }
+  }
+  EXPECT_EQ(Json::parse(tell(answered(hindsight({"ask", "--log", log(), "--pending"}).out)).out).at("inserted"), 20);
+}
+
+TEST_F(Ask, LearnsWhatIsBest) {
+  for (int round = 0; round < 4; ++round) ASSERT_EQ(tell(answered(ask({"-n", "10"}).out)).exit_code, 0);
+  // The best design is 64 / 16 + 1: of 90 designs 40 were asked for.
+  EXPECT_EQ(count("SELECT min(value) FROM evaluation_metrics WHERE name = 'time_ms'"), 5);
+}
+
+TEST_F(Ask, AnswersMayBePartialLateRepeatedAndUnasked) {
+  const std::string table = ask({"-n", "6"}).out;
+  Cells cells = cells_of(answered(table));
+  Cells part = {cells[0], cells[1], cells_of(table)[2]};
+  const Json first = Json::parse(tell(csv_of(part)).out);
+  EXPECT_EQ(first.at("inserted"), 1);
+  EXPECT_EQ(first.at("unanswered"), 1);
+  EXPECT_EQ(first.at("pending"), 5);
+  EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending"}).out).size(), 6U);
+  const Json all = Json::parse(tell(csv_of(cells)).out);
+  EXPECT_EQ(all.at("inserted"), 5);
+  EXPECT_EQ(all.at("already_present"), 1);
+  const Json again = Json::parse(tell(csv_of(cells)).out);
+  EXPECT_EQ(again.at("inserted"), 0);
+  EXPECT_EQ(again.at("already_present"), 6);
+  // Without ask's own columns, in another order, of a design that nobody asked for.
+  std::set<std::string> asked;
+  for (const auto& row : cells) asked.insert(row[2] + row[3] + row[4]);
+  const std::string depth = asked.contains("23small") ? "4" : "3";
+  ASSERT_FALSE(asked.contains("2" + depth + "small"));
+  const Json unasked = Json::parse(tell("time_ms,mode,width,depth\n38,small,2," + depth + "\n").out);
+  EXPECT_EQ(unasked.at("inserted"), 1);
+  EXPECT_EQ(unasked.at("unasked"), 1);
+}
+
+TEST_F(Ask, ASecondAnswerNeedsRepeat) {
+  const std::string table = asked_again();
+  Cells cells = cells_of(answered(table));
+  cells.resize(2);
+  cells[1][7] = "9.5";
+  cells[1][8] = "";
+  ASSERT_EQ(tell(csv_of(cells)).exit_code, 0);
+  cells[1][7] = "9.75";
+  expect_refused(csv_of(cells), "told before with other values. If it was measured again, add --repeat");
+  ASSERT_EQ(tell(csv_of(cells), {"--repeat"}).exit_code, 0);
+  EXPECT_EQ(count("SELECT max(repeat) FROM evaluations"), 1);
+  cells.push_back(cells[1]);
+  cells[2][7] = "9.8";
+  cells[1][7] = "9.7";
+  expect_refused(csv_of(cells), "done.csv:2:1: ");
+  ASSERT_EQ(tell(csv_of(cells), {"--repeat"}).exit_code, 0);
+  EXPECT_EQ(count("SELECT max(repeat) FROM evaluations"), 3);
+}
+
+TEST_F(Ask, AnswersThatDoNotFitAreRefusedWhole) {
+  const std::string table = asked_again();
+  const Cells good = cells_of(answered(table));
+  const auto with = [&](std::size_t column, const std::string& cell) {
+    Cells cells = good;
+    cells.back()[column] = cell;
+    return csv_of(cells);
+  };
+  Cells other = good;
+  other.back()[0] = good[1][0];
+  expect_refused(csv_of(other), "is not the design of this row's parameters");
+  expect_refused(with(1, "kernels"), "done.csv:7:12: the log has no workload 'kernels'. Did you mean 'kernel'?");
+  Cells off = good;
+  off.back()[0] = "";
+  off.back()[2] = "7";
+  expect_refused(csv_of(off), "width has no value '7'. The nearest is 8");
+  off.back()[2] = "8";
+  off.back()[4] = "fats";
+  expect_refused(csv_of(off), "mode has no value 'fats'. Did you mean 'fast'?");
+  expect_refused(with(7, "nan"), "time_ms is 'nan', which is not a number");
+  expect_refused(with(7, "12ms"), "time_ms is '12ms', which is not a number");
+  Cells unknown = good;
+  unknown[0][7] = "time";
+  expect_refused(csv_of(unknown),
+                 "column 'time' is no parameter of mine and no metric of the log. Did you mean "
+                 "'time_ms'?");
+  expect_refused("width,depth,time_ms\n1,1,3\n", "no column 'mode', a parameter of mine");
+  expect_refused("design,workload,time_ms\nffffffff,kernel,3\n", "'ffffffff' is no pending design");
+  expect_refused(csv_of(good), "built-in model", {"--evaluator", "hindsight-accel 22nm"});
+  expect_refused(csv_of(good), "no workload 'other'", {"--workload", "other"});
+  EXPECT_EQ(Json::parse(tell(csv_of(good)).out).at("inserted"), 6) << "the table itself is fine";
+}
+
+TEST_F(Ask, DesignsMayBeNamedByTheirShortIds) {
+  const Cells cells = cells_of(answered(asked_again()));
+  std::string text = "design,workload,time_ms,reason\n";
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    text += cells[i][0].substr(0, 8) + ",kernel," + cells[i][7] + "," + cells[i][8] + "\n";
+  }
+  const Json told = Json::parse(tell(text).out);
+  EXPECT_EQ(told.at("inserted"), 6);
+  EXPECT_EQ(told.at("pending"), 0);
+}
+
+TEST_F(Ask, WhatIsForgottenMayBeAskedForAgain) {
+  const std::string first = ask({"-n", "6"}).out;
+  EXPECT_EQ(hindsight({"ask", "--log", log(), "--forget"}).exit_code, 0);
+  EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending"}).out).size(), 1U);
+  EXPECT_EQ(ask({"-n", "6"}).out, first);
+}
+
+TEST_F(Ask, LimitsOfMetricsAreLearned) {
+  static_cast<void>(asked_again());
+  const Outcome asked = ask({"-n", "4", "--max", "power_w=3", "--max", "width=4", "--set", "mode=fast"});
+  ASSERT_EQ(asked.exit_code, 2) << "the log has no power_w";
+  const Outcome bounded = ask({"-n", "4", "--max", "width=4", "--set", "mode=fast"});
+  ASSERT_EQ(bounded.exit_code, 0) << bounded.err;
+  const Cells cells = cells_of(bounded.out);
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    EXPECT_LE(*parse_double(cells[i][2]), 4);
+    EXPECT_EQ(cells[i][4], "fast");
+  }
+}
+
+TEST_F(Ask, RefusesQuestionsThatMakeNoSense) {
+  expect_one_line_error(hindsight({"ask", "--log", log()}), 2, "there is no such log. Name its space with --space");
+  EXPECT_FALSE(std::filesystem::exists(log()));
+  ASSERT_EQ(sweep("m6", "20").exit_code, 0);
+  expect_one_line_error(hindsight({"ask", "--log", log()}), 2, "is the built-in model, which answers by itself");
+  expect_one_line_error(hindsight({"ask", "--log", log(), "--workload", "m7", "--evaluator", "mine"}), 2, "m7");
+  expect_one_line_error(hindsight({"ask", "--log", log(), "--pending"}), 2, "nothing was asked for yet");
+}
+
+}  // namespace
+}  // namespace hindsight::app::test

@@ -1,0 +1,175 @@
+/// Does the loop close: campaigns that survive kills, designs asked for once, answers that are told or refused whole?
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <thread>
+
+#include "apps/learn_fixture.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Loop : public Learn {
+ protected:
+  /// A recipe that learns within a second.
+  [[nodiscard]] std::string quick() const {
+    return write("quick.yaml", "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
+  }
+  [[nodiscard]] std::vector<std::string> campaign(const std::string& log, const std::string& rounds) const {
+    return {"campaign", "--space", "tiny", "--workloads", "m6,mobilenet_v2", "--max", "area_mm2=27", "--rounds",
+            rounds,     "--batch", "6",    "--recipe",    quick(),           "--log", file(log),     "--json"};
+  }
+  [[nodiscard]] std::string hash(const std::string& log) const {
+    return hindsight({"log", "hash", file(log)}).out.substr(0, 64);
+  }
+  [[nodiscard]] std::int64_t count(const std::string& log, const std::string& sql) const {
+    const SQLite::Database database(file(log), SQLite::OPEN_READONLY);
+    SQLite::Statement query(database, sql);
+    return query.executeStep() ? query.getColumn(0).getInt64() : -1;
+  }
+};
+
+TEST_F(Loop, CampaignFindsBetterDesignsAndSaysWhatItDid) {
+  const Outcome outcome = hindsight(campaign("a.sqlite", "3"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("round 3: 6 designs chosen by"));
+  const Json summary = Json::parse(outcome.out);
+  EXPECT_EQ(summary.at("status"), "finished");
+  EXPECT_EQ(summary.at("evaluations_this_run"), 3 * 6 * 2);
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM evaluations"), 3 * 6 * 2);
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM designs"), 3 * 6) << "no design twice";
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM evaluations WHERE area_mm2 > 27"), 0);
+  // The best of what was logged, by another way.
+  const std::int64_t best_design =
+      count("a.sqlite",
+            "SELECT design_id FROM evaluations GROUP BY design_id HAVING min(feasible) = 1 "
+            "ORDER BY sum(ln(latency_s)) LIMIT 1");
+  const SQLite::Database database(file("a.sqlite"), SQLite::OPEN_READONLY);
+  SQLite::Statement query(database, "SELECT text_id FROM designs WHERE design_id = ?");
+  query.bind(1, best_design);
+  ASSERT_TRUE(query.executeStep());
+  EXPECT_EQ(summary.at("rounds").back().at("best_design"), query.getColumn(0).getString());
+}
+
+TEST_F(Loop, CampaignGoesOnWhereItStood) {
+  ASSERT_EQ(hindsight(campaign("a.sqlite", "2")).exit_code, 0);
+  const Json again = Json::parse(hindsight(campaign("a.sqlite", "2")).out);
+  EXPECT_EQ(again.at("status"), "already finished");
+  EXPECT_EQ(again.at("evaluations_this_run"), 0);
+  const Json more = Json::parse(hindsight(campaign("a.sqlite", "4")).out);
+  EXPECT_EQ(more.at("rounds_before"), 2);
+  EXPECT_EQ(more.at("evaluations_this_run"), 2 * 6 * 2);
+  ASSERT_EQ(hindsight(campaign("b.sqlite", "4")).exit_code, 0);
+  EXPECT_EQ(hash("a.sqlite"), hash("b.sqlite"));
+}
+
+TEST_F(Loop, KilledCampaignsLoseNothingAndDoNothingTwice) {
+  ASSERT_EQ(hindsight(campaign("whole.sqlite", "5")).exit_code, 0);
+  for (int kill = 1; kill <= 8; ++kill) {
+    Process process(campaign("parts.sqlite", "5"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(70 * kill));
+    process.send(SIGKILL);
+    static_cast<void>(process.wait());
+  }
+  const Outcome rest = hindsight(campaign("parts.sqlite", "5"));
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(hindsight({"log", "verify", file("parts.sqlite")}).exit_code, 0);
+  EXPECT_EQ(hash("parts.sqlite"), hash("whole.sqlite"));
+  EXPECT_EQ(count("parts.sqlite", "SELECT sum(evaluations_present) FROM runs"), 0) << "appended twice";
+  EXPECT_EQ(count("parts.sqlite", "SELECT sum(evaluations_inserted) FROM runs"), 5 * 6 * 2);
+}
+
+TEST_F(Loop, InterruptedCampaignSaysHowToGoOn) {
+  std::vector<std::string> arguments = campaign("a.sqlite", "1000");
+  Process process(arguments);
+  for (int wait = 0; wait < 600 && !std::filesystem::exists(file("a.sqlite")); ++wait) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.send(SIGINT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_THAT(outcome.err, HasSubstr("Run the same command again to continue"));
+  EXPECT_EQ(Json::parse(outcome.out).at("status"), "interrupted");
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM runs WHERE kind = 'campaign' AND status = 'interrupted'"), 1);
+}
+
+TEST_F(Loop, CampaignLearnsFromRowsThatWereThere) {
+  ASSERT_EQ(sweep("m6,mobilenet_v2", "100").exit_code, 0);
+  std::vector<std::string> arguments = campaign("study.sqlite", "1");
+  const Json summary = Json::parse(hindsight(arguments).out);
+  EXPECT_EQ(summary.at("rounds").at(0).at("chosen_by"), "model");
+  EXPECT_THAT(summary.at("rounds").at(0).at("why").get<std::string>(), HasSubstr("a model of 200 rows"));
+}
+
+TEST_F(Loop, CampaignEndsWhereTheSpaceHasNoMoreDesigns) {
+  const Outcome outcome =
+      hindsight({"campaign", "--space", "tiny",  "--workloads",      "m6",    "--set",          "pes_x=4",
+                 "--set",    "pes_y=2", "--set", "compute_lanes=16", "--set", "cores_per_pe=4", "--rounds",
+                 "20",       "--batch", "8",     "--recipe",         quick(), "--log",          file("a.sqlite"),
+                 "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json summary = Json::parse(outcome.out);
+  EXPECT_EQ(summary.at("status"), "exhausted");
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM designs"),
+            count("a.sqlite", "SELECT count(*) FROM designs WHERE text_id LIKE 'pes_x=4,pes_y=2,%'"));
+}
+
+TEST_F(Loop, CampaignKnowsItsRegret) {
+  std::vector<std::string> arguments = campaign("a.sqlite", "2");
+  arguments.emplace_back("--regret");
+  const Json summary = Json::parse(hindsight(arguments).out);
+  const Json optimum = Json::parse(
+      hindsight({"optimum", "--space", "tiny", "--workloads", "m6,mobilenet_v2", "--max", "area_mm2=27", "--json"})
+          .out);
+  EXPECT_GE(summary.at("rounds").back().at("regret").get<double>(), 1);
+  EXPECT_DOUBLE_EQ(summary.at("optimum").get<double>(), optimum.at("designs").at(0).at("value").get<double>());
+}
+
+TEST_F(Loop, RefusesCampaignsThatMakeNoSense) {
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = campaign("a.sqlite", "2");
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  };
+  expect_one_line_error(with({"--objective", "speed"}), 2, "the evaluator gives no 'speed'");
+  expect_one_line_error(with({"--max", "are_mm2=27"}), 2, "area_mm2");
+  expect_one_line_error(with({"--max", "area_mm2=0.001"}), 3, "no new design within the limits");
+  expect_one_line_error(hindsight({"campaign", "--space", "tiny", "--workloads", "m6", "--log", file("b.sqlite"),
+                                   "--recipe", "no_such", "--quiet"}),
+                        2, "no_such");
+}
+
+TEST_F(Loop, ProposeKeepsTheTruthWhereTrainSeesIt) {
+  make_model();
+  const std::int64_t before = count("study.sqlite", "SELECT count(*) FROM evaluations");
+  const std::vector<std::string> more = {"--workload", "m6", "--log", log(), "--new", "--simulate", "--csv", "-"};
+  const Outcome apart = hindsight([&] {
+    std::vector<std::string> arguments{"propose", "--model", model(), "--evaluations", "2000", "--top", "3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.emplace_back("--no-record");
+    return arguments;
+  }());
+  ASSERT_EQ(apart.exit_code, 0) << apart.err;
+  EXPECT_EQ(count("study.sqlite", "SELECT count(*) FROM evaluations"), before);
+  EXPECT_THAT(apart.err, Not(HasSubstr("3 new")));
+  const Outcome first = propose(more);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, apart.out);
+  EXPECT_THAT(first.err, HasSubstr("3 evaluations in " + log() + ": 3 new"));
+  EXPECT_EQ(count("study.sqlite", "SELECT count(*) FROM evaluations"), before + 3);
+  EXPECT_EQ(count("study.sqlite", "SELECT count(*) FROM evaluations e JOIN runs USING (run_id) WHERE kind = 'propose'"),
+            3);
+  const Outcome second = propose(more);
+  EXPECT_NE(second.out, first.out) << "asking twice proposed the same designs";
+  EXPECT_EQ(count("study.sqlite", "SELECT count(DISTINCT evaluator_id) FROM evaluations"), 1);
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
