@@ -24,20 +24,6 @@ evaluator::ExternalCommand command_of(const EvaluatorOptions& options) {
   return command;
 }
 
-void require_no_settings(const EvaluatorOptions& options) {
-  const std::pair<const char*, bool> settings[] = {
-      {"--evaluator-name", !options.name.empty()},       {"--evaluator-version", !options.version.empty()},
-      {"--evaluator-metrics", !options.metrics.empty()}, {"--evaluator-timeout", options.timeout_s != 0},
-      {"--evaluator-retries", options.retries >= 0},     {"--evaluator-workers", options.workers > 0},
-      {"--evaluator-faults", !options.faults.empty()}};
-  for (const auto& [name, given] : settings) {
-    if (!given) continue;
-    throw Error(ErrorKind::usage, fmt::format("{} is about a simulator of yours, and none is asked. Name its command "
-                                              "with --evaluator?",
-                                              name));
-  }
-}
-
 }  // namespace
 
 void add_evaluator_options(CLI::App& verb, EvaluatorOptions& options) {
@@ -58,6 +44,20 @@ void add_evaluator_settings(CLI::App& verb, EvaluatorOptions& options) {
   verb.add_option("--evaluator-workers", options.workers, "Processes at a time [1]")
       ->check(between(1, evaluator::kMostWorkers));
   verb.add_option("--evaluator-faults", options.faults, "Time-outs, crashes: [auto], stop, record");
+}
+
+void require_no_settings(const EvaluatorOptions& options) {
+  const std::pair<const char*, bool> settings[] = {
+      {"--evaluator-name", !options.name.empty()},       {"--evaluator-version", !options.version.empty()},
+      {"--evaluator-metrics", !options.metrics.empty()}, {"--evaluator-timeout", options.timeout_s != 0},
+      {"--evaluator-retries", options.retries >= 0},     {"--evaluator-workers", options.workers > 0},
+      {"--evaluator-faults", !options.faults.empty()}};
+  for (const auto& [name, given] : settings) {
+    if (!given) continue;
+    throw Error(ErrorKind::usage, fmt::format("{} is about a simulator of yours, and none is asked. Name its command "
+                                              "with --evaluator?",
+                                              name));
+  }
 }
 
 std::shared_ptr<const evaluator::Evaluator> make_evaluator(const EvaluatorOptions& options, space::DesignSpace space) {

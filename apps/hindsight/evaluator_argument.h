@@ -26,6 +26,8 @@ void add_evaluator_options(CLI::App& verb, EvaluatorOptions& options);
 /// --evaluator-* alone, for a verb whose own --evaluator may be a command.
 void add_evaluator_settings(CLI::App& verb, EvaluatorOptions& options);
 
+/// Error{usage} when any of --evaluator-* is given, which need a command.
+void require_no_settings(const EvaluatorOptions& options);
 /// Error{usage} for what cannot be, for --evaluator-* without a command, and for a space that the built-in model does
 /// not know. With a command, Ctrl-C is watched from here on.
 [[nodiscard]] std::shared_ptr<const evaluator::Evaluator> make_evaluator(const EvaluatorOptions& options,

@@ -25,8 +25,14 @@ namespace {
 
 /// [chosen] How often the end of a child is looked for: far below what a process takes to end.
 constexpr std::chrono::milliseconds kLookEvery{2};
-/// Behind the standard descriptors, so that placing the ends of one pipe cannot close another's.
-constexpr int kFirstFreeDescriptor = 3;
+/// Where the child finds the lifeline.
+constexpr int kLifeline = 3;
+/// Behind all that are placed, so that placing the ends of one pipe cannot close another's.
+constexpr int kFirstFreeDescriptor = 4;
+/// Runs its argument in place of itself, beside a watcher that kills the group when the lifeline ends. The watcher
+/// holds no other pipe, and a shell of its own keeps it out of the argument's jobs.
+constexpr const char* kGuarded =
+    "(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec 3<&-; exec /bin/sh -c \"$1\"";
 
 [[noreturn]] void fail(const char* what, int error) {
   throw Error(ErrorKind::failure, fmt::format("cannot start a process: {}: {}", what, std::strerror(error)));
@@ -94,8 +100,8 @@ class SpawnPlan {
     if (error != 0) fail("posix_spawn", error);
   }
   [[nodiscard]] pid_t start(const std::string& shell_command) const {
-    std::string shell = "sh", option = "-c", command = shell_command;
-    std::array<char*, 4> arguments{shell.data(), option.data(), command.data(), nullptr};
+    std::string shell = "sh", option = "-c", guarded = kGuarded, command = shell_command;
+    std::array<char*, 6> arguments{shell.data(), option.data(), guarded.data(), shell.data(), command.data(), nullptr};
     pid_t child = -1;
     if (const int error = posix_spawn(&child, "/bin/sh", &actions_, &attributes_, arguments.data(), environ)) {
       fail("/bin/sh", error);
@@ -135,7 +141,7 @@ void Descriptor::close() {
 
 ChildProcess::ChildProcess(const std::string& shell_command, ChildInput input) {
   SpawnPlan plan;
-  Pipe in, out = make_pipe(), error = make_pipe();
+  Pipe in, out = make_pipe(), error = make_pipe(), life = make_pipe();
   if (input == ChildInput::pipe) {
     in = make_pipe();
     plan.place(in.read, STDIN_FILENO);
@@ -145,6 +151,7 @@ ChildProcess::ChildProcess(const std::string& shell_command, ChildInput input) {
   }
   plan.place(out.write, STDOUT_FILENO);
   plan.place(error.write, STDERR_FILENO);
+  plan.place(life.read, kLifeline);
   make_nonblocking(out.read);
   make_nonblocking(error.read);
   child_ = plan.start(shell_command);
@@ -152,6 +159,7 @@ ChildProcess::ChildProcess(const std::string& shell_command, ChildInput input) {
   input_ = std::move(in.write);
   output_ = std::move(out.read);
   error_ = std::move(error.read);
+  lifeline_ = std::move(life.write);
 }
 
 ChildProcess::~ChildProcess() { stop(); }

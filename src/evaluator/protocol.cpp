@@ -44,7 +44,7 @@ struct Reader {
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) {
       const bool number = text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
-      fail(fmt::format("'{}' is no JSON{}", printable(text, kShownValue),
+      fail(fmt::format("'{}' is no JSON{}", printable(trimmed(text), kShownValue),
                        number ? ", which has no NaN and no Infinity" : ""));
     }
     if (!json.is_object()) fail(fmt::format("'{}' is no JSON object", shown(json)));

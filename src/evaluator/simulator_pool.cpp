@@ -170,9 +170,10 @@ Row SimulatorPool::fault(const Failed& failed, const Job& job) {
 Error SimulatorPool::failure(const Job& job, const std::string& problem, const Tail& said) const {
   const std::string last = printable(said.last_line(), kShownSaid);
   return {ErrorKind::failure,
-          fmt::format("evaluator '{}', design {} on {}: {}{}. Expected {}", printable(command_.text, kShownCommand),
+          fmt::format("evaluator '{}', design {} on {}: {}{}{} Expected {}", printable(command_.text, kShownCommand),
                       printable(space_.text_id(job.design), kShownDesign), printable(job.workload), problem,
-                      last.empty() ? "" : fmt::format(" (it says: {})", last), kAnswerForm)};
+                      last.empty() ? "" : fmt::format(" (it says: {})", last),
+                      last.empty() && (problem.ends_with('.') || problem.ends_with('?')) ? "" : ".", kAnswerForm)};
 }
 
 }  // namespace hindsight::evaluator

@@ -41,8 +41,8 @@ enum class ChildInput {
 
 /// A command of /bin/sh that runs beside this process, in a process group of its own, so that Ctrl-C at a terminal does
 /// not reach it and all that it starts can be killed together. Signals are set as a fresh shell has them. At the end of
-/// its scope the group is dead and the child reaped; so it is after a second Ctrl-C (interrupt.h). What leaves the
-/// group (setsid) is not followed. One thread at a time.
+/// its scope the group is dead and the child reaped; dead it is also after a second Ctrl-C (interrupt.h), and when this
+/// process is killed. What leaves the group (setsid) is not followed. One thread at a time.
 class ChildProcess {
  public:
   /// How long SIGTERM may take until SIGKILL follows. [chosen] enough to remove a lock file, short for who waits.
@@ -70,6 +70,7 @@ class ChildProcess {
   pid_t child_ = -1;
   std::optional<ProcessEnd> end_;  ///< once reaped
   Descriptor input_, output_, error_;
+  Descriptor lifeline_;  ///< nothing is written; its end tells the group that this process is gone
 };
 
 }  // namespace hindsight

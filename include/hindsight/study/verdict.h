@@ -35,6 +35,8 @@ class Verifier {
   /// One per design. Costs designs x networks evaluations.
   [[nodiscard]] std::vector<Verdict> verify(std::span<const space::Design> designs) const;
   [[nodiscard]] Verdict verify(const space::Design& design) const;
+  /// Says that the design will be asked about (Evaluator::announce).
+  void announce(const space::Design& design) const { evaluator_->announce(design.levels, networks_); }
 
  private:
   std::shared_ptr<const evaluator::Evaluator> evaluator_;
