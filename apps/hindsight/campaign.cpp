@@ -5,11 +5,11 @@
 
 #include <memory>
 
+#include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/units.h"
-#include "hindsight/evaluator/built_in.h"
 #include "hindsight/report/loop.h"
 #include "hindsight/study/optimum.h"
 #include "output.h"
@@ -21,7 +21,8 @@ namespace {
 constexpr std::int64_t kMostRounds = 1'000'000, kMostBatch = 100'000;
 
 struct CampaignOptions {
-  std::string space = "edge", workloads, technology = "22nm", log;
+  std::string space = "edge", workloads, log;
+  EvaluatorOptions evaluator;
   study::SearchWords words;
   std::string recipe = "margins";
   std::int64_t rounds = 5, batch = 16, drawn = -1, seed = 1;
@@ -31,8 +32,7 @@ struct CampaignOptions {
 
 study::CampaignOptions campaign_of(const CampaignOptions& options, const Provenance& provenance) {
   study::CampaignOptions campaign;
-  campaign.evaluator =
-      evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
+  campaign.evaluator = make_evaluator(options.evaluator, space::load_space(options.space));
   campaign.networks = workload::load_networks(options.workloads);
   campaign.words = options.words;
   campaign.rounds = static_cast<std::size_t>(options.rounds);
@@ -51,7 +51,7 @@ double optimum_of(const CampaignOptions& options) {
   study::OptimumRequest request;
   request.space = options.space;
   request.workloads = options.workloads;
-  request.technology = options.technology;
+  request.technology = options.evaluator.technology;
   request.objective = options.words.objective;
   request.aggregate = parse_aggregate(options.words.aggregate);
   request.limits = options.words.limits;
@@ -67,9 +67,14 @@ int run(const CampaignOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--space", options.space)
       .reads("--workloads", options.workloads)
-      .reads("--technology", options.technology)
+      .reads("--technology", options.evaluator.technology)
       .writes("--log", options.log)
       .require_usable();
+  if (options.regret && !options.evaluator.command.empty()) {
+    throw Error(ErrorKind::usage,
+                "--regret: the exact optimum is known of the built-in model, and --evaluator names another simulator. "
+                "Leave one of the two out?");
+  }
   const study::CampaignOptions campaign = campaign_of(options, provenance);
   install_interrupt_handlers();
   std::optional<double> optimum;
@@ -108,7 +113,7 @@ void add_campaign(CLI::App& app, Session& session) {
   verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
   verb->add_option("--recipe", options->recipe, "How to learn [margins]");
-  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+  add_evaluator_options(*verb, options->evaluator);
   verb->add_option("--seed", options->seed, "Seed of learning and search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--regret", options->regret, "Compare with the exact optimum (built-in model)");

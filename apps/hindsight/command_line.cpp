@@ -104,6 +104,7 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   bool version = false;
   app.add_flag("--version", version, "Version, commit, compiler and features");
   add_simulate(app, session);
+  add_serve(app, session);
   add_sweep(app, session);
   add_search(app, session);
   add_log(app, session);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/core/error.h"
@@ -42,9 +43,33 @@ struct ProposeOptions {
   std::optional<std::int64_t> diversity;
   std::string risk = "balanced";
   std::int64_t seed = 1;
+  EvaluatorOptions evaluator;  ///< --evaluator-*
   bool json = false;
   std::string csv;
 };
+
+/// With --simulate, what --evaluator says is a command, unless it is what the built-in model is called in logs.
+bool names_command(const study::ProposalRequest& request) {
+  return request.simulate && !request.evaluator.empty() && !request.evaluator.starts_with(accel::kModelName);
+}
+
+/// Rows of the log are those of that name then.
+void resolve_evaluator(const ProposeOptions& options, study::ProposalRequest& request) {
+  EvaluatorOptions chosen = options.evaluator;
+  if (!names_command(request)) {
+    require_no_settings(chosen);
+    return;
+  }
+  if (!request.landscape.empty() || request.exact_front) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: it is about the built-in model, and --evaluator names another simulator. Leave one of "
+                            "the two out?",
+                            request.exact_front ? "--exact-front" : "--landscape"));
+  }
+  chosen.command = request.evaluator;
+  if (!chosen.name.empty()) request.evaluator = chosen.name;
+  request.simulator = [chosen](const space::DesignSpace& space) { return make_evaluator(chosen, space); };
+}
 
 void require_separate_files(const ProposeOptions& options) {
   FileRoles()
@@ -139,6 +164,7 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
   if (!options.request.pareto.empty()) require_for_front(options);
   require_separate_files(options);
   study::ProposalRequest request = request_of(options);
+  resolve_evaluator(options, request);
   ProofProgress progress;
   request.options.search.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   std::optional<study::ProposalRecord> record;
@@ -185,7 +211,9 @@ void add_propose(CLI::App& app, Session& session) {
                    "Smallest probability, less spreads [0.9 or 0.5]");
   verb->add_flag("!--no-bounds", request.bounds, "Do not lift predictions to what is possible");
   verb->add_option("--log", request.log, "Log: start designs, what it knows; keeps proposals");
-  verb->add_option("--evaluator", request.evaluator, "Evaluator, where the log has several");
+  verb->add_option("--evaluator", request.evaluator,
+                   "Evaluator, where the log has several; with\n--simulate a command");
+  add_evaluator_settings(*verb, options->evaluator);
   verb->add_flag("--new", how.only_new, "Only designs that the log does not have");
   verb->add_flag("--simulate", request.simulate, "Evaluate afterwards: predicted against true");
   verb->add_flag("!--no-record", request.record, "Keep the truth of --simulate out of --log");

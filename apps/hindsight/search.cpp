@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
-#include "hindsight/evaluator/built_in.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/study/simulator_search.h"
 #include "output.h"
@@ -22,7 +22,7 @@ namespace {
 struct SearchOptions {
   std::string space = "edge";
   std::string workloads;
-  std::string technology = "22nm";
+  EvaluatorOptions evaluator;
   study::SearchWords words;
   std::int64_t queries = 0;
   std::int64_t seed = 0;
@@ -32,17 +32,16 @@ struct SearchOptions {
 };
 
 sweep::SweepOptions run_of(const SearchOptions& options, const Provenance& provenance) {
-  return {
-      .evaluator = evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology)),
-      .networks = workload::load_networks(options.workloads),
-      .samples = static_cast<std::uint64_t>(options.queries),
-      .seed = static_cast<std::uint64_t>(options.seed),
-      .limits = {},
-      .shard = {},
-      .log = options.log,
-      .quiet = options.quiet,
-      .kind = log::RunKind::search,
-      .provenance = provenance};
+  return {.evaluator = make_evaluator(options.evaluator, space::load_space(options.space)),
+          .networks = workload::load_networks(options.workloads),
+          .samples = static_cast<std::uint64_t>(options.queries),
+          .seed = static_cast<std::uint64_t>(options.seed),
+          .limits = {},
+          .shard = {},
+          .log = options.log,
+          .quiet = options.quiet,
+          .kind = log::RunKind::search,
+          .provenance = provenance};
 }
 
 /// The reason that most of the evaluations have; those of designs that fail the given limits alone count too.
@@ -75,7 +74,7 @@ int run(const SearchOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--space", options.space)
       .reads("--workloads", options.workloads)
-      .reads("--technology", options.technology)
+      .reads("--technology", options.evaluator.technology)
       .writes("--log", options.log)
       .require_usable();
   sweep::SweepOptions resolved = run_of(options, provenance);
@@ -116,7 +115,7 @@ void add_search(CLI::App& app, Session& session) {
   verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
   verb->add_option("--seed", options->seed, "Seed of the search [0]")->check(between(0, kLargestExactInteger));
-  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+  add_evaluator_options(*verb, options->evaluator);
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   verb->footer("No query is spent on a design over a --max that is known without one:\n" +

@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
-#include "hindsight/evaluator/built_in.h"
 #include "hindsight/evaluator/noisy.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/study/trajectory.h"
@@ -27,7 +27,7 @@ namespace {
 struct SweepOptions {
   std::string space = "edge";
   std::string workloads;
-  std::string technology = "22nm";
+  EvaluatorOptions evaluator;
   double noise = 0;
   std::optional<std::int64_t> noise_seed;
   BiasOptions bias;
@@ -45,7 +45,7 @@ struct SweepOptions {
 
 /// What answers, with noise where it was asked for.
 std::shared_ptr<const evaluator::Evaluator> evaluator_of(const SweepOptions& options) {
-  auto exact = evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
+  auto exact = make_evaluator(options.evaluator, space::load_space(options.space));
   if (!(options.noise >= 0 && options.noise <= evaluator::kMostNoise)) {
     throw Error(ErrorKind::usage, fmt::format("--noise {}: expected 0 to {}, the standard deviation of the logarithms: "
                                               "0.05 scatters by about 5 %",
@@ -85,7 +85,7 @@ int run(const SweepOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--space", options.space)
       .reads("--workloads", options.workloads)
-      .reads("--technology", options.technology)
+      .reads("--technology", options.evaluator.technology)
       .writes("--log", options.log)
       .require_usable();
   const sweep::SweepOptions resolved = resolve(options, provenance);
@@ -124,7 +124,7 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestExactInteger));
   verb->add_option("--networks-per-design", options->networks_per_design, "Evaluate each design on K of them [all]")
       ->check(between(1, kLargestExactInteger));
-  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+  add_evaluator_options(*verb, options->evaluator);
   verb->add_option("--noise", options->noise, "Log-normal noise on latency and energy: sigma [0]");
   verb->add_option("--noise-seed", options->noise_seed, "Seed of the noise [1]")
       ->check(between(0, kLargestExactInteger));
@@ -139,6 +139,9 @@ void add_sweep(CLI::App& app, Session& session) {
       "with lhs or --keep).\n"
       "Example: hindsight sweep --workloads prime9 --samples 20000 \\\n"
       "           --max area_mm2=100 --log study.sqlite\n"
+      "Your simulator:\n"
+      "         hindsight sweep --evaluator 'python3 sim.py' --space mine.yaml \\\n"
+      "           --workloads m6 --samples 200 --log mine.sqlite\n"
       "Biased as logs of people are:\n"
       "         hindsight sweep --workloads m6 --samples 2000 --sampler trajectory \\\n"
       "           --objective latency_s --max area_mm2=27 --log tuned.sqlite");

@@ -34,6 +34,7 @@ inline CLI::Option* repeatable(CLI::Option* option) {
 }
 
 void add_simulate(CLI::App& app, Session& session);
+void add_serve(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_search(CLI::App& app, Session& session);
 void add_log(CLI::App& app, Session& session);

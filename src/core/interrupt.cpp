@@ -4,7 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+
+#include "hindsight/core/error.h"
 
 namespace hindsight {
 namespace {
@@ -15,8 +19,16 @@ static_assert(std::atomic<bool>::is_always_lock_free, "the handler may touch loc
 /// Exit code of a process that Ctrl-C ended (128 + SIGINT).
 constexpr int kInterruptedExitCode = 130;
 
+/// Process groups that end with this process; 0: a free place. [chosen] More than one machine has use for.
+constexpr std::size_t kMostGroups = 4096;
+std::array<std::atomic<int>, kMostGroups> groups{};
+static_assert(std::atomic<int>::is_always_lock_free, "the handler may touch lock-free atomics only");
+
 void on_signal(int /*signal*/) {
   if (requested_flag.exchange(true)) {
+    for (const std::atomic<int>& group : groups) {
+      if (const int number = group.load(std::memory_order_relaxed)) kill(-number, SIGKILL);
+    }
     _exit(kInterruptedExitCode);
   }
 }
@@ -44,5 +56,20 @@ void install_interrupt_handlers() {
 bool interrupt_requested() { return requested_flag.load(std::memory_order_relaxed); }
 
 void set_interrupt_requested(bool requested) { requested_flag.store(requested); }
+
+void end_with_us(int group) {
+  HINDSIGHT_EXPECT(group > 1);
+  for (std::atomic<int>& place : groups) {
+    int free = 0;
+    if (place.compare_exchange_strong(free, group)) return;
+  }
+}
+
+void no_longer_with_us(int group) {
+  for (std::atomic<int>& place : groups) {
+    int taken = group;
+    if (place.compare_exchange_strong(taken, 0)) return;
+  }
+}
 
 }  // namespace hindsight

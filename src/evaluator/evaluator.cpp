@@ -1,10 +1,13 @@
 /// The entry points of every evaluator: they count, and hold each answer to its shape.
 #include "hindsight/evaluator/evaluator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 
 namespace hindsight::evaluator {
@@ -13,6 +16,8 @@ namespace {
 std::atomic<std::uint64_t> evaluations_so_far = 0;
 std::atomic<std::uint64_t> facts_so_far = 0;
 std::atomic<std::uint64_t> bounds_so_far = 0;
+
+constexpr std::size_t kShownName = 60;  ///< [chosen] characters of a name in a message
 
 /// Designs in `levels`.
 std::size_t design_count(const space::DesignSpace& space, std::span<const std::uint16_t> levels) {
@@ -29,6 +34,16 @@ std::optional<double> metric_of(const Row& row, const std::string& name) {
   const auto found =
       std::find_if(row.metrics.begin(), row.metrics.end(), [&](const auto& metric) { return metric.first == name; });
   return found == row.metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+double required_metric(const Evaluator& evaluator, const Row& row, const std::string& name) {
+  if (const auto value = metric_of(row, name)) return *value;
+  HINDSIGHT_EXPECT(evaluator.metrics().empty());
+  std::vector<std::string> given;
+  for (const auto& [metric, value] : row.metrics) given.push_back(metric);
+  throw Error(ErrorKind::failure,
+              fmt::format("the evaluator '{}' gives no '{}', which is compared or limited here.{}",
+                          printable(evaluator.name(), kShownName), printable(name), did_you_mean(name, given)));
 }
 
 std::vector<Row> Evaluator::evaluate(std::span<const std::uint16_t> levels,

@@ -51,8 +51,13 @@ class Noisy final : public Evaluator {
     return exact_->fact_range(name, box);
   }
   [[nodiscard]] const std::vector<std::string>& reasons() const override { return exact_->reasons(); }
+  [[nodiscard]] std::size_t designs_at_once() const override { return exact_->designs_at_once(); }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> remarks() const override { return exact_->remarks(); }
 
  private:
+  void begin(std::span<const std::uint16_t> levels, std::span<const workload::Network> workloads) const override {
+    begin_at(*exact_, levels, workloads);
+  }
   [[nodiscard]] std::vector<Row> answer(std::span<const std::uint16_t> levels,
                                         std::span<const workload::Network> workloads, unsigned threads) const override {
     std::vector<Row> rows = ask(*exact_, levels, workloads, threads);

@@ -130,6 +130,8 @@ Run::~Run() {
   }
 }
 
+void Run::note(const std::string& name, const std::string& text) { log_.note_run(id_, name, text); }
+
 void Run::finish(RunStatus status) {
   HINDSIGHT_EXPECT(!ended_);
   log_.end_run(id_, status);
@@ -161,6 +163,19 @@ void Log::end_run(std::int64_t run_id, RunStatus status) {
     SQLite::Statement update(impl_->database, "UPDATE runs SET status = ?, ended_at = ? WHERE run_id = ?");
     update.bind(1, to_string(status));
     update.bind(2, utc_now());
+    update.bind(3, run_id);
+    HINDSIGHT_EXPECT(update.exec() == 1);
+  });
+}
+
+void Log::note_run(std::int64_t run_id, const std::string& name, const std::string& text) {
+  impl_->require_writable();
+  impl_->guarded("noting what a run was told", [&] {
+    SQLite::Statement update(impl_->database,
+                             "UPDATE runs SET options_json = json_patch(options_json, json_object(?, ?)) "
+                             "WHERE run_id = ?");
+    update.bind(1, name);
+    update.bind(2, text);
     update.bind(3, run_id);
     HINDSIGHT_EXPECT(update.exec() == 1);
   });

@@ -147,7 +147,8 @@ class Campaign {
     summary_.status = CampaignStatus::already_finished;
     if (state_.rounds.size() < options_.rounds) {
       log::Run run(log_, log::RunKind::campaign, options_.provenance, options_json());
-      summary_.status = rounds(run.id());
+      summary_.status = rounds(run);
+      for (const auto& [name, text] : options_.evaluator->remarks()) run.note(name, text);
       run.finish(summary_.status == CampaignStatus::interrupted ? log::RunStatus::interrupted
                                                                 : log::RunStatus::finished);
     }
@@ -184,7 +185,8 @@ class Campaign {
     (void)log_.append(run, space_id_, evaluator_id_, {}, log::Checkpoint{.key = key(), .value_json = to_json(state_)});
   }
 
-  CampaignStatus rounds(std::int64_t run) {
+  CampaignStatus rounds(log::Run& running) {
+    const std::int64_t run = running.id();
     while (state_.rounds.size() < options_.rounds) {
       if (!state_.batch) {
         try {
@@ -272,11 +274,20 @@ class Campaign {
       const auto found = known.find(design);
       if (found == known.end() || !found->second.complete()) missing.push_back(design);
     }
-    const std::size_t step =
-        options_.designs_per_commit > 0 ? options_.designs_per_commit : resolve_threads(options_.threads);
+    // Answers that take long are kept one by one, while the next ones are worked on.
+    const bool slow = options_.evaluator->designs_at_once() > 0;
+    const std::size_t step = slow ? 1 : resolve_threads(options_.threads);
+    for (const std::string& design : missing) {
+      options_.evaluator->announce(space().parse_design(design).levels, options_.networks);
+    }
     for (std::size_t begin = 0; begin < missing.size(); begin += step) {
       if (interrupt_requested()) return false;
-      append(run, std::span(missing).subspan(begin, std::min(step, missing.size() - begin)));
+      try {
+        append(run, std::span(missing).subspan(begin, std::min(step, missing.size() - begin)));
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::interrupted) return false;
+        throw;
+      }
     }
     return true;
   }

@@ -186,7 +186,7 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
       bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
       continue;
     }
-    if (std::find(metrics.begin(), metrics.end(), assignment.name) == metrics.end()) {
+    if (!metrics.empty() && std::find(metrics.begin(), metrics.end(), assignment.name) == metrics.end()) {
       throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric.{}",
                                                 printable(assignment.name), did_you_mean(assignment.name, known)));
     }

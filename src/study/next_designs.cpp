@@ -185,7 +185,14 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
   const surrogate::TrainResult trained = surrogate::train(data, plan, how);
   if (trained.interrupted) throw Error(ErrorKind::interrupted, "interrupted while the surrogate was trained");
   const surrogate::Model& model = trained.model;
-  optimize::ProposeOptions options = optimize::options_of(optimize::Risk::balanced, model);
+  // [chosen] In a loop a design that fails costs one evaluation and teaches the model where a limit is; what is never
+  // tried is never learned. Of six ways tried on two applications (eight rounds of 16), no pessimism, even odds of
+  // feasibility and the best designs alone came nearest to the optimum, the caution of `propose` least near but one.
+  optimize::ProposeOptions options;
+  options.pessimism = 0;
+  options.min_p_feasible = 0.5;
+  options.portfolio = optimize::Portfolio::alike;
+  options.diversity = 2;
   Limits limits = resolve_limits(question.limits, model, question.facts);
   options.contexts = data.contexts;
   const bool linear = model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;

@@ -38,6 +38,14 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
                   printable(found->second), asked));
 }
 
+KnownEvaluator evaluator_of(const ProposalRequest& request, const surrogate::Model& model,
+                            const accel::Technology& technology) {
+  const space::DesignSpace& space = model.parts().space;
+  if (request.simulator) return request.simulator(space);
+  require_technology(model, technology);
+  return evaluator::describes_accelerator(space) ? evaluator::built_in(space, technology) : nullptr;
+}
+
 /// Some metric of the front is a label that geometric means and ratios have no meaning for.
 bool has_linear_label(const std::vector<optimize::FrontMetric>& front, const surrogate::Model& model) {
   return std::any_of(front.begin(), front.end(), [&](const optimize::FrontMetric& metric) {
@@ -88,16 +96,17 @@ std::vector<workload::Network> networks_of(const std::vector<Application>& wante
 }
 
 std::shared_ptr<const Verifier> make_verifier(const surrogate::Model& model, const std::vector<Application>& wanted,
-                                        const optimize::ProposeOptions& options, const KnownEvaluator& evaluator) {
+                                              const optimize::ProposeOptions& options,
+                                              const KnownEvaluator& evaluator) {
   const surrogate::Model::Parts& parts = model.parts();
   if (!evaluator) {
     throw Error(ErrorKind::usage, fmt::format("--simulate: the space '{}' does not describe an accelerator of the "
-                                              "built-in model. Evaluate the proposals with your own simulator",
+                                              "built-in model. Name your own simulator with --evaluator 'COMMAND'",
                                               parts.space.name()));
   }
   return std::make_shared<const Verifier>(evaluator, networks_of(wanted),
-                                    dataset::parse_objective(parts.objective_text, dataset::Direction::minimise),
-                                    labels_asked(model, options));
+                                          dataset::parse_objective(parts.objective_text, dataset::Direction::minimise),
+                                          labels_asked(model, options));
 }
 
 optimize::LoggedQuestion logged_question(const optimize::ProposeOptions& options) {
@@ -231,6 +240,7 @@ void add_truth(const optimize::ProposeOptions& options, const std::vector<std::s
 void simulate(Proposals& proposals, const Verifier& verifier) {
   const std::vector<std::string> labels = labels_asked(proposals.model, proposals.options);
   std::vector<FrontPoint> points;
+  for (const optimize::Proposal& proposal : proposals.result.proposals) verifier.announce(proposal.design);
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     const optimize::Proposal& proposal = proposals.result.proposals[i];
     Knowledge& known = proposals.known[i];
@@ -287,11 +297,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const surrogate::Model& model = proposals.model;
   const std::vector<Application> wanted = applications(model, request.workloads, request.contexts);
   const accel::Technology technology = accel::load_technology(request.technology);
-  require_technology(model, technology);
-  proposals.technology = technology.name;
-  KnownEvaluator evaluator;
-  const space::DesignSpace& space = model.parts().space;
-  if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
+  const KnownEvaluator evaluator = evaluator_of(request, model, technology);
+  if (!request.simulator) proposals.technology = technology.name;
   Limits limits = resolve_limits(request.limits, model, evaluator);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
@@ -402,7 +409,7 @@ std::optional<std::string> verdict_json(const Proposals& proposals, std::size_t 
   Json json{{"feasible", verdict.feasible()},
             {"value", known.simulated ? Json(*known.simulated) : Json(nullptr)},
             {"area_mm2", verdict.area_mm2 ? Json(*verdict.area_mm2) : Json(nullptr)},
-            {"technology", proposals.technology},
+            {"technology", proposals.technology.empty() ? Json(nullptr) : Json(proposals.technology)},
             {"exceeded", known.exceeded}};
   for (std::size_t m = 0; m < known.true_front.size(); ++m) {
     json["front"][proposals.options.front[m].name] = number(known.true_front[m]);

@@ -17,14 +17,18 @@
 namespace hindsight::study {
 namespace {
 
+/// No product: there is nothing to multiply, divide or raise.
+bool is_one_name(std::string_view text) { return text.find_first_of("*/^ ") == std::string_view::npos; }
+
 dataset::Objective resolve_objective(const std::string& words, const std::vector<std::string>& known) {
   const std::string text = known_objective(words, known);
-  const bool one_metric = std::find(known.begin(), known.end(), text) != known.end();
+  const bool one_metric =
+      known.empty() ? is_one_name(text) : std::find(known.begin(), known.end(), text) != known.end();
   dataset::Objective objective =
       dataset::parse_objective(text, one_metric ? log::direction_of(text) : Direction::minimise);
   for (dataset::Objective::Factor& factor : objective.factors) {
     factor.short_name.clear();  // "latency" and "latency_s" are one search
-    if (std::find(known.begin(), known.end(), factor.metric) != known.end()) continue;
+    if (known.empty() || std::find(known.begin(), known.end(), factor.metric) != known.end()) continue;
     throw Error(ErrorKind::usage, fmt::format("objective '{}': the evaluator gives no '{}'.{}", printable(words),
                                               printable(factor.metric), did_you_mean(factor.metric, known)));
   }

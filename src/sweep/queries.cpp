@@ -72,16 +72,31 @@ class Queries {
       return score_of(design, known->second);
     }
     answers_.clear();
-    const auto rows = options_.evaluator->evaluate(design.levels, options_.networks);
+    const auto rows = evaluate(design);
+    if (rows.empty()) {
+      --asked_;
+      return std::nullopt;
+    }
     Values values;
     for (const evaluator::Row& row : rows) {
       for (const std::string& metric : scoring_.metrics) {
-        values.push_back(row.feasible ? evaluator::metric_of(row, metric) : std::nullopt);
+        values.push_back(row.feasible ? std::optional(evaluator::required_metric(*options_.evaluator, row, metric))
+                                      : std::nullopt);
       }
     }
     const std::optional<double> score = score_of(design, values);
     record(design, rows);
     return score;
+  }
+
+  /// None when Ctrl-C came before the answers; the search ends then.
+  [[nodiscard]] std::vector<evaluator::Row> evaluate(const space::Design& design) const {
+    try {
+      return options_.evaluator->evaluate(design.levels, options_.networks);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) return {};
+      throw;
+    }
   }
 
   /// The score, and whether it is the best so far.
@@ -110,7 +125,9 @@ class Queries {
     Batch& batch = this->batch();
     batch.levels.insert(batch.levels.end(), design.levels.begin(), design.levels.end());
     batch.rows.insert(batch.rows.end(), rows.begin(), rows.end());
-    if (++batch.designs == options_.batch_designs) flush();
+    ++batch.designs;
+    // Answers that take long are kept one by one.
+    if (batch.designs == options_.batch_designs || options_.evaluator->designs_at_once() > 0) flush();
     progress_->update(asked_, notes());
   }
 
@@ -166,6 +183,7 @@ SweepSummary run_queries(const SweepOptions& options, const Scoring& scoring, co
   HINDSIGHT_EXPECT(!options.search.empty());
   validate(options);
   for (const std::string& metric : scoring.metrics) {
+    if (options.evaluator->metrics().empty()) break;  // its answers will tell
     (void)index_of_name("objective", metric, options.evaluator->metrics());
   }
   refuse_impossible_limits(options);

@@ -2,9 +2,10 @@
 #include "hindsight/sweep/sweep.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -20,6 +21,10 @@
 namespace hindsight::sweep {
 namespace {
 
+/// [chosen] Per design at work, designs that are begun while it is: workers do not idle behind one that takes four
+/// times as long, and no more than these are done again after a kill.
+constexpr std::size_t kDesignsAheadOfEach = 4;
+
 /// One sweep from its position to its end.
 class Sweep {
  public:
@@ -30,7 +35,7 @@ class Sweep {
         writer_(options, definition_hash(options)) {
     refuse_impossible_limits(options);
     samples_ = wants_all() ? designs_.length() : options.samples;
-    for (Batch& batch : batches_) batch.levels.resize(options.batch_designs * options.space().parameters().size());
+    for (Batch& batch : batches_) batch.levels.resize(batch_designs() * options.space().parameters().size());
   }
 
   SweepSummary run() {
@@ -67,47 +72,74 @@ class Sweep {
     }
     candidates_before_ = progressed_.candidates;
     const std::uint64_t designs_before = progressed_.designs;
-    SweepStatus status = SweepStatus::finished;
-    for (std::size_t turn = 0;; turn = (turn + 1) % batches_.size()) {
-      Batch& batch = batches_[turn];
-      fill(batch, progress);
-      if (progressed_.exhausted && progressed_.accepted == 0) {
-        throw Error(ErrorKind::no_feasible, designs_.nothing_accepted());
-      }
-      evaluate(batch);
-      writer_.append(batch);
-      progress.update(progressed_.designs, note(progressed_));
-      if (progressed_.accepted >= samples_) break;
-      if (progressed_.exhausted) {
-        status = wants_all() ? SweepStatus::finished : SweepStatus::exhausted;
-        break;
-      }
-      if (interrupt_requested()) {
-        status = SweepStatus::interrupted;
-        break;
-      }
-    }
+    filled_ = progressed_;
+    const SweepStatus status = evaluate_all(progress);
     writer_.end(status == SweepStatus::interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
     progress.finish(note(progressed_));
     summary.designs_this_run = progressed_.designs - designs_before;
     return status;
   }
 
-  /// Fills a batch with this shard's next designs and moves `progressed_` behind them. Stops early at Ctrl-C, but not
+  SweepStatus evaluate_all(Progress& progress) {
+    for (std::size_t turn = 0;; turn = (turn + 1) % batches_.size()) {
+      fill_ahead(turn, progress);
+      Batch& batch = batches_[turn];
+      if (batch.progressed.exhausted && batch.progressed.accepted == 0) {
+        throw Error(ErrorKind::no_feasible, designs_.nothing_accepted());
+      }
+      if (!evaluate(batch)) return SweepStatus::interrupted;
+      --filled_batches_;
+      writer_.append(batch);
+      progress.update(progressed_.designs, note(progressed_));
+      if (progressed_.accepted >= samples_) return SweepStatus::finished;
+      if (progressed_.exhausted) return wants_all() ? SweepStatus::finished : SweepStatus::exhausted;
+      if (interrupt_requested()) return SweepStatus::interrupted;
+    }
+  }
+
+  /// Fills the batch of this turn, and announces as many behind it as the evaluator can work on meanwhile.
+  void fill_ahead(std::size_t turn, Progress& progress) {
+    while (filled_batches_ <= ahead() && (filled_batches_ == 0 || (!is_last(filled_) && !interrupt_requested()))) {
+      Batch& batch = batches_[(turn + filled_batches_++) % batches_.size()];
+      fill(batch, progress);
+      if (ahead() == 0) continue;
+      const std::size_t dimensions = options_.space().parameters().size();
+      const auto levels = std::span(batch.levels).first(batch.designs * dimensions);
+      const std::size_t networks = options_.networks_of_a_design();
+      for (std::size_t i = 0; i < batch.designs; ++i) {
+        const auto design = levels.subspan(i * dimensions, dimensions);
+        if (batch.chosen.empty()) options_.evaluator->announce(design, options_.networks);
+        for (std::size_t j = 0; j < networks && !batch.chosen.empty(); ++j) {
+          options_.evaluator->announce(design, std::span(options_.networks).subspan(batch.chosen[i * networks + j], 1));
+        }
+      }
+    }
+  }
+  /// Nothing comes behind this position.
+  [[nodiscard]] bool is_last(const Progressed& position) const {
+    return position.accepted >= samples_ || position.exhausted;
+  }
+  /// Batches that are announced before the evaluator is asked for the one in front of them.
+  [[nodiscard]] std::size_t ahead() const { return options_.evaluator->designs_at_once() * kDesignsAheadOfEach; }
+  /// Answers that take long are kept one by one.
+  [[nodiscard]] std::size_t batch_designs() const {
+    return options_.evaluator->designs_at_once() > 0 ? 1 : options_.batch_designs;
+  }
+
+  /// Fills a batch with this shard's next designs and moves `filled_` behind them. Stops early at Ctrl-C, but not
   /// before a candidate was decided: a run that is interrupted at once, however often, still gets on.
   void fill(Batch& batch, Progress& progress) {
     const std::size_t dimensions = options_.space().parameters().size();
     batch.designs = 0;
     batch.chosen.clear();
-    while (batch.designs < options_.batch_designs && designs_.position().accepted < samples_ &&
-           !progressed_.exhausted) {
+    while (batch.designs < batch_designs() && designs_.position().accepted < samples_ && !filled_.exhausted) {
       const auto levels = std::span(batch.levels).subspan(batch.designs * dimensions, dimensions);
       switch (designs_.next(levels)) {
         case AcceptedDesigns::Next::design:
           add_if_of_this_shard(designs_.position().accepted - 1, batch);
           break;
         case AcceptedDesigns::Next::exhausted:
-          progressed_.exhausted = true;
+          filled_.exhausted = true;
           break;
         case AcceptedDesigns::Next::pause:
           progress.update(progressed_.designs, with_commas(designs_.position().candidates) + " drawn");
@@ -116,11 +148,12 @@ class Sweep {
       if (interrupt_requested() && designs_.position().candidates > candidates_before_) break;
     }
     const Position& position = designs_.position();
-    progressed_.candidates = position.candidates;
-    progressed_.constrained = position.constrained;
-    progressed_.repeated = position.repeated;
-    progressed_.accepted = position.accepted;
-    progressed_.designs += batch.designs;
+    filled_.candidates = position.candidates;
+    filled_.constrained = position.constrained;
+    filled_.repeated = position.repeated;
+    filled_.accepted = position.accepted;
+    filled_.designs += batch.designs;
+    batch.progressed = filled_;
   }
 
   /// The levels of design `number` stand behind the batch's designs already.
@@ -132,17 +165,26 @@ class Sweep {
     batch.chosen.insert(batch.chosen.end(), chosen.begin(), chosen.end());
   }
 
-  void evaluate(Batch& batch) {
+  /// Moves `progressed_` behind the batch. False: Ctrl-C came before its answers.
+  bool evaluate(Batch& batch) {
     const auto levels = std::span(batch.levels).first(batch.designs * options_.space().parameters().size());
-    // All networks in one question, so that what a chip is has to be worked out once only.
-    batch.rows = takes_all_networks(options_) ? options_.evaluator->evaluate(levels, options_.networks, threads_)
-                                              : evaluate_chosen(options_, levels, batch.chosen, threads_);
+    try {
+      // All networks in one question, so that what a chip is has to be worked out once only.
+      batch.rows = takes_all_networks(options_) ? options_.evaluator->evaluate(levels, options_.networks, threads_)
+                                                : evaluate_chosen(options_, levels, batch.chosen, threads_);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) return false;
+      throw;
+    }
+    std::swap(batch.progressed.workloads, progressed_.workloads);
+    progressed_ = std::move(batch.progressed);
     count(batch.rows, batch.chosen, progressed_.workloads);
     if (options_.keep) {  // without shards: every accepted design is in a batch
       const std::uint64_t first = progressed_.accepted - batch.designs;
       batch.stays = which_stay(options_, progressed_.thresholds, batch.rows, first);
     }
     batch.progressed = progressed_;
+    return true;
   }
 
   /// A grid without --samples: every design of the space within the constraints.
@@ -157,8 +199,10 @@ class Sweep {
   const SweepOptions& options_;
   unsigned threads_;
   AcceptedDesigns designs_;
-  std::array<Batch, Writer::kBatches> batches_;
-  Progressed progressed_ = nothing_yet(options_);
+  std::vector<Batch> batches_ = std::vector<Batch>(Writer::kBatches + ahead());
+  std::size_t filled_batches_ = 0;                 ///< not yet evaluated
+  Progressed progressed_ = nothing_yet(options_);  ///< what is evaluated
+  Progressed filled_;                              ///< its position is behind the last batch that was filled
   std::uint64_t samples_ = 0;
   std::uint64_t candidates_before_ = 0;  ///< decided by earlier runs
   Writer writer_;                        // last: its pending append refers to the batches and must end before they do

@@ -37,6 +37,12 @@ void validate_search(const SweepOptions& options) {
 
 void validate_keep(const SweepOptions& options) {
   const Keep& keep = *options.keep;
+  if (options.evaluator->designs_at_once() > 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--keep {}: it asks for the whole sample twice, which takes long with the "
+                            "evaluator '{}'. Keep all rows, and choose with train --where?",
+                            to_string(keep), printable(options.evaluator->name(), 60)));
+  }
   HINDSIGHT_EXPECT(keep.share_frac > 0 && keep.share_frac < 1);
   if (options.shard.count > 1) {
     throw Error(ErrorKind::usage, fmt::format("--keep {} and --shard exclude each other: which rows stay follows from "
@@ -53,7 +59,8 @@ void validate_keep(const SweepOptions& options) {
 
 void validate_objective(const SweepOptions& options) {
   if (options.objective.empty() || !options.search.empty()) return;  // run_queries knows what a search asks for
-  (void)index_of_name("objective", options.objective, options.evaluator->metrics());
+  const std::vector<std::string>& known = options.evaluator->metrics();
+  if (!known.empty()) (void)index_of_name("objective", options.objective, known);
   if (options.keep && options.keep->kind == KeepKind::worst) return;
   throw Error(ErrorKind::usage, fmt::format("--objective {} has no use here: designs are compared by --sampler "
                                             "trajectory and --keep worst:SHARE only. Leave it out?",

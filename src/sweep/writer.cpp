@@ -41,6 +41,20 @@ Writer::Writer(const SweepOptions& options, std::string definition_hash)
   refuse_conflicts(*log_, options);
 }
 
+Writer::~Writer() {
+  if (!run_ || ended_) return;
+  try {
+    for (const Pending& one : pending_) one.wait();  // the log is theirs until then
+    note_remarks();
+  } catch (const std::exception&) {
+    // The error on its way says why.
+  }
+}
+
+void Writer::note_remarks() {
+  for (const auto& [name, text] : options_.evaluator->remarks()) run_->note(name, text);
+}
+
 std::optional<Progressed> Writer::checkpoint() const {
   const auto text = log_ ? log_->checkpoint(key()) : std::nullopt;
   if (!text) return std::nullopt;
@@ -114,7 +128,10 @@ void Writer::wait(std::size_t most) {
 
 void Writer::end(log::RunStatus status) {
   wait(0);
-  if (run_) run_->finish(status);
+  if (!run_) return;
+  note_remarks();
+  run_->finish(status);
+  ended_ = true;
 }
 
 void Writer::report(SweepSummary& summary) const {

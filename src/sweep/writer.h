@@ -49,6 +49,10 @@ class Writer {
   static constexpr std::size_t kBatches = 4;
 
   Writer(const SweepOptions& options, std::string definition_hash);
+  /// Notes what the evaluator said besides its answers, also where an error ends the run.
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
   [[nodiscard]] std::optional<Progressed> checkpoint() const;
   /// Everything that the log has of these metrics from this evaluator, on these networks. The log has a checkpoint.
@@ -66,6 +70,7 @@ class Writer {
   [[nodiscard]] std::string key() const { return "sweep/" + definition_hash_; }
   /// Until so many batches at most are not written.
   void wait(std::size_t most);
+  void note_remarks();
   void identify(Batch& batch) const;
   log::AppendResult write(Batch& batch);
 
@@ -73,6 +78,7 @@ class Writer {
   std::string definition_hash_;
   std::optional<log::Log> log_;
   std::optional<log::Run> run_;
+  bool ended_ = false;
   Registration ids_;
   std::deque<Pending> pending_;  // after what they use: they end before the run and the log
   std::uint64_t inserted_ = 0, already_present_ = 0, rejected_ = 0, left_out_ = 0;

@@ -11,4 +11,9 @@ void install_interrupt_handlers();
 /// For tests: sets or clears the flag.
 void set_interrupt_requested(bool requested);
 
+/// A process group that must not outlive this process: the signal that ends it at once kills the group before
+/// (SIGKILL). `group` is above 1.
+void end_with_us(int group);
+void no_longer_with_us(int group);
+
 }  // namespace hindsight

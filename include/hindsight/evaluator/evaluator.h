@@ -23,6 +23,11 @@ using Row = log::EvaluationRow;
 /// The value of a row's metric; nothing when it has none of that name.
 [[nodiscard]] std::optional<double> metric_of(const Row& row, const std::string& name);
 
+class Evaluator;
+/// The value of a feasible row's metric. Error{failure} naming evaluator and metric when it has none, where the
+/// evaluator did not say before what it gives (Evaluator::metrics()).
+[[nodiscard]] double required_metric(const Evaluator& evaluator, const Row& row, const std::string& name);
+
 /// Questions to all evaluators of this process so far, from every thread.
 struct Count {
   std::uint64_t evaluations = 0;  ///< one design on one workload each: the queries of a simulator
@@ -46,7 +51,7 @@ class Evaluator {
   [[nodiscard]] virtual std::string definition() const = 0;
   /// What it was set to, as (name, value) for the record of a run: {"technology", "22nm"}.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> settings() const = 0;
-  /// Metrics that every feasible row has.
+  /// Metrics that every feasible row has; empty: not known before it answers.
   [[nodiscard]] virtual const std::vector<std::string>& metrics() const = 0;
   /// Those of them that the design alone decides and that are cheap enough to be asked for every candidate of a search;
   /// empty for an evaluator that knows none. Every row has them, infeasible ones too.
@@ -59,10 +64,20 @@ class Evaluator {
       const std::string& name, const std::vector<std::vector<std::uint16_t>>& box) const;
   /// Codes of violations that it is known to give, for summaries that list those which did not occur. Others may come.
   [[nodiscard]] virtual const std::vector<std::string>& reasons() const = 0;
+  /// How many designs it works on side by side, where answers take so long that each should be kept as soon as it is
+  /// there; 0: they come quickly, in batches as large as you like.
+  [[nodiscard]] virtual std::size_t designs_at_once() const { return 0; }
+  /// What it said besides its answers so far, as (name, text) for the record of a run; nothing while it said nothing.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> remarks() const { return {}; }
 
+  /// Says which rows evaluate() will be asked for next, as a whole or in parts, so that an evaluator with
+  /// designs_at_once() may begin; others do nothing. Counts nothing.
+  void announce(std::span<const std::uint16_t> levels, std::span<const workload::Network> workloads) const {
+    begin(levels, workloads);
+  }
   /// Rows of all designs (`levels`: n x p, row by row) on all workloads: n x w, the workloads of a design side by side.
   /// Infeasible is data, never an error. At most `threads` designs at a time (0 = all that this process may use); the
-  /// rows do not depend on it.
+  /// rows do not depend on it. Errors: of what answers, if it can fail (external.h).
   [[nodiscard]] std::vector<Row> evaluate(std::span<const std::uint16_t> levels,
                                           std::span<const workload::Network> workloads, unsigned threads = 1) const;
   /// Values of `metric` that no evaluation of the designs (n x p) on `workload` is below: n; nothing where it knows no
@@ -86,8 +101,14 @@ class Evaluator {
                                                      std::span<const std::string> names, unsigned threads) {
     return other.answer_facts(levels, names, threads);
   }
+  static void begin_at(const Evaluator& other, std::span<const std::uint16_t> levels,
+                       std::span<const workload::Network> workloads) {
+    other.begin(levels, workloads);
+  }
 
  private:
+  virtual void begin(std::span<const std::uint16_t> /*levels*/,
+                     std::span<const workload::Network> /*workloads*/) const {}
   [[nodiscard]] virtual std::vector<Row> answer(std::span<const std::uint16_t> levels,
                                                 std::span<const workload::Network> workloads,
                                                 unsigned threads) const = 0;

@@ -144,6 +144,9 @@ class Log {
   /// The two halves of log::Run, which commands use instead. `options_json` is stored as it is.
   std::int64_t begin_run(RunKind kind, const Provenance& provenance, const std::string& options_json);
   void end_run(std::int64_t run_id, RunStatus status);
+  /// Adds (name, text) to the options of a run, in place of an earlier text of that name: what is known at its end
+  /// only.
+  void note_run(std::int64_t run_id, const std::string& name, const std::string& text);
 
   /// Registers a space; the same definition gives the same id. Error{usage} when `name` exists with another
   /// definition (the message says how to keep both).
@@ -205,6 +208,8 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   [[nodiscard]] std::int64_t id() const { return id_; }
+  /// Stores a text beside its options (Log::note_run).
+  void note(const std::string& name, const std::string& text);
   /// Stores how it ended; once.
   void finish(RunStatus status = RunStatus::finished);
 

@@ -30,8 +30,6 @@ struct CampaignOptions {
   std::string recipe = "margins";
   std::uint64_t seed = 1;
   unsigned threads = 0;
-  /// Designs evaluated between two commits: what a kill may lose. 0: one per thread.
-  std::size_t designs_per_commit = 0;
   std::filesystem::path log;
   Provenance provenance = {};
 };

@@ -37,7 +37,7 @@ struct SpaceLimits {
   optimize::AllowedLevels allowed;
   std::vector<std::pair<std::string, double>> metrics;  ///< each once, with the tightest limit
 };
-/// `metrics`: what --max may limit besides parameters. Errors as above.
+/// `metrics`: what --max may limit besides parameters; empty: any other name. Errors as above.
 [[nodiscard]] SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpace& space,
                                                const std::vector<std::string>& metrics);
 

@@ -40,12 +40,15 @@ struct ProposalRequest {
   /// Whether predictions are lifted to what arithmetic and DRAM traffic allow, where that is known. False for studies
   /// of what the bounds change.
   bool bounds = true;
-  bool simulate = false;       ///< asks the built-in model about every proposal afterwards
+  bool simulate = false;       ///< asks the evaluator about every proposal afterwards
   bool record = true;          ///< with `simulate` and a log: what was evaluated goes there
   std::string landscape = {};  ///< file; empty: none. With `simulate`: where proposals stand among all designs
   /// With `simulate` and a front: how much of the exact front it is. Evaluates random designs besides.
   bool exact_front = false;
-  std::string technology = "22nm";
+  std::string technology = "22nm";  ///< of the built-in model
+  /// Makes what answers instead of the built-in model, for the model's space: it has a say in the same limits, fronts
+  /// and bounds. Null: the built-in model, where the space describes an accelerator.
+  std::function<KnownEvaluator(const space::DesignSpace& space)> simulator = {};
   /// How to search and rank. What the above says is filled in from there.
   optimize::ProposeOptions options;
 };

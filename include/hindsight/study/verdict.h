@@ -40,6 +40,8 @@ class Verifier {
   [[nodiscard]] Verdict verify(const space::Design& design) const;
   [[nodiscard]] const evaluator::Evaluator& evaluator() const { return *evaluator_; }
   [[nodiscard]] const std::vector<workload::Network>& networks() const { return networks_; }
+  /// Says that the design will be asked about (Evaluator::announce).
+  void announce(const space::Design& design) const { evaluator_->announce(design.levels, networks_); }
 
  private:
   std::shared_ptr<const evaluator::Evaluator> evaluator_;

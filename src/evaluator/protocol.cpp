@@ -1,0 +1,333 @@
+/// Writes questions and answers as JSON, and reads both without trust.
+#include "hindsight/evaluator/protocol.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "evaluator/json_fields.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/workload/context.h"
+
+namespace hindsight::evaluator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+/// [chosen] A reason's code stands in tables beside counts.
+constexpr std::size_t kLongestCode = 64;
+/// Code of a reason that is told by a text which is too long for one.
+constexpr const char* kSomeReason = "infeasible";
+constexpr std::size_t kLongestMetric = 200;  ///< [chosen] far above any name, short enough for a message
+constexpr std::size_t kShownValue = 40;      ///< [chosen] characters of a wrong value in a message
+constexpr std::size_t kMostMessage = 1000;   ///< [chosen] characters of a message that go to the log
+constexpr std::array kLayerTypes{workload::LayerType::convolution, workload::LayerType::depthwise_convolution,
+                                 workload::LayerType::transposed_convolution, workload::LayerType::fully_connected,
+                                 workload::LayerType::matmul};
+
+std::string shown(const Json& value) {
+  return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace), kShownValue);
+}
+
+/// How an answer is read goes wrong one way, a question another.
+struct Reader {
+  ErrorKind kind;
+  [[noreturn]] void fail(const std::string& problem) const { throw Error(kind, problem); }
+
+  [[nodiscard]] Json object(std::string_view text) const {
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded()) {
+      const bool number = text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
+      fail(fmt::format("'{}' is no JSON{}", printable(trimmed(text), kShownValue),
+                       number ? ", which has no NaN and no Infinity" : ""));
+    }
+    if (!json.is_object()) fail(fmt::format("'{}' is no JSON object", shown(json)));
+    return json;
+  }
+  void require_known(const Json& json, const std::vector<std::string>& known, std::string_view what) const {
+    for (const auto& [name, value] : json.items()) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      fail(fmt::format("'{}' is no field of {}.{}", printable(name, kShownValue), what, did_you_mean(name, known)));
+    }
+  }
+  [[nodiscard]] const Json& at(const Json& json, const char* name, std::string_view what) const {
+    const auto found = json.find(name);
+    if (found == json.end()) fail(fmt::format("{} has no field '{}'", what, name));
+    return *found;
+  }
+  [[nodiscard]] std::int64_t whole(const Json& json, const char* name, std::string_view what) const {
+    const Json& value = at(json, name, what);
+    const bool fits = value.is_number_integer() &&
+                      (!value.is_number_unsigned() ||
+                       value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
+    if (!fits) fail(fmt::format("{} of {} is {}, not a whole number", name, what, shown(value)));
+    return value.get<std::int64_t>();
+  }
+  [[nodiscard]] std::string text(const Json& json, const char* name, std::string_view what) const {
+    const Json& value = at(json, name, what);
+    if (!value.is_string()) fail(fmt::format("{} of {} is {}, not a text", name, what, shown(value)));
+    return value.get<std::string>();
+  }
+  [[nodiscard]] double number(const Json& value, std::string_view what) const {
+    if (!value.is_number()) fail(fmt::format("{} is {}, not a number", what, shown(value)));
+    const double result = value.get<double>();
+    if (!std::isfinite(result)) fail(fmt::format("{} is not finite", what));
+    return result;
+  }
+};
+
+constexpr Reader kOfAnswers{ErrorKind::failure};
+constexpr Reader kOfQuestions{ErrorKind::usage};
+
+Json layer_json(const workload::Layer& layer, const workload::GemmLayer& gemm) {
+  Json json{{"name", layer.name}, {"type", workload::to_string(layer.type)}, {"repeat", layer.repeat}};
+  for (const LayerSize& size : sizes_of(layer.type)) json[std::string(size.name)] = layer.*size.member;
+  json["bias"] = layer.has_bias;
+  json["batch_norm"] = layer.batch_norm;
+  json["gemm"] = {{"m", gemm.m},
+                  {"n", gemm.n},
+                  {"k", gemm.k},
+                  {"count", gemm.count},
+                  {"macs", gemm.macs},
+                  {"weight_bytes", gemm.weight_bytes},
+                  {"input_bytes", gemm.input_bytes},
+                  {"output_bytes", gemm.output_bytes}};
+  return json;
+}
+
+bool flag(const Json& json, const char* name, std::string_view what) {
+  const Json& value = kOfQuestions.at(json, name, what);
+  if (!value.is_boolean())
+    kOfQuestions.fail(fmt::format("{} of {} is {}, not true or false", name, what, shown(value)));
+  return value.get<bool>();
+}
+
+workload::Layer parse_layer(const Json& json) {
+  if (!json.is_object()) kOfQuestions.fail(fmt::format("a layer is {}, not an object", shown(json)));
+  workload::Layer layer;
+  layer.name = kOfQuestions.text(json, "name", "a layer");
+  const std::string what = fmt::format("layer '{}'", printable(layer.name, kShownValue));
+  const std::string type = kOfQuestions.text(json, "type", what);
+  const auto found = std::find_if(kLayerTypes.begin(), kLayerTypes.end(),
+                                  [&](workload::LayerType one) { return workload::to_string(one) == type; });
+  if (found == kLayerTypes.end()) {
+    kOfQuestions.fail(fmt::format("{} has the unknown type '{}'", what, printable(type, kShownValue)));
+  }
+  layer.type = *found;
+  layer.repeat = kOfQuestions.whole(json, "repeat", what);
+  for (const LayerSize& size : sizes_of(layer.type)) {
+    layer.*size.member = kOfQuestions.whole(json, std::string(size.name).c_str(), what);
+  }
+  layer.has_bias = flag(json, "bias", what);
+  layer.batch_norm = flag(json, "batch_norm", what);
+  return layer;
+}
+
+workload::Network parse_workload(const Json& json) {
+  constexpr std::string_view kWhat = "workload";
+  if (!json.is_object()) kOfQuestions.fail(fmt::format("workload is {}, not an object", shown(json)));
+  const Json& list = kOfQuestions.at(json, "layers", kWhat);
+  if (!list.is_array()) kOfQuestions.fail(fmt::format("layers of workload is {}, not a list", shown(list)));
+  std::vector<workload::Layer> layers;
+  for (const Json& layer : list) layers.push_back(parse_layer(layer));
+  return {kOfQuestions.text(json, "name", kWhat),
+          "",
+          "",
+          false,
+          kOfQuestions.whole(json, "batch", kWhat),
+          std::move(layers)};
+}
+
+space::Design parse_design(const Json& json, const space::DesignSpace& space) {
+  if (!json.is_object()) kOfQuestions.fail(fmt::format("design is {}, not an object", shown(json)));
+  std::string text;
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_number() && !value.is_string()) {
+      kOfQuestions.fail(fmt::format("parameter '{}' of design is {}", printable(name, kShownValue), shown(value)));
+    }
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", name,
+                        value.is_string() ? value.get<std::string>() : shortest(value.get<double>()));
+  }
+  return space.parse_design(text);
+}
+
+Json violation_json(const log::ViolationRow& violation) {
+  Json json{{"reason", violation.code}};
+  const auto add = [&](const char* name, const auto& value, bool known) {
+    if (known) json[name] = value;
+  };
+  add("quantity", violation.quantity, !violation.quantity.empty());
+  add("value", violation.value, !std::isnan(violation.value));
+  add("limit", violation.limit, !std::isnan(violation.limit));
+  add("nearest_passing", violation.nearest_passing.value_or(0), violation.nearest_passing.has_value());
+  add("layer", violation.layer, !violation.layer.empty());
+  add("message", violation.message, !violation.message.empty());
+  return json;
+}
+
+log::ViolationRow plain_violation(const std::string& reason) {
+  const std::string text = printable(trimmed(reason), kWholeText);
+  if (text.empty()) kOfAnswers.fail("the reason of \"infeasible\" is empty");
+  const std::string head(trimmed(std::string_view(text).substr(0, text.find(':'))));
+  const bool is_code = !head.empty() && head.size() <= kLongestCode;
+  log::ViolationRow violation{.code = is_code ? head : kSomeReason, .value = kUnknown, .limit = kUnknown};
+  if (violation.code != text) violation.message = printable(text, kMostMessage);
+  return violation;
+}
+
+log::ViolationRow parse_violation(const Json& json) {
+  constexpr std::string_view kWhat = "a reason";
+  if (!json.is_object()) kOfAnswers.fail(fmt::format("a reason in the list \"infeasible\" is {}", shown(json)));
+  kOfAnswers.require_known(json, {"reason", "quantity", "value", "limit", "nearest_passing", "layer", "message"},
+                           kWhat);
+  log::ViolationRow violation = plain_violation(kOfAnswers.text(json, "reason", kWhat));
+  const auto number = [&](const char* name) {
+    const auto found = json.find(name);
+    return found == json.end() ? kUnknown : kOfAnswers.number(*found, name);
+  };
+  const auto text = [&](const char* name) {
+    return json.contains(name) ? printable(kOfAnswers.text(json, name, kWhat), kMostMessage) : std::string();
+  };
+  violation.quantity = text("quantity");
+  violation.value = number("value");
+  violation.limit = number("limit");
+  if (json.contains("nearest_passing")) violation.nearest_passing = number("nearest_passing");
+  violation.layer = text("layer");
+  if (json.contains("message")) violation.message = text("message");
+  return violation;
+}
+
+std::vector<log::ViolationRow> parse_reasons(const Json& json) {
+  if (json.is_string()) return {plain_violation(json.get<std::string>())};
+  if (!json.is_array() || json.empty()) {
+    kOfAnswers.fail(fmt::format("\"infeasible\" is {}, not a reason or a list of reasons", shown(json)));
+  }
+  std::vector<log::ViolationRow> violations;
+  for (const Json& one : json) violations.push_back(parse_violation(one));
+  return violations;
+}
+
+void require_possible(const std::string& name, double value) {
+  if (name == "latency_s" && !(value > 0)) {
+    kOfAnswers.fail(fmt::format("latency_s is {}, and nothing takes no time", shortest(value)));
+  }
+  if (name == "energy_j" && value < 0) kOfAnswers.fail(fmt::format("energy_j is {}, below 0", shortest(value)));
+}
+
+void parse_metrics(const Json& json, const Expected& expected, Row& row) {
+  if (!json.is_object()) kOfAnswers.fail(fmt::format("\"metrics\" is {}, not an object", shown(json)));
+  for (const auto& [name, value] : json.items()) {
+    if (name.empty() || name.size() > kLongestMetric || !is_printable(name)) {
+      kOfAnswers.fail(fmt::format("'{}' cannot be the name of a metric", printable(name, kShownValue)));
+    }
+    const auto& known = expected.metrics;
+    if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
+      kOfAnswers.fail(fmt::format("unknown metric '{}'.{}", printable(name, kShownValue), did_you_mean(name, known)));
+    }
+    const double number = kOfAnswers.number(value, name);
+    require_possible(name, number);
+    const bool cost = name == "latency_s" || name == "energy_j";
+    if (!row.feasible && cost) kOfAnswers.fail(fmt::format("an infeasible design has {}", name));
+    row.metrics.emplace_back(name, number);
+  }
+  if (!row.feasible) return;
+  if (row.metrics.empty()) kOfAnswers.fail("\"metrics\" is empty");
+  for (const std::string& metric : expected.metrics) {
+    if (!metric_of(row, metric)) kOfAnswers.fail(fmt::format("the metric '{}' is missing", metric));
+  }
+}
+
+void require_same_design(const Json& json, const Expected& expected) {
+  const auto found = json.find("design");
+  if (found == json.end()) return;
+  const Json asked = Json::parse(design_json(*expected.space, *expected.design));
+  if (!found->is_object()) kOfAnswers.fail(fmt::format("\"design\" is {}, not an object", shown(*found)));
+  for (const auto& [name, value] : asked.items()) {
+    const auto given = found->find(name);
+    if (given != found->end() && *given == value) continue;
+    kOfAnswers.fail(fmt::format("it is about another design: {} is {}, asked was {}", name,
+                                given == found->end() ? "missing" : shown(*given), shown(value)));
+  }
+}
+
+}  // namespace
+
+std::string design_json(const space::DesignSpace& space, const space::Design& design) {
+  std::string text = "{";
+  for (std::size_t p = 0; p < design.levels.size(); ++p) {
+    const space::Parameter& parameter = space.parameters()[p];
+    const std::string& label = parameter.labels[design.levels[p]];
+    const bool number = parameter.kind == space::ParameterKind::ordinal;
+    text += fmt::format("{}\"{}\":{}", p == 0 ? "" : ",", parameter.name, number ? label : Json(label).dump());
+  }
+  return text + "}";
+}
+
+std::string workload_json(const workload::Network& network) {
+  Json json{{"name", network.name()}, {"batch", network.batch()}};
+  const std::vector<double> values = workload::context_vector(network);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    json["context"][std::string(workload::context_features()[i].name)] = values[i];
+  }
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    json["layers"].push_back(layer_json(network.layers()[i], network.gemms()[i]));
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string question_line(std::int64_t id, const std::string& design_json, const std::string& workload_json) {
+  return fmt::format("{{\"id\":{},\"design\":{},\"workload\":{}}}", id, design_json, workload_json);
+}
+
+std::string answer_line(std::int64_t id, const Row& row) {
+  Json json{{"id", id}};
+  if (row.feasible || !row.metrics.empty()) {
+    json["metrics"] = Json::object();
+    for (const auto& [name, value] : row.metrics) json["metrics"][name] = value;
+  }
+  if (!row.feasible) {
+    json["infeasible"] = Json::array();
+    for (const log::ViolationRow& violation : row.violations) {
+      json["infeasible"].push_back(violation_json(violation));
+    }
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Question parse_question(std::string_view line, const space::DesignSpace& space) {
+  const Json json = kOfQuestions.object(line);
+  kOfQuestions.require_known(json, {"id", "design", "workload"}, "a question");
+  return {.id = kOfQuestions.whole(json, "id", "a question"),
+          .design = parse_design(kOfQuestions.at(json, "design", "a question"), space),
+          .network = parse_workload(kOfQuestions.at(json, "workload", "a question"))};
+}
+
+Row parse_answer(std::string_view text, const Expected& expected) {
+  constexpr std::string_view kWhat = "an answer";
+  const Json json = kOfAnswers.object(text);
+  kOfAnswers.require_known(json, {"id", "design", "metrics", "infeasible"}, kWhat);
+  if (expected.id || json.contains("id")) {
+    const std::int64_t id = kOfAnswers.whole(json, "id", kWhat);
+    if (expected.id && id != *expected.id) {
+      kOfAnswers.fail(fmt::format("it is about another design: id is {}, asked was {}", id, *expected.id));
+    }
+  }
+  if (expected.design != nullptr) require_same_design(json, expected);
+  const auto metrics = json.find("metrics"), infeasible = json.find("infeasible");
+  if (metrics == json.end() && infeasible == json.end()) {
+    kOfAnswers.fail("it has neither \"metrics\" nor \"infeasible\"");
+  }
+  Row row;
+  row.feasible = infeasible == json.end();
+  if (!row.feasible) row.violations = parse_reasons(*infeasible);
+  if (metrics != json.end()) parse_metrics(*metrics, expected, row);
+  return row;
+}
+
+}  // namespace hindsight::evaluator

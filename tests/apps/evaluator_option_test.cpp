@@ -1,0 +1,190 @@
+/// Does a simulator of the user's take the place of the built-in model where a verb evaluates, and what survives it?
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/app_fixture.h"
+#include "hindsight/core/shell.h"
+#include "repository.h"
+#include "sweep/sweep_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr int kInterruptedExitCode = 130;
+
+class EvaluatorOption : public AppTest {
+ protected:
+  [[nodiscard]] static std::string serve() { return shell_quoted(program_path().string()) + " serve --space tiny"; }
+  [[nodiscard]] std::vector<std::string> sweep(const std::string& log, const std::string& samples,
+                                               const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"sweep", "--space", "tiny",    "--workloads", "m6,unet", "--samples",
+                                       samples, "--log",   file(log), "--json",      "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  [[nodiscard]] std::size_t lines_of(const std::string& name) const {
+    std::ifstream in(file(name));
+    return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(in), {}, '\n'));
+  }
+  template <class Condition>
+  static void wait_until(const Condition& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    ASSERT_TRUE(condition());
+  }
+  [[nodiscard]] static bool runs(const std::string& process) {
+    std::ifstream in("/proc/" + process + "/stat");
+    std::string text;
+    if (!std::getline(in, text)) return false;
+    const char state = text[text.find_last_of(')') + 2];
+    return state != 'Z' && state != 'X';
+  }
+  /// A simulator that never answers, ignores SIGTERM, and has a child.
+  [[nodiscard]] std::string stubborn() const {
+    return "trap '' TERM INT; sleep 1000 & echo $! >> " + file("pids") + "; echo $$ >> " + file("pids") +
+           "; while :; do sleep 1; done";
+  }
+  void expect_all_gone() const {
+    std::ifstream in(file("pids"));
+    for (std::string process; std::getline(in, process);) wait_until([&] { return !runs(process); });
+  }
+  [[nodiscard]] std::string option_of_run(const std::string& log, const std::string& name) const {
+    SQLite::Database database(file(log), SQLite::OPEN_READONLY);
+    return database.execAndGet("SELECT json_extract(options_json, '$." + name + "') FROM runs ORDER BY run_id DESC")
+        .getString();
+  }
+};
+
+TEST_F(EvaluatorOption, TheBuiltInModelAsAProcessGivesTheSameRows) {
+  ASSERT_EQ(hindsight(sweep("plain.sqlite", "60")).exit_code, 0);
+  const Outcome outcome = hindsight(sweep("served.sqlite", "60", {"--evaluator", serve(), "--evaluator-workers", "3"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(hindsight::sweep::test::rows(file("served.sqlite")), hindsight::sweep::test::rows(file("plain.sqlite")));
+  EXPECT_EQ(hindsight({"log", "verify", file("served.sqlite")}).exit_code, 0);
+  const Outcome chosen =
+      hindsight(sweep("chosen.sqlite", "20", {"--networks-per-design", "1", "--evaluator", serve()}));
+  ASSERT_EQ(chosen.exit_code, 0) << chosen.err;
+  ASSERT_EQ(hindsight(sweep("chosen_plain.sqlite", "20", {"--networks-per-design", "1"})).exit_code, 0);
+  EXPECT_EQ(hindsight::sweep::test::rows(file("chosen.sqlite")),
+            hindsight::sweep::test::rows(file("chosen_plain.sqlite")));
+}
+
+TEST_F(EvaluatorOption, AKilledSweepContinuesAndAsksNothingTwiceButWhatWasInWork) {
+  const std::string counting = "tee -a " + file("asked") + " | " + serve();
+  const auto arguments = sweep("parts.sqlite", "60", {"--evaluator", counting, "--evaluator-name", "counted"});
+  {
+    Process process(arguments);
+    wait_until([&] { return lines_of("asked") > 20; });
+    process.send(SIGKILL);
+    (void)process.wait();
+  }
+  EXPECT_EQ(hindsight({"log", "verify", file("parts.sqlite")}).exit_code, 0);
+  const Outcome rest = hindsight(arguments);
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  ASSERT_EQ(hindsight(sweep("whole.sqlite", "60")).exit_code, 0);
+  EXPECT_EQ(hindsight::sweep::test::rows(file("parts.sqlite")), hindsight::sweep::test::rows(file("whole.sqlite")));
+  constexpr std::size_t kQuestions = 120;
+  constexpr std::size_t kInWork = 2 * (1 + 4 + 4);  // designs asked, announced, answered and not yet committed
+  EXPECT_GE(lines_of("asked"), kQuestions);
+  EXPECT_LE(lines_of("asked"), kQuestions + kInWork);
+}
+
+TEST_F(EvaluatorOption, AFaultEndsTheSweepBehindWhatWasAnswered) {
+  const std::string faulty = "head -n 21 | " + serve() + "; echo 'out of licences' >&2; echo garbage";
+  const auto arguments = sweep("a.sqlite", "60", {"--evaluator", faulty, "--evaluator-name", "sim"});
+  const Outcome outcome = hindsight(arguments);
+  expect_one_line_error(outcome, 1, "'garbage' is no JSON");
+  EXPECT_THAT(outcome.err, HasSubstr("out of licences"));
+  const auto rows = hindsight::sweep::test::rows(file("a.sqlite"));
+  EXPECT_EQ(rows.size(), 20U) << "ten designs were whole";
+  EXPECT_EQ(option_of_run("a.sqlite", "evaluator_stderr"), "out of licences");
+  const Json show = Json::parse(hindsight({"log", "show", file("a.sqlite"), "--json"}).out);
+  EXPECT_EQ(show.at("runs").at(0).at("status"), "failed");
+  const Outcome rest = hindsight(sweep("a.sqlite", "60", {"--evaluator", serve(), "--evaluator-name", "sim"}));
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(Json::parse(rest.out).at("designs_this_run"), 50);
+}
+
+TEST_F(EvaluatorOption, AnEvaluatorThatNeverAnswersLeavesNoLog) {
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "echo hello"})), 1, "'hello' is no JSON");
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "no_such_simulator"})), 1, "cannot be run");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+TEST_F(EvaluatorOption, CtrlCLeavesNoProcessBehind) {
+  Process process(sweep("a.sqlite", "5", {"--evaluator", stubborn(), "--evaluator-workers", "2"}));
+  wait_until([&] { return lines_of("pids") == 4; });
+  process.send(SIGINT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, kInterruptedExitCode) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("nothing is in the log yet"));
+  expect_all_gone();
+}
+
+TEST_F(EvaluatorOption, AKilledCommandLeavesNoProcessBehind) {
+  Process process(sweep("a.sqlite", "5", {"--evaluator", stubborn()}));
+  wait_until([&] { return lines_of("pids") == 2; });
+  process.send(SIGKILL);
+  (void)process.wait();
+  expect_all_gone();
+}
+
+TEST_F(EvaluatorOption, VersionsDoNotMix) {
+  const std::vector<std::string> first{"--evaluator", serve(), "--evaluator-name", "sim"};
+  ASSERT_EQ(hindsight(sweep("a.sqlite", "5", first)).exit_code, 0);
+  auto second = first;
+  second.insert(second.end(), {"--evaluator-version", "2"});
+  const Outcome outcome = hindsight(sweep("a.sqlite", "5", second));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out).at("rows_inserted"), 10);
+  SQLite::Database database(file("a.sqlite"), SQLite::OPEN_READONLY);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM evaluators WHERE name = 'sim'").getInt(), 2);
+}
+
+TEST_F(EvaluatorOption, SearchAsksItAndContinues) {
+  const auto search = [&](const std::string& queries, const std::string& objective) {
+    return hindsight({"search", "--space", "tiny", "--workloads", "m6", "--queries", queries, "--log", file("s.sqlite"),
+                      "--evaluator", serve(), "--objective", objective, "--max", "area_mm2=27", "--json", "--quiet"});
+  };
+  ASSERT_EQ(search("30", "latency_s").exit_code, 0);
+  const Outcome more = search("40", "latency_s");
+  ASSERT_EQ(more.exit_code, 0) << more.err;
+  EXPECT_EQ(Json::parse(more.out).at("designs_this_run"), 10);
+  expect_one_line_error(search("5", "latency_parsecs"), 1, "gives no 'latency_parsecs'");
+}
+
+TEST_F(EvaluatorOption, OptionsThatMakeNoSenseAreRefused) {
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator-workers", "2"})), 2, "--evaluator?");
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--evaluator-timeout", "-1"})), 2,
+                        "--evaluator-timeout");
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--evaluator-faults", "stpo"})), 2,
+                        "stop");
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--keep", "random:0.5"})), 2, "--keep");
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--max", "area_mm2=5"})), 2,
+                        "area_mm2");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+TEST_F(EvaluatorOption, QuestionsThatAreNoneAreRefusedByTheServer) {
+  const std::string question = write("question", "{\"id\":1}\n");
+  const auto asked = [&](const std::string& text) {
+    write("question", text);
+    return hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "1", "--log", file("b.sqlite"),
+                      "--evaluator", serve() + " < " + question, "--evaluator-retries", "0"});
+  };
+  EXPECT_THAT(asked("{\"id\":1}\n").err, HasSubstr("standard input:1: a question has no field 'design'"));
+  EXPECT_THAT(asked("hello\n").err, HasSubstr("standard input:1: 'hello' is no JSON"));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
