@@ -16,6 +16,7 @@ namespace hindsight::evaluator {
 namespace {
 
 constexpr std::size_t kShownCommand = 40, kShownDesign = 60;  ///< [chosen] characters in a message of one line
+constexpr std::size_t kShownMessage = 120;                    ///< [chosen]
 constexpr std::size_t kShownSaid = 60;                        ///< [chosen]
 constexpr const char* kAnswerForm = R"({"id": N, "metrics": {"NAME": NUMBER}} or {"id": N, "infeasible": "REASON"})";
 
@@ -79,7 +80,7 @@ void SimulatorPool::work() {
       job.row.set_exception(std::current_exception());
     }
   }
-  process.end();
+  interrupt_requested() ? process.kill() : process.end();
   remember(process);
 }
 
@@ -114,7 +115,7 @@ Row SimulatorPool::answer(SimulatorProcess& process, const Job& job) {
       throw *broken_;
     }
     if (!outcome) {
-      process.end();
+      process.kill();
       throw Error(ErrorKind::interrupted, fmt::format("interrupted while '{}' was asked; that question is not kept",
                                                       printable(command_.text, kShownCommand)));
     }
@@ -157,12 +158,12 @@ Row SimulatorPool::fault(const Failed& failed, const Job& job) {
   }
   if (why.empty()) return infeasible(failed.code, failed.message + attempts);
   if (!broken_) {
-    broken_ =
-        Error(ErrorKind::failure,
-              fmt::format("evaluator '{}', design {} on {}: {}: {}{} ({}). --evaluator-faults record keeps it as "
-                          "the design's reason",
-                          printable(command_.text, kShownCommand), printable(space_.text_id(job.design), kShownDesign),
-                          printable(job.workload), failed.code, printable(failed.message), attempts, why));
+    broken_ = Error(
+        ErrorKind::failure,
+        fmt::format("evaluator '{}', design {} on {}: {}: {}{} ({}). --evaluator-faults record keeps it as "
+                    "the design's reason",
+                    printable(command_.text, kShownCommand), printable(space_.text_id(job.design), kShownDesign),
+                    printable(job.workload), failed.code, printable(failed.message, kShownMessage), attempts, why));
   }
   throw *broken_;
 }

@@ -140,7 +140,15 @@ std::optional<Outcome> SimulatorProcess::ask(const Asked& asked) {
 }
 
 std::optional<Outcome> SimulatorProcess::ask_line(const Asked& asked, Clock::time_point deadline) {
-  if (process_ && process_->ended()) end();  // between two questions: nobody asked it anything
+  if (process_) {
+    const bool ended = process_->ended().has_value();
+    drain();
+    if (!output_.empty()) {
+      throw Error(ErrorKind::failure,
+                  fmt::format("said '{}' without being asked", printable(trimmed(output_), kShownOutput)));
+    }
+    if (ended) end();  // between two questions: it owes nobody an answer
+  }
   if (!process_) process_.emplace(command_.text, ChildInput::pipe);
   switch (converse(question_line(asked.id, asked.design_json, *asked.workload_json) + "\n", deadline)) {
     case Event::line:
@@ -268,8 +276,12 @@ ProcessEnd SimulatorProcess::finish() {
 void SimulatorProcess::end() {
   if (!process_) return;
   process_->input().close();
-  if (!given_up_()) (void)process_->wait(kPoliteEnd);
+  (void)process_->wait(kPoliteEnd);
   (void)finish();
+}
+
+void SimulatorProcess::kill() {
+  if (process_) (void)finish();
 }
 
 }  // namespace hindsight::evaluator

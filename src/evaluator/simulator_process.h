@@ -65,8 +65,10 @@ class SimulatorProcess {
   /// Nothing: given up. Error{failure} when the command cannot be run or breaks the protocol's frame (too long a line).
   /// After Failed the next question gets a new process.
   [[nodiscard]] std::optional<Outcome> ask(const Asked& asked);
-  /// Ends the process, if there is one: by the end of its input, if need be by force; at once when given up.
+  /// Ends the process, if there is one: by the end of its input, if need be by force.
   void end();
+  /// By force, at once.
+  void kill();
   [[nodiscard]] const Tail& said() const { return tail_; }
 
  private:

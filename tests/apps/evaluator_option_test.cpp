@@ -100,7 +100,7 @@ TEST_F(EvaluatorOption, AKilledSweepContinuesAndAsksNothingTwiceButWhatWasInWork
 }
 
 TEST_F(EvaluatorOption, AFaultEndsTheSweepBehindWhatWasAnswered) {
-  const std::string faulty = "head -n 21 | " + serve() + "; echo 'out of licences' >&2; echo garbage";
+  const std::string faulty = "sed -u 21q | " + serve() + "; echo 'out of licences' >&2; echo garbage";
   const auto arguments = sweep("a.sqlite", "60", {"--evaluator", faulty, "--evaluator-name", "sim"});
   const Outcome outcome = hindsight(arguments);
   expect_one_line_error(outcome, 1, "'garbage' is no JSON");

@@ -159,6 +159,15 @@ TEST_F(LeftBehind, AnswersBeforeTheFaultStand) {
   EXPECT_TRUE(error_of([&] { (void)evaluator->evaluate(sizes({3}), one_layer()); }));
 }
 
+TEST_F(LeftBehind, MoreAnswersThanQuestionsAreRefused) {
+  // The second line is there before the first answer is taken.
+  const auto evaluator = make({.text = answering("printf '{\"id\":%s,\"metrics\":{\"latency_s\":1}}\\nmore\\n' $id")});
+  (void)evaluator->evaluate(sizes({1}), one_layer());
+  const auto error = error_of([&] { (void)evaluator->evaluate(sizes({2}), one_layer()); });
+  ASSERT_TRUE(error);
+  EXPECT_THAT(error->what(), HasSubstr("said 'more' without being asked"));
+}
+
 TEST_F(LeftBehind, TheFirstAnswerSaysWhichMetricsThereAre) {
   const std::string body =
       "if [ $size = 2 ]; then echo \"{\\\"id\\\":$id,\\\"metrics\\\":{\\\"latency\\\":1}}\"; else " + kGood + "; fi";

@@ -132,6 +132,12 @@ TEST_F(ExternalTest, WhatItSaysBesidesAnswersIsKeptAtItsEnd) {
   EXPECT_EQ(make({.text = "cat"})->remarks().size(), 0U);
 }
 
+TEST_F(ExternalTest, AProcessMayFinishWhatItDoesAtTheEndOfItsInput) {
+  (void)make({.text = answering(kGood) + "; echo finished >> " + file("end"), .workers = 2})
+      ->evaluate(sizes({1, 2}), one_layer());
+  EXPECT_GE(lines_of("end").size(), 1U);
+}
+
 TEST_F(ExternalTest, ManyLinesOfStandardErrorAreBounded) {
   const auto evaluator =
       make({.text = answering("head -c 3000000 /dev/zero | tr '\\0' x >&2; echo end >&2; " + kGood)});
