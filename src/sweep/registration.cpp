@@ -8,6 +8,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/log/query.h"
+#include "hindsight/sweep/register_network.h"
 #include "hindsight/workload/context.h"
 
 namespace hindsight::sweep {
@@ -18,15 +19,6 @@ std::int64_t add_space(log::Log& log, const space::DesignSpace& space) {
   std::vector<std::string> names;
   for (const space::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
   return log.add_space(space.name(), space.canonical_definition(), space.definition_hash(), names);
-}
-
-std::int64_t add_workload(log::Log& log, const workload::Network& network) {
-  const auto& features = workload::context_features();
-  const std::vector<double> values = workload::context_vector(network);
-  std::vector<std::pair<std::string, double>> context;
-  for (std::size_t i = 0; i < values.size(); ++i) context.emplace_back(features[i].name, values[i]);
-  return log.add_workload(network.name(), network.canonical_definition(), network.definition_hash(), network.batch(),
-                          layers_json(network), workload::kContextVersion, context);
 }
 
 }  // namespace
@@ -57,6 +49,15 @@ std::string layers_json(const workload::Network& network) {
   return layers.dump();
 }
 
+std::int64_t register_network(log::Log& log, const workload::Network& network) {
+  const auto& features = workload::context_features();
+  const std::vector<double> values = workload::context_vector(network);
+  std::vector<std::pair<std::string, double>> context;
+  for (std::size_t i = 0; i < values.size(); ++i) context.emplace_back(features[i].name, values[i]);
+  return log.add_workload(network.name(), network.canonical_definition(), network.definition_hash(), network.batch(),
+                          layers_json(network), workload::kContextVersion, context);
+}
+
 void refuse_conflicts(log::Log& log, const SweepOptions& options) {
   // The log refuses a conflicting registration and changes nothing; so only those are tried here.
   for (const log::SpaceSummary& known : log::summary(log).spaces) {
@@ -67,7 +68,7 @@ void refuse_conflicts(log::Log& log, const SweepOptions& options) {
   for (const log::WorkloadRecord& known : log::workloads(log)) {
     for (const workload::Network& network : options.networks) {
       const bool conflicts = known.name == network.name() && known.definition_hash != network.definition_hash();
-      if (conflicts) add_workload(log, network);
+      if (conflicts) register_network(log, network);
     }
   }
 }
@@ -75,7 +76,7 @@ void refuse_conflicts(log::Log& log, const SweepOptions& options) {
 Registration register_definitions(log::Log& log, const SweepOptions& options) {
   Registration ids;
   ids.space_id = add_space(log, options.space());
-  for (const workload::Network& network : options.networks) ids.workload_ids.push_back(add_workload(log, network));
+  for (const workload::Network& network : options.networks) ids.workload_ids.push_back(register_network(log, network));
   const std::string definition = options.evaluator->definition();
   ids.evaluator_id = log.add_evaluator(options.evaluator->name(), sha256_hex(definition), definition);
   return ids;
