@@ -119,8 +119,9 @@ int import(const ImportOptions& options, const Provenance& provenance) {
   install_interrupt_handlers();
   const dataset::ImportTarget target{
       .workload = options.workload, .evaluator = options.evaluator, .known_workload = known_network};
-  const dataset::ImportResult result =
-      dataset::import_rows(source, roles, space, target, options.log, duplicates, provenance);
+  const bool keep = source.repeats && duplicates == dataset::Duplicates::error;
+  const dataset::ImportResult result = dataset::import_rows(source, roles, space, target, options.log,
+                                                            keep ? dataset::Duplicates::keep : duplicates, provenance);
   for (const std::string& text : result.remarks) remark(text);
   print(options.json ? report::import_json(result, options.log)
                      : report::import_text(result, options.log, output_columns()));

@@ -209,27 +209,45 @@ class AnswerReader {
   AnswerColumns columns_;
 };
 
-/// The space of the log that proposals come back to: the one named, else the only one that has columns for all of its
-/// parameters.
+/// Whether the table has a column for every parameter and a level in every cell of them.
+bool holds_designs(const CsvTable& table, const space::DesignSpace& space) {
+  for (const space::Parameter& parameter : space.parameters()) {
+    const auto found = std::find(table.header.begin(), table.header.end(), parameter.name);
+    if (found == table.header.end()) return false;
+    const auto column = static_cast<std::size_t>(found - table.header.begin());
+    LevelLookup lookup(parameter, column);
+    if (!std::all_of(table.rows.begin(), table.rows.end(),
+                     [&](const auto& row) { return lookup.level(row[column]).has_value(); })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The space of the log that proposals come back to: the one named; else, of those that have every design, the one with
+/// the most parameters; else the only one, whose refusals say what does not fit.
 space::DesignSpace space_of_proposals(const log::Log& log, const CsvTable& table, const std::string& wanted) {
   if (!wanted.empty()) return stored_space(log, wanted);
-  std::vector<std::string> fitting;
-  for (const log::SpaceSummary& summary : log::spaces(log)) {
-    const space::DesignSpace space = space::space_from_definition(summary.name, summary.definition);
-    const bool fits = std::all_of(space.parameters().begin(), space.parameters().end(), [&](const auto& parameter) {
-      return std::find(table.header.begin(), table.header.end(), parameter.name) != table.header.end();
-    });
-    if (fits) fitting.push_back(summary.name);
+  std::vector<space::DesignSpace> fitting;
+  const std::vector<log::SpaceSummary> known = log::spaces(log);
+  for (const log::SpaceSummary& summary : known) {
+    space::DesignSpace space = space::space_from_definition(summary.name, summary.definition);
+    const std::size_t most = fitting.empty() ? 0 : fitting.front().parameters().size();
+    if (space.parameters().size() < most || !holds_designs(table, space)) continue;
+    if (space.parameters().size() > most) fitting.clear();
+    fitting.push_back(std::move(space));
   }
-  if (fitting.size() == 1) return stored_space(log, fitting.front());
-  const std::string log_name = printable(log.path().string(), 200), file = printable(table.file.string(), 400);
-  if (fitting.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("{}: {} has no design space with these parameters. Name the log that "
-                                              "the proposals came from",
-                                              file, log_name));
+  if (fitting.size() == 1) return std::move(fitting.front());
+  if (known.size() == 1) return stored_space(log, known.front().name);
+  std::vector<std::string> names;
+  for (const space::DesignSpace& space : fitting) names.push_back(space.name());
+  for (const log::SpaceSummary& summary : known) {
+    if (fitting.empty()) names.push_back(summary.name);
   }
-  throw Error(ErrorKind::usage, fmt::format("{}: fits several design spaces of {}: {}. Name one by --space", file,
-                                            log_name, join(fitting, ", ")));
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: its designs are of {} of the design spaces of {}. Name one by --space: {}",
+                          printable(table.file.string(), 400), fitting.empty() ? "none" : "several",
+                          printable(log.path().string(), 200), printable(join(names, ", "), 200)));
 }
 
 }  // namespace

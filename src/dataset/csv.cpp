@@ -280,7 +280,7 @@ CsvTable read_csv(const std::filesystem::path& file) {
 }
 
 std::string table_name(const CsvTable& table) {
-  constexpr std::array<std::string_view, 11> kEndings = {".gz",    ".zip", ".csv", ".tsv",    ".txt",    ".json",
+  constexpr std::array<std::string_view, 10> kEndings = {".gz",    ".zip", ".csv", ".tsv",    ".json",
                                                          ".jsonl", ".log", ".db",  ".sqlite", ".sqlite3"};
   std::filesystem::path name = table.file.filename();
   for (int packed = 0; packed < 2; ++packed) {  // FILE.csv.gz

@@ -25,8 +25,11 @@ class ExportRows {
   ExportRows(const std::filesystem::path& file, const ReadOptions& options)
       : file_(file), options_(options), rows_(file, "") {}
 
-  void add(std::size_t line, const DesignCells& cells, StatedOutcome outcome, const std::string& evaluator) {
+  /// `repeat`: number of the measurement, from 0.
+  void add(std::size_t line, const DesignCells& cells, StatedOutcome outcome, const std::string& evaluator,
+           double repeat) {
     evaluators_.insert(evaluator);
+    repeats_ = repeats_ || repeat > 0;
     if (!parameters_.empty() && !same_parameters(cells)) {
       throw Error(ErrorKind::usage, fmt::format("{}:{}: has other parameters than the rows before (an import has one "
                                                 "design space). Export one with --space",
@@ -55,6 +58,7 @@ class ExportRows {
     ImportSource source = rows_.take("log export", "log export",
                                      guess ? "latency_s" : chosen_metric(file_, options_.objective, metrics_));
     if (!evaluators_.empty()) source.evaluator = *evaluators_.begin();
+    source.repeats = repeats_;
     name_contexts(source);
     return source;
   }
@@ -103,6 +107,7 @@ class ExportRows {
   const ReadOptions& options_;
   TrialTable rows_;
   std::set<std::string> evaluators_;
+  bool repeats_ = false;
   std::vector<std::string> parameters_, metrics_;
 };
 
@@ -142,7 +147,7 @@ class ExportTableReader {
       outcome.metrics.emplace_back(table_.header[column], number_at(row, column));
     }
     if (!outcome.feasible) add_violations(row, outcome);
-    rows.add(table_.line[row], design, std::move(outcome), cells[table_.column("evaluator")]);
+    rows.add(table_.line[row], design, std::move(outcome), cells[table_.column("evaluator")], number_at(row, repeat_));
   }
 
  private:
@@ -226,7 +231,8 @@ ImportSource read_export_lines(std::string_view text, const std::filesystem::pat
       for (const OrderedJson& reason : value_of(row, "reasons")) outcome.violations.push_back(violation_of(reason));
       if (outcome.violations.empty()) outcome.violations.push_back(plain_violation("infeasible"));
     }
-    rows.add(line, cells, std::move(outcome), text_of(row, "evaluator"));
+    rows.add(line, cells, std::move(outcome), text_of(row, "evaluator"),
+             number_of(value_of(row, "repeat")).value_or(0));
   }
   return rows.take();
 }

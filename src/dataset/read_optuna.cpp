@@ -7,6 +7,7 @@
 #include <set>
 
 #include "dataset/import_readers.h"
+#include "dataset/optuna_attributes.h"
 #include "dataset/optuna_journal.h"
 #include "dataset/trial_table.h"
 #include "hindsight/core/error.h"
@@ -17,11 +18,6 @@
 
 namespace hindsight::dataset {
 namespace {
-
-/// Attribute of a study that `log export --format optuna` wrote: definitions of the log.
-constexpr const char* kOwnAttribute = "hindsight";
-/// Of a trial: its reasons, as JSON lines of an export have them.
-constexpr const char* kOwnReasons = "hindsight_reasons";
 
 /// Values of one distribution as cells: categorical ones are numbers of choices.
 class Distribution {
@@ -85,6 +81,7 @@ class OptunaReader {
       source.format = "Optuna study of ours";
       source.definitions = std::move(definitions_);
       source.space = std::move(space_);
+      source.repeats = repeats_;
     }
     return source;
   }
@@ -293,8 +290,7 @@ class OptunaReader {
   }
 
   void add_own_trial(const log::OptunaStoredTrial& trial, const std::string& workload) {
-    const Json reasons = attribute(trial.user_attributes, studies_.texts.index_of(kOwnReasons));
-    const bool ours = reasons.is_array();
+    const bool ours = attribute(trial.user_attributes, studies_.texts.index_of(kOwnDesign)).is_string();
     if (!ours && is_left_out(trial)) return;
     StatedOutcome outcome{.workload = workload};
     if (!ours) {  // a trial that went on after the export
@@ -309,6 +305,9 @@ class OptunaReader {
           outcome.metrics.emplace_back(standard ? name : name.substr(kOther.size()), *value);
         }
       }
+      const Json reasons = attribute(trial.user_attributes, studies_.texts.index_of(kOwnReasons));
+      repeats_ =
+          repeats_ || number_of(attribute(trial.user_attributes, studies_.texts.index_of(kOwnRepeat))).has_value();
       for (const Json& reason : reasons) outcome.violations.push_back(own_violation(reason));
       outcome.feasible = outcome.violations.empty();
     }
@@ -332,6 +331,7 @@ class OptunaReader {
   std::string objective_;
   std::map<std::uint32_t, std::optional<Distribution>> distributions_;
   std::set<std::string> found_;  ///< attributes that some trial has as a number
+  bool repeats_ = false;         ///< measurements beyond the first of a design
   StatedDefinitions definitions_;
   std::optional<space::DesignSpace> space_;
 };

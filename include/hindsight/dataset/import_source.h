@@ -93,6 +93,7 @@ struct ImportSource {
   std::optional<space::DesignSpace> space = {};  ///< of the log that the rows came from, or go back to
   std::optional<StatedDefinitions> definitions = {};
   std::string evaluator = {};  ///< by name, of an export
+  bool repeats = false;        ///< every row is a measurement of its own (Duplicates::keep)
   bool joins_log = false;      ///< rows belong to what the log has of their applications: its evaluator
 };
 
