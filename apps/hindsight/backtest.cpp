@@ -28,12 +28,12 @@ struct BacktestOptions {
   bool quiet = false, json = false;
 };
 
-int run(const BacktestOptions& options) {
+int run(const BacktestOptions& options, const Provenance& provenance) {
   study::BacktestOptions how = options.how;
   for (const std::string& name : options.methods) how.candidates.push_back(named_recipe("", name));
   const LearningRows rows = with_log_names(options.rows, options.quiet);
   install_interrupt_handlers();
-  const dataset::Dataset data = dataset::load_dataset(rows.log, selection_of(rows));
+  const dataset::Dataset data = load_rows(rows, selection_of(rows), provenance, options.quiet).data;
   if (how.candidates.empty()) how.candidates = study::candidate_recipes(data);
   for (surrogate::Recipe& recipe : how.candidates) {
     for (const std::string& setting : options.settings) apply_setting(recipe, setting);
@@ -63,7 +63,8 @@ void add_backtest(CLI::App& app, Session& session) {
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "Every figure, as JSON");
   verb->footer("Example: hindsight backtest --log study.sqlite --workload unet");
-  verb->callback([options, &session] { session.action = [options] { return run(*options); }; });
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
 }
 
 }  // namespace hindsight::app

@@ -38,10 +38,7 @@ CLI::Option* add_csv_roles(CLI::App& verb, CsvRoleOptions& options) {
   return objective;
 }
 
-space::DesignSpace infer_csv_space(const dataset::CsvTable& table, const dataset::CsvRoles& roles,
-                                   const std::string& name) {
-  dataset::InferredSpace inferred =
-      dataset::infer_columns(table, roles, name.empty() ? dataset::snake_case(dataset::table_name(table)) : name);
+space::DesignSpace said_space(dataset::InferredSpace inferred) {
   for (const std::string& text : inferred.remarks) remark(text);
   if (!inferred.left_out.empty()) {
     remark(fmt::format("left out, as they hardly repeat a value (results or identifiers, not parameters): {}",
@@ -54,6 +51,12 @@ space::DesignSpace infer_csv_space(const dataset::CsvTable& table, const dataset
                     join(inferred.result_like, ", "), join(inferred.result_like, ",")));
   }
   return std::move(inferred.space);
+}
+
+space::DesignSpace infer_csv_space(const dataset::CsvTable& table, const dataset::CsvRoles& roles,
+                                   const std::string& name) {
+  return said_space(
+      dataset::infer_columns(table, roles, name.empty() ? dataset::snake_case(dataset::table_name(table)) : name));
 }
 
 }  // namespace hindsight::app

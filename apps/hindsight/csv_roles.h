@@ -23,4 +23,7 @@ CLI::Option* add_csv_roles(CLI::App& verb, CsvRoleOptions& options);
 [[nodiscard]] space::DesignSpace infer_csv_space(const dataset::CsvTable& table, const dataset::CsvRoles& roles,
                                                  const std::string& name);
 
+/// The space of `inferred`, with the same said of it.
+[[nodiscard]] space::DesignSpace said_space(dataset::InferredSpace inferred);
+
 }  // namespace hindsight::app

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
+#include "hindsight/report/take_over.h"
 #include "hindsight/study/log_names.h"
 #include "hindsight/workload/network.h"
 #include "hindsight/workload/synthetic.h"
@@ -19,14 +22,15 @@
 namespace hindsight::app {
 
 void add_learning_rows(CLI::App& verb, LearningRows& rows) {
-  verb.add_option("--log", rows.log, "SQLite log to learn from")->required();
+  repeatable(verb.add_option("--log", rows.logs, "SQLite log to learn from; several: each once"))->required();
   verb.add_option("--workloads,--workload", rows.workloads, "Names a,b,c; prime9; synthetic:N [all of the log]");
   verb.add_option("--objective", rows.objective, "Product of powers of metrics [latency, or imported]");
   verb.add_flag("--maximise", rows.maximise, "Larger objectives are better");
   verb.add_option("--runs", rows.runs, "Only rows of these runs a,b,c")->delimiter(',')->check(between(1, INT64_MAX));
   repeatable(verb.add_option("--where", rows.where, "Only rows with METRIC<=NUMBER etc."));
   repeatable(verb.add_option("--constraint", rows.constraints, "Metric to learn as a limit of proposals"));
-  verb.add_option("--space", rows.space, "Design space, where the log has several");
+  verb.add_option("--space", rows.space, "Space of a log, or a newer one: name or file");
+  repeatable(verb.add_option("--assume", rows.assumptions, "NAME=VALUE that an older space lacks"));
   verb.add_option("--evaluator", rows.evaluator, "Evaluator, where the log has several");
 }
 
@@ -35,16 +39,36 @@ std::vector<std::string> names_of_list(const std::string& list) {
 }
 
 LearningRows with_log_names(LearningRows rows, bool quiet) {
-  const log::Log log = log::Log::open(rows.log, log::OpenMode::read_only);
-  const study::LearningWords words =
-      study::with_log_names(log, {.objective = rows.objective, .constraints = rows.constraints, .where = rows.where});
-  if (rows.objective.empty() && words.objective != "latency" && !quiet) {
-    remark(fmt::format("objective: {}, that of the import", words.objective));
+  std::optional<study::LearningWords> words;
+  for (const std::string& file : rows.logs) {
+    const log::Log log = log::Log::open(file, log::OpenMode::read_only);
+    study::LearningWords own =
+        study::with_log_names(log, {.objective = rows.objective, .constraints = rows.constraints, .where = rows.where});
+    if (words && own.objective != words->objective) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} is optimised for {}, {} for {}. Name what is learned by --objective",
+                              printable(rows.log(), 200), words->objective, printable(file, 200), own.objective));
+    }
+    if (!words) words = std::move(own);
   }
-  rows.objective = words.objective;
-  rows.constraints = words.constraints;
-  rows.where = words.where;
+  if (rows.objective.empty() && words->objective != "latency" && !quiet) {
+    remark(fmt::format("objective: {}, that of the import", words->objective));
+  }
+  rows.objective = words->objective;
+  rows.constraints = words->constraints;
+  rows.where = words->where;
   return rows;
+}
+
+dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection& selection,
+                              const Provenance& provenance, bool quiet) {
+  std::vector<dataset::Assumption> assumptions;
+  for (const std::string& text : rows.assumptions) assumptions.push_back(dataset::parse_assumption(text));
+  dataset::UnitedRows united =
+      dataset::load_logs({rows.logs.begin(), rows.logs.end()}, selection, assumptions, provenance);
+  if (quiet) return united;
+  for (const std::string& text : report::take_over_texts(united)) remark(text);
+  return united;
 }
 
 dataset::Selection selection_of(const LearningRows& rows) {
@@ -63,15 +87,21 @@ dataset::Selection selection_of(const LearningRows& rows) {
 void leave_out_infeasible_synthetic(const LearningRows& rows, bool quiet, dataset::Selection& selection) {
   const std::vector<std::string> pieces = split(rows.workloads, ',');
   if (std::none_of(pieces.begin(), pieces.end(), workload::names_synthetic_set)) return;
-  const log::Log log = log::Log::open(rows.log, log::OpenMode::read_only);
-  std::set<std::string> infeasible;
-  for (const log::WorkloadRecord& record : log::workloads(log)) {
-    if (workload::synthetic_family_of(record.name)) infeasible.insert(record.name);
+  std::set<std::string> infeasible, feasible;
+  for (const std::string& file : rows.logs) {
+    const log::Log log = log::Log::open(file, log::OpenMode::read_only);
+    for (const log::WorkloadRecord& record : log::workloads(log)) {
+      if (workload::synthetic_family_of(record.name)) infeasible.insert(record.name);
+    }
+    log::EvaluationFilter filter{.evaluator = selection.evaluator};
+    for (const log::SpaceSummary& space : log::spaces(log)) {
+      if (space.name == selection.space) filter.space = selection.space;
+    }
+    for (const log::WorkloadStats& stats : log::workload_stats(log, filter)) {
+      if (stats.feasible > 0) feasible.insert(stats.workload);
+    }
   }
-  const log::EvaluationFilter filter{.evaluator = selection.evaluator, .space = selection.space};
-  for (const log::WorkloadStats& stats : log::workload_stats(log, filter)) {
-    if (stats.feasible > 0) infeasible.erase(stats.workload);
-  }
+  for (const std::string& name : feasible) infeasible.erase(name);
   std::vector<std::string> kept;
   for (const std::string& name : selection.workloads) {
     if (!infeasible.contains(name)) kept.push_back(name);

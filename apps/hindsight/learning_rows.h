@@ -6,22 +6,30 @@
 #include <string>
 #include <vector>
 
-#include "hindsight/dataset/dataset.h"
+#include "hindsight/core/provenance.h"
+#include "hindsight/dataset/load_logs.h"
 #include "hindsight/dataset/selection.h"
 
 namespace hindsight::app {
 
 /// --log, --workloads, --objective and what else selects rows of a log.
 struct LearningRows {
-  std::string log;
+  std::vector<std::string> logs;
+  std::vector<std::string> assumptions;  ///< NAME=VALUE of parameters that an older space lacks
   std::string workloads;
   std::string objective;
   bool maximise = false;
   std::vector<std::int64_t> runs;
   std::string space, evaluator;
   std::vector<std::string> where, constraints;
+  /// The first log.
+  [[nodiscard]] const std::string& log() const { return logs.front(); }
 };
 void add_learning_rows(CLI::App& verb, LearningRows& rows);
+
+/// The rows of all logs; says what was taken over from older spaces, unless `quiet`.
+[[nodiscard]] dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection& selection,
+                                            const Provenance& provenance, bool quiet);
 
 /// The names in a list; nothing for all of the log.
 [[nodiscard]] std::vector<std::string> names_of_list(const std::string& list);

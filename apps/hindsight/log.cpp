@@ -1,15 +1,11 @@
-/// hindsight log: what a log holds, whether it is sound, and tables that become logs.
+/// hindsight log: what a log holds, and whether it is sound.
 #include "hindsight/log/log.h"
 
 #include <memory>
 
-#include "csv_roles.h"
-#include "file_roles.h"
 #include "hindsight/core/error.h"
-#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
-#include "hindsight/report/import.h"
 #include "hindsight/report/log_summary.h"
 #include "hindsight/study/log_names.h"
 #include "log_verbs.h"
@@ -76,47 +72,6 @@ int verify(const LogOptions& options) {
   return verification.sound() ? 0 : exit_code(ErrorKind::incompatible);
 }
 
-struct ImportOptions {
-  std::string csv;
-  std::string space;
-  std::string log;
-  CsvRoleOptions roles;
-  std::string duplicates = "error";
-  bool json = false;
-};
-
-int import(const ImportOptions& options, const Provenance& provenance) {
-  const dataset::Duplicates duplicates = dataset::parse_duplicates(options.duplicates);
-  FileRoles().reads("--csv", options.csv).reads("--space", options.space).writes("--log", options.log).require_usable();
-  const dataset::CsvTable table = dataset::read_csv(options.csv);
-  const dataset::CsvRoles roles = options.roles.resolve(table);
-  const space::DesignSpace space =
-      options.space.empty() ? infer_csv_space(table, roles, "") : space::load_space(options.space);
-  install_interrupt_handlers();
-  const dataset::ImportResult result = dataset::import_csv(table, roles, space, options.log, duplicates, provenance);
-  for (const std::string& text : result.remarks) remark(text);
-  print(options.json ? report::import_json(result, options.log)
-                     : report::import_text(result, options.log, output_columns()));
-  return 0;
-}
-
-void add_import(CLI::App& group, Session& session) {
-  const auto options = std::make_shared<ImportOptions>();
-  CLI::App* verb = group.add_subcommand("import", "Make any CSV table of designs a log");
-  verb->add_option("--csv", options->csv, "CSV file, .gz too")->required();
-  verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
-  verb->add_option("--space", options->space, "Space name or YAML file [inferred]");
-  add_csv_roles(*verb, options->roles)->required();
-  verb->add_option("--duplicates", options->duplicates, "Contradictions: error, first, last, best, keep [error]");
-  verb->add_flag("--json", options->json, "As JSON");
-  verb->footer(
-      "An objective that is empty, nan or a word makes a row infeasible.\n"
-      "Example: hindsight log import --csv tuning.csv --objective time_ms \\\n"
-      "           --infeasible infeasible --log tuning.sqlite");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return import(*options, session.provenance); }; });
-}
-
 void add_selection(CLI::App& verb, LogOptions& options) {
   verb.add_option("--workload", options.workload, "Only this workload");
   verb.add_option("--space", options.space, "Only this design space");
@@ -152,7 +107,7 @@ void add_log(CLI::App& app, Session& session) {
 
   CLI::App* verify_verb = add("verify", "Check integrity, references, identities, values", verify);
   verify_verb->footer("Exit code 4 when the log is damaged.\nExample: hindsight log verify study.sqlite");
-  add_import(*group, session);
+  add_log_import(*group, session);
   add_log_merge(*group, session);
   add_log_hash(*group, session);
   add_log_export(*group, session);

@@ -5,6 +5,7 @@
 
 namespace hindsight::app {
 
+void add_log_import(CLI::App& group, Session& session);
 void add_log_merge(CLI::App& group, Session& session);
 void add_log_hash(CLI::App& group, Session& session);
 void add_log_export(CLI::App& group, Session& session);

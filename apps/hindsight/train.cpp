@@ -17,12 +17,12 @@
 #include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
-#include "hindsight/dataset/load.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/backtest.h"
 #include "hindsight/report/model.h"
+#include "hindsight/report/take_over.h"
 #include "hindsight/study/backtest.h"
 #include "hindsight/study/training_record.h"
 #include "hindsight/surrogate/tune.h"
@@ -105,9 +105,9 @@ dataset::Dataset without_applications(const dataset::Dataset& data, const std::v
 }
 
 /// The recipe that backtests choose; `how` becomes a sentence on the choice.
-surrogate::Recipe chosen_recipe(const TrainOptions& options, std::string& how) {
+surrogate::Recipe chosen_recipe(const TrainOptions& options, const Provenance& provenance, std::string& how) {
   const dataset::Dataset data = without_applications(
-      dataset::load_dataset(options.rows.log, selection_of(options.rows)), names_of_list(options.hold_out));
+      load_rows(options.rows, selection_of(options.rows), provenance, true).data, names_of_list(options.hold_out));
   if (data.feasible_count() < study::kLeastFeasible) {
     how = fmt::format("{}, too few for backtests", counted(data.feasible_count(), "feasible row"));
     if (!options.quiet) remark(fmt::format("recipe: {}, since the log has {}", kUntested, how));
@@ -152,9 +152,9 @@ void require_model_name(const std::filesystem::path& file) {
 std::string checkpoint_of(const TrainOptions& options) { return options.out + ".checkpoint"; }
 
 void require_separate_files(const TrainOptions& options) {
-  FileRoles()
-      .reads_log("--log", options.rows.log)
-      .reads("--recipe", options.recipe)
+  FileRoles roles;
+  for (const std::string& log : options.rows.logs) roles.reads_log("--log", log);
+  roles.reads("--recipe", options.recipe)
       .reads("--from", options.from)
       .reads("--space", options.rows.space)
       .writes_model("--out", options.out)
@@ -191,15 +191,19 @@ class TrainingProgress {
 
 /// The model with the facts of this command among its provenance.
 surrogate::Model with_provenance(const surrogate::Model& model, const TrainOptions& options,
-                                 const Provenance& provenance, const dataset::Dataset& data) {
+                                 const Provenance& provenance, const dataset::UnitedRows& rows) {
+  const dataset::Dataset& data = rows.data;
   surrogate::Model::Parts parts = model.parts();
   if (!options.choice.empty()) parts.provenance["recipe_chosen"] = options.choice;
   parts.provenance.insert({{"command_line", provenance.command_line},
                            {"host", provenance.host},
                            {"evaluator", data.evaluator},
-                           {"log", options.rows.log},
+                           {"log", join(options.rows.logs, ", ")},
                            {"rows", std::to_string(data.size())},
                            {"feasible_rows", std::to_string(data.feasible_count())}});
+  parts.provenance.merge(report::take_over_facts(rows));
+  const std::vector<std::string> unseen = dataset::unseen_levels(data);
+  if (!unseen.empty()) parts.provenance[surrogate::kUnseenLevels] = join(unseen, ",");
   return surrogate::Model(std::move(parts));
 }
 
@@ -210,6 +214,8 @@ std::string options_json(const TrainOptions& options, const surrogate::Recipe& r
                                     {"runs", options.rows.runs},
                                     {"where", options.rows.where},
                                     {"constraints", options.rows.constraints},
+                                    {"logs", options.rows.logs},
+                                    {"assume", options.rows.assumptions},
                                     {"out", options.out},
                                     {"tune", options.tune},
                                     {"recipe", surrogate::to_yaml(recipe)}};
@@ -274,8 +280,9 @@ int end_interrupted(const TrainOptions& options, const Provenance& provenance, c
 }
 
 /// Trains, writes the model and shows what it is; or ends where Ctrl-C stopped it.
-int train_and_store(const TrainOptions& options, const Provenance& provenance, const dataset::Dataset& data,
+int train_and_store(const TrainOptions& options, const Provenance& provenance, const dataset::UnitedRows& rows,
                     surrogate::TrainingPlan plan, study::TrainingRecord& record) {
+  const dataset::Dataset& data = rows.data;
   TrainingProgress progress(options.quiet);
   const surrogate::TrainOptions train_options{.device = parse_device(options.device),
                                               .threads = options.threads,
@@ -286,7 +293,7 @@ int train_and_store(const TrainOptions& options, const Provenance& provenance, c
   if (options.tune) plan = surrogate::plan_training(data, tuned(data, plan.recipe, train_options, options.quiet));
   surrogate::TrainResult result = surrogate::train(data, plan, train_options);
   progress.finish();
-  result.model = with_provenance(result.model, options, provenance, data);
+  result.model = with_provenance(result.model, options, provenance, rows);
   report::TrainingSummary summary{
       .data = &data, .plan = &plan, .result = &result, .file = {}, .file_sha256 = {}, .model_id = std::nullopt};
   summary.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
@@ -303,6 +310,23 @@ int train_and_store(const TrainOptions& options, const Provenance& provenance, c
     print(report::training_text(summary, output_columns()));
   }
   return 0;
+}
+
+/// The log that the model is noted in: one that has its space, else one that can have it.
+std::string log_to_note(const LearningRows& given, const dataset::UnitedRows& rows) {
+  if (!rows.log_of_space.empty()) return rows.log_of_space.string();
+  const space::DesignSpace& space = rows.data.space;
+  for (const std::string& file : given.logs) {
+    const std::vector<log::SpaceSummary> known = log::spaces(log::Log::open(file, log::OpenMode::read_only));
+    const bool taken = std::ranges::any_of(known, [&](const log::SpaceSummary& one) {
+      return one.name == space.name() && one.definition_hash != space.definition_hash();
+    });
+    if (!taken) return file;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("--space {}: the logs have another space of the name '{}', and the model is "
+                          "noted in one of them. Give the new space a name of its own",
+                          printable(given.space), space.name()));
 }
 
 /// What a training decides is decided already where a model is adapted.
@@ -328,6 +352,10 @@ void require_no_training_options(const TrainOptions& options) {
 /// --from: the objective and the labels are the model's.
 int run_from(TrainOptions given, const Provenance& provenance) {
   require_no_training_options(given);
+  if (given.rows.logs.size() > 1 || !given.rows.assumptions.empty()) {
+    throw Error(ErrorKind::usage,
+                "--from adapts to one log as it is. Bring several together first: hindsight log merge");
+  }
   require_model_name(given.out);
   given.from = model_file(given.from);
   require_separate_files(given);
@@ -336,12 +364,13 @@ int run_from(TrainOptions given, const Provenance& provenance) {
   if (!asked) given.rows.objective = base.parts().objective_text;
   TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
-  const std::vector<std::string> known = log::metric_names(log::Log::open(options.rows.log, log::OpenMode::read_write));
+  const std::vector<std::string> known =
+      log::metric_names(log::Log::open(options.rows.log(), log::OpenMode::read_write));
   for (const std::string& label : base.parts().constraint_names) {
     if (std::ranges::find(known, label) != known.end()) options.rows.constraints.push_back(label);
   }
   const AdaptRequest request{.from = options.from,
-                             .log = options.rows.log,
+                             .log = options.rows.log(),
                              .out = options.out,
                              .selection = selection_of(options.rows),
                              .options_json = nlohmann::ordered_json{{"from", options.from},
@@ -370,14 +399,16 @@ int run(const TrainOptions& given, const Provenance& provenance) {
   TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
   // The training is noted in the log: one that cannot be written is refused before its rows are read.
-  static_cast<void>(log::Log::open(options.rows.log, log::OpenMode::read_write));
+  static_cast<void>(log::Log::open(options.rows.log(), log::OpenMode::read_write));
   install_interrupt_handlers();
-  if (!recipe) recipe = chosen_recipe(options, options.choice);
+  if (!recipe) recipe = chosen_recipe(options, provenance, options.choice);
   dataset::Selection selection = selection_of(options.rows);
   if (recipe->method != surrogate::Method::layers) {
     leave_out_infeasible_synthetic(options.rows, options.quiet, selection);
   }
-  const dataset::Dataset data = dataset::load_dataset(options.rows.log, selection);
+  const dataset::UnitedRows rows = load_rows(options.rows, selection, provenance, options.quiet);
+  const dataset::Dataset& data = rows.data;
+  const std::string noted_in = log_to_note(options.rows, rows);
   if (options.resume && !std::filesystem::exists(checkpoint_of(options))) {
     remark(
         fmt::format("--resume: there is no {} (it holds what an interrupted training had done). Training from the "
@@ -386,8 +417,8 @@ int run(const TrainOptions& given, const Provenance& provenance) {
   }
   surrogate::TrainingPlan plan = surrogate::plan_training(data, *recipe);
   if (!options.quiet) warn_of_few_rows(data, plan);
-  study::TrainingRecord record(options.rows.log, provenance, options_json(options, *recipe));
-  return train_and_store(options, provenance, data, std::move(plan), record);
+  study::TrainingRecord record(noted_in, provenance, options_json(options, *recipe));
+  return train_and_store(options, provenance, rows, std::move(plan), record);
 }
 
 }  // namespace

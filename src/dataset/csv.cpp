@@ -1,73 +1,30 @@
-/// Reads CSV (RFC 4180) and gzip files of foreign origin: bounded, strict, every refusal with its place.
+/// Reads CSV (RFC 4180) of foreign origin: bounded, strict, every refusal with its place.
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <unordered_set>
 
+#include "dataset/import_text.h"
 #include "hindsight/core/error.h"
-#include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 
 namespace hindsight::dataset {
 namespace {
 
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{2} << 30U;  // [chosen] fits the memory of a small machine
-constexpr std::size_t kMaxCellBytes = std::size_t{1} << 20U;      // [chosen] far above any value or message
-constexpr std::size_t kMaxColumns = 10'000;                       // [chosen] twice what a design space may have
+constexpr std::size_t kMaxCellBytes = std::size_t{1} << 20U;  // [chosen] far above any value or message
+constexpr std::size_t kMaxColumns = 10'000;                   // [chosen] twice what a design space may have
 
-/// Unpacks a gzip file, of several members too.
-std::string unpacked(const std::string& packed, const std::string& file) {
-  const auto refuse = [&](const std::string& problem) {
-    throw Error(ErrorKind::incompatible, fmt::format("{}: {}. Get the file again?", printable(file, 400), problem));
-  };
-  constexpr int kGzipWindow = 15 + 16;  // zlib: largest window, gzip header
-  z_stream stream{};
-  if (inflateInit2(&stream, kGzipWindow) != Z_OK) {
-    throw Error(ErrorKind::failure, fmt::format("{}: not enough memory to unpack it", printable(file, 400)));
-  }
-  struct InflateEnd {
-    z_stream& stream;
-    ~InflateEnd() { inflateEnd(&stream); }
-  } const end{stream};
-  std::string text;
-  std::array<unsigned char, std::size_t{1} << 16U> buffer{};
-  std::size_t taken = 0;
-  int status = Z_OK;
-  while (status != Z_STREAM_END || taken < packed.size() || stream.avail_in > 0) {
-    if (stream.avail_in == 0) {
-      constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;  // zlib counts in unsigned int
-      const std::size_t chunk = std::min(packed.size() - taken, kMostAtOnce);
-      if (chunk == 0) refuse("the gzip file is truncated");
-      // zlib takes a pointer to mutable bytes and does not change them.
-      stream.next_in = reinterpret_cast<unsigned char*>(const_cast<char*>(packed.data() + taken));
-      stream.avail_in = static_cast<unsigned>(chunk);
-      taken += chunk;
-    }
-    if (status == Z_STREAM_END && inflateReset(&stream) != Z_OK) refuse("the gzip file is damaged");
-    stream.next_out = buffer.data();
-    stream.avail_out = static_cast<unsigned>(buffer.size());
-    status = inflate(&stream, Z_NO_FLUSH);
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) refuse("the gzip file is damaged");
-    text.append(reinterpret_cast<const char*>(buffer.data()), buffer.size() - stream.avail_out);
-    if (text.size() > kMaxFileBytes) {
-      refuse(fmt::format("unpacks to more than {}, the most that is read here",
-                         binary_bytes(static_cast<double>(kMaxFileBytes))));
-    }
-  }
-  return text;
-}
-
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
 /// A recursive-descent reader over the whole text.
 class Parser {
  public:
-  Parser(std::string_view text, const std::filesystem::path& file) : text_(text) {
+  Parser(std::string_view text, const std::filesystem::path& file, char separator)
+      : text_(text), separator_(separator) {
     table_.file = file;
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (text_.starts_with(kByteOrderMark)) {
@@ -90,9 +47,9 @@ class Parser {
       }
       if (cells.size() != table_.header.size()) {
         fail(line, 1,
-             fmt::format("{} cells, but the header has {} columns (each row has one cell per column). Is a comma or a "
+             fmt::format("{} cells, but the header has {} columns (each row has one cell per column). Is a {} or a "
                          "quote missing?",
-                         cells.size(), table_.header.size()));
+                         cells.size(), table_.header.size(), separator_name()));
       }
       table_.rows.push_back(std::move(cells));
       table_.line.push_back(line);
@@ -112,8 +69,10 @@ class Parser {
   [[noreturn]] void fail_here(const std::string& problem) const { fail(line_, column(), problem); }
 
   [[nodiscard]] bool at_end() const { return at_ == text_.size(); }
-  [[nodiscard]] bool at_cell_end() const { return at_end() || text_[at_] == ',' || is_line_end(text_[at_]); }
+  [[nodiscard]] bool at_cell_end() const { return at_end() || text_[at_] == separator_ || is_line_end(text_[at_]); }
   [[nodiscard]] std::size_t column() const { return at_ - line_start_ + 1; }
+
+  [[nodiscard]] bool is_blank(char c) const { return c != separator_ && (c == ' ' || c == '\t'); }
 
   void skip_blanks() {
     while (!at_end() && is_blank(text_[at_])) ++at_;
@@ -155,7 +114,7 @@ class Parser {
         take_line_end();
         return cells;
       }
-      ++at_;  // the comma
+      ++at_;  // the separator
     }
   }
 
@@ -206,7 +165,8 @@ class Parser {
     ++at_;
     skip_blanks();
     if (!at_cell_end()) {
-      fail_here("text after a closing quote. Put a comma between the cells, or double the quotes in the cell");
+      fail_here(fmt::format("text after a closing quote. Put a {} between the cells, or double the quotes in the cell",
+                            separator_name()));
     }
     return cell;
   }
@@ -221,8 +181,12 @@ class Parser {
     }
   }
 
+  [[nodiscard]] const char* separator_name() const {
+    return separator_ == '\t' ? "tab" : separator_ == ';' ? "semicolon" : "comma";
+  }
+
   void check_header(const std::vector<std::string>& cells, std::size_t line) const {
-    if (cells.size() == 1) {
+    if (cells.size() == 1 && separator_ == ',') {
       for (const char separator : {';', '\t', '|'}) {
         if (cells.front().find(separator) != std::string::npos) {
           fail(line, 1,
@@ -243,12 +207,35 @@ class Parser {
   }
 
   std::string_view text_;
+  char separator_;
   CsvTable table_;
   std::vector<CsvTable::Place> places_;  ///< of the record that is read
   std::size_t at_ = 0;
   std::size_t line_ = 1;
   std::size_t line_start_ = 0;
 };
+
+/// "3,5" as "3.5", where the table has no number with a decimal point.
+void read_decimal_commas(CsvTable& table) {
+  const auto with_point = [](const std::string& cell) -> std::optional<std::string> {
+    const std::size_t comma = cell.find(',');
+    if (comma == std::string::npos || cell.find_first_of(",.", comma + 1) != std::string::npos) return std::nullopt;
+    std::string changed = cell;
+    changed[comma] = '.';
+    if (!parse_double(changed)) return std::nullopt;
+    return changed;
+  };
+  for (const auto& row : table.rows) {
+    for (const std::string& cell : row) {
+      if (cell.find('.') != std::string::npos && parse_double(cell)) return;
+    }
+  }
+  for (auto& row : table.rows) {
+    for (std::string& cell : row) {
+      if (auto changed = with_point(cell)) cell = std::move(*changed);
+    }
+  }
+}
 
 }  // namespace
 
@@ -261,20 +248,44 @@ std::size_t CsvTable::column(const std::string& name) const {
   return static_cast<std::size_t>(found - header.begin());
 }
 
-CsvTable parse_csv(std::string_view text, const std::filesystem::path& file) { return Parser(text, file).parse(); }
+CsvTable parse_csv(std::string_view text, const std::filesystem::path& file) { return Parser(text, file, ',').parse(); }
+
+CsvTable parse_delimited(std::string_view text, const std::filesystem::path& file, char separator) {
+  CsvTable table = Parser(text, file, separator).parse();
+  if (separator == ';') read_decimal_commas(table);
+  return table;
+}
+
+char separator_of(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+  char best = ',';
+  std::ptrdiff_t most = 0;
+  for (const char candidate : {',', '\t', ';'}) {
+    bool quoted = false;
+    const std::ptrdiff_t count = std::count_if(line.begin(), line.end(), [&](char c) {
+      quoted = quoted != (c == '"');
+      return !quoted && c == candidate;
+    });
+    if (count > most) {
+      most = count;
+      best = candidate;
+    }
+  }
+  return best;
+}
 
 CsvTable read_csv(const std::filesystem::path& file) {
-  const bool standard_input = file == "-";
-  const std::filesystem::path shown = standard_input ? std::filesystem::path("standard input") : file;
-  const std::string content = read_file(standard_input ? std::filesystem::path("/dev/stdin") : file, kMaxFileBytes);
-  constexpr std::string_view kGzipMagic = "\x1f\x8b";
-  return parse_csv(content.starts_with(kGzipMagic) ? unpacked(content, shown.string()) : content, shown);
+  const ImportText text = read_text(file);
+  return parse_csv(text.content, text.shown);
 }
 
 std::string table_name(const CsvTable& table) {
+  constexpr std::array<std::string_view, 10> kEndings = {".gz",    ".zip", ".csv", ".tsv",    ".json",
+                                                         ".jsonl", ".log", ".db",  ".sqlite", ".sqlite3"};
   std::filesystem::path name = table.file.filename();
-  for (const char* extension : {".gz", ".csv"}) {
-    if (name.extension() == extension) name = name.stem();
+  for (int packed = 0; packed < 2; ++packed) {  // FILE.csv.gz
+    const std::string ending = name.extension().string();
+    if (std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end()) name = name.stem();
   }
   const std::string text = printable(name.string());
   return text.empty() ? "table" : text;

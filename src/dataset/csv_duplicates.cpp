@@ -44,7 +44,7 @@ Outcome outcome_of(const TableRow& row) {
   return {.feasible = row.evaluation.feasible,
           .metrics = {row.evaluation.metrics.begin(), row.evaluation.metrics.end()},
           .reasons = codes_of(row.evaluation.violations),
-          .source = fmt::format("line {}", row.line)};
+          .source = fmt::format("{} {}", row.word, row.line)};
 }
 
 Outcome outcome_of(const log::EvaluationRecord& record) {
@@ -85,18 +85,23 @@ std::string contradiction(const Outcome& other, const Outcome& given) {
 }
 
 Refusals::Refusals(const CsvTable& table, ImportResult& result)
-    : file_(printable(table.file.string(), 400)), result_(result) {}
+    : file_(printable(table.file.string(), 400)), row_word_(table.row_word), result_(result) {}
+
+std::string Refusals::row_text(std::size_t line) const {
+  return row_word_.empty() ? fmt::format("{}:{}", file_, line) : fmt::format("{}: {} {}", file_, row_word_, line);
+}
 
 void Refusals::add(const RefusedRow& row) {
-  add_text(fmt::format("{}:{}:{}: {}", file_, row.place.line, row.place.column, row.reason));
+  if (row.place.column == 0) return add(row.place.line, row.reason);
+  add_text(fmt::format("{}:{}: {}", row_text(row.place.line), row.place.column, row.reason));
 }
 
 void Refusals::add(std::size_t line, const std::string& reason) {
-  add_text(fmt::format("{}:{}: {}", file_, line, reason));
+  add_text(fmt::format("{}: {}", row_text(line), reason));
 }
 
 void Refusals::add_contradiction(std::size_t line, const std::string& reason) {
-  if (result_.contradictions++ == 0) first_contradiction_ = fmt::format("{}:{}: {}", file_, line, reason);
+  if (result_.contradictions++ == 0) first_contradiction_ = fmt::format("{}: {}", row_text(line), reason);
   add(line, reason);
 }
 
@@ -154,7 +159,8 @@ std::vector<TableRow> distinct_rows(std::vector<TableRow> rows, const std::strin
       continue;
     }
     if (replaces(row, other, objective, duplicates)) std::swap(row, other);
-    const std::string remedy = duplicates == Duplicates::error ? "" : fmt::format(" (line {} is kept)", other.line);
+    const std::string remedy =
+        duplicates == Duplicates::error ? "" : fmt::format(" ({} {} is kept)", other.word, other.line);
     refusals.add_contradiction(row.line, contradiction(outcome_of(other), outcome_of(row)) + remedy);
   }
   return kept;

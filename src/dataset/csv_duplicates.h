@@ -40,8 +40,10 @@ class Refusals {
 
  private:
   void add_text(std::string text);
+  /// "file:7", or "file: trial 7".
+  [[nodiscard]] std::string row_text(std::size_t line) const;
 
-  std::string file_, first_contradiction_;
+  std::string file_, row_word_, first_contradiction_;
   ImportResult& result_;
 };
 

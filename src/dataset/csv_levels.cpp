@@ -4,12 +4,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::dataset {
+namespace {
+
+std::string lowered(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+}  // namespace
+
+std::optional<bool> parse_flag(const std::string& cell) {
+  constexpr std::array<std::string_view, 4> kTrue = {"true", "yes", "t", "y"};
+  constexpr std::array<std::string_view, 4> kFalse = {"false", "no", "f", "n"};
+  const std::string text = lowered(cell);
+  if (std::find(kTrue.begin(), kTrue.end(), text) != kTrue.end()) return true;
+  if (std::find(kFalse.begin(), kFalse.end(), text) != kFalse.end()) return false;
+  const auto number = parse_double(text);
+  if (number && (*number == 0.0 || *number == 1.0)) return *number == 1.0;
+  return std::nullopt;
+}
+
+bool starts_like_number(std::string_view text) {
+  while (!text.empty() && (text.front() == '+' || text.front() == '-' || text.front() == '.')) text.remove_prefix(1);
+  return !text.empty() && text.front() >= '0' && text.front() <= '9';
+}
 
 std::optional<std::uint16_t> LevelLookup::level(const std::string& cell) {
   const auto [entry, fresh] = known_.try_emplace(cell);

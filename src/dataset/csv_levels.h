@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,11 @@ class LevelLookup {
   std::size_t column_;
   std::unordered_map<std::string, std::optional<std::uint16_t>> known_;
 };
+
+/// 1/0, true/false, yes/no; nothing for anything else.
+[[nodiscard]] std::optional<bool> parse_flag(const std::string& cell);
+/// Whether a text that is no number was meant as one: "12 ms", "3,5".
+[[nodiscard]] bool starts_like_number(std::string_view text);
 
 /// One lookup per parameter of the space. Errors: Error{usage} when a parameter has no column, or a design column no
 /// parameter.

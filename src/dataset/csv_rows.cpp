@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -28,29 +27,14 @@ std::string lowered(std::string text) {
   return text;
 }
 
-/// 1/0, true/false, yes/no; nothing for anything else.
-std::optional<bool> parse_flag(const std::string& cell) {
-  constexpr std::array<std::string_view, 4> kTrue = {"true", "yes", "t", "y"};
-  constexpr std::array<std::string_view, 4> kFalse = {"false", "no", "f", "n"};
-  const std::string text = lowered(cell);
-  if (std::find(kTrue.begin(), kTrue.end(), text) != kTrue.end()) return true;
-  if (std::find(kFalse.begin(), kFalse.end(), text) != kFalse.end()) return false;
-  const auto number = parse_double(text);
-  if (number && (*number == 0.0 || *number == 1.0)) return *number == 1.0;
-  return std::nullopt;
-}
-
-/// Whether a text that is no number was meant as one: "12 ms", "3,5".
-bool starts_like_number(std::string_view text) {
-  while (!text.empty() && (text.front() == '+' || text.front() == '-' || text.front() == '.')) text.remove_prefix(1);
-  return !text.empty() && text.front() >= '0' && text.front() <= '9';
-}
-
 /// The same value as written in a table: numbers by value, other texts by their letters.
 bool same_value(const std::string& a, const std::string& b) {
   const auto number_a = parse_double(a), number_b = parse_double(b);
   return number_a && number_b ? *number_a == *number_b : a == b;
 }
+
+/// An infeasible design has none; what else a failed run left behind may stand.
+bool is_cost(const std::string& metric) { return metric == "latency_s" || metric == "energy_j"; }
 
 /// Why a row does not fit, and the column of the cell.
 struct Refusal {
@@ -65,17 +49,21 @@ std::string not_a_number(const std::string& name, const std::string& cell) {
 /// The applications that the context columns tell apart.
 class ContextBook {
  public:
-  ContextBook(const CsvTable& table, const ColumnRoles& roles) : table_(table), columns_(roles.context) {
+  ContextBook(const CsvTable& table, const ColumnRoles& roles, std::string workload)
+      : table_(table), columns_(roles.context), workload_(std::move(workload)) {
     for (const NamedColumn& column : columns_) numeric_.push_back(is_numeric(table, column.column));
   }
 
-  /// Index of the row's context, or the refusal of one of its cells.
-  std::variant<std::size_t, Refusal> of(const std::vector<std::string>& row) {
+  /// Index of the row's context, or the refusal of one of its cells. `stated`: its name, or empty.
+  std::variant<std::size_t, Refusal> of(const std::vector<std::string>& row, const std::string& stated) {
     TableContext context;
     std::vector<std::pair<std::string, std::string>> values;
     context.definition = "hindsight table context, format 1\n";
+    const std::string& name = workload_.empty() ? stated : workload_;
+    context.named = !name.empty();
     if (columns_.empty()) {
-      context.name = table_name(table_);
+      context.name = name.empty() ? table_name(table_) : name;
+      if (const auto known = index_.find(context.name); known != index_.end()) return known->second;
       context.definition += fmt::format("table|{}\n", context.name);
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -112,6 +100,7 @@ class ContextBook {
  private:
   const CsvTable& table_;
   const std::vector<NamedColumn>& columns_;
+  std::string workload_;  ///< of every row; empty: as the rows say
   std::vector<bool> numeric_;
   std::vector<TableContext> contexts_;
   std::unordered_map<std::string, std::size_t> index_;
@@ -120,13 +109,20 @@ class ContextBook {
 /// Turns rows into evaluations; a refusal is a text.
 class RowReader {
  public:
-  RowReader(const CsvTable& table, const ColumnRoles& roles, const space::DesignSpace& space)
-      : roles_(roles), space_(space), lookups_(match_columns(table, roles, space)), contexts_(table, roles) {}
+  RowReader(const CsvTable& table, const ColumnRoles& roles, const space::DesignSpace& space,
+            const std::string& workload)
+      : row_word_(table.row_word),
+        roles_(roles),
+        space_(space),
+        lookups_(match_columns(table, roles, space)),
+        contexts_(table, roles, workload) {}
 
-  /// The row, or why it does not fit.
-  std::variant<TableRow, Refusal> parse(const std::vector<std::string>& cells, std::size_t line) {
+  /// The row, or why it does not fit. `stated`: what the format says of it, or null where its columns do.
+  std::variant<TableRow, Refusal> parse(const std::vector<std::string>& cells, std::size_t line,
+                                        const StatedOutcome* stated) {
     TableRow row;
     row.line = line;
+    if (!row_word_.empty()) row.word = row_word_;
     space::Design design;
     for (LevelLookup& lookup : lookups_) {
       const std::string& cell = cells[lookup.column()];
@@ -134,9 +130,13 @@ class RowReader {
       if (!level) return Refusal{lookup.column(), lookup.refusal(cell)};
       design.levels.push_back(*level);
     }
-    if (auto problem = read_outcome(cells, row.evaluation)) return std::move(*problem);
-    if (auto problem = read_constraints(cells, row.evaluation)) return std::move(*problem);
-    std::variant<std::size_t, Refusal> context = contexts_.of(cells);
+    if (stated != nullptr) {
+      take_outcome(*stated, row.evaluation);
+    } else {
+      if (auto problem = read_outcome(cells, row.evaluation)) return std::move(*problem);
+      if (auto problem = read_constraints(cells, row.evaluation)) return std::move(*problem);
+    }
+    std::variant<std::size_t, Refusal> context = contexts_.of(cells, stated == nullptr ? "" : stated->workload);
     if (auto* problem = std::get_if<Refusal>(&context)) return std::move(*problem);
     row.context = std::get<std::size_t>(context);
     row.evaluation.design_text_id = space_.text_id(design);
@@ -146,6 +146,14 @@ class RowReader {
   std::vector<TableContext> take_contexts() { return contexts_.take(); }
 
  private:
+  static void take_outcome(const StatedOutcome& stated, log::EvaluationRow& evaluation) {
+    evaluation.feasible = stated.feasible;
+    for (const auto& [name, value] : stated.metrics) {
+      if (evaluation.feasible || !is_cost(name)) evaluation.metrics.emplace_back(name, value);
+    }
+    evaluation.violations = stated.violations;
+  }
+
   /// Feasibility, objective or reason.
   std::optional<Refusal> read_outcome(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
     bool flagged = false;
@@ -188,9 +196,7 @@ class RowReader {
       const std::string& cell = cells[constraint.column];
       const auto value = parse_double(cell);
       if (value) {
-        // An infeasible design has no cost; what else a failed run left behind may stand.
-        const bool cost = constraint.name == "latency_s" || constraint.name == "energy_j";
-        if (evaluation.feasible || !cost) {
+        if (evaluation.feasible || !is_cost(constraint.name)) {
           evaluation.metrics.emplace_back(constraint.name, *value);
         }
       } else if (evaluation.feasible && !cell.empty() && lowered(cell) != "nan") {
@@ -200,6 +206,7 @@ class RowReader {
     return std::nullopt;
   }
 
+  const std::string& row_word_;
   const ColumnRoles& roles_;
   const space::DesignSpace& space_;
   std::vector<LevelLookup> lookups_;
@@ -208,11 +215,13 @@ class RowReader {
 
 }  // namespace
 
-TableRows read_rows(const CsvTable& table, const ColumnRoles& roles, const space::DesignSpace& space) {
-  RowReader reader(table, roles, space);
+TableRows read_rows(const ImportSource& source, const ColumnRoles& roles, const space::DesignSpace& space,
+                    const std::string& workload) {
+  const CsvTable& table = source.table;
+  RowReader reader(table, roles, space, workload);
   TableRows result;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    auto parsed = reader.parse(table.rows[i], table.line[i]);
+    auto parsed = reader.parse(table.rows[i], table.line[i], source.outcomes.empty() ? nullptr : &source.outcomes[i]);
     if (auto* refusal = std::get_if<Refusal>(&parsed)) {
       result.refused.push_back({.place = table.place[i][refusal->column], .reason = std::move(refusal->reason)});
     } else {

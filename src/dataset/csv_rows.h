@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataset/csv_columns.h"
-#include "hindsight/dataset/csv_import.h"
+#include "hindsight/dataset/import_source.h"
 #include "hindsight/log/log.h"
 
 namespace hindsight::dataset {
@@ -15,6 +15,7 @@ namespace hindsight::dataset {
 /// One application of a table.
 struct TableContext {
   std::string name;
+  bool named = false;  ///< by the user or the file: the log's own of this name is meant, where it has one
   std::string definition;
   std::vector<std::pair<std::string, double>> features;
 };
@@ -22,7 +23,8 @@ struct TableContext {
 /// A row that fits the space; its workload_id is that of the log once the context is registered.
 struct TableRow {
   std::size_t line = 0;
-  std::size_t context = 0;  ///< index into contexts
+  std::string word = "line";  ///< what the number is of
+  std::size_t context = 0;    ///< index into contexts
   log::EvaluationRow evaluation;
 };
 
@@ -37,7 +39,9 @@ struct TableRows {
   std::vector<TableRow> rows;
   std::vector<RefusedRow> refused;
 };
-/// Errors: Error{usage} when a parameter has no column, a design column no parameter, or two contexts one name.
-[[nodiscard]] TableRows read_rows(const CsvTable& table, const ColumnRoles& roles, const space::DesignSpace& space);
+/// `workload`: application of every row, by name; empty: as the rows say. Errors: Error{usage} when a parameter has no
+/// column, a design column no parameter, or two contexts one name.
+[[nodiscard]] TableRows read_rows(const ImportSource& source, const ColumnRoles& roles, const space::DesignSpace& space,
+                                  const std::string& workload);
 
 }  // namespace hindsight::dataset

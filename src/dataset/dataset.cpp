@@ -108,6 +108,7 @@ Dataset Dataset::subset(const std::vector<std::size_t>& rows) const {
                  .evaluation_id = {},
                  .margins = Eigen::MatrixXf(margins.cols() == 0 ? 0 : count, margins.cols()),
                  .evaluator = evaluator,
+                 .evaluator_definition = evaluator_definition,
                  .repeats = repeats};
   result.levels.resize(count, levels.cols());
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -132,9 +132,10 @@ std::string cell_remark(const CsvTable& table, std::size_t column, bool numeric)
   }
   if (numbers == 0 || others == 0) return "";
   const CsvTable::Place place = table.place[first][column];
-  const std::string example =
-      fmt::format("{}:{}:{}: column '{}': '{}'", printable(table.file.string(), 400), place.line, place.column,
-                  printable(table.header[column]), printable(table.rows[first][column]));
+  const std::string where = table.row_word.empty() ? fmt::format(":{}:{}", place.line, place.column)
+                                                   : fmt::format(": {} {}", table.row_word, place.line);
+  const std::string example = fmt::format("{}{}: column '{}': '{}'", printable(table.file.string(), 400), where,
+                                          printable(table.header[column]), printable(table.rows[first][column]));
   if (numeric) {
     return fmt::format("{} is not a number, as the other cells are ({} like it): an import refuses such rows", example,
                        counted(others, "cell"));

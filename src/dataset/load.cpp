@@ -312,11 +312,11 @@ class Loader {
       data.context.push_back(number[static_cast<std::size_t>(position)]);
   }
 
-  [[nodiscard]] std::string evaluator_name() const {
+  [[nodiscard]] log::EvaluatorSummary evaluator_of_rows() const {
     for (const log::EvaluatorSummary& evaluator : log::summary(log_).evaluators) {
-      if (evaluator.evaluator_id == evaluator_id_) return evaluator.name;
+      if (evaluator.evaluator_id == evaluator_id_) return evaluator;
     }
-    return "";
+    return {};
   }
 
   Dataset finish() {
@@ -324,6 +324,7 @@ class Loader {
     if (rows_.feasible.empty()) {
       refuse("no evaluation matches the selection (workloads, runs, evaluator and conditions together). Widen it");
     }
+    const log::EvaluatorSummary evaluator = evaluator_of_rows();
     const auto rows = static_cast<Eigen::Index>(rows_.feasible.size());
     const auto parameters = static_cast<Eigen::Index>(space_.parameters().size());
     const auto labels = static_cast<Eigen::Index>(constraints_.size());
@@ -341,7 +342,8 @@ class Loader {
                  .reasons = {},
                  .evaluation_id = std::move(rows_.evaluation_id),
                  .margins = {},
-                 .evaluator = evaluator_name()};
+                 .evaluator = evaluator.name,
+                 .evaluator_definition = evaluator.definition_hash};
     if (data.objective_text.empty()) data.objective_text = to_string(selection_.objective);
     set_contexts(data);
     reasons_.finish(data);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "dataset/optuna_attributes.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
@@ -71,9 +72,27 @@ std::optional<double> metric_of(const log::EvaluationRecord& row, const std::str
   return std::nullopt;
 }
 
+/// All of the reasons, as an import takes them.
+std::string reasons_json(const std::vector<log::ViolationRow>& violations) {
+  nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
+  const auto number = [](double value) {
+    return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+  };
+  for (const log::ViolationRow& one : violations) {
+    reasons.push_back({{"code", one.code},
+                       {"quantity", one.quantity},
+                       {"value", number(one.value)},
+                       {"limit", number(one.limit)},
+                       {"nearest_passing", number(one.nearest_passing.value_or(std::nan("")))},
+                       {"layer", one.layer},
+                       {"message", one.message}});
+  }
+  return reasons.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
 std::vector<std::pair<std::string, std::string>> attributes_of(const log::EvaluationRecord& row) {
-  std::vector<std::pair<std::string, std::string>> attributes{{"design", quoted(row.design_text_id)}};
-  if (row.repeat > 0) attributes.emplace_back("repeat", std::to_string(row.repeat));
+  std::vector<std::pair<std::string, std::string>> attributes{{kOwnDesign, quoted(row.design_text_id)}};
+  if (row.repeat > 0) attributes.emplace_back(kOwnRepeat, std::to_string(row.repeat));
   for (std::size_t i = 0; i < row.standard.size(); ++i) {
     if (!std::isnan(row.standard[i])) attributes.emplace_back(log::standard_metrics()[i], shortest(row.standard[i]));
   }
@@ -86,8 +105,42 @@ std::vector<std::pair<std::string, std::string>> attributes_of(const log::Evalua
                                         number_text(reason.limit)));
   }
   if (!reasons.empty()) attributes.emplace_back("reasons", quoted(join(reasons, "; ")));
+  if (!row.violations.empty()) attributes.emplace_back(kOwnReasons, reasons_json(row.violations));
   return attributes;
 }
+
+/// What an import needs besides the trials for the same rows in a log: definitions of workload, evaluator and space.
+class Definitions {
+ public:
+  Definitions(const log::Log& log, const space::DesignSpace& space, const std::string& metric)
+      : workloads_(log::workloads(log)), evaluators_(log::summary(log).evaluators), space_(space), metric_(metric) {}
+
+  [[nodiscard]] std::string json_of(const log::EvaluationRecord& row) const {
+    nlohmann::ordered_json json{{"format", 1}, {"metric", metric_}};
+    for (const log::WorkloadRecord& one : workloads_) {
+      if (one.workload_id != row.workload_id) continue;
+      json["workload"] = {{"name", one.name},
+                          {"batch", one.batch},
+                          {"definition", one.definition},
+                          {"layers_json", one.layers_json},
+                          {"context_version", one.context_version}};
+      json["workload"]["context"] = nlohmann::ordered_json::array();
+      for (const auto& [name, value] : one.context) json["workload"]["context"].push_back({name, value});
+    }
+    for (const log::EvaluatorSummary& one : evaluators_) {
+      if (one.evaluator_id == row.evaluator_id)
+        json["evaluator"] = {{"name", one.name}, {"definition", one.definition}};
+    }
+    json["space"] = {{"name", space_.name()}, {"definition", space_.canonical_definition()}};
+    return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  }
+
+ private:
+  std::vector<log::WorkloadRecord> workloads_;
+  std::vector<log::EvaluatorSummary> evaluators_;
+  const space::DesignSpace& space_;
+  const std::string& metric_;
+};
 
 std::string study_name(const log::RowNames& names, const log::EvaluationRecord& row) {
   const std::string& workload = names.workload(row.workload_id);
@@ -110,12 +163,15 @@ OptunaExport export_optuna(const log::Log& log, const log::EvaluationFilter& fil
   }
   const Choices choices(space);
   const log::RowNames names(log);
+  const Definitions definitions(log, space, metric);
   log::OptunaFile out(file);
   OptunaExport result;
   std::map<std::string, std::int64_t> studies;
   log::for_each_evaluation(log, selected, log::Detail::all, [&](const log::EvaluationRecord& row) {
     const std::string name = study_name(names, row);
-    if (!studies.contains(name)) studies[name] = out.add_study(name, direction);
+    if (!studies.contains(name)) {
+      studies[name] = out.add_study(name, direction, {{kOwnAttribute, definitions.json_of(row)}});
+    }
     log::OptunaTrial trial{.choices = choices.of(row.design_text_id, log.path()),
                            .value = row.feasible ? metric_of(row, metric) : std::nullopt,
                            .started_at = names.run_started_at(row.run_id),

@@ -1,5 +1,4 @@
 /// Appending evaluations: one transaction per batch, bad rows refused one by one.
-#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -359,7 +358,7 @@ AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_
     AppendResult result;
     BatchWriter writer(log, run_id, space_id, evaluator_id);
     try {
-      SQLite::Transaction transaction(log.database, SQLite::TransactionBehavior::IMMEDIATE);
+      WriteTransaction transaction(log);
       for (std::size_t i = 0; i < rows.size(); ++i) {
         writer.add(i, rows[i], result);
       }

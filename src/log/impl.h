@@ -1,6 +1,8 @@
 /// State of an open log. Private to the log layer.
 #pragma once
 
+#include <SQLiteCpp/Transaction.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -49,9 +51,20 @@ struct Log::Impl {
   SQLite::Database database;
   std::vector<std::string> warnings;
   std::unique_ptr<AppendStatements> append_statements;
+  bool in_transaction = false;  ///< a log::Transaction holds what is written
   std::unordered_set<std::int64_t> known_runs, known_workloads, known_evaluators, known_spaces;
   /// Parameter names of the spaces that have designs.
   std::unordered_map<std::int64_t, std::vector<std::string>> parameter_names;
+};
+
+/// A transaction of one operation; part of the log::Transaction where there is one.
+class WriteTransaction {
+ public:
+  explicit WriteTransaction(Log::Impl& log);
+  void commit();
+
+ private:
+  std::optional<SQLite::Transaction> own_;
 };
 
 /// Creates the view of a space's designs with one column per parameter and stores the parameters' names. Runs inside

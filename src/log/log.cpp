@@ -1,7 +1,6 @@
 /// Runs, spaces, workloads, evaluators and checkpoints of a log.
 #include "hindsight/log/log.h"
 
-#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -186,7 +185,7 @@ std::int64_t Log::add_space(const std::string& name, const std::string& canonica
   impl_->require_writable();
   return impl_->guarded("registering a design space", [&] {
     SQLite::Database& database = impl_->database;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    WriteTransaction transaction(*impl_);
     if (const auto found = find_registered(database, "spaces", "space_id", name, hash)) {
       if (!found->same_definition) {
         throw Error(ErrorKind::usage,
@@ -217,7 +216,7 @@ std::int64_t Log::add_workload(const std::string& name, const std::string& canon
   const std::string& layers = checked_json(layers_json);
   return impl_->guarded("registering a workload", [&] {
     SQLite::Database& database = impl_->database;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    WriteTransaction transaction(*impl_);
     if (const auto found = find_registered(database, "workloads", "workload_id", name, hash)) {
       if (!found->same_definition) {
         throw Error(ErrorKind::usage,
@@ -255,7 +254,7 @@ std::int64_t Log::add_evaluator(const std::string& name, const std::string& defi
   impl_->require_writable();
   return impl_->guarded("registering an evaluator", [&] {
     SQLite::Database& database = impl_->database;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    WriteTransaction transaction(*impl_);
     SQLite::Statement find(database, "SELECT evaluator_id FROM evaluators WHERE name = ? AND definition_hash = ?");
     find.bind(1, name);
     find.bind(2, definition_hash);

@@ -115,7 +115,8 @@ struct OptunaFile::State {
 OptunaFile::OptunaFile(const std::filesystem::path& file) : state_(std::make_unique<State>(file)) {}
 OptunaFile::~OptunaFile() = default;
 
-std::int64_t OptunaFile::add_study(const std::string& name, Direction direction) {
+std::int64_t OptunaFile::add_study(const std::string& name, Direction direction,
+                                   const std::vector<std::pair<std::string, std::string>>& attributes_json) {
   return translating(state_->database->getHandle(), state_->output, "writing a study", [&] {
     SQLite::Statement study(*state_->database, "INSERT INTO studies (study_name) VALUES (?)");
     study.bind(1, name);
@@ -125,6 +126,13 @@ std::int64_t OptunaFile::add_study(const std::string& name, Direction direction)
     goal.bind(1, direction == Direction::minimise ? "MINIMIZE" : "MAXIMIZE");
     goal.bind(2, id);
     goal.exec();
+    for (const auto& [key, json] : attributes_json) {
+      SQLite::Statement attribute(*state_->database, "INSERT INTO study_user_attributes VALUES (NULL, ?, ?, ?)");
+      attribute.bind(1, id);
+      attribute.bind(2, key);
+      attribute.bind(3, json);
+      attribute.exec();
+    }
     return id;
   });
 }

@@ -52,13 +52,14 @@ std::vector<EvaluatorSummary> evaluator_summaries(SQLite::Database& database) {
       database,
       "WITH counted AS (SELECT evaluator_id, count(*) AS rows, sum(repeat > 0) AS repeats "
       "FROM evaluations GROUP BY 1) "
-      "SELECT evaluator_id, name, definition_hash, coalesce(rows, 0), coalesce(repeats, 0) FROM evaluators "
+      "SELECT evaluator_id, name, definition_hash, coalesce(rows, 0), coalesce(repeats, 0), definition FROM evaluators "
       "LEFT JOIN counted "
       "USING (evaluator_id) ORDER BY evaluator_id");
   while (query.executeStep()) {
     evaluators.push_back({.evaluator_id = query.getColumn(0).getInt64(),
                           .name = text_of(query, 1),
                           .definition_hash = text_of(query, 2),
+                          .definition = text_of(query, 5),
                           .evaluations = static_cast<std::uint64_t>(query.getColumn(3).getInt64()),
                           .repeats = static_cast<std::uint64_t>(query.getColumn(4).getInt64())});
   }
@@ -236,9 +237,10 @@ std::vector<WorkloadRecord> workloads(const Log& log) {
   return impl.guarded("listing workloads", [&] {
     const ReadTransaction snapshot(impl.database);
     std::vector<WorkloadRecord> records;
-    SQLite::Statement query(impl.database,
-                            "SELECT workload_id, name, batch, definition_hash, layers_json, context_version "
-                            "FROM workloads ORDER BY workload_id");
+    SQLite::Statement query(
+        impl.database,
+        "SELECT workload_id, name, batch, definition_hash, layers_json, context_version, definition "
+        "FROM workloads ORDER BY workload_id");
     SQLite::Statement context(impl.database,
                               "SELECT name, value FROM workload_context WHERE workload_id = ? ORDER BY position");
     while (query.executeStep()) {
@@ -249,6 +251,7 @@ std::vector<WorkloadRecord> workloads(const Log& log) {
       record.definition_hash = text_of(query, 3);
       record.layers_json = text_of(query, 4);
       record.context_version = query.getColumn(5).getInt();
+      record.definition = text_of(query, 6);
       context.bind(1, record.workload_id);
       while (context.executeStep()) {
         record.context.emplace_back(text_of(context, 0), context.getColumn(1).getDouble());

@@ -149,8 +149,9 @@ class CsvWriter {
     return line(cells);
   }
 
-  /// Roles of the columns, so that an import gives the same designs and values.
+  /// What an import needs to be told: the objective, and where a parameter has the name of a column, roles of all.
   [[nodiscard]] std::string import_options(const std::string& objective) const {
+    if (std::equal(columns_.begin(), columns_.end(), kColumnNames.begin())) return "--objective " + objective;
     std::vector<std::string> constraints;
     for (const std::string& metric : survey_.metrics) {
       if (metric != objective) constraints.push_back(metric);

@@ -99,10 +99,10 @@ std::string ranking_text(const Proposals& proposals) {
   return text + "; equal ones (0.01 %) by p feasible";
 }
 
-std::string applications(const Proposals& proposals) {
+std::string applications(const Proposals& proposals, std::string_view separator = ", ") {
   std::vector<std::string> names;
   for (const dataset::Context& context : proposals.options.contexts) names.push_back(context.name);
-  return join(names, ", ");
+  return join(names, separator);
 }
 
 std::string headline(const Proposals& proposals) {
@@ -130,11 +130,23 @@ bool any_in_log(const Proposals& proposals) {
   return std::any_of(proposals.known.begin(), proposals.known.end(), [](const Knowledge& one) { return one.logged; });
 }
 
+std::vector<std::string> unseen_of(const Proposals& proposals, std::size_t index) {
+  return surrogate::unseen_levels_of(proposals.model, proposals.result.proposals[index].design);
+}
+
+/// How many proposals have values that no row had.
+std::size_t count_unseen(const Proposals& proposals) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) count += unseen_of(proposals, i).empty() ? 0 : 1;
+  return count;
+}
+
 Table proposal_table(const Proposals& proposals) {
   const std::string metric = metric_of(proposals);
   const bool in_log = any_in_log(proposals), with_truth = simulated(proposals);
   const bool ranked =
       std::any_of(proposals.known.begin(), proposals.known.end(), [](const Knowledge& one) { return one.rank; });
+  const bool any_unseen = count_unseen(proposals) > 0;
   Table table;
   table.add_column("rank", Align::right);
   table.add_column("predicted", Align::right);
@@ -146,6 +158,7 @@ Table proposal_table(const Proposals& proposals) {
   }
   if (proposals.logged) table.add_column("changes", Align::right, 2);
   if (in_log) table.add_column("in log", Align::right);
+  if (any_unseen) table.add_column("in no row", Align::left);
   if (with_truth) {
     table.add_column("true", Align::right);
     table.add_column(is_linear(proposals) ? "true - predicted" : "true / predicted", Align::right, 2);
@@ -163,6 +176,10 @@ Table proposal_table(const Proposals& proposals) {
     for (const double value : proposal.constraint_values) cells.push_back(fmt::format("{:.4g}", value));
     if (proposals.logged) cells.push_back(changes_text(proposal));
     if (in_log) cells.push_back(logged_text(metric, known));
+    if (any_unseen) {
+      const std::vector<std::string> unseen = unseen_of(proposals, i);
+      cells.push_back(unseen.empty() ? "-" : join(unseen, " "));
+    }
     if (with_truth) {
       const auto& truth = known.simulated;
       cells.push_back(truth ? value_text(metric, *truth) : "infeasible: " + reasons_of(*known.verdict));
@@ -274,6 +291,12 @@ std::string notes(const Proposals& proposals, int columns) {
                                        [](const auto& one) { return !one.exceeded.empty(); });
   if (exceeding > 0 && proposals.options.front.empty()) {
     note(fmt::format("{} of the {} designs exceed a learned limit when simulated", exceeding, list.size()));
+  }
+  if (const std::size_t unseen = count_unseen(proposals); unseen > 0) {
+    note(
+        fmt::format("{} of the {} designs have values that no row had (`in no row`): what the model says of them is "
+                    "drawn from other values",
+                    unseen, list.size()));
   }
   if (!proposals.options.only_new && std::any_of(list.begin(), list.end(), is_logged)) {
     note("the log has some of these designs already; --new proposes only others");
@@ -396,24 +419,55 @@ std::string proposals_json(const Proposals& proposals) {
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     Json entry{{"rank", i + 1},
                {"design", proposals.model.parts().space.text_id(proposals.result.proposals[i].design)},
-               {"predicted", Json::parse(study::prediction_json(proposals, i))}};
+               {"predicted", Json::parse(study::prediction_json(proposals, i))},
+               {"unseen_levels", unseen_of(proposals, i)}};
     if (const auto verdict = study::verdict_json(proposals, i)) entry["simulated"] = Json::parse(*verdict);
     json["proposals"].push_back(std::move(entry));
   }
   return to_text(json);
 }
 
+namespace {
+
+/// Metrics of the objective: what is measured of a proposal, each once.
+std::vector<std::string> measured_metrics(const Proposals& proposals) {
+  const dataset::Objective objective =
+      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
+  std::vector<std::string> metrics;
+  for (const dataset::Objective::Factor& factor : objective.factors) {
+    if (std::find(metrics.begin(), metrics.end(), factor.metric) == metrics.end()) metrics.push_back(factor.metric);
+  }
+  return metrics;
+}
+
+/// The columns that are filled in where the design was evaluated, for `log import`: of one application a simulated
+/// objective that is a metric is known, and why a design is infeasible.
+std::vector<std::string> answer_cells(const Proposals& proposals, const Knowledge& known) {
+  std::vector<std::string> cells(measured_metrics(proposals).size());
+  const bool one = proposals.options.contexts.size() == 1;
+  if (one && known.simulated && !metric_of(proposals).empty()) cells.front() = shortest(*known.simulated);
+  const bool infeasible = known.verdict && !known.verdict->feasible();
+  cells.push_back(one && infeasible ? csv_cell(reasons_of(*known.verdict)) : "");
+  return cells;
+}
+
+}  // namespace
+
 std::string proposals_csv(const Proposals& proposals) {
   const space::DesignSpace& space = proposals.model.parts().space;
   const bool with_truth = simulated(proposals);
-  std::vector<std::string> header{"rank"};
+  std::vector<std::string> header{"rank", "workload"};
   for (const space::Parameter& parameter : space.parameters()) header.push_back(csv_cell(parameter.name));
   for (const char* name : {"predicted", "score", "cautious", "spread", "p_feasible", "nearest_logged_distance",
                            "logged", "logged_feasible", "logged_value"}) {
     header.emplace_back(name);
   }
+  const auto in_front = [&](const std::string& name) {
+    return std::any_of(proposals.options.front.begin(), proposals.options.front.end(),
+                       [&](const optimize::FrontMetric& metric) { return metric.name == name; });
+  };
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
-    header.push_back(csv_cell(constraint.name));
+    if (!in_front(constraint.name)) header.push_back(csv_cell("predicted_" + constraint.name));
   }
   if (with_truth) header.insert(header.end(), {"simulated_feasible", "simulated", "reasons"});
   for (const optimize::FrontMetric& metric : proposals.options.front) {
@@ -421,11 +475,13 @@ std::string proposals_csv(const Proposals& proposals) {
     if (with_truth) header.push_back(csv_cell("true_" + metric.name));
   }
   if (proposals.front_truth) header.emplace_back("on_true_front");
+  for (const std::string& metric : measured_metrics(proposals)) header.push_back(csv_cell(metric));
+  header.emplace_back("reason");
   std::string out = join(header, ",") + "\n";
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     const optimize::Proposal& proposal = proposals.result.proposals[i];
     const Knowledge& known = proposals.known[i];
-    std::vector<std::string> cells{std::to_string(i + 1)};
+    std::vector<std::string> cells{std::to_string(i + 1), csv_cell(applications(proposals, ","))};
     for (std::size_t p = 0; p < space.parameters().size(); ++p) {
       cells.push_back(csv_cell(space.parameters()[p].labels[proposal.design.levels[p]]));
     }
@@ -437,7 +493,9 @@ std::string proposals_csv(const Proposals& proposals) {
     cells.push_back(proposal.nearest_logged_distance ? (is_logged(proposal) ? "1" : "0") : "");
     cells.push_back(known.logged ? (known.logged->feasible ? "1" : "0") : "");
     cells.push_back(known.logged && known.logged->feasible ? shortest(known.logged->value) : "");
-    for (const double value : proposal.constraint_values) cells.push_back(shortest(value));
+    for (std::size_t k = 0; k < proposal.constraint_values.size(); ++k) {
+      if (!in_front(proposals.options.constraints[k].name)) cells.push_back(shortest(proposal.constraint_values[k]));
+    }
     if (with_truth) {
       cells.insert(cells.end(), {known.simulated ? "1" : "0", known.simulated ? shortest(*known.simulated) : "",
                                  csv_cell(reasons_of(*known.verdict))});
@@ -448,6 +506,7 @@ std::string proposals_csv(const Proposals& proposals) {
       if (with_truth) cells.push_back(known.true_front.empty() ? "" : shortest(known.true_front[m]));
     }
     if (proposals.front_truth) cells.push_back(proposals.front_truth->stands[i] ? "1" : "0");
+    for (std::string& cell : answer_cells(proposals, known)) cells.push_back(std::move(cell));
     out += join(cells, ",") + "\n";
   }
   return out;

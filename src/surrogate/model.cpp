@@ -327,4 +327,15 @@ void require_space(const Model& model, const space::DesignSpace& space) {
   fail(fmt::format("{} parameters in the model, {} here", ours.size(), theirs.size()));
 }
 
+std::vector<std::string> unseen_levels_of(const Model& model, const space::Design& design) {
+  const auto named = model.parts().provenance.find(kUnseenLevels);
+  if (named == model.parts().provenance.end()) return {};
+  const std::vector<std::string> unseen = split(named->second, ',');
+  std::vector<std::string> found;
+  for (const std::string& assignment : split(model.parts().space.text_id(design), ',')) {
+    if (std::find(unseen.begin(), unseen.end(), assignment) != unseen.end()) found.push_back(assignment);
+  }
+  return found;
+}
+
 }  // namespace hindsight::surrogate

@@ -125,7 +125,9 @@ TEST_F(Front, ReadsAsATableAndIsTheSameForAnyThreads) {
   worst.insert(worst.end(), {"--aggregate", "worst"});
   expect_one_line_error(propose(worst), 2, "energy_j was not learned on a logarithmic scale");
   const Outcome csv = propose({"--pareto", "energy,latency", "--csv", "-"});
-  EXPECT_THAT(csv.out, HasSubstr("predicted_energy_j,cautious_energy_j,predicted_latency_s,cautious_latency_s\n"));
+  EXPECT_THAT(
+      csv.out,
+      HasSubstr("predicted_energy_j,cautious_energy_j,predicted_latency_s,cautious_latency_s,energy_j,reason\n"));
 }
 
 /// True metrics of every design of the space tiny that runs m6 in at most `most_mm2`.

@@ -149,8 +149,8 @@ TEST_F(Learn, BoundsParameters) {
   make_model();
   const Outcome outcome = propose({"--workload", "m6", "--set", "pes_x=2", "--max", "pes_y=2", "--csv", "-"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, ::testing::StartsWith("rank,pes_x,pes_y,"));
-  EXPECT_THAT(outcome.out, HasSubstr("\n1,2,"));
+  EXPECT_THAT(outcome.out, ::testing::StartsWith("rank,workload,pes_x,pes_y,"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n1,m6,2,"));
   expect_one_line_error(propose({"--workload", "m6", "--set", "pes_x=3"}), 2, "Known: ");
   expect_one_line_error(propose({"--workload", "m6", "--set", "pes_z=3"}), 2, "pes_");
   expect_one_line_error(propose({"--workload", "m6", "--max", "aera_mm2=3"}), 2, "Did you mean 'area_mm2'?");

@@ -334,13 +334,13 @@ TEST_F(ImportCsv, NothingIsWrittenWhenTheColumnsDoNotFit) {
       HasSubstr("two contexts would both be named 'k=x_y'"));
 }
 
-TEST_F(ImportCsv, AnInterruptEndsBetweenBatches) {
+TEST_F(ImportCsv, AnInterruptLeavesNothingBehind) {
   set_interrupt_requested(true);
   const auto [kind, message] = error_of([&] { import(kTable, roles()); });
   set_interrupt_requested(false);
   EXPECT_EQ(kind, ErrorKind::interrupted);
-  EXPECT_THAT(message, HasSubstr("interrupted after 0 of 6 rows"));
-  EXPECT_EQ(log::recent_runs(log::Log::open(file_, log::OpenMode::read_only), 1).front().status, "interrupted");
+  EXPECT_THAT(message, HasSubstr("interrupted after 0 of 6 rows; nothing was imported"));
+  EXPECT_FALSE(std::filesystem::exists(file_)) << "nor a log that was made for it";
   EXPECT_EQ(import(kTable, roles()).inserted, 6U);
 }
 
@@ -350,8 +350,9 @@ TEST_F(ImportCsv, RunsAreRecorded) {
   EXPECT_EQ(run.kind, "import");
   EXPECT_EQ(run.status, "finished");
   EXPECT_EQ(run.evaluations_inserted, 6U);
-  EXPECT_EQ(run.options_json,
-            R"({"table":"t","objective":"time_ms","metric":"time_ms","duplicates":"error","rows":6})");
+  EXPECT_EQ(
+      run.options_json,
+      R"({"table":"t","format":"CSV table","objective":"time_ms","metric":"time_ms","duplicates":"error","rows":6})");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,8 +28,10 @@ struct CsvTable {
   std::filesystem::path file;
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> line;          ///< source line of every row
-  std::vector<std::vector<Place>> place;  ///< of every cell of every row
+  std::vector<std::size_t> line;          ///< source line of every row, or its number where it has no line
+  std::vector<std::vector<Place>> place;  ///< of every cell of every row; column 0 where it has none
+  /// What a row is called in messages where it has no line of its own: "trial". Empty: "file:line:column".
+  std::string row_word = {};
   /// Error{usage} with the nearest column name.
   [[nodiscard]] std::size_t column(const std::string& name) const;
 };
@@ -36,7 +39,13 @@ struct CsvTable {
 [[nodiscard]] CsvTable read_csv(const std::filesystem::path& file);
 /// Reads the same from text; `file` stands for the file in messages.
 [[nodiscard]] CsvTable parse_csv(std::string_view text, const std::filesystem::path& file);
-/// The file's name without folder and without `.csv`, `.gz`: the workload of a table without context columns.
+/// The same with cells between other separators: tab or semicolon. In a table with semicolons a number may have a
+/// decimal comma, where no cell has a decimal point.
+[[nodiscard]] CsvTable parse_delimited(std::string_view text, const std::filesystem::path& file, char separator);
+/// The separator that the first line has most of; a comma where it has none.
+[[nodiscard]] char separator_of(std::string_view text);
+/// The file's name without folder and without the endings of tables (`.csv`, `.json`, `.db`, `.gz`, ...): the workload
+/// of a table without context columns.
 [[nodiscard]] std::string table_name(const CsvTable& table);
 
 /// Which columns mean what; all other columns are design parameters.
@@ -88,19 +97,25 @@ enum class Duplicates {
 /// Every row is inserted, was there before, repeats another row, or is rejected.
 struct ImportResult {
   std::size_t rows = 0, inserted = 0, already_present = 0, repeated = 0;
-  std::size_t feasible = 0;           ///< evaluations of the log that come from this table
-  std::vector<std::string> rejected;  ///< "file:line[:column]: reason", first 20
+  std::size_t feasible = 0;                            ///< evaluations of the log that come from this table
+  std::map<std::string, std::size_t> infeasible = {};  ///< the others of them, by their first reason
+  std::vector<std::string> rejected;                   ///< "file:line[:column]: reason", first 20
   std::size_t rejected_count = 0;
   std::size_t contradictions = 0;                            ///< of those, for another outcome of the same design
   std::vector<std::pair<std::string, std::string>> renamed;  ///< column and its name in the log, where they differ
   /// What looks like a misreading: rows without a cost of their own that count as feasible.
   std::vector<std::string> remarks;
+  std::string format = "CSV table";                                ///< what the file was read as
+  std::vector<std::pair<std::string, std::size_t>> left_out = {};  ///< why the format leaves out what is no row
+  std::string space, evaluator;                                    ///< names in the log
+  std::vector<std::string> workloads = {};                         ///< names in the log, in the order of the rows
 };
-/// Imports into a log in transactions. A row is infeasible when its flag says so, or its objective is empty, nan, inf
-/// or a word. The reason code is the reason column's text, else that word, else "infeasible". Rows that contradict each
-/// other are treated as `duplicates` says; the log's own evaluations are always kept. A row whose value of a parameter
-/// the space does not have is rejected and named. Importing the same table again changes nothing.
-/// Errors: Error{usage} before anything is written for columns that do not fit; Error{interrupted} after Ctrl-C.
+/// Imports into a log in one transaction. A row is infeasible when its flag says so, or its objective is empty, nan,
+/// inf or a word. The reason code is the reason column's text, else that word, else "infeasible". Rows that contradict
+/// each other are treated as `duplicates` says; the log's own evaluations are always kept. A row whose value of a
+/// parameter the space does not have is rejected and named. Importing the same table again changes nothing.
+/// Errors: Error{usage} for columns that do not fit; Error{interrupted} after Ctrl-C. The log is as it was then, and
+/// one that was not there is not.
 ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const space::DesignSpace& space,
                         const std::filesystem::path& log, Duplicates duplicates, const Provenance& provenance);
 

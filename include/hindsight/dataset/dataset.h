@@ -49,8 +49,9 @@ struct Dataset {
   /// n x r: how far the limit of reason j was missed, |log(value / limit)|, where the reason applies and the log has
   /// both numbers, above 0; NaN elsewhere. No columns where no row has one.
   Eigen::MatrixXf margins = {};
-  std::string evaluator = {};  ///< name of what evaluated the rows, as logged; empty when not from a log
-  Repeats repeats = {};        ///< of the log that it came from, also in a subset
+  std::string evaluator = {};             ///< name of what evaluated the rows, as logged; empty when not from a log
+  std::string evaluator_definition = {};  ///< hash of its definition
+  Repeats repeats = {};                   ///< of the log that it came from, also in a subset
 
   [[nodiscard]] std::size_t size() const { return context.size(); }
   [[nodiscard]] std::size_t feasible_count() const;
@@ -58,7 +59,7 @@ struct Dataset {
   [[nodiscard]] Dataset subset(const std::vector<std::size_t>& rows) const;
   /// The same rows without the contexts that no row has.
   [[nodiscard]] Dataset without_empty_contexts() const;
-  /// SHA-256 over all of the above but evaluator and repeats: a model's provenance.
+  /// SHA-256 over all of the above but the evaluator and repeats: a model's provenance.
   [[nodiscard]] std::string content_hash() const;
 };
 

@@ -198,6 +198,23 @@ class Log {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Everything that is written through `log` while it lives is one transaction: committed as a whole, or not at all when
+/// it goes away without commit(). Others cannot write meanwhile. The log must outlive it and stay where it is; one at a
+/// time. Errors: those of writing.
+class Transaction {
+ public:
+  explicit Transaction(Log& log);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  void commit();
+
+ private:
+  Log& log_;
+  bool open_ = true;
+};
+
 /// A run of the log: begun when made, and ended whatever happens. One that goes away without finish(), because an error
 /// ends the command, is stored as failed, after Ctrl-C as interrupted. The log must outlive it and stay where it is.
 class Run {

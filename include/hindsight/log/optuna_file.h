@@ -37,8 +37,9 @@ class OptunaFile {
   OptunaFile(const OptunaFile&) = delete;
   OptunaFile& operator=(const OptunaFile&) = delete;
 
-  /// `name`: unique in the file. Returns the study's id.
-  std::int64_t add_study(const std::string& name, Direction direction);
+  /// `name`: unique in the file; `attributes_json`: user attributes. Returns the study's id.
+  std::int64_t add_study(const std::string& name, Direction direction,
+                         const std::vector<std::pair<std::string, std::string>>& attributes_json = {});
   void add_trial(std::int64_t study, const std::vector<OptunaParameter>& parameters, const OptunaTrial& trial);
   void publish();
 

@@ -44,6 +44,7 @@ struct EvaluatorSummary {
   std::int64_t evaluator_id = 0;
   std::string name;
   std::string definition_hash;
+  std::string definition;
   std::uint64_t evaluations = 0;
   std::uint64_t repeats = 0;  ///< of those, measurements beyond the first of a design and workload
 };
@@ -179,6 +180,7 @@ struct WorkloadRecord {
   std::string name;
   std::int64_t batch = 0;
   std::string definition_hash;
+  std::string definition;
   std::string layers_json;
   int context_version = 0;
   std::vector<std::pair<std::string, double>> context;

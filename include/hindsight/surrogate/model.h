@@ -116,6 +116,12 @@ class Model {
   Parts parts_;
 };
 
+/// Key of the provenance that names values of parameters that no row had: "pes_x=64,mode=os". Missing: every value had
+/// some, or the model is older than the key.
+inline constexpr const char* kUnseenLevels = "unseen_levels";
+/// Those of them that a design has, "pes_x=64".
+[[nodiscard]] std::vector<std::string> unseen_levels_of(const Model& model, const space::Design& design);
+
 /// Random designs of a space, the same ones every time: what an application costs on no design in particular.
 [[nodiscard]] LevelMatrix typical_designs(const space::DesignSpace& space);
 

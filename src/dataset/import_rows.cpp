@@ -1,6 +1,4 @@
-/// Imports a table into a log: one workload per context, one transaction per batch.
-#include "hindsight/dataset/csv_import.h"
-
+/// Imports rows into a log: one workload per context, all in one transaction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,38 +9,19 @@
 
 #include "dataset/csv_duplicates.h"
 #include "dataset/csv_rows.h"
+#include "dataset/import_place.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/import_source.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
 namespace {
 
-const std::string kEvaluatorName = "csv import";
-constexpr int kContextVersion = 1;
-constexpr std::size_t kBatchRows = 10'000;  // [chosen] a transaction of about a tenth of a second
-
-/// What the columns mean: rows of tables that were read in another way never mix.
-std::string evaluator_definition(const CsvTable& table, const ColumnRoles& roles) {
-  const auto header = [&](std::size_t column) { return printable(table.header[column], 1000); };
-  const auto headers = [&](const std::vector<NamedColumn>& columns) {
-    std::vector<std::string> names;
-    for (const NamedColumn& column : columns) names.push_back(header(column.column));
-    return join(names, "|");
-  };
-  std::string text = fmt::format("{}, format 1\nobjective|{}\n", kEvaluatorName, header(roles.objective.column));
-  if (roles.infeasible) {
-    text += fmt::format("infeasible|{}", header(*roles.infeasible));
-    text += roles.infeasible_value ? fmt::format("|{}\n", printable(*roles.infeasible_value)) : "\n";
-  }
-  if (roles.reason) {
-    text += fmt::format("reason|{}\n", header(*roles.reason));
-  }
-  return text + fmt::format("context|{}\nconstraints|{}\n", headers(roles.context), headers(roles.constraints));
-}
+constexpr std::size_t kBatchRows = 10'000;  // [chosen] Ctrl-C is looked at every tenth of a second
 
 /// The evaluations that the log has already, by workload and design.
 using LoggedRows = std::unordered_map<std::string, LoggedRepeats>;
@@ -51,11 +30,11 @@ std::string key_of(std::int64_t workload_id, const std::string& text_id) {
   return fmt::format("{}|{}", workload_id, text_id);
 }
 
-LoggedRows logged_rows(const log::Log& log, std::int64_t space_id, std::int64_t evaluator_id) {
+LoggedRows logged_rows(const log::Log& log, const ImportPlace& place) {
   LoggedRows known;
   log::for_each_evaluation(
-      log, {.evaluator = kEvaluatorName}, log::Detail::all, [&](const log::EvaluationRecord& record) {
-        if (record.space_id == space_id && record.evaluator_id == evaluator_id) {
+      log, {.evaluator = place.evaluator_name}, log::Detail::all, [&](const log::EvaluationRecord& record) {
+        if (record.space_id == place.space && record.evaluator_id == place.evaluator) {
           known[key_of(record.workload_id, record.design_text_id)].add(record.repeat, outcome_of(record));
         }
         return true;
@@ -63,30 +42,9 @@ LoggedRows logged_rows(const log::Log& log, std::int64_t space_id, std::int64_t 
   return known;
 }
 
-/// Ids of what an import registers.
-struct Registered {
-  std::int64_t space = 0, evaluator = 0;
-  std::vector<std::int64_t> workloads;  ///< per context
-};
-
-Registered register_all(log::Log& log, const CsvTable& table, const ColumnRoles& roles, const space::DesignSpace& space,
-                        const std::vector<TableContext>& contexts) {
-  Registered ids;
-  std::vector<std::string> names;
-  for (const space::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
-  ids.space = log.add_space(space.name(), space.canonical_definition(), space.definition_hash(), names);
-  for (const TableContext& context : contexts) {
-    ids.workloads.push_back(log.add_workload(context.name, context.definition, sha256_hex(context.definition), 1, "[]",
-                                             kContextVersion, context.features));
-  }
-  const std::string definition = evaluator_definition(table, roles);
-  ids.evaluator = log.add_evaluator(kEvaluatorName, sha256_hex(definition), definition);
-  return ids;
-}
-
 /// Rows with the ids of their workloads and the numbers of their measurements. A row that says what the log says is
 /// that measurement; another is the next one, or contradicts the log when only one is kept.
-std::vector<TableRow> numbered_rows(std::vector<TableRow> rows, const Registered& ids, LoggedRows logged,
+std::vector<TableRow> numbered_rows(std::vector<TableRow> rows, const ImportPlace& ids, LoggedRows logged,
                                     Duplicates duplicates, Refusals& refusals) {
   std::vector<TableRow> kept;
   for (TableRow& row : rows) {
@@ -114,7 +72,7 @@ std::vector<std::pair<std::string, std::string>> renamed_columns(const CsvTable&
     const std::string& header = table.header[column.column];
     if (header != name) renamed.emplace_back(printable(header), name);
   };
-  add(roles.objective, roles.objective.name);
+  if (!roles.objective.name.empty()) add(roles.objective, roles.objective.name);
   for (const NamedColumn& column : roles.constraints) add(column, column.name);
   for (const NamedColumn& column : roles.context) add(column, column.name);
   for (const NamedColumn& column : roles.design) {
@@ -125,13 +83,12 @@ std::vector<std::pair<std::string, std::string>> renamed_columns(const CsvTable&
   return renamed;
 }
 
-void append_rows(log::Log& log, log::Run& run, const Registered& ids, const std::vector<TableRow>& rows,
+void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std::vector<TableRow>& rows,
                  ImportResult& result, Refusals& refusals) {
   for (std::size_t begin = 0; begin < rows.size(); begin += kBatchRows) {
     if (interrupt_requested()) {
-      run.finish(log::RunStatus::interrupted);
       throw Error(ErrorKind::interrupted,
-                  fmt::format("{}: interrupted after {} of {} rows. Run the import again to add the rest",
+                  fmt::format("{}: interrupted after {} of {} rows; nothing was imported",
                               printable(log.path().string(), 200), with_commas(begin), with_commas(rows.size())));
     }
     const std::size_t end = std::min(rows.size(), begin + kBatchRows);
@@ -146,19 +103,22 @@ void append_rows(log::Log& log, log::Run& run, const Registered& ids, const std:
       refusals.add(rows[begin + rejected.index].line, rejected.reason);
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      result.feasible += accepted[i] && batch[i].feasible ? 1 : 0;
+      if (!accepted[i]) continue;
+      result.feasible += batch[i].feasible ? 1 : 0;
+      if (!batch[i].feasible) ++result.infeasible[batch[i].violations.front().code];
     }
   }
 }
 
 /// The run's options in the log; "metric" is what the objective is called there.
-std::string run_options(const CsvTable& table, const CsvRoles& roles, const ColumnRoles& resolved,
+std::string run_options(const ImportSource& source, const CsvRoles& roles, const std::string& metric,
                         Duplicates duplicates) {
-  return nlohmann::ordered_json{{"table", table_name(table)},
-                                {"objective", printable(roles.objective)},
-                                {"metric", resolved.objective.name},
+  return nlohmann::ordered_json{{"table", table_name(source.table)},
+                                {"format", source.format},
+                                {"objective", printable(source.outcomes.empty() ? roles.objective : source.objective)},
+                                {"metric", metric},
                                 {"duplicates", to_string(duplicates)},
-                                {"rows", table.rows.size()}}
+                                {"rows", source.table.rows.size()}}
       .dump();
 }
 
@@ -193,7 +153,56 @@ std::optional<std::string> remark_on_zeros(const CsvTable& table, const ColumnRo
                           : "mark them by a column that tells (--infeasible COLUMN=VALUE), or empty these cells");
 }
 
+/// Rows as they are read, each design and context once; Error{usage} where none is left.
+TableRows readable_rows(const ImportSource& source, const ColumnRoles& roles, const space::DesignSpace& space,
+                        const std::string& workload, const ImportResult& result, Refusals& refusals) {
+  TableRows read = read_rows(source, roles, space, workload);
+  for (const RefusedRow& refused : read.refused) refusals.add(refused);
+  if (!read.rows.empty()) return read;
+  const char* remedy = source.outcomes.empty() ? "Check the roles of the columns" : "Check the values, or --space";
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: no row of {} can be imported{}{}. {}", printable(source.table.file.string(), 400),
+                          with_commas(result.rows), result.rejected.empty() ? "" : "; first: ",
+                          result.rejected.empty() ? "" : result.rejected.front(), remedy));
+}
+
 }  // namespace
+
+ImportResult import_rows(const ImportSource& source, const CsvRoles& given, const space::DesignSpace& space,
+                         const ImportTarget& target, const std::filesystem::path& log, Duplicates duplicates,
+                         const Provenance& provenance) {
+  const CsvRoles roles = roles_for(source, given);
+  const ColumnRoles resolved = resolve_roles(source.table, roles);
+  const std::string metric = source.outcomes.empty() ? resolved.objective.name : source.objective;
+  ImportResult result;
+  result.rows = source.table.rows.size();
+  result.format = source.format;
+  result.left_out = source.left_out;
+  result.remarks = source.remarks;
+  if (source.outcomes.empty()) {
+    if (auto remark = remark_on_zeros(source.table, resolved)) result.remarks.push_back(std::move(*remark));
+  }
+  Refusals refusals(source.table, result);
+  TableRows read = readable_rows(source, resolved, space, target.workload, result, refusals);
+  std::vector<TableRow> rows = distinct_rows(std::move(read.rows), metric, duplicates, result, refusals);
+  if (duplicates == Duplicates::error) refusals.require_no_contradiction();
+  const NewLog created(log);
+  log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
+  log::Transaction whole(opened);
+  const ImportPlace place = find_place(opened, source, resolved, space, target, read.contexts);
+  rows = numbered_rows(std::move(rows), place, logged_rows(opened, place), duplicates, refusals);
+  if (duplicates == Duplicates::error) refusals.require_no_contradiction();
+  result.renamed = renamed_columns(source.table, resolved, space);
+  result.space = place.space_name;
+  result.evaluator = place.evaluator_name;
+  for (const TableContext& context : read.contexts) result.workloads.push_back(context.name);
+  log::Run run(opened, log::RunKind::import, provenance, run_options(source, roles, metric, duplicates));
+  append_rows(opened, run, place, rows, result, refusals);
+  run.finish();
+  whole.commit();
+  created.keep();
+  return result;
+}
 
 ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const space::DesignSpace& space,
                         const std::filesystem::path& log, Duplicates duplicates, const Provenance& provenance) {
@@ -201,31 +210,11 @@ ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const spac
     throw Error(ErrorKind::usage,
                 fmt::format("{}: no column is named as the objective. Name one", printable(table.file.string(), 400)));
   }
-  const ColumnRoles resolved = resolve_roles(table, roles);
-  ImportResult result;
-  result.rows = table.rows.size();
-  if (auto remark = remark_on_zeros(table, resolved)) result.remarks.push_back(std::move(*remark));
-  Refusals refusals(table, result);
-  TableRows read = read_rows(table, resolved, space);
-  for (const RefusedRow& refused : read.refused) refusals.add(refused);
-  if (read.rows.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("{}: no row of {} can be imported{}{}. Check the roles of the columns",
-                                              printable(table.file.string(), 400), with_commas(result.rows),
-                                              result.rejected.empty() ? "" : "; first: ",
-                                              result.rejected.empty() ? "" : result.rejected.front()));
-  }
-  std::vector<TableRow> rows =
-      distinct_rows(std::move(read.rows), resolved.objective.name, duplicates, result, refusals);
-  if (duplicates == Duplicates::error) refusals.require_no_contradiction();
-  log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
-  const Registered ids = register_all(opened, table, resolved, space, read.contexts);
-  rows = numbered_rows(std::move(rows), ids, logged_rows(opened, ids.space, ids.evaluator), duplicates, refusals);
-  if (duplicates == Duplicates::error) refusals.require_no_contradiction();
-  result.renamed = renamed_columns(table, resolved, space);
-  log::Run run(opened, log::RunKind::import, provenance, run_options(table, roles, resolved, duplicates));
-  append_rows(opened, run, ids, rows, result, refusals);
-  run.finish();
-  return result;
+  ImportSource source;
+  source.format = "CSV table";
+  source.maker = kTableMaker;
+  source.table = table;
+  return import_rows(source, roles, space, {}, log, duplicates, provenance);
 }
 
 }  // namespace hindsight::dataset

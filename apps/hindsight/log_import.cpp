@@ -1,0 +1,159 @@
+/// hindsight log import: files of other tools, and proposals with their true values, become rows of a log.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "csv_roles.h"
+#include "file_roles.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/import_source.h"
+#include "hindsight/report/import.h"
+#include "hindsight/sweep/definitions.h"
+#include "log_verbs.h"
+#include "output.h"
+
+namespace hindsight::app {
+namespace {
+
+struct ImportOptions {
+  std::string file;
+  std::string format;
+  std::string space;
+  std::string log;
+  CsvRoleOptions roles;
+  std::string workload, evaluator;
+  std::string study;
+  std::string pruned = "infeasible";
+  std::vector<std::string> rounded;
+  std::string duplicates = "error";
+  bool json = false;
+};
+
+/// A network that ships, by name, or is a file.
+std::optional<std::int64_t> known_network(log::Log& log, const std::string& name) {
+  std::error_code ignored;
+  const bool is_file = std::filesystem::is_regular_file(name, ignored);
+  std::optional<workload::Network> network;
+  try {
+    network = workload::load_network(name);
+  } catch (const Error&) {
+    if (is_file) throw;
+    return std::nullopt;  // the name of something else
+  }
+  return sweep::register_workload(log, *network);
+}
+
+dataset::ReadOptions read_options(const ImportOptions& options) {
+  dataset::ReadOptions read;
+  if (!options.format.empty()) read.format = dataset::parse_import_format(options.format);
+  const CsvRoleOptions& roles = options.roles;
+  read.roles_named =
+      !roles.infeasible.empty() || !roles.reason.empty() || !roles.context.empty() || !roles.ignored.empty();
+  read.study = options.study;
+  read.pruned = dataset::parse_pruned_trials(options.pruned);
+  read.objective = roles.objective;
+  read.attributes = roles.constraints;
+  read.log = options.log;
+  read.space = options.space;
+  return read;
+}
+
+/// A source that states its outcomes has none in columns.
+dataset::CsvRoles roles_of(const ImportOptions& options, const dataset::ImportSource& source) {
+  const std::string file = printable(options.file, 200);
+  if (source.outcomes.empty()) {
+    if (options.roles.objective.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("{}: which column is optimised? Name it: --objective COLUMN ({})", file,
+                                                printable(join(source.table.header, ", "), 200)));
+    }
+    return options.roles.resolve(source.table);
+  }
+  if (!options.roles.infeasible.empty() || !options.roles.reason.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: --infeasible and --reason name columns of a table, and a {} says itself "
+                            "what is infeasible. Leave them out",
+                            file, source.format));
+  }
+  CsvRoleOptions columns;
+  columns.context = options.roles.context;
+  columns.ignored = options.roles.ignored;
+  return columns.resolve(source.table);
+}
+
+void round_columns(const ImportOptions& options, dataset::CsvTable& table) {
+  for (const std::string& text : options.rounded) {
+    const std::size_t equals = text.rfind('=');
+    const auto step = equals == std::string::npos ? std::nullopt : parse_double(text.substr(equals + 1));
+    if (!step) throw Error(ErrorKind::usage, fmt::format("--round {}: is not NAME=STEP", printable(text)));
+    dataset::round_column(table, text.substr(0, equals), *step);
+  }
+}
+
+space::DesignSpace space_of(const ImportOptions& options, const dataset::ImportSource& source,
+                            const dataset::CsvRoles& roles) {
+  if (source.space && (options.space.empty() || source.joins_log)) return *source.space;
+  if (!options.space.empty()) return space::load_space(options.space);
+  if (auto known = dataset::space_in_log(source, roles, options.log)) return std::move(*known);
+  return said_space(dataset::infer_source_space(source, roles));
+}
+
+int import(const ImportOptions& options, const Provenance& provenance) {
+  const dataset::Duplicates duplicates = dataset::parse_duplicates(options.duplicates);
+  const dataset::ReadOptions read = read_options(options);
+  if (!options.workload.empty() && !options.roles.context.empty()) {
+    throw Error(ErrorKind::usage,
+                "--workload names the application of every row, and --context the columns that do. Name one of them");
+  }
+  FileRoles()
+      .reads("--file", options.file)
+      .reads("--space", options.space)
+      .writes("--log", options.log)
+      .require_usable();
+  dataset::ImportSource source = dataset::read_import(options.file, read);
+  const dataset::CsvRoles roles = roles_of(options, source);
+  round_columns(options, source.table);
+  const space::DesignSpace space = space_of(options, source, roles);
+  install_interrupt_handlers();
+  const dataset::ImportTarget target{
+      .workload = options.workload, .evaluator = options.evaluator, .known_workload = known_network};
+  const bool keep = source.repeats && duplicates == dataset::Duplicates::error;
+  const dataset::ImportResult result = dataset::import_rows(source, roles, space, target, options.log,
+                                                            keep ? dataset::Duplicates::keep : duplicates, provenance);
+  for (const std::string& text : result.remarks) remark(text);
+  print(options.json ? report::import_json(result, options.log)
+                     : report::import_text(result, options.log, output_columns()));
+  return 0;
+}
+
+}  // namespace
+
+void add_log_import(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<ImportOptions>();
+  CLI::App* verb = group.add_subcommand("import", "Make tables, studies and caches of others a log");
+  verb->add_option("file,--file,--csv", options->file, "The file, .gz and .zip too")->required();
+  verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
+  verb->add_option("--format", options->format, "csv, tsv, semicolon, jsonl, optuna, ... [by content]");
+  verb->add_option("--space", options->space, "Space name or YAML file [inferred]");
+  add_csv_roles(*verb, options->roles);
+  verb->add_option("--workload", options->workload, "Application of all rows, by name");
+  verb->add_option("--evaluator", options->evaluator, "What measured the rows, by name");
+  verb->add_option("--study", options->study, "Optuna study, where the file has several");
+  verb->add_option("--pruned", options->pruned, "Pruned trials: infeasible, skip, last [infeasible]");
+  repeatable(verb->add_option("--round", options->rounded, "NAME=STEP: round a continuous parameter"));
+  verb->add_option("--duplicates", options->duplicates, "Contradictions: error, first, last, best, keep [error]");
+  verb->add_flag("--json", options->json, "As JSON");
+  verb->footer(
+      "Formats: csv, tsv, semicolon, jsonl, optuna (SQLite, journal), kernel-tuner,\n"
+      "vizier, ax, export (of log export), proposals (of propose --csv, filled in).\n"
+      "In tables an objective that is empty, nan or a word makes a row infeasible.\n"
+      "Example: hindsight log import tuning.csv --objective time_ms \\\n"
+      "           --infeasible infeasible --log tuning.sqlite\n"
+      "Example: hindsight log import study.db --log tuning.sqlite");
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return import(*options, session.provenance); }; });
+}
+
+}  // namespace hindsight::app

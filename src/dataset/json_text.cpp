@@ -1,0 +1,121 @@
+/// JSON as Python writes it, with the place of what is wrong.
+#include "dataset/json_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::dataset {
+namespace {
+
+constexpr std::size_t kDeepest = 256;  // [chosen] far deeper than any export; the parser recurses in destructors
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+';
+}
+
+/// Python's constants, which JSON does not have, as texts; all else as it is, byte by byte.
+std::string without_constants(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kConstants = {
+      {{"-Infinity", "\"-inf\""}, {"Infinity", "\"inf\""}, {"NaN", "\"nan\""}}};
+  std::string result;
+  result.reserve(text.size());
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (quoted || c == '"') {
+      if (quoted && c == '\\' && i + 1 < text.size()) result += text[i++];
+      quoted = quoted != (text[i] == '"' && (i == 0 || c != '\\'));
+      result += text[i++];
+      continue;
+    }
+    const auto constant = std::find_if(kConstants.begin(), kConstants.end(), [&](const auto& one) {
+      return text.substr(i).starts_with(one.first) &&
+             (i + one.first.size() == text.size() || !is_word(text[i + one.first.size()]));
+    });
+    if (constant == kConstants.end() || (i > 0 && is_word(text[i - 1]))) {
+      result += text[i++];
+    } else {
+      result += constant->second;
+      i += constant->first.size();
+    }
+  }
+  return result;
+}
+
+bool is_too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kDeepest) return true;
+    } else if (c == '}' || c == ']') {
+      depth -= depth > 0 ? 1 : 0;
+    }
+  }
+  return false;
+}
+
+template <class Value>
+Value parsed(std::string_view text) {
+  const bool has_constants =
+      text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
+  return has_constants ? Value::parse(without_constants(text)) : Value::parse(text);
+}
+
+template <class Value>
+Value parse_as(std::string_view text, const std::filesystem::path& file, std::string_view expected,
+               std::size_t first_line) {
+  const auto error_at = [&](std::size_t byte, const std::string& problem) {
+    const std::string_view before = text.substr(0, std::min(byte, text.size()));
+    const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+    const std::size_t start = before.rfind('\n');
+    const std::size_t column = before.size() - (start == std::string_view::npos ? 0 : start + 1);
+    return Error(ErrorKind::usage, fmt::format("{}:{}:{}: {} (expected: {})", printable(file.string(), 400),
+                                               first_line + line, std::max<std::size_t>(column, 1), problem, expected));
+  };
+  if (is_too_deep(text)) throw error_at(1, fmt::format("nested deeper than {}", kDeepest));
+  try {
+    return parsed<Value>(text);
+  } catch (const typename Value::parse_error& error) {
+    const std::string_view rest = text.substr(std::min<std::size_t>(error.byte, text.size()));
+    const bool ends = rest.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    throw error_at(error.byte, ends ? "the JSON ends too early. Was the file cut off?" : "no JSON from here on");
+  } catch (const typename Value::exception& error) {
+    throw error_at(1, printable(error.what(), 200));
+  }
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::filesystem::path& file, std::string_view expected,
+                std::size_t first_line) {
+  return parse_as<Json>(text, file, expected, first_line);
+}
+
+OrderedJson parse_ordered_json(std::string_view text, const std::filesystem::path& file, std::string_view expected,
+                               std::size_t first_line) {
+  return parse_as<OrderedJson>(text, file, expected, first_line);
+}
+
+std::optional<Json> try_json(std::string_view text) {
+  if (is_too_deep(text)) return std::nullopt;
+  try {
+    return parsed<Json>(text);
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace hindsight::dataset

@@ -1,0 +1,65 @@
+/// JSON lines and lists of objects as tables.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dataset/import_readers.h"
+#include "dataset/trial_table.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::dataset {
+namespace {
+
+constexpr const char* kExpected = "one JSON object per row";
+
+void flatten(const OrderedJson& object, const std::string& prefix, DesignCells& cells) {
+  for (const auto& [key, value] : object.items()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (value.is_object()) {
+      flatten(value, name, cells);
+    } else {
+      cells.emplace_back(name, cell_of(value));
+    }
+  }
+}
+
+void add_object(const OrderedJson& object, std::size_t line, const std::filesystem::path& file, TrialTable& rows) {
+  if (!object.is_object()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}:{}: {} is no JSON object (expected: {})", printable(file.string(), 400), line,
+                            printable(object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)), kExpected));
+  }
+  DesignCells cells;
+  flatten(object, "", cells);
+  const auto unnamed = std::find_if(cells.begin(), cells.end(), [](const auto& cell) { return cell.first.empty(); });
+  if (unnamed != cells.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}:{}: a key is empty. Name every value", printable(file.string(), 400), line));
+  }
+  rows.add(line, cells, {});
+}
+
+}  // namespace
+
+CsvTable read_json_rows(std::string_view text, const std::filesystem::path& file) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const bool list = trimmed(text).starts_with('[');
+  TrialTable rows(file, list ? "item" : "");
+  if (list) {
+    const OrderedJson all = parse_ordered_json(text, file, "a list of JSON objects");
+    for (std::size_t i = 0; i < all.size(); ++i) add_object(all[i], i + 1, file, rows);
+    return rows.take("list of JSON objects", "", "").table;
+  }
+  std::size_t line = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view one = trimmed(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (!one.empty()) add_object(parse_ordered_json(one, file, kExpected, line), line, file, rows);
+  }
+  return rows.take("JSON lines file", "", "").table;
+}
+
+}  // namespace hindsight::dataset

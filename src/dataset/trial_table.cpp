@@ -1,0 +1,114 @@
+/// Trials as rows of a table.
+#include "dataset/trial_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/dataset.h"
+
+namespace hindsight::dataset {
+
+TrialTable::TrialTable(const std::filesystem::path& file, const std::string& row_word) {
+  source_.table.file = file;
+  source_.table.row_word = row_word;
+}
+
+std::size_t TrialTable::column_of(const std::string& name, std::size_t expected) {
+  std::vector<std::string>& header = source_.table.header;
+  if (expected < header.size() && header[expected] == name) return expected;
+  const auto [entry, fresh] = columns_.try_emplace(name, header.size());
+  if (fresh) header.push_back(name);
+  return entry->second;
+}
+
+void TrialTable::add(std::size_t number, const DesignCells& cells, StatedOutcome outcome) {
+  std::vector<std::string> row(source_.table.header.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t column = column_of(cells[i].first, i);
+    if (column >= row.size()) row.resize(column + 1);
+    row[column] = cells[i].second;
+  }
+  source_.table.rows.push_back(std::move(row));
+  source_.table.line.push_back(number);
+  source_.outcomes.push_back(std::move(outcome));
+}
+
+void TrialTable::leave_out(const std::string& why, std::size_t count) {
+  const auto found =
+      std::find_if(source_.left_out.begin(), source_.left_out.end(), [&](const auto& one) { return one.first == why; });
+  if (found == source_.left_out.end()) {
+    source_.left_out.emplace_back(why, count);
+  } else {
+    found->second += count;
+  }
+}
+
+ImportSource TrialTable::take(const std::string& format, const std::string& maker, const std::string& objective) {
+  CsvTable& table = source_.table;
+  if (table.rows.empty()) {
+    std::vector<std::string> left_out;
+    for (const auto& [why, count] : source_.left_out) left_out.push_back(fmt::format("{} {}", with_commas(count), why));
+    throw Error(ErrorKind::usage, fmt::format("{}: this {} has no row to import{}{}. Import it when some are finished?",
+                                              printable(table.file.string(), 400), format, left_out.empty() ? "" : ": ",
+                                              join(left_out, ", ")));
+  }
+  if (table.header.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("{}: no row of this {} has a parameter. Is it the right file?",
+                                              printable(table.file.string(), 400), format));
+  }
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    table.rows[i].resize(table.header.size());
+    const CsvTable::Place place{.line = static_cast<std::uint32_t>(table.line[i]), .column = 0};
+    table.place.emplace_back(table.header.size(), place);
+  }
+  source_.format = format;
+  source_.maker = maker;
+  source_.objective = objective;
+  return std::move(source_);
+}
+
+log::ViolationRow plain_violation(const std::string& text) {
+  const std::string code = snake_case(text);
+  return {.code = code.empty() ? "infeasible" : code,
+          .quantity = "",
+          .value = kUnknown,
+          .limit = kUnknown,
+          .nearest_passing = {},
+          .layer = "",
+          .message = code == text ? "" : printable(text, 1000)};
+}
+
+log::ViolationRow missed_limit(const std::string& quantity, double value, double limit) {
+  const std::string name = snake_case(quantity);
+  return {.code = name.empty() ? "constraint" : name,
+          .quantity = name,
+          .value = value,
+          .limit = limit,
+          .nearest_passing = {},
+          .layer = "",
+          .message = ""};
+}
+
+std::string chosen_metric(const std::filesystem::path& file, const std::string& named,
+                          const std::vector<std::string>& metrics) {
+  const std::string shown = printable(file.string(), 400);
+  if (!named.empty()) {
+    if (metrics.empty()) return snake_case(named);  // every row is infeasible
+    for (const std::string& metric : metrics) {
+      if (metric == named || snake_case(metric) == named || metric == snake_case(named)) return metric;
+    }
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: has no metric '{}'.{}", shown, printable(named), did_you_mean(named, metrics)));
+  }
+  if (metrics.size() == 1) return metrics.front();
+  if (metrics.empty()) throw Error(ErrorKind::usage, fmt::format("{}: no row has a value of any metric.", shown));
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: has several metrics ({}). Name the one that is optimised by --objective", shown,
+                          printable(join(metrics, ", "), 200)));
+}
+
+}  // namespace hindsight::dataset

@@ -1,0 +1,48 @@
+/// Rows of designs with outcomes that a format states itself. Private to the dataset layer.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hindsight/dataset/import_source.h"
+
+namespace hindsight::dataset {
+
+/// Names and cells of one design, in order.
+using DesignCells = std::vector<std::pair<std::string, std::string>>;
+
+/// Collects trials as a table: a column per parameter in the order that they are met in.
+class TrialTable {
+ public:
+  /// `row_word`: what a row is called, "trial"; empty: rows have lines.
+  TrialTable(const std::filesystem::path& file, const std::string& row_word);
+  /// `number`: the trial's own, or the line. A parameter that a trial lacks is an empty cell.
+  void add(std::size_t number, const DesignCells& cells, StatedOutcome outcome);
+  /// Counts what is no row, by the reason why.
+  void leave_out(const std::string& why, std::size_t count = 1);
+  [[nodiscard]] bool empty() const { return source_.outcomes.empty(); }
+  /// Error{usage} when there is no row, saying what was left out.
+  [[nodiscard]] ImportSource take(const std::string& format, const std::string& maker, const std::string& objective);
+
+ private:
+  std::size_t column_of(const std::string& name, std::size_t expected);
+
+  ImportSource source_;
+  std::unordered_map<std::string, std::size_t> columns_;
+};
+
+/// A reason with nothing but its code, and a message where it says more.
+[[nodiscard]] log::ViolationRow plain_violation(const std::string& text);
+/// That a quantity misses its limit.
+[[nodiscard]] log::ViolationRow missed_limit(const std::string& quantity, double value, double limit);
+
+/// The metric that is optimised, of those that the rows have: the one named, else the only one. Error{usage} naming
+/// them where neither says it.
+[[nodiscard]] std::string chosen_metric(const std::filesystem::path& file, const std::string& named,
+                                        const std::vector<std::string>& metrics);
+
+}  // namespace hindsight::dataset
