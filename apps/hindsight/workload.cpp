@@ -60,9 +60,9 @@ std::map<std::string, std::int64_t> dimensions_of(const std::vector<std::string>
     const std::string name(trimmed(std::string_view(text).substr(0, std::min(at, text.size()))));
     const std::optional<std::int64_t> value =
         at == std::string::npos ? std::nullopt : parse_int(trimmed(std::string_view(text).substr(at + 1)));
-    if (name.empty() || !value || *value < 1 || *value > workload::kLargestSize) {
+    if (name.empty() || !value || *value < 0 || *value > workload::kLargestSize) {
       throw Error(ErrorKind::usage,
-                  fmt::format("--dim: '{}' is not NAME=NUMBER with a number in 1..{}, e.g. --dim batch=1",
+                  fmt::format("--dim: '{}' is not NAME=NUMBER with a number in 0..{}, e.g. --dim batch=1",
                               printable(text), workload::kLargestSize));
     }
     if (!dimensions.emplace(name, *value).second) {

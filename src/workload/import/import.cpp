@@ -84,7 +84,7 @@ std::optional<ImportFormat> recognised(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, error)) return ImportFormat::timeloop;
   const std::string extension = lower_case(file.extension().string());
   const std::string content = beginning_of(file);
-  if (extension == ".onnx" || extension == ".ort") return ImportFormat::onnx;
+  if (extension == ".onnx") return ImportFormat::onnx;
   if (extension == ".m") return ImportFormat::maestro;
   if (extension == ".csv" || extension == ".tsv") return format_of_csv(content);
   if (extension == ".yaml" || extension == ".yml") return format_of_yaml(content);
@@ -123,11 +123,16 @@ Gathered gather(ImportFormat format, const std::filesystem::path& file, const Im
       return gather_scale_sim(file);
     case ImportFormat::scale_gemm:
       return gather_scale_gemm(file);
-    default:
+    case ImportFormat::timeloop:
+      return gather_timeloop(file);
+    case ImportFormat::maestro:
+      return gather_maestro(file);
+    case ImportFormat::zigzag:
+      return gather_zigzag(file);
+    case ImportFormat::onnx:
       break;
   }
-  static_cast<void>(options);
-  throw Error(ErrorKind::unavailable, "todo");
+  return gather_onnx(file, options.dimensions);
 }
 
 }  // namespace

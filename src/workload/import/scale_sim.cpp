@@ -1,6 +1,6 @@
 /// SCALE-Sim topologies: convolutions and matrix products as CSV.
 ///
-/// Read as SCALE-Sim's topology_utils reads them [spec: scale-sim]: the first row is a header whatever it says, inputs
+/// Read as SCALE-Sim's topology_utils reads them [paper: scalesim]: the first row is a header whatever it says, inputs
 /// are padded already, a window that hangs over the edge counts, and a name with DP is a depthwise layer. Tolerated
 /// where SCALE-Sim fails or loses cells: no comma at the end of a row, tabs, a byte order mark, CRLF.
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ std::size_t filled_cells(const TextRow& row) {
 }
 
 /// Padding behind the input, so that a window that hangs over the edge is whole: ceil((in - kernel) / stride) + 1
-/// positions [spec: scale-sim].
+/// positions [paper: scalesim].
 std::int64_t overhang(std::int64_t in, std::int64_t kernel, std::int64_t stride) {
   const std::int64_t rest = (in - kernel) % stride;
   return in < kernel || rest == 0 ? 0 : stride - rest;
