@@ -50,7 +50,8 @@ inline std::string onnx_tensor(const std::string& name, const std::vector<std::i
 }
 
 /// A list of whole numbers (of one axis), or a single one (of none).
-inline std::string onnx_integers(const std::string& name, const std::vector<std::int64_t>& values, bool scalar = false) {
+inline std::string onnx_integers(const std::string& name, const std::vector<std::int64_t>& values,
+                                 bool scalar = false) {
   WireWriter tensor;
   if (!scalar) tensor.integer(1, static_cast<std::int64_t>(values.size()));
   tensor.integer(2, kOnnxInt64);

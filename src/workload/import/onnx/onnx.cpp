@@ -40,17 +40,17 @@ class Dimensions {
     for (const ValueInfo& input : model.inputs) {
       for (std::size_t axis = 0; input.dims && axis < input.dims->size(); ++axis) {
         const Dimension& dimension = (*input.dims)[axis];
-        if (!dimension.name.empty()) names_.push_back(dimension.name);
-        names_.push_back(axis_name(input, axis));
+        add_name(dimension.name);
+        add_name(axis_name(input, axis));
       }
     }
     for (const ValueInfo& value : model.values) {
       for (const Dimension& dimension : value.dims.value_or(std::vector<Dimension>())) {
-        if (!dimension.name.empty()) names_.push_back(dimension.name);
+        add_name(dimension.name);
       }
     }
     for (const auto& [name, number] : given) {
-      if (std::ranges::find(names_, name) == names_.end()) {
+      if (!known_.contains(name)) {
         throw Error(ErrorKind::usage, fmt::format("--dim: {} has no dimension '{}'.{}", model.file, printable(name),
                                                   did_you_mean(name, names_)));
       }
@@ -80,7 +80,7 @@ class Dimensions {
         const bool quoted =
             name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") !=
             std::string::npos;
-        const std::string option = fmt::format("--dim {0}{1}=N{0}", quoted ? "'" : "", printable(name));
+        const std::string option = fmt::format("--dim {0}{1}=...{0}", quoted ? "'" : "", printable(name));
         if (std::ranges::find(missing, option) == missing.end()) missing.push_back(option);
       }
     }
@@ -90,6 +90,10 @@ class Dimensions {
   }
 
  private:
+  void add_name(const std::string& name) {
+    if (!name.empty() && known_.insert(name).second) names_.push_back(name);
+  }
+
   static std::string axis_name(const ValueInfo& value, std::size_t axis) {
     return fmt::format("{}.{}", value.name, axis);
   }
@@ -113,7 +117,8 @@ class Dimensions {
 
   const Model& model_;
   const NamedNumbers& given_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  ///< in the order of the file
+  std::set<std::string> known_;
 };
 
 /// Which node gives each tensor. Errors: one that is given twice.
@@ -201,6 +206,8 @@ class GraphWalk {
       known.integer = onnx::is_integer(tensor.element);
       known.constant = true;
       known.initializer = name;
+      const double elements = onnx::elements_of(tensor.dims);
+      if (onnx::can_be_weights(tensor.element) && elements > 1) walk_.trained.emplace(name, elements);
     }
     std::vector<const ValueInfo*> inputs;
     for (const ValueInfo& input : model_.inputs) {
@@ -328,11 +335,8 @@ class GraphWalk {
     std::set<std::string> used;
     for (const Node& node : model_.nodes) used.insert(node.inputs.begin(), node.inputs.end());
     double count = 0;
-    for (const auto& [name, tensor] : model_.initializers) {
-      const double elements = onnx::elements_of(tensor.dims);
-      const bool counts =
-          onnx::can_be_weights(tensor.element) && elements > 1 && used.contains(name) && !walk_.counted.contains(name);
-      if (counts) count += elements;
+    for (const auto& [name, elements] : walk_.trained) {
+      if (used.contains(name) && !walk_.counted.contains(name)) count += elements;
     }
     if (count > kLargestExactInteger) fail_import(model_.file, "more than 2^53 parameters");
     walk_.gathered.extra_parameters = {.count = static_cast<std::int64_t>(count),

@@ -173,29 +173,41 @@ void block_quantised_matmul(NodeRun& run) {
   add_trained(run, product, run.has_input(kBias));
 }
 
-/// An equation "bij,bjk->bik" over two tensors.
+/// An equation "bij,bjk->bik" over two tensors, or "bij->bji" over one.
 struct Equation {
   std::string left, right, out;
 };
+
+/// Without an arrow the output has the letters that occur once, in order.
+std::string implied_output(const std::string& inputs) {
+  std::string out;
+  for (char letter = 'A'; letter <= 'z'; ++letter) {
+    if (letter != ',' && std::ranges::count(inputs, letter) == 1) out += letter;
+  }
+  return out;
+}
 
 Equation equation_of(const NodeRun& run) {
   std::string text;
   for (const char c : run.text("equation", "")) {
     if (c != ' ') text += c;
   }
-  const std::size_t comma = text.find(','), arrow = text.find("->");
+  const std::size_t arrow = text.find("->");
+  const std::string inputs = text.substr(0, arrow);
+  const std::size_t comma = std::min(inputs.find(','), inputs.size());
+  Equation equation{.left = inputs.substr(0, comma), .right = "", .out = ""};
+  if (comma < inputs.size()) equation.right = inputs.substr(comma + 1);
+  equation.out = arrow == std::string::npos ? implied_output(inputs) : text.substr(arrow + 2);
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow) {
-    run.fail(fmt::format("the equation '{}' (two tensors and an output are taken, \"bij,bjk->bik\")", printable(text)));
-  }
-  Equation equation{text.substr(0, comma), text.substr(comma + 1, arrow - comma - 1), text.substr(arrow + 2)};
   for (const std::string& part : {equation.left, equation.right, equation.out}) {
     std::string sorted = part;
     std::ranges::sort(sorted);
     const bool twice = std::ranges::adjacent_find(sorted) != sorted.end();
     if (twice || !std::ranges::all_of(part, is_letter)) {
       run.fail(
-          fmt::format("the equation '{}' (each tensor's axes are different letters, without ...)", printable(text)));
+          fmt::format("the equation '{}' (one or two tensors are taken, whose axes are different letters, "
+                      "without ...)",
+                      printable(text)));
     }
   }
   return equation;
@@ -204,8 +216,9 @@ Equation equation_of(const NodeRun& run) {
 void einsum(NodeRun& run) {
   const Equation equation = equation_of(run);
   std::map<char, std::int64_t> sizes;
-  const std::array<std::pair<const std::string*, std::size_t>, 2> sides{{{&equation.left, 0}, {&equation.right, 1}}};
-  for (const auto& [letters, at] : sides) {
+  const bool product_of_two = run.node().inputs.size() == 2;
+  for (std::size_t at = 0; at < run.node().inputs.size(); ++at) {
+    const std::string* letters = at == 0 ? &equation.left : &equation.right;
     const Shape& shape = run.shape(at);
     if (letters->size() != shape.size()) run.fail(fmt::format("'{}' for {}", *letters, shape_text(shape)));
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -236,7 +249,7 @@ void einsum(NodeRun& run) {
     out.push_back(sizes.at(letter));
   }
   run.set(0, out);
-  add_product(run, product, 0, 1, false);
+  if (product_of_two) add_product(run, product, 0, 1, false);
 }
 
 /// Recurrent layers over all steps: their gates from the input, and from the state.

@@ -157,6 +157,13 @@ void NodeRun::ignore_weights(std::size_t i) {
   if (has_input(i) && !input(i).initializer.empty()) walk_.counted.insert(input(i).initializer);
 }
 
+void NodeRun::keep_constant(const Tensor& tensor) {
+  if (!has_output(0) || !can_be_weights(tensor.element) || elements_of(tensor.dims) <= 1) return;
+  const std::string& name = node_.outputs.front();
+  walk_.trained.emplace(name, elements_of(tensor.dims));
+  walk_.tensors.at(name).initializer = name;
+}
+
 std::string NodeRun::title() const {
   const std::string& name = node_.name.empty() && !node_.outputs.empty() ? node_.outputs.front() : node_.name;
   return fmt::format("node '{}' ({})", printable(name), printable(node_.type));

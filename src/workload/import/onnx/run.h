@@ -34,6 +34,7 @@ struct Known {
 struct Walk {
   const Model* model = nullptr;
   std::map<std::string, Known> tensors;
+  std::map<std::string, double> trained;  ///< elements of tensors that can hold parameters, by name
   Gathered gathered;
   std::set<std::string> counted;               ///< initializers that layers count, or that are no parameters
   std::set<std::string> shared;                ///< initializers that more than one layer counts
@@ -84,6 +85,8 @@ class NodeRun {
   void count_weights(std::size_t input);
   /// The trained tensor behind an input is no parameter, or counts elsewhere.
   void ignore_weights(std::size_t input);
+  /// Output 0 is this constant of the file; one that can hold weights counts as an initializer does.
+  void keep_constant(const Tensor& tensor);
   void remark(const std::string& subject, const std::string& text) { walk_.remarks.emplace(subject, text); }
 
   /// "node 'x' (Op)"

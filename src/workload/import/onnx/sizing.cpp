@@ -88,6 +88,7 @@ void constant(NodeRun& run) {
       out.values = tensor.values;
       out.integer = is_integer(tensor.element);
       out.constant = true;
+      run.keep_constant(tensor);
       return;
     }
   }

@@ -200,12 +200,13 @@ void transposed_convolution(NodeRun& run) {
     WindowAxis& axis = window[i];
     if (axis.in > kLargestSize / axis.stride) run.fail("an image that is too large");
     const std::int64_t all = (axis.in - 1) * axis.stride + window_extent(axis) + extra[i];
-    if (wanted.size() == window.size()) {
+    const bool given = wanted.size() == window.size();
+    if (given) {
       const std::int64_t pads = std::max<std::int64_t>(all - wanted[i], 0);
       axis.pad_before = pads / 2;
       axis.pad_after = pads - pads / 2;
     }
-    out.push_back(all - axis.pad_before - axis.pad_after);
+    out.push_back(given ? wanted[i] : all - axis.pad_before - axis.pad_after);
     shorten_padding(run, axis, extra[i]);
   }
   const bool bias = run.has_input(2);
