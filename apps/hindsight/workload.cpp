@@ -31,7 +31,7 @@ constexpr std::int64_t kLargestBatch = 1'000'000;
 
 int list(const WorkloadOptions& options) {
   const std::vector<workload::Network> networks =
-      workload::load_networks(options.workload.empty() ? "all" : options.workload);
+      workload::load_networks(options.workload.empty() ? "zoo" : options.workload);
   print(options.json ? report::workloads_json(networks) : report::workloads_text(networks, output_columns()));
   return 0;
 }
@@ -120,7 +120,8 @@ void add_workload(CLI::App& app, Session& session) {
         ->check(between(1, kLargestBatch));
   };
   CLI::App* list_verb = add("list", "Totals of networks", list);
-  list_verb->add_option("workloads,--workloads", options->workload, std::string(kWorkloadsHelp) + " [all]");
+  list_verb->add_option("workloads,--workloads", options->workload,
+                        "a,b,c; prime9; all; synthetic:N; a file; zoo: all that ship [zoo]");
   list_verb->add_flag("--json", options->json, "As JSON");
   list_verb->footer("Example: hindsight workload list synthetic:300");
 
