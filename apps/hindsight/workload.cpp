@@ -1,7 +1,16 @@
-/// hindsight workload: the networks, their layers and their context features.
-#include <memory>
+/// hindsight workload: the networks, their layers and their context features; networks of other tools.
+#include <fmt/format.h>
 
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "file_roles.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
 #include "hindsight/report/catalogue.h"
+#include "hindsight/report/network_import.h"
+#include "hindsight/workload/import.h"
 #include "hindsight/workload/network.h"
 #include "output.h"
 #include "verbs.h"
@@ -13,13 +22,16 @@ struct WorkloadOptions {
   std::string workload;
   std::int64_t batch = 0;
   bool json = false;
+  // import:
+  std::string file, out, format, name;
+  std::vector<std::string> dimensions;
 };
 
 constexpr std::int64_t kLargestBatch = 1'000'000;
 
 int list(const WorkloadOptions& options) {
   const std::vector<workload::Network> networks =
-      workload::load_networks(options.workload.empty() ? "all" : options.workload);
+      workload::load_networks(options.workload.empty() ? "zoo" : options.workload);
   print(options.json ? report::workloads_json(networks) : report::workloads_text(networks, output_columns()));
   return 0;
 }
@@ -40,11 +52,61 @@ int export_yaml(const WorkloadOptions& options) {
   return 0;
 }
 
+/// "batch=1", "sequence length=128": the last = divides, because names of dimensions may be expressions.
+std::map<std::string, std::int64_t> dimensions_of(const std::vector<std::string>& texts) {
+  std::map<std::string, std::int64_t> dimensions;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.rfind('=');
+    const std::string name(trimmed(std::string_view(text).substr(0, std::min(at, text.size()))));
+    const std::optional<std::int64_t> value =
+        at == std::string::npos ? std::nullopt : parse_int(trimmed(std::string_view(text).substr(at + 1)));
+    if (name.empty() || !value || *value < 0 || *value > workload::kLargestSize) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--dim: '{}' is not NAME=NUMBER with a number in 0..{}, e.g. --dim batch=1",
+                              printable(text), workload::kLargestSize));
+    }
+    if (!dimensions.emplace(name, *value).second) {
+      throw Error(ErrorKind::usage, fmt::format("--dim: '{}' is given twice", printable(name)));
+    }
+  }
+  return dimensions;
+}
+
+int import_file(const WorkloadOptions& options) {
+  FileRoles().reads("FILE", std::vector<std::string>{options.file}).writes("--out", options.out).require_usable();
+  workload::ImportOptions import;
+  if (!options.format.empty()) import.format = workload::parse_import_format(options.format);
+  import.name = options.name;
+  import.dimensions = dimensions_of(options.dimensions);
+  const workload::ImportedNetwork imported = workload::import_network(options.file, import);
+  const std::string yaml = workload::to_yaml(imported.network);
+  if (options.out == "-") {
+    print(yaml);
+    return 0;
+  }
+  if (!options.out.empty()) print_or_write(options.out, yaml);
+  print(options.json ? report::network_import_json(imported, options.out)
+                     : report::network_import_text(imported, options.out, output_columns()));
+  return 0;
+}
+
+void add_import(CLI::App& verb, WorkloadOptions& options) {
+  verb.add_option("file", options.file, "Network of another tool; Timeloop: also a folder of problems")->required();
+  verb.add_option("--out", options.out, "Workload file to write; - is standard output [none: the report only]");
+  verb.add_option("--format", options.format, join(workload::import_format_names(), "|") + " [by content]");
+  repeatable(verb.add_option("--dim", options.dimensions, "ONNX: NAME=NUMBER of a symbolic dimension; again for more"));
+  verb.add_option("--name", options.name, "Name of the network [the file's own, or the file's name]");
+  verb.add_flag("--json", options.json, "The report as JSON");
+  verb.footer(
+      "Reads shapes only: weights are never read, and no file but FILE is opened.\n"
+      "Example: hindsight workload import model.onnx --dim batch=1 --out model.yaml");
+}
+
 }  // namespace
 
 void add_workload(CLI::App& app, Session& session) {
   const auto options = std::make_shared<WorkloadOptions>();
-  CLI::App* group = app.add_subcommand("workload", "List, show and export networks");
+  CLI::App* group = app.add_subcommand("workload", "List, show, import and export networks");
   group->require_subcommand(1);
   group->footer("Example: hindsight workload show mobilenet_v2");
   const auto add = [&](const char* name, const char* description, int (*body)(const WorkloadOptions&)) {
@@ -58,7 +120,8 @@ void add_workload(CLI::App& app, Session& session) {
         ->check(between(1, kLargestBatch));
   };
   CLI::App* list_verb = add("list", "Totals of networks", list);
-  list_verb->add_option("workloads,--workloads", options->workload, std::string(kWorkloadsHelp) + " [all]");
+  list_verb->add_option("workloads,--workloads", options->workload,
+                        "a,b,c; prime9; all; synthetic:N; a file; zoo: all that ship [zoo]");
   list_verb->add_flag("--json", options->json, "As JSON");
   list_verb->footer("Example: hindsight workload list synthetic:300");
 
@@ -69,6 +132,11 @@ void add_workload(CLI::App& app, Session& session) {
 
   CLI::App* export_verb = add("export", "One network as a YAML file, to edit and to give to other verbs", export_yaml);
   takes_one(export_verb);
+  CLI::App* import_verb =
+      add("import", "The network in a file of another tool, as a workload file: ONNX, SCALE-Sim, Timeloop, ...",
+          import_file);
+  add_import(*import_verb, *options);
+
   export_verb->footer("Example: hindsight workload export synthetic:300/17 > mine.yaml");
 }
 

@@ -23,12 +23,16 @@
 #include "hindsight/workload/network.h"
 #include "hindsight/workload/prime_applications.h"
 #include "hindsight/workload/synthetic.h"
+#include "hindsight/workload/zoo.h"
 
 namespace hindsight::workload {
 namespace {
 
 constexpr const char* kFolder = "data/workloads";
 constexpr std::int64_t kFormatVersion = 1;
+constexpr std::array<std::string_view, 10> kZoo{
+    "deepseek_v3_decode",   "deepseek_v3_prefill", "llama3_70b_decode", "llama3_70b_prefill", "mixtral_8x7b_decode",
+    "mixtral_8x7b_prefill", "sd15_unet",           "whisper_base",      "whisper_large_v2",   "whisper_large_v3"};
 constexpr const char* kAttention = "attention";
 constexpr const char* kScores = ".scores";
 constexpr const char* kValues = ".values";
@@ -349,8 +353,15 @@ Network load_network(const std::string& name_or_path) {
   return read_network(ConfigNode::load(find_data_file(name_or_path, kFolder, "workload")));
 }
 
+std::span<const std::string_view> zoo_networks() { return kZoo; }
+
 std::vector<std::string> names_of(const std::string& piece) {
-  if (piece == "all") return list_data_files(kFolder);
+  if (piece == "zoo") return list_data_files(kFolder);
+  if (piece == "all") {
+    std::vector<std::string> names = list_data_files(kFolder);
+    std::erase_if(names, [](const std::string& name) { return std::ranges::find(kZoo, name) != kZoo.end(); });
+    return names;
+  }
   if (names_synthetic_set(piece)) return synthetic_names(piece);
   if (piece != "prime9") return {piece};
   std::vector<std::string> names;

@@ -1,12 +1,14 @@
 /// Are the shipped networks the published ones, to the last parameter, and are the files what the generator writes?
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "hindsight/core/files.h"
 #include "hindsight/workload/generator.h"
 #include "hindsight/workload/prime_applications.h"
+#include "hindsight/workload/zoo.h"
 #include "repository.h"
 
 namespace hindsight::workload {
@@ -61,7 +63,42 @@ constexpr Published kPublished[] = {
     {"bert_base", 11174215680, 109482240},
     {"llama3_8b_prefill", 15393688125440, 8030261248},
     {"llama3_8b_decode", 8041529344, 8030261248},
+    {"llama3_70b_prefill", 145686341353472, 70553706496},
+    {"llama3_70b_decode", 72186068992, 70553706496},
+    {"mixtral_8x7b_prefill", 26940313436160, 46702792704},
+    {"mixtral_8x7b_decode", 13285457920, 46702792704},
+    {"deepseek_v3_prefill", 83589982846976, 671026419200},
+    {"deepseek_v3_decode", 41741647872, 671026419200},
+    {"whisper_base", 75525914624, 72593920},
+    {"whisper_large_v2", 1723686010880, 1543304960},
+    {"whisper_large_v3", 1724239544320, 1543490560},
+    {"sd15_unet", 401636720640, 859520964},
 };
+
+TEST(ShippedSets, AllIsWhatItWasAndZooIsEverything) {
+  // Logs, models and resumed sweeps were made of these.
+  const std::vector<std::string> all{"bert_base",
+                                     "llama3_8b_decode",
+                                     "llama3_8b_prefill",
+                                     "m4",
+                                     "m5",
+                                     "m6",
+                                     "mobilenet_edgetpu",
+                                     "mobilenet_v2",
+                                     "mobilenet_v3_large",
+                                     "resnet50",
+                                     "ssdlite",
+                                     "t_rnn_dec",
+                                     "t_rnn_enc",
+                                     "unet",
+                                     "vit_b_16"};
+  EXPECT_EQ(names_of("all"), all);
+  std::vector<std::string> zoo = all;
+  zoo.insert(zoo.end(), zoo_networks().begin(), zoo_networks().end());
+  std::ranges::sort(zoo);
+  EXPECT_EQ(names_of("zoo"), zoo);
+  EXPECT_EQ(generate_networks().size(), zoo.size());
+}
 
 TEST(PublishedNetworks, TotalsAreExact) {
   for (const Published& published : kPublished) {

@@ -26,6 +26,9 @@ std::vector<Network> generate_networks() {
   generate_stand_ins(networks);
   generate_large_vision_networks(networks);
   generate_language_networks(networks);
+  generate_large_language_networks(networks);
+  generate_speech_networks(networks);
+  generate_diffusion_networks(networks);
   return networks;
 }
 

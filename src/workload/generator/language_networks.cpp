@@ -34,41 +34,52 @@ Network bert_base() {
           {.count = embeddings + norms, .what = "token, position and segment embeddings, layer norms"}};
 }
 
-/// Source: Grattafiori et al. 2024, "The Llama 3 herd of models", table 3 [paper: llama3]. `queries` tokens are
-/// processed against `context` keys; logits are computed for the last token. Causal masking is ignored: the full
-/// score matrix is computed.
-Network llama3_8b(const std::string& name, const std::string& description, std::int64_t queries, std::int64_t context) {
-  constexpr std::int64_t kBlocks = 32, kWidth = 4096, kFeedForward = 14336, kHeads = 32, kKvHeads = 8, kHeadDim = 128;
-  constexpr std::int64_t kVocabulary = 128256;  // [paper: llama3]
-  NetworkBuilder builder({}, Border::none);
-  builder.fully_connected("attention.query", queries, kWidth, kHeads * kHeadDim, Channel::plain, kBlocks);
-  builder.fully_connected("attention.key_value", queries, kWidth, kKvHeads * kHeadDim, Channel::plain, 2 * kBlocks);
-  builder.attention("attention", {.repeat = kBlocks,
-                                  .heads = kHeads,
-                                  .kv_heads = kKvHeads,
+}  // namespace
+
+void add_llama_attention(NetworkBuilder& builder, const LlamaSizes& sizes, std::int64_t queries, std::int64_t context) {
+  const auto& [blocks, width, feed_forward, heads, kv_heads, head_dim, vocabulary] = sizes;
+  builder.fully_connected("attention.query", queries, width, heads * head_dim, Channel::plain, blocks);
+  builder.fully_connected("attention.key_value", queries, width, kv_heads * head_dim, Channel::plain, 2 * blocks);
+  builder.attention("attention", {.repeat = blocks,
+                                  .heads = heads,
+                                  .kv_heads = kv_heads,
                                   .queries = queries,
                                   .keys = context,
-                                  .head_dim = kHeadDim});
-  builder.fully_connected("attention.output", queries, kHeads * kHeadDim, kWidth, Channel::plain, kBlocks);
-  builder.fully_connected("feed_forward.gate_up", queries, kWidth, kFeedForward, Channel::plain, 2 * kBlocks);
-  builder.fully_connected("feed_forward.down", queries, kFeedForward, kWidth, Channel::plain, kBlocks);
-  builder.fully_connected("logits", 1, kWidth, kVocabulary, Channel::plain);
+                                  .head_dim = head_dim});
+  builder.fully_connected("attention.output", queries, heads * head_dim, width, Channel::plain, blocks);
+}
+
+Network llama_network(const std::string& name, const std::string& description, const LlamaSizes& sizes,
+                      std::int64_t queries, std::int64_t context) {
+  NetworkBuilder builder({}, Border::none);
+  add_llama_attention(builder, sizes, queries, context);
+  builder.fully_connected("feed_forward.gate_up", queries, sizes.width, sizes.feed_forward, Channel::plain,
+                          2 * sizes.blocks);
+  builder.fully_connected("feed_forward.down", queries, sizes.feed_forward, sizes.width, Channel::plain, sizes.blocks);
+  builder.fully_connected("logits", 1, sizes.width, sizes.vocabulary, Channel::plain);
   // RMS norms have a scale only: two per block and one at the end.
+  const std::int64_t outside = sizes.vocabulary * sizes.width + (2 * sizes.blocks + 1) * sizes.width;
   return {name,
           description,
           "Grattafiori et al. 2024, table 3",
           false,
           1,
           builder.take(),
-          {.count = kVocabulary * kWidth + (2 * kBlocks + 1) * kWidth, .what = "token embedding, RMS norms"}};
+          {.count = outside, .what = "token embedding, RMS norms"}};
 }
-
-}  // namespace
 
 void generate_language_networks(std::vector<Network>& networks) {
   networks.push_back(bert_base());
-  networks.push_back(llama3_8b("llama3_8b_prefill", "Llama 3 8B, prefill of 2048 tokens", 2048, 2048));
-  networks.push_back(llama3_8b("llama3_8b_decode", "Llama 3 8B, one token at a context of 2048", 1, 2048));
+  // Source: Grattafiori et al. 2024, "The Llama 3 herd of models", table 3 [paper: llama3].
+  constexpr LlamaSizes kSizes{.blocks = 32,
+                              .width = 4096,
+                              .feed_forward = 14336,
+                              .heads = 32,
+                              .kv_heads = 8,
+                              .head_dim = 128,
+                              .vocabulary = 128256};
+  networks.push_back(llama_network("llama3_8b_prefill", "Llama 3 8B, prefill of 2048 tokens", kSizes, 2048, 2048));
+  networks.push_back(llama_network("llama3_8b_decode", "Llama 3 8B, one token at a context of 2048", kSizes, 1, 2048));
 }
 
 }  // namespace hindsight::workload

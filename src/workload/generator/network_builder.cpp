@@ -72,6 +72,13 @@ void NetworkBuilder::transposed(const std::string& name, Conv conv) {
   add(convolution_layer(name, LayerType::transposed_convolution, shape_, conv, border_));
 }
 
+void NetworkBuilder::convolution_1d(const std::string& name, Conv conv) {
+  Layer layer = convolution_layer(name, LayerType::convolution, shape_, conv, border_);
+  layer.kernel_height = layer.stride_height = 1;
+  layer.pad_top = layer.pad_bottom = 0;
+  add(std::move(layer));
+}
+
 void NetworkBuilder::fully_connected(const std::string& name, std::int64_t rows, std::int64_t reduction,
                                      std::int64_t columns, Channel channel, std::int64_t repeat) {
   Layer layer;
@@ -104,6 +111,20 @@ void NetworkBuilder::attention(const std::string& name, const Attention& shape) 
   validate(values);
   layers_.push_back(std::move(scores));
   layers_.push_back(std::move(values));
+}
+
+void NetworkBuilder::product(const std::string& name, const HeadProduct& shape) {
+  Layer layer;
+  layer.name = name;
+  layer.type = LayerType::matmul;
+  layer.repeat = shape.repeat;
+  layer.heads = shape.heads;
+  layer.rows = shape.rows;
+  layer.columns = shape.columns;
+  layer.reduction = shape.reduction;
+  layer.has_bias = false;
+  validate(layer);
+  layers_.push_back(std::move(layer));
 }
 
 void NetworkBuilder::inverted_residual(const std::string& name, const InvertedResidual& block) {

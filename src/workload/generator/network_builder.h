@@ -48,6 +48,12 @@ struct Attention {
   std::int64_t queries = 0, keys = 0, head_dim = 0;
 };
 
+/// `heads` products of activations, `rows` x `reduction` times `reduction` x `columns`.
+struct HeadProduct {
+  std::int64_t repeat = 1, heads = 1;
+  std::int64_t rows = 0, columns = 0, reduction = 0;
+};
+
 class NetworkBuilder {
  public:
   NetworkBuilder(FeatureMap input, Border border) : shape_(input), border_(border) {}
@@ -56,10 +62,14 @@ class NetworkBuilder {
   void convolution(const std::string& name, Conv conv);
   void depthwise(const std::string& name, std::int64_t kernel, std::int64_t stride);
   void transposed(const std::string& name, Conv conv);
+  /// A convolution over time: of a map of one row, with a kernel of one row.
+  void convolution_1d(const std::string& name, Conv conv);
   void fully_connected(const std::string& name, std::int64_t rows, std::int64_t reduction, std::int64_t columns,
                        Channel channel, std::int64_t repeat = 1);
   /// Adds `name`.scores and `name`.values.
   void attention(const std::string& name, const Attention& shape);
+  /// One product of attention whose keys and values differ in width.
+  void product(const std::string& name, const HeadProduct& shape);
 
   /// Adds the layers of a block under `name`.
   void inverted_residual(const std::string& name, const InvertedResidual& block);
@@ -97,5 +107,18 @@ void generate_mobile_networks(std::vector<Network>& networks);
 void generate_stand_ins(std::vector<Network>& networks);
 void generate_large_vision_networks(std::vector<Network>& networks);
 void generate_language_networks(std::vector<Network>& networks);
+void generate_large_language_networks(std::vector<Network>& networks);
+void generate_speech_networks(std::vector<Network>& networks);
+void generate_diffusion_networks(std::vector<Network>& networks);
+
+/// A decoder like Llama 3: grouped-query attention and a gated feed-forward network in every block, without biases.
+struct LlamaSizes {
+  std::int64_t blocks = 0, width = 0, feed_forward = 0, heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;
+};
+/// The projections of attention and attention itself: `queries` tokens against `context` keys, in every block.
+void add_llama_attention(NetworkBuilder& builder, const LlamaSizes& sizes, std::int64_t queries, std::int64_t context);
+/// The whole decoder; logits for the last token. Causal masking is ignored: the full score matrix is computed.
+[[nodiscard]] Network llama_network(const std::string& name, const std::string& description, const LlamaSizes& sizes,
+                                    std::int64_t queries, std::int64_t context);
 
 }  // namespace hindsight::workload

@@ -1,0 +1,209 @@
+/// What does a damaged or hostile ONNX file get: one message, and nothing opened or run away with?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "hindsight/core/error.h"
+#include "hindsight/workload/import.h"
+#include "temporary_folder.h"
+#include "workload/onnx_writer.h"
+
+namespace hindsight::workload {
+namespace {
+
+using hindsight::test::onnx_attribute;
+using hindsight::test::onnx_graph_attribute;
+using hindsight::test::onnx_integers;
+using hindsight::test::onnx_node;
+using hindsight::test::onnx_tensor;
+using hindsight::test::OnnxModel;
+using hindsight::test::WireWriter;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using Sizes = std::vector<std::int64_t>;
+
+class HostileOnnx : public ::testing::Test {
+ protected:
+  ImportedNetwork read(const std::string& content) const { return import_network(folder_.write("net.onnx", content)); }
+  std::string message(const std::string& content) const {
+    try {
+      static_cast<void>(read(content));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+      return error.what();
+    }
+    return "no error";
+  }
+  hindsight::test::TemporaryFolder folder_;
+};
+
+/// A convolution, a reshape with a computed shape and a product.
+OnnxModel small_model() {
+  OnnxModel model;
+  model.input("x", {"1", "3", "8", "8"});
+  model.initializer(onnx_tensor("w", {4, 3, 3, 3})).initializer(onnx_tensor("fc", {144, 10}));
+  model.initializer(onnx_integers("shape", {0, -1}));
+  model.node(onnx_node("Conv", {"x", "w"}, {"y"}, {onnx_attribute("strides", Sizes{1, 1})}))
+      .node(onnx_node("Reshape", {"y", "shape"}, {"f"}))
+      .node(onnx_node("MatMul", {"f", "fc"}, {"o"}));
+  model.output("o", {"1", "10"});
+  return model;
+}
+
+TEST_F(HostileOnnx, EveryPrefixIsRefusedOrWhole) {
+  const std::string whole = small_model().text();
+  EXPECT_EQ(read(whole).network.totals().macs, 36.0 * 4 * 27 + 1440);
+  int refused = 0;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const std::string said = message(whole.substr(0, size));
+    if (said != "no error") {
+      ++refused;
+      EXPECT_THAT(said, HasSubstr("net.onnx")) << size;
+    }
+  }
+  EXPECT_GE(refused, static_cast<int>(whole.size()) - 10);  // the graph is whole before the opset behind it
+  EXPECT_THAT(message(whole.substr(0, whole.size() / 2)), HasSubstr("cut short"));
+}
+
+TEST_F(HostileOnnx, ChangedBytesGiveAnErrorOrANetwork) {
+  const std::string whole = small_model().text();
+  constexpr unsigned kSeed = 15;
+  SCOPED_TRACE(kSeed);
+  std::mt19937 random(kSeed);
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string content = whole;
+    for (std::uint_fast32_t changes = 1 + random() % 3; changes > 0; --changes) {
+      content[random() % content.size()] = static_cast<char>(random() % 256);
+    }
+    try {
+      EXPECT_GT(read(content).network.totals().macs, 0);
+    } catch (const Error& error) {
+      ++refused;
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+    }
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+TEST_F(HostileOnnx, CyclesAndLooseEnds) {
+  OnnxModel cycle;
+  cycle.input("x", {"1", "8"}).initializer(onnx_tensor("w", {8, 8}));
+  cycle.node(onnx_node("Add", {"x", "b"}, {"a"})).node(onnx_node("MatMul", {"a", "w"}, {"b"}));
+  EXPECT_THAT(message(cycle.text()), HasSubstr("a cycle: node 'n_a' (Add) waits for its own output"));
+  OnnxModel self;
+  self.input("x", {"1", "8"}).node(onnx_node("Add", {"x", "a"}, {"a"}));
+  EXPECT_THAT(message(self.text()), HasSubstr("a cycle"));
+  OnnxModel loose;
+  loose.input("x", {"1", "8"}).node(onnx_node("MatMul", {"x", "gone"}, {"y"}));
+  EXPECT_THAT(message(loose.text()), HasSubstr("uses 'gone', which no node, input or initializer gives"));
+  OnnxModel twice;
+  twice.input("x", {"1", "8"}).node(onnx_node("Relu", {"x"}, {"y"})).node(onnx_node("Relu", {"x"}, {"y"}));
+  EXPECT_THAT(message(twice.text()), HasSubstr("'y' is given twice"));
+}
+
+TEST_F(HostileOnnx, NodesOutOfOrderAreSorted) {
+  OnnxModel model;
+  model.input("x", {"1", "8"}).initializer(onnx_tensor("w", {8, 8}));
+  model.node(onnx_node("MatMul", {"a", "w"}, {"y"})).node(onnx_node("Relu", {"x"}, {"a"}));
+  EXPECT_EQ(read(model.text()).network.totals().macs, 64);
+}
+
+TEST_F(HostileOnnx, ImpossibleSizes) {
+  const auto convolution = [](const Sizes& kernel, const std::vector<std::string>& attributes = {}) {
+    OnnxModel model;
+    model.input("x", {"1", "3", "8", "8"}).initializer(onnx_tensor("w", kernel));
+    model.node(onnx_node("Conv", {"x", "w"}, {"y"}, attributes));
+    return model.text();
+  };
+  EXPECT_THAT(message(convolution({4, 3, -3, 3})), HasSubstr("tensor 'w' has an axis of -3 elements"));
+  EXPECT_THAT(message(convolution({1LL << 40, 3, 1LL << 40, 3})), HasSubstr("more than 2^53 elements"));
+  EXPECT_THAT(message(convolution({4, 3, 9, 9})), HasSubstr("node 'n_y' (Conv): a kernel of 9 over 8 padded pixels"));
+  EXPECT_THAT(message(convolution({4, 5, 3, 3})), HasSubstr("channels differ"));
+  EXPECT_THAT(message(convolution({4, 3, 3, 3}, {onnx_attribute("strides", Sizes{0, 1})})), HasSubstr("strides is 0"));
+  EXPECT_THAT(message(convolution({4, 3, 3, 3}, {onnx_attribute("pads", Sizes{-1, 0, 0, 0})})),
+              HasSubstr("pads is -1"));
+  EXPECT_THAT(message(convolution({4, 3, 3, 3}, {onnx_attribute("group", -1)})), HasSubstr("-1 groups"));
+  EXPECT_THAT(message(convolution({4, 3, 3, 3}, {onnx_attribute("dilations", Sizes{1LL << 31, 1LL << 31})})),
+              HasSubstr("a kernel"));
+  OnnxModel wide;
+  wide.input("x", {"9223372036854775807", "8"}).initializer(onnx_tensor("w", {8, 8}));
+  wide.node(onnx_node("MatMul", {"x", "w"}, {"y"}));
+  EXPECT_THAT(message(wide.text()), HasSubstr("'x' has an axis of 9223372036854775807 elements"));
+  OnnxModel many;
+  many.input("x", {"2147483648", "2147483648"}).initializer(onnx_tensor("w", {8, 8}));
+  many.node(onnx_node("Relu", {"x"}, {"y"}));
+  EXPECT_THAT(message(many.text()), HasSubstr("2^53"));
+}
+
+TEST_F(HostileOnnx, FilesBesideTheModelAreNeverOpened) {
+  const auto outside = [](const std::string& location) {
+    const std::string entry = WireWriter().bytes(1, "location").bytes(2, location).text();
+    const std::string tensor =
+        WireWriter().integer(1, 8).integer(1, 8).integer(2, 1).bytes(8, "w").bytes(13, entry).integer(14, 1).text();
+    OnnxModel model;
+    model.input("x", {"1", "8"}).initializer(tensor).node(onnx_node("MatMul", {"x", "w"}, {"y"}));
+    return model.text();
+  };
+  const ImportedNetwork beside = read(outside("weights.bin"));  // there is no such file
+  EXPECT_EQ(beside.network.totals().parameters, 64);
+  EXPECT_THAT(beside.remarks, Contains(HasSubstr("1 tensor in files beside the model, which were not opened")));
+  for (const char* location : {"../../etc/passwd", "/etc/passwd", "C:\\secret"}) {
+    EXPECT_THAT(read(outside(location)).remarks, Contains(HasSubstr("points to a file outside of its folder")));
+  }
+}
+
+TEST_F(HostileOnnx, LoopsThatMultiplyAreRefused) {
+  OnnxModel body;
+  body.node(onnx_node("MatMul", {"a", "b"}, {"c"}));
+  OnnxModel model;
+  model.input("x", {"1", "8"});
+  model.node(onnx_node("Loop", {"x"}, {"y"}, {onnx_graph_attribute("body", body.graph())}));
+  EXPECT_THAT(message(model.text()), HasSubstr("node 'n_y' (Loop): MatMul within it multiplies"));
+  // Graphs within graphs, deeper than any model.
+  std::string nested = OnnxModel().node(onnx_node("Relu", {"a"}, {"b"})).graph();
+  for (int depth = 0; depth < 1000; ++depth) {
+    nested = OnnxModel().node(onnx_node("If", {"a"}, {"b"}, {onnx_graph_attribute("then", nested)})).graph();
+  }
+  OnnxModel deep;
+  deep.input("x", {"1"}).node(onnx_node("If", {"x"}, {"y"}, {onnx_graph_attribute("then", nested)}));
+  EXPECT_THAT(message(deep.text()), HasSubstr("graphs nested deeper than 16"));
+}
+
+TEST_F(HostileOnnx, OtherFiles) {
+  EXPECT_THAT(message(""), HasSubstr("an empty file"));
+  EXPECT_THAT(message("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"),
+              HasSubstr("git lfs pull"));
+  EXPECT_THAT(message("\x1f\x8b\x08 gzip"), HasSubstr("a gzip file, not an ONNX model"));
+  EXPECT_THAT(message("just text"), HasSubstr("byte 0"));
+  EXPECT_THAT(message(std::string(100, '\xff')), HasSubstr("a number that does not end"));
+  EXPECT_THAT(message(WireWriter().integer(1, 8).text()), HasSubstr("no graph"));
+  EXPECT_THAT(message(OnnxModel().input("x", {"1"}).node(onnx_node("Relu", {"x"}, {"y"})).text()),
+              HasSubstr("no layer multiplies anything"));
+}
+
+TEST_F(HostileOnnx, ShapesThatDoNotGoTogether) {
+  const auto with = [](const std::string& node, const std::string& tensor) {
+    OnnxModel model;
+    model.input("x", {"4", "6"}).initializer(tensor).node(node);
+    return model.text();
+  };
+  EXPECT_THAT(message(with(onnx_node("MatMul", {"x", "w"}, {"y"}), onnx_tensor("w", {5, 3}))),
+              HasSubstr("[4x6] times [5x3]"));
+  EXPECT_THAT(message(with(onnx_node("Reshape", {"x", "s"}, {"y"}), onnx_integers("s", {5, -1}))),
+              HasSubstr("[4x6] cannot become [5x-1]"));
+  EXPECT_THAT(message(with(onnx_node("Reshape", {"x", "s"}, {"y"}), onnx_integers("s", {-1, -1}))),
+              HasSubstr("two axes of -1"));
+  EXPECT_THAT(message(with(onnx_node("Add", {"x", "w"}, {"y"}), onnx_tensor("w", {5}))),
+              HasSubstr("do not go together"));
+  EXPECT_THAT(
+      message(with(onnx_node("Transpose", {"x"}, {"y"}, {onnx_attribute("perm", Sizes{0, 0})}), onnx_tensor("w", {5}))),
+      HasSubstr("an axis is given twice"));
+  EXPECT_THAT(message(with(onnx_node("Softmax", {}, {"y"}), onnx_tensor("w", {5}))),
+              HasSubstr("its first input is missing"));
+}
+
+}  // namespace
+}  // namespace hindsight::workload
