@@ -38,6 +38,20 @@ int show(const SpaceOptions& options) {
   return 0;
 }
 
+int check(const SpaceOptions& options) {
+  const space::DesignSpace space = space::load_space(options.space);
+  const space::SpaceCheck found = space::check_space(space);
+  print(options.json ? report::check_json(space, found) : report::check_text(space, found, output_columns()));
+  return 0;
+}
+
+int count(const SpaceOptions& options) {
+  const space::DesignSpace space = space::load_space(options.space);
+  const space::LegalCount designs = space::count_designs(space);
+  print(options.json ? report::count_json(space, designs) : report::count_text(designs) + "\n");
+  return 0;
+}
+
 int sample(const SpaceOptions& options) {
   const space::DesignSpace space = space::load_space(options.space);
   const auto wanted = static_cast<std::uint64_t>(options.count);
@@ -80,7 +94,7 @@ int infer(const InferOptions& options) {
 
 void add_space(CLI::App& app, Session& session) {
   const auto options = std::make_shared<SpaceOptions>();
-  CLI::App* group = app.add_subcommand("space", "List, show, sample and infer design spaces");
+  CLI::App* group = app.add_subcommand("space", "List, show, check, sample and infer spaces");
   group->require_subcommand(1);
   group->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
   const auto add = [&](const char* name, const char* description, int (*body)(const SpaceOptions&)) {
@@ -91,9 +105,22 @@ void add_space(CLI::App& app, Session& session) {
   };
   add("list", "The design spaces that ship with Hindsight", list)->footer("Example: hindsight space list");
 
-  CLI::App* show_verb = add("show", "Parameters, units and values of one space", show);
+  CLI::App* show_verb = add("show", "Parameters, values, constraints, derived quantities", show);
+  show_verb->alias("describe");
   show_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
   show_verb->footer("Example: hindsight space show edge");
+
+  CLI::App* check_verb = add("check", "Whether a space is usable; what constraints leave", check);
+  check_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
+  check_verb->footer(
+      "Exit code 3 when constraints leave no design, with the one that is in the way.\n"
+      "Example: hindsight space check my_chip.yaml");
+
+  CLI::App* count_verb = add("count", "How many designs there are", count);
+  count_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
+  count_verb->footer(
+      "Exact as far as a search of a few seconds counts, else an estimate that says so.\n"
+      "Example: hindsight space count my_chip.yaml");
 
   CLI::App* sample_verb = add("sample", "Draw designs, one text id per line", sample);
   sample_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
