@@ -1,4 +1,6 @@
 /// hindsight space: what the design spaces are, designs drawn from them, and spaces found in tables.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "csv_roles.h"
@@ -105,10 +107,11 @@ void add_space(CLI::App& app, Session& session) {
   };
   add("list", "The design spaces that ship with Hindsight", list)->footer("Example: hindsight space list");
 
-  CLI::App* show_verb = add("show", "Parameters, values, constraints, derived quantities", show);
-  show_verb->alias("describe");
-  show_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
-  show_verb->footer("Example: hindsight space show edge");
+  for (const char* name : {"show", "describe"}) {  // two words for one thing
+    CLI::App* show_verb = add(name, "Parameters, values, constraints, derived quantities", show);
+    show_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
+    show_verb->footer(fmt::format("Example: hindsight space {} edge", name));
+  }
 
   CLI::App* check_verb = add("check", "Whether a space is usable; what constraints leave", check);
   check_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");

@@ -27,6 +27,7 @@ optimize::AllowedLevels filled(const optimize::AllowedLevels& box, const space::
 }  // namespace
 
 DerivedQuantities derived_quantities(const std::string& name_or_path, const space::DesignSpace& space) {
+  if (name_or_path.empty()) return nullptr;
   const space::DesignSpace file = space::load_space(name_or_path);
   if (file.definition_hash() == space.definition_hash()) return file.rules();
   throw Error(ErrorKind::incompatible,

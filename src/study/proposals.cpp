@@ -287,10 +287,10 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const accel::Technology technology = accel::load_technology(request.technology);
   require_technology(model, technology);
   proposals.technology = technology.name;
-  KnownEvaluator evaluator;
   const space::DesignSpace& space = model.parts().space;
-  if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
-  if (!request.space.empty()) proposals.derived = derived_quantities(request.space, space);
+  const KnownEvaluator evaluator =
+      evaluator::describes_accelerator(space) ? evaluator::built_in(space, technology) : nullptr;
+  proposals.derived = derived_quantities(request.space, space);
   Limits limits = resolve_limits(request.limits, model, evaluator, proposals.derived);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
@@ -304,8 +304,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
   if (request.bounds) add_bounds(model, wanted, evaluator, options);
-  std::unique_ptr<Verifier> verifier;
-  if (request.simulate) verifier = make_verifier(model, wanted, options, evaluator);
+  const auto verifier = request.simulate ? make_verifier(model, wanted, options, evaluator) : nullptr;
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) ranks.emplace(request.landscape, model, technology, networks_of(wanted), options);
   std::optional<ExactFrontTask> exact;

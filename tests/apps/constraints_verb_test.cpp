@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/learn_fixture.h"
+#include "hindsight/dataset/csv_import.h"
 #include "hindsight/space/design_space.h"
 #include "repository.h"
 
@@ -57,6 +58,21 @@ TEST_F(Constraints, CheckSaysWhatEachLeaves) {
   EXPECT_EQ(json.at("legal").at("designs"), 144);
   EXPECT_EQ(json.at("rules").at(0).at("share"), 0.5);
   EXPECT_EQ(json.at("derived").at("macs").at("smallest"), 16);
+}
+
+TEST_F(Constraints, ASpaceThatIsWrittenIsReadBackWithItsRules) {
+  const space::DesignSpace ruled = space::load_space_file(space());
+  const space::DesignSpace again = space::parse_space(dataset::to_yaml(ruled), "again.yaml");
+  EXPECT_EQ(again.definition_hash(), ruled.definition_hash());
+  EXPECT_EQ(again.derived_hash(), ruled.derived_hash());
+}
+
+TEST_F(Constraints, AReferenceChipThatBreaksOneIsNoCentre) {
+  const std::string edge = read_file(hindsight::test::repository() / "configs/spaces/edge.yaml");
+  const std::string path = write("edge.yaml", edge + "\nconstraints:\n  - pes_x * pes_y < 16\n");
+  expect_one_line_error(hindsight({"sweep", "--space", path, "--workloads", "m6", "--samples", "5", "--log",
+                                   file("a.sqlite"), "--sampler", "around", "--around", "edge_tpu_v1_grid"}),
+                        2, "breaks 'pes_x * pes_y < 16'");
 }
 
 TEST_F(Constraints, CountAndDescribe) {

@@ -279,7 +279,8 @@ class RandomExpression {
 /// All levels of a random sub-range of each parameter.
 std::vector<std::vector<std::uint16_t>> random_box(RandomExpression& random) {
   std::vector<std::vector<std::uint16_t>> box;
-  for (const Parameter& parameter : space().parameters()) {
+  const std::vector<Parameter>& parameters = space().parameters();
+  for (const Parameter& parameter : parameters) {
     const std::uint64_t first = random.below(parameter.level_count());
     const std::uint64_t count = 1 + random.below(parameter.level_count() - first);
     box.emplace_back();
@@ -326,7 +327,7 @@ TEST(Expression, RangesHoldEveryValueOfTheBoxAndCanonicalTextsMeanTheSame) {
   }
   EXPECT_GT(decided, 300U);  // ranges are of use
   EXPECT_GT(undefined, 1000U);
-  EXPECT_GT(values, 50'000U);
+  EXPECT_GT(values, 10'000U);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct LimitWords {
 /// The derived quantities of a space; null: none.
 using DerivedQuantities = std::shared_ptr<const space::Rules>;
 /// Those of a space file, for designs of `space`, which a log or a model has without them. Error{incompatible} when the
-/// file describes another space; its errors.
+/// file describes another space; its errors. No name: none.
 [[nodiscard]] DerivedQuantities derived_quantities(const std::string& name_or_path, const space::DesignSpace& space);
 /// `name` <= limit; nothing when there is no derived quantity of that name.
 [[nodiscard]] std::optional<optimize::Constraint> derived_constraint(const DerivedQuantities& derived,
