@@ -10,7 +10,9 @@ bool is_text_id(const std::string& design) {
 }
 
 space::Design design_in(const space::DesignSpace& space, const std::string& design) {
-  return is_text_id(design) ? space.parse_design(design) : accel::design_of(accel::load_reference_chip(design), space);
+  if (is_text_id(design)) return space.parse_design(design);
+  // Through its text id, so that a chip that breaks a constraint of the space is refused as any design is.
+  return space.parse_design(space.text_id(accel::design_of(accel::load_reference_chip(design), space)));
 }
 
 }  // namespace hindsight::app

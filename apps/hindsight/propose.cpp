@@ -75,6 +75,7 @@ void require_separate_files(const ProposeOptions& options) {
   FileRoles()
       .reads("--model", options.request.model)
       .reads("--workload", options.request.workloads)
+      .reads("--space", options.request.space)
       .reads("--technology", options.request.technology)
       .reads("--landscape", options.request.landscape)
       .reads_log("--log", options.request.log)
@@ -192,7 +193,8 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--model", request.model, "File, or shipped model [edge-any]");
   repeatable(verb->add_option("--workload,--workloads", request.workloads, kWorkloadsHelp));
   repeatable(verb->add_option("--context", request.contexts, "Unseen one by log columns, m=4096,n=512"));
-  repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric or parameter"));
+  repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric, parameter, derived"));
+  verb->add_option("--space", request.space, "The model's space file, for its derived quantities");
   repeatable(verb->add_option("--pareto", request.pareto, "Front of 2 or 3 metrics, latency,energy"));
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));

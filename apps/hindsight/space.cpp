@@ -1,4 +1,6 @@
 /// hindsight space: what the design spaces are, designs drawn from them, and spaces found in tables.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "csv_roles.h"
@@ -35,6 +37,20 @@ int list(const SpaceOptions& options) {
 int show(const SpaceOptions& options) {
   const space::DesignSpace space = space::load_space(options.space);
   print(options.json ? report::space_json(space) : report::space_text(space, output_columns()));
+  return 0;
+}
+
+int check(const SpaceOptions& options) {
+  const space::DesignSpace space = space::load_space(options.space);
+  const space::SpaceCheck found = space::check_space(space);
+  print(options.json ? report::check_json(space, found) : report::check_text(space, found, output_columns()));
+  return 0;
+}
+
+int count(const SpaceOptions& options) {
+  const space::DesignSpace space = space::load_space(options.space);
+  const space::LegalCount designs = space::count_designs(space);
+  print(options.json ? report::count_json(space, designs) : report::count_text(designs) + "\n");
   return 0;
 }
 
@@ -80,7 +96,7 @@ int infer(const InferOptions& options) {
 
 void add_space(CLI::App& app, Session& session) {
   const auto options = std::make_shared<SpaceOptions>();
-  CLI::App* group = app.add_subcommand("space", "List, show, sample and infer design spaces");
+  CLI::App* group = app.add_subcommand("space", "List, show, check, sample and infer spaces");
   group->require_subcommand(1);
   group->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
   const auto add = [&](const char* name, const char* description, int (*body)(const SpaceOptions&)) {
@@ -91,9 +107,23 @@ void add_space(CLI::App& app, Session& session) {
   };
   add("list", "The design spaces that ship with Hindsight", list)->footer("Example: hindsight space list");
 
-  CLI::App* show_verb = add("show", "Parameters, units and values of one space", show);
-  show_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
-  show_verb->footer("Example: hindsight space show edge");
+  for (const char* name : {"show", "describe"}) {  // two words for one thing
+    CLI::App* show_verb = add(name, "Parameters, values, constraints, derived quantities", show);
+    show_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
+    show_verb->footer(fmt::format("Example: hindsight space {} edge", name));
+  }
+
+  CLI::App* check_verb = add("check", "Whether a space is usable; what constraints leave", check);
+  check_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
+  check_verb->footer(
+      "Exit code 3 when constraints leave no design, with the one that is in the way.\n"
+      "Example: hindsight space check my_chip.yaml");
+
+  CLI::App* count_verb = add("count", "How many designs there are", count);
+  count_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");
+  count_verb->footer(
+      "Exact as far as a search of a few seconds counts, else an estimate that says so.\n"
+      "Example: hindsight space count my_chip.yaml");
 
   CLI::App* sample_verb = add("sample", "Draw designs, one text id per line", sample);
   sample_verb->add_option("space,--space", options->space, "Name or YAML file [edge]");

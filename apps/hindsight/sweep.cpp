@@ -63,7 +63,7 @@ sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& prove
   const auto evaluator = evaluator_of(options);
   std::vector<sweep::FactLimit> limits;
   for (const std::string& limit : options.limits) {
-    limits.push_back(sweep::parse_fact_limit(limit, evaluator->fact_names()));
+    limits.push_back(sweep::parse_fact_limit(limit, sweep::known_facts(*evaluator)));
   }
   sweep::SweepOptions sweep{.evaluator = evaluator,
                             .networks = workload::load_networks(options.workloads),
@@ -118,7 +118,7 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--space", options->space, "Design space [edge]");
   add_bias_options(*verb, options->bias);
   verb->add_option("--max", options->limits,
-                   "Limit METRIC=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", "))
+                   "Limit NAME=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", ") + ", derived")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestExactInteger));

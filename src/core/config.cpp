@@ -129,6 +129,8 @@ bool ConfigNode::is_map() const { return impl_->element->kind == ConfigElement::
 bool ConfigNode::is_list() const { return impl_->element->kind == ConfigElement::Kind::list; }
 bool ConfigNode::is_scalar() const { return impl_->element->kind == ConfigElement::Kind::scalar; }
 
+bool ConfigNode::is_quoted() const { return is_scalar() && impl_->element->quoted; }
+
 void ConfigNode::require_only_keys(std::span<const std::string> allowed) const {
   impl_->require(ConfigElement::Kind::map, "a map");
   const ConfigElement& map = *impl_->element;
@@ -254,6 +256,10 @@ std::string ConfigNode::where() const {
   const TextPlace place = impl_->element->place;
   return fmt::format("{}:{}:{}", impl_->document->name, place.line, place.column);
 }
+
+const std::string& ConfigNode::file() const { return impl_->document->name; }
+int ConfigNode::line() const { return impl_->element->place.line; }
+int ConfigNode::column() const { return impl_->element->place.column; }
 
 void ConfigNode::fail(const std::string& problem) const { impl_->fail(problem); }
 

@@ -15,6 +15,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/context.h"
 #include "hindsight/dataset/dataset.h"
+#include "hindsight/space/rules.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -126,9 +127,25 @@ class RowReader {
     space::Design design;
     for (LevelLookup& lookup : lookups_) {
       const std::string& cell = cells[lookup.column()];
+      if (cell.empty() && may_be_inactive(design.levels.size())) {
+        design.levels.push_back(0);
+        continue;
+      }
       const auto level = lookup.level(cell);
       if (!level) return Refusal{lookup.column(), lookup.refusal(cell)};
       design.levels.push_back(*level);
+    }
+    if (space_.is_constrained()) {
+      space_.settle(design.levels);
+      for (std::size_t p = 0; p < design.levels.size(); ++p) {
+        const LevelLookup& lookup = lookups_[p];
+        const std::string& cell = cells[lookup.column()];
+        const bool missing = cell.empty() && space_.rules()->is_active(design.levels, p);
+        if (missing) return Refusal{lookup.column(), lookup.refusal(cell) + ", but its only_if holds"};
+      }
+      if (const std::string broken = space_.broken_rule(design.levels); !broken.empty()) {
+        return Refusal{lookups_.front().column(), broken};
+      }
     }
     if (stated != nullptr) {
       take_outcome(*stated, row.evaluation);
@@ -154,6 +171,11 @@ class RowReader {
     evaluation.violations = stated.violations;
   }
 
+  [[nodiscard]] bool may_be_inactive(std::size_t parameter) const {
+    return space_.is_constrained() &&
+           std::any_of(space_.rules()->checks().begin(), space_.rules()->checks().end(),
+                       [&](const space::Rules::Check& check) { return check.conditional == parameter; });
+  }
   /// Feasibility, objective or reason.
   std::optional<Refusal> read_outcome(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
     bool flagged = false;

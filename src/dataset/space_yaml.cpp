@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hindsight/core/config.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/dataset/csv_import.h"
+#include "hindsight/space/rules.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -48,6 +50,29 @@ std::string value_list(const space::Parameter& parameter) {
   return text + "]\n";
 }
 
+/// "    only_if: '...'" of a parameter; empty for one without a condition.
+std::string condition(const space::DesignSpace& space, std::size_t parameter) {
+  if (space.rules() == nullptr) return {};
+  for (const space::Rules::Check& check : space.rules()->checks()) {
+    if (check.conditional == parameter) {
+      return fmt::format("    only_if: {}\n", yaml_quoted(check.expression.canonical()));
+    }
+  }
+  return {};
+}
+
+std::string constraints_and_derived(const space::Rules& rules) {
+  std::string constraints, derived;
+  for (const space::Rules::Check& check : rules.checks()) {
+    if (!check.conditional) constraints += fmt::format("  - {}\n", yaml_quoted(check.expression.canonical()));
+  }
+  for (const space::Rules::Derived& one : rules.derived()) {
+    derived += fmt::format("  {}: {}\n", one.name, yaml_quoted(one.expression.canonical()));
+  }
+  return (constraints.empty() ? "" : "\nconstraints:\n" + constraints) +
+         (derived.empty() ? "" : "\nderived:\n" + derived);
+}
+
 }  // namespace
 
 std::string to_yaml(const space::DesignSpace& space) {
@@ -56,7 +81,8 @@ std::string to_yaml(const space::DesignSpace& space) {
     text += fmt::format("description: {}\n", quoted(space.description()));
   }
   text += "\nparameters:\n";
-  for (const space::Parameter& parameter : space.parameters()) {
+  for (std::size_t p = 0; p < space.parameters().size(); ++p) {
+    const space::Parameter& parameter = space.parameters()[p];
     const bool ordinal = parameter.kind == space::ParameterKind::ordinal;
     text += fmt::format("  - name: {}\n", parameter.name);
     if (ordinal || !parameter.unit.empty()) {
@@ -65,13 +91,14 @@ std::string to_yaml(const space::DesignSpace& space) {
     if (!ordinal) {
       text += "    kind: categorical\n";
     }
-    text += value_list(parameter);
+    text += value_list(parameter) + condition(space, p);
     if (!parameter.description.empty()) {
       text += fmt::format("    description: {}\n", quoted(parameter.description));
     }
     text += '\n';
   }
   text.pop_back();
+  if (space.rules() != nullptr) text += constraints_and_derived(*space.rules());
   return text;
 }
 

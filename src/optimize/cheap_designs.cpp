@@ -26,7 +26,7 @@ CheapDesigns::CheapDesigns(const Problem& problem, const LevelSpace& space, std:
   problem_.model = [](const LevelMatrix& levels) {  // every constraint has a function: online.h
     return Learned{.score = Eigen::VectorXd::Zero(levels.rows()), .values = {}};
   };
-  if (space_.size() && *space_.size() <= kMostListed) {
+  if (space_.numbers() && *space_.numbers() <= kMostListed) {
     list_all();
   } else if (const auto first = draw()) {
     drawn_.push_back(*first);
@@ -38,20 +38,21 @@ CheapDesigns::CheapDesigns(const Problem& problem, const LevelSpace& space, std:
 void CheapDesigns::list_all() {
   listed_ = true;
   std::vector<double> smallest(problem_.constraints.size(), std::numeric_limits<double>::infinity());
-  for (std::uint64_t begin = 0; begin < *space_.size(); begin += kListBlock) {
-    const std::uint64_t end = std::min(*space_.size(), begin + kListBlock);
+  for (std::uint64_t begin = 0; begin < *space_.numbers(); begin += kListBlock) {
+    const std::uint64_t end = std::min(*space_.numbers(), begin + kListBlock);
     LevelMatrix levels(static_cast<Eigen::Index>(end - begin), static_cast<Eigen::Index>(space_.dimensions()));
     for (std::uint64_t i = begin; i < end; ++i) {
       space_.levels_of(i, levels.data() + (i - begin) * space_.dimensions());
     }
     const std::vector<Fitness> fitness = Judge(problem_).fitness(levels, smallest);
     for (std::uint64_t i = begin; i < end; ++i) {
-      if (fitness[i - begin].feasible()) list_.push_back(i);
+      const std::uint16_t* design = levels.data() + (i - begin) * space_.dimensions();
+      if (fitness[i - begin].feasible() && space_.is_legal(design)) list_.push_back(i);
     }
   }
   if (!list_.empty()) return;
   const Solution solution{.best = {},
-                          .evaluations = *space_.size(),
+                          .evaluations = *space_.numbers(),
                           .termination = Termination::enumerated,
                           .smallest_constraint_value = smallest};
   throw Error(ErrorKind::no_feasible, explain_infeasible(problem_, solution, {.start = {}}));

@@ -39,7 +39,7 @@ Eigen::Index take_designs(const Problem& problem, const LevelSpace& space, std::
     const std::size_t number = begin + static_cast<std::size_t>(i);
     if (problem.among == nullptr) {
       space.levels_of(number, row);
-      ++taken;
+      if (space.is_legal(row)) ++taken;
       continue;
     }
     const std::uint16_t* listed = problem.among->data() + number * dimensions;
@@ -105,7 +105,7 @@ Termination termination_of(const Enumeration& enumeration) {
 }  // namespace
 
 std::optional<std::uint64_t> size_of(const Problem& problem, const LevelSpace& space) {
-  if (problem.among == nullptr) return space.size();
+  if (problem.among == nullptr) return space.numbers();
   return static_cast<std::uint64_t>(problem.among->rows());
 }
 

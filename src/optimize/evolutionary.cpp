@@ -47,7 +47,7 @@ std::vector<Point> children_of(const Population& parents, const LevelSpace& spac
     }
     Point child = parents.points[tournament(parents.fitness, kTournament, random)];
     if (random.chance(kCrossover)) {
-      child = crossover(child, parents.points[tournament(parents.fitness, kTournament, random)], random);
+      child = crossover(child, parents.points[tournament(parents.fitness, kTournament, random)], space, random);
     }
     mutate(child, space, rate, random);
     children.push_back(std::move(child));

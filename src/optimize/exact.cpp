@@ -16,6 +16,8 @@
 namespace hindsight::optimize {
 namespace {
 
+using space::Rules;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// [chosen] Designs of a box that is listed rather than divided: facts of a box cost as much as those of two designs.
 constexpr std::uint64_t kListedDesigns = 64;
@@ -55,6 +57,7 @@ class Rows {
 
 struct Counts {
   std::uint64_t beyond_limits = 0, bounded = 0, judged = 0;
+  std::uint64_t illegal = 0;  ///< designs that constraints of the space leave out
 };
 /// What one thread keeps.
 struct Scanner {
@@ -198,7 +201,12 @@ class ExactSearch {
   /// Accounts for every design of the box, in which the parameters before `depth` have one level each.
   void divide(std::size_t depth, AllowedLevels& box, Scanner& scanner) {
     if (stopped()) return;
-    bool all_meet = true;
+    const Rules::OnBox legal = legal_of(box);
+    if (legal == Rules::OnBox::all_break) {
+      scanner.counts.illegal += designs_below(depth);
+      return;
+    }
+    bool all_meet = legal == Rules::OnBox::all_meet;
     std::size_t c = 0;
     for (const Constraint& constraint : problem_.constraints) {
       const std::size_t place = c++;
@@ -228,6 +236,10 @@ class ExactSearch {
     box[p] = levels;
   }
 
+  [[nodiscard]] Rules::OnBox legal_of(const AllowedLevels& box) const {
+    return space_.is_constrained() ? space_.space().rules()->on_box(box) : Rules::OnBox::all_meet;
+  }
+
   void list(const AllowedLevels& box, bool all_meet, Scanner& scanner) {
     std::size_t count = 1;
     for (const std::vector<std::uint16_t>& own : box) count *= own.size();
@@ -242,6 +254,10 @@ class ExactSearch {
     Eigen::MatrixXd values;
     if (!all_meet) values = judge_.cheap(levels);
     for (std::size_t i = 0; i < count; ++i) {
+      if (!all_meet && !space_.is_legal(levels.data() + i * box.size())) {
+        ++scanner.counts.illegal;
+        continue;
+      }
       if (!all_meet && !meets(values.row(static_cast<Eigen::Index>(i)))) {
         ++scanner.counts.beyond_limits;
         continue;
@@ -301,6 +317,7 @@ class ExactSearch {
       proof.beyond_limits += scanner.counts.beyond_limits;
       proof.bounded += scanner.counts.bounded;
       proof.judged += scanner.counts.judged;
+      proof.designs -= scanner.counts.illegal;
       for (std::size_t c = 0; c < scanner.smallest.size(); ++c) {
         double& smallest = solution.smallest_constraint_value[c];
         smallest = std::min(smallest, scanner.smallest[c]);

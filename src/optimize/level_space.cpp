@@ -48,9 +48,50 @@ LevelSpace::LevelSpace(const space::DesignSpace& space, const AllowedLevels& all
     if (levels > 1) free_.push_back(p);
     if (size_) size_ = *size_ > kMostDesigns / levels ? std::nullopt : std::optional(*size_ * levels);
   }
+  numbers_ = size_;
+  if (!space.is_constrained()) return;
+  const bool restricted = size_ != space.size() || !size_;
+  legal_ = space.rules()->legal_designs(space::Listing::for_drawing, restricted ? allowed_ : AllowedLevels{});
+  if (legal_->is_complete()) numbers_ = legal_->count();
+}
+
+Point LevelSpace::point_at(const std::vector<std::uint16_t>& levels) const {
+  Point point(dimensions());
+  for (std::size_t p = 0; p < dimensions(); ++p) {
+    point[p] = static_cast<std::uint16_t>(std::ranges::lower_bound(allowed_[p], levels[p]) - allowed_[p].begin());
+  }
+  return point;
+}
+
+bool LevelSpace::settle(Point& point) const {
+  if (legal_ == nullptr) return true;
+  space::Design settled = design(point);
+  space_->settle(settled.levels);
+  for (std::size_t p = 0; p < dimensions(); ++p) {
+    if (!std::ranges::binary_search(allowed_[p], settled.levels[p])) return false;
+  }
+  if (!space_->is_legal(settled.levels)) return false;
+  point = point_at(settled.levels);
+  return true;
+}
+
+Point LevelSpace::legal_point(Random& random) const {
+  std::vector<std::uint16_t> levels(dimensions());
+  legal_->draw(levels, [&](std::uint64_t bound) { return random.below(bound); });
+  return point_at(levels);
+}
+
+void LevelSpace::draw_group(Point& point, std::size_t parameter, Random& random) const {
+  std::vector<std::uint16_t> levels = design(point).levels;
+  legal_->draw_group(parameter, levels, [&](std::uint64_t bound) { return random.below(bound); });
+  point = point_at(levels);
 }
 
 void LevelSpace::levels_of(std::uint64_t index, std::uint16_t* levels) const {
+  if (legal_ != nullptr && legal_->is_complete()) {
+    legal_->decode(index, {levels, dimensions()});
+    return;
+  }
   for (std::size_t p = dimensions(); p-- > 0;) {
     levels[p] = allowed_[p][index % allowed_[p].size()];
     index /= allowed_[p].size();
@@ -58,12 +99,9 @@ void LevelSpace::levels_of(std::uint64_t index, std::uint16_t* levels) const {
 }
 
 Point LevelSpace::point_of(std::uint64_t index) const {
-  Point point(dimensions());
-  for (std::size_t p = dimensions(); p-- > 0;) {
-    point[p] = static_cast<std::uint16_t>(index % allowed_[p].size());
-    index /= allowed_[p].size();
-  }
-  return point;
+  std::vector<std::uint16_t> levels(dimensions());
+  levels_of(index, levels.data());
+  return point_at(levels);
 }
 
 std::uint64_t LevelSpace::key(const Point& point) const {
@@ -99,10 +137,13 @@ Point LevelSpace::nearest_point(const space::Design& design) const {
                                           [&](int a, int b) { return std::abs(a - wanted) < std::abs(b - wanted); });
     point[p] = static_cast<std::uint16_t>(nearest - allowed_[p].begin());
   }
-  return point;
+  if (settle(point)) return point;
+  Random random(key(point), "optimize/nearest legal");
+  return legal_point(random);
 }
 
 bool Problem::is_allowed(const std::uint16_t* levels) const {
+  if (space != nullptr && !space->is_legal({levels, space->parameters().size()})) return false;
   for (std::size_t p = 0; p < allowed.size(); ++p) {
     const auto& list = allowed[p];
     if (!list.empty() && std::find(list.begin(), list.end(), levels[p]) == list.end()) return false;

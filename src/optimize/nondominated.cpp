@@ -113,7 +113,7 @@ std::vector<Point> children_of(const FrontPopulation& parents, const LevelSpace&
   std::vector<Point> children;
   for (std::size_t i = 0; i < count; ++i) {
     Point child = parent_of(parents, random);
-    if (random.chance(kCrossover)) child = crossover(child, parent_of(parents, random), random);
+    if (random.chance(kCrossover)) child = crossover(child, parent_of(parents, random), space, random);
     mutate(child, space, usual_mutation_rate(space), random);
     children.push_back(std::move(child));
   }

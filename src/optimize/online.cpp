@@ -67,7 +67,7 @@ class EvolutionStrategy final : public Strategy {
     const double rate = usual_mutation_rate(designs_.space());
     return first_open(designs_, [&](int attempt) {
       Point child = crossover(members_[tournament(fitness_, kOnlineTournament, random_)],
-                              members_[tournament(fitness_, kOnlineTournament, random_)], random_);
+                              members_[tournament(fitness_, kOnlineTournament, random_)], designs_.space(), random_);
       mutate(child, designs_.space(), rate * (1 + attempt), random_);
       return child;
     });

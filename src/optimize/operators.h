@@ -8,6 +8,8 @@
 
 namespace hindsight::optimize {
 
+// In a space with constraints every move of a legal point gives a legal one.
+
 [[nodiscard]] Point random_point(const LevelSpace& space, Random& random);
 
 /// Index of the best of `size` entrants drawn with replacement.
@@ -15,11 +17,13 @@ namespace hindsight::optimize {
 
 /// Share of children that have two parents; the others are mutated copies. [chosen] the usual rate
 inline constexpr double kCrossover = 0.9;
-/// Uniform crossover: every parameter from either parent with equal probability.
-[[nodiscard]] Point crossover(const Point& a, const Point& b, Random& random);
+/// Uniform crossover: every parameter from either parent with equal probability; parameters that constraints tie
+/// together from the same one.
+[[nodiscard]] Point crossover(const Point& a, const Point& b, const LevelSpace& space, Random& random);
 
 /// Changes every free parameter with probability `rate`, and at least one: half of the changes of ordinal parameters
-/// are steps of +-1 or +-2 positions, all others draw another position uniformly.
+/// are steps of +-1 or +-2 positions, all others draw another position uniformly. Where constraints allow none of
+/// several such changes, the parameters that are tied to one are drawn again.
 void mutate(Point& point, const LevelSpace& space, double rate, Random& random);
 
 /// [chosen] One changed parameter per child on average, the usual rate of evolutionary algorithms.
@@ -41,7 +45,8 @@ struct FireflyMove {
 };
 /// beta of two fireflies.
 [[nodiscard]] double attraction(const Point& a, const Point& b, const LevelSpace& space, const FireflyMove& move);
-/// Firefly `from` after its move towards `to`; the random walk alone when both are equal.
+/// Firefly `from` after its move towards `to`; the random walk alone when both are equal. Where a constraint refuses
+/// the move, `from` itself.
 [[nodiscard]] Point move_towards(const Point& from, const Point& to, const LevelSpace& space, const FireflyMove& move,
                                  Random& random);
 /// The brighter firefly that `self` flies to, drawn in proportion to its attraction; `self` when none is brighter.

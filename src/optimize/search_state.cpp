@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t kBlockRows = 4096;
 /// [chosen] Judged designs that a search remembers: 4 million need about 300 MB. Later ones may be judged twice.
 constexpr std::size_t kMostRemembered = std::size_t{1} << 22U;
+/// [chosen] Batches in a row without a new design in a space with constraints, whose legal designs may not be counted:
+/// then all within reach are judged.
+constexpr std::uint64_t kMostFruitless = 1000;
 
 }  // namespace
 
@@ -93,7 +96,8 @@ SearchState::SearchState(const Problem& problem, const LevelSpace& space, const 
       smallest_(problem.constraints.size(), std::numeric_limits<double>::infinity()) {}
 
 bool SearchState::finished() const {
-  return interrupted_ || evaluations_ >= budget_ || (space_.size() && memory_.size() >= *space_.size());
+  return interrupted_ || evaluations_ >= budget_ || (space_.numbers() && memory_.size() >= *space_.numbers()) ||
+         fruitless_ >= kMostFruitless;
 }
 
 void SearchState::judge_new(const std::vector<Point>& points, const std::vector<std::uint64_t>& keys) {
@@ -129,6 +133,7 @@ std::vector<Fitness> SearchState::evaluate(const std::vector<Point>& points) {
       fresh_keys.push_back(keys[i]);
     }
   }
+  fruitless_ = fresh.empty() && space_.is_constrained() ? fruitless_ + 1 : 0;
   judge_new(fresh, fresh_keys);
   std::vector<Fitness> fitness(points.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -140,7 +145,7 @@ std::vector<Fitness> SearchState::evaluate(const std::vector<Point>& points) {
 
 Termination SearchState::termination() const {
   if (interrupted_) return Termination::interrupted;
-  const bool complete = space_.size() && evaluations_ >= *space_.size();
+  const bool complete = space_.numbers() && evaluations_ >= *space_.numbers();
   return complete ? Termination::enumerated : Termination::evaluations_used;
 }
 

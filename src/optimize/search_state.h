@@ -77,6 +77,7 @@ class SearchState {
   std::uint64_t budget_;
   std::uint64_t evaluations_ = 0;
   bool interrupted_ = false;
+  std::uint64_t fruitless_ = 0;  ///< batches without a new design
   Fitness best_;
   BestDesigns archive_;
   bool keeps_front_;

@@ -27,6 +27,24 @@ Json parameter_json(const space::Parameter& parameter) {
   return json;
 }
 
+/// Conditions and constraints as texts, and the derived quantities; null where there are none.
+Json rules_json(const space::DesignSpace& space) {
+  if (space.rules() == nullptr) return nullptr;
+  Json json{{"constraints", Json::array()}, {"conditions", Json::object()}, {"derived", Json::object()}};
+  for (const space::Rules::Check& check : space.rules()->checks()) {
+    if (check.conditional) {
+      json["conditions"][space.parameters()[*check.conditional].name] = check.expression.canonical();
+    } else {
+      json["constraints"].push_back(check.expression.canonical());
+    }
+  }
+  for (const space::Rules::Derived& derived : space.rules()->derived()) {
+    json["derived"][derived.name] = derived.expression.canonical();
+  }
+  json["derived_hash"] = space.derived_hash();
+  return json;
+}
+
 Json space_object(const space::DesignSpace& space) {
   Json json{{"name", space.name()},
             {"description", space.description()},
@@ -35,7 +53,19 @@ Json space_object(const space::DesignSpace& space) {
   if (space.size()) json["designs"] = *space.size();
   json["parameters"] = Json::array();
   for (const space::Parameter& parameter : space.parameters()) json["parameters"].push_back(parameter_json(parameter));
+  if (const Json rules = rules_json(space); !rules.is_null()) json["rules"] = rules;
   return json;
+}
+
+Json count_object(const space::LegalCount& count) {
+  Json json{{"designs", count.designs}, {"exact", count.error == 0}, {"error", count.error}};
+  if (count.exact) json["designs"] = *count.exact;
+  return json;
+}
+
+/// "12.3 %", and in more digits below 0.1 %.
+std::string share_text(double share) {
+  return share >= 0.001 || share == 0 ? fmt::format("{:.1f} %", 100 * share) : fmt::format("{:.2g} %", 100 * share);
 }
 
 Json totals_object(const workload::Network& network) {
@@ -112,7 +142,85 @@ std::string space_text(const space::DesignSpace& space, int columns) {
   for (const space::Parameter& parameter : space.parameters()) {
     out += wrapped(parameter.name + ": ", join(parameter.labels, " "), columns, 2);
   }
+  if (space.rules() == nullptr) return out;
+  for (const space::Rules::Check& check : space.rules()->checks()) {
+    out += wrapped(check.conditional ? "" : "constraint: ", check.text, columns, 2);
+  }
+  for (const space::Rules::Derived& derived : space.rules()->derived()) {
+    out += wrapped(fmt::format("derived {}: ", derived.name), derived.expression.canonical(), columns, 2);
+  }
   return out;
+}
+
+std::string count_text(const space::LegalCount& count) {
+  if (count.exact) return with_commas(*count.exact);
+  if (count.error == 0) return fmt::format("{:.6g}", count.designs);
+  if (count.designs == 0) return fmt::format("fewer than {:.2g} (an estimate: no draw was legal)", count.error);
+  return fmt::format("about {:.3g} (+- {:.2g} %, an estimate)", count.designs, 100 * count.error / count.designs);
+}
+
+std::string count_json(const space::DesignSpace& space, const space::LegalCount& count) {
+  Json json{{"space", space.name()}, {"definition_hash", space.definition_hash()}};
+  json.update(count_object(count));
+  return to_text(json);
+}
+
+std::string check_text(const space::DesignSpace& space, const space::SpaceCheck& check, int columns) {
+  const double share = check.legal.designs / check.combinations;
+  std::string out = wrapped("",
+                            fmt::format("space {} is usable: {} designs{}", space.name(), count_text(check.legal),
+                                        space.is_constrained() ? fmt::format(", {} of {:.6g} combinations",
+                                                                             share_text(share), check.combinations)
+                                                               : std::string()),
+                            columns, 2);
+  if (!check.rules.empty()) {
+    Table table;
+    table.add_column("constraint or condition", Align::left);
+    table.add_column("leaves", Align::right);
+    table.add_column("place", Align::left, 1);
+    for (const space::RuleShare& rule : check.rules) {
+      table.add_row({rule.text, rule.alone ? share_text(rule.share) : "-", rule.where});
+    }
+    out += "\n" + table.render(columns);
+    const bool any_without =
+        std::any_of(check.rules.begin(), check.rules.end(), [](const auto& one) { return !one.alone; });
+    if (any_without) out += wrapped("", "-: has no value for designs that other rules leave out", columns, 2);
+  }
+  if (!check.derived.empty()) {
+    Table table;
+    table.add_column("derived", Align::left);
+    table.add_column("smallest", Align::right);
+    table.add_column("largest", Align::right);
+    table.add_column("expression", Align::left, 1);
+    for (const space::DerivedSpread& derived : check.derived) {
+      table.add_row({derived.name, fmt::format("{:.6g}", derived.smallest), fmt::format("{:.6g}", derived.largest),
+                     derived.expression});
+    }
+    out += "\n" + table.render(columns);
+    out += wrapped("", fmt::format("among {} designs drawn", with_commas(check.drawn)), columns, 2);
+  }
+  return out;
+}
+
+std::string check_json(const space::DesignSpace& space, const space::SpaceCheck& check) {
+  Json json{{"space", space.name()},
+            {"definition_hash", space.definition_hash()},
+            {"derived_hash", space.derived_hash()},
+            {"combinations", check.combinations},
+            {"legal", count_object(check.legal)},
+            {"rules", Json::array()},
+            {"derived", Json::object()}};
+  for (const space::RuleShare& rule : check.rules) {
+    json["rules"].push_back({{"text", rule.text}, {"place", rule.where}, {"share", nullptr}, {"exact", nullptr}});
+    if (!rule.alone) continue;
+    json["rules"].back()["share"] = rule.share;
+    json["rules"].back()["exact"] = rule.alone->error == 0;
+  }
+  for (const space::DerivedSpread& derived : check.derived) {
+    json["derived"][derived.name] = {
+        {"expression", derived.expression}, {"smallest", derived.smallest}, {"largest", derived.largest}};
+  }
+  return to_text(json);
 }
 
 std::string space_json(const space::DesignSpace& space) { return to_text(space_object(space)); }

@@ -156,6 +156,7 @@ Table proposal_table(const Proposals& proposals) {
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
     table.add_column(constraint.name, Align::right, 1);
   }
+  for (const std::string& name : study::derived_names(proposals)) table.add_column(name, Align::right, 2);
   if (proposals.logged) table.add_column("changes", Align::right, 2);
   if (in_log) table.add_column("in log", Align::right);
   if (any_unseen) table.add_column("in no row", Align::left);
@@ -174,6 +175,7 @@ Table proposal_table(const Proposals& proposals) {
                                    cautious_text(proposals, metric, proposal.cautious),
                                    spread_text(proposals, proposal), fmt::format("{:.3f}", least_p_feasible(proposal))};
     for (const double value : proposal.constraint_values) cells.push_back(fmt::format("{:.4g}", value));
+    for (const double value : study::derived_values(proposals, i)) cells.push_back(fmt::format("{:.4g}", value));
     if (proposals.logged) cells.push_back(changes_text(proposal));
     if (in_log) cells.push_back(logged_text(metric, known));
     if (any_unseen) {
@@ -469,6 +471,7 @@ std::string proposals_csv(const Proposals& proposals) {
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
     if (!in_front(constraint.name)) header.push_back(csv_cell("predicted_" + constraint.name));
   }
+  for (const std::string& name : study::derived_names(proposals)) header.push_back(csv_cell(name));
   if (with_truth) header.insert(header.end(), {"simulated_feasible", "simulated", "reasons"});
   for (const optimize::FrontMetric& metric : proposals.options.front) {
     for (const char* prefix : {"predicted_", "cautious_"}) header.push_back(csv_cell(prefix + metric.name));
@@ -496,6 +499,7 @@ std::string proposals_csv(const Proposals& proposals) {
     for (std::size_t k = 0; k < proposal.constraint_values.size(); ++k) {
       if (!in_front(proposals.options.constraints[k].name)) cells.push_back(shortest(proposal.constraint_values[k]));
     }
+    for (const double value : study::derived_values(proposals, i)) cells.push_back(shortest(value));
     if (with_truth) {
       cells.insert(cells.end(), {known.simulated ? "1" : "0", known.simulated ? shortest(*known.simulated) : "",
                                  csv_cell(reasons_of(*known.verdict))});

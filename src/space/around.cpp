@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/space/rules.h"
 #include "space/validation.h"
 
 namespace hindsight::space {
@@ -42,30 +44,50 @@ std::vector<Axis> axes_of(const DesignSpace& space) {
   return axes;
 }
 
+/// [chosen] Walks of one design that may end where a constraint is broken.
+constexpr std::uint64_t kMostWalks = 4096;
+
 class AroundSampler final : public Sampler {
  public:
   AroundSampler(const DesignSpace& space, const Neighbourhood& around, std::uint64_t seed)
-      : around_(around), axes_(axes_of(space)), stream_(seed, "space/around") {}
+      : around_(around), axes_(axes_of(space)), seed_(seed), stream_(seed, "space/around") {
+    if (space.is_constrained()) rules_ = space.rules();
+  }
 
   void sample(std::uint64_t i, std::span<std::uint16_t> levels) const override {
     HINDSIGHT_EXPECT(levels.size() == around_.centre.levels.size());
-    std::copy(around_.centre.levels.begin(), around_.centre.levels.end(), levels.begin());
-    std::uint64_t word = i * (1 + 2 * around_.steps);  // the length of the walk, then a parameter and a direction each
-    const std::uint64_t length = 1 + stream_.below(word++, around_.steps);
-    for (std::uint64_t step = 0; step < length; ++step) {
-      const Axis& axis = axes_[stream_.below(word++, axes_.size())];
-      move(levels[axis.parameter], axis, word++);
+    walk(stream_, i * words_of_walk(), levels);
+    if (rules_ == nullptr || settles(levels)) return;
+    const RandomStream again(mix64(seed_ ^ mix64(i)), "space/around/again");
+    for (std::uint64_t attempt = 0; attempt < kMostWalks; ++attempt) {
+      walk(again, attempt * words_of_walk(), levels);
+      if (settles(levels)) return;
     }
+    std::copy(around_.centre.levels.begin(), around_.centre.levels.end(), levels.begin());
   }
   [[nodiscard]] std::uint64_t length() const override { return kMostCounted / (1 + 2 * kMostSteps); }
 
  private:
-  void move(std::uint16_t& level, const Axis& axis, std::uint64_t word) const {
+  /// The length of the walk, then a parameter and a direction each.
+  [[nodiscard]] std::uint64_t words_of_walk() const { return 1 + 2 * around_.steps; }
+  void walk(const RandomStream& stream, std::uint64_t word, std::span<std::uint16_t> levels) const {
+    std::copy(around_.centre.levels.begin(), around_.centre.levels.end(), levels.begin());
+    const std::uint64_t length = 1 + stream.below(word++, around_.steps);
+    for (std::uint64_t step = 0; step < length; ++step) {
+      const Axis& axis = axes_[stream.below(word++, axes_.size())];
+      move(levels[axis.parameter], axis, stream, word++);
+    }
+  }
+  [[nodiscard]] bool settles(std::span<std::uint16_t> levels) const {
+    rules_->settle(levels);
+    return rules_->is_legal(levels);
+  }
+  static void move(std::uint16_t& level, const Axis& axis, const RandomStream& stream, std::uint64_t word) {
     const std::uint16_t last = static_cast<std::uint16_t>(axis.levels - 1);
     if (!axis.ordinal) {
-      const auto other = static_cast<std::uint16_t>(stream_.below(word, last));
+      const auto other = static_cast<std::uint16_t>(stream.below(word, last));
       level = static_cast<std::uint16_t>(other < level ? other : other + 1);
-    } else if (level == 0 || (level < last && stream_.below(word, 2) == 1)) {
+    } else if (level == 0 || (level < last && stream.below(word, 2) == 1)) {
       ++level;
     } else {
       --level;
@@ -74,6 +96,8 @@ class AroundSampler final : public Sampler {
 
   Neighbourhood around_;
   std::vector<Axis> axes_;
+  std::shared_ptr<const Rules> rules_;  ///< of a space with constraints
+  std::uint64_t seed_;
   RandomStream stream_;
 };
 
@@ -120,6 +144,7 @@ std::unique_ptr<Sampler> make_around_sampler(const DesignSpace& space, const Nei
 }
 
 std::optional<std::uint64_t> reachable_count(const DesignSpace& space, const Neighbourhood& around) {
+  if (space.is_constrained()) return std::nullopt;
   double all = 0;
   for (const double designs : designs_at_distance(space, around)) all += designs;
   if (all > kLargestExactInteger) return std::nullopt;

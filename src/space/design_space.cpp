@@ -12,6 +12,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "hindsight/space/rules.h"
 #include "space/validation.h"
 
 namespace hindsight::space {
@@ -134,6 +135,35 @@ DesignSpace::DesignSpace(std::string name, std::string description, std::vector<
   }
 }
 
+DesignSpace::DesignSpace(std::string name, std::string description, std::vector<Parameter> parameters,
+                         const RuleTexts& rules)
+    : DesignSpace(std::move(name), std::move(description), std::move(parameters)) {
+  if (rules.empty()) return;
+  rules_ = std::make_shared<const Rules>(name_, parameters_, rules);
+  constrained_ = !rules_->checks().empty();
+}
+
+bool DesignSpace::breaks_nothing(std::span<const std::uint16_t> levels) const { return rules_->is_legal(levels); }
+
+void DesignSpace::settle(std::span<std::uint16_t> levels) const {
+  if (constrained_) rules_->settle(levels);
+}
+
+std::string DesignSpace::broken_rule(std::span<const std::uint16_t> levels) const {
+  if (!constrained_) return {};
+  const Rules::Check* broken = rules_->broken(levels);
+  if (broken == nullptr) return {};
+  return fmt::format("breaks '{}' of space {}{}", printable(broken->text, 200), in_quotes(name_),
+                     broken->origin.file.empty() ? "" : fmt::format(" ({})", broken->origin.at(0)));
+}
+
+void DesignSpace::require_legal(const Design& design) const {
+  if (const std::string problem = broken_rule(design.levels); !problem.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("design: {} {}. Change a value that it names?", in_quotes(text_id(design)), problem));
+  }
+}
+
 std::optional<std::size_t> DesignSpace::find(std::string_view parameter) const {
   const auto found = std::ranges::find(parameters_, parameter, &Parameter::name);
   if (found == parameters_.end()) {
@@ -237,19 +267,30 @@ Design DesignSpace::parse_design(std::string_view text) const {
     given[p] = true;
     result.levels[p] = parse_level(parameters_[p], value, name_);
   }
-  if (const auto missing = std::ranges::find(given, false); missing != given.end()) {
+  settle(result.levels);
+  const auto may_be_missing = [&](std::size_t p) { return constrained_ && !rules_->is_active(result.levels, p); };
+  auto missing = std::ranges::find(given, false);
+  while (missing != given.end() && may_be_missing(static_cast<std::size_t>(missing - given.begin()))) {
+    missing = std::find(missing + 1, given.end(), false);
+  }
+  if (missing != given.end()) {
     const Parameter& parameter = parameters_[static_cast<std::size_t>(std::distance(given.begin(), missing))];
     throw Error(
         ErrorKind::usage,
         fmt::format("design: parameter '{}' is missing (space {} has {}). Add {}=VALUE, legal: {}", parameter.name,
                     in_quotes(name_), parameters_.size(), parameter.name, level_list(parameter)));
   }
+  require_legal(result);
   return result;
 }
 
 std::uint64_t DesignSpace::content_hash(const Design& design) const { return hindsight::content_hash(text_id(design)); }
 
 std::string DesignSpace::definition_hash() const { return sha256_hex(canonical_definition()); }
+
+std::string DesignSpace::derived_hash() const {
+  return rules_ == nullptr || rules_->derived().empty() ? std::string() : sha256_hex(rules_->derived_definition());
+}
 
 std::vector<Design> DesignSpace::neighbours(const Design& design, unsigned radius) const {
   HINDSIGHT_EXPECT(design.levels.size() == parameters_.size());
@@ -265,6 +306,10 @@ std::vector<Design> DesignSpace::neighbours(const Design& design, unsigned radiu
       if (level != here) {
         result.push_back(design);
         result.back().levels[p] = static_cast<std::uint16_t>(level);
+        if (!constrained_) continue;
+        settle(result.back().levels);
+        // An inactive parameter moves back: no neighbour.
+        if (result.back() == design || !is_legal(result.back().levels)) result.pop_back();
       }
     }
   }

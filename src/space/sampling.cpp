@@ -5,12 +5,15 @@
 
 #include <array>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
+#include "hindsight/space/legal_designs.h"
 #include "hindsight/space/permutation.h"
 #include "hindsight/space/sobol.h"
 #include "space/validation.h"
@@ -35,83 +38,121 @@ std::vector<std::uint64_t> level_counts(const DesignSpace& space) {
   return counts;
 }
 
-/// floor(word / 2^64 * count) in exact integer arithmetic, count <= 2^16.
-std::uint16_t level_of(std::uint64_t word, std::uint64_t count) {
+/// floor(word / 2^64 * count) in exact integer arithmetic, count <= 2^32.
+std::uint64_t position_of(std::uint64_t word, std::uint64_t count) {
   const std::uint64_t low = ((word & 0xffffffffU) * count) >> 32U;
-  return static_cast<std::uint16_t>(((word >> 32U) * count + low) >> 32U);
+  return ((word >> 32U) * count + low) >> 32U;
 }
 
-class UniformSampler final : public Sampler {
- public:
-  UniformSampler(const DesignSpace& space, std::uint64_t seed)
-      : counts_(level_counts(space)), stream_(seed, "space/uniform") {}
+// Sequences of points: of point i the position on axis d of `axes`, which has `count` positions. An axis is a parameter
+// with its levels or, where constraints tie parameters together, their legal combinations (legal_designs.h).
 
-  void sample(std::uint64_t i, std::span<std::uint16_t> levels) const override {
-    HINDSIGHT_EXPECT(levels.size() == counts_.size());
-    for (std::size_t p = 0; p < counts_.size(); ++p) {
-      levels[p] = static_cast<std::uint16_t>(stream_.below(i * counts_.size() + p, counts_[p]));
-    }
+class UniformSequence {
+ public:
+  UniformSequence(std::size_t axes, std::uint64_t seed) : axes_(axes), stream_(seed, "space/uniform") {}
+  [[nodiscard]] std::uint64_t position(std::uint64_t i, std::size_t axis, std::uint64_t count) const {
+    return stream_.below(i * axes_ + axis, count);
   }
-  [[nodiscard]] std::uint64_t length() const override { return kUnbounded; }
+  [[nodiscard]] static std::uint64_t length() { return kUnbounded; }
 
  private:
-  std::vector<std::uint64_t> counts_;
+  std::size_t axes_;
   RandomStream stream_;
 };
 
-/// Equation: level = floor(L * (s + r) / n), s = permutation of parameter p at i, r uniform in [0, 1).
+/// Equation: position = floor(L * (s + r) / n), s = permutation of axis d at i, r uniform in [0, 1).
 /// Source: [paper: mckay-1979] section 2.
-/// Symbols: L levels, n points, s stratum.
+/// Symbols: L positions, n points, s stratum.
 /// Differs: floor(L * r) stands for L * r, which changes nothing, as n is an integer.
-class LatinHypercubeSampler final : public Sampler {
+class LatinHypercube {
  public:
-  LatinHypercubeSampler(const DesignSpace& space, std::uint64_t seed, std::uint64_t count)
-      : counts_(level_counts(space)), count_(count), jitter_(seed, "space/lhs/jitter") {
-    permutations_.reserve(counts_.size());
-    for (std::size_t p = 0; p < counts_.size(); ++p) {
-      permutations_.emplace_back(count, seed, fmt::format("space/lhs/permutation/{}", p));
+  LatinHypercube(std::size_t axes, std::uint64_t seed, std::uint64_t count)
+      : axes_(axes), count_(count), jitter_(seed, "space/lhs/jitter") {
+    permutations_.reserve(axes);
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      permutations_.emplace_back(count, seed, fmt::format("space/lhs/permutation/{}", axis));
     }
   }
-
-  void sample(std::uint64_t i, std::span<std::uint16_t> levels) const override {
-    HINDSIGHT_EXPECT(levels.size() == counts_.size());
-    HINDSIGHT_EXPECT(i < count_);
-    for (std::size_t p = 0; p < counts_.size(); ++p) {
-      const std::uint64_t stratum = permutations_[p](i);
-      const std::uint64_t within = jitter_.below(i * counts_.size() + p, counts_[p]);
-      levels[p] = static_cast<std::uint16_t>((counts_[p] * stratum + within) / count_);
-    }
+  [[nodiscard]] std::uint64_t position(std::uint64_t i, std::size_t axis, std::uint64_t count) const {
+    const std::uint64_t stratum = permutations_[axis](i);
+    const std::uint64_t within = jitter_.below(i * axes_ + axis, count);
+    return (count * stratum + within) / count_;
   }
-  [[nodiscard]] std::uint64_t length() const override { return count_; }
+  [[nodiscard]] std::uint64_t length() const { return count_; }
 
  private:
-  std::vector<std::uint64_t> counts_;
+  std::size_t axes_;
   std::uint64_t count_;
   RandomStream jitter_;
   std::vector<Permutation> permutations_;
 };
 
-class SobolSampler final : public Sampler {
+class ShiftedSobol {
  public:
-  SobolSampler(const DesignSpace& space, std::uint64_t seed) : counts_(level_counts(space)), sequence_(counts_.size()) {
+  ShiftedSobol(std::size_t axes, std::uint64_t seed) : sequence_(axes) {
     const RandomStream stream(seed, "space/sobol/shift");
-    for (std::size_t p = 0; p < counts_.size(); ++p) {
-      shifts_.push_back(stream.word(p));
-    }
+    for (std::size_t axis = 0; axis < axes; ++axis) shifts_.push_back(stream.word(axis));
   }
+  [[nodiscard]] std::uint64_t position(std::uint64_t i, std::size_t axis, std::uint64_t count) const {
+    return position_of(sequence_.word(i, axis) ^ shifts_[axis], count);
+  }
+  [[nodiscard]] static std::uint64_t length() { return kUnbounded; }
+
+ private:
+  SobolSequence sequence_;
+  std::vector<std::uint64_t> shifts_;
+};
+
+/// Designs of a space without constraints: an axis per parameter.
+template <class Sequence>
+class PlainSampler final : public Sampler {
+ public:
+  PlainSampler(const DesignSpace& space, Sequence sequence)
+      : counts_(level_counts(space)), sequence_(std::move(sequence)) {}
 
   void sample(std::uint64_t i, std::span<std::uint16_t> levels) const override {
     HINDSIGHT_EXPECT(levels.size() == counts_.size());
+    HINDSIGHT_EXPECT(i < sequence_.length());
     for (std::size_t p = 0; p < counts_.size(); ++p) {
-      levels[p] = level_of(sequence_.word(i, p) ^ shifts_[p], counts_[p]);
+      levels[p] = static_cast<std::uint16_t>(sequence_.position(i, p, counts_[p]));
     }
   }
-  [[nodiscard]] std::uint64_t length() const override { return kUnbounded; }
+  [[nodiscard]] std::uint64_t length() const override { return sequence_.length(); }
 
  private:
   std::vector<std::uint64_t> counts_;
-  SobolSequence sequence_;
-  std::vector<std::uint64_t> shifts_;
+  Sequence sequence_;
+};
+
+/// Legal designs: an axis per slot. What is broken all the same is drawn again by a stream of the point's own.
+template <class Sequence>
+class LegalSampler final : public Sampler {
+ public:
+  LegalSampler(const DesignSpace& space, std::shared_ptr<const LegalDesigns> legal, Sequence sequence,
+               std::uint64_t seed)
+      : rules_(space.rules()), legal_(std::move(legal)), sequence_(std::move(sequence)), seed_(seed) {}
+
+  void sample(std::uint64_t i, std::span<std::uint16_t> levels) const override {
+    HINDSIGHT_EXPECT(levels.size() == rules_->parameters().size());
+    HINDSIGHT_EXPECT(i < sequence_.length());
+    const std::vector<std::uint64_t>& slots = legal_->slots();
+    std::vector<std::uint64_t> positions(slots.size());
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      positions[slot] = sequence_.position(i, slot, slots[slot]);
+    }
+    legal_->decode(positions, levels);
+    if (legal_->is_complete()) return;
+    const RandomStream again(mix64(seed_ ^ mix64(i)), "space/legal/again");
+    std::uint64_t word = 0;
+    legal_->mend(levels, [&](std::uint64_t bound) { return again.below(word++, bound); });
+  }
+  [[nodiscard]] std::uint64_t length() const override { return sequence_.length(); }
+
+ private:
+  std::shared_ptr<const Rules> rules_;  ///< to which legal_ refers
+  std::shared_ptr<const LegalDesigns> legal_;
+  Sequence sequence_;
+  std::uint64_t seed_;
 };
 
 class GridSampler final : public Sampler {
@@ -125,6 +166,57 @@ class GridSampler final : public Sampler {
   DesignSpace space_;
 };
 
+class LegalGridSampler final : public Sampler {
+ public:
+  LegalGridSampler(const DesignSpace& space, std::shared_ptr<const LegalDesigns> legal)
+      : rules_(space.rules()), legal_(std::move(legal)), length_(*legal_->count()) {}
+
+  void sample(std::uint64_t i, std::span<std::uint16_t> levels) const override {
+    HINDSIGHT_EXPECT(i < length_);
+    legal_->decode(i, levels);
+  }
+  [[nodiscard]] std::uint64_t length() const override { return length_; }
+
+ private:
+  std::shared_ptr<const Rules> rules_;  ///< to which legal_ refers
+  std::shared_ptr<const LegalDesigns> legal_;
+  std::uint64_t length_;
+};
+
+/// `make(axes)` gives the sequence.
+template <class Make>
+std::unique_ptr<Sampler> sampler_of(const DesignSpace& space, std::uint64_t seed, const Make& make) {
+  using Sequence = decltype(make(std::size_t{0}));
+  if (!space.is_constrained()) {
+    return std::make_unique<PlainSampler<Sequence>>(space, make(space.parameters().size()));
+  }
+  auto legal = space.rules()->legal_designs(Listing::for_drawing);
+  Sequence sequence = make(legal->slots().size());
+  return std::make_unique<LegalSampler<Sequence>>(space, std::move(legal), std::move(sequence), seed);
+}
+
+void require_grid_size(const DesignSpace& space, std::uint64_t designs, std::uint64_t grid_limit) {
+  if (designs <= grid_limit) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("a grid over space {} has {} designs (limit: {}). Raise --grid-limit, or use uniform, lhs or "
+                          "sobol",
+                          in_quotes(space.name()), with_commas(designs), with_commas(grid_limit)));
+}
+
+std::unique_ptr<Sampler> make_legal_grid(const DesignSpace& space, std::uint64_t grid_limit) {
+  auto legal = space.rules()->legal_designs(Listing::complete);
+  if (!legal->is_complete()) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("a grid over space {} needs a list of all combinations of {}, which its constraints tie "
+                    "together: there are more than {} legal ones, or too many to visit. Use uniform, lhs or "
+                    "sobol",
+                    in_quotes(space.name()), printable(join(legal->unlisted(), ", "), 200), with_commas(kMostListed)));
+  }
+  require_grid_size(space, legal->count().value_or(kUnbounded), grid_limit);
+  return std::make_unique<LegalGridSampler>(space, std::move(legal));
+}
+
 void require_grid(const DesignSpace& space, std::uint64_t grid_limit) {
   if (!space.size()) {
     throw Error(ErrorKind::usage,
@@ -132,13 +224,7 @@ void require_grid(const DesignSpace& space, std::uint64_t grid_limit) {
                             "or sobol",
                             in_quotes(space.name()), with_commas(kUnbounded)));
   }
-  if (*space.size() > grid_limit) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("a grid over space {} has {} designs (limit: {}). Raise --grid-limit, or use uniform, lhs or "
-                    "sobol",
-                    in_quotes(space.name()), with_commas(*space.size()), with_commas(grid_limit)));
-  }
+  require_grid_size(space, *space.size(), grid_limit);
 }
 
 void require_lhs_count(std::uint64_t count) {
@@ -162,15 +248,16 @@ std::unique_ptr<Sampler> make_sampler(SamplerKind kind, const DesignSpace& space
                                       std::uint64_t count, std::uint64_t grid_limit) {
   switch (kind) {
     case SamplerKind::uniform:
-      return std::make_unique<UniformSampler>(space, seed);
+      return sampler_of(space, seed, [&](std::size_t axes) { return UniformSequence(axes, seed); });
     case SamplerKind::lhs:
       require_lhs_count(count);
-      return std::make_unique<LatinHypercubeSampler>(space, seed, count);
+      return sampler_of(space, seed, [&](std::size_t axes) { return LatinHypercube(axes, seed, count); });
     case SamplerKind::sobol:
-      return std::make_unique<SobolSampler>(space, seed);
+      return sampler_of(space, seed, [&](std::size_t axes) { return ShiftedSobol(axes, seed); });
     case SamplerKind::grid:
       break;
   }
+  if (space.is_constrained()) return make_legal_grid(space, grid_limit);
   require_grid(space, grid_limit);
   return std::make_unique<GridSampler>(space);
 }

@@ -11,6 +11,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/space/design_space.h"
+#include "hindsight/space/rules.h"
 #include "space/validation.h"
 
 namespace hindsight::space {
@@ -165,7 +166,7 @@ void read_unit(const ConfigNode& node, Parameter& parameter) {
 }
 
 Parameter read_parameter(const ConfigNode& node) {
-  node.require_only_keys({"name", "unit", "kind", "values", "description"});
+  node.require_only_keys({"name", "unit", "kind", "values", "description", "only_if"});
   Parameter parameter;
   parameter.name = node.at("name").as_string();
   parameter.description = node.get_string("description", "");
@@ -196,8 +197,38 @@ Parameter read_parameter(const ConfigNode& node) {
   values.fail(text);
 }
 
+RuleText read_rule_text(const ConfigNode& node, std::string name, std::string what) {
+  // Of a text in quotes the first character stands behind the quote.
+  const int column = node.column() + (node.is_quoted() ? 1 : 0);
+  return {.name = std::move(name),
+          .text = node.as_string(),
+          .origin = {.what = std::move(what), .file = node.file(), .line = node.line(), .column = column}};
+}
+
+RuleTexts read_rules(const ConfigNode& root, const std::vector<ConfigNode>& parameters) {
+  RuleTexts rules;
+  for (const ConfigNode& parameter : parameters) {
+    const auto condition = parameter.find("only_if");
+    if (!condition) continue;
+    const std::string name = parameter.at("name").as_string();
+    rules.conditions.push_back(read_rule_text(*condition, name, fmt::format("only_if of {}", in_quotes(name))));
+  }
+  if (const auto list = root.find("constraints")) {
+    const std::vector<ConfigNode> items = list->items();
+    for (const ConfigNode& item : items) rules.constraints.push_back(read_rule_text(item, "", "constraint"));
+  }
+  if (const auto map = root.find("derived")) {
+    if (!map->is_map()) map->fail("'derived' must be a map NAME: EXPRESSION. Write e.g. area_mm2: 0.9 + 0.0011 * macs");
+    const std::vector<std::string> names = map->keys();
+    for (const std::string& name : names) {
+      rules.derived.push_back(read_rule_text(map->at(name), name, fmt::format("derived quantity {}", in_quotes(name))));
+    }
+  }
+  return rules;
+}
+
 DesignSpace read_space(const ConfigNode& root) {
-  root.require_only_keys({"name", "description", "parameters"});
+  root.require_only_keys({"name", "description", "parameters", "constraints", "derived"});
   const ConfigNode name = root.at("name");
   if (const std::string problem = find_name_problem(name.as_string()); !problem.empty()) {
     name.fail(problem);
@@ -219,7 +250,7 @@ DesignSpace read_space(const ConfigNode& root) {
   if (const auto problem = find_problem(parameters)) {
     fail_at(nodes[problem->parameter], parameters[problem->parameter].name, *problem);
   }
-  return {name.as_string(), root.get_string("description", ""), std::move(parameters)};
+  return {name.as_string(), root.get_string("description", ""), std::move(parameters), read_rules(root, nodes)};
 }
 
 }  // namespace

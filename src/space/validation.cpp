@@ -96,11 +96,8 @@ Found categorical_problem(const Parameter& parameter) {
 }
 
 Found parameter_problem(const Parameter& parameter) {
-  if (!is_snake_case(parameter.name)) {
-    return problem(ParameterPart::name,
-                   fmt::format("{} is not a parameter name (a-z, 0-9 and '_', first a letter, at most {} characters). "
-                               "Rename it",
-                               in_quotes(parameter.name), kMaxNameLength));
+  if (std::string text = find_identifier_problem(parameter.name); !text.empty()) {
+    return problem(ParameterPart::name, std::move(text));
   }
   if (!parameter.unit.empty() && std::ranges::find(known_units(), parameter.unit) == known_units().end()) {
     return problem(ParameterPart::unit, fmt::format("unknown unit {}.{}", in_quotes(parameter.unit),
@@ -148,6 +145,12 @@ std::optional<ParameterProblem> find_problem(std::span<const Parameter> paramete
     }
   }
   return std::nullopt;
+}
+
+std::string find_identifier_problem(std::string_view name) {
+  if (is_snake_case(name)) return {};
+  return fmt::format("{} is not a parameter name (a-z, 0-9 and '_', first a letter, at most {} characters). Rename it",
+                     in_quotes(name), kMaxNameLength);
 }
 
 std::string find_name_problem(std::string_view name) {

@@ -25,6 +25,9 @@ struct ParameterProblem {
 /// The first problem in the order of the parameters, or nothing.
 [[nodiscard]] std::optional<ParameterProblem> find_problem(std::span<const Parameter> parameters);
 
+/// What is wrong with the name of a parameter or a derived quantity, or an empty text.
+[[nodiscard]] std::string find_identifier_problem(std::string_view name);
+
 /// What is wrong with the name of a space, or an empty text. Spaces, capitals and UTF-8 are fine.
 [[nodiscard]] std::string find_name_problem(std::string_view name);
 

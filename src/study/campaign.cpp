@@ -367,8 +367,20 @@ class Campaign {
       if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), design.levels[p]) == allowed.end())
         return false;
     }
+    const auto& facts = options_.evaluator->fact_names();
+    const auto& rules = space().rules();
+    std::vector<double> derived(rules ? rules->derived().size() : 0);
+    if (rules) rules->derive(design.levels, derived);
     for (const sweep::FactLimit& limit : limits_) {
-      if (options_.evaluator->facts(design.levels, {&limit.fact, 1}).front() > limit.limit) return false;
+      double value = 0;
+      if (std::find(facts.begin(), facts.end(), limit.fact) != facts.end()) {
+        value = options_.evaluator->facts(design.levels, {&limit.fact, 1}).front();
+      } else {
+        const auto found = std::find_if(rules->derived().begin(), rules->derived().end(),
+                                        [&](const auto& one) { return one.name == limit.fact; });
+        value = derived[static_cast<std::size_t>(found - rules->derived().begin())];
+      }
+      if (value > limit.limit) return false;
     }
     return true;
   }
@@ -401,6 +413,7 @@ std::string definition_hash(const CampaignOptions& options) {
       fmt::format("campaign, format {}\nspace|{}\nevaluator|{}\nobjective|{}|{}\n", kCampaignVersion,
                   options.evaluator->space().definition_hash(), sha256_hex(options.evaluator->definition()),
                   to_string(search.objective), to_string(search.aggregate));
+  text += "derived|" + options.evaluator->space().derived_hash() + "\n";
   for (const workload::Network& network : options.networks) text += "network|" + network.definition_hash() + "\n";
   for (const sweep::FactLimit& limit : limits.limits)
     text += fmt::format("max|{}|{}\n", limit.fact, shortest(limit.limit));

@@ -150,11 +150,36 @@ std::vector<std::string> limitable(const surrogate::Model& model, const KnownEva
   return unique;
 }
 
-[[noreturn]] void refuse_limit(const std::string& name, const surrogate::Model& model,
-                               const KnownEvaluator& evaluator) {
+[[noreturn]] void refuse_limit(const std::string& name, const std::vector<std::string>& known) {
   throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric that the model has learned "
-                                            "(train with --constraint).{}",
-                                            printable(name), did_you_mean(name, limitable(model, evaluator))));
+                                            "(train with --constraint), nor a derived quantity (of --space).{}",
+                                            printable(name), did_you_mean(name, known)));
+}
+
+void append_names(const DerivedQuantities& derived, std::vector<std::string>& names) {
+  if (!derived) return;
+  for (const space::Rules::Derived& one : derived->derived()) names.push_back(one.name);
+}
+
+bool is_derived(const DerivedQuantities& derived, const std::string& name) {
+  return derived &&
+         std::ranges::find(derived->derived(), name, &space::Rules::Derived::name) != derived->derived().end();
+}
+
+[[noreturn]] void refuse_two_meanings(const std::string& name) {
+  throw Error(ErrorKind::usage, fmt::format("--max {}: is the name of a derived quantity of the space and of a metric, "
+                                            "and they need not be equal. Rename the derived quantity?",
+                                            printable(name)));
+}
+
+/// Of two limits of one name the tighter holds.
+void tighten(std::vector<std::pair<std::string, double>>& limits, const std::string& name, double limit) {
+  const auto same = std::ranges::find(limits, name, &std::pair<std::string, double>::first);
+  if (same == limits.end()) {
+    limits.emplace_back(name, limit);
+  } else {
+    same->second = std::min(same->second, limit);
+  }
 }
 
 /// Of two limits of one metric the tighter holds.
@@ -177,40 +202,50 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
   apply_set_and_min(words, space, bounds);
   std::vector<std::string> known = metrics;
   for (std::string& name : parameter_names(space)) known.push_back(std::move(name));
+  append_names(space.rules(), known);
   for (const std::string& text : words.max) {
     Assignment assignment = parse_assignment("--max", text);
-    assignment.name = study::known_name(assignment.name, known);
+    if (!is_derived(space.rules(), assignment.name)) assignment.name = study::known_name(assignment.name, known);
     const double limit = number_of("--max", assignment, assignment.value);
+    const bool metric = std::find(metrics.begin(), metrics.end(), assignment.name) != metrics.end();
+    if (is_derived(space.rules(), assignment.name)) {
+      if (metric) refuse_two_meanings(assignment.name);
+      tighten(limits.derived, assignment.name, limit);
+      continue;
+    }
     if (const auto p = space.find(assignment.name)) {
       require_ordinal(space.parameters()[*p], "--max");
       bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
       continue;
     }
-    if (!metrics.empty() && std::find(metrics.begin(), metrics.end(), assignment.name) == metrics.end()) {
+    if (!metrics.empty() && !metric) {
       throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric.{}",
                                                 printable(assignment.name), did_you_mean(assignment.name, known)));
     }
-    const auto same = std::find_if(limits.metrics.begin(), limits.metrics.end(),
-                                   [&](const auto& other) { return other.first == assignment.name; });
-    if (same == limits.metrics.end()) {
-      limits.metrics.emplace_back(assignment.name, limit);
-    } else {
-      same->second = std::min(same->second, limit);
-    }
+    tighten(limits.metrics, assignment.name, limit);
   }
   limits.allowed = bounds.take();
   return limits;
 }
 
-Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, const KnownEvaluator& evaluator) {
+Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, const KnownEvaluator& evaluator,
+                      const DerivedQuantities& derived) {
   const space::DesignSpace& space = model.parts().space;
   Limits limits;
   ParameterBounds bounds(space);
   apply_set_and_min(words, space, bounds);
+  std::vector<std::string> known = limitable(model, evaluator);
+  const std::vector<std::string> others = known;
+  append_names(derived, known);
   for (const std::string& text : words.max) {
     Assignment assignment = parse_assignment("--max", text);
-    assignment.name = study::known_name(assignment.name, limitable(model, evaluator));
+    if (!is_derived(derived, assignment.name)) assignment.name = study::known_name(assignment.name, known);
     const double limit = number_of("--max", assignment, assignment.value);
+    if (auto constraint = derived_constraint(derived, assignment.name, limit)) {
+      if (std::ranges::find(others, assignment.name) != others.end()) refuse_two_meanings(assignment.name);
+      add_constraint(limits.constraints, std::move(*constraint));
+      continue;
+    }
     if (evaluator) {
       if (auto analytic = analytic_constraint(evaluator, assignment.name, limit)) {
         add_constraint(limits.constraints, std::move(*analytic));
@@ -222,7 +257,7 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
       continue;
     }
     const auto p = space.find(assignment.name);
-    if (!p) refuse_limit(assignment.name, model, evaluator);
+    if (!p) refuse_limit(assignment.name, known);
     require_ordinal(space.parameters()[*p], "--max");
     bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
   }

@@ -110,6 +110,12 @@ class Drawing {
       names_.push_back(name);
       bounds_.push_back(limit);
     }
+    for (const auto& [name, limit] : limits.derived) {
+      const auto& derived = question.space.rules()->derived();
+      const auto found =
+          std::find_if(derived.begin(), derived.end(), [&](const auto& one) { return one.name == name; });
+      derived_.emplace_back(static_cast<std::size_t>(found - derived.begin()), limit);
+    }
   }
 
   void draw(std::size_t count, std::vector<NextDesign>& designs) {
@@ -122,13 +128,16 @@ class Drawing {
         const std::span<std::uint16_t> one(levels.data() + k * parameters, parameters);
         sampler->sample(i + k, one);
         allow(one);
+        if (question_.space.is_constrained()) question_.space.settle(one);
       }
       const std::vector<double> facts = names_.empty() ? std::vector<double>() : question_.facts->facts(levels, names_);
       for (std::size_t k = 0; k < kDrawnAtOnce && count > 0; ++k) {
         ++fruitless;
         space::Design design{.levels = {levels.begin() + static_cast<std::ptrdiff_t>(k * parameters),
                                         levels.begin() + static_cast<std::ptrdiff_t>((k + 1) * parameters)}};
-        if (!within(facts, k) || !known_.insert(question_.space.content_hash(design)).second) continue;
+        if (!within(facts, k) || !within_rules(design.levels) ||
+            !known_.insert(question_.space.content_hash(design)).second)
+          continue;
         designs.push_back({.design = std::move(design)});
         fruitless = 0;
         --count;
@@ -157,8 +166,23 @@ class Drawing {
     return true;
   }
 
+  /// Bounded levels may break a constraint that the sequence kept, and leave the bounds again where it is settled.
+  [[nodiscard]] bool within_rules(std::span<const std::uint16_t> levels) const {
+    if (!question_.space.is_legal(levels)) return false;
+    for (std::size_t p = 0; p < limits_.allowed.size(); ++p) {
+      const auto& allowed = limits_.allowed[p];
+      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), levels[p]) == allowed.end()) return false;
+    }
+    if (derived_.empty()) return true;
+    std::vector<double> values(question_.space.rules()->derived().size());
+    question_.space.rules()->derive(levels, values);
+    return std::all_of(derived_.begin(), derived_.end(),
+                       [&](const auto& bound) { return values[bound.first] <= bound.second; });
+  }
+
   const NextQuestion& question_;
   const SpaceLimits& limits_;
+  std::vector<std::pair<std::size_t, double>> derived_;  ///< place among the derived quantities, and limit
   std::unordered_set<std::uint64_t>& known_;
   std::vector<std::string> names_;
   std::vector<double> bounds_;
@@ -193,7 +217,7 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
   options.min_p_feasible = 0.5;
   options.portfolio = optimize::Portfolio::alike;
   options.diversity = 2;
-  Limits limits = resolve_limits(question.limits, model, question.facts);
+  Limits limits = resolve_limits(question.limits, model, question.facts, question.space.rules());
   options.contexts = data.contexts;
   const bool linear = model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
   options.aggregate = question.aggregate.value_or(linear ? Aggregate::mean : Aggregate::geomean);

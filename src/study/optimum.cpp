@@ -100,6 +100,11 @@ OptimumTask::OptimumTask(const OptimumRequest& request)
   objective_ = dataset::to_string(objective);
   if (factors.size() == 1 && factors.front().second == 1.0) metric_ = factors.front().first;
   SpaceLimits limits = resolve_space_limits(request.limits, space_, metrics);
+  if (!limits.derived.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("--max {}: the exact optimum has no bounds of derived quantities. Use "
+                                              "`hindsight search`, or `hindsight propose --search exact`?",
+                                              limits.derived.front().first));
+  }
   question_ = {.space = &space_,
                .allowed = std::move(limits.allowed),
                .technology = &technology_,

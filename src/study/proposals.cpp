@@ -299,7 +299,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const accel::Technology technology = accel::load_technology(request.technology);
   const KnownEvaluator evaluator = evaluator_of(request, model, technology);
   if (!request.simulator) proposals.technology = technology.name;
-  Limits limits = resolve_limits(request.limits, model, evaluator);
+  proposals.derived = derived_quantities(request.space, model.parts().space);
+  Limits limits = resolve_limits(request.limits, model, evaluator, proposals.derived);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator);
@@ -385,6 +386,9 @@ std::string prediction_json(const Proposals& proposals, std::size_t index) {
     json["cautious_constraints"][proposals.options.constraints[k].name] =
         number(proposal.cautious_constraint_values[k]);
   }
+  const std::vector<std::string> derived = derived_names(proposals);
+  const std::vector<double> values = derived_values(proposals, index);
+  for (std::size_t k = 0; k < derived.size(); ++k) json["derived"][derived[k]] = number(values[k]);
   for (std::size_t m = 0; m < proposal.front.size(); ++m) {
     const optimize::FrontValue& value = proposal.front[m];
     json["front"][proposals.options.front[m].name] = {{"value", number(value.predicted)},

@@ -15,20 +15,24 @@ namespace hindsight::study {
 namespace {
 
 std::string settings_json(const ProposalRequest& request, const optimize::ProposeOptions& options) {
-  const nlohmann::ordered_json settings{{"model", request.model},
-                                        {"workloads", request.workloads},
-                                        {"contexts", request.contexts},
-                                        {"set", request.limits.set},
-                                        {"min", request.limits.min},
-                                        {"max", request.limits.max},
-                                        {"pareto", request.pareto},
-                                        {"search", optimize::to_string(options.search.kind)},
-                                        {"evaluations", options.search.evaluations},
-                                        {"seed", options.search.seed},
-                                        {"pessimism", options.pessimism},
-                                        {"min_feasible", options.min_p_feasible},
-                                        {"new", options.only_new},
-                                        {"aggregate", optimize::to_string(options.aggregate)}};
+  nlohmann::ordered_json settings{{"model", request.model},
+                                  {"workloads", request.workloads},
+                                  {"contexts", request.contexts},
+                                  {"set", request.limits.set},
+                                  {"min", request.limits.min},
+                                  {"max", request.limits.max},
+                                  {"pareto", request.pareto},
+                                  {"search", optimize::to_string(options.search.kind)},
+                                  {"evaluations", options.search.evaluations},
+                                  {"seed", options.search.seed},
+                                  {"pessimism", options.pessimism},
+                                  {"min_feasible", options.min_p_feasible},
+                                  {"new", options.only_new},
+                                  {"aggregate", optimize::to_string(options.aggregate)}};
+  if (!request.space.empty()) {
+    settings["space"] = request.space;
+    settings["derived_hash"] = space::load_space(request.space).derived_hash();
+  }
   return settings.dump();
 }
 

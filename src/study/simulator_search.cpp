@@ -105,6 +105,7 @@ SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sw
   }
   std::sort(outcomes.begin(), outcomes.end());
   if (!outcomes.empty()) sweep.search_settings.emplace_back("max_of_evaluations", join(outcomes, " "));
+  for (const auto& [name, most] : limits.derived) sweep.limits.push_back({.fact = name, .limit = most});
   search.allowed = limits.allowed;
   if (const std::string values = values_of(search.allowed, sweep.space()); !values.empty()) {
     sweep.search_settings.emplace_back("values", values);
@@ -117,6 +118,7 @@ optimize::Problem problem_within(const sweep::SweepOptions& options) {
   problem.allowed.resize(options.space().parameters().size());
   for (const sweep::FactLimit& bound : options.limits) {
     auto constraint = analytic_constraint(options.evaluator, bound.fact, bound.limit);
+    if (!constraint) constraint = derived_constraint(options.space().rules(), bound.fact, bound.limit);
     HINDSIGHT_EXPECT(constraint.has_value());  // run_queries knows the limits as facts
     problem.constraints.push_back(std::move(*constraint));
   }

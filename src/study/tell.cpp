@@ -350,7 +350,9 @@ class Telling {
   }
 
   [[nodiscard]] std::optional<log::EvaluationRow> read_row(std::size_t row, Told& told) {
-    const space::Design design = design_of(row);
+    space::Design design = design_of(row);
+    if (space_.is_constrained()) space_.settle(design.levels);
+    if (const std::string broken = space_.broken_rule(design.levels); !broken.empty()) refuse(row, 0, broken);
     const std::string workload = workload_of(row);
     const std::optional<Outcome> outcome = outcome_of(row);
     if (!outcome) {

@@ -9,6 +9,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
+#include "hindsight/space/legal_designs.h"
 
 namespace hindsight::sweep {
 namespace {
@@ -17,25 +18,30 @@ namespace {
 /// almost surely drawn all: a given one stays undrawn with a probability below (1 - p)^(64 / p) < e^-64.
 constexpr std::uint64_t kDrawsPerDesign = 64;
 
+std::optional<std::uint64_t> different_designs(const SweepOptions& options) {
+  if (options.around) return space::reachable_count(options.space(), *options.around);
+  if (!options.space().is_constrained()) return options.space().size();
+  const auto legal = options.space().rules()->legal_designs(space::Listing::for_drawing);
+  return legal->is_complete() ? legal->count() : std::nullopt;
+}
+
 std::uint64_t fruitless_limit(const SweepOptions& options) {
   const std::uint64_t limit = options.max_fruitless_candidates;
   if (options.around) {
     const double draws = kDrawsPerDesign / space::smallest_share(options.space(), *options.around);
     return draws < static_cast<double>(limit) ? static_cast<std::uint64_t>(std::ceil(draws)) : limit;
   }
-  const auto size = options.space().size();  // of a uniform sampler: one design in as many
+  const auto size = different_designs(options);  // of a uniform sampler: one design in as many
   if (!size || *size > limit / kDrawsPerDesign) return limit;
   return std::min(limit, *size * kDrawsPerDesign);
-}
-
-std::optional<std::uint64_t> different_designs(const SweepOptions& options) {
-  return options.around ? space::reachable_count(options.space(), *options.around) : options.space().size();
 }
 
 }  // namespace
 
 void refuse_impossible_limits(const SweepOptions& options) {
   for (const FactLimit& bound : options.limits) {
+    const std::vector<std::string>& facts = options.evaluator->fact_names();
+    if (std::ranges::find(facts, bound.fact) == facts.end()) continue;  // derived: its draws will tell
     const auto smallest = options.evaluator->smallest_fact(bound.fact);
     if (!smallest || *smallest <= bound.limit) continue;
     throw Error(ErrorKind::no_feasible,
@@ -56,7 +62,17 @@ AcceptedDesigns::AcceptedDesigns(const SweepOptions& options, std::uint64_t samp
       block_keys_(kBlock),
       smallest_(options.limits.size(), std::numeric_limits<double>::infinity()),
       scratch_(threads) {
-  for (const FactLimit& bound : options.limits) fact_names_.push_back(bound.fact);
+  for (const FactLimit& bound : options.limits) {
+    const std::vector<std::string>& facts = options.evaluator->fact_names();
+    if (std::ranges::find(facts, bound.fact) != facts.end()) {
+      limited_.push_back({.derived = false, .place = fact_names_.size()});
+      fact_names_.push_back(bound.fact);
+    } else {
+      const auto& derived = options.space().rules()->derived();
+      const auto found = std::ranges::find(derived, bound.fact, &space::Rules::Derived::name);
+      limited_.push_back({.derived = true, .place = static_cast<std::size_t>(found - derived.begin())});
+    }
+  }
   for (space::Design& design : scratch_) design.levels.resize(dimensions_);
 }
 
@@ -77,8 +93,30 @@ void AcceptedDesigns::refill() {
       block_keys_[i] = has_index ? space.index(design) : space.content_hash(design);
     }
   });
-  if (fact_names_.empty()) return;
-  block_facts_ = options_.evaluator->facts(std::span(block_levels_).first(count * dimensions_), fact_names_, threads_);
+  if (!limited_.empty()) refill_facts(count);
+}
+
+void AcceptedDesigns::refill_facts(std::size_t count) {
+  const std::span<const std::uint16_t> levels = std::span(block_levels_).first(count * dimensions_);
+  std::vector<double> facts;
+  if (!fact_names_.empty()) facts = options_.evaluator->facts(levels, fact_names_, threads_);
+  if (fact_names_.size() == limited_.size()) {
+    block_facts_ = std::move(facts);
+    return;
+  }
+  block_facts_.resize(count * limited_.size());
+  parallel_for(count, kChunk, threads_, [&](std::size_t begin, std::size_t end, unsigned) {
+    const space::Rules& rules = *options_.space().rules();
+    std::vector<double> derived(rules.derived().size());
+    for (std::size_t i = begin; i < end; ++i) {
+      rules.derive(levels.subspan(i * dimensions_, dimensions_), derived);
+      for (std::size_t j = 0; j < limited_.size(); ++j) {
+        const LimitedValue& value = limited_[j];
+        block_facts_[i * limited_.size() + j] =
+            value.derived ? derived[value.place] : facts[i * fact_names_.size() + value.place];
+      }
+    }
+  });
 }
 
 AcceptedDesigns::Verdict AcceptedDesigns::decide(std::size_t offset) {

@@ -54,8 +54,14 @@ class AcceptedDesigns {
   static constexpr std::size_t kBlock = 4096;  ///< [chosen] a few milliseconds of work
   static constexpr std::size_t kChunk = 128;
 
+  /// Where the value of a limit comes from: the evaluator's facts, or the space's derived quantities.
+  struct LimitedValue {
+    bool derived = false;
+    std::size_t place = 0;
+  };
   enum class Verdict : std::uint8_t { constrained, repeated, accepted };
   void refill();
+  void refill_facts(std::size_t count);
   Verdict decide(std::size_t offset);
   void count(Verdict verdict);
 
@@ -73,7 +79,8 @@ class AcceptedDesigns {
   std::vector<std::uint16_t> block_levels_;  // kBlock x dimensions
   std::vector<double> block_facts_;          // kBlock x constraints
   std::vector<std::uint64_t> block_keys_;    // kBlock
-  std::vector<std::string> fact_names_;      // per constraint
+  std::vector<std::string> fact_names_;      // of the limits that are facts of the evaluator
+  std::vector<LimitedValue> limited_;        // per constraint
   std::vector<double> smallest_;             // per constraint
   std::vector<space::Design> scratch_;       // per worker
 };

@@ -8,6 +8,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "hindsight/space/rules.h"
 #include "hindsight/sweep/sweep.h"
 
 namespace hindsight::sweep {
@@ -16,7 +17,21 @@ constexpr EnumNames<KeepKind, 2> kKeepKinds{{{KeepKind::worst, "worst"}, {KeepKi
 
 /// Bumped whenever the same options give another sequence of rows.
 constexpr int kSequenceVersion = 1;
+
+/// Whether a derived quantity is limited.
+bool limits_derived(const SweepOptions& options) {
+  const std::vector<std::string>& facts = options.evaluator->fact_names();
+  return std::ranges::any_of(
+      options.limits, [&](const FactLimit& bound) { return std::ranges::find(facts, bound.fact) == facts.end(); });
+}
 }  // namespace
+
+std::vector<std::string> known_facts(const evaluator::Evaluator& evaluator) {
+  std::vector<std::string> names = evaluator.fact_names();
+  if (!evaluator.space().rules()) return names;
+  for (const space::Rules::Derived& derived : evaluator.space().rules()->derived()) names.push_back(derived.name);
+  return names;
+}
 
 FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts) {
   const std::vector<std::string> pieces = split(text, '=');
@@ -103,6 +118,7 @@ std::string definition_hash(const SweepOptions& options) {
       "hindsight sweep {}\nspace {} {}\nsampler {}\nseed {}\nconstraints {}\nshard {}/{}\nevaluator {}\n",
       kSequenceVersion, options.space().name(), options.space().definition_hash(), sampler, options.seed,
       join(constraints, " "), options.shard.index, options.shard.count, sha256_hex(options.evaluator->definition()));
+  if (limits_derived(options)) text += fmt::format("derived {}\n", options.space().derived_hash());
   for (const workload::Network& network : options.networks) {
     text += fmt::format("workload {} {}\n", network.name(), network.definition_hash());
   }

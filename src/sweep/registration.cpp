@@ -54,6 +54,7 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   json["seed"] = options.seed;
   if (options.networks_per_design > 0) json["networks_per_design"] = options.networks_per_design;
   json["max"] = limits;
+  if (const std::string hash = options.space().derived_hash(); !hash.empty()) json["derived_hash"] = hash;
   json["shard"] = fmt::format("{}/{}", options.shard.index, options.shard.count);
   json["definition_hash"] = definition_hash;
   return json.dump();

@@ -96,10 +96,15 @@ void validate(const SweepOptions& options) {
   }
   std::set<std::string> metrics;
   for (const FactLimit& bound : options.limits) {
-    const auto& known = options.evaluator->fact_names();
+    const std::vector<std::string> known = known_facts(*options.evaluator);
     if (std::find(known.begin(), known.end(), bound.fact) == known.end()) {
       throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
                                                 bound.fact, did_you_mean(bound.fact, known)));
+    }
+    if (std::ranges::count(known, bound.fact) > 1) {
+      throw Error(ErrorKind::usage, fmt::format("--max {}: is the name of a derived quantity of space '{}' and of a "
+                                                "metric, and they need not be equal. Rename the derived quantity?",
+                                                bound.fact, options.space().name()));
     }
     if (!metrics.insert(bound.fact).second) {
       throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));

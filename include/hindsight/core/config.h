@@ -39,6 +39,8 @@ class ConfigNode {
   [[nodiscard]] bool is_map() const;
   [[nodiscard]] bool is_list() const;
   [[nodiscard]] bool is_scalar() const;
+  /// A scalar in quotes, or a text block.
+  [[nodiscard]] bool is_quoted() const;
 
   /// Refuses keys that are not in `allowed` (nearest valid key in the message), duplicates of a key,
   /// and a node that is not a map.
@@ -75,6 +77,10 @@ class ConfigNode {
 
   /// "file:line:column" of this node.
   [[nodiscard]] std::string where() const;
+  /// The parts of it, from 1.
+  [[nodiscard]] const std::string& file() const;
+  [[nodiscard]] int line() const;
+  [[nodiscard]] int column() const;
   /// Throws Error{usage} with `where()` in front.
   [[noreturn]] void fail(const std::string& problem) const;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hindsight/space/design_space.h"
+#include "hindsight/space/space_check.h"
 #include "hindsight/workload/network.h"
 
 namespace hindsight::report {
@@ -16,6 +17,13 @@ namespace hindsight::report {
 [[nodiscard]] std::string spaces_json(std::span<const space::DesignSpace> spaces);
 [[nodiscard]] std::string space_text(const space::DesignSpace& space, int columns);
 [[nodiscard]] std::string space_json(const space::DesignSpace& space);
+
+/// "7,300", or "about 3.1e+12 (+- 2 %)" where it is an estimate.
+[[nodiscard]] std::string count_text(const space::LegalCount& count);
+[[nodiscard]] std::string count_json(const space::DesignSpace& space, const space::LegalCount& count);
+/// How many designs are legal, what each rule leaves alone, and the spread of derived quantities.
+[[nodiscard]] std::string check_text(const space::DesignSpace& space, const space::SpaceCheck& check, int columns);
+[[nodiscard]] std::string check_json(const space::DesignSpace& space, const space::SpaceCheck& check);
 
 /// One text id per line: ready for `hindsight simulate --design`.
 [[nodiscard]] std::string designs_text(const space::DesignSpace& space, std::span<const space::Design> designs);

@@ -2,10 +2,12 @@
 ///
 /// A `Design` is a value: one level index per parameter. Its text id (`pes_x=4,pes_y=4,...`) and its
 /// 64-bit content hash are stable across versions, because logs store them.
+/// A space may have constraints and conditions (rules.h): then only some of its designs are legal.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,13 +46,18 @@ struct Design {
   bool operator==(const Design&) const = default;
 };
 
-/// An ordered list of parameters; immutable after construction.
+class Rules;
+struct RuleTexts;  // rules.h
+
+/// An ordered list of parameters, and rules about them; immutable after construction.
 class DesignSpace {
  public:
   /// Fills the labels of ordinal parameters. Errors: Error{usage} on no parameters, a bad or duplicate name, an
   /// unknown unit, empty levels, unsorted or duplicate values, fractions of a count, more than kMaxLevels levels or
   /// kMaxParameters parameters.
   DesignSpace(std::string name, std::string description, std::vector<Parameter> parameters);
+  /// With constraints, conditions and derived quantities. Errors: those of Rules too.
+  DesignSpace(std::string name, std::string description, std::vector<Parameter> parameters, const RuleTexts& rules);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& description() const { return description_; }
@@ -59,7 +66,23 @@ class DesignSpace {
   [[nodiscard]] std::size_t index_of(std::string_view parameter) const;
   [[nodiscard]] std::optional<std::size_t> find(std::string_view parameter) const;
 
-  /// Number of designs; nothing when it exceeds 2^63 - 1.
+  /// Whether constraints or conditions leave only some designs legal.
+  [[nodiscard]] bool is_constrained() const { return constrained_; }
+  /// Constraints, conditions and derived quantities; null for a space that has none of them.
+  [[nodiscard]] const std::shared_ptr<const Rules>& rules() const { return rules_; }
+  /// Whether a design meets every constraint and has the first value of every inactive parameter; true without rules.
+  /// Error{usage} where a constraint has no value.
+  [[nodiscard]] bool is_legal(std::span<const std::uint16_t> levels) const {
+    return !constrained_ || breaks_nothing(levels);
+  }
+  /// Gives inactive parameters their first value.
+  void settle(std::span<std::uint16_t> levels) const;
+  /// Error{usage} with the constraint that a settled design breaks.
+  void require_legal(const Design& design) const;
+  /// What `require_legal` says; empty for a legal design.
+  [[nodiscard]] std::string broken_rule(std::span<const std::uint16_t> levels) const;
+
+  /// Number of designs, legal or not; nothing when it exceeds 2^63 - 1.
   [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
 
   /// Mixed-radix rank of a design, first parameter most significant. Requires size().
@@ -76,23 +99,29 @@ class DesignSpace {
 
   /// "pes_x=4,pes_y=4,..." in parameter order.
   [[nodiscard]] std::string text_id(const Design& design) const;
-  /// Parses a text id; parameters in any order, every one exactly once. Error{usage} naming the parameter,
-  /// the value, and the nearest legal value or name.
+  /// Parses a text id; parameters in any order, every one exactly once, but inactive ones need not be there and count
+  /// as their first value whatever stands there. Error{usage} naming the parameter, the value, and the nearest legal
+  /// value or name, or the constraint that the design breaks.
   [[nodiscard]] Design parse_design(std::string_view text) const;
   /// content_hash(text_id).
   [[nodiscard]] std::uint64_t content_hash(const Design& design) const;
 
   /// Canonical text of the definition, and its SHA-256: the names, units, kinds and values of the parameters in
-  /// order, not the name of the space and not the descriptions. Two files with the same definition hash describe
-  /// the same space.
+  /// order, then conditions and constraints; not the name of the space, not the descriptions, not derived quantities.
+  /// Two files with the same definition hash describe the same space.
   [[nodiscard]] std::string canonical_definition() const;
   [[nodiscard]] std::string definition_hash() const;
 
-  /// Designs that differ in exactly one parameter: ordinal by `radius` levels at most, categorical by any;
-  /// in the order of the parameters, then of the levels.
+  /// SHA-256 of the canonical text of the derived quantities; empty for a space without.
+  [[nodiscard]] std::string derived_hash() const;
+
+  /// Legal designs that differ in exactly one parameter, and in those that it makes active or inactive: ordinal by
+  /// `radius` levels at most, categorical by any; in the order of the parameters, then of the levels.
   [[nodiscard]] std::vector<Design> neighbours(const Design& design, unsigned radius = 1) const;
 
  private:
+  [[nodiscard]] bool breaks_nothing(std::span<const std::uint16_t> levels) const;
+
   std::string name_;
   std::string description_;
   std::vector<Parameter> parameters_;
@@ -101,6 +130,8 @@ class DesignSpace {
   std::vector<std::uint64_t> strides_;       // p; designs per step of a parameter's level; empty without size_
   std::vector<double> level_values_;         // numeric values of all levels, parameter after parameter
   std::vector<std::size_t> value_offsets_;   // p; where a parameter's values start in level_values_
+  bool constrained_ = false;
+  std::shared_ptr<const Rules> rules_;
 };
 
 /// Reads `configs/spaces/NAME.yaml` or a path (the format: docs/spaces.md). Errors: Error{usage},

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/optimize/problem.h"
+#include "hindsight/space/rules.h"
 #include "hindsight/surrogate/model.h"
 
 namespace hindsight::study {
@@ -16,8 +18,17 @@ namespace hindsight::study {
 struct LimitWords {
   std::vector<std::string> set;  ///< "pes_x=8", "pes_x=4..8", "dataflow=ws"
   std::vector<std::string> min;  ///< "pes_x=4": smallest value of a parameter
-  std::vector<std::string> max;  ///< "area_mm2=27", or the largest value of a parameter
+  std::vector<std::string> max;  ///< "area_mm2=27", or the largest value of a parameter or of a derived quantity
 };
+
+/// The derived quantities of a space; null: none.
+using DerivedQuantities = std::shared_ptr<const space::Rules>;
+/// Those of a space file, for designs of `space`, which a log or a model has without them. Error{incompatible} when the
+/// file describes another space; its errors. No name: none.
+[[nodiscard]] DerivedQuantities derived_quantities(const std::string& name_or_path, const space::DesignSpace& space);
+/// `name` <= limit; nothing when there is no derived quantity of that name.
+[[nodiscard]] std::optional<optimize::Constraint> derived_constraint(const DerivedQuantities& derived,
+                                                                     const std::string& name, double limit);
 
 using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
 
@@ -27,17 +38,19 @@ struct Limits {
 };
 /// A metric is limited by a fact of the evaluator where it has one of that name, else by what the model predicts under
 /// it: a label, or its objective.
-/// Error{usage}: nearest name, or the values a parameter has; Error{no_feasible} when no value is left.
-/// `evaluator`: what knows facts of the model's designs; may be null.
+/// Error{usage}: nearest name, or the values a parameter has; a derived quantity with the name of something else.
+/// Error{no_feasible} when no value is left. `evaluator`: what knows facts of the model's designs; may be null.
+/// `derived`: what --max may name besides.
 [[nodiscard]] Limits resolve_limits(const LimitWords& words, const surrogate::Model& model,
-                                    const KnownEvaluator& evaluator);
+                                    const KnownEvaluator& evaluator, const DerivedQuantities& derived = nullptr);
 
 /// The same words over a space alone.
 struct SpaceLimits {
   optimize::AllowedLevels allowed;
   std::vector<std::pair<std::string, double>> metrics;  ///< each once, with the tightest limit
+  std::vector<std::pair<std::string, double>> derived;  ///< the same of the space's derived quantities
 };
-/// `metrics`: what --max may limit besides parameters; empty: any other name. Errors as above.
+/// `metrics`: what --max may limit besides parameters and derived quantities; empty: any other name. Errors as above.
 [[nodiscard]] SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpace& space,
                                                const std::vector<std::string>& metrics);
 

@@ -27,6 +27,8 @@ struct ProposalRequest {
   std::vector<std::string> workloads;  ///< see applications()
   std::vector<std::string> contexts;   ///< see applications()
   LimitWords limits;
+  /// Name or file; empty: none. Must describe the model's space; its derived quantities can be limited and are shown.
+  std::string space = {};
   std::vector<std::string> pareto = {};  ///< see resolve_front(); empty: the best by the objective
   /// Nothing: weighted with weights, mean for an objective or a label of the front that was not learned on a
   /// logarithmic scale, else geomean.
@@ -80,6 +82,7 @@ struct Proposals {
   std::vector<evaluator::Row> evaluated = {};
   std::shared_ptr<const Verifier> verifier = {};
   std::optional<std::size_t> recorded = {};   ///< of `evaluated`, new to the log; nothing: they were not recorded
+  DerivedQuantities derived = nullptr;        ///< of the request's space
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
   std::uint64_t simulator_queries = 0;        ///< evaluations asked for while this was made, but those of front_shares
@@ -101,6 +104,11 @@ using BeforeSearch = std::function<void(const optimize::ProposeOptions& options)
 /// Why proposal `index` is in the list: "best", "next best", or "another pes_x": the best one whose value of that
 /// parameter differs from the first one's.
 [[nodiscard]] std::string why(const Proposals& proposals, std::size_t index);
+
+/// The derived quantities that no limit names, which have values of their own among the constraints.
+[[nodiscard]] std::vector<std::string> derived_names(const Proposals& proposals);
+/// Their values for proposal `index`.
+[[nodiscard]] std::vector<double> derived_values(const Proposals& proposals, std::size_t index);
 
 /// Of proposal `index`, as JSON: what the model said, and what the simulator said, if asked.
 [[nodiscard]] std::string prediction_json(const Proposals& proposals, std::size_t index);

@@ -34,11 +34,10 @@ struct SearchWords {
   std::string aggregate = "geomean";
   LimitWords limits = {};
 };
-/// Limits that the evaluator knows before an evaluation are put into `sweep.limits` (no query is spent on designs
-/// beyond them), the others into the search. Sets in `sweep` what tells its run from others: search, objective and
-/// settings.
-/// Error{usage}: an unknown method, objective, metric, parameter or aggregate; the aggregate `weighted`, which needs
-/// weights. Error{no_feasible} when a parameter has no value left.
+/// Limits of derived quantities and those that the evaluator knows before an evaluation are put into `sweep.limits` (no
+/// query is spent on designs beyond them), the others into the search. Sets in `sweep` what tells its run from others:
+/// search, objective and settings. Error{usage}: an unknown method, objective, metric, parameter or aggregate; the
+/// aggregate `weighted`, which needs weights. Error{no_feasible} when a parameter has no value left.
 [[nodiscard]] SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sweep);
 
 /// What a search compares designs by: metrics of the objective first, then those that are limited.

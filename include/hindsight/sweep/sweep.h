@@ -26,12 +26,14 @@
 
 namespace hindsight::sweep {
 
-/// `metric` <= `limit`, checked before any network is evaluated.
+/// `fact` <= `limit`, checked before any network is evaluated.
 struct FactLimit {
-  std::string fact;  ///< one of the evaluator's
+  std::string fact;  ///< one of known_facts()
   double limit = 0;
 };
-/// Parses "area_mm2=100" for an evaluator with these facts. Error{usage}: nearest fact, or the number that is wrong.
+/// What an evaluator knows of a design before it evaluates one: its facts, and the derived quantities of its space.
+[[nodiscard]] std::vector<std::string> known_facts(const evaluator::Evaluator& evaluator);
+/// Parses "area_mm2=100" with these facts. Error{usage}: nearest fact, or the number that is wrong.
 [[nodiscard]] FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts);
 
 /// Shard `index` of `count`.
@@ -146,8 +148,9 @@ struct SweepSummary {
 };
 
 /// SHA-256 over everything that decides a sweep's rows and their order: space, sampler, seed, constraints,
-/// networks and how many of them a design takes, evaluator, shard, centre of a walk, objective, settings of a search,
-/// rows to keep; for LHS and with rows to keep also the number of samples, which strata and thresholds depend on.
+/// derived quantities where one is limited, networks and how many of them a design takes, evaluator, shard, centre of a
+/// walk, objective, settings of a search, rows to keep; for LHS and with rows to keep also the number of samples, which
+/// strata and thresholds depend on.
 [[nodiscard]] std::string definition_hash(const SweepOptions& options);
 
 /// Runs, or continues, a sweep of a sequence (not of a search: run_queries).

@@ -95,8 +95,8 @@ struct Standing {
 /// Called every few milliseconds; false ends the search.
 using Watch = std::function<bool(const Standing&)>;
 
-/// Error{usage} when the space does not describe the template, or has more groups of (PEs, cores, lanes) than
-/// kMostGroups.
+/// Error{usage} when the space does not describe the template, has constraints, or has more groups of (PEs, cores,
+/// lanes) than kMostGroups.
 [[nodiscard]] Answer find_optimum(const Question& question, const Watch& watch = {});
 
 /// One point of a front.

@@ -1,0 +1,204 @@
+/// Can a user state constraints, see what they leave, and trust every verb to keep to them?
+#include <nlohmann/json.hpp>
+
+#include "apps/learn_fixture.h"
+#include "hindsight/dataset/csv_import.h"
+#include "hindsight/space/design_space.h"
+#include "repository.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kRules = R"yaml(
+constraints:
+  - pes_x * pes_y <= 8
+  - if compute_lanes > 4 then core_memory_bytes >= 65536
+derived:
+  macs: pes_x * pes_y * compute_lanes
+  sram_mib: pes_x * pes_y * pe_memory_bytes / 1048576
+)yaml";
+
+std::string tiny_with(const std::string& rules) {
+  return read_file(hindsight::test::repository() / "configs/spaces/tiny.yaml") + rules;
+}
+
+class Constraints : public AppTest {
+ protected:
+  [[nodiscard]] std::string space() const { return write("ruled.yaml", tiny_with(kRules)); }
+  [[nodiscard]] std::vector<std::string> designs_of(const std::string& log) const {
+    std::vector<std::string> designs;
+    const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+    log::for_each_evaluation(opened, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
+      designs.push_back(record.design_text_id);
+      return true;
+    });
+    return designs;
+  }
+  void expect_all_legal(const std::string& log) const {
+    const space::DesignSpace ruled = space::load_space_file(space());
+    const std::vector<std::string> designs = designs_of(log);
+    EXPECT_GT(designs.size(), 5U);
+    for (const std::string& id : designs) EXPECT_NO_THROW((void)ruled.parse_design(id)) << id;
+  }
+};
+
+TEST_F(Constraints, CheckSaysWhatEachLeaves) {
+  const Outcome outcome = hindsight({"space", "check", space()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  // pes_x * pes_y <= 8: 3 of 6 pairs. If lanes then memory: 3 of 4. Both: 3/8 of 384.
+  EXPECT_THAT(outcome.out, HasSubstr("space tiny is usable: 144 designs, 37.5 % of 384 combinations"));
+  EXPECT_THAT(outcome.out, HasSubstr("pes_x * pes_y <= 8"));
+  EXPECT_THAT(outcome.out, HasSubstr("50.0 %"));
+  EXPECT_THAT(outcome.out, HasSubstr("75.0 %"));
+  EXPECT_THAT(outcome.out, HasSubstr("sram_mib"));
+  const Json json = Json::parse(hindsight({"space", "check", space(), "--json"}).out);
+  EXPECT_EQ(json.at("legal").at("designs"), 144);
+  EXPECT_EQ(json.at("rules").at(0).at("share"), 0.5);
+  EXPECT_EQ(json.at("derived").at("macs").at("smallest"), 16);
+}
+
+TEST_F(Constraints, ASpaceThatIsWrittenIsReadBackWithItsRules) {
+  const space::DesignSpace ruled = space::load_space_file(space());
+  const space::DesignSpace again = space::parse_space(dataset::to_yaml(ruled), "again.yaml");
+  EXPECT_EQ(again.definition_hash(), ruled.definition_hash());
+  EXPECT_EQ(again.derived_hash(), ruled.derived_hash());
+}
+
+TEST_F(Constraints, AReferenceChipThatBreaksOneIsNoCentre) {
+  const std::string edge = read_file(hindsight::test::repository() / "configs/spaces/edge.yaml");
+  const std::string path = write("edge.yaml", edge + "\nconstraints:\n  - pes_x * pes_y < 16\n");
+  expect_one_line_error(hindsight({"sweep", "--space", path, "--workloads", "m6", "--samples", "5", "--log",
+                                   file("a.sqlite"), "--sampler", "around", "--around", "edge_tpu_v1_grid"}),
+                        2, "breaks 'pes_x * pes_y < 16'");
+}
+
+TEST_F(Constraints, CountAndDescribe) {
+  EXPECT_EQ(hindsight({"space", "count", space()}).out, "144\n");
+  EXPECT_EQ(hindsight({"space", "count", "edge"}).out, "452,760,000\n");
+  const Json json = Json::parse(hindsight({"space", "count", space(), "--json"}).out);
+  EXPECT_EQ(json.at("designs"), 144);
+  EXPECT_EQ(json.at("exact"), true);
+  const std::string described = hindsight({"space", "describe", space()}).out;
+  EXPECT_THAT(described, HasSubstr("constraint: if compute_lanes > 4 then core_memory_bytes >= 65536"));
+  EXPECT_THAT(described, HasSubstr("derived macs: pes_x * pes_y * compute_lanes"));
+  EXPECT_EQ(hindsight({"space", "sample", space(), "--sampler", "grid", "--count", "1000"}).out.find("pes_x=8,pes_y=4"),
+            std::string::npos);
+}
+
+TEST_F(Constraints, BadOnesAreRefusedAtTheirPlace) {
+  const auto refused = [&](const std::string& rules, int exit_code, const std::string& part) {
+    const std::string path = write("bad.yaml", tiny_with(rules));
+    expect_one_line_error(hindsight({"space", "check", path}), exit_code, part);
+    expect_one_line_error(hindsight({"space", "sample", path}), exit_code, part);
+  };
+  const std::string list = "\nconstraints:\n";
+  refused(list + "  - pes_x * pes_z <= 8\n", 2, "unknown name 'pes_z'. Did you mean 'pes_x'?");
+  refused(list + "  - pes_x == \"wide\"\n", 2, "'pes_x' is a number");
+  refused(list + "  - pes_x + pes_y\n", 2, "must be true or false");
+  refused(list + "  - " + std::string(10'000, '(') + "pes_x" + std::string(10'000, ')') + " > 1\n", 2,
+          "nested deeper than 100 levels");
+  refused(list + "  - pes_x / (pes_y - 2) < 3\n", 2, "divides by 0 where pes_x=2, pes_y=2");
+  refused(list + "  - pes_x > 2\n  - pes_x * pes_y > 1000\n", 3, "'pes_x * pes_y > 1000'");
+}
+
+TEST_F(Constraints, ADesignThatBreaksOneIsRefusedByItsText) {
+  const std::string broken = "pes_x=8,pes_y=4" + kTinyDesign.substr(kTinyDesign.find(",pe_memory"));
+  expect_one_line_error(hindsight({"simulate", "--space", space(), "--workload", "m6", "--design", broken}), 2,
+                        "breaks 'pes_x * pes_y <= 8'");
+  EXPECT_EQ(hindsight({"simulate", "--space", space(), "--workload", "m6", "--design", kTinyDesign}).exit_code, 0);
+}
+
+TEST_F(Constraints, SweepsAndSearchesLogLegalDesignsWithinDerivedLimits) {
+  for (const std::string sampler : {"uniform", "lhs", "sobol", "trajectory", "around"}) {
+    const std::string log = file(sampler + ".sqlite");
+    std::vector<std::string> command{"sweep", "--space", space(),     "--workloads", "m6",      "--samples", "30",
+                                     "--log", log,       "--sampler", sampler,       "--quiet", "--max",     "macs=32"};
+    if (sampler == "trajectory") command.insert(command.end(), {"--objective", "latency_s"});
+    if (sampler == "around") command.insert(command.end(), {"--around", kTinyDesign});
+    const Outcome outcome = hindsight(command);
+    ASSERT_EQ(outcome.exit_code, 0) << sampler << outcome.err;
+    expect_all_legal(log);
+    for (const std::string& id : designs_of(log)) EXPECT_THAT(id, Not(HasSubstr("compute_lanes=16"))) << sampler;
+  }
+  for (const std::string method : {"random", "evolutionary", "firefly", "bayesian"}) {
+    const std::string log = file("search-" + method + ".sqlite");
+    const Outcome outcome = hindsight({"search", "--space", space(), "--workloads", "m6", "--queries", "25", "--log",
+                                       log, "--method", method, "--quiet", "--max", "macs=32"});
+    ASSERT_EQ(outcome.exit_code, 0) << method << outcome.err;
+    expect_all_legal(log);
+    for (const std::string& id : designs_of(log)) EXPECT_THAT(id, Not(HasSubstr("compute_lanes=16"))) << method;
+  }
+}
+
+TEST_F(Constraints, WhatCannotHonourThemSaysWhatCan) {
+  expect_one_line_error(hindsight({"optimum", "--space", space(), "--workloads", "m6"}), 2,
+                        "space 'tiny' has constraints");
+  const std::string derived = write("derived.yaml", tiny_with("\nderived:\n  macs: pes_x * pes_y\n"));
+  expect_one_line_error(hindsight({"optimum", "--space", derived, "--workloads", "m6", "--max", "macs=8"}), 2,
+                        "no bounds of derived quantities");
+}
+
+TEST_F(Constraints, AnImportRefusesRowsThatBreakOneWithTheirPlace) {
+  const std::string path = write("small.yaml", R"yaml(name: small
+parameters:
+  - {name: x, unit: count, values: [1, 2, 4, 8]}
+  - {name: flow, kind: categorical, values: [ws, os]}
+  - {name: block, unit: count, values: [1, 2], only_if: flow == "ws"}
+constraints:
+  - x * block <= 8
+)yaml");
+  const std::string csv = write("rows.csv",
+                                "x,flow,block,time_ms\n"
+                                "1,ws,2,3.5\n"
+                                "8,ws,2,1.5\n"
+                                "8,os,2,2.5\n"
+                                "4,os,,2.25\n"
+                                "4,ws,,2\n");
+  const Outcome outcome = hindsight(
+      {"log", "import", "--csv", csv, "--space", path, "--objective", "time_ms", "--log", file("imported.sqlite")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string all = outcome.out + outcome.err;
+  EXPECT_THAT(all, HasSubstr("breaks 'x * block <= 8'"));
+  EXPECT_THAT(all, HasSubstr(":3:"));
+  EXPECT_THAT(all, HasSubstr("block is empty"));
+  EXPECT_EQ(designs_of(file("imported.sqlite")),
+            (std::vector<std::string>{"x=1,flow=ws,block=2", "x=8,flow=os,block=1", "x=4,flow=os,block=1"}));
+}
+
+class LearnConstraints : public Learn {};
+
+TEST_F(LearnConstraints, ProposalsObeyAndShowDerivedQuantities) {
+  const std::string path = write("ruled.yaml", tiny_with(kRules));
+  ASSERT_EQ(hindsight({"sweep", "--space", path, "--workloads", "mobilenet_v2,m6", "--samples", "120", "--log", log(),
+                       "--quiet"})
+                .exit_code,
+            0);
+  const Outcome trained = train();
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const space::DesignSpace ruled = space::load_space_file(path);
+  for (const std::string search : {"mixed", "exact", "evolutionary", "firefly", "local"}) {
+    const Outcome outcome = propose({"--workload", "m6", "--search", search, "--space", path, "--max", "macs=32",
+                                     "--json", "--pessimism", "0", "--min-feasible", "0"});
+    ASSERT_EQ(outcome.exit_code, 0) << search << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json.at("proposals").size(), 3U);
+    for (const Json& proposal : json.at("proposals")) {
+      const std::string id = proposal.at("design").get<std::string>();
+      ASSERT_NO_THROW((void)ruled.parse_design(id)) << search << " " << id;
+      EXPECT_LE(proposal.at("predicted").at("constraints").at("macs").get<double>(), 32);
+      EXPECT_GT(proposal.at("predicted").at("derived").at("sram_mib").get<double>(), 0);
+    }
+  }
+  const Outcome text = propose({"--workload", "m6", "--space", path});
+  EXPECT_THAT(text.out, HasSubstr("macs"));
+  expect_one_line_error(propose({"--workload", "m6", "--space", "tiny"}), 4, "describes another space than 'tiny'");
+  expect_one_line_error(propose({"--workload", "m6", "--max", "macs=32"}), 2, "nor a derived quantity (of --space)");
+  expect_one_line_error(propose({"--workload", "m6", "--set", "pes_x=8", "--set", "pes_y=4"}), 3,
+                        "'pes_x * pes_y <= 8' leaves none");
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
