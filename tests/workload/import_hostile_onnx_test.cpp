@@ -73,7 +73,7 @@ TEST_F(HostileOnnx, ChangedBytesGiveAnErrorOrANetwork) {
   SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
   int refused = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     std::string content = whole;
     for (std::uint_fast32_t changes = 1 + random() % 3; changes > 0; --changes) {
       content[random() % content.size()] = static_cast<char>(random() % 256);
@@ -85,7 +85,7 @@ TEST_F(HostileOnnx, ChangedBytesGiveAnErrorOrANetwork) {
       EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 200);
 }
 
 TEST_F(HostileOnnx, CyclesAndLooseEnds) {
