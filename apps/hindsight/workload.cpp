@@ -132,8 +132,7 @@ void add_workload(CLI::App& app, Session& session) {
 
   CLI::App* export_verb = add("export", "One network as a YAML file, to edit and to give to other verbs", export_yaml);
   takes_one(export_verb);
-  CLI::App* import_verb =
-      add("import", "The network in another tool's file (ONNX, SCALE-Sim, ...) as a workload file", import_file);
+  CLI::App* import_verb = add("import", "Another tool's network (ONNX, ...) as a workload file", import_file);
   add_import(*import_verb, *options);
 
   export_verb->footer("Example: hindsight workload export synthetic:300/17 > mine.yaml");
