@@ -91,15 +91,15 @@ int import_file(const WorkloadOptions& options) {
 }
 
 void add_import(CLI::App& verb, WorkloadOptions& options) {
-  verb.add_option("file", options.file, "Network of another tool; Timeloop: also a folder of problems")->required();
-  verb.add_option("--out", options.out, "Workload file to write; - is standard output [none: the report only]");
-  verb.add_option("--format", options.format, join(workload::import_format_names(), "|") + " [by content]");
-  repeatable(verb.add_option("--dim", options.dimensions, "ONNX: NAME=NUMBER of a symbolic dimension; again for more"));
-  verb.add_option("--name", options.name, "Name of the network [the file's own, or the file's name]");
+  verb.add_option("file", options.file, "Network of another tool; Timeloop: or a folder")->required();
+  verb.add_option("--out", options.out, "Workload file; - is standard output [report only]");
+  verb.add_option("--format", options.format, "What FILE is, of those below [by its content]");
+  repeatable(verb.add_option("--dim", options.dimensions, "ONNX: NAME=NUMBER, a symbolic size; again for more"));
+  verb.add_option("--name", options.name, "Name of the network [FILE's own, or FILE's name]");
   verb.add_flag("--json", options.json, "The report as JSON");
-  verb.footer(
-      "Reads shapes only: weights are never read, and no file but FILE is opened.\n"
-      "Example: hindsight workload import model.onnx --dim batch=1 --out model.yaml");
+  verb.footer("Formats: " + join(workload::import_format_names(), ", ") +
+              ".\nReads shapes only: weights are never read, and no file but FILE is opened.\n"
+              "Example: hindsight workload import model.onnx --dim batch=1 --out model.yaml");
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ void add_workload(CLI::App& app, Session& session) {
   };
   CLI::App* list_verb = add("list", "Totals of networks", list);
   list_verb->add_option("workloads,--workloads", options->workload,
-                        "a,b,c; prime9; all; synthetic:N; a file; zoo: all that ship [zoo]");
+                        "a,b,c; prime9; all; zoo; synthetic:N; a file [zoo]");
   list_verb->add_flag("--json", options->json, "As JSON");
   list_verb->footer("Example: hindsight workload list synthetic:300");
 
@@ -132,9 +132,7 @@ void add_workload(CLI::App& app, Session& session) {
 
   CLI::App* export_verb = add("export", "One network as a YAML file, to edit and to give to other verbs", export_yaml);
   takes_one(export_verb);
-  CLI::App* import_verb =
-      add("import", "The network in a file of another tool, as a workload file: ONNX, SCALE-Sim, Timeloop, ...",
-          import_file);
+  CLI::App* import_verb = add("import", "Another tool's network (ONNX, ...) as a workload file", import_file);
   add_import(*import_verb, *options);
 
   export_verb->footer("Example: hindsight workload export synthetic:300/17 > mine.yaml");

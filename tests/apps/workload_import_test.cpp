@@ -68,8 +68,8 @@ TEST_F(WorkloadImport, BadInputWritesNothing) {
   expect_one_line_error(import({model(), "--dim", "batch=1", "--dim", "batch=2"}), 2, "given twice");
   expect_one_line_error(import({model(), "--format", "onx"}), 2, "Did you mean 'onnx'?");
   expect_one_line_error(import({write("a.onnx", "broken")}), 2, "a.onnx: byte 0");
-  expect_one_line_error(import({write("a.csv", "Layer, M, N, K,\na, 1, 2,\n")}), 2, "a.csv:2:8: K is missing");
-  expect_one_line_error(import({file("none.onnx")}), 1, "none.onnx");
+  expect_one_line_error(import({write("a.csv", "Layer, M, N, K,\na, 1, 2,\n")}), 2, "a.csv:2:9: K is missing");
+  expect_one_line_error(import({file("none.onnx")}), 2, "none.onnx: no such file");
   expect_one_line_error(import({write("a.txt", "what?")}), 2, "--format");
   EXPECT_FALSE(std::filesystem::exists(out));
   const std::string input = model();

@@ -73,7 +73,7 @@ TEST_F(HostileOnnx, ChangedBytesGiveAnErrorOrANetwork) {
   SCOPED_TRACE(kSeed);
   std::mt19937 random(kSeed);
   int refused = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     std::string content = whole;
     for (std::uint_fast32_t changes = 1 + random() % 3; changes > 0; --changes) {
       content[random() % content.size()] = static_cast<char>(random() % 256);
@@ -85,7 +85,7 @@ TEST_F(HostileOnnx, ChangedBytesGiveAnErrorOrANetwork) {
       EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 200);
 }
 
 TEST_F(HostileOnnx, CyclesAndLooseEnds) {
@@ -201,6 +201,17 @@ TEST_F(HostileOnnx, ShapesThatDoNotGoTogether) {
   EXPECT_THAT(
       message(with(onnx_node("Transpose", {"x"}, {"y"}, {onnx_attribute("perm", Sizes{0, 0})}), onnx_tensor("w", {5}))),
       HasSubstr("an axis is given twice"));
+  // Parts that add up only because one is negative, and a step back through nothing.
+  OnnxModel parts;
+  parts.input("x", {"4", "6"}).initializer(onnx_integers("list", {1, 2, 3})).initializer(onnx_integers("s", {5, -2}));
+  parts.node(onnx_node("Split", {"list", "s"}, {"a", "b"})).node(onnx_node("Reshape", {"x", "a"}, {"y"}));
+  EXPECT_THAT(message(parts.text()), HasSubstr("3 elements cannot be split into [5x-2]"));
+  OnnxModel none;
+  none.input("x", {"4", "6"}).initializer(onnx_integers("list", {})).initializer(onnx_integers("back", {-1}));
+  none.node(onnx_node("Slice", {"list", "back", "back", "axis", "back"}, {"a"}))
+      .initializer(onnx_integers("axis", {0}));
+  none.initializer(onnx_tensor("w", {6, 2})).node(onnx_node("MatMul", {"x", "w"}, {"y"}));
+  EXPECT_EQ(read(none.text()).network.totals().macs, 48);
   EXPECT_THAT(message(with(onnx_node("Softmax", {}, {"y"}), onnx_tensor("w", {5}))),
               HasSubstr("its first input is missing"));
 }

@@ -73,8 +73,9 @@ struct LayerCounts {
 /// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name. Errors: Error{usage},
 /// file:line:column, nearest name.
 [[nodiscard]] Network load_network(const std::string& name_or_path);
-/// The names that one piece of a list stands for: "prime9" for the nine applications of PRIME's study, "all" for
-/// everything shipped, "synthetic:300" for a set of synthetic networks; anything else stands for itself.
+/// The names that one piece of a list stands for: "prime9" for the nine applications of PRIME's study, "zoo" for what
+/// `data/workloads` has, "all" for the same without zoo_networks() (zoo.h), "synthetic:300" for a set of synthetic
+/// networks; anything else stands for itself.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& piece);
 /// The names in a list "a,b,c", each piece as names_of() takes it.
 [[nodiscard]] std::vector<std::string> names_in_list(const std::string& list);

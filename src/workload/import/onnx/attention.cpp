@@ -3,6 +3,7 @@
 /// Causal masks are ignored, as everywhere: the full score matrix is computed [spec: onnx-operators; onnxruntime-ops].
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -64,7 +65,9 @@ void projecting_attention(NodeRun& run) {
   const std::int64_t heads = run.integer("num_heads", 0);
   std::vector<std::int64_t> widths = run.list("qkv_hidden_sizes");
   if (widths.empty()) widths.assign(kAxes, weights[1] / 3);
-  if (widths.size() != kAxes || widths[0] + widths[1] + widths[2] != weights[1] || widths[0] != widths[1]) {
+  const auto impossible = [](std::int64_t width) { return width < 1 || width > kLargestSize; };
+  if (widths.size() != kAxes || std::ranges::any_of(widths, impossible) ||
+      widths[0] + widths[1] + widths[2] != weights[1] || widths[0] != widths[1]) {
     run.fail(fmt::format("weights {} for widths {}", shape_text(weights), shape_text(widths)));
   }
   Layer projection;
@@ -96,6 +99,7 @@ void multi_head_attention(NodeRun& run) {
   constexpr std::size_t kBias = 3, kPastKey = 6, kTokens = 3, kSplit = 4, kPacked = 5;
   const Shape query = run.shape(0);
   const std::int64_t heads = run.integer("num_heads", 0);
+  if (heads < 1 || heads > kLargestSize) run.fail(fmt::format("{} heads", heads));
   AttentionSizes sizes{.heads = heads, .kv_heads = heads};
   if (query.size() == kPacked) {  // batch x tokens x heads x 3 x width
     sizes.batch = query[0];
@@ -133,9 +137,10 @@ void group_query_attention(NodeRun& run) {
   const bool packed = !run.has_input(1);
   if (heads < 1 || kv_heads < 1 || heads > kLargestSize || kv_heads > kLargestSize) run.fail("no number of heads");
   AttentionSizes sizes{.batch = query[0], .heads = heads, .kv_heads = kv_heads, .queries = query[1]};
+  if (!packed) require_axes(run, run.shape(1), kTokens, "keys");
   sizes.head_dim = head_width(run, query[2], packed ? heads + 2 * kv_heads : heads);
   sizes.value_dim = sizes.head_dim;
-  sizes.keys = (packed ? query[1] : run.shape(1).at(1)) + past_length(run, kPastKey);
+  sizes.keys = (packed ? query[1] : run.shape(1)[1]) + past_length(run, kPastKey);
   add_scores_and_values(run, sizes);
   run.set(0, {query[0], query[1], heads * sizes.value_dim});
   run.set(1, {query[0], kv_heads, sizes.keys, sizes.head_dim});

@@ -249,7 +249,7 @@ class ModelReader {
     for (const std::int64_t dim : tensor.dims) {
       if (dim < 0) fields.fail(fmt::format("tensor '{}' has an axis of {} elements", printable(tensor.name), dim));
       elements *= static_cast<double>(dim);
-      if (!(elements <= kLargestExactInteger)) {
+      if (dim > kLargestExactInteger || !(elements <= kLargestExactInteger)) {
         fields.fail(fmt::format("tensor '{}' has more than 2^53 elements", printable(tensor.name)));
       }
     }

@@ -121,7 +121,7 @@ Known& NodeRun::set(std::size_t output, Shape shape) {
   double elements = 1;
   for (const std::int64_t size : shape) {
     elements *= static_cast<double>(size);
-    if (size < 0 || !(elements <= kLargestExactInteger)) {
+    if (size < 0 || size > kLargestExactInteger || !(elements <= kLargestExactInteger)) {
       fail(fmt::format("its output would be {} (sizes are >= 0, and at most 2^53 elements)", shape_text(shape)));
     }
   }

@@ -58,7 +58,8 @@ void flatten(NodeRun& run) {
   const std::int64_t given = run.integer("axis", 1);
   const std::size_t axis = given == static_cast<std::int64_t>(from.size()) ? from.size() : run.axis(given, from.size());
   const auto product = [](std::span<const std::int64_t> sizes) {
-    return static_cast<std::int64_t>(elements_of(sizes));
+    // beyond 2^53 the answer is refused, however large
+    return static_cast<std::int64_t>(std::min(elements_of(sizes), 2.0 * static_cast<double>(kLargestExactInteger)));
   };
   reshape_to(run, {product(std::span(from).first(axis)), product(std::span(from).subspan(axis))});
 }
@@ -132,6 +133,7 @@ void concatenate(NodeRun& run) {
     if (other.size() == to.size()) other[axis] = to[axis];
     if (other != to) run.fail(fmt::format("{} and {} do not go together", shape_text(to), shape_text(each)));
     size += each[axis];
+    if (size > kLargestExactInteger) run.fail("more than 2^53 elements");
     const Known& known = run.input(i);
     constant = constant && known.constant;
     valued = valued && known.values.has_value();
@@ -159,8 +161,12 @@ void split_axis(NodeRun& run) {
     }
   }
   double total = 0;
-  for (const std::int64_t size : sizes) total += static_cast<double>(size);
-  if (sizes.size() != run.outputs() || total != static_cast<double>(from[axis])) {
+  bool negative = false;
+  for (const std::int64_t size : sizes) {
+    total += static_cast<double>(size);
+    negative = negative || size < 0;
+  }
+  if (negative || sizes.size() != run.outputs() || total != static_cast<double>(from[axis])) {
     run.fail(fmt::format("{} elements cannot be split into {}", from[axis], shape_text(sizes)));
   }
   const Known known = run.input(0);
@@ -187,6 +193,7 @@ struct Slice {
 
 Slice clamped_slice(const NodeRun& run, std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (step == 0) run.fail("a step of 0");
+  if (size == 0) return {.start = 0, .step = step, .count = 0};
   const auto from_front = [&](std::int64_t at) { return at < 0 ? at + size : at; };
   const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
   start = std::clamp(from_front(start), std::max<std::int64_t>(low, 0), std::max<std::int64_t>(high, 0));
@@ -327,9 +334,11 @@ void resize(NodeRun& run) {
 void depth_to_space(NodeRun& run) {
   Shape to = run.shape(0);
   constexpr std::size_t kAxes = 4;
+  constexpr std::int64_t kLargestBlock = 1024;  // [chosen] far above any use
   const std::int64_t block = run.integer("blocksize", 0);
   const bool back = run.node().type == "SpaceToDepth";
-  const bool fits = to.size() == kAxes && block >= 1 && block <= kLargestSize &&
+  const bool fits = to.size() == kAxes && block >= 1 && block <= kLargestBlock &&
+                    *std::ranges::max_element(to) <= kLargestSize &&
                     (back ? to[2] % block == 0 && to[3] % block == 0
                           : static_cast<double>(block) * static_cast<double>(block) <= kLargestExactInteger &&
                                 to[1] % (block * block) == 0);

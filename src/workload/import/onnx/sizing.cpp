@@ -48,7 +48,8 @@ void gather_nd(NodeRun& run) {
   const Shape& index = run.shape(1);
   const std::int64_t batch = run.integer("batch_dims", 0);
   const std::int64_t picked = index.empty() ? 0 : index.back();
-  if (index.empty() || batch < 0 || picked < 0 || batch + picked > static_cast<std::int64_t>(from.size())) {
+  if (index.empty() || batch < 0 || picked < 0 || batch > static_cast<std::int64_t>(from.size()) ||
+      batch + picked > static_cast<std::int64_t>(from.size())) {
     run.fail(fmt::format("indices {} do not fit {}", shape_text(index), shape_text(from)));
   }
   Shape to(index.begin(), index.end() - 1);
@@ -187,9 +188,15 @@ void arg_extreme(NodeRun& run) {
   run.set(0, to).integer = true;
 }
 
+std::int64_t one_number(const NodeRun& run, std::size_t i) {
+  const std::vector<std::int64_t> values = run.integers(i);
+  if (values.size() != 1) run.fail(fmt::format("{} numbers where one is needed", values.size()));
+  return values.front();
+}
+
 void top_k(NodeRun& run) {
   Shape to = run.shape(0);
-  const std::int64_t k = run.has_input(1) ? run.integers(1).at(0) : run.integer("k", 0);
+  const std::int64_t k = run.has_input(1) ? one_number(run, 1) : run.integer("k", 0);
   to[run.axis(run.integer("axis", -1), to.size())] = k;
   run.set(0, to);
   run.set(1, to).integer = true;

@@ -201,6 +201,7 @@ void transposed_convolution(NodeRun& run) {
     if (axis.in > kLargestSize / axis.stride) run.fail("an image that is too large");
     const std::int64_t all = (axis.in - 1) * axis.stride + window_extent(axis) + extra[i];
     const bool given = wanted.size() == window.size();
+    if (given && (wanted[i] < 1 || wanted[i] > kLargestSize)) run.fail(fmt::format("output_shape is {}", wanted[i]));
     if (given) {
       const std::int64_t pads = std::max<std::int64_t>(all - wanted[i], 0);
       axis.pad_before = pads / 2;
