@@ -38,14 +38,6 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
                   printable(found->second), asked));
 }
 
-KnownEvaluator evaluator_of(const ProposalRequest& request, const surrogate::Model& model,
-                            const accel::Technology& technology) {
-  const space::DesignSpace& space = model.parts().space;
-  if (request.simulator) return request.simulator(space);
-  require_technology(model, technology);
-  return evaluator::describes_accelerator(space) ? evaluator::built_in(space, technology) : nullptr;
-}
-
 /// Some metric of the front is a label that geometric means and ratios have no meaning for.
 bool has_linear_label(const std::vector<optimize::FrontMetric>& front, const surrogate::Model& model) {
   return std::any_of(front.begin(), front.end(), [&](const optimize::FrontMetric& metric) {
@@ -294,8 +286,11 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const surrogate::Model& model = proposals.model;
   const std::vector<Application> wanted = applications(model, request.workloads, request.contexts);
   const accel::Technology technology = accel::load_technology(request.technology);
-  const KnownEvaluator evaluator = evaluator_of(request, model, technology);
+  require_technology(model, technology);
   if (!request.simulator) proposals.technology = technology.name;
+  KnownEvaluator evaluator;
+  const space::DesignSpace& space = model.parts().space;
+  if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
   Limits limits = resolve_limits(request.limits, model, evaluator);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
@@ -310,7 +305,9 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.allowed = std::move(limits.allowed);
   if (request.bounds) add_bounds(model, wanted, evaluator, options);
   std::unique_ptr<Verifier> verifier;
-  if (request.simulate) verifier = make_verifier(model, wanted, options, evaluator);
+  if (request.simulate) {
+    verifier = make_verifier(model, wanted, options, request.simulator ? request.simulator(space) : evaluator);
+  }
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) ranks.emplace(request.landscape, model, technology, networks_of(wanted), options);
   std::optional<ExactFrontTask> exact;

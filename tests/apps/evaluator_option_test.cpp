@@ -163,6 +163,24 @@ TEST_F(EvaluatorOption, SearchAsksItAndContinues) {
   expect_one_line_error(search("5", "latency_parsecs"), 1, "gives no 'latency_parsecs'");
 }
 
+TEST_F(EvaluatorOption, ProposalsAreSimulatedByIt) {
+  const auto propose = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"propose", "--workload",    "m6",   "--max",     "area_mm2=27", "--top", "3",
+                                       "--json",  "--evaluations", "2000", "--simulate"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  };
+  const std::string served = shell_quoted(program_path().string()) + " serve";
+  const Outcome plain = propose({}), by_process = propose({"--evaluator", served, "--evaluator-workers", "2"});
+  ASSERT_EQ(by_process.exit_code, 0) << by_process.err;
+  const Json first = Json::parse(plain.out), second = Json::parse(by_process.out);
+  ASSERT_EQ(second.at("proposals").size(), 3U);
+  EXPECT_EQ(second.at("proposals"), first.at("proposals"));
+  expect_one_line_error(propose({"--evaluator", "cat", "--exact-front", "--pareto", "latency,energy"}), 2,
+                        "--exact-front");
+  expect_one_line_error(propose({"--evaluator-workers", "2"}), 2, "--evaluator?");
+}
+
 TEST_F(EvaluatorOption, OptionsThatMakeNoSenseAreRefused) {
   expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator-workers", "2"})), 2, "--evaluator?");
   expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--evaluator-timeout", "-1"})), 2,
