@@ -87,9 +87,11 @@ std::vector<workload::Network> networks_of(const std::vector<Application>& wante
   return networks;
 }
 
-std::unique_ptr<Verifier> make_verifier(const surrogate::Model& model, const std::vector<Application>& wanted,
-                                        const optimize::ProposeOptions& options, const KnownEvaluator& evaluator) {
+std::unique_ptr<Verifier> make_verifier(const ProposalRequest& request, const surrogate::Model& model,
+                                        const std::vector<Application>& wanted, const optimize::ProposeOptions& options,
+                                        const KnownEvaluator& built_in) {
   const surrogate::Model::Parts& parts = model.parts();
+  const KnownEvaluator evaluator = request.simulator ? request.simulator(parts.space) : built_in;
   if (!evaluator) {
     throw Error(ErrorKind::usage, fmt::format("--simulate: the space '{}' does not describe an accelerator of the "
                                               "built-in model. Name your own simulator with --evaluator 'COMMAND'",
@@ -305,9 +307,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.allowed = std::move(limits.allowed);
   if (request.bounds) add_bounds(model, wanted, evaluator, options);
   std::unique_ptr<Verifier> verifier;
-  if (request.simulate) {
-    verifier = make_verifier(model, wanted, options, request.simulator ? request.simulator(space) : evaluator);
-  }
+  if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) ranks.emplace(request.landscape, model, technology, networks_of(wanted), options);
   std::optional<ExactFrontTask> exact;
