@@ -29,8 +29,7 @@ evaluator::ExternalCommand command_of(const EvaluatorOptions& options) {
 void add_evaluator_options(CLI::App& verb, EvaluatorOptions& options) {
   CLI::Option* technology =
       verb.add_option("--technology", options.technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
-  verb.add_option("--evaluator", options.command, "Your simulator: a command, instead of the built-in model")
-      ->excludes(technology);
+  verb.add_option("--evaluator", options.command, "Your simulator: a command [built-in model]")->excludes(technology);
   add_evaluator_settings(verb, options);
 }
 

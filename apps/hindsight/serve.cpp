@@ -25,7 +25,8 @@ struct ServeOptions {
 /// The next line without its end; nothing at the end of standard input. What follows the last line end counts as one.
 std::optional<std::string> read_line(std::uint64_t number) {
   std::string line;
-  for (int c = std::cin.get(); c != std::istream::traits_type::eof(); c = std::cin.get()) {
+  std::streambuf& in = *std::cin.rdbuf();
+  for (int c = in.sbumpc(); c != std::istream::traits_type::eof(); c = in.sbumpc()) {
     if (c == '\n') return line;
     line.push_back(static_cast<char>(c));
     if (line.size() > evaluator::kMostQuestionBytes) {
@@ -39,10 +40,11 @@ std::optional<std::string> read_line(std::uint64_t number) {
 int serve(const ServeOptions& options) {
   std::ios::sync_with_stdio(false);
   const auto model = evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
+  evaluator::QuestionReader reader(model->space());
   std::uint64_t number = 0;
   while (const auto line = read_line(++number)) {
     try {
-      const evaluator::Question question = evaluator::parse_question(*line, model->space());
+      const evaluator::Question question = reader.read(*line);
       const auto rows = model->evaluate(question.design.levels, {&question.network, 1});
       print_data(evaluator::answer_line(question.id, rows.front()) + "\n");
     } catch (const Error& error) {

@@ -80,7 +80,11 @@ void SimulatorPool::work() {
       job.row.set_exception(std::current_exception());
     }
   }
-  interrupt_requested() ? process.kill() : process.end();
+  if (interrupt_requested()) {
+    process.kill();
+  } else {
+    process.end();
+  }
   remember(process);
 }
 

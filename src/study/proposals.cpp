@@ -38,14 +38,6 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
                   printable(found->second), asked));
 }
 
-KnownEvaluator evaluator_of(const ProposalRequest& request, const surrogate::Model& model,
-                            const accel::Technology& technology) {
-  const space::DesignSpace& space = model.parts().space;
-  if (request.simulator) return request.simulator(space);
-  require_technology(model, technology);
-  return evaluator::describes_accelerator(space) ? evaluator::built_in(space, technology) : nullptr;
-}
-
 /// Some metric of the front is a label that geometric means and ratios have no meaning for.
 bool has_linear_label(const std::vector<optimize::FrontMetric>& front, const surrogate::Model& model) {
   return std::any_of(front.begin(), front.end(), [&](const optimize::FrontMetric& metric) {
@@ -95,10 +87,11 @@ std::vector<workload::Network> networks_of(const std::vector<Application>& wante
   return networks;
 }
 
-std::shared_ptr<const Verifier> make_verifier(const surrogate::Model& model, const std::vector<Application>& wanted,
-                                              const optimize::ProposeOptions& options,
-                                              const KnownEvaluator& evaluator) {
+std::shared_ptr<const Verifier> make_verifier(const ProposalRequest& request, const surrogate::Model& model,
+                                              const std::vector<Application>& wanted,
+                                              const optimize::ProposeOptions& options, const KnownEvaluator& built_in) {
   const surrogate::Model::Parts& parts = model.parts();
+  const KnownEvaluator evaluator = request.simulator ? request.simulator(parts.space) : built_in;
   if (!evaluator) {
     throw Error(ErrorKind::usage, fmt::format("--simulate: the space '{}' does not describe an accelerator of the "
                                               "built-in model. Name your own simulator with --evaluator 'COMMAND'",
@@ -297,9 +290,12 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const surrogate::Model& model = proposals.model;
   const std::vector<Application> wanted = applications(model, request.workloads, request.contexts);
   const accel::Technology technology = accel::load_technology(request.technology);
-  const KnownEvaluator evaluator = evaluator_of(request, model, technology);
+  require_technology(model, technology);
   if (!request.simulator) proposals.technology = technology.name;
-  proposals.derived = derived_quantities(request.space, model.parts().space);
+  KnownEvaluator evaluator;
+  const space::DesignSpace& space = model.parts().space;
+  if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
+  proposals.derived = derived_quantities(request.space, space);
   Limits limits = resolve_limits(request.limits, model, evaluator, proposals.derived);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
@@ -314,7 +310,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.allowed = std::move(limits.allowed);
   if (request.bounds) add_bounds(model, wanted, evaluator, options);
   std::shared_ptr<const Verifier> verifier;
-  if (request.simulate) verifier = make_verifier(model, wanted, options, evaluator);
+  if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) ranks.emplace(request.landscape, model, technology, networks_of(wanted), options);
   std::optional<ExactFrontTask> exact;

@@ -103,7 +103,7 @@ TEST_F(EvaluatorOption, AFaultEndsTheSweepBehindWhatWasAnswered) {
   const std::string faulty = "sed -u 21q | " + serve() + "; echo 'out of licences' >&2; echo garbage";
   const auto arguments = sweep("a.sqlite", "60", {"--evaluator", faulty, "--evaluator-name", "sim"});
   const Outcome outcome = hindsight(arguments);
-  expect_one_line_error(outcome, 1, "'garbage' is no JSON");
+  expect_one_line_error(outcome, 1, "'garbage' ");  // an answer that is none, or one that nobody asked for
   EXPECT_THAT(outcome.err, HasSubstr("out of licences"));
   const auto rows = hindsight::sweep::test::rows(file("a.sqlite"));
   EXPECT_EQ(rows.size(), 20U) << "ten designs were whole";
@@ -161,6 +161,29 @@ TEST_F(EvaluatorOption, SearchAsksItAndContinues) {
   ASSERT_EQ(more.exit_code, 0) << more.err;
   EXPECT_EQ(Json::parse(more.out).at("designs_this_run"), 10);
   expect_one_line_error(search("5", "latency_parsecs"), 1, "gives no 'latency_parsecs'");
+}
+
+TEST_F(EvaluatorOption, ProposalsAreSimulatedByIt) {
+  const auto propose = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"propose", "--workload",    "m6",   "--max",     "area_mm2=27", "--top", "3",
+                                       "--json",  "--evaluations", "2000", "--simulate"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  };
+  const std::string served = shell_quoted(program_path().string()) + " serve";
+  const Outcome plain = propose({}), by_process = propose({"--evaluator", served, "--evaluator-workers", "2"});
+  ASSERT_EQ(by_process.exit_code, 0) << by_process.err;
+  Json first = Json::parse(plain.out);
+  const Json second = Json::parse(by_process.out);
+  for (Json& proposal : first.at("proposals")) {
+    EXPECT_EQ(proposal.at("simulated").at("technology"), "22nm");
+    proposal["simulated"]["technology"] = nullptr;  // the model's, which was not asked
+  }
+  ASSERT_EQ(second.at("proposals").size(), 3U);
+  EXPECT_EQ(second.at("proposals"), first.at("proposals"));
+  expect_one_line_error(propose({"--evaluator", "cat", "--exact-front", "--pareto", "latency,energy"}), 2,
+                        "--exact-front");
+  expect_one_line_error(propose({"--evaluator-workers", "2"}), 2, "--evaluator?");
 }
 
 TEST_F(EvaluatorOption, OptionsThatMakeNoSenseAreRefused) {

@@ -1,8 +1,6 @@
 /// A child process with a process group of its own, which is killed whole.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <optional>
 #include <string>
@@ -67,7 +65,7 @@ class ChildProcess {
   ProcessEnd stop();
 
  private:
-  pid_t child_ = -1;
+  int child_ = -1;
   std::optional<ProcessEnd> end_;  ///< once reaped
   Descriptor input_, output_, error_;
   Descriptor lifeline_;  ///< nothing is written; its end tells the group that this process is gone

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +38,20 @@ struct Question {
 /// The answer's line without its end; the row's identities are not part of it.
 [[nodiscard]] std::string answer_line(std::int64_t id, const Row& row);
 
-/// Error{usage}, without a place: what is wrong with the line and what is expected.
-[[nodiscard]] Question parse_question(std::string_view line, const space::DesignSpace& space);
+/// Reads questions about designs of one space. A workload that is, byte for byte, the one of the question before is not
+/// read again.
+class QuestionReader {
+ public:
+  /// `space` must outlive it.
+  explicit QuestionReader(const space::DesignSpace& space) : space_(space) {}
+  /// Error{usage}, without a place: what is wrong with the line and what is expected.
+  [[nodiscard]] Question read(std::string_view line);
+
+ private:
+  const space::DesignSpace& space_;
+  std::string known_text_;  ///< of known_: from the comma before "workload" to the line's end
+  std::optional<workload::Network> known_ = {};
+};
 
 /// What an answer must agree with.
 struct Expected {

@@ -48,8 +48,8 @@ struct ProposalRequest {
   /// With `simulate` and a front: how much of the exact front it is. Evaluates random designs besides.
   bool exact_front = false;
   std::string technology = "22nm";  ///< of the built-in model
-  /// Makes what answers instead of the built-in model, for the model's space: it has a say in the same limits, fronts
-  /// and bounds. Null: the built-in model, where the space describes an accelerator.
+  /// With `simulate`: makes what answers, for the model's space. What is proposed does not depend on it. Null: the
+  /// built-in model, where the space describes an accelerator.
   std::function<KnownEvaluator(const space::DesignSpace& space)> simulator = {};
   /// How to search and rank. What the above says is filled in from there.
   optimize::ProposeOptions options;
