@@ -192,8 +192,15 @@ TEST_F(LearnConstraints, ProposalsObeyAndShowDerivedQuantities) {
       EXPECT_GT(proposal.at("predicted").at("derived").at("sram_mib").get<double>(), 0);
     }
   }
-  const Outcome text = propose({"--workload", "m6", "--space", path});
-  EXPECT_THAT(text.out, HasSubstr("macs"));
+  EXPECT_THAT(propose({"--workload", "m6", "--space", path}).out, HasSubstr("sram_mib"));
+  EXPECT_THAT(propose({"--workload", "m6", "--space", path, "--csv", "-"}).out, HasSubstr(",macs,sram_mib\n"));
+  EXPECT_THAT(propose({"--workload", "m6", "--space", path, "--pareto", "latency,area_mm2"}).out,
+              HasSubstr("sram_mib"));
+  std::string ambiguous = kRules;
+  ambiguous.replace(ambiguous.find("macs:"), 5, "area_mm2:");
+  expect_one_line_error(
+      propose({"--workload", "m6", "--space", write("two.yaml", tiny_with(ambiguous)), "--max", "area_mm2=30"}), 2,
+      "is the name of a derived quantity");
   expect_one_line_error(propose({"--workload", "m6", "--space", "tiny"}), 4, "describes another space than 'tiny'");
   expect_one_line_error(propose({"--workload", "m6", "--max", "macs=32"}), 2, "nor a derived quantity (of --space)");
   expect_one_line_error(propose({"--workload", "m6", "--set", "pes_x=8", "--set", "pes_y=4"}), 3,

@@ -100,7 +100,7 @@ struct LegalCount {
 [[nodiscard]] LegalCount count_legal(const Rules& rules, const AllowedLevels& allowed,
                                      std::span<const std::size_t> checks, std::uint64_t budget);
 
-/// [chosen] Boxes of a count: a few seconds.
-inline constexpr std::uint64_t kCountBudget = 30'000'000;
+/// [chosen] Steps of a count: a few seconds.
+inline constexpr std::uint64_t kCountBudget = 300'000'000;
 
 }  // namespace hindsight::space
