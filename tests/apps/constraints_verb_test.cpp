@@ -75,6 +75,15 @@ TEST_F(Constraints, AReferenceChipThatBreaksOneIsNoCentre) {
                         2, "breaks 'pes_x * pes_y < 16'");
 }
 
+TEST_F(Constraints, TheExampleOfThePageLeavesWhatThePageSays) {
+  const std::string page = read_file(hindsight::test::repository() / "docs/spaces.md");
+  const std::string example = (hindsight::test::repository() / "configs/examples/matrix_engine.yaml").string();
+  const std::string checked = hindsight({"space", "check", example}).out;
+  EXPECT_THAT(page, HasSubstr(checked.substr(0, checked.find('\n') + 1)));
+  const std::string yaml = read_file(example);
+  EXPECT_THAT(page, HasSubstr(yaml.substr(yaml.find("constraints:"))));
+}
+
 TEST_F(Constraints, CountAndDescribe) {
   EXPECT_EQ(hindsight({"space", "count", space()}).out, "144\n");
   EXPECT_EQ(hindsight({"space", "count", "edge"}).out, "452,760,000\n");
