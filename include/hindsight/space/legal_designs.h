@@ -87,6 +87,9 @@ class LegalDesigns {
   bool complete_ = true;
 };
 
+/// Whether a design with these levels is legal; true also where a search of some seconds does not tell.
+[[nodiscard]] bool has_legal(const Rules& rules, const AllowedLevels& allowed);
+
 /// How many designs are legal.
 struct LegalCount {
   double designs = 0;                  ///< as a number; an estimate where `exact` is nothing
