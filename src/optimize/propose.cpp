@@ -17,6 +17,7 @@
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/optimize/baselines.h"
 #include "hindsight/optimize/front.h"
+#include "hindsight/space/legal_designs.h"
 #include "optimize/forecast.h"
 #include "optimize/logged.h"
 #include "optimize/propose_options.h"
@@ -346,6 +347,8 @@ class Proposer {
       }
       std::erase(levels, first.design.levels[p]);
       if (levels.empty()) continue;
+      const space::DesignSpace& space = *problem.space;
+      if (space.is_constrained() && !space::has_legal(*space.rules(), problem.allowed)) continue;
       const Solution found_there = search(problem, options);
       solution.evaluations += found_there.evaluations;
       if (found_there.termination == Termination::interrupted) {

@@ -61,6 +61,7 @@ void add_columns(const Proposals& proposals, Table& table) {
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
     if (!is_metric(proposals, constraint.name)) table.add_column(constraint.name, Align::right, 2);
   }
+  for (const std::string& name : study::derived_names(proposals)) table.add_column(name, Align::right, 3);
   if (proposals.logged) table.add_column("changes", Align::right, 2);
   if (!simulated(proposals)) return;
   for (const optimize::FrontMetric& metric : proposals.options.front) {
@@ -119,6 +120,7 @@ Table front_table(const Proposals& proposals) {
       const std::string& name = proposals.options.constraints[k].name;
       if (!is_metric(proposals, name)) cells.push_back(fmt::format("{:.4g}", proposal.constraint_values[k]));
     }
+    for (const double value : study::derived_values(proposals, i)) cells.push_back(fmt::format("{:.4g}", value));
     if (proposals.logged) cells.push_back(changes_text(proposal));
     for (std::size_t m = 0; simulated(proposals) && m < front.size(); ++m) {
       if (front[m].value) continue;

@@ -8,7 +8,7 @@
 
 namespace hindsight::space {
 namespace {
-constexpr std::uint64_t kMostCounted = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kTooMany = std::numeric_limits<std::uint64_t>::max();
 constexpr double kLargestRank = 9e18;  // below 2^63
 }  // namespace
 
@@ -76,7 +76,7 @@ bool GroupSearch::arrive(std::uint64_t rank) {
       ranks_.push_back(rank);
       return ranks_.size() <= room_;
     case Purpose::count:
-      if (counted_ < kMostCounted) ++counted_;
+      if (counted_ < kTooMany) ++counted_;
       return true;
     case Purpose::find:
       break;
@@ -89,7 +89,7 @@ bool GroupSearch::walk(std::size_t depth, std::uint64_t rank) {
   if (depth == parameters_.size()) return arrive(rank);
   if (purpose_ == Purpose::count && decided_.size() == checks_.size()) {
     const double all = static_cast<double>(counted_) + suffix_[depth];
-    counted_ = all < kLargestRank ? counted_ + static_cast<std::uint64_t>(suffix_[depth]) : kMostCounted;
+    counted_ = all < kLargestRank ? counted_ + static_cast<std::uint64_t>(suffix_[depth]) : kTooMany;
     return true;
   }
   const std::size_t count = allowed_[parameters_[depth]].size();

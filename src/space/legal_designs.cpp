@@ -272,6 +272,17 @@ void LegalDesigns::draw_group(std::size_t parameter, std::span<std::uint16_t> le
   draw(groups_[group_of_[parameter]], levels, below);
 }
 
+bool has_legal(const Rules& rules, const AllowedLevels& allowed) {
+  const AllowedLevels full = all_allowed(rules, allowed);
+  const std::vector<Tied> groups = tie(rules, all_checks(rules));
+  std::vector<std::uint16_t> levels(full.size());
+  return std::ranges::all_of(groups, [&](const Tied& group) {
+    GroupSearch search(rules, full, group.parameters, group.checks);
+    return search.find(
+               levels, [](std::uint64_t /*bound*/) { return std::uint64_t{0}; }, kListBudget) != false;
+  });
+}
+
 LegalCount count_legal(const Rules& rules, const AllowedLevels& allowed, std::span<const std::size_t> checks,
                        std::uint64_t budget) {
   const AllowedLevels full = all_allowed(rules, allowed);

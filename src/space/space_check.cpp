@@ -66,7 +66,10 @@ LegalCount count_designs(const DesignSpace& space) {
 SpaceCheck check_space(const DesignSpace& space) {
   SpaceCheck result{.combinations = combinations_of(space), .legal = count_designs(space), .rules = {}, .derived = {}};
   if (space.rules() == nullptr) return result;
-  if (space.is_constrained()) (void)space.rules()->legal_designs(Listing::for_drawing);  // fails where none is legal
+  if (space.is_constrained()) {  // fails where none is legal, or none can be found
+    std::vector<std::uint16_t> levels(space.parameters().size());
+    make_sampler(SamplerKind::uniform, space, 0, 1, 0)->sample(0, levels);
+  }
   for (std::size_t i = 0; i < space.rules()->checks().size(); ++i) {
     result.rules.push_back(share_of(*space.rules(), i, result.combinations));
   }

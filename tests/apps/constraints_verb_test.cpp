@@ -75,6 +75,15 @@ TEST_F(Constraints, AReferenceChipThatBreaksOneIsNoCentre) {
                         2, "breaks 'pes_x * pes_y < 16'");
 }
 
+TEST_F(Constraints, TheExampleOfThePageLeavesWhatThePageSays) {
+  const std::string page = read_file(hindsight::test::repository() / "docs/spaces.md");
+  const std::string example = (hindsight::test::repository() / "configs/examples/matrix_engine.yaml").string();
+  const std::string checked = hindsight({"space", "check", example}).out;
+  EXPECT_THAT(page, HasSubstr(checked.substr(0, checked.find('\n') + 1)));
+  const std::string yaml = read_file(example);
+  EXPECT_THAT(page, HasSubstr(yaml.substr(yaml.find("constraints:"))));
+}
+
 TEST_F(Constraints, CountAndDescribe) {
   EXPECT_EQ(hindsight({"space", "count", space()}).out, "144\n");
   EXPECT_EQ(hindsight({"space", "count", "edge"}).out, "452,760,000\n");
@@ -192,8 +201,15 @@ TEST_F(LearnConstraints, ProposalsObeyAndShowDerivedQuantities) {
       EXPECT_GT(proposal.at("predicted").at("derived").at("sram_mib").get<double>(), 0);
     }
   }
-  const Outcome text = propose({"--workload", "m6", "--space", path});
-  EXPECT_THAT(text.out, HasSubstr("macs"));
+  EXPECT_THAT(propose({"--workload", "m6", "--space", path}).out, HasSubstr("sram_mib"));
+  EXPECT_THAT(propose({"--workload", "m6", "--space", path, "--csv", "-"}).out, HasSubstr(",macs,sram_mib\n"));
+  EXPECT_THAT(propose({"--workload", "m6", "--space", path, "--pareto", "latency,area_mm2"}).out,
+              HasSubstr("sram_mib"));
+  std::string ambiguous = kRules;
+  ambiguous.replace(ambiguous.find("macs:"), 5, "area_mm2:");
+  expect_one_line_error(
+      propose({"--workload", "m6", "--space", write("two.yaml", tiny_with(ambiguous)), "--max", "area_mm2=30"}), 2,
+      "is the name of a derived quantity");
   expect_one_line_error(propose({"--workload", "m6", "--space", "tiny"}), 4, "describes another space than 'tiny'");
   expect_one_line_error(propose({"--workload", "m6", "--max", "macs=32"}), 2, "nor a derived quantity (of --space)");
   expect_one_line_error(propose({"--workload", "m6", "--set", "pes_x=8", "--set", "pes_y=4"}), 3,

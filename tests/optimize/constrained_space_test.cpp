@@ -35,6 +35,11 @@ const space::DesignSpace& ruled_space() {
       with_rules({"a * b <= 24", "(a + b + c) % 3 == 0", "if e == 'kind_1' then d >= 3"}, "e == 'kind_3'");
   return space;
 }
+/// A constraint leaves one value of b, so that no proposal can have another one.
+const space::DesignSpace& fixed_space() {
+  static const space::DesignSpace space = with_rules({"b == 3", "a + c >= 10"});
+  return space;
+}
 /// 30 of 115,200 designs: the largest sum, 38, or one less, with any e.
 const space::DesignSpace& tight_space() {
   static const space::DesignSpace space = with_rules({"a + b + c + d + f >= 37"});
@@ -187,19 +192,22 @@ TEST(ConstrainedSpace, ProposalsObeyAndStartFromWhatIsLegal) {
   };
   const auto likely = [](std::size_t p, std::size_t /*level*/) { return p == 0 ? 3.0 : 0.0; };
   const auto zero = [](std::size_t /*p*/, std::size_t /*level*/) { return 0.0; };
-  const surrogate::Model model = make_model(tight_space(), {additive_network(tight_space(), bowl, likely, zero)});
-  ProposeOptions options;
-  options.contexts.push_back(plain_context("one"));
-  options.search.evaluations = 3000;
-  options.search.start = {{{0, 0, 0, 0, 0, 0}}};
-  options.threads = 1;
-  options.diversity = 1;
-  for (const SearchKind kind : {SearchKind::mixed, SearchKind::exact}) {
-    options.search.kind = kind;
-    const ProposeResult result = propose(model, options);
-    EXPECT_EQ(result.proposals.size(), options.count);
-    for (const Proposal& proposal : result.proposals) {
-      EXPECT_TRUE(tight_space().is_legal(proposal.design.levels)) << tight_space().text_id(proposal.design);
+  for (const space::DesignSpace* space : {&tight_space(), &fixed_space()}) {
+    const surrogate::Model model = make_model(*space, {additive_network(*space, bowl, likely, zero)});
+    ProposeOptions options;
+    options.contexts.push_back(plain_context("one"));
+    options.search.evaluations = 3000;
+    options.search.start = {{{0, 0, 0, 0, 0, 0}}};
+    options.threads = 1;
+    options.diversity = 1;
+    options.portfolio = Portfolio::spread;
+    for (const SearchKind kind : {SearchKind::mixed, SearchKind::exact}) {
+      options.search.kind = kind;
+      const ProposeResult result = propose(model, options);
+      EXPECT_EQ(result.proposals.size(), options.count);
+      for (const Proposal& proposal : result.proposals) {
+        EXPECT_TRUE(space->is_legal(proposal.design.levels)) << space->text_id(proposal.design);
+      }
     }
   }
 }

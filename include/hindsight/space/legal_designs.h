@@ -87,6 +87,9 @@ class LegalDesigns {
   bool complete_ = true;
 };
 
+/// Whether a design with these levels is legal; true also where a search of some seconds does not tell.
+[[nodiscard]] bool has_legal(const Rules& rules, const AllowedLevels& allowed);
+
 /// How many designs are legal.
 struct LegalCount {
   double designs = 0;                  ///< as a number; an estimate where `exact` is nothing
@@ -100,7 +103,7 @@ struct LegalCount {
 [[nodiscard]] LegalCount count_legal(const Rules& rules, const AllowedLevels& allowed,
                                      std::span<const std::size_t> checks, std::uint64_t budget);
 
-/// [chosen] Boxes of a count: a few seconds.
-inline constexpr std::uint64_t kCountBudget = 30'000'000;
+/// [chosen] Steps of a count: a few seconds.
+inline constexpr std::uint64_t kCountBudget = 300'000'000;
 
 }  // namespace hindsight::space

@@ -30,8 +30,9 @@ struct SpaceCheck {
   std::uint64_t drawn = 0;  ///< legal designs whose derived quantities were computed
 };
 
-/// Error{no_feasible} when no design is legal, naming the constraint; Error{usage}, at its place, for a constraint that
-/// has no value for a design that breaks no other, or a derived quantity that has none for a design drawn.
+/// Error{no_feasible} when no design is legal, naming the constraint; Error{failure} when none can be found;
+/// Error{usage}, at its place, for a constraint that has no value for a design that breaks no other, or a derived
+/// quantity that has none for a design drawn.
 [[nodiscard]] SpaceCheck check_space(const DesignSpace& space);
 
 /// Number of legal designs; all of them without constraints.
