@@ -328,8 +328,10 @@ TEST_F(LogImport, KernelTunersCacheIsReadClosedUnclosedAndCutOff) {
 
 TEST_F(LogImport, KernelTunersResults) {
   const std::string results = R"({"schema_version": "1.0.0", "results": [
-    {"configuration": {"block": 1}, "invalidity": "correct", "objectives": ["time"], "measurements": [{"name": "time", "value": 2.5, "unit": "ms"}]},
-    {"configuration": {"block": 2}, "invalidity": "compile", "objectives": ["time"], "measurements": [{"name": "time", "value": "CompilationFailedConfig", "unit": ""}]},
+    {"configuration": {"block": 1}, "invalidity": "correct", "objectives": ["time"],
+     "measurements": [{"name": "time", "value": 2.5, "unit": "ms"}]},
+    {"configuration": {"block": 2}, "invalidity": "compile", "objectives": ["time"],
+     "measurements": [{"name": "time", "value": "CompilationFailedConfig", "unit": ""}]},
     {"configuration": {"block": 4}, "invalidity": "correct", "objectives": ["time"], "measurements": []}]})";
   const Json said = imported(write("t4.json", results));
   EXPECT_EQ(said.at("format"), "Kernel Tuner results (T4)");
@@ -339,9 +341,12 @@ TEST_F(LogImport, KernelTunersResults) {
 
 TEST_F(LogImport, VizierInBothSpellings) {
   const std::string camel = R"({"trials": [
-    {"id": "1", "state": "SUCCEEDED", "parameters": [{"parameterId": "a", "value": 1}, {"parameterId": "m", "value": "x"}], "finalMeasurement": {"metrics": [{"metricId": "lat", "value": 2.5}]}},
-    {"id": "2", "state": "INFEASIBLE", "infeasibleReason": "out of memory", "parameters": [{"parameterId": "a", "value": 2}, {"parameterId": "m", "value": "y"}]},
-    {"id": "3", "state": "ACTIVE", "parameters": [{"parameterId": "a", "value": 4}, {"parameterId": "m", "value": "y"}]}],
+    {"id": "1", "state": "SUCCEEDED", "parameters": [{"parameterId": "a", "value": 1}, {"parameterId": "m",
+     "value": "x"}], "finalMeasurement": {"metrics": [{"metricId": "lat", "value": 2.5}]}},
+    {"id": "2", "state": "INFEASIBLE", "infeasibleReason": "out of memory",
+     "parameters": [{"parameterId": "a", "value": 2}, {"parameterId": "m", "value": "y"}]},
+    {"id": "3", "state": "ACTIVE", "parameters": [{"parameterId": "a", "value": 4}, {"parameterId": "m",
+     "value": "y"}]}],
     "studySpec": {"metrics": [{"metricId": "lat", "goal": "MAXIMIZE"}]}})";
   const Json said = imported(write("v.json", camel));
   EXPECT_EQ(said.at("format"), "Vizier study");
