@@ -155,6 +155,7 @@ TEST_F(LogImport, PackedFilesAreUnpackedOrRefused) {
   EXPECT_EQ(imported(write("t.zip", archive), {"--objective", "ms"}).at("inserted"), 2);
   EXPECT_EQ(imported(write("t.csv.gz", dataset::gzipped(table)), {"--objective", "ms"}).at("already_present"), 2);
   std::filesystem::remove(log());
+  expect_refused(write("s.db.gz", dataset::gzipped(read_file(optuna_database("s.db")))), "Unpack it first");
   std::string damaged = archive;
   damaged[38] = 'x';
   expect_refused(write("d.zip", damaged), "its checksum differs", {"--objective", "ms"}, 4);
