@@ -148,6 +148,10 @@ std::string unzipped(std::string_view bytes, const std::string& file) {
   if ((member.flags & kEncrypted) != 0 || (member.method != kStored && member.method != kDeflated)) {
     refuse_zip(file, "the zip archive is encrypted, or packed by another method than deflate. Unpack it?");
   }
+  constexpr std::uint64_t kMostDeflate = 1032;  // zlib's technical details: no data deflates further
+  if (member.unpacked > kMostDeflate * (std::uint64_t{member.packed} + 1)) {
+    refuse_zip(file, "the zip archive is damaged (its sizes cannot be). Get the file again?");
+  }
   if (member.unpacked == kIn64Bits || member.unpacked > kMaxFileBytes) {
     refuse_zip(file, fmt::format("unpacks to more than {}, the most that is read here",
                                  binary_bytes(static_cast<double>(kMaxFileBytes))));

@@ -112,6 +112,17 @@ std::vector<Group> grouped(const std::vector<Path>& logs, const std::optional<sp
   return groups;
 }
 
+/// Each once.
+std::vector<std::string> workload_names(const std::vector<Path>& logs) {
+  std::vector<std::string> names;
+  for (const Path& log : logs) {
+    for (const log::WorkloadRecord& one : log::workloads(log::Log::open(log, log::OpenMode::read_only))) {
+      if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
+    }
+  }
+  return names;
+}
+
 /// What several logs hold of the selection; nothing where they have none of the workloads that are asked for.
 std::optional<Dataset> rows_of(const Group& group, Selection selection, const Path& scratch,
                                const Provenance& provenance, std::size_t& counted_once) {
@@ -121,10 +132,8 @@ std::optional<Dataset> rows_of(const Group& group, Selection selection, const Pa
     const log::MergeResult merged = log::merge_logs(group.logs, log, log::Contradictions::refuse, provenance);
     counted_once += merged.already_present;
   }
-  std::vector<std::string> known;
-  for (const log::WorkloadRecord& one : log::workloads(log::Log::open(log, log::OpenMode::read_only))) {
-    known.push_back(one.name);
-  }
+  // Other logs may have what this one lacks.
+  const std::vector<std::string> known = workload_names(group.logs);
   const bool any_wanted = !selection.workloads.empty();
   std::erase_if(selection.workloads,
                 [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
@@ -145,13 +154,12 @@ std::optional<Dataset> rows_of(const Group& group, Selection selection, const Pa
   }
 }
 
-void require_workloads(const Selection& selection, const Dataset& data, const std::vector<Path>& logs) {
-  std::vector<std::string> known;
-  for (const Context& context : data.contexts) known.push_back(context.name);
+void require_workloads(const Selection& selection, const std::vector<Path>& logs) {
+  const std::vector<std::string> known = workload_names(logs);
   for (const std::string& name : selection.workloads) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw Error(ErrorKind::usage,
-                fmt::format("{}: no row of workload '{}'.{}", shown(logs), printable(name), did_you_mean(name, known)));
+                fmt::format("{}: has no workload '{}'.{}", shown(logs), printable(name), did_you_mean(name, known)));
   }
 }
 
@@ -177,6 +185,7 @@ UnitedRows load_logs(const std::vector<Path>& logs, const Selection& selection,
   if (logs.size() > 1 && !selection.runs.empty()) {
     throw Error(ErrorKind::usage, "--runs: every log numbers its own runs. Name one log, or leave --runs out");
   }
+  require_workloads(selection, logs);
   const std::vector<Group> groups = grouped(logs, named_space(logs, selection.space));
   const space::DesignSpace& space = groups.front().space;
   require_assumptions(assumptions, space);
@@ -204,11 +213,7 @@ UnitedRows load_logs(const std::vector<Path>& logs, const Selection& selection,
     }
     add_rows(*rows, shown(group.logs), *united);
   }
-  if (!united) {
-    throw Error(ErrorKind::usage, fmt::format("{}: has none of the workloads {}", shown(logs),
-                                              printable(join(selection.workloads, ", "), 200)));
-  }
-  require_workloads(selection, united->data, logs);
+  HINDSIGHT_EXPECT(united);
   united->counted_once += counted_once;
   united->taken = std::move(taken);
   if (!groups.front().logs.empty()) united->log_of_space = groups.front().logs.front();

@@ -156,13 +156,15 @@ class Replay {
     log::OptunaStoredTrial trial{.number = std::ssize(study.trials)};
     if (entry.contains("state")) trial.state = state_of(entry);
     const Json& distributions = value_of(entry, "distributions");
-    for (const auto& [name, value] : value_of(entry, "params").items()) {
+    const Json& parameters = value_of(entry, "params");
+    for (const auto& [name, value] : parameters.items()) {
       put_parameter(name, value, text_of(distributions, name), trial);
     }
     set_values(entry, trial);
     put_attributes(value_of(entry, "user_attrs"), trial.user_attributes);
     put_attributes(value_of(entry, "system_attrs"), trial.system_attributes);
-    for (const auto& [step, value] : value_of(entry, "intermediate_values").items()) {
+    const Json& intermediate = value_of(entry, "intermediate_values");
+    for (const auto& [step, value] : intermediate.items()) {
       put_intermediate(parse_int(step).value_or(0), value, trial);
     }
     study.trials.push_back(std::move(trial));

@@ -224,7 +224,8 @@ ImportSource read_export_lines(std::string_view text, const std::filesystem::pat
     DesignCells cells;
     for (const auto& [name, value] : design.items()) cells.emplace_back(name, cell_of(value));
     StatedOutcome outcome{.workload = text_of(row, "workload"), .feasible = row["feasible"].get<bool>()};
-    for (const auto& [name, value] : value_of(row, "metrics").items()) {
+    const OrderedJson& metrics = value_of(row, "metrics");
+    for (const auto& [name, value] : metrics.items()) {
       if (const auto number = number_of(value)) outcome.metrics.emplace_back(name, *number);
     }
     if (!outcome.feasible) {

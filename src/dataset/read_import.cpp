@@ -119,6 +119,12 @@ ImportSource read_import(const std::filesystem::path& file, const ReadOptions& o
     return read_optuna_database(file, options);
   }
   const ImportText text = read_text(file);
+  if (text.content.starts_with(kSqliteMagic)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: is a SQLite database in another file, or in a pipe, where it cannot be "
+                            "opened. Unpack it first",
+                            printable(text.shown.string(), 400)));
+  }
   const ImportFormat format = options.format ? *options.format : recognised(text.content);
   switch (format) {
     case ImportFormat::csv:

@@ -87,7 +87,8 @@ ImportSource read_cache(const Json& document, const std::filesystem::path& file,
   TrialTable rows(file, "configuration");
   std::size_t number = 0;
   bool any_objective = false;
-  for (const auto& [key, entry] : value_of(document, "cache").items()) {
+  const Json& cache = value_of(document, "cache");
+  for (const auto& [key, entry] : cache.items()) {
     ++number;
     if (!entry.is_object()) {
       throw Error(ErrorKind::usage, fmt::format("{}: configuration '{}' is no object (expected: {})",
@@ -153,8 +154,8 @@ ImportSource read_results(const Json& document, const std::filesystem::path& fil
       objective = objectives[0].get<std::string>();
     }
     DesignCells cells;
-    for (const auto& [name, value] : value_of(result, "configuration").items())
-      cells.emplace_back(name, cell_of(value));
+    const Json& configuration = value_of(result, "configuration");
+    for (const auto& [name, value] : configuration.items()) cells.emplace_back(name, cell_of(value));
     rows.add(number, cells, result_outcome(result, objective.empty() ? "time" : objective));
   }
   return rows.take("Kernel Tuner results (T4)", "kernel tuner import",

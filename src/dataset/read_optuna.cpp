@@ -65,9 +65,10 @@ class OptunaReader {
 
   ImportSource read() {
     const std::vector<const log::OptunaStudy*> chosen = chosen_studies();
-    const bool own = std::all_of(chosen.begin(), chosen.end(), [](const log::OptunaStudy* study) {
-      return attribute(study->user_attributes, std::string(kOwnAttribute)).is_object();
-    });
+    const bool own =
+        !options_.evaluator_named && std::all_of(chosen.begin(), chosen.end(), [](const log::OptunaStudy* study) {
+          return attribute(study->user_attributes, std::string(kOwnAttribute)).is_object();
+        });
     for (const log::OptunaStudy* study : chosen) {
       if (own) {
         add_own_study(*study);
@@ -290,27 +291,24 @@ class OptunaReader {
   }
 
   void add_own_trial(const log::OptunaStoredTrial& trial, const std::string& workload) {
-    const bool ours = attribute(trial.user_attributes, studies_.texts.index_of(kOwnDesign)).is_string();
-    if (!ours && is_left_out(trial)) return;
-    StatedOutcome outcome{.workload = workload};
-    if (!ours) {  // a trial that went on after the export
-      read_outcome(trial, {objective_}, outcome);
-    } else {
-      for (const auto& [key, json] : trial.user_attributes) {
-        const std::string& name = studies_.texts[key];
-        constexpr std::string_view kOther = "metric ";
-        const auto value = parse_double(json);
-        const bool standard = std::ranges::find(log::standard_metrics(), name) != log::standard_metrics().end();
-        if (value && (standard || name.starts_with(kOther))) {
-          outcome.metrics.emplace_back(standard ? name : name.substr(kOther.size()), *value);
-        }
-      }
-      const Json reasons = attribute(trial.user_attributes, studies_.texts.index_of(kOwnReasons));
-      repeats_ =
-          repeats_ || number_of(attribute(trial.user_attributes, studies_.texts.index_of(kOwnRepeat))).has_value();
-      for (const Json& reason : reasons) outcome.violations.push_back(own_violation(reason));
-      outcome.feasible = outcome.violations.empty();
+    if (!attribute(trial.user_attributes, studies_.texts.index_of(kOwnDesign)).is_string()) {
+      // Who measured it is not known: not the evaluator of the log, as far as anybody can tell.
+      return rows_.leave_out("made after the export (--evaluator NAME takes the study as one of NAME)");
     }
+    StatedOutcome outcome{.workload = workload};
+    for (const auto& [key, json] : trial.user_attributes) {
+      const std::string& name = studies_.texts[key];
+      constexpr std::string_view kOther = "metric ";
+      const auto value = parse_double(json);
+      const bool standard = std::ranges::find(log::standard_metrics(), name) != log::standard_metrics().end();
+      if (value && (standard || name.starts_with(kOther))) {
+        outcome.metrics.emplace_back(standard ? name : name.substr(kOther.size()), *value);
+      }
+    }
+    const Json reasons = attribute(trial.user_attributes, studies_.texts.index_of(kOwnReasons));
+    repeats_ = repeats_ || number_of(attribute(trial.user_attributes, studies_.texts.index_of(kOwnRepeat))).has_value();
+    for (const Json& reason : reasons) outcome.violations.push_back(own_violation(reason));
+    outcome.feasible = outcome.violations.empty();
     rows_.add(static_cast<std::size_t>(trial.number), design_of(trial), std::move(outcome));
   }
 

@@ -176,7 +176,8 @@ class AxReader {
     const std::string named =
         options_.objective.empty() ? text_of(value_of(objective, "metric"), "name") : options_.objective;
     std::map<std::int64_t, const Json*> trials;
-    for (const auto& [key, trial] : value_of(experiment_, "trials").items()) {
+    const Json& stored = value_of(experiment_, "trials");
+    for (const auto& [key, trial] : stored.items()) {
       trials[parse_int(key).value_or(std::ssize(trials))] = &trial;
     }
     for (const auto& [index, trial] : trials) add(index, *trial, value_of(config, "outcome_constraints"));

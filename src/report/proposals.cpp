@@ -1,4 +1,4 @@
-/// Proposals as a table with remarks, as JSON and as CSV.
+/// Proposals as a table with remarks, and as JSON.
 #include "hindsight/report/proposals.h"
 
 #include <fmt/format.h>
@@ -20,11 +20,7 @@ namespace hindsight::report {
 using study::Knowledge;
 using study::Proposals;
 
-namespace {
-
 bool is_logged(const optimize::Proposal& proposal) { return proposal.nearest_logged_distance == std::size_t{0}; }
-
-}  // namespace
 
 std::string value_text(const std::string& metric, double value) {
   return std::isfinite(value) ? metric_text(metric, value) : "-";
@@ -49,17 +45,22 @@ std::string changes_text(const optimize::Proposal& proposal) {
   return is_logged(proposal) ? "logged" : std::to_string(*proposal.nearest_logged_distance);
 }
 
-bool simulated(const Proposals& proposals) { return !proposals.known.empty() && proposals.known.front().verdict; }
-
-namespace {
-
-/// The metric behind an objective of one factor, for its unit; empty for a product, which has none.
 std::string metric_of(const Proposals& proposals) {
   const dataset::Objective objective =
       dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
   const bool plain = objective.factors.size() == 1 && objective.factors.front().exponent == 1.0;
   return plain ? objective.factors.front().metric : std::string();
 }
+
+std::string applications(const Proposals& proposals, std::string_view separator) {
+  std::vector<std::string> names;
+  for (const dataset::Context& context : proposals.options.contexts) names.push_back(context.name);
+  return join(names, separator);
+}
+
+bool simulated(const Proposals& proposals) { return !proposals.known.empty() && proposals.known.front().verdict; }
+
+namespace {
 
 /// Whether the objective has values of 0 or below, so that ratios of it mean nothing.
 bool is_linear(const Proposals& proposals) {
@@ -97,12 +98,6 @@ std::string ranking_text(const Proposals& proposals) {
                                                          shortest(proposals.options.pessimism),
                                                          proposals.options.pessimism == 1 ? "spread" : "spreads");
   return text + "; equal ones (0.01 %) by p feasible";
-}
-
-std::string applications(const Proposals& proposals, std::string_view separator = ", ") {
-  std::vector<std::string> names;
-  for (const dataset::Context& context : proposals.options.contexts) names.push_back(context.name);
-  return join(names, separator);
 }
 
 std::string headline(const Proposals& proposals) {
@@ -427,93 +422,6 @@ std::string proposals_json(const Proposals& proposals) {
     json["proposals"].push_back(std::move(entry));
   }
   return to_text(json);
-}
-
-namespace {
-
-/// Metrics of the objective: what is measured of a proposal, each once.
-std::vector<std::string> measured_metrics(const Proposals& proposals) {
-  const dataset::Objective objective =
-      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
-  std::vector<std::string> metrics;
-  for (const dataset::Objective::Factor& factor : objective.factors) {
-    if (std::find(metrics.begin(), metrics.end(), factor.metric) == metrics.end()) metrics.push_back(factor.metric);
-  }
-  return metrics;
-}
-
-/// The columns that are filled in where the design was evaluated, for `log import`: of one application a simulated
-/// objective that is a metric is known, and why a design is infeasible.
-std::vector<std::string> answer_cells(const Proposals& proposals, const Knowledge& known) {
-  std::vector<std::string> cells(measured_metrics(proposals).size());
-  const bool one = proposals.options.contexts.size() == 1;
-  if (one && known.simulated && !metric_of(proposals).empty()) cells.front() = shortest(*known.simulated);
-  const bool infeasible = known.verdict && !known.verdict->feasible();
-  cells.push_back(one && infeasible ? csv_cell(reasons_of(*known.verdict)) : "");
-  return cells;
-}
-
-}  // namespace
-
-std::string proposals_csv(const Proposals& proposals) {
-  const space::DesignSpace& space = proposals.model.parts().space;
-  const bool with_truth = simulated(proposals);
-  std::vector<std::string> header{"rank", "workload"};
-  for (const space::Parameter& parameter : space.parameters()) header.push_back(csv_cell(parameter.name));
-  for (const char* name : {"predicted", "score", "cautious", "spread", "p_feasible", "nearest_logged_distance",
-                           "logged", "logged_feasible", "logged_value"}) {
-    header.emplace_back(name);
-  }
-  const auto in_front = [&](const std::string& name) {
-    return std::any_of(proposals.options.front.begin(), proposals.options.front.end(),
-                       [&](const optimize::FrontMetric& metric) { return metric.name == name; });
-  };
-  for (const optimize::Constraint& constraint : proposals.options.constraints) {
-    if (!in_front(constraint.name)) header.push_back(csv_cell("predicted_" + constraint.name));
-  }
-  for (const std::string& name : study::derived_names(proposals)) header.push_back(csv_cell(name));
-  if (with_truth) header.insert(header.end(), {"simulated_feasible", "simulated", "reasons"});
-  for (const optimize::FrontMetric& metric : proposals.options.front) {
-    for (const char* prefix : {"predicted_", "cautious_"}) header.push_back(csv_cell(prefix + metric.name));
-    if (with_truth) header.push_back(csv_cell("true_" + metric.name));
-  }
-  if (proposals.front_truth) header.emplace_back("on_true_front");
-  for (const std::string& metric : measured_metrics(proposals)) header.push_back(csv_cell(metric));
-  header.emplace_back("reason");
-  std::string out = join(header, ",") + "\n";
-  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
-    const optimize::Proposal& proposal = proposals.result.proposals[i];
-    const Knowledge& known = proposals.known[i];
-    std::vector<std::string> cells{std::to_string(i + 1), csv_cell(applications(proposals, ","))};
-    for (std::size_t p = 0; p < space.parameters().size(); ++p) {
-      cells.push_back(csv_cell(space.parameters()[p].labels[proposal.design.levels[p]]));
-    }
-    for (const double value :
-         {known.predicted, proposal.score, proposal.cautious, proposal.spread, least_p_feasible(proposal)}) {
-      cells.push_back(shortest(value));
-    }
-    cells.push_back(proposal.nearest_logged_distance ? std::to_string(*proposal.nearest_logged_distance) : "");
-    cells.push_back(proposal.nearest_logged_distance ? (is_logged(proposal) ? "1" : "0") : "");
-    cells.push_back(known.logged ? (known.logged->feasible ? "1" : "0") : "");
-    cells.push_back(known.logged && known.logged->feasible ? shortest(known.logged->value) : "");
-    for (std::size_t k = 0; k < proposal.constraint_values.size(); ++k) {
-      if (!in_front(proposals.options.constraints[k].name)) cells.push_back(shortest(proposal.constraint_values[k]));
-    }
-    for (const double value : study::derived_values(proposals, i)) cells.push_back(shortest(value));
-    if (with_truth) {
-      cells.insert(cells.end(), {known.simulated ? "1" : "0", known.simulated ? shortest(*known.simulated) : "",
-                                 csv_cell(reasons_of(*known.verdict))});
-    }
-    for (std::size_t m = 0; m < proposal.front.size(); ++m) {
-      cells.push_back(shortest(proposal.front[m].predicted));
-      cells.push_back(shortest(proposal.front[m].cautious));
-      if (with_truth) cells.push_back(known.true_front.empty() ? "" : shortest(known.true_front[m]));
-    }
-    if (proposals.front_truth) cells.push_back(proposals.front_truth->stands[i] ? "1" : "0");
-    for (std::string& cell : answer_cells(proposals, known)) cells.push_back(std::move(cell));
-    out += join(cells, ",") + "\n";
-  }
-  return out;
 }
 
 }  // namespace hindsight::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "hindsight/core/table.h"
 #include "hindsight/study/proposals.h"
@@ -24,5 +25,12 @@ namespace hindsight::report {
 [[nodiscard]] std::string front_remarks(const study::Proposals& proposals, int columns);
 /// The names of its metrics.
 [[nodiscard]] std::string front_names(const study::Proposals& proposals);
+
+/// The log has this design.
+[[nodiscard]] bool is_logged(const optimize::Proposal& proposal);
+/// The metric behind an objective of one factor, for its unit; empty for a product, which has none.
+[[nodiscard]] std::string metric_of(const study::Proposals& proposals);
+/// Names of the applications that were asked for.
+[[nodiscard]] std::string applications(const study::Proposals& proposals, std::string_view separator = ", ");
 
 }  // namespace hindsight::report

@@ -44,7 +44,7 @@ std::vector<std::string> take_over_texts(const dataset::UnitedRows& united) {
   if (united.counted_once > 0) {
     std::string text = fmt::format("{} of several logs counted once", counted(united.counted_once, "row"));
     if (united.contradicting > 0) {
-      text += fmt::format("; {} of an older space said something else, and the newer ones are kept",
+      text += fmt::format("; {} said something else of the design, and the first are kept",
                           counted(united.contradicting, "row"));
     }
     texts.push_back(std::move(text));

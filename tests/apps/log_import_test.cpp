@@ -64,24 +64,39 @@ class LogImport : public AppTest {
     SQLite::Database database(file(name), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     database.exec(R"sql(
 CREATE TABLE studies (study_id INTEGER PRIMARY KEY, study_name VARCHAR(512));
-CREATE TABLE study_directions (study_direction_id INTEGER PRIMARY KEY, direction VARCHAR(8), study_id INTEGER, objective INTEGER);
-CREATE TABLE study_user_attributes (id INTEGER PRIMARY KEY, study_id INTEGER, "key" VARCHAR(512), value_json TEXT);
-CREATE TABLE study_system_attributes (id INTEGER PRIMARY KEY, study_id INTEGER, "key" VARCHAR(512), value_json TEXT);
-CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER, study_id INTEGER, state VARCHAR(8), datetime_start DATETIME, datetime_complete DATETIME);
-CREATE TABLE trial_user_attributes (id INTEGER PRIMARY KEY, trial_id INTEGER, "key" VARCHAR(512), value_json TEXT);
-CREATE TABLE trial_system_attributes (id INTEGER PRIMARY KEY, trial_id INTEGER, "key" VARCHAR(512), value_json TEXT);
-CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER, param_name VARCHAR(512), param_value FLOAT, distribution_json TEXT);
-CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY, trial_id INTEGER, objective INTEGER, value FLOAT, value_type VARCHAR(7));
-CREATE TABLE trial_intermediate_values (id INTEGER PRIMARY KEY, trial_id INTEGER, step INTEGER, intermediate_value FLOAT, intermediate_value_type VARCHAR(7));
+CREATE TABLE study_directions (study_direction_id INTEGER PRIMARY KEY, direction VARCHAR(8),
+  study_id INTEGER, objective INTEGER);
+CREATE TABLE study_user_attributes (id INTEGER PRIMARY KEY, study_id INTEGER, "key" VARCHAR(512),
+  value_json TEXT);
+CREATE TABLE study_system_attributes (id INTEGER PRIMARY KEY, study_id INTEGER, "key" VARCHAR(512),
+  value_json TEXT);
+CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER, study_id INTEGER, state VARCHAR(8),
+  datetime_start DATETIME, datetime_complete DATETIME);
+CREATE TABLE trial_user_attributes (id INTEGER PRIMARY KEY, trial_id INTEGER, "key" VARCHAR(512),
+  value_json TEXT);
+CREATE TABLE trial_system_attributes (id INTEGER PRIMARY KEY, trial_id INTEGER, "key" VARCHAR(512),
+  value_json TEXT);
+CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER, param_name VARCHAR(512),
+  param_value FLOAT, distribution_json TEXT);
+CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY, trial_id INTEGER, objective INTEGER,
+  value FLOAT, value_type VARCHAR(7));
+CREATE TABLE trial_intermediate_values (id INTEGER PRIMARY KEY, trial_id INTEGER, step INTEGER,
+  intermediate_value FLOAT, intermediate_value_type VARCHAR(7));
 INSERT INTO studies VALUES (1, 'tune');
 INSERT INTO study_directions VALUES (1, 'MINIMIZE', 1, 0);
-INSERT INTO trials VALUES (1, 0, 1, 'COMPLETE', NULL, NULL), (2, 1, 1, 'COMPLETE', NULL, NULL), (3, 2, 1, 'COMPLETE', NULL, NULL),
-  (4, 3, 1, 'FAIL', NULL, NULL), (5, 4, 1, 'PRUNED', NULL, NULL), (6, 5, 1, 'RUNNING', NULL, NULL), (7, 6, 1, 'WAITING', NULL, NULL);
-INSERT INTO trial_params SELECT NULL, trial_id, 'tile', trial_id, '{"name": "IntDistribution", "attributes": {"log": false, "step": 1, "low": 1, "high": 16}}' FROM trials WHERE trial_id < 7;
-INSERT INTO trial_params SELECT NULL, trial_id, 'mode', trial_id % 2, '{"name": "CategoricalDistribution", "attributes": {"choices": ["ws", null]}}' FROM trials WHERE trial_id < 7;
-INSERT INTO trial_values VALUES (1, 1, 0, 2.5, 'FINITE'), (2, 2, 0, 1.5, 'FINITE'), (3, 3, 0, NULL, 'INF_POS'), (4, 5, 0, 7, 'FINITE');
+INSERT INTO trials VALUES (1, 0, 1, 'COMPLETE', NULL, NULL), (2, 1, 1, 'COMPLETE', NULL, NULL), (3, 2, 1,
+  'COMPLETE', NULL, NULL),
+  (4, 3, 1, 'FAIL', NULL, NULL), (5, 4, 1, 'PRUNED', NULL, NULL), (6, 5, 1, 'RUNNING', NULL, NULL), (7, 6, 1,
+  'WAITING', NULL, NULL);
+INSERT INTO trial_params SELECT NULL, trial_id, 'tile', trial_id, '{"name": "IntDistribution",
+  "attributes": {"log": false, "step": 1, "low": 1, "high": 16}}' FROM trials WHERE trial_id < 7;
+INSERT INTO trial_params SELECT NULL, trial_id, 'mode', trial_id % 2, '{"name": "CategoricalDistribution",
+  "attributes": {"choices": ["ws", null]}}' FROM trials WHERE trial_id < 7;
+INSERT INTO trial_values VALUES (1, 1, 0, 2.5, 'FINITE'), (2, 2, 0, 1.5, 'FINITE'), (3, 3, 0, NULL,
+  'INF_POS'), (4, 5, 0, 7, 'FINITE');
 INSERT INTO trial_intermediate_values VALUES (1, 5, 1, 9, 'FINITE'), (2, 5, 2, 7.5, 'FINITE');
-INSERT INTO trial_system_attributes VALUES (1, 1, 'constraints', '[-1.0, 0.0]'), (2, 2, 'constraints', '[-1.0, 0.25]');
+INSERT INTO trial_system_attributes VALUES (1, 1, 'constraints', '[-1.0, 0.0]'), (2, 2, 'constraints',
+  '[-1.0, 0.25]');
 INSERT INTO trial_user_attributes VALUES (1, 1, 'area', '12.5');
 )sql");
     return file(name);
@@ -140,6 +155,7 @@ TEST_F(LogImport, PackedFilesAreUnpackedOrRefused) {
   EXPECT_EQ(imported(write("t.zip", archive), {"--objective", "ms"}).at("inserted"), 2);
   EXPECT_EQ(imported(write("t.csv.gz", dataset::gzipped(table)), {"--objective", "ms"}).at("already_present"), 2);
   std::filesystem::remove(log());
+  expect_refused(write("s.db.gz", dataset::gzipped(read_file(optuna_database("s.db")))), "Unpack it first");
   std::string damaged = archive;
   damaged[38] = 'x';
   expect_refused(write("d.zip", damaged), "its checksum differs", {"--objective", "ms"}, 4);
@@ -216,7 +232,8 @@ TEST_F(LogImport, DatabasesThatAreNoStudies) {
 
 TEST_F(LogImport, AJournalSaysTheSameAsADatabase) {
   const std::string tile =
-      R"("distribution": "{\"name\": \"IntDistribution\", \"attributes\": {\"log\": false, \"step\": 1, \"low\": 1, \"high\": 16}}"})";
+      R"("distribution": "{\"name\": \"IntDistribution\", \"attributes\": {\"log\": false, \"step\": 1,)"
+      R"( \"low\": 1, \"high\": 16}}"})";
   const std::string journal =
       R"({"op_code": 0, "worker_id": "w", "study_name": "tune", "directions": [1]})"
       "\n"
@@ -228,7 +245,9 @@ TEST_F(LogImport, AJournalSaysTheSameAsADatabase) {
       "\n"
       R"({"op_code": 6, "worker_id": "w", "trial_id": 0, "state": 3, "values": null})"
       "\n"
-      R"({"op_code": 4, "worker_id": "w", "study_id": 0, "state": 3, "params": {"tile": 4}, "distributions": {"tile": "{\"name\": \"IntDistribution\", \"attributes\": {}}"}, "user_attrs": {}, "system_attrs": {}, "intermediate_values": {}})"
+      R"({"op_code": 4, "worker_id": "w", "study_id": 0, "state": 3, "params": {"tile": 4},)"
+      R"( "distributions": {"tile": "{\"name\": \"IntDistribution\", \"attributes\": {}}"}, "user_attrs": {},)"
+      R"( "system_attrs": {}, "intermediate_values": {}})"
       "\n"
       R"({"op_code": 4, "worker_id": "w", "study_id": 0})"
       "\n"
@@ -310,8 +329,10 @@ TEST_F(LogImport, KernelTunersCacheIsReadClosedUnclosedAndCutOff) {
 
 TEST_F(LogImport, KernelTunersResults) {
   const std::string results = R"({"schema_version": "1.0.0", "results": [
-    {"configuration": {"block": 1}, "invalidity": "correct", "objectives": ["time"], "measurements": [{"name": "time", "value": 2.5, "unit": "ms"}]},
-    {"configuration": {"block": 2}, "invalidity": "compile", "objectives": ["time"], "measurements": [{"name": "time", "value": "CompilationFailedConfig", "unit": ""}]},
+    {"configuration": {"block": 1}, "invalidity": "correct", "objectives": ["time"],
+     "measurements": [{"name": "time", "value": 2.5, "unit": "ms"}]},
+    {"configuration": {"block": 2}, "invalidity": "compile", "objectives": ["time"],
+     "measurements": [{"name": "time", "value": "CompilationFailedConfig", "unit": ""}]},
     {"configuration": {"block": 4}, "invalidity": "correct", "objectives": ["time"], "measurements": []}]})";
   const Json said = imported(write("t4.json", results));
   EXPECT_EQ(said.at("format"), "Kernel Tuner results (T4)");
@@ -321,9 +342,12 @@ TEST_F(LogImport, KernelTunersResults) {
 
 TEST_F(LogImport, VizierInBothSpellings) {
   const std::string camel = R"({"trials": [
-    {"id": "1", "state": "SUCCEEDED", "parameters": [{"parameterId": "a", "value": 1}, {"parameterId": "m", "value": "x"}], "finalMeasurement": {"metrics": [{"metricId": "lat", "value": 2.5}]}},
-    {"id": "2", "state": "INFEASIBLE", "infeasibleReason": "out of memory", "parameters": [{"parameterId": "a", "value": 2}, {"parameterId": "m", "value": "y"}]},
-    {"id": "3", "state": "ACTIVE", "parameters": [{"parameterId": "a", "value": 4}, {"parameterId": "m", "value": "y"}]}],
+    {"id": "1", "state": "SUCCEEDED", "parameters": [{"parameterId": "a", "value": 1}, {"parameterId": "m",
+     "value": "x"}], "finalMeasurement": {"metrics": [{"metricId": "lat", "value": 2.5}]}},
+    {"id": "2", "state": "INFEASIBLE", "infeasibleReason": "out of memory",
+     "parameters": [{"parameterId": "a", "value": 2}, {"parameterId": "m", "value": "y"}]},
+    {"id": "3", "state": "ACTIVE", "parameters": [{"parameterId": "a", "value": 4}, {"parameterId": "m",
+     "value": "y"}]}],
     "studySpec": {"metrics": [{"metricId": "lat", "goal": "MAXIMIZE"}]}})";
   const Json said = imported(write("v.json", camel));
   EXPECT_EQ(said.at("format"), "Vizier study");
@@ -333,9 +357,12 @@ TEST_F(LogImport, VizierInBothSpellings) {
   const std::string hash = content(log());
   std::filesystem::remove(log());
   const std::string snake =
-      R"({"id": 1, "state": 4, "parameters": [{"parameter_id": "a", "value": {"number_value": 1}}, {"parameter_id": "m", "value": {"string_value": "x"}}], "final_measurement": {"metrics": [{"metric_id": "lat", "value": 2.5}]}})"
+      R"({"id": 1, "state": 4, "parameters": [{"parameter_id": "a", "value": {"number_value": 1}},)"
+      R"( {"parameter_id": "m", "value": {"string_value": "x"}}],)"
+      R"( "final_measurement": {"metrics": [{"metric_id": "lat", "value": 2.5}]}})"
       "\n"
-      R"({"id": 2, "state": 5, "infeasible_reason": "out of memory", "parameters": [{"parameter_id": "a", "value": {"number_value": 2}}, {"parameter_id": "m", "value": {"string_value": "y"}}]})"
+      R"({"id": 2, "state": 5, "infeasible_reason": "out of memory", "parameters": [{"parameter_id": "a",)"
+      R"( "value": {"number_value": 2}}, {"parameter_id": "m", "value": {"string_value": "y"}}]})"
       "\n";
   ASSERT_EQ(import(write("v.jsonl", snake)).exit_code, 0);
   EXPECT_EQ(content(log()), hash);

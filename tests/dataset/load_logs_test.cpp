@@ -26,9 +26,9 @@ class LoadLogs : public test::DatasetTest {
     import_csv(table, roles, infer_space(table, roles, space), file, Duplicates::keep, test::provenance());
     return file;
   }
-  [[nodiscard]] static UnitedRows load(const std::vector<std::filesystem::path>& logs,
-                                       const std::vector<Assumption>& assumptions = {},
-                                       const std::optional<std::string>& space = std::nullopt) {
+  static UnitedRows load(const std::vector<std::filesystem::path>& logs,
+                         const std::vector<Assumption>& assumptions = {},
+                         const std::optional<std::string>& space = std::nullopt) {
     Selection wanted = selection("y");
     wanted.space = space;
     return load_logs(logs, wanted, assumptions, test::provenance());

@@ -35,7 +35,7 @@ struct TakenOver {
 struct UnitedRows {
   Dataset data;
   std::size_t counted_once = 0;   ///< rows that another log has, too
-  std::size_t contradicting = 0;  ///< of those, rows of an older space that say something else; the newer ones are kept
+  std::size_t contradicting = 0;  ///< of those, rows of an older space that say something else; the first are kept
   std::vector<TakenOver> taken = {};
   std::filesystem::path log_of_space;  ///< first log that has the space; empty: none has
 };
