@@ -64,8 +64,7 @@ TEST_F(FileRolesTest, ProposeKeepsItsModelAndItsLog) {
 
 TEST_F(FileRolesTest, TablesAreKept) {
   expect_refused({"space", "infer", table_, "--out", table_}, table_, "--out", "--csv");
-  expect_refused({"log", "import", "--csv", table_, "--log", table_, "--objective", "cost_ms"}, table_, "--log",
-                 "--csv");
+  expect_refused({"log", "import", table_, "--log", table_, "--objective", "cost_ms"}, table_, "--log", "--file");
   const std::string gemms = write("gemms.csv", "m,n,k\n64,64,64\n");
   expect_refused({"gemm", "--gpu", "l4", "--csv", gemms, "--out", gemms}, gemms, "--out", "--csv");
 }

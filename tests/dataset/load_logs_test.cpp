@@ -83,7 +83,7 @@ TEST_F(LoadLogs, RowsOfOneSpaceAreUnitedByContent) {
   Selection wanted = selection("y");
   wanted.runs = {1};
   EXPECT_THAT(error_of([&] {
-                load_logs({a, b}, wanted, {}, test::provenance());
+                static_cast<void>(load_logs({a, b}, wanted, {}, test::provenance()));
               }).second,
               HasSubstr("every log numbers its own runs"));
 }
