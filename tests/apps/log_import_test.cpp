@@ -285,7 +285,7 @@ TEST_F(LogImport, AContinuousParameterIsRounded) {
   expect_refused(study, "Round it (--round lr=STEP), leave it out (--ignore lr)");
   const Json said = imported(study, {"--round", "lr=0.05", "--duplicates", "best"});
   EXPECT_EQ(value(log(), "SELECT count(DISTINCT lr) || ' ' || min(lr) || ' ' || max(lr) FROM designs_study"),
-            "5 0.0 0.2");
+            "5 0 0.2");
   EXPECT_EQ(said.at("inserted"), 35);
   std::filesystem::remove(log());
   expect_refused(study, "--round lr: is not NAME=STEP", {"--round", "lr"});

@@ -131,7 +131,10 @@ constexpr const char* kNext =
 
 TEST_F(RoundTrip, MeasuredProposalsComeBackToTheirApplication) {
   const std::string log = tabled(), before = value(log, "SELECT count(*) FROM evaluations");
-  SQLite::Database(log, SQLite::OPEN_READWRITE).exec("DELETE FROM evaluations WHERE workload_id = 2");
+  SQLite::Database(log, SQLite::OPEN_READWRITE)
+      .exec(
+          "DELETE FROM evaluation_metrics WHERE evaluation_id IN (SELECT evaluation_id FROM evaluations WHERE "
+          "workload_id = 2); DELETE FROM evaluations WHERE workload_id = 2");
   const std::string next = write("next.csv", std::string(kNext) +
                                                  "1,k=128,1,4,0,4,0.1,0.9,1,0,,,5,4.5,,7\n"
                                                  "2,k=128,2,4,0,4,0.1,0.9,1,0,,,5,,,\n");
@@ -160,7 +163,7 @@ TEST_F(RoundTrip, ProposalsThatCannotComeBackAreRefused) {
   };
   refused("1,k=64,3,4,0,4,0.1,0.9,1,0,,,5,4.5,,7\n",
           "next.csv:2:8: a is '3', which the space does not have. Nearest: 2");
-  refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,4.5 ms,,7\n", "next.csv:2:44: ms is '4.5 ms', which is not a number");
+  refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,4.5 ms,,7\n", "next.csv:2:32: ms is '4.5 ms', which is not a number");
   refused("1,\"k=64,k=128\",1,4,0,4,0.1,0.9,1,0,,,5,4.5,,7\n", "several applications. Write a row for each");
   refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,9,,7\n2,k=128,1,4,0,4,0.1,0.9,1,0,,,5,9,,\n", "next.csv:3: has no lut");
   refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,,,\n", "has no row to import: 1 without a value yet");
