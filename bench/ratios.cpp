@@ -10,6 +10,7 @@
 #include <future>
 #include <limits>
 
+#include "hindsight/accel/metrics.h"
 #include "hindsight/accel/network_set.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/units.h"
