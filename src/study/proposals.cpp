@@ -270,6 +270,15 @@ std::optional<FrontShares> shares_of(const ExactFrontTask& exact, const Proposal
   return exact.shares_of(points, proposals.known.size(), verifier, values_of);
 }
 
+/// What the risk says, where the request does not say otherwise.
+void take_risk(const ProposalRequest& request, const surrogate::Model& model, optimize::ProposeOptions& options) {
+  const optimize::ProposeOptions usual = optimize::options_of(request.risk, model);
+  options.min_p_feasible = request.min_p_feasible.value_or(usual.min_p_feasible);
+  options.pessimism = request.pessimism.value_or(usual.pessimism);
+  options.diversity = request.diversity.value_or(usual.diversity);
+  options.portfolio = usual.portfolio;
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace
@@ -301,11 +310,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator);
   options.aggregate = aggregate_of(request, model, options.front);
-  const optimize::ProposeOptions usual = optimize::options_of(request.risk, model);
-  options.min_p_feasible = request.min_p_feasible.value_or(usual.min_p_feasible);
-  options.pessimism = request.pessimism.value_or(usual.pessimism);
-  options.diversity = request.diversity.value_or(usual.diversity);
-  options.portfolio = usual.portfolio;
+  take_risk(request, model, options);
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
   if (request.bounds) add_bounds(model, wanted, evaluator, options);
@@ -328,7 +333,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   proposals.seconds = elapsed.count();
   if (verifier) simulate(proposals, *verifier);
-  if (verifier) proposals.verifier = verifier;
+  proposals.verifier = verifier;
   if (ranks) ranks->add(proposals);
   proposals.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   if (exact) proposals.front_shares = shares_of(*exact, proposals, *verifier);
