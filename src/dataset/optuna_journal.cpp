@@ -14,7 +14,7 @@
 namespace hindsight::dataset {
 namespace {
 
-constexpr const char* kExpected = "an operation of Optuna's journal";
+constexpr const char* kOperation = "an operation of Optuna's journal";
 
 /// Numbers of operations, as Optuna has them.
 enum Operation {
@@ -85,7 +85,7 @@ class Replay {
 
   [[noreturn]] void fail(const std::string& problem) const {
     throw Error(ErrorKind::usage,
-                fmt::format("{}:{}: {} (expected: {})", printable(file_.string(), 400), line_, problem, kExpected));
+                fmt::format("{}:{}: {} (expected: {})", printable(file_.string(), 400), line_, problem, kOperation));
   }
 
   [[nodiscard]] std::int64_t integer(const Json& entry, const std::string& key) const {
@@ -239,7 +239,7 @@ OptunaJournal read_optuna_operations(std::string_view text, const std::filesyste
       result.cut_off = true;
       break;
     }
-    replay.apply(parse_json(one, file, kExpected, line), line);
+    replay.apply(parse_json(one, file, kOperation, line), line);
   }
   result.studies = replay.take();
   return result;

@@ -214,12 +214,12 @@ ImportSource read_export_lines(std::string_view text, const std::filesystem::pat
     const std::string_view one = trimmed(text.substr(begin, end - begin));
     begin = end + 1;
     if (one.empty()) continue;
-    constexpr const char* kExpected = "a row of `hindsight log export --format jsonl`";
-    const OrderedJson row = parse_ordered_json(one, file, kExpected, line);
+    constexpr const char* kExportedRow = "a row of `hindsight log export --format jsonl`";
+    const OrderedJson row = parse_ordered_json(one, file, kExportedRow, line);
     const OrderedJson& design = value_of(row, "design");
     if (!design.is_object() || !value_of(row, "feasible").is_boolean()) {
       throw Error(ErrorKind::usage, fmt::format("{}:{}: has no design and no feasibility (expected: {})",
-                                                printable(file.string(), 400), line, kExpected));
+                                                printable(file.string(), 400), line, kExportedRow));
     }
     DesignCells cells;
     for (const auto& [name, value] : design.items()) cells.emplace_back(name, cell_of(value));

@@ -13,7 +13,7 @@
 namespace hindsight::dataset {
 namespace {
 
-constexpr const char* kExpected = "a cache or results of Kernel Tuner";
+constexpr const char* kCacheExpected = "a cache or results of Kernel Tuner";
 
 /// Numbers of a configuration that are about the tuning, not the kernel.
 constexpr std::array<std::string_view, 7> kBookkeeping = {"compile_time",  "verification_time", "benchmark_time",
@@ -48,7 +48,7 @@ Document parsed(std::string_view text, const std::filesystem::path& file) {
               .remark = "the cache is not closed, and its last line, half an entry, is left out"};
     }
   }
-  return {.json = parse_json(text, file, kExpected), .remark = {}};
+  return {.json = parse_json(text, file, kCacheExpected), .remark = {}};
 }
 
 bool is_failure(const Json& value) {
@@ -70,7 +70,7 @@ std::vector<std::string> parameter_names(const Json& document, const std::filesy
   }
   if (names.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: no names of parameters (expected: {}, with tune_params_keys)",
-                                              printable(file.string(), 400), kExpected));
+                                              printable(file.string(), 400), kCacheExpected));
   }
   return names;
 }
@@ -92,7 +92,7 @@ ImportSource read_cache(const Json& document, const std::filesystem::path& file,
     ++number;
     if (!entry.is_object()) {
       throw Error(ErrorKind::usage, fmt::format("{}: configuration '{}' is no object (expected: {})",
-                                                printable(file.string(), 400), printable(key), kExpected));
+                                                printable(file.string(), 400), printable(key), kCacheExpected));
     }
     DesignCells cells;
     for (const std::string& name : names) cells.emplace_back(name, cell_of(value_of(entry, name)));
@@ -179,7 +179,7 @@ ImportSource read_kernel_tuner(std::string_view text, const std::filesystem::pat
   const bool results = value_of(document.json, "results").is_array();
   if (!results && !value_of(document.json, "cache").is_object()) {
     throw Error(ErrorKind::usage, fmt::format("{}: has neither \"cache\" nor \"results\" (expected: {})",
-                                              printable(file.string(), 400), kExpected));
+                                              printable(file.string(), 400), kCacheExpected));
   }
   ImportSource source = results ? read_results(document.json, file, options) : read_cache(document.json, file, options);
   if (!document.remark.empty()) source.remarks.push_back(std::move(document.remark));

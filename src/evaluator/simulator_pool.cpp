@@ -21,9 +21,9 @@ constexpr std::size_t kShownSaid = 60;                        ///< [chosen]
 constexpr const char* kAnswerForm = R"({"id": N, "metrics": {"NAME": NUMBER}} or {"id": N, "infeasible": "REASON"})";
 
 Row infeasible(const std::string& code, const std::string& message) {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
   Row row;
-  row.violations.push_back({.code = code, .value = kUnknown, .limit = kUnknown, .message = message});
+  row.violations.push_back({.code = code, .value = kNoNumber, .limit = kNoNumber, .message = message});
   return row;
 }
 

@@ -32,10 +32,6 @@ Json number(const std::optional<double>& value) { return value ? Json(*value) : 
 std::optional<double> optional_of(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional<double>(json.get<double>());
 }
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// The designs of a round that is not finished.
 struct Batch {
   std::vector<std::string> designs;  ///< text ids
@@ -201,7 +197,8 @@ class Campaign {
       }
       const auto start = std::chrono::steady_clock::now();
       if (!evaluate(run)) return CampaignStatus::interrupted;
-      state_.rounds.push_back(outcome(seconds_since(start)));
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      state_.rounds.push_back(outcome(elapsed.count()));
       state_.batch.reset();
       keep_state(run);
       if (after_round_) after_round_(state_.rounds.size(), state_.rounds.back());

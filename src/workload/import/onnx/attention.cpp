@@ -175,8 +175,6 @@ void refuse(NodeRun& run) {
   run.fail("this operator multiplies, and it is not known how much. Export the model without it?");
 }
 
-constexpr Needs kAll = Needs::all_shapes, kNone = Needs::nothing;
-
 constexpr std::array kAttentions = std::to_array<Operator>({
     {"Attention", standard_attention, kAll, true},
     {"com.microsoft:Attention", projecting_attention, kAll, true},

@@ -258,8 +258,6 @@ void select(NodeRun& run) {
   out.values = std::move(values);
 }
 
-constexpr Needs kFirst = Needs::first_shape, kAll = Needs::all_shapes;
-
 /// The shape of input 0, nothing else.
 constexpr std::string_view kSameShape[] = {"CastLike",
                                            "Relu",

@@ -285,8 +285,6 @@ void recurrent(NodeRun& run) {
   run.set(2, state);
 }
 
-constexpr Needs kAll = Needs::all_shapes, kFirst = Needs::first_shape;
-
 constexpr std::array kProducts = std::to_array<Operator>({
     {"MatMul", matmul, kAll, true},
     {"Gemm", gemm, kAll, true},

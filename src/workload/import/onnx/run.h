@@ -108,6 +108,9 @@ enum class Needs {
   values,                  ///< of every input that is there
 };
 
+inline constexpr Needs kNone = Needs::nothing, kFirst = Needs::first_shape, kAll = Needs::all_shapes,
+                       kShaped = Needs::first_shape_and_values;
+
 /// What is known of an operator.
 struct Operator {
   std::string_view name;  ///< "Conv"; operators of ONNX Runtime as "com.microsoft:Attention" where the name is taken

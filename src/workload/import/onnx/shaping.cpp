@@ -348,8 +348,6 @@ void depth_to_space(NodeRun& run) {
   run.set(0, to);
 }
 
-constexpr Needs kFirst = Needs::first_shape, kAll = Needs::all_shapes, kShaped = Needs::first_shape_and_values;
-
 constexpr std::array kShaping = std::to_array<Operator>({
     {"Reshape", reshape, kShaped},
     {"Flatten", flatten, kFirst},

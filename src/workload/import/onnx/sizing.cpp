@@ -222,9 +222,6 @@ void depends_on_data(NodeRun& run) {
   }
 }
 
-constexpr Needs kFirst = Needs::first_shape, kAll = Needs::all_shapes, kShaped = Needs::first_shape_and_values,
-                kNone = Needs::nothing;
-
 constexpr std::array kSizing = std::to_array<Operator>({
     {"Gather", gather_axis, kAll},
     {"GatherND", gather_nd, kAll},

@@ -236,8 +236,6 @@ void global_pooling(NodeRun& run) {
   run.set(0, out);
 }
 
-constexpr Needs kAll = Needs::all_shapes, kFirst = Needs::first_shape;
-
 constexpr std::array kWindows = std::to_array<Operator>({
     {"Conv", convolution, kAll, true},
     {"FusedConv", convolution, kAll, true},
