@@ -11,7 +11,7 @@
 namespace hindsight::dataset {
 namespace {
 
-constexpr const char* kExpected = "one JSON object per row";
+constexpr const char* kJsonRow = "one JSON object per row";
 
 void flatten(const OrderedJson& object, const std::string& prefix, DesignCells& cells) {
   for (const auto& [key, value] : object.items()) {
@@ -28,7 +28,7 @@ void add_object(const OrderedJson& object, std::size_t line, const std::filesyst
   if (!object.is_object()) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}:{}: {} is no JSON object (expected: {})", printable(file.string(), 400), line,
-                            printable(object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)), kExpected));
+                            printable(object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)), kJsonRow));
   }
   DesignCells cells;
   flatten(object, "", cells);
@@ -57,7 +57,7 @@ CsvTable read_json_rows(std::string_view text, const std::filesystem::path& file
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view one = trimmed(text.substr(begin, end - begin));
     begin = end + 1;
-    if (!one.empty()) add_object(parse_ordered_json(one, file, kExpected, line), line, file, rows);
+    if (!one.empty()) add_object(parse_ordered_json(one, file, kJsonRow, line), line, file, rows);
   }
   return rows.take("JSON lines file", "", "").table;
 }
