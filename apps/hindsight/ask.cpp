@@ -27,13 +27,17 @@ struct AskOptions {
 };
 
 int show_pending(const AskOptions& options) {
-  const study::Pending pending = study::pending_of(options.log);
+  const study::Pending pending = study::pending_of(options.log, options.request.space, options.request.evaluator);
+  if (pending.of_others > 0) {
+    remark(fmt::format("{} more of other spaces or evaluators: name them with --space and --evaluator",
+                       counted(pending.of_others, "answer")));
+  }
   print_or_write(options.out, report::pending_csv(pending.designs, pending.space, pending.metrics));
   return 0;
 }
 
 int forget(const AskOptions& options) {
-  const std::size_t count = study::forget_pending(options.log);
+  const std::size_t count = study::forget_pending(options.log, options.request.space, options.request.evaluator);
   remark(fmt::format("{} {} awaited no more", counted(count, "answer"), count == 1 ? "is" : "are"));
   return 0;
 }
@@ -41,6 +45,9 @@ int forget(const AskOptions& options) {
 int ask(const AskOptions& options, const Provenance& provenance) {
   if (options.pending && options.forget) {
     throw Error(ErrorKind::usage, "--pending shows what --forget forgets. Leave one of the two out");
+  }
+  if (options.json && (options.pending || options.forget)) {
+    throw Error(ErrorKind::usage, "--json is about what is asked: --pending writes a table, --forget nothing");
   }
   FileRoles()
       .reads("--space", options.request.space)
@@ -63,7 +70,11 @@ int ask(const AskOptions& options, const Provenance& provenance) {
                      asked.pending_before == 0
                          ? ""
                          : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
-  print_or_write(options.out, options.json ? report::ask_json(asked) : report::ask_csv(asked));
+  try {
+    print_or_write(options.out, options.json ? report::ask_json(asked) : report::ask_csv(asked));
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{} The designs are asked for; ask --pending shows them", error.what()));
+  }
   return 0;
 }
 
@@ -95,12 +106,13 @@ void add_ask(CLI::App& app, Session& session) {
   verb->add_option("--space", request.space, "Design space, name or file [the log's]");
   repeatable(verb->add_option("--workload,--workloads", request.workloads, "Of the log, or networks [the log's only]"));
   repeatable(verb->add_option("--application", request.applications, "New name for what is no network"));
-  verb->add_option("--objective", request.objective, "Product of powers of metrics [the log's]");
+  verb->add_option("--objective", request.objective, "Product of powers of metrics [as before]");
   verb->add_flag("--maximise", request.maximise, "Larger objectives are better");
   verb->add_option("--aggregate", options->aggregate, "Of several workloads: geomean, mean, worst");
   repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric or parameter"));
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
+  verb->add_option("--metric", request.metrics, "New metrics a,b that answers have")->delimiter(',');
   verb->add_option("--evaluator", request.evaluator, "Name of what answers [the log's, or simulator]");
   verb->add_option("--drawn", options->drawn, "Of them, drawn instead of chosen [an eighth]")
       ->check(between(0, kMostAsked));

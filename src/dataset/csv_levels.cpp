@@ -11,15 +11,13 @@
 #include "hindsight/core/text.h"
 
 namespace hindsight::dataset {
-namespace {
+namespace {}  // namespace
 
 std::string lowered(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return text;
 }
-
-}  // namespace
 
 std::optional<bool> parse_flag(const std::string& cell) {
   constexpr std::array<std::string_view, 4> kTrue = {"true", "yes", "t", "y"};

@@ -22,12 +22,6 @@ namespace {
 
 const std::string kDefaultReason = "infeasible";
 
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
-
 /// The same value as written in a table: numbers by value, other texts by their letters.
 bool same_value(const std::string& a, const std::string& b) {
   const auto number_a = parse_double(a), number_b = parse_double(b);

@@ -155,21 +155,4 @@ ImportPlace find_place(log::Log& log, const ImportSource& source, const ColumnRo
   return place;
 }
 
-NewLog::NewLog(const std::filesystem::path& file) : file_(file) {
-  std::error_code ignored;
-  was_there_ = std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
-}
-
-NewLog::~NewLog() {
-  if (was_there_ || kept_) return;
-  try {
-    const log::Log log = log::Log::open(file_, log::OpenMode::read_only);
-    if (!log::spaces(log).empty() || !log::recent_runs(log, 1).empty()) return;
-  } catch (const std::exception&) {
-    return;  // not a log that was made here, or none
-  }
-  std::error_code ignored;
-  for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(file_.string() + ending, ignored);
-}
-
 }  // namespace hindsight::dataset

@@ -16,6 +16,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/new_log.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
@@ -186,7 +187,7 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   TableRows read = readable_rows(source, resolved, space, target.workload, result, refusals);
   std::vector<TableRow> rows = distinct_rows(std::move(read.rows), metric, duplicates, result, refusals);
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();
-  const NewLog created(log);
+  const log::NewLog created(log);
   log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
   log::Transaction whole(opened);
   const ImportPlace place = find_place(opened, source, resolved, space, target, read.contexts);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 256;  // [chosen] far deeper than any export; the parser recurses in destructors
 
-bool is_word(char c) {
+bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+';
 }
 
@@ -36,9 +36,9 @@ std::string without_constants(std::string_view text) {
     }
     const auto constant = std::find_if(kConstants.begin(), kConstants.end(), [&](const auto& one) {
       return text.substr(i).starts_with(one.first) &&
-             (i + one.first.size() == text.size() || !is_word(text[i + one.first.size()]));
+             (i + one.first.size() == text.size() || !is_bare(text[i + one.first.size()]));
     });
-    if (constant == kConstants.end() || (i > 0 && is_word(text[i - 1]))) {
+    if (constant == kConstants.end() || (i > 0 && is_bare(text[i - 1]))) {
       result += text[i++];
     } else {
       result += constant->second;

@@ -43,13 +43,15 @@ std::vector<PendingDesign> pending_designs(const Log& log) {
   });
 }
 
-std::optional<AskRun> newest_ask(const Log& log) {
+std::vector<AskRun> asks(const Log& log) {
   Log::Impl& impl = log.impl();
-  return impl.guarded("reading what was asked", [&]() -> std::optional<AskRun> {
-    SQLite::Statement query(impl.database,
-                            "SELECT run_id, options_json FROM runs WHERE kind = 'ask' ORDER BY run_id DESC LIMIT 1");
-    if (!query.executeStep()) return std::nullopt;
-    return AskRun{.run_id = query.getColumn(0).getInt64(), .options_json = text_of(query, 1)};
+  return impl.guarded("reading what was asked", [&] {
+    std::vector<AskRun> runs;
+    SQLite::Statement query(impl.database, "SELECT run_id, options_json FROM runs WHERE kind = 'ask' ORDER BY 1 DESC");
+    while (query.executeStep()) {
+      runs.push_back({.run_id = query.getColumn(0).getInt64(), .options_json = text_of(query, 1)});
+    }
+    return runs;
   });
 }
 

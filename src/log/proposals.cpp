@@ -48,7 +48,7 @@ std::int64_t Log::add_model(std::int64_t run_id, std::int64_t space_id, const Mo
   HINDSIGHT_EXPECT(nlohmann::json::accept(model.card_json));
   return impl_->guarded("registering a model", [&] {
     SQLite::Database& database = impl_->database;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    WriteTransaction transaction(*impl_);
     SQLite::Statement find(database, "SELECT model_id FROM models WHERE file_sha256 = ?");
     find.bind(1, model.file_sha256);
     if (find.executeStep()) {
@@ -80,7 +80,7 @@ void Log::add_proposals(std::int64_t run_id, std::int64_t space_id, std::optiona
   }
   impl_->guarded("storing proposals", [&] {
     SQLite::Database& database = impl_->database;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    WriteTransaction transaction(*impl_);
     SQLite::Statement insert(database,
                              "INSERT INTO proposals (run_id, model_id, design_id, workload_id, rank, objective, "
                              "predicted_value, predicted_json, verdict_json, created_at) "
@@ -108,7 +108,7 @@ void Log::add_proposals(std::int64_t run_id, std::int64_t space_id, std::optiona
 void Log::set_verdicts(const std::vector<std::pair<std::int64_t, std::string>>& verdicts) {
   impl_->require_writable();
   impl_->guarded("storing verdicts", [&] {
-    SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
+    WriteTransaction transaction(*impl_);
     SQLite::Statement update(impl_->database, "UPDATE proposals SET verdict_json = ? WHERE proposal_id = ?");
     for (const auto& [proposal_id, verdict_json] : verdicts) {
       HINDSIGHT_EXPECT(nlohmann::json::accept(verdict_json));

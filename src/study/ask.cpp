@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/core/error.h"
@@ -12,6 +14,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/metric_direction.h"
+#include "hindsight/log/new_log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/study/asking.h"
 #include "hindsight/study/log_names.h"
@@ -31,39 +34,61 @@ space::DesignSpace space_of(const log::Log& log, const AskRequest& request) {
   return space::load_space(request.space);
 }
 
-/// The log's workloads, networks and applications that were named, registered where they are new.
-std::vector<std::string> register_workloads(log::Log& log, const AskRequest& request) {
-  std::vector<std::string> known, wanted;
+/// What was named as workloads, before the log is written to.
+struct Wanted {
+  std::vector<std::string> names;  ///< of all
+  std::vector<workload::Network> networks;
+  std::vector<std::string> applications;  ///< that are no networks
+
+  void add(const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+};
+
+Wanted wanted_of(const log::Log& log, const AskRequest& request) {
+  Wanted wanted;
+  std::vector<std::string> known;
   for (const log::WorkloadRecord& record : log::workloads(log)) known.push_back(record.name);
-  const auto add = [&](const std::string& name) {
-    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
-  };
   for (const std::string& list : request.workloads) {
     for (const std::string& name : split(list, ',')) {
       if (std::find(known.begin(), known.end(), name) != known.end()) {
-        add(name);
+        wanted.add(name);
         continue;
       }
       for (const workload::Network& network : workload::load_networks(name)) {
-        static_cast<void>(sweep::register_workload(log, network));
-        add(network.name());
+        wanted.networks.push_back(network);
+        wanted.add(network.name());
       }
     }
   }
   for (const std::string& name : request.applications) {
-    // As the import of a table without context columns has it, so that both are one application.
-    const std::string definition = fmt::format("hindsight table context, format 1\ntable|{}\n", name);
-    static_cast<void>(log.add_workload(name, definition, sha256_hex(definition), 1, "[]", 1, {}));
-    add(name);
+    if (trimmed(name).empty()) throw Error(ErrorKind::usage, "--application: the name is empty. Give it one");
+    wanted.applications.push_back(name);
+    wanted.add(name);
   }
-  if (wanted.empty() && known.size() == 1) wanted = known;
-  if (wanted.empty()) {
+  if (wanted.names.empty() && known.size() == 1) wanted.names = known;
+  if (wanted.names.empty()) {
     throw Error(ErrorKind::usage,
                 known.empty() ? "for which application? Name a network with --workload, or another with --application"
                               : fmt::format("for which application? Name one of the log's with --workload: {}",
                                             join(known, ", ")));
   }
   return wanted;
+}
+
+void register_wanted(log::Log& log, const Wanted& wanted) {
+  for (const workload::Network& network : wanted.networks) static_cast<void>(sweep::register_workload(log, network));
+  for (const std::string& name : wanted.applications) {
+    // As the import of a table without context columns has it, so that both are one application.
+    const std::string definition = fmt::format("hindsight table context, format 1\ntable|{}\n", name);
+    static_cast<void>(log.add_workload(name, definition, sha256_hex(definition), 1, "[]", 1, {}));
+  }
+}
+
+/// Options of the newest ask; null when nothing was asked for.
+Json newest_ask(const log::Log& log) {
+  const std::vector<log::AskRun> asks = log::asks(log);
+  return asks.empty() ? Json(nullptr) : Json::parse(asks.front().options_json, nullptr, false);
 }
 
 std::string evaluator_of(const log::Log& log, const AskRequest& request) {
@@ -89,7 +114,12 @@ std::string evaluator_of(const log::Log& log, const AskRequest& request) {
 }
 
 dataset::Objective objective_of(const log::Log& log, const AskRequest& request) {
-  const std::vector<std::string> known = log::metric_names(log);
+  std::vector<std::string> known = log::metric_names(log);
+  known.insert(known.end(), request.metrics.begin(), request.metrics.end());
+  const Json before = newest_ask(log);
+  if (request.objective.empty() && before.is_object()) {
+    return dataset::parse_objective(before.at("objective").get<std::string>(), Direction::minimise);
+  }
   const std::string text = request.objective.empty() ? own_objective(log) : known_objective(request.objective, known);
   const bool one_metric = std::find(known.begin(), known.end(), text) != known.end();
   const Direction direction = request.maximise ? Direction::maximise
@@ -105,7 +135,9 @@ std::vector<std::string> metrics_of(const log::Log& log, const NextQuestion& que
     if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
   };
   for (const dataset::Objective::Factor& factor : question.objective.factors) add(factor.metric);
-  const SpaceLimits limits = resolve_space_limits(question.limits, question.space, log::metric_names(log));
+  std::vector<std::string> known = log::metric_names(log);
+  known.insert(known.end(), question.metrics.begin(), question.metrics.end());
+  const SpaceLimits limits = resolve_space_limits(question.limits, question.space, known);
   for (const auto& [name, limit] : limits.metrics) add(name);
   return metrics;
 }
@@ -120,18 +152,32 @@ std::string options_json(const AskRequest& request, const Asked& asked) {
       .dump();
 }
 
-/// Text ids of pending designs of a space, each once.
-std::vector<space::Design> designs_of(const std::vector<log::PendingDesign>& pending, std::int64_t space_id,
-                                      const space::DesignSpace& space) {
-  std::vector<std::string> texts;
-  for (const log::PendingDesign& one : pending) {
-    if (one.space_id == space_id) texts.push_back(one.design_text_id);
+/// Designs of this space that await an answer, each once.
+std::vector<space::Design> pending_in(const log::Log& log, const space::DesignSpace& space) {
+  std::set<std::string> texts;
+  for (const log::SpaceSummary& known : log::spaces(log)) {
+    if (known.definition_hash != space.definition_hash()) continue;
+    for (const log::PendingDesign& one : log::pending_designs(log)) {
+      if (one.space_id == known.space_id) texts.insert(one.design_text_id);
+    }
   }
-  std::sort(texts.begin(), texts.end());
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   std::vector<space::Design> designs;
   for (const std::string& text : texts) designs.push_back(space.parse_design(text));
   return designs;
+}
+
+/// Predictions as the metric has them, where more of it is better and the objective is its reciprocal.
+void show_as_metric(const dataset::Objective& objective, NextDesigns& next) {
+  if (objective.factors.size() != 1 || objective.factors.front().exponent != -1) return;
+  for (NextDesign& one : next.designs) {
+    if (one.predicted) one.predicted = 1 / *one.predicted;
+  }
+}
+
+bool any_among(const std::vector<NextDesign>& designs, const std::vector<space::Design>& pending) {
+  return std::any_of(designs.begin(), designs.end(), [&](const NextDesign& one) {
+    return std::find(pending.begin(), pending.end(), one.design) != pending.end();
+  });
 }
 
 void note(log::Log& log, std::int64_t run, std::int64_t space_id, const Asked& asked) {
@@ -163,6 +209,7 @@ Asked ask(const AskRequest& request) {
                                               printable(request.log.string(), 200)));
   }
   if (is_new) static_cast<void>(space::load_space(request.space));
+  const log::NewLog created(request.log);
   log::Log log = log::Log::open(request.log, log::OpenMode::read_write_create);
   NextQuestion question{.log = request.log,
                         .space = space_of(log, request),
@@ -170,6 +217,7 @@ Asked ask(const AskRequest& request) {
                         .objective = objective_of(log, request),
                         .aggregate = request.aggregate,
                         .limits = request.limits,
+                        .metrics = request.metrics,
                         .evaluator = evaluator_of(log, request),
                         .recipe = request.recipe,
                         .count = request.count,
@@ -177,51 +225,79 @@ Asked ask(const AskRequest& request) {
                         .seed = request.seed,
                         .threads = request.threads};
   const std::vector<std::string> metrics = metrics_of(log, question);
-  question.applications = register_workloads(log, request);
-  const std::int64_t space_id = sweep::register_space(log, question.space);
-  const std::vector<log::PendingDesign> pending = log::pending_designs(log);
-  question.pending = designs_of(pending, space_id, question.space);
-  Asked asked{.run_id = 0,
-              .space = question.space,
-              .workloads = question.applications,
-              .metrics = metrics,
-              .objective = to_string(question.objective),
-              .evaluator = question.evaluator,
-              .next = next_designs(question),
-              .pending_before = pending.size()};
-  log::Run run(log, log::RunKind::ask, request.provenance, options_json(request, asked));
-  note(log, run.id(), space_id, asked);
-  run.finish();
-  asked.run_id = run.id();
-  return asked;
+  const Wanted wanted = wanted_of(log, request);
+  question.applications = wanted.names;
+  constexpr int kMostTries = 20;  // [chosen] so many others ask while this one chooses
+  for (int attempt = 0; attempt < kMostTries; ++attempt) {
+    question.pending = pending_in(log, question.space);
+    Asked asked{.run_id = 0,
+                .space = question.space,
+                .workloads = question.applications,
+                .metrics = metrics,
+                .objective = to_string(question.objective),
+                .evaluator = question.evaluator,
+                .next = next_designs(question),
+                .pending_before = log::pending_designs(log).size()};
+    log::Transaction whole(log);
+    if (any_among(asked.next.designs, pending_in(log, question.space))) continue;  // somebody was faster
+    register_wanted(log, wanted);
+    const std::int64_t space_id = sweep::register_space(log, question.space);
+    log::Run run(log, log::RunKind::ask, request.provenance, options_json(request, asked));
+    show_as_metric(question.objective, asked.next);
+    note(log, run.id(), space_id, asked);
+    run.finish();
+    whole.commit();
+    created.keep();
+    asked.run_id = run.id();
+    return asked;
+  }
+  throw Error(ErrorKind::failure, fmt::format("{}: others asked for the same designs each time. Ask again?",
+                                              printable(request.log.string(), 200)));
 }
 
-Pending pending_of(const std::filesystem::path& log) {
+Pending pending_of(const std::filesystem::path& log, const std::string& space, const std::string& evaluator) {
   const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
-  const std::optional<log::AskRun> run = log::newest_ask(opened);
-  if (!run) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: nothing was asked for yet (hindsight ask --log)", printable(log.string(), 200)));
+  std::vector<std::string> others;
+  for (const log::AskRun& run : log::asks(opened)) {
+    const Json json = Json::parse(run.options_json);
+    const auto own_space = json.at("space").get<std::string>(), own_evaluator = json.at("evaluator").get<std::string>();
+    if ((!space.empty() && space != own_space) || (!evaluator.empty() && evaluator != own_evaluator)) {
+      others.push_back(fmt::format("--space {} --evaluator {}", printable(own_space), printable(own_evaluator)));
+      continue;
+    }
+    Pending pending{.space = dataset::stored_space(opened, own_space),
+                    .designs = {},
+                    .metrics = json.at("metrics").get<std::vector<std::string>>()};
+    std::int64_t space_id = 0;
+    for (const log::SpaceSummary& known : log::spaces(opened)) {
+      if (known.name == own_space) space_id = known.space_id;
+    }
+    for (log::PendingDesign& one : log::pending_designs(opened)) {
+      const bool ours = one.space_id == space_id && one.evaluator == own_evaluator;
+      ours ? pending.designs.push_back(std::move(one)) : static_cast<void>(++pending.of_others);
+    }
+    return pending;
   }
-  const Json json = Json::parse(run->options_json);
-  Pending pending{.space = dataset::stored_space(opened, json.at("space").get<std::string>()),
-                  .designs = {},
-                  .metrics = json.at("metrics").get<std::vector<std::string>>()};
-  std::int64_t space_id = 0;
-  for (const log::SpaceSummary& known : log::spaces(opened)) {
-    if (known.name == pending.space.name()) space_id = known.space_id;
-  }
-  for (log::PendingDesign& one : log::pending_designs(opened)) {
-    if (one.space_id == space_id && one.evaluator == json.at("evaluator")) pending.designs.push_back(std::move(one));
-  }
-  return pending;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {}", printable(log.string(), 200),
+                          others.empty() ? "nothing was asked for yet (hindsight ask --log)"
+                                         : "nothing like that was asked for. The newest ask: " + others.front()));
 }
 
-std::size_t forget_pending(const std::filesystem::path& log) {
+std::size_t forget_pending(const std::filesystem::path& log, const std::string& space, const std::string& evaluator) {
   log::Log opened = log::Log::open(log, log::OpenMode::read_write);
+  std::map<std::int64_t, std::string> spaces;
+  for (const log::SpaceSummary& known : log::spaces(opened)) spaces[known.space_id] = known.name;
+  const auto wanted = [&] {
+    std::vector<log::PendingDesign> pending = log::pending_designs(opened);
+    std::erase_if(pending, [&](const log::PendingDesign& one) {
+      return (!space.empty() && spaces[one.space_id] != space) || (!evaluator.empty() && one.evaluator != evaluator);
+    });
+    return pending;
+  };
   std::size_t forgotten = 0;
-  // A pair that two processes asked for at once stands behind itself.
-  for (auto pending = log::pending_designs(opened); !pending.empty(); pending = log::pending_designs(opened)) {
+  // A pair that was asked for twice stands behind itself.
+  for (auto pending = wanted(); !pending.empty(); pending = wanted()) {
     forgotten = std::max(forgotten, pending.size());
     log::forget(opened, pending);
   }

@@ -16,6 +16,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
+#include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 #include "hindsight/study/next_designs.h"
 #include "hindsight/sweep/definitions.h"
@@ -214,6 +215,7 @@ class Campaign {
                           .objective = search_.objective,
                           .aggregate = search_.aggregate,
                           .limits = options_.words.limits,
+                          .metrics = options_.evaluator->metrics(),
                           .facts = options_.evaluator,
                           .evaluator = options_.evaluator->name(),
                           .recipe = options_.recipe,
@@ -222,6 +224,9 @@ class Campaign {
                           .seed = options_.seed + state_.rounds.size(),
                           .threads = options_.threads};
     for (const workload::Network& network : options_.networks) question.applications.push_back(network.name());
+    for (const log::PendingDesign& one : log::pending_designs(log_)) {
+      if (one.space_id == space_id_) question.pending.push_back(space().parse_design(one.design_text_id));
+    }
     NextDesigns next = next_designs(question);
     Batch batch{
         .designs = {}, .predicted = {}, .learned = next.learned, .why = std::move(next.why), .choose_s = next.seconds};

@@ -16,11 +16,11 @@ namespace {
 
 const std::string kLatency = "latency_s";
 
-/// Objectives of the imports, by run. What another program wrote as options may be no JSON.
+/// Objectives of imports and of what was told, by run. What another program wrote as options may be no JSON.
 std::map<std::int64_t, std::string> imported_objectives(const log::Log& log) {
   std::map<std::int64_t, std::string> objectives;
   for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
-    if (run.kind != to_string(log::RunKind::import)) continue;
+    if (run.kind != to_string(log::RunKind::import) && run.kind != to_string(log::RunKind::tell)) continue;
     const auto options = nlohmann::json::parse(run.options_json, nullptr, false);
     if (!options.is_object()) continue;
     const auto metric = options.find("metric");  // logs of earlier versions have the column's name only

@@ -270,6 +270,7 @@ NextDesigns next_designs(const NextQuestion& question) {
   recipe.seed = question.seed;
   Known known = read_log(question);
   std::vector<std::string> metrics = known.metrics;
+  metrics.insert(metrics.end(), question.metrics.begin(), question.metrics.end());
   if (question.facts) {
     const auto& facts = question.facts->fact_names();
     metrics.insert(metrics.end(), facts.begin(), facts.end());
@@ -284,8 +285,9 @@ NextDesigns next_designs(const NextQuestion& question) {
   Drawing(question, limits, known.designs).draw(question.count - next.designs.size(), next.designs);
   if (next.designs.empty()) {
     throw Error(ErrorKind::no_feasible,
-                "no new design within the limits was found: the log has them all, or nothing is within --max, --min "
-                "and --set. Loosen them?");
+                fmt::format("no new design within the limits was found: the log has them all{}, or nothing is within "
+                            "--max, --min and --set. Loosen them?",
+                            question.pending.empty() ? "" : ", or awaits their answers (ask --pending)"));
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   next.seconds = elapsed.count();

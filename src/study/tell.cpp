@@ -26,36 +26,54 @@ using space::short_id;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kReason = "reason", kFeasible = "feasible", kWorkload = "workload", kDesign = "design";
+constexpr const char* kInfeasible = "infeasible";
 /// What `ask` and `propose --csv` say of a design besides its parameters; no answer.
 const std::set<std::string> kSaid = {
     "rank",       "predicted", "score",           "cautious",     "spread",
     "p_feasible", "logged",    "logged_feasible", "logged_value", "nearest_logged_distance"};
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What the newest ask expects.
+/// What an ask expects.
 struct Expected {
   std::string space, evaluator;
-  std::vector<std::string> metrics, needed;  ///< of the objective: in every feasible row
+  std::vector<std::string> metrics;
+  std::string objective;  ///< a metric; empty: a product
 };
 
-Expected expected_of(const log::Log& log) {
-  Expected expected;
-  const std::optional<log::AskRun> run = log::newest_ask(log);
-  if (!run) return expected;
-  const Json json = Json::parse(run->options_json, nullptr, false);
-  if (!json.is_object()) return expected;
-  expected.space = json.value("space", "");
-  expected.evaluator = json.value("evaluator", "");
-  expected.metrics = json.value("metrics", std::vector<std::string>());
-  if (const std::string objective = json.value("objective", ""); !objective.empty()) {
-    for (const auto& factor : dataset::parse_objective(objective, Direction::minimise).factors) {
-      expected.needed.push_back(factor.metric);
-    }
+/// Of the newest ask whose parameters the table has; of the newest one where the table names designs otherwise.
+Expected expected_of(const log::Log& log, const dataset::CsvTable& table) {
+  std::vector<Json> asks;
+  for (const log::AskRun& run : log::asks(log)) {
+    Json json = Json::parse(run.options_json, nullptr, false);
+    if (json.is_object()) asks.push_back(std::move(json));
   }
+  if (asks.empty()) return {};
+  const auto fits = [&](const Json& json) {
+    const space::DesignSpace space = dataset::stored_space(log, json.at("space").get<std::string>());
+    return std::all_of(space.parameters().begin(), space.parameters().end(),
+                       [&](const space::Parameter& parameter) { return is_among(table.header, parameter.name); });
+  };
+  const auto chosen = std::find_if(asks.begin(), asks.end(), fits);
+  const Json& json = chosen == asks.end() ? asks.front() : *chosen;
+  Expected expected{.space = json.value("space", ""),
+                    .evaluator = json.value("evaluator", ""),
+                    .metrics = json.value("metrics", std::vector<std::string>()),
+                    .objective = ""};
+  const auto objective = dataset::parse_objective(json.at("objective").get<std::string>(), Direction::minimise);
+  if (objective.factors.size() == 1) expected.objective = objective.factors.front().metric;
   return expected;
+}
+
+/// Metrics of an objective: every feasible row has them.
+std::vector<std::string> metrics_of(const std::string& objective) {
+  std::vector<std::string> metrics;
+  for (const auto& factor : dataset::parse_objective(objective, Direction::minimise).factors) {
+    metrics.push_back(factor.metric);
+  }
+  return metrics;
 }
 
 /// What the columns of a table mean.
@@ -75,26 +93,30 @@ struct Outcome {
 
 class Telling {
  public:
-  Telling(const TellRequest& request, log::Log& log)
+  Telling(const TellRequest& request, log::Log& log, dataset::CsvTable table)
       : request_(request),
         log_(log),
-        table_(dataset::read_csv(request.file)),
-        expected_(expected_of(log)),
+        table_(std::move(table)),
+        expected_(expected_of(log, table_)),
         space_(dataset::stored_space(log, space_name())),
         pending_(log::pending_designs(log)) {
     for (const log::SpaceSummary& known : log::spaces(log)) {
       if (known.definition_hash == space_.definition_hash()) space_id_ = known.space_id;
     }
     name_evaluator();
+    require_known_options();
     columns_ = resolve_columns();
     for (const log::WorkloadRecord& record : log::workloads(log)) workloads_[record.name] = record.workload_id;
     for (const log::PendingDesign& one : pending_) {
-      if (one.space_id == space_id_ && one.evaluator == evaluator_) asked_.insert({one.design_text_id, one.workload});
+      if (one.space_id == space_id_ && one.evaluator == evaluator_) {
+        asked_[{one.design_text_id, one.workload}] = metrics_of(one.objective);
+      }
     }
   }
 
   Told run() {
     Told told{.rows = table_.rows.size(), .evaluator = evaluator_};
+    const auto& objective = expected_.objective;
     read_log();
     std::vector<log::EvaluationRow> rows;
     for (std::size_t i = 0; i < table_.rows.size(); ++i) {
@@ -104,8 +126,9 @@ class Telling {
     const std::string definition = fmt::format("{}, told\n", evaluator_);
     const std::int64_t evaluator_id =
         evaluator_id_ ? *evaluator_id_ : log_.add_evaluator(evaluator_, sha256_hex(definition), definition);
-    log::Run run(log_, log::RunKind::tell, request_.provenance,
-                 Json{{"file", request_.file.string()}, {"rows", told.rows}, {"evaluator", evaluator_}}.dump());
+    Json options{{"file", request_.file.string()}, {"rows", told.rows}, {"evaluator", evaluator_}};
+    if (!objective.empty()) options["metric"] = objective;
+    log::Run run(log_, log::RunKind::tell, request_.provenance, options.dump());
     const log::AppendResult appended = log_.append(run.id(), space_id_, evaluator_id, rows);
     if (!appended.rejected.empty()) {
       throw Error(ErrorKind::failure, fmt::format("{}: {}", shown_log(), appended.rejected.front().reason));
@@ -125,17 +148,24 @@ class Telling {
     return expected_.space.empty() ? std::nullopt : std::optional(expected_.space);
   }
 
-  [[noreturn]] void refuse(std::size_t row, std::size_t column, const std::string& problem) const {
+  [[noreturn]] void refuse(std::size_t row, std::size_t column, std::string problem) const {
+    while (problem.ends_with('.')) problem.pop_back();
     const dataset::CsvTable::Place place = table_.place[row][column];
     throw Error(ErrorKind::usage, fmt::format("{}:{}:{}: {}. Nothing was told", printable(table_.file.string(), 200),
                                               place.line, place.column, problem));
+  }
+
+  void require_known_options() const {
+    for (const auto* names : {&request_.ignored, &request_.metrics}) {
+      for (const std::string& name : *names) static_cast<void>(table_.column(name));
+    }
   }
 
   /// Whose answers these are, and its number in the log where it has rows already.
   void name_evaluator() {
     std::vector<std::string> names;
     for (const log::EvaluatorSummary& one : log::summary(log_).evaluators) {
-      if (one.evaluations > 0 && !contains(names, one.name)) names.push_back(one.name);
+      if (one.evaluations > 0 && !is_among(names, one.name)) names.push_back(one.name);
     }
     evaluator_ = !request_.evaluator.empty() ? request_.evaluator : expected_.evaluator;
     if (evaluator_.empty() && names.size() > 1) {
@@ -158,10 +188,16 @@ class Telling {
     Columns columns;
     columns.parameters.resize(space_.parameters().size());
     std::vector<std::string> known = log::metric_names(log_);
-    known.insert(known.end(), expected_.metrics.begin(), expected_.metrics.end());
+    const auto add = [&](const std::vector<std::string>& names) {
+      for (const std::string& name : names) {
+        if (!is_among(known, name)) known.push_back(name);
+      }
+    };
+    add(expected_.metrics);
+    for (const log::PendingDesign& one : pending_) add(metrics_of(one.objective));
     for (std::size_t c = 0; c < table_.header.size(); ++c) {
       const std::string& name = table_.header[c];
-      if (contains(request_.ignored, name)) continue;
+      if (is_among(request_.ignored, name)) continue;
       if (const auto p = space_.find(name)) {
         columns.parameters[*p] = c;
       } else if (name == kDesign) {
@@ -172,7 +208,7 @@ class Telling {
         columns.feasible = c;
       } else if (name == kReason) {
         columns.reason = c;
-      } else if (contains(known, name) || contains(request_.metrics, name)) {
+      } else if (is_among(known, name) || is_among(request_.metrics, name)) {
         columns.metrics.emplace_back(c, name);
       } else if (!kSaid.contains(name) && !name.starts_with("predicted_") && !name.starts_with("cautious_")) {
         refuse_column(c, known);
@@ -187,7 +223,7 @@ class Telling {
     const std::string name = printable(table_.header[column]);
     throw Error(ErrorKind::usage,
                 fmt::format("{}:1: column '{}' is no parameter of {} and no metric of the log.{} Name it with --metric "
-                            "{} or --ignore {}. Nothing was told",
+                            "{} or --ignore {}, or another space with --space. Nothing was told",
                             printable(table_.file.string(), 200), name, printable(space_.name()),
                             did_you_mean(table_.header[column], known), name, name));
   }
@@ -267,16 +303,25 @@ class Telling {
     return asked_design(row, id);
   }
 
-  [[nodiscard]] space::Design asked_design(std::size_t row, const std::string& id) const {
-    std::optional<space::Design> found;
-    for (const auto& [text, workload] : asked_) {
-      space::Design design = space_.parse_design(text);
-      if (id.empty() || !space::hash_id(space_.content_hash(design)).starts_with(id) || found == design) continue;
-      if (found) refuse(row, *columns_.design, fmt::format("'{}' begins several pending designs", printable(id)));
-      found = std::move(design);
+  /// By the beginning of its short id, among those that were asked for and those that the log has.
+  [[nodiscard]] space::Design asked_design(std::size_t row, std::string id) const {
+    std::transform(id.begin(), id.end(), id.begin(),
+                   [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+    if (!space::is_short_id(id)) {
+      refuse(row, *columns_.design,
+             fmt::format("'{}' names no design: it needs 4 to 16 of the characters 0-9, a-f", printable(id)));
     }
-    if (!found) refuse(row, *columns_.design, fmt::format("'{}' is no pending design", printable(id)));
-    return *found;
+    std::set<std::string> found;
+    const auto look = [&](const std::string& text) {
+      if (space::hash_id(content_hash(text)).starts_with(id)) found.insert(text);
+    };
+    for (const auto& [key, metrics] : asked_) look(key.first);
+    for (const auto& [key, outcomes] : known_) look(key.first);
+    if (found.size() > 1) refuse(row, *columns_.design, fmt::format("'{}' begins several designs", id));
+    if (found.empty()) {
+      refuse(row, *columns_.design, fmt::format("'{}' is no design that was asked for, and none of the log", id));
+    }
+    return space_.parse_design(*found.begin());
   }
 
   [[nodiscard]] std::string workload_of(std::size_t row) const {
@@ -293,7 +338,7 @@ class Telling {
     }
     if (name.empty()) {
       std::set<std::string> asked;
-      for (const auto& [text, workload] : asked_) asked.insert(workload);
+      for (const auto& [key, metrics] : asked_) asked.insert(key.second);
       if (asked.size() == 1) return *asked.begin();
       if (known.size() == 1) return known.front();
       throw Error(ErrorKind::usage,
@@ -309,10 +354,13 @@ class Telling {
   }
 
   /// Nothing: neither metrics nor a reason.
-  [[nodiscard]] std::optional<Outcome> outcome_of(std::size_t row) const {
+  [[nodiscard]] std::optional<Outcome> outcome_of(std::size_t row, const std::vector<std::string>& needed) const {
     Outcome outcome;
     const std::vector<std::string>& cells = table_.rows[row];
-    if (columns_.reason) outcome.reason = dataset::snake_case(cells[*columns_.reason]);
+    if (columns_.reason && !trimmed(cells[*columns_.reason]).empty()) {
+      outcome.reason = dataset::snake_case(cells[*columns_.reason]);
+      if (outcome.reason.empty()) outcome.reason = kInfeasible;  // no letter that a word may have
+    }
     const std::string flag = columns_.feasible ? cells[*columns_.feasible] : "";
     if (!flag.empty() && flag != "0" && flag != "1") {
       refuse(row, *columns_.feasible, fmt::format("feasible is '{}', which is neither 1 nor 0", printable(flag)));
@@ -321,7 +369,7 @@ class Telling {
     if (outcome.feasible && !outcome.reason.empty()) {
       refuse(row, *columns_.reason, "a reason, though feasible is 1. Leave one of the two out");
     }
-    if (!outcome.feasible && outcome.reason.empty()) outcome.reason = "infeasible";
+    if (!outcome.feasible && outcome.reason.empty()) outcome.reason = kInfeasible;
     for (const auto& [column, name] : columns_.metrics) {
       if (cells[column].empty()) continue;
       const auto value = parse_double(cells[column]);
@@ -334,12 +382,12 @@ class Telling {
       if (outcome.feasible || !of_feasible) outcome.metrics[name] = *value;
     }
     if (outcome.feasible && outcome.metrics.empty() && flag.empty()) return std::nullopt;
-    if (outcome.feasible) require_objective(row, outcome);
+    if (outcome.feasible) require_objective(row, outcome, needed);
     return outcome;
   }
 
-  void require_objective(std::size_t row, const Outcome& outcome) const {
-    for (const std::string& name : expected_.needed) {
+  void require_objective(std::size_t row, const Outcome& outcome, const std::vector<std::string>& needed) const {
+    for (const std::string& name : needed) {
       if (outcome.metrics.contains(name)) continue;
       refuse(row, 0, fmt::format("no {}, which a feasible design is compared by. Fill it in, or give a reason", name));
     }
@@ -354,12 +402,14 @@ class Telling {
     if (space_.is_constrained()) space_.settle(design.levels);
     if (const std::string broken = space_.broken_rule(design.levels); !broken.empty()) refuse(row, 0, broken);
     const std::string workload = workload_of(row);
-    const std::optional<Outcome> outcome = outcome_of(row);
+    const std::string text = space_.text_id(design);
+    const auto asked = asked_.find({text, workload});
+    const std::optional<Outcome> outcome =
+        outcome_of(row, asked == asked_.end() ? std::vector<std::string>() : asked->second);
     if (!outcome) {
       ++told.unanswered;
       return std::nullopt;
     }
-    const std::string text = space_.text_id(design);
     std::vector<Outcome>& known = known_[{text, workload}];
     if (std::find(known.begin(), known.end(), *outcome) != known.end()) {
       ++told.already_present;
@@ -370,7 +420,7 @@ class Telling {
              fmt::format("{} on {} was told before with other values. If it was measured again, add --repeat",
                          short_id(space_, design), printable(workload)));
     }
-    told.unasked += asked_.contains({text, workload}) ? 0 : 1;
+    told.unasked += known.empty() && asked == asked_.end() ? 1 : 0;
     log::EvaluationRow result{.workload_id = workloads_.at(workload),
                               .design_text_id = text,
                               .design_hash = space_.content_hash(design),
@@ -378,7 +428,11 @@ class Telling {
                               .metrics = {outcome->metrics.begin(), outcome->metrics.end()},
                               .repeat = std::ssize(known)};
     if (!outcome->feasible) {
-      result.violations.push_back({.code = outcome->reason, .value = std::nan(""), .limit = std::nan("")});
+      result.violations.push_back(
+          {.code = outcome->reason,
+           .value = std::nan(""),
+           .limit = std::nan(""),
+           .message = columns_.reason ? printable(table_.rows[row][*columns_.reason], 200) : ""});
     }
     known.push_back(*outcome);
     return result;
@@ -395,7 +449,8 @@ class Telling {
   std::optional<std::int64_t> evaluator_id_;
   Columns columns_;
   std::map<std::string, std::int64_t> workloads_;
-  std::set<std::pair<std::string, std::string>> asked_;  ///< text id and workload
+  /// By text id and workload, the metrics of the objective that it was asked for.
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> asked_;
   std::map<std::pair<std::string, std::string>, std::vector<Outcome>> known_;
 };
 
@@ -403,7 +458,11 @@ class Telling {
 
 Told tell(const TellRequest& request) {
   log::Log log = log::Log::open(request.log, log::OpenMode::read_write);
-  return Telling(request, log).run();
+  dataset::CsvTable table = dataset::read_csv(request.file);  // standard input may take its time: nothing is locked yet
+  log::Transaction whole(log);  // what others tell meanwhile is seen before or after, never between
+  Told told = Telling(request, log, std::move(table)).run();
+  whole.commit();
+  return told;
 }
 
 }  // namespace hindsight::study

@@ -1,5 +1,6 @@
 /// Are designs asked for once, and answers told or refused whole?
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
 #include <set>
 
@@ -197,7 +198,7 @@ TEST_F(Ask, AnswersThatDoNotFitAreRefusedWhole) {
                  "column 'time' is no parameter of mine and no metric of the log. Did you mean "
                  "'time_ms'?");
   expect_refused("width,depth,time_ms\n1,1,3\n", "no column 'mode', a parameter of mine");
-  expect_refused("design,workload,time_ms\nffffffff,kernel,3\n", "'ffffffff' is no pending design");
+  expect_refused("design,workload,time_ms\nffffffff,kernel,3\n", "'ffffffff' is no design that was asked for");
   expect_refused(csv_of(good), "built-in model", {"--evaluator", "hindsight-accel 22nm"});
   expect_refused(csv_of(good), "no workload 'other'", {"--workload", "other"});
   EXPECT_EQ(Json::parse(tell(csv_of(good)).out).at("inserted"), 6) << "the table itself is fine";
@@ -232,6 +233,93 @@ TEST_F(Ask, LimitsOfMetricsAreLearned) {
     EXPECT_LE(*parse_double(cells[i][2]), 4);
     EXPECT_EQ(cells[i][4], "fast");
   }
+}
+
+TEST_F(Ask, KeepsItsObjectiveUntilAnotherIsNamed) {
+  const std::string first = ask({"-n", "10"}).out;
+  const Outcome second = hindsight({"ask", "--log", log(), "-n", "2", "--recipe", quick()});
+  EXPECT_EQ(cells_of(second.out)[0][7], "time_ms") << second.err;
+  ASSERT_EQ(tell(answered(first)).exit_code, 0);
+  ASSERT_EQ(tell(answered(second.out)).exit_code, 0);
+  EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "-n", "2", "--recipe", quick()}).out)[0][7], "time_ms");
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by time_ms"));
+}
+
+TEST_F(Ask, SeveralAtOnceAskForDifferentDesigns) {
+  ASSERT_EQ(tell(answered(ask({"-n", "12"}).out)).exit_code, 0);
+  const std::vector<std::string> arguments{"ask", "--log", log(), "-n", "5", "--recipe", quick()};
+  Process a(arguments), b(arguments), c(arguments);
+  std::set<std::string> designs;
+  for (Process* process : {&a, &b, &c}) {
+    const Outcome outcome = process->wait();
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    for (const auto& row : cells_of(outcome.out)) designs.insert(row[0]);
+  }
+  EXPECT_EQ(designs.size(), 15U + 1U);
+}
+
+TEST_F(Ask, SeveralTellAtOnce) {
+  const std::string done = write("at_once.csv", answered(ask({"-n", "10"}).out));
+  Process a({"tell", done, "--log", log(), "--json"}), b({"tell", done, "--log", log(), "--json"});
+  const Json one = Json::parse(a.wait().out), two = Json::parse(b.wait().out);
+  EXPECT_EQ(one.at("inserted").get<int>() + two.at("inserted").get<int>(), 10);
+  EXPECT_EQ(one.at("already_present").get<int>() + two.at("already_present").get<int>(), 10);
+  for (const Json& told : {one, two}) EXPECT_LE(told.at("feasible"), told.at("inserted"));
+}
+
+TEST_F(Ask, PredictsInTheUnitOfAMetricOfWhichMoreIsBetter) {
+  std::string csv = "a,b,score\n";
+  for (int a = 1; a <= 8; ++a) {
+    for (int b = 1; b <= 5; ++b) csv += fmt::format("{},{},{}\n", a, b, 10 * a + 3 * b);
+  }
+  ASSERT_EQ(hindsight({"log", "import", write("t.csv", csv), "--objective", "score", "--log", log()}).exit_code, 0);
+  const Outcome asked = hindsight({"ask", "--log", log(), "-n", "1", "--drawn", "0", "--objective", "score",
+                                   "--maximise", "--set", "a=8", "--recipe", quick()});
+  EXPECT_EQ(asked.exit_code, 3) << "the log has all";
+  csv.erase(csv.rfind("8,5,"));
+  std::filesystem::remove(log());
+  ASSERT_EQ(
+      hindsight({"log", "import", write("t.csv", csv + "1,1,13\n"), "--objective", "score", "--log", log()}).exit_code,
+      0);
+  const Cells cells = cells_of(hindsight({"ask", "--log", log(), "-n", "1", "--drawn", "0", "--objective", "score",
+                                          "--maximise", "--recipe", quick()})
+                                   .out);
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_NEAR(*parse_double(cells[1][4]), 95, 30);
+}
+
+TEST_F(Ask, AReasonOfAnyLettersIsAReason) {
+  Cells cells = cells_of(ask({"-n", "3"}).out);
+  cells[1].back() = "zu groß";
+  cells[2].back() = "大きい";
+  const Json told = Json::parse(tell(csv_of(cells)).out);
+  EXPECT_EQ(told.at("inserted"), 2);
+  EXPECT_EQ(told.at("unanswered"), 1);
+  EXPECT_EQ(count("SELECT count(*) FROM evaluation_violations WHERE code = 'infeasible' AND message = '大きい'"), 1);
+}
+
+TEST_F(Ask, TablesOfOtherSpacesAndEvaluatorsStayApart) {
+  const std::string first = ask({"-n", "3"}).out;
+  ASSERT_EQ(hindsight({"ask", "--log", log(), "-n", "2", "--space", "tiny", "--application", "other", "--evaluator",
+                       "mine", "--objective", "latency"})
+                .exit_code,
+            0);
+  const Outcome pending = hindsight({"ask", "--log", log(), "--pending"});
+  EXPECT_EQ(cells_of(pending.out).size(), 3U);
+  EXPECT_THAT(pending.err, HasSubstr("3 answers more of other spaces or evaluators"));
+  EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending", "--space", "mine"}).out).size(), 4U);
+  ASSERT_EQ(hindsight({"ask", "--log", log(), "--forget", "--evaluator", "mine"}).exit_code, 0);
+  const Outcome told = tell(answered(first));
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_EQ(Json::parse(told.out).at("pending"), 0);
+}
+
+TEST_F(Ask, ARefusedOneLeavesNoLog) {
+  expect_one_line_error(ask({"--max", "nothing=3"}), 2, "nothing");
+  EXPECT_FALSE(std::filesystem::exists(log()));
+  const Outcome limited = ask({"-n", "2", "--metric", "power_w", "--max", "power_w=3"});
+  ASSERT_EQ(limited.exit_code, 0) << limited.err;
+  EXPECT_THAT(limited.out, HasSubstr(",time_ms,power_w,reason\n"));
 }
 
 TEST_F(Ask, RefusesQuestionsThatMakeNoSense) {

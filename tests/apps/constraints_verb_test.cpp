@@ -202,7 +202,8 @@ TEST_F(LearnConstraints, ProposalsObeyAndShowDerivedQuantities) {
     }
   }
   EXPECT_THAT(propose({"--workload", "m6", "--space", path}).out, HasSubstr("sram_mib"));
-  EXPECT_THAT(propose({"--workload", "m6", "--space", path, "--csv", "-"}).out, HasSubstr(",logged_value,macs,sram_mib,latency_s,reason\n"));
+  EXPECT_THAT(propose({"--workload", "m6", "--space", path, "--csv", "-"}).out,
+              HasSubstr(",logged_value,macs,sram_mib,latency_s,reason\n"));
   EXPECT_THAT(propose({"--workload", "m6", "--space", path, "--pareto", "latency,area_mm2"}).out,
               HasSubstr("sram_mib"));
   std::string ambiguous = kRules;

@@ -33,8 +33,8 @@ struct AskRun {
   std::int64_t run_id = 0;
   std::string options_json;
 };
-/// The newest run of the kind `ask`; nothing when there is none.
-[[nodiscard]] std::optional<AskRun> newest_ask(const Log& log);
+/// The runs of the kind `ask`, newest first.
+[[nodiscard]] std::vector<AskRun> asks(const Log& log);
 
 /// They are pending no more, and may be asked for again.
 void forget(Log& log, const std::vector<PendingDesign>& pending);

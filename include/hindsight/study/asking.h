@@ -22,11 +22,12 @@ struct AskRequest {
   std::string space;                           ///< name or file; empty: that of the log
   std::vector<std::string> workloads = {};     ///< names of the log, or networks by name or file
   std::vector<std::string> applications = {};  ///< names of what is no network, new to the log
-  std::string objective = {};                  ///< empty: the log's own
+  std::string objective = {};                  ///< empty: that of the newest ask, else the log's own
   bool maximise = false;
   std::optional<Aggregate> aggregate = {};
   LimitWords limits = {};
-  std::string evaluator = {};  ///< name of what is to answer; empty: that of the log's rows, or kSimulator
+  std::vector<std::string> metrics = {};  ///< that answers will have, and that the log has not seen
+  std::string evaluator = {};             ///< name of what is to answer; empty: that of the log's rows, or kSimulator
   std::string recipe = "margins";
   std::size_t count = 16;
   std::optional<std::size_t> drawn = {};  ///< nothing: an eighth of `count`
@@ -48,7 +49,9 @@ struct Asked {
   NextDesigns next;
   std::size_t pending_before = 0;  ///< designs x workloads that awaited an answer already
 };
-/// Chooses designs that the log has no rows of and that are not pending, and notes them as pending. Errors: those of
+/// Chooses designs that the log has no rows of and that are not pending, and notes them as pending, also where others
+/// ask at the same time. A log that it begins goes away again when it fails. Predictions are in the unit of the metric,
+/// also where more is better. Errors: those of
 /// next_designs(); Error{usage} for names that are neither in the log nor networks, and for the name of the built-in
 /// model, which answers by itself.
 [[nodiscard]] Asked ask(const AskRequest& request);
@@ -58,17 +61,21 @@ struct Pending {
   space::DesignSpace space;
   std::vector<log::PendingDesign> designs;
   std::vector<std::string> metrics;  ///< to answer with
+  std::size_t of_others = 0;         ///< designs x workloads of other spaces and evaluators
 };
-/// Error{usage} when nothing was ever asked for.
-[[nodiscard]] Pending pending_of(const std::filesystem::path& log);
-/// Forgets all that is pending, of any space and evaluator; how many designs x workloads these were.
-std::size_t forget_pending(const std::filesystem::path& log);
+/// Of the newest ask, or of the newest for a space and an evaluator where these are not empty. Error{usage} when
+/// nothing like that was ever asked for.
+[[nodiscard]] Pending pending_of(const std::filesystem::path& log, const std::string& space = "",
+                                 const std::string& evaluator = "");
+/// Forgets what is pending, of any space and evaluator where these are empty; how many designs x workloads these were.
+std::size_t forget_pending(const std::filesystem::path& log, const std::string& space = "",
+                           const std::string& evaluator = "");
 
 struct TellRequest {
   std::filesystem::path file;  ///< CSV; "-" is standard input
   std::filesystem::path log;   ///< it exists
-  std::string space = {};      ///< empty: that of what was asked last, else the log's
-  std::string evaluator = {};  ///< empty: what was asked last
+  std::string space = {};      ///< empty: that of the newest ask whose parameters the table has, else the log's
+  std::string evaluator = {};  ///< empty: that of the same ask
   std::string workload = {};   ///< of all rows; empty: the column `workload`, or the only one that was asked for
   std::vector<std::string> metrics = {};  ///< columns that are metrics although neither the log nor an ask names them
   std::vector<std::string> ignored = {};

@@ -22,6 +22,7 @@ struct NextQuestion {
   dataset::Objective objective;             ///< in the names of the log
   std::optional<Aggregate> aggregate = {};  ///< nothing: mean for an objective on a linear scale, else geomean
   LimitWords limits = {};
+  std::vector<std::string> metrics = {};  ///< that evaluations have, besides those the log knows; --max may limit them
   /// Knows facts of designs, which --max may limit (the built-in model: area). Null: a limit of a metric is learned.
   KnownEvaluator facts = {};
   std::string evaluator;                    ///< whose rows count; empty: the log has one, or none
