@@ -108,6 +108,17 @@ TEST_F(Loop, CampaignLearnsFromRowsThatWereThere) {
   EXPECT_THAT(summary.at("rounds").at(0).at("why").get<std::string>(), HasSubstr("a model of 200 rows"));
 }
 
+TEST_F(Loop, CampaignLeavesAloneWhatSomebodyElseWasAskedFor) {
+  ASSERT_EQ(hindsight({"ask", "--space", "tiny", "--workload", "m6", "--evaluator", "mine", "-n", "6", "--log",
+                       file("a.sqlite"), "--recipe", quick(), "--out", file("asked.csv")})
+                .exit_code,
+            0);
+  ASSERT_EQ(hindsight(campaign("a.sqlite", "2")).exit_code, 0);
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM evaluations WHERE design_id IN (SELECT design_id FROM proposals)"),
+            0);
+  EXPECT_EQ(count("a.sqlite", "SELECT count(DISTINCT design_id) FROM evaluations"), 12);
+}
+
 TEST_F(Loop, CampaignEndsWhereTheSpaceHasNoMoreDesigns) {
   const Outcome outcome =
       hindsight({"campaign", "--space", "tiny",  "--workloads",      "m6",    "--set",          "pes_x=4",
