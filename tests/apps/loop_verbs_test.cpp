@@ -3,10 +3,14 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <map>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "apps/learn_fixture.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::app::test {
@@ -83,6 +87,38 @@ TEST_F(Loop, KilledCampaignsLoseNothingAndDoNothingTwice) {
   EXPECT_EQ(hash("parts.sqlite"), hash("whole.sqlite"));
   EXPECT_EQ(count("parts.sqlite", "SELECT sum(evaluations_present) FROM runs"), 0) << "appended twice";
   EXPECT_EQ(count("parts.sqlite", "SELECT sum(evaluations_inserted) FROM runs"), 5 * 6 * 2);
+}
+
+TEST_F(Loop, WhatWasAnsweredBeforeAFaultIsNotAskedAgain) {
+  if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "there is no python3";
+  // Notes every design that it answers; its first life ends in the middle of a round.
+  const std::string simulator = write("simulator.py", R"(
+import json, os, sys
+for line in sys.stdin:
+    question = json.loads(line)
+    notes = open(sys.argv[1], "a")
+    if len(sys.argv) > 2 and len(open(sys.argv[1]).readlines()) >= int(sys.argv[2]):
+        print("no answer", flush=True)
+    notes.write(json.dumps(question["design"]) + "\n")
+    notes.close()
+    print(json.dumps({"id": question["id"], "metrics": {"latency_s": 1 / question["design"]["pes_x"]}}), flush=True)
+)");
+  const auto with = [&](const std::string& more) {
+    return hindsight({"campaign", "--space", "tiny", "--workloads", "m6", "--rounds", "2", "--batch", "6", "--recipe",
+                      quick(), "--log", file("a.sqlite"), "--quiet", "--evaluator-name", "mine", "--evaluator",
+                      "python3 " + simulator + " " + file("notes") + more});
+  };
+  EXPECT_EQ(with(" 4").exit_code, 1);
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM evaluations"), 4);
+  const Outcome rest = with("");
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM evaluations"), 12);
+  std::istringstream lines(read_file(file("notes")));
+  std::map<std::string, int> asked;
+  for (std::string line; std::getline(lines, line);) ++asked[line];
+  EXPECT_EQ(asked.size(), 12U);
+  EXPECT_EQ(std::count_if(asked.begin(), asked.end(), [](const auto& one) { return one.second > 1; }), 1)
+      << "only the one that was in work";
 }
 
 TEST_F(Loop, InterruptedCampaignSaysHowToGoOn) {
