@@ -55,13 +55,13 @@ for line in sys.stdin:
 PYTHON
 printf 'method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n' >"$folder/quick.yaml"
 
-campaign() { # LOG NOTES
-  NOTES=$folder/$2 "$program" campaign --space tiny --workloads m6 --evaluator "python3 $folder/simulator.py" \
+campaign() { # LOG NOTES; in a subshell, which becomes the program
+  NOTES=$folder/$2 exec "$program" campaign --space tiny --workloads m6 --evaluator "python3 $folder/simulator.py" \
     --evaluator-name sleeper --evaluator-workers 2 --rounds 40 --batch 8 --recipe "$folder/quick.yaml" --quiet \
     --log "$folder/$1"
 }
 
-campaign whole.sqlite whole.txt
+(campaign whole.sqlite whole.txt)
 done_kills=0
 for _ in $(seq "$kills"); do
   campaign parts.sqlite parts.txt &
@@ -70,7 +70,7 @@ for _ in $(seq "$kills"); do
   if kill -KILL "$pid" 2>/dev/null; then done_kills=$((done_kills + 1)); fi
   wait "$pid" 2>/dev/null || true
 done
-campaign parts.sqlite parts.txt
+(campaign parts.sqlite parts.txt)
 "$program" log verify "$folder/parts.sqlite" >/dev/null
 whole=$("$program" log hash "$folder/whole.sqlite" | cut -c1-64)
 parts=$("$program" log hash "$folder/parts.sqlite" | cut -c1-64)

@@ -136,7 +136,8 @@ class Campaign {
       workload_ids_.push_back(sweep::register_workload(log_, network));
     }
     evaluator_id_ = sweep::register_evaluator(log_, *options.evaluator);
-    if (const auto text = log_.checkpoint(key())) state_ = parse_state(*text, options.log);
+    kept_ = log_.checkpoint(key());
+    if (kept_) state_ = parse_state(*kept_, options.log);
     summary_.rounds_before = state_.rounds.size();
   }
 
@@ -178,8 +179,16 @@ class Campaign {
     return json.dump();
   }
 
+  /// Error{failure} when somebody else has kept another state meanwhile.
   void keep_state(std::int64_t run) {
-    (void)log_.append(run, space_id_, evaluator_id_, {}, log::Checkpoint{.key = key(), .value_json = to_json(state_)});
+    log::Transaction whole(log_);
+    if (log_.checkpoint(key()) != kept_) {
+      throw Error(ErrorKind::failure, fmt::format("{}: another process runs this campaign. Let it end, or stop it",
+                                                  printable(options_.log.string(), 200)));
+    }
+    kept_ = to_json(state_);
+    (void)log_.append(run, space_id_, evaluator_id_, {}, log::Checkpoint{.key = key(), .value_json = *kept_});
+    whole.commit();
   }
 
   CampaignStatus rounds(log::Run& running) {
@@ -396,6 +405,7 @@ class Campaign {
   std::int64_t space_id_ = 0, evaluator_id_ = 0;
   std::vector<std::int64_t> workload_ids_;
   State state_;
+  std::optional<std::string> kept_;  ///< text of the state in the log, as this process knows it
   CampaignSummary summary_;
 };
 

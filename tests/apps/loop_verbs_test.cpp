@@ -121,6 +121,19 @@ for line in sys.stdin:
       << "only the one that was in work";
 }
 
+TEST_F(Loop, TwoProcessesDoNotRunOneCampaign) {
+  ASSERT_EQ(hindsight(campaign("whole.sqlite", "6")).exit_code, 0);
+  Process one(campaign("a.sqlite", "6")), two(campaign("a.sqlite", "6"));
+  for (Process* process : {&one, &two}) {
+    const Outcome outcome = process->wait();
+    if (outcome.exit_code == 0) continue;
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("another process runs this campaign"));
+  }
+  ASSERT_EQ(hindsight(campaign("a.sqlite", "6")).exit_code, 0);
+  EXPECT_EQ(hash("a.sqlite"), hash("whole.sqlite"));
+}
+
 TEST_F(Loop, InterruptedCampaignSaysHowToGoOn) {
   std::vector<std::string> arguments = campaign("a.sqlite", "1000");
   Process process(arguments);
