@@ -6,8 +6,8 @@ usage() {
   cat <<'TEXT'
 usage: bench/campaign_kills.sh [--build FOLDER] [--kills N]
 
-Runs a campaign of 40 rounds on the space `tiny` with an external simulator that takes 20 ms, kills it with SIGKILL after
-0.1 to 1.5 s each time, and lets the last run end. Says how many evaluations were lost or done twice. Takes some minutes and
+Runs a campaign of 40 rounds on the space `tiny` with an external simulator that takes 150 ms, kills it with SIGKILL after
+0.1 to 0.7 s each time, and lets the last run end. Says how many evaluations were lost or done twice. Takes some minutes and
 needs python3.
 
   --build FOLDER  build folder with the program (default: build/release)
@@ -45,7 +45,7 @@ notes = os.open(os.environ["NOTES"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 for line in sys.stdin:
     question = json.loads(line)
     design = question["design"]
-    time.sleep(0.02)
+    time.sleep(0.15)
     answer = {"id": question["id"], "metrics": {"latency_s": 1.0 / (design["pes_x"] * design["pes_y"] * design["compute_lanes"])
                                                 + design["core_memory_bytes"] / 1e8}}
     if design["pes_x"] * design["cores_per_pe"] > 100:
@@ -66,7 +66,7 @@ done_kills=0
 for _ in $(seq "$kills"); do
   campaign parts.sqlite parts.txt &
   pid=$!
-  sleep "$(python3 -c 'import random; print(random.uniform(0.1, 1.5))')"
+  sleep "$(python3 -c 'import random; print(random.uniform(0.1, 0.7))')"
   if kill -KILL "$pid" 2>/dev/null; then done_kills=$((done_kills + 1)); fi
   wait "$pid" 2>/dev/null || true
 done
