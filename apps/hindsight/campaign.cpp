@@ -79,11 +79,9 @@ int run(const CampaignOptions& options, const Provenance& provenance) {
   install_interrupt_handlers();
   std::optional<double> optimum;
   if (options.regret) optimum = optimum_of(options);
-  const std::string objective = study::objective_of(campaign);
-  const study::CampaignSummary summary =
-      study::run_campaign(campaign, [&](std::size_t number, const study::CampaignRound& round) {
-        if (!options.quiet) remark(report::round_text(number, round, objective));
-      });
+  const study::CampaignSummary summary = study::run_campaign(campaign, [&](const study::CampaignSummary& so_far) {
+    if (!options.quiet) remark(report::round_text(so_far));
+  });
   if (options.json) {
     print(report::campaign_json(summary, options.log, optimum));
   } else if (!options.quiet) {

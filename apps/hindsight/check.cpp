@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "design_argument.h"
 #include "given_calibrations.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/technology.h"
@@ -129,25 +130,30 @@ std::vector<Candidate> from_file(const CheckOptions& options) {
   return candidates;
 }
 
-/// A text id names a design of the space; anything else a reference chip.
+/// A text id names a design of the space, a short id one of the log; anything else is a reference chip.
 std::vector<Candidate> from_design(const CheckOptions& options) {
-  if (options.design.find('=') != std::string::npos && options.design.find('/') == std::string::npos) {
+  if (!options.log.empty()) {
+    const LoggedDesign logged = logged_design(options.log, options.design);
+    return {{.name = logged.space.text_id(logged.design),
+             .config = accel::ConfigBinding(logged.space).bind(logged.space, logged.design)}};
+  }
+  if (is_text_id(options.design)) {
     const space::DesignSpace space = space::load_space(options.space);
     return {{.name = options.design, .config = configuration(space, options.design)}};
   }
-  const accel::ReferenceChip chip = accel::load_reference_chip(options.design);
+  const accel::ReferenceChip chip = reference_chip(options.design);
   return {{.name = chip.name, .config = chip.config}};
 }
 
 std::vector<Candidate> candidates(const CheckOptions& options) {
-  const auto named = static_cast<int>(!options.log.empty()) + static_cast<int>(!options.file.empty()) +
-                     static_cast<int>(!options.design.empty());
-  if (named != 1) {
+  const bool from_file_alone = !options.file.empty() && options.log.empty() && options.design.empty();
+  const bool from_log_or_name = options.file.empty() && (!options.log.empty() || !options.design.empty());
+  if (!from_file_alone && !from_log_or_name) {
     throw Error(ErrorKind::usage,
                 "check: name one source of designs: --log FILE, --file PROPOSALS.json or --design ID");
   }
   std::vector<Candidate> found =
-      !options.log.empty() ? from_log(options) : (!options.file.empty() ? from_file(options) : from_design(options));
+      !options.design.empty() ? from_design(options) : (!options.log.empty() ? from_log(options) : from_file(options));
   for (Candidate& candidate : found) {
     if (!options.workloads.empty()) candidate.networks = {options.workloads};
     if (candidate.networks.empty()) {
@@ -211,7 +217,7 @@ int run(const CheckOptions& options) {
                               .proposal_id = candidate.proposal_id,
                               .networks = judge.judge(candidate, technology)});
   }
-  if (!options.log.empty()) store(options, report, designs);
+  if (!options.log.empty() && options.design.empty()) store(options, report, designs);
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
   const bool any = std::any_of(report.designs.begin(), report.designs.end(),
                                [](const report::CheckedDesign& design) { return design.feasible(); });
@@ -226,7 +232,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--log", options->log, "Log with proposals; keeps the verdicts");
   verb->add_option("--proposals", options->proposals, "Run that proposed, or latest [latest]");
   verb->add_option("--file", options->file, "Output of propose --json");
-  verb->add_option("--design", options->design, "Text id, reference chip, or YAML file");
+  verb->add_option("--design", options->design, kDesignHelp);
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
   verb->add_option("--workload,--workloads", options->workloads, std::string(kWorkloadsHelp) + " [as proposed]");
   verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");

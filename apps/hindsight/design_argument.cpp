@@ -1,7 +1,16 @@
-/// Tells text ids from reference chips.
+/// Tells text ids, short ids and reference chips apart.
 #include "design_argument.h"
 
-#include "hindsight/accel/config.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/query.h"
+#include "hindsight/space/short_id.h"
+#include "hindsight/study/log_names.h"
 
 namespace hindsight::app {
 
@@ -9,10 +18,41 @@ bool is_text_id(const std::string& design) {
   return design.find('=') != std::string::npos && design.find('/') == std::string::npos;
 }
 
-space::Design design_in(const space::DesignSpace& space, const std::string& design) {
+LoggedDesign logged_design(const std::string& file, const std::string& short_id) {
+  const log::Log log = log::Log::open(file, log::OpenMode::read_only);
+  const log::LoggedDesign found = study::design_of_id(log, short_id);
+  const std::vector<log::SpaceSummary> spaces = log::spaces(log);
+  const auto own = std::find_if(spaces.begin(), spaces.end(),
+                                [&](const log::SpaceSummary& one) { return one.space_id == found.space_id; });
+  HINDSIGHT_EXPECT(own != spaces.end());
+  space::DesignSpace space = space::space_from_definition(own->name, own->definition);
+  space::Design design = space.parse_design(found.text_id);
+  return {.space = std::move(space), .design = std::move(design)};
+}
+
+accel::ReferenceChip reference_chip(const std::string& name) {
+  try {
+    return accel::load_reference_chip(name);
+  } catch (const Error& error) {
+    if (!space::is_short_id(name)) throw;
+    throw Error(error.kind(),
+                fmt::format("{}. As a short id it needs the log that has the design: --log FILE", error.what()));
+  }
+}
+
+space::Design design_in(const space::DesignSpace& space, const std::string& design, const std::string& log) {
   if (is_text_id(design)) return space.parse_design(design);
+  if (space::is_short_id(design) && std::filesystem::exists(log)) {
+    const LoggedDesign logged = logged_design(log, design);
+    return space.parse_design(logged.space.text_id(logged.design));
+  }
   // Through its text id, so that a chip that breaks a constraint of the space is refused as any design is.
-  return space.parse_design(space.text_id(accel::design_of(accel::load_reference_chip(design), space)));
+  return space.parse_design(space.text_id(accel::design_of(reference_chip(design), space)));
+}
+
+void add_wide(CLI::App& verb, report::DesignStyle& style) {
+  verb.add_flag_callback(
+      "--wide", [&style] { style = report::DesignStyle::whole; }, "Whole designs below the table");
 }
 
 }  // namespace hindsight::app

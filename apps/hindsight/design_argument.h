@@ -1,15 +1,38 @@
 /// Designs as a user names them.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 
+#include "hindsight/accel/config.h"
+#include "hindsight/report/design_table.h"
 #include "hindsight/space/design_space.h"
 
 namespace hindsight::app {
 
-/// A text id names a design of a space; anything else a reference chip, by name or file.
+/// Help of --design.
+inline constexpr const char* kDesignHelp = "Text id, short id of --log, reference chip or file";
+
+/// A text id names a design of a space; a short id one of a log; anything else a reference chip, by name or file.
 [[nodiscard]] bool is_text_id(const std::string& design);
-/// The design of the space that either names. Error{usage} where the space has no such design.
-[[nodiscard]] space::Design design_in(const space::DesignSpace& space, const std::string& design);
+
+/// A design that a log has.
+struct LoggedDesign {
+  space::DesignSpace space;
+  space::Design design;
+};
+/// By the beginning of its short id. Error{usage} where the log has no such design, or several.
+[[nodiscard]] LoggedDesign logged_design(const std::string& file, const std::string& short_id);
+
+/// accel::load_reference_chip(), whose error says what a short id would need.
+[[nodiscard]] accel::ReferenceChip reference_chip(const std::string& name);
+
+/// The design of the space that a text id, a reference chip or, with a log, a short id names. `log`: may be empty, and
+/// need not exist. Error{usage} where the space has no such design.
+[[nodiscard]] space::Design design_in(const space::DesignSpace& space, const std::string& design,
+                                      const std::string& log);
+
+/// --wide: whole text ids below a table.
+void add_wide(CLI::App& verb, report::DesignStyle& style);
 
 }  // namespace hindsight::app

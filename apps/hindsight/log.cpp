@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "design_argument.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
@@ -23,6 +24,8 @@ struct LogOptions {
   std::string pareto;
   std::int64_t top = 3;
   std::int64_t runs = 5;
+  std::string design;  ///< short id; empty: all
+  report::DesignStyle designs = report::DesignStyle::compact;
   bool json = false;
 };
 
@@ -33,11 +36,13 @@ report::LogQuery make_query(const LogOptions& options, const log::Log& log) {
   report::LogQuery query{.metric = study::known_name(options.metric, known),
                          .own_metrics = study::own_objectives(log),
                          .top = static_cast<std::size_t>(options.top),
-                         .runs = static_cast<std::size_t>(options.runs)};
+                         .runs = static_cast<std::size_t>(options.runs),
+                         .designs = options.designs};
   if (!options.workload.empty()) query.filter.workload = options.workload;
   if (!options.space.empty()) query.filter.space = options.space;
   if (!options.evaluator.empty()) query.filter.evaluator = options.evaluator;
   if (options.run_id > 0) query.filter.run_id = options.run_id;
+  if (!options.design.empty()) query.filter.design = study::design_of_id(log, options.design).text_id;
   if (!options.pareto.empty()) query.pareto = split(options.pareto, ',');
   for (std::string& metric : query.pareto) metric = study::known_name(metric, known);
   return query;
@@ -52,6 +57,11 @@ log::Log open_log(const LogOptions& options) {
 int show(const LogOptions& options) {
   const log::Log log = open_log(options);
   const report::LogQuery query = make_query(options, log);
+  if (query.filter.design) {
+    print(options.json ? report::logged_design_json(log, query)
+                       : report::logged_design_text(log, query, output_columns()));
+    return 0;
+  }
   print(options.json ? report::log_contents_json(log, query) : report::log_contents_text(log, query, output_columns()));
   return 0;
 }
@@ -79,6 +89,7 @@ void add_selection(CLI::App& verb, LogOptions& options) {
   verb.add_option("--run", options.run_id, "Only rows of this run")->check(between(1, INT64_MAX));
   verb.add_option("--metric", options.metric, "What makes a design best [latency_s, or imported]");
   verb.add_option("--top", options.top, "Best designs per workload [3]")->check(between(1, kMostLines));
+  add_wide(verb, options.designs);
 }
 
 }  // namespace
@@ -98,6 +109,7 @@ void add_log(CLI::App& app, Session& session) {
   CLI::App* show_verb = add("show", "Contents, runs, what they proposed, best designs", show);
   add_selection(*show_verb, *options);
   show_verb->add_option("--runs", options->runs, "Newest runs to list [5]")->check(between(1, kMostLines));
+  show_verb->add_option("--design", options->design, "All rows of this design, by its short id");
   show_verb->footer("Example: hindsight log show study.sqlite --metric energy_j --top 5");
 
   CLI::App* stats_verb = add("stats", "Feasible share, reasons, best designs, Pareto front", stats);

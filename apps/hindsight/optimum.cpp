@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "design_argument.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -30,6 +31,7 @@ struct OptimumOptions {
   unsigned threads = 0;
   bool quiet = false;
   bool json = false;
+  report::DesignStyle designs = report::DesignStyle::compact;
 };
 
 constexpr std::int64_t kMostDesigns = 10'000;
@@ -62,7 +64,8 @@ int go_over_all(const OptimumOptions& options, const study::OptimumTask& task, s
     const accel::optimum::LandscapeSurvey survey = accel::optimum::survey_landscape(question, how, watch);
     if (!survey.summary.interrupted) progress.update(designs);
     progress.finish();
-    print(options.json ? report::survey_json(task, survey) : report::survey_text(task, survey, output_columns()));
+    print(options.json ? report::survey_json(task, survey)
+                       : report::survey_text(task, survey, options.designs, output_columns()));
     if (survey.summary.interrupted) return exit_code(ErrorKind::interrupted);
     return survey.summary.runnable == 0 ? exit_code(ErrorKind::no_feasible) : 0;
   }
@@ -135,14 +138,16 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
     const study::ExactFront found = study::find_front(task, watch_with(progress));
     if (!found.front.interrupted) progress.update(designs);
     progress.finish();
-    print(options.json ? report::front_json(task, found) : report::front_text(task, found, output_columns()));
+    print(options.json ? report::front_json(task, found)
+                       : report::front_text(task, found, options.designs, output_columns()));
     return found.front.interrupted ? exit_code(ErrorKind::interrupted) : 0;
   }
   const study::Optimum optimum = study::find_optimum(task, watch_with(progress));
   if (!optimum.answer.interrupted) progress.update(designs);
   progress.finish();
   if (!request.log.empty()) study::record(task, optimum, provenance);
-  print(options.json ? report::optimum_json(task, optimum) : report::optimum_text(task, optimum, output_columns()));
+  print(options.json ? report::optimum_json(task, optimum)
+                     : report::optimum_text(task, optimum, options.designs, output_columns()));
   return optimum.answer.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 
@@ -176,6 +181,7 @@ void add_optimum(CLI::App& app, Session& session) {
       ->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "Everything, as JSON");
+  add_wide(*verb, options->designs);
   verb->footer(
       "Exit code 3 when no design meets the limits, with the nearest limit that can\n"
       "be met (--all: without it, and no file is written).\n"

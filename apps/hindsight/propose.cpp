@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "design_argument.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/evaluation.h"
@@ -45,6 +46,7 @@ struct ProposeOptions {
   std::int64_t seed = 1;
   EvaluatorOptions evaluator;  ///< --evaluator-*
   bool json = false;
+  report::DesignStyle designs = report::DesignStyle::compact;
   std::string csv;
 };
 
@@ -137,7 +139,7 @@ void show(const ProposeOptions& options, const study::Proposals& proposals) {
   } else if (options.json) {
     print(report::proposals_json(proposals));
   } else {
-    print(report::proposals_text(proposals, output_columns()));
+    print(report::proposals_text(proposals, options.designs, output_columns()));
   }
 }
 
@@ -225,6 +227,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--json", options->json, "Everything, as JSON");
+  add_wide(*verb, options->designs);
   verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");
   verb->footer(
       "Exit code 3 when no design meets the limits.\n"

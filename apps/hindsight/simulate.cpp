@@ -17,6 +17,7 @@ namespace {
 struct SimulateOptions {
   std::string design;
   std::string space = "edge";
+  std::string log;  ///< whose designs short ids name
   std::string workloads;
   std::string technology = "22nm";
   bool explain = false;
@@ -25,13 +26,19 @@ struct SimulateOptions {
 
 report::EvaluatedDesign evaluate(const SimulateOptions& options, const accel::Technology& technology,
                                  const std::vector<workload::Network>& networks) {
-  if (is_text_id(options.design)) {
-    const space::DesignSpace space = space::load_space(options.space);
-    const space::Design design = space.parse_design(options.design);
+  const auto in_space = [&](const space::DesignSpace& space, const space::Design& design) {
     return report::evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology,
                                    networks, &space);
+  };
+  if (!options.log.empty()) {
+    const LoggedDesign logged = logged_design(options.log, options.design);
+    return in_space(logged.space, logged.design);
   }
-  const accel::ReferenceChip chip = accel::load_reference_chip(options.design);
+  if (is_text_id(options.design)) {
+    const space::DesignSpace space = space::load_space(options.space);
+    return in_space(space, space.parse_design(options.design));
+  }
+  const accel::ReferenceChip chip = reference_chip(options.design);
   report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);
   result.description = chip.description;
   return result;
@@ -56,9 +63,10 @@ int simulate(const SimulateOptions& options) {
 void add_simulate(CLI::App& app, Session& session) {
   const auto options = std::make_shared<SimulateOptions>();
   CLI::App* verb = app.add_subcommand("simulate", "Evaluate one design on workloads");
-  verb->add_option("--design", options->design, "Text id, reference chip, or YAML file")->required();
+  verb->add_option("--design", options->design, kDesignHelp)->required();
   verb->add_option("--workload,--workloads", options->workloads, kWorkloadsHelp)->required();
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
+  verb->add_option("--log", options->log, "Log that has the design of a short id");
   verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
   verb->add_flag("--explain", options->explain, "Area, layers, energy, traffic and violations");
   verb->add_flag("--json", options->json, "Everything, as JSON");

@@ -38,7 +38,7 @@ void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep) {
                 "e.g. --around edge_tpu_v1_grid");
   }
   sweep.around =
-      space::Neighbourhood{.centre = design_in(sweep.space(), options.around),
+      space::Neighbourhood{.centre = design_in(sweep.space(), options.around, sweep.log.string()),
                            .steps = static_cast<std::uint64_t>(options.steps > 0 ? options.steps : kDefaultSteps)};
 }
 
@@ -46,7 +46,7 @@ void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep) {
 
 void add_bias_options(CLI::App& verb, BiasOptions& options) {
   verb.add_option("--sampler", options.sampler, "[uniform], lhs, sobol, grid, around or trajectory");
-  verb.add_option("--around", options.around, "of around: text id or reference chip to walk from");
+  verb.add_option("--around", options.around, "of around: text id, short id or reference chip");
   verb.add_option("--steps", options.steps, "of around: most single-parameter steps from it [3]")
       ->check(between(1, static_cast<std::int64_t>(space::kMostSteps)));
   verb.add_option("--objective", options.objective, "of trajectory and --keep worst: metric, e.g. latency_s");

@@ -16,6 +16,8 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/query.h"
+#include "hindsight/space/rules.h"
+#include "hindsight/space/short_id.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -37,30 +39,34 @@ bool is_of_predictions(const std::string& column) {
          std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](auto prefix) { return column.starts_with(prefix); });
 }
 
+/// Whether a condition can make a parameter inactive.
+bool is_conditional(const space::DesignSpace& space, std::size_t parameter) {
+  return space.rules() != nullptr &&
+         std::any_of(space.rules()->checks().begin(), space.rules()->checks().end(),
+                     [&](const space::Rules::Check& check) { return check.conditional == parameter; });
+}
+
 /// Places of the columns that are read.
 struct AnswerColumns {
-  std::vector<LevelLookup> parameters;                       ///< in the order of the space
+  std::vector<std::optional<LevelLookup>> parameters;        ///< in the order of the space; nothing: no column
   std::vector<std::pair<std::string, std::size_t>> metrics;  ///< by their names in the log
-  std::optional<std::size_t> workload, reason, infeasible, feasible;
+  std::optional<std::size_t> design, workload, reason, infeasible, feasible;
 };
 
 class AnswerReader {
  public:
-  AnswerReader(const CsvTable& table, const space::DesignSpace& space, const std::vector<std::string>& metrics)
-      : table_(table) {
-    std::vector<bool> used(table.header.size(), false);
-    find_parameters(space, used);
-    find_others(metrics, used);
-    if (!columns_.metrics.empty()) return;
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: no column has true values. Add one that is named after what was measured ({})",
-                            printable(table.file.string(), 400), printable(join(metrics, ", "), 200)));
+  AnswerReader(const CsvTable& table, const space::DesignSpace& space, const AnswerWords& words)
+      : table_(table), space_(space), words_(words), used_(table.header.size(), false) {
+    find_parameters();
+    find_others();
+    require_designs();
+    require_outcomes();
   }
 
   Answers read() {
-    Answers answers;
+    Answers answers{.rows = {}, .workload_column = columns_.workload};
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
-      Answer answer{.line = table_.line[row], .design = design_of(row), .workload = workload_of(row), .outcome = {}};
+      Answer answer{.row = row, .design = design_of(row), .workload = workload_of(row), .outcome = {}};
       if (!read_outcome(row, answer.outcome)) {
         ++answers.unanswered;
         continue;
@@ -68,7 +74,6 @@ class AnswerReader {
       answer.outcome.workload = answer.workload;
       answers.rows.push_back(std::move(answer));
     }
-    require_all_metrics(answers);
     return answers;
   }
 
@@ -78,31 +83,36 @@ class AnswerReader {
     throw Error(ErrorKind::usage,
                 fmt::format("{}:{}:{}: {}", printable(table_.file.string(), 400), place.line, place.column, problem));
   }
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", printable(table_.file.string(), 400), problem));
+  }
 
-  void find_parameters(const space::DesignSpace& space, std::vector<bool>& used) {
-    for (const space::Parameter& parameter : space.parameters()) {
+  void find_parameters() {
+    for (const space::Parameter& parameter : space_.parameters()) {
       std::size_t column = 0;
-      while (column < used.size() &&
-             (used[column] ||
+      while (column < used_.size() &&
+             (used_[column] ||
               (table_.header[column] != parameter.name &&
                !names_column(parameter.name, {.column = column, .name = snake_case(table_.header[column])})))) {
         ++column;
       }
-      if (column == used.size()) {
-        throw Error(ErrorKind::usage, fmt::format("{}: no column for parameter '{}' of space '{}'.{}",
-                                                  printable(table_.file.string(), 400), parameter.name, space.name(),
-                                                  did_you_mean(parameter.name, table_.header)));
+      if (column == used_.size()) {
+        columns_.parameters.emplace_back();
+        continue;
       }
-      used[column] = true;
-      columns_.parameters.emplace_back(parameter, column);
+      used_[column] = true;
+      columns_.parameters.emplace_back(LevelLookup(parameter, column));
     }
   }
 
-  void find_others(const std::vector<std::string>& metrics, const std::vector<bool>& used) {
-    for (std::size_t column = 0; column < used.size(); ++column) {
+  void find_others() {
+    for (std::size_t column = 0; column < used_.size(); ++column) {
       const std::string& header = table_.header[column];
-      if (used[column]) continue;
-      if (header == "workload") {
+      const auto& ignored = words_.ignored;
+      if (used_[column] || std::find(ignored.begin(), ignored.end(), header) != ignored.end()) continue;
+      if (header == "design") {
+        if (words_.by_id) columns_.design = column;
+      } else if (header == "workload") {
         columns_.workload = column;
       } else if (header == "reason") {
         columns_.reason = column;
@@ -110,30 +120,111 @@ class AnswerReader {
         columns_.infeasible = column;
       } else if (header == "feasible") {
         columns_.feasible = column;
+      } else if (const auto metric = metric_of(header)) {
+        const auto same = std::find_if(columns_.metrics.begin(), columns_.metrics.end(),
+                                       [&](const auto& one) { return one.first == *metric; });
+        if (same != columns_.metrics.end()) {
+          fail(fmt::format("columns '{}' and '{}' are both {}. Leave one of the two out",
+                           printable(table_.header[same->second]), printable(header), *metric));
+        }
+        columns_.metrics.emplace_back(*metric, column);
       } else if (!is_of_predictions(header)) {
-        columns_.metrics.emplace_back(metric_of(header, metrics), column);
+        refuse_column(header);
       }
     }
   }
 
-  [[nodiscard]] std::string metric_of(const std::string& header, const std::vector<std::string>& metrics) const {
-    for (const std::string& metric : metrics) {
+  [[nodiscard]] std::optional<std::string> metric_of(const std::string& header) const {
+    for (const std::string& metric : words_.metrics) {
       if (metric == header || metric == snake_case(header)) return metric;
     }
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: column '{}' is no parameter, no metric of the log, and none that `propose` writes.{}",
-                            printable(table_.file.string(), 400), printable(header), did_you_mean(header, metrics)));
+    return std::nullopt;
+  }
+
+  [[noreturn]] void refuse_column(const std::string& header) const {
+    std::vector<std::string> known = words_.metrics;
+    for (const space::Parameter& parameter : space_.parameters()) known.push_back(parameter.name);
+    const std::string remedy =
+        words_.remedy.empty() ? "" : " " + fmt::format(fmt::runtime(words_.remedy), printable(header));
+    fail(fmt::format("column '{}' is no parameter of {}, no metric of the log, and none that `propose` writes.{}{}",
+                     printable(header), printable(space_.name()), did_you_mean(header, known), remedy));
+  }
+
+  /// Without a column a parameter must be inactive, which each row says; only one that can be may lack it.
+  void require_designs() const {
+    for (std::size_t p = 0; p < columns_.parameters.size() && !columns_.design; ++p) {
+      if (columns_.parameters[p] || is_conditional(space_, p)) continue;
+      const std::string& name = space_.parameters()[p].name;
+      fail(fmt::format("no column for parameter '{}' of space '{}'{}.{}", name, space_.name(),
+                       words_.by_id ? ", and no column 'design'" : "", did_you_mean(name, table_.header)));
+    }
+  }
+
+  void require_outcomes() const {
+    if (!columns_.metrics.empty()) return;
+    for (const auto& column : {columns_.reason, columns_.infeasible, columns_.feasible}) {
+      if (column &&
+          std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) { return !row[*column].empty(); })) {
+        return;
+      }
+    }
+    fail(fmt::format("no column has true values. Add one that is named after what was measured ({})",
+                     printable(join(words_.metrics, ", "), 200)));
   }
 
   space::Design design_of(std::size_t row) {
+    if (!columns_.design) return design_of_parameters(row);
+    const std::string& id = table_.rows[row][*columns_.design];
+    const bool complete = std::all_of(columns_.parameters.begin(), columns_.parameters.end(),
+                                      [](const auto& lookup) { return lookup.has_value(); });
+    if (!complete && !id.empty()) return design_of_id(row, id);
+    const space::Design design = design_of_parameters(row);
+    if (id.empty() || id == space_.text_id(design) || space::hash_id(space_.content_hash(design)).starts_with(id)) {
+      return design;
+    }
+    fail(row, *columns_.design,
+         fmt::format("'{}' is not the design of this row's parameters, which is {}", printable(id),
+                     space::short_id(space_, design)));
+  }
+
+  [[nodiscard]] space::Design design_of_id(std::size_t row, const std::string& id) const {
+    try {
+      return id.find('=') != std::string::npos ? space_.parse_design(id) : words_.by_id(id);
+    } catch (const Error& error) {
+      fail(row, *columns_.design, error.what());
+    }
+  }
+
+  space::Design design_of_parameters(std::size_t row) {
     space::Design design;
-    for (LevelLookup& lookup : columns_.parameters) {
-      const std::string& cell = table_.rows[row][lookup.column()];
-      const auto level = lookup.level(cell);
-      if (!level) fail(row, lookup.column(), lookup.refusal(cell));
-      design.levels.push_back(*level);
+    std::optional<std::size_t> missing;  // a parameter without a value
+    for (std::size_t p = 0; p < columns_.parameters.size(); ++p) {
+      auto& lookup = columns_.parameters[p];
+      const std::string cell = lookup ? table_.rows[row][lookup->column()] : "";
+      const auto level = lookup && !cell.empty() ? lookup->level(cell) : std::nullopt;
+      if (!level && !cell.empty()) fail(row, lookup->column(), lookup->refusal(cell));
+      if (!level && !is_conditional(space_, p)) missing = p;
+      design.levels.push_back(level.value_or(0));
+    }
+    if (!missing && space_.is_constrained()) {
+      space_.settle(design.levels);
+      missing = first_left_out(row, design);
+    }
+    if (missing) {
+      const auto& lookup = columns_.parameters[*missing];
+      fail(row, lookup ? lookup->column() : 0, fmt::format("{} is empty", space_.parameters()[*missing].name));
     }
     return design;
+  }
+
+  /// The first active parameter without a value.
+  [[nodiscard]] std::optional<std::size_t> first_left_out(std::size_t row, const space::Design& design) const {
+    for (std::size_t p = 0; p < columns_.parameters.size(); ++p) {
+      const auto& lookup = columns_.parameters[p];
+      if (lookup && !table_.rows[row][lookup->column()].empty()) continue;
+      if (space_.rules()->is_active(design.levels, p)) return p;
+    }
+    return std::nullopt;
   }
 
   [[nodiscard]] std::string workload_of(std::size_t row) const {
@@ -147,65 +238,68 @@ class AnswerReader {
     return cell;
   }
 
-  [[nodiscard]] bool flag_at(std::size_t row, const std::optional<std::size_t>& column, bool missing) const {
-    if (!column || table_.rows[row][*column].empty()) return missing;
+  /// Nothing: the row has no such flag.
+  [[nodiscard]] std::optional<bool> flag_at(std::size_t row, const std::optional<std::size_t>& column) const {
+    if (!column || table_.rows[row][*column].empty()) return std::nullopt;
     const auto flag = parse_flag(table_.rows[row][*column]);
     if (!flag) {
       fail(row, *column,
-           fmt::format("the flag is '{}'. Write 1 or 0, true or false, yes or no",
+           fmt::format("{} is '{}'. Write 1 or 0, true or false, yes or no", table_.header[*column],
                        printable(table_.rows[row][*column])));
     }
-    return *flag;
+    return flag;
+  }
+
+  /// What the flags of a row say, where they say anything.
+  [[nodiscard]] std::optional<bool> said_feasible(std::size_t row) const {
+    const auto infeasible = flag_at(row, columns_.infeasible), feasible = flag_at(row, columns_.feasible);
+    if (infeasible && feasible && *infeasible == *feasible) {
+      fail(row, *columns_.feasible, "feasible and infeasible say the same. Leave one of the two out");
+    }
+    if (feasible) return feasible;
+    if (infeasible) return !*infeasible;
+    return std::nullopt;
   }
 
   /// False where the row has no answer yet.
   bool read_outcome(std::size_t row, StatedOutcome& outcome) const {
-    const std::string reason = columns_.reason ? table_.rows[row][*columns_.reason] : "";
-    std::string word;
+    std::string reason = columns_.reason ? std::string(trimmed(table_.rows[row][*columns_.reason])) : "";
+    const std::optional<bool> said = said_feasible(row);
+    if (said == true && !reason.empty()) {
+      fail(row, *columns_.reason, "a reason, though the row is said to be feasible. Leave one of the two out");
+    }
+    std::optional<std::size_t> word;
     for (const auto& [name, column] : columns_.metrics) {
       const std::string& cell = table_.rows[row][column];
       if (cell.empty()) continue;
-      const auto value = parse_double(cell);
-      if (value) {
+      if (const auto value = parse_double(cell)) {
         outcome.metrics.emplace_back(name, *value);
-      } else if (starts_like_number(cell)) {
-        fail(row, column, fmt::format("{} is '{}', which is not a number", name, printable(cell)));
+      } else if (starts_like_number(cell) || said == true || !words_.words_are_reasons) {
+        fail(row, column,
+             fmt::format("{} is '{}', which is not a number. A design that failed has a reason instead", name,
+                         printable(cell)));
       } else {
-        word = cell;
+        word = column;
       }
     }
-    const bool flagged = flag_at(row, columns_.infeasible, false) || !flag_at(row, columns_.feasible, true);
-    outcome.feasible = !flagged && reason.empty() && word.empty() && !outcome.metrics.empty();
-    if (outcome.feasible) return true;
-    if (flagged || !reason.empty() || !word.empty()) {
-      outcome.violations.push_back(plain_violation(!reason.empty() ? reason : word));
+    if (reason.empty() && word) reason = table_.rows[row][*word];
+    outcome.feasible = said.value_or(reason.empty()) && reason.empty();
+    if (!outcome.feasible) {
+      outcome.violations.push_back(plain_violation(reason));
+      std::erase_if(outcome.metrics,
+                    [](const auto& one) { return one.first == "latency_s" || one.first == "energy_j"; });
       return true;
     }
-    return false;
-  }
-
-  /// A value that is forgotten in one row would end a training later.
-  void require_all_metrics(const Answers& answers) const {
-    std::set<std::string> measured;
-    for (const Answer& answer : answers.rows) {
-      for (const auto& [name, value] : answer.outcome.metrics) {
-        if (answer.outcome.feasible) measured.insert(name);
-      }
+    if (outcome.metrics.empty() && said) {
+      fail(row, columns_.feasible.value_or(0), "a feasible row without a metric. Fill one in, or give a reason");
     }
-    for (const Answer& answer : answers.rows) {
-      if (!answer.outcome.feasible || answer.outcome.metrics.size() == measured.size()) continue;
-      for (const std::string& name : measured) {
-        const bool has = std::any_of(answer.outcome.metrics.begin(), answer.outcome.metrics.end(),
-                                     [&](const auto& metric) { return metric.first == name; });
-        if (has) continue;
-        throw Error(ErrorKind::usage,
-                    fmt::format("{}:{}: has no {}, which other feasible rows have. Fill it in, or give a reason",
-                                printable(table_.file.string(), 400), answer.line, name));
-      }
-    }
+    return !outcome.metrics.empty();
   }
 
   const CsvTable& table_;
+  const space::DesignSpace& space_;
+  const AnswerWords& words_;
+  std::vector<bool> used_;  ///< columns of parameters
   AnswerColumns columns_;
 };
 
@@ -253,14 +347,38 @@ space::DesignSpace space_of_proposals(const log::Log& log, const CsvTable& table
 }  // namespace
 
 bool is_proposal_table(const CsvTable& table) {
-  constexpr std::array<std::string_view, 4> kSigns = {"rank", "predicted", "cautious", "p_feasible"};
-  return std::all_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
-    return std::find(table.header.begin(), table.header.end(), sign) != table.header.end();
+  using Signs = std::array<std::string_view, 4>;
+  constexpr std::array<Signs, 2> kSigns = {Signs{"rank", "predicted", "cautious", "p_feasible"},
+                                           Signs{"design", "predicted", "p_feasible", "reason"}};
+  return std::any_of(kSigns.begin(), kSigns.end(), [&](const Signs& signs) {
+    return std::all_of(signs.begin(), signs.end(), [&](std::string_view sign) {
+      return std::find(table.header.begin(), table.header.end(), sign) != table.header.end();
+    });
   });
 }
 
-Answers read_answers(const CsvTable& table, const space::DesignSpace& space, const std::vector<std::string>& metrics) {
-  return AnswerReader(table, space, metrics).read();
+Answers read_answers(const CsvTable& table, const space::DesignSpace& space, const AnswerWords& words) {
+  return AnswerReader(table, space, words).read();
+}
+
+void require_same_metrics(const CsvTable& table, const Answers& answers) {
+  std::set<std::string> measured;
+  for (const Answer& answer : answers.rows) {
+    for (const auto& [name, value] : answer.outcome.metrics) {
+      if (answer.outcome.feasible) measured.insert(name);
+    }
+  }
+  for (const Answer& answer : answers.rows) {
+    if (!answer.outcome.feasible || answer.outcome.metrics.size() == measured.size()) continue;
+    for (const std::string& name : measured) {
+      const bool has = std::any_of(answer.outcome.metrics.begin(), answer.outcome.metrics.end(),
+                                   [&](const auto& metric) { return metric.first == name; });
+      if (has) continue;
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}:{}: has no {}, which other feasible rows have. Fill it in, or give a reason",
+                              printable(table.file.string(), 400), table.line[answer.row], name));
+    }
+  }
 }
 
 ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
@@ -273,7 +391,8 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
   }
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
   const space::DesignSpace space = space_of_proposals(log, table, options.space);
-  const Answers answers = read_answers(table, space, log::metric_names(log));
+  const Answers answers = read_answers(table, space, {.metrics = log::metric_names(log)});
+  require_same_metrics(table, answers);
   TrialTable rows(table.file, "");
   std::vector<std::string> metrics;
   for (const Answer& answer : answers.rows) {
@@ -285,7 +404,7 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
     for (const auto& [name, value] : answer.outcome.metrics) {
       if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
     }
-    rows.add(answer.line, cells, answer.outcome);
+    rows.add(table.line[answer.row], cells, answer.outcome);
   }
   if (answers.unanswered > 0) rows.leave_out("without a value yet", answers.unanswered);
   const std::string objective = !options.objective.empty() ? chosen_metric(table.file, options.objective, metrics)

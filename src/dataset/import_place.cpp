@@ -72,7 +72,7 @@ std::int64_t register_workload(log::Log& log, const ImportSource& source, const 
 /// Evaluators of the log that match, by id.
 std::vector<log::EvaluatorSummary> evaluators_of(const log::Log& log, const std::set<std::int64_t>& ids) {
   std::vector<log::EvaluatorSummary> found;
-  for (const log::EvaluatorSummary& one : log::summary(log).evaluators) {
+  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
     if (ids.contains(one.evaluator_id)) found.push_back(one);
   }
   return found;
@@ -80,7 +80,7 @@ std::vector<log::EvaluatorSummary> evaluators_of(const log::Log& log, const std:
 
 std::set<std::int64_t> evaluators_by_name(const log::Log& log, const std::string& name) {
   std::set<std::int64_t> ids;
-  for (const log::EvaluatorSummary& one : log::summary(log).evaluators) {
+  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
     if (one.name == name) ids.insert(one.evaluator_id);
   }
   return ids;

@@ -206,7 +206,7 @@ class Loader {
 
   [[noreturn]] void refuse_several_evaluators() const {
     std::vector<std::string> names;
-    for (const log::EvaluatorSummary& evaluator : log::summary(log_).evaluators) {
+    for (const log::EvaluatorSummary& evaluator : log::evaluators(log_)) {
       names.push_back(fmt::format("'{}' ({}...)", evaluator.name, evaluator.definition_hash.substr(0, 8)));
     }
     refuse(
@@ -313,7 +313,7 @@ class Loader {
   }
 
   [[nodiscard]] log::EvaluatorSummary evaluator_of_rows() const {
-    for (const log::EvaluatorSummary& evaluator : log::summary(log_).evaluators) {
+    for (const log::EvaluatorSummary& evaluator : log::evaluators(log_)) {
       if (evaluator.evaluator_id == evaluator_id_) return evaluator;
     }
     return {};

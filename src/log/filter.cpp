@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::log {
@@ -53,6 +54,12 @@ std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter) {
   }
   if (filter.feasible) {
     sql += fmt::format(" AND e.feasible = {}", *filter.feasible ? 1 : 0);
+  }
+  if (filter.design) {
+    sql += fmt::format(
+        " AND e.design_id IN (SELECT design_id FROM designs WHERE content_hash = {} AND space_id IN "
+        "(SELECT space_id FROM spaces))",
+        static_cast<std::int64_t>(content_hash(*filter.design)));
   }
   return sql;
 }

@@ -150,6 +150,33 @@ std::vector<SpaceSummary> spaces(const Log& log) {
   return impl.guarded("listing design spaces", [&] { return space_summaries(impl.database); });
 }
 
+std::vector<EvaluatorSummary> evaluators(const Log& log) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("listing evaluators", [&] { return evaluator_summaries(impl.database); });
+}
+
+std::vector<LoggedDesign> designs_by_hash(const Log& log, const std::string& digits, std::size_t most) {
+  HINDSIGHT_EXPECT(!digits.empty() && digits.size() <= 16 &&
+                   digits.find_first_not_of("0123456789abcdef") == std::string::npos);
+  const std::string first = digits + std::string(16 - digits.size(), '0');
+  const std::string last = digits + std::string(16 - digits.size(), 'f');
+  Log::Impl& impl = log.impl();
+  return impl.guarded("looking for a design", [&] {
+    // Hashes are stored as signed integers; those that begin alike have one sign, so their order is kept.
+    SQLite::Statement query(impl.database,
+                            "SELECT d.space_id, d.text_id FROM spaces s JOIN designs d ON d.space_id = s.space_id "
+                            "WHERE d.content_hash BETWEEN ? AND ? ORDER BY d.space_id, d.content_hash LIMIT ?");
+    query.bind(1, static_cast<std::int64_t>(std::stoull(first, nullptr, 16)));
+    query.bind(2, static_cast<std::int64_t>(std::stoull(last, nullptr, 16)));
+    query.bind(3, static_cast<std::int64_t>(most));
+    std::vector<LoggedDesign> designs;
+    while (query.executeStep()) {
+      designs.push_back({.space_id = query.getColumn(0).getInt64(), .text_id = query.getColumn(1).getString()});
+    }
+    return designs;
+  });
+}
+
 std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter& filter) {
   Log::Impl& impl = log.impl();
   return impl.guarded("counting evaluations", [&] {

@@ -4,6 +4,7 @@
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/report/design_table.h"
 #include "hindsight/report/evaluation.h"
 #include "report/fields.h"
 
@@ -16,7 +17,7 @@ std::string layer_name(const EvaluatedNetwork& result, std::int32_t layer) {
 
 std::string header_text(const EvaluatedDesign& design, int columns) {
   const accel::AcceleratorConfig& config = design.chip.config;
-  std::string out = wrapped_design("design ", design.name, columns, 7);
+  std::string out = design_or_chip("design ", design.name, columns);
   if (!design.description.empty()) out += wrapped("       ", design.description, columns, 7);
   out += wrapped("       ",
                  fmt::format("peak {:.4g} TOPS at {} MHz, {} {} GB/s; {}: area {:.4g} mm2, peak power {:.4g} W",

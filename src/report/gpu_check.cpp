@@ -12,6 +12,7 @@
 #include "hindsight/core/table.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
+#include "hindsight/report/design_table.h"
 #include "report/fields.h"
 #include "report/json.h"
 
@@ -258,7 +259,7 @@ bool CheckedDesign::feasible() const {
 std::string gpu_check_text(const GpuCheckReport& report, int columns) {
   std::string out;
   for (const CheckedDesign& design : report.designs) {
-    out += wrapped_design(design.rank ? fmt::format("{:2}  ", *design.rank) : "", design.design, columns, 4);
+    out += design_or_chip(design.rank ? fmt::format("{:2}  ", *design.rank) : "", design.design, columns);
     for (const NetworkComparison& network : design.networks) {
       out += fmt::format("\n{}", network.network);
       if (network.accelerator) {

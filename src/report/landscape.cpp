@@ -4,7 +4,9 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/report/design_table.h"
 #include "hindsight/report/optimum.h"
+#include "hindsight/space/short_id.h"
 #include "report/fields.h"
 #include "report/optimum_parts.h"
 
@@ -14,20 +16,22 @@ namespace {
 using accel::optimum::LandscapeSurvey;
 using accel::optimum::SurveyRow;
 
-Table survey_table(const LandscapeSurvey& survey) {
+Table survey_table(const study::OptimumTask& task, const LandscapeSurvey& survey) {
   Table table;
   table.add_column("workload", Align::left);
   table.add_column("designs", Align::right);
   table.add_column("best", Align::right);
+  table.add_column("best design", Align::right);
   table.add_column("within x1.1", Align::right, 1);
   for (const double share : accel::optimum::kSurveyShares)
     table.add_column(fmt::format("{:g} %", 100 * share), Align::right);
   for (const SurveyRow& row : survey.rows) {
     std::vector<std::string> cells{row.name, with_commas(row.designs)};
     if (row.designs == 0) {
-      cells.resize(4 + accel::optimum::kSurveyShares.size(), "-");
+      cells.resize(5 + accel::optimum::kSurveyShares.size(), "-");
     } else {
       cells.push_back(metric_text("latency_s", row.best_s));
+      cells.push_back(space::short_id(task.space(), row.best));
       cells.push_back(with_commas(row.within_tenth));
       for (const double quantile_s : row.quantiles_s) cells.push_back(fmt::format("x{:.3f}", quantile_s / row.best_s));
     }
@@ -56,7 +60,7 @@ std::string landscape_json(const accel::optimum::LandscapeSummary& summary, cons
   return to_text(json);
 }
 
-std::string survey_text(const study::OptimumTask& task, const LandscapeSurvey& survey, int columns) {
+std::string survey_text(const study::OptimumTask& task, const LandscapeSurvey& survey, DesignStyle style, int columns) {
   if (survey.summary.interrupted) return "interrupted; not all designs were counted\n";
   std::string out = wrapped("",
                             fmt::format("{} of {} can be built{}; {} of them run every workload; {} layers mapped",
@@ -65,13 +69,13 @@ std::string survey_text(const study::OptimumTask& task, const LandscapeSurvey& s
                                         with_commas(survey.summary.runnable), with_commas(survey.summary.mappings)),
                             columns, 2) +
                     "\n";
-  out += survey_table(survey).render(columns);
+  out += survey_table(task, survey).render(columns);
   out += "\nA share of the designs that run a workload has at most so many times the best's latency.\n";
+  std::vector<std::string> designs;
   for (const SurveyRow& row : survey.rows) {
-    if (row.designs > 0)
-      out += wrapped_design(fmt::format("best of {}: ", row.name), task.space().text_id(row.best), columns, 2);
+    if (row.designs > 0) designs.push_back(task.space().text_id(row.best));
   }
-  return out;
+  return out + (designs.empty() ? "" : "\n") + design_table(designs, DesignHeads::ids, style, columns);
 }
 
 std::string survey_json(const study::OptimumTask& task, const LandscapeSurvey& survey) {

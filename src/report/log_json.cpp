@@ -1,6 +1,7 @@
 /// Contents and statistics of a log as JSON.
 #include "hindsight/log/metric_direction.h"
 #include "hindsight/report/log_summary.h"
+#include "hindsight/space/short_id.h"
 #include "report/json.h"
 
 namespace hindsight::report {
@@ -12,6 +13,7 @@ Json ranked_json(const std::vector<log::RankedEvaluation>& ranked, const std::ve
     Json entry{{"evaluation_id", evaluation.evaluation_id},
                {"evaluator", evaluation.evaluator},
                {"repeat", evaluation.repeat},
+               {"id", space::short_id(evaluation.design_text_id)},
                {"design", evaluation.design_text_id}};
     for (std::size_t i = 0; i < metrics.size(); ++i) entry[metrics[i]] = evaluation.values[i];
     json.push_back(entry);

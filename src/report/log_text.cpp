@@ -1,12 +1,17 @@
 /// Contents and statistics of a log as tables.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/log/metric_direction.h"
+#include "hindsight/report/design_table.h"
 #include "hindsight/report/log_summary.h"
+#include "hindsight/space/short_id.h"
 #include "report/fields.h"
 
 namespace hindsight::report {
@@ -35,8 +40,9 @@ std::string runs_text(const std::vector<log::RunInfo>& runs, int columns) {
 }
 
 /// What runs proposed: how many designs, and the first of them.
-std::string proposed_text(const std::vector<log::ProposingRun>& runs, int columns) {
+std::string proposed_text(const std::vector<log::ProposingRun>& runs, DesignStyle style, int columns) {
   std::string out;
+  std::vector<std::string> designs;
   for (const log::ProposingRun& run : runs) {
     const std::string metric = dataset::metric_of_short_name(run.objective).value_or(run.objective);
     std::string line = fmt::format("{} for {}", counted(run.designs, "design"), metric);
@@ -44,27 +50,32 @@ std::string proposed_text(const std::vector<log::ProposingRun>& runs, int column
       line += fmt::format(", first {}{}", run.first_proof ? "" : "predicted ", metric_text(metric, *run.first_value));
     }
     if (run.first_proof) line += fmt::format(" ({})", *run.first_proof);
+    line += "; first design " + space::short_id(run.first_design_text_id);
     out += wrapped(fmt::format("{:>4}  {}: ", run.run_id, run.kind), line, columns, 6);
-    out += wrapped_design("      ", run.first_design_text_id, columns, 6);
+    designs.push_back(run.first_design_text_id);
   }
-  return out.empty() ? "" : "\nproposed, by run\n" + out;
+  return out.empty() ? "" : "\nproposed, by run\n" + out + design_table(designs, DesignHeads::ids, style, columns);
 }
 
 std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const std::vector<std::string>& metrics,
-                        bool name_evaluator, int columns) {
-  std::string out;
+                        bool name_evaluator, DesignStyle style, int columns) {
+  const bool repeated = std::any_of(ranked.begin(), ranked.end(), [](const auto& one) { return one.repeat > 0; });
+  Table table;
+  table.add_column("rank", Align::right);
+  table.add_column("design", Align::right);
+  for (const std::string& metric : metrics) table.add_column(metric, Align::right);
+  if (repeated) table.add_column("repeat", Align::right);
+  if (name_evaluator) table.add_column("evaluator", Align::left);
+  std::vector<std::string> designs;
   for (std::size_t i = 0; i < ranked.size(); ++i) {
-    std::vector<std::string> values;
-    for (std::size_t j = 0; j < metrics.size(); ++j) {
-      values.push_back(metric_text(metrics[j], ranked[i].values[j]));
-    }
-    std::string line = join(values, ", ");
-    if (name_evaluator) line += fmt::format(" ({})", ranked[i].evaluator);
-    if (ranked[i].repeat > 0) line += fmt::format(", repeat {}", ranked[i].repeat);
-    out += wrapped(fmt::format("{:>4}  ", i + 1), line, columns, 6);
-    out += wrapped_design("      ", ranked[i].design_text_id, columns, 6);
+    designs.push_back(ranked[i].design_text_id);
+    std::vector<std::string> cells{std::to_string(i + 1), space::short_id(designs.back())};
+    for (std::size_t j = 0; j < metrics.size(); ++j) cells.push_back(metric_text(metrics[j], ranked[i].values[j]));
+    if (repeated) cells.push_back(std::to_string(ranked[i].repeat));
+    if (name_evaluator) cells.push_back(ranked[i].evaluator);
+    table.add_row(std::move(cells));
   }
-  return out;
+  return table.render(columns) + "\n" + design_table(designs, DesignHeads::numbers, style, columns);
 }
 
 bool several_evaluators(const log::Log& log) { return log::summary(log).evaluators.size() > 1; }
@@ -78,7 +89,8 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
     const auto ranked =
         log::best_designs(log, workload.workload, metric, query.top, log::direction_of(metric), query.filter);
     out += fmt::format("\n{}: best by {}\n", workload.workload, metric);
-    out += ranked.empty() ? "      no feasible design\n" : ranked_text(ranked, {metric}, name_evaluator, columns);
+    out += ranked.empty() ? "      no feasible design\n"
+                          : ranked_text(ranked, {metric}, name_evaluator, query.designs, columns);
   }
   return out;
 }
@@ -108,7 +120,7 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
            wrapped(workload.workload + ": ",
                    fmt::format("Pareto front of {} ({} designs{})", join(query.pareto, ", "), front.size(), thinned),
                    columns, 2);
-    out += ranked_text(shown, query.pareto, name_evaluator, columns);
+    out += ranked_text(shown, query.pareto, name_evaluator, query.designs, columns);
   }
   return out;
 }
@@ -145,7 +157,7 @@ std::string log_contents_text(const log::Log& log, const LogQuery& query, int co
         columns, 2);
   }
   out += "\n" + runs_text(log::recent_runs(log, query.runs), columns);
-  out += proposed_text(log::proposing_runs(log, query.runs), columns);
+  out += proposed_text(log::proposing_runs(log, query.runs), query.designs, columns);
   return out + best_text(log, query, log::workload_stats(log, query.filter), columns);
 }
 

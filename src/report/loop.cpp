@@ -7,6 +7,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/report/design_table.h"
 #include "hindsight/space/short_id.h"
 #include "report/fields.h"
 #include "report/json.h"
@@ -183,10 +184,12 @@ std::string told_json(const study::Told& told, const std::string& log) {
                       {"pending", told.pending}});
 }
 
-std::string round_text(std::size_t number, const study::CampaignRound& round, const std::string& objective) {
-  const std::string metric = metric_of(objective);
-  std::string text = fmt::format("round {}: {} chosen by {}, {} infeasible", number, counted(round.designs, "design"),
-                                 round.learned ? round.why : "drawing", round.infeasible);
+std::string round_text(const study::CampaignSummary& so_far) {
+  const study::CampaignRound& round = so_far.rounds.back();
+  const std::string metric = metric_of(so_far.objective);
+  std::string text =
+      fmt::format("round {}: {} chosen by {}, {} infeasible", so_far.rounds.size(), counted(round.designs, "design"),
+                  round.learned ? round.why : "drawing", round.infeasible);
   if (round.beyond_limits > 0) text += fmt::format(", {} over limits", round.beyond_limits);
   return text + fmt::format("; best {}, so far {}", value_of(metric, round.best), value_of(metric, round.best_so_far));
 }
@@ -204,7 +207,7 @@ std::string campaign_text(const study::CampaignSummary& summary, const std::stri
   if (!last.best_so_far) return out + wrapped("", "no design within the limits was found", columns, 2);
   out +=
       wrapped("", fmt::format("best so far: {}", value_of(metric_of(summary.objective), last.best_so_far)), columns, 2);
-  return out + wrapped_design("  ", last.best_design, columns, 4);
+  return out + design_line("  ", last.best_design, columns);
 }
 
 std::string campaign_json(const study::CampaignSummary& summary, const std::string& log,

@@ -8,6 +8,8 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/report/design_table.h"
+#include "hindsight/space/short_id.h"
 #include "report/optimum_parts.h"
 
 namespace hindsight::report {
@@ -36,9 +38,10 @@ std::string headline(const OptimumTask& task, const Optimum& optimum) {
          fmt::format("; {}, {} mapped", duration_text(optimum.seconds), counted(c.network_costs, "chip"));
 }
 
-Table design_table(const OptimumTask& task, const Optimum& optimum) {
+Table ranking_table(const OptimumTask& task, const Optimum& optimum) {
   Table table;
   table.add_column("rank", Align::right);
+  table.add_column("design", Align::right);
   table.add_column(task.metric().empty() ? "value" : task.metric(), Align::right);
   table.add_column("of best", Align::right);
   table.add_column("area", Align::right);
@@ -46,7 +49,7 @@ Table design_table(const OptimumTask& task, const Optimum& optimum) {
   for (std::size_t i = 0; i < optimum.answer.best.size(); ++i) {
     const Ranked& ranked = optimum.answer.best[i];
     const accel::Evaluation& chip = ranked.evaluations.front();
-    table.add_row({std::to_string(i + 1), value_of(task, ranked.value),
+    table.add_row({std::to_string(i + 1), space::short_id(task.space(), ranked.design), value_of(task, ranked.value),
                    fmt::format("x{:.4g}", ranked.value / optimum.answer.best.front().value),
                    metric_text("area_mm2", chip.area.total_mm2()), metric_text("peak_power_w", chip.peak_power_w)});
   }
@@ -99,7 +102,8 @@ std::string certificate_text(const OptimumTask& task, const Optimum& optimum, in
 }
 
 Json ranked_json(const OptimumTask& task, const Ranked& ranked) {
-  Json json{{"design", task.space().text_id(ranked.design)},
+  Json json{{"id", space::short_id(task.space(), ranked.design)},
+            {"design", task.space().text_id(ranked.design)},
             {"value", ranked.value},
             {"area_mm2", ranked.evaluations.front().area.total_mm2()},
             {"peak_power_w", ranked.evaluations.front().peak_power_w}};
@@ -140,14 +144,13 @@ std::string limits_text(const OptimumTask& task) {
   return text;
 }
 
-std::string optimum_text(const OptimumTask& task, const Optimum& optimum, int columns) {
+std::string optimum_text(const OptimumTask& task, const Optimum& optimum, DesignStyle style, int columns) {
   std::string out = wrapped("", headline(task, optimum), columns, 2) + "\n";
   if (!optimum.answer.best.empty()) {
-    out += design_table(task, optimum).render(columns) + "\n";
-    for (std::size_t i = 0; i < optimum.answer.best.size(); ++i) {
-      out +=
-          wrapped_design(fmt::format("{}  ", i + 1), task.space().text_id(optimum.answer.best[i].design), columns, 3);
-    }
+    std::vector<std::string> designs;
+    for (const Ranked& ranked : optimum.answer.best) designs.push_back(task.space().text_id(ranked.design));
+    out += ranking_table(task, optimum).render(columns) + "\n" +
+           design_table(designs, DesignHeads::numbers, style, columns);
     out += "\n" + network_table(task, optimum.answer.best.front()).render(columns) + "\n";
   }
   return out + certificate_text(task, optimum, columns);
@@ -168,7 +171,7 @@ std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
   return to_text(json);
 }
 
-std::string front_text(const OptimumTask& task, const study::ExactFront& found, int columns) {
+std::string front_text(const OptimumTask& task, const study::ExactFront& found, DesignStyle style, int columns) {
   std::vector<std::string> names;
   for (const workload::Network& network : task.networks()) names.push_back(network.name());
   const accel::optimum::Front& front = found.front;
@@ -182,18 +185,21 @@ std::string front_text(const OptimumTask& task, const study::ExactFront& found, 
   }
   Table table;
   table.add_column("point", Align::right);
+  table.add_column("design", Align::right);
   for (const std::string& metric : task.front()) table.add_column(metric, Align::right);
-  std::string designs;
+  std::vector<std::string> designs;
   for (std::size_t i = 0; i < front.points.size(); ++i) {
-    std::vector<std::string> cells{std::to_string(i + 1)};
+    designs.push_back(task.space().text_id(front.points[i].ranked.design));
+    std::vector<std::string> cells{std::to_string(i + 1), space::short_id(designs.back())};
     for (std::size_t k = 0; k < task.front().size(); ++k) {
       cells.push_back(metric_text(task.front()[k], front.points[i].values[k]));
     }
     table.add_row(std::move(cells));
-    designs +=
-        wrapped_design(fmt::format("{}  ", i + 1), task.space().text_id(front.points[i].ranked.design), columns, 4);
   }
-  const std::string list = front.points.empty() ? "" : table.render(columns) + "\n" + designs + "\n";
+  const std::string list =
+      front.points.empty()
+          ? ""
+          : table.render(columns) + "\n" + design_table(designs, DesignHeads::numbers, style, columns) + "\n";
   return wrapped("", head + "; " + duration_text(found.seconds), columns, 2) + "\n" + list +
          accounts_text(front.certificate, columns);
 }
@@ -209,7 +215,8 @@ std::string front_json(const OptimumTask& task, const study::ExactFront& found) 
   json["seconds"] = found.seconds;
   json["points"] = Json::array();
   for (const accel::optimum::FrontPoint& point : found.front.points) {
-    Json one{{"design", task.space().text_id(point.ranked.design)}};
+    Json one{{"id", space::short_id(task.space(), point.ranked.design)},
+             {"design", task.space().text_id(point.ranked.design)}};
     for (std::size_t k = 0; k < task.front().size(); ++k) one[task.front()[k]] = point.values[k];
     json["points"].push_back(std::move(one));
   }

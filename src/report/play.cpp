@@ -9,6 +9,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
+#include "hindsight/report/design_table.h"
 #include "report/fields.h"
 #include "report/json.h"
 
@@ -96,7 +97,7 @@ std::string play_score_text(const check::PlayScore& score, int columns) {
   if (!score.ruler.optimum_s) return out + "no design of the space meets the limits of this task\n";
   out += wrapped("", fmt::format("the best design there is: {}", metric_text("latency_s", *score.ruler.optimum_s)),
                  columns, 2);
-  return out + wrapped_design("  ", score.ruler.optimum_design, columns, 2);
+  return out + design_line("  ", score.ruler.optimum_design, columns);
 }
 
 std::string play_score_json(const check::PlayScore& score) {

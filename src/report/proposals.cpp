@@ -11,6 +11,8 @@
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
+#include "hindsight/report/design_table.h"
+#include "hindsight/space/short_id.h"
 #include "report/fields.h"
 #include "report/json.h"
 #include "report/proposals_parts.h"
@@ -58,6 +60,10 @@ std::string applications(const Proposals& proposals, std::string_view separator)
   return join(names, separator);
 }
 
+std::string text_id_of(const Proposals& proposals, std::size_t index) {
+  return proposals.model.parts().space.text_id(proposals.result.proposals[index].design);
+}
+
 bool simulated(const Proposals& proposals) { return !proposals.known.empty() && proposals.known.front().verdict; }
 
 namespace {
@@ -98,6 +104,15 @@ std::string ranking_text(const Proposals& proposals) {
                                                          shortest(proposals.options.pessimism),
                                                          proposals.options.pessimism == 1 ? "spread" : "spreads");
   return text + "; equal ones (0.01 %) by p feasible";
+}
+
+/// Why each proposal is there, by rank.
+std::string chosen_text(const Proposals& proposals) {
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
+    reasons.push_back(fmt::format("{} {}", i + 1, study::why(proposals, i)));
+  }
+  return "chosen as: " + join(reasons, ", ");
 }
 
 std::string headline(const Proposals& proposals) {
@@ -353,18 +368,16 @@ Json front_json(const Proposals& proposals) {
 
 }  // namespace
 
-std::string proposals_text(const Proposals& proposals, int columns) {
+std::string proposals_text(const Proposals& proposals, DesignStyle style, int columns) {
   const bool front = !proposals.options.front.empty();
   std::string out = wrapped("", headline(proposals), columns, 2) + notes(proposals, columns);
   out += "\n" + (front ? front_table(proposals) : proposal_table(proposals)).render(columns) + "\n";
   out += front ? front_remarks(proposals, columns) : wrapped("", ranking_text(proposals), columns, 2);
+  if (!front && proposals.known.size() > 1) out += wrapped("", chosen_text(proposals), columns, 2);
   if (proposals.best_in_log) out += comparison(proposals, *proposals.best_in_log, columns);
-  for (std::size_t i = 0; i < proposals.known.size(); ++i) {
-    const bool reasoned = !front && proposals.known.size() > 1;
-    out += wrapped_design(fmt::format("{:2}  {}", i + 1, reasoned ? study::why(proposals, i) + ": " : ""),
-                          proposals.model.parts().space.text_id(proposals.result.proposals[i].design), columns, 4);
-  }
-  return out;
+  std::vector<std::string> designs;
+  for (std::size_t i = 0; i < proposals.known.size(); ++i) designs.push_back(text_id_of(proposals, i));
+  return out + (designs.empty() ? "" : "\n") + design_table(designs, DesignHeads::numbers, style, columns);
 }
 
 std::string proposals_json(const Proposals& proposals) {
@@ -415,7 +428,8 @@ std::string proposals_json(const Proposals& proposals) {
   json["proposals"] = Json::array();
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     Json entry{{"rank", i + 1},
-               {"design", proposals.model.parts().space.text_id(proposals.result.proposals[i].design)},
+               {"id", space::short_id(text_id_of(proposals, i))},
+               {"design", text_id_of(proposals, i)},
                {"predicted", Json::parse(study::prediction_json(proposals, i))},
                {"unseen_levels", unseen_of(proposals, i)}};
     if (const auto verdict = study::verdict_json(proposals, i)) entry["simulated"] = Json::parse(*verdict);

@@ -9,6 +9,8 @@
 
 namespace hindsight::report {
 
+[[nodiscard]] std::string text_id_of(const study::Proposals& proposals, std::size_t index);
+
 /// In the unit of the metric; "-" for what is no number.
 [[nodiscard]] std::string value_text(const std::string& metric, double value);
 /// Codes of all applications, each once.

@@ -8,6 +8,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/report/design_table.h"
 #include "hindsight/workload/synthetic.h"
 #include "report/fields.h"
 #include "report/json.h"
@@ -74,7 +75,7 @@ std::string found_part(const sweep::SweepSummary& summary, const sweep::SweepOpt
                  fmt::format("best found: query {}, {} = {:.6g}{}", with_commas(found.number), options.objective,
                              found.score, several),
                  columns, 2);
-  out += wrapped_design("  ", found.design, columns, 2);
+  out += design_line("  ", found.design, columns);
   Table table;
   table.add_column("best found on", Align::left);
   for (const std::string& metric : summary.found_metrics) table.add_column(metric, Align::right);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "hindsight/core/hash.h"
+
 namespace hindsight::space {
 
 std::string hash_id(std::uint64_t content_hash) { return fmt::format("{:016x}", content_hash); }
@@ -12,6 +14,8 @@ std::string hash_id(std::uint64_t content_hash) { return fmt::format("{:016x}", 
 std::string short_id(const DesignSpace& space, const Design& design) {
   return hash_id(space.content_hash(design)).substr(0, kShortIdLength);
 }
+
+std::string short_id(std::string_view text_id) { return hash_id(content_hash(text_id)).substr(0, kShortIdLength); }
 
 bool is_short_id(const std::string& text) {
   constexpr std::size_t kLeast = 4, kMost = 16;

@@ -91,34 +91,20 @@ Json newest_ask(const log::Log& log) {
   return asks.empty() ? Json(nullptr) : Json::parse(asks.front().options_json, nullptr, false);
 }
 
-std::string evaluator_of(const log::Log& log, const AskRequest& request) {
-  std::vector<std::string> names;
-  for (const log::EvaluatorSummary& one : log::summary(log).evaluators) {
-    if (one.evaluations > 0 && std::find(names.begin(), names.end(), one.name) == names.end())
-      names.push_back(one.name);
-  }
-  std::string name = request.evaluator;
-  if (name.empty() && names.size() > 1) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: rows of several evaluators ({}). Say with --evaluator which one answers",
-                            printable(request.log.string(), 200), join(names, ", ")));
-  }
-  if (name.empty()) name = names.empty() ? kSimulator : names.front();
-  if (name.starts_with(accel::kModelName)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("'{}' is the built-in model, which answers by itself (hindsight campaign). Name your own "
-                            "simulator with --evaluator",
-                            printable(name)));
-  }
-  return name;
-}
-
 dataset::Objective objective_of(const log::Log& log, const AskRequest& request) {
   std::vector<std::string> known = log::metric_names(log);
   known.insert(known.end(), request.metrics.begin(), request.metrics.end());
   const Json before = newest_ask(log);
   if (request.objective.empty() && before.is_object()) {
-    return dataset::parse_objective(before.at("objective").get<std::string>(), Direction::minimise);
+    const std::string text = before.at("objective").get<std::string>();
+    dataset::Objective objective = dataset::parse_objective(text, Direction::minimise);
+    if (!request.maximise) return objective;
+    if (objective.factors.size() > 1) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("--maximise: the last ask was for '{}', a product. Name the --objective", printable(text)));
+    }
+    return dataset::parse_objective(objective.factors.front().metric, Direction::maximise);
   }
   const std::string text = request.objective.empty() ? own_objective(log) : known_objective(request.objective, known);
   const bool one_metric = std::find(known.begin(), known.end(), text) != known.end();
@@ -202,6 +188,18 @@ void note(log::Log& log, std::int64_t run, std::int64_t space_id, const Asked& a
 
 }  // namespace
 
+std::string answering_evaluator(const log::Log& log, const std::string& wanted) {
+  std::string name = evaluator_of_rows(log, wanted);
+  if (name.empty()) name = kSimulator;
+  if (name.starts_with(accel::kModelName)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' is the built-in model, which answers by itself (hindsight campaign). Name your own "
+                            "simulator with --evaluator",
+                            printable(name)));
+  }
+  return name;
+}
+
 Asked ask(const AskRequest& request) {
   const bool is_new = !std::filesystem::exists(request.log);
   if (is_new && request.space.empty()) {
@@ -218,7 +216,7 @@ Asked ask(const AskRequest& request) {
                         .aggregate = request.aggregate,
                         .limits = request.limits,
                         .metrics = request.metrics,
-                        .evaluator = evaluator_of(log, request),
+                        .evaluator = answering_evaluator(log, request.evaluator),
                         .recipe = request.recipe,
                         .count = request.count,
                         .drawn = std::min(request.drawn.value_or(request.count / 8), request.count),

@@ -120,16 +120,44 @@ struct Answer {
 };
 using Answers = std::unordered_map<std::string, Answer>;  // by text id
 
+/// What the words of a campaign mean.
+struct Resolved {
+  explicit Resolved(const CampaignOptions& options) {
+    sweep.evaluator = options.evaluator;
+    search = resolve_search(options.words, sweep);
+  }
+  sweep::SweepOptions sweep;
+  SimulatorSearch search;
+};
+
+/// SHA-256 over everything that decides a campaign's designs but the rows of its log and the number of rounds.
+std::string definition_hash(const CampaignOptions& options, const Resolved& resolved) {
+  const SimulatorSearch& search = resolved.search;
+  const space::DesignSpace& space = options.evaluator->space();
+  std::string text =
+      fmt::format("campaign, format {}\nspace|{}|{}\nevaluator|{}\nobjective|{}|{}\n", kCampaignVersion,
+                  space.definition_hash(), space.derived_hash(), sha256_hex(options.evaluator->definition()),
+                  to_string(search.objective), to_string(search.aggregate));
+  for (const workload::Network& network : options.networks) text += "network|" + network.definition_hash() + "\n";
+  for (const auto* limits : {&resolved.sweep.limits, &search.outcome_limits}) {
+    for (const sweep::FactLimit& one : *limits) text += fmt::format("max|{}|{}\n", one.fact, shortest(one.limit));
+  }
+  for (const auto& [name, value] : resolved.sweep.search_settings) text += fmt::format("{}|{}\n", name, value);
+  text += fmt::format("batch|{}|{}\nrecipe|{}\nseed|{}\n", options.batch, options.drawn, options.recipe, options.seed);
+  return sha256_hex(text);
+}
+
 class Campaign {
  public:
-  Campaign(const CampaignOptions& options, const AfterRound& after_round)
-      : options_(options), after_round_(after_round), log_(open(options)) {
-    sweep::SweepOptions limits;
-    limits.evaluator = options.evaluator;
-    search_ = resolve_search(options.words, limits);
-    limits_ = limits.limits;
-    scoring_ = scoring_of(search_);
-    summary_.definition_hash = definition_hash(options);
+  Campaign(const CampaignOptions& options, const Resolved& resolved, const AfterRound& after_round)
+      : options_(options),
+        after_round_(after_round),
+        log_(log::Log::open(options.log, log::OpenMode::read_write_create)),
+        search_(resolved.search),
+        limits_(problem_within(resolved.sweep)),
+        scoring_(scoring_of(search_)) {
+    limits_.allowed = search_.allowed;
+    summary_.definition_hash = definition_hash(options, resolved);
     summary_.objective = to_string(search_.objective);
     space_id_ = sweep::register_space(log_, options.evaluator->space());
     for (const workload::Network& network : options.networks) {
@@ -155,9 +183,6 @@ class Campaign {
   }
 
  private:
-  static log::Log open(const CampaignOptions& options) {
-    return log::Log::open(options.log, log::OpenMode::read_write_create);
-  }
   [[nodiscard]] std::string key() const { return "campaign:" + summary_.definition_hash; }
   [[nodiscard]] const space::DesignSpace& space() const { return options_.evaluator->space(); }
 
@@ -211,7 +236,8 @@ class Campaign {
       state_.rounds.push_back(outcome(elapsed.count()));
       state_.batch.reset();
       keep_state(run);
-      if (after_round_) after_round_(state_.rounds.size(), state_.rounds.back());
+      summary_.rounds = state_.rounds;
+      if (after_round_) after_round_(summary_);
       if (interrupt_requested()) break;
     }
     return state_.rounds.size() < options_.rounds ? CampaignStatus::interrupted : CampaignStatus::finished;
@@ -373,34 +399,18 @@ class Campaign {
   /// Rows that were in the log before may be beyond limits that a campaign never exceeds.
   [[nodiscard]] bool within_facts(const std::string& text) const {
     const space::Design design = space().parse_design(text);
-    for (std::size_t p = 0; p < search_.allowed.size(); ++p) {
-      const auto& allowed = search_.allowed[p];
-      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), design.levels[p]) == allowed.end())
-        return false;
-    }
-    const auto& facts = options_.evaluator->fact_names();
-    const auto& rules = space().rules();
-    std::vector<double> derived(rules ? rules->derived().size() : 0);
-    if (rules) rules->derive(design.levels, derived);
-    for (const sweep::FactLimit& limit : limits_) {
-      double value = 0;
-      if (std::find(facts.begin(), facts.end(), limit.fact) != facts.end()) {
-        value = options_.evaluator->facts(design.levels, {&limit.fact, 1}).front();
-      } else {
-        const auto found = std::find_if(rules->derived().begin(), rules->derived().end(),
-                                        [&](const auto& one) { return one.name == limit.fact; });
-        value = derived[static_cast<std::size_t>(found - rules->derived().begin())];
-      }
-      if (value > limit.limit) return false;
-    }
-    return true;
+    if (!limits_.is_allowed(design.levels.data())) return false;
+    const optimize::LevelMatrix row =
+        Eigen::Map<const optimize::LevelMatrix>(design.levels.data(), 1, std::ssize(design.levels));
+    return std::all_of(limits_.constraints.begin(), limits_.constraints.end(),
+                       [&](const auto& constraint) { return constraint.value(row)[0] <= constraint.limit; });
   }
 
   const CampaignOptions& options_;
   const AfterRound& after_round_;
   log::Log log_;
   SimulatorSearch search_;
-  std::vector<sweep::FactLimit> limits_;
+  optimize::Problem limits_;  ///< known without an evaluation
   sweep::Scoring scoring_;
   std::int64_t space_id_ = 0, evaluator_id_ = 0;
   std::vector<std::int64_t> workload_ids_;
@@ -411,35 +421,10 @@ class Campaign {
 
 }  // namespace
 
-std::string objective_of(const CampaignOptions& options) {
-  sweep::SweepOptions limits;
-  limits.evaluator = options.evaluator;
-  return to_string(resolve_search(options.words, limits).objective);
-}
-
-std::string definition_hash(const CampaignOptions& options) {
-  sweep::SweepOptions limits;
-  limits.evaluator = options.evaluator;
-  const SimulatorSearch search = resolve_search(options.words, limits);
-  std::string text =
-      fmt::format("campaign, format {}\nspace|{}\nevaluator|{}\nobjective|{}|{}\n", kCampaignVersion,
-                  options.evaluator->space().definition_hash(), sha256_hex(options.evaluator->definition()),
-                  to_string(search.objective), to_string(search.aggregate));
-  text += "derived|" + options.evaluator->space().derived_hash() + "\n";
-  for (const workload::Network& network : options.networks) text += "network|" + network.definition_hash() + "\n";
-  for (const sweep::FactLimit& limit : limits.limits)
-    text += fmt::format("max|{}|{}\n", limit.fact, shortest(limit.limit));
-  for (const sweep::FactLimit& limit : search.outcome_limits) {
-    text += fmt::format("max|{}|{}\n", limit.fact, shortest(limit.limit));
-  }
-  for (const auto& [name, value] : limits.search_settings) text += fmt::format("{}|{}\n", name, value);
-  text += fmt::format("batch|{}|{}\nrecipe|{}\nseed|{}\n", options.batch, options.drawn, options.recipe, options.seed);
-  return sha256_hex(text);
-}
-
 CampaignSummary run_campaign(const CampaignOptions& options, const AfterRound& after_round) {
   HINDSIGHT_EXPECT(options.batch > 0 && !options.networks.empty());
-  return Campaign(options, after_round).run();
+  const Resolved resolved(options);  // what is refused here leaves no log behind
+  return Campaign(options, resolved, after_round).run();
 }
 
 }  // namespace hindsight::study

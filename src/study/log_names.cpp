@@ -1,15 +1,20 @@
 /// Names of a log for what a person wrote: metrics by their snake_case, the objective of an import.
 #include "hindsight/study/log_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/log/query.h"
+#include "hindsight/space/short_id.h"
 
 namespace hindsight::study {
 namespace {
@@ -72,6 +77,44 @@ std::set<std::string> own_objectives_of(const log::Log& log, const log::Evaluati
   }
   if (objectives.empty()) objectives.insert(kLatency);
   return objectives;
+}
+
+std::string evaluator_of_rows(const log::Log& log, const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  std::set<std::string> names;
+  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
+    if (one.evaluations > 0) names.insert(one.name);
+  }
+  if (names.size() > 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: rows of several evaluators ({}). Choose one with --evaluator",
+                            printable(log.path().string(), 200), join(std::vector(names.begin(), names.end()), ", ")));
+  }
+  return names.empty() ? "" : *names.begin();
+}
+
+log::LoggedDesign design_of_id(const log::Log& log, const std::string& id) {
+  std::string digits = id;
+  std::transform(digits.begin(), digits.end(), digits.begin(),
+                 [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (!space::is_short_id(digits)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' names no design: it needs 4 to 16 of the characters 0-9, a-f", printable(id)));
+  }
+  const std::vector<log::LoggedDesign> found = log::designs_by_hash(log, digits);
+  const std::string shown = printable(log.path().string(), 200);
+  if (found.empty()) throw Error(ErrorKind::usage, fmt::format("{}: no design begins with '{}'", shown, digits));
+  // Spaces that have the same parameters share designs: the newest of them stands for all.
+  std::vector<std::string> ids;
+  for (const log::LoggedDesign& one : found) {
+    const std::string whole = space::hash_id(content_hash(one.text_id));
+    if (std::find(ids.begin(), ids.end(), whole) == ids.end()) ids.push_back(whole);
+  }
+  if (ids.size() > 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: '{}' begins several designs: {}. Write more of it", shown, digits, join(ids, ", ")));
+  }
+  return found.back();
 }
 
 std::string known_name(const std::string& word, const std::vector<std::string>& known) {

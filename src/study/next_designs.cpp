@@ -18,6 +18,8 @@
 #include "hindsight/optimize/propose.h"
 #include "hindsight/space/sampling.h"
 #include "hindsight/space/sobol.h"
+#include "hindsight/study/analytic_constraint.h"
+#include "hindsight/study/log_names.h"
 #include "hindsight/surrogate/train.h"
 
 namespace hindsight::study {
@@ -26,7 +28,7 @@ namespace {
 /// [chosen] Candidates in a row without a new design within the limits after which no more are drawn.
 constexpr std::uint64_t kMostFruitless = 2'000'000;
 /// Drawn at once, so that facts are asked for in batches. [chosen]
-constexpr std::size_t kDrawnAtOnce = 256;
+constexpr Eigen::Index kDrawnAtOnce = 256;
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -40,19 +42,6 @@ struct Known {
   std::unordered_set<std::uint64_t> designs;  ///< content hashes of those that have rows, and of those pending
   std::string too_few;                        ///< why no model can be trained; empty: one can
 };
-
-std::string name_of_rows(const log::Log& log, const NextQuestion& question) {
-  if (!question.evaluator.empty()) return question.evaluator;
-  std::vector<std::string> names;
-  for (const log::EvaluatorSummary& one : log::summary(log).evaluators) {
-    if (one.evaluations > 0 && !contains(names, one.name)) names.push_back(one.name);
-  }
-  if (names.size() > 1) {
-    throw Error(ErrorKind::usage, fmt::format("{}: rows of several evaluators ({}). Choose one with --evaluator",
-                                              printable(question.log.string(), 200), join(names, ", ")));
-  }
-  return names.empty() ? "" : names.front();
-}
 
 /// The applications with the fewest feasible rows, in words; empty where all have enough.
 std::string shortage(const log::Log& log, const log::EvaluationFilter& filter, const NextQuestion& question) {
@@ -75,12 +64,12 @@ Known read_log(const NextQuestion& question) {
   }
   known.metrics = log::metric_names(log);
   for (const space::Design& design : question.pending) known.designs.insert(question.space.content_hash(design));
-  const std::string evaluator = name_of_rows(log, question);
+  const std::string evaluator = evaluator_of_rows(log, question.evaluator);
   if (evaluator.empty() || !known.space) {
     known.too_few = "the log has no rows of this space yet";
     return known;
   }
-  for (const log::EvaluatorSummary& one : log::summary(log).evaluators) {
+  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
     if (one.name == evaluator) known.evaluator = evaluator;
   }
   if (!known.evaluator) {
@@ -100,44 +89,44 @@ Known read_log(const NextQuestion& question) {
   return known;
 }
 
+/// Limits that need no evaluation: values of parameters, facts, derived quantities.
+optimize::Problem known_limits(const NextQuestion& question, const SpaceLimits& limits) {
+  optimize::Problem problem{.space = &question.space, .allowed = limits.allowed, .constraints = {}, .model = {}};
+  for (const auto& [name, limit] : limits.metrics) {
+    auto fact = question.facts ? analytic_constraint(question.facts, name, limit) : std::nullopt;
+    if (fact) problem.constraints.push_back(std::move(*fact));
+  }
+  for (const auto& [name, limit] : limits.derived) {
+    problem.constraints.push_back(derived_constraint(question.space.rules(), name, limit).value());
+  }
+  return problem;
+}
+
 /// Designs of a low-discrepancy sequence within limits that are known without an evaluation, and not known yet.
 class Drawing {
  public:
   Drawing(const NextQuestion& question, const SpaceLimits& limits, std::unordered_set<std::uint64_t>& known)
-      : question_(question), limits_(limits), known_(known) {
-    for (const auto& [name, limit] : limits.metrics) {
-      if (!question.facts || !contains(question.facts->fact_names(), name)) continue;
-      names_.push_back(name);
-      bounds_.push_back(limit);
-    }
-    for (const auto& [name, limit] : limits.derived) {
-      const auto& derived = question.space.rules()->derived();
-      const auto found =
-          std::find_if(derived.begin(), derived.end(), [&](const auto& one) { return one.name == name; });
-      derived_.emplace_back(static_cast<std::size_t>(found - derived.begin()), limit);
-    }
-  }
+      : question_(question), limits_(known_limits(question, limits)), known_(known) {}
 
   void draw(std::size_t count, std::vector<NextDesign>& designs) {
     const std::size_t parameters = question_.space.parameters().size();
     const auto sampler = space::make_sampler(kind(parameters), question_.space, question_.seed, count, 0);
-    std::vector<std::uint16_t> levels(kDrawnAtOnce * parameters);
+    optimize::LevelMatrix levels(kDrawnAtOnce, static_cast<Eigen::Index>(parameters));
     std::uint64_t fruitless = 0;
     for (std::uint64_t i = 0; count > 0 && fruitless < kMostFruitless; i += kDrawnAtOnce) {
-      for (std::size_t k = 0; k < kDrawnAtOnce; ++k) {
-        const std::span<std::uint16_t> one(levels.data() + k * parameters, parameters);
-        sampler->sample(i + k, one);
+      for (Eigen::Index k = 0; k < kDrawnAtOnce; ++k) {
+        const std::span<std::uint16_t> one(levels.row(k).data(), parameters);
+        sampler->sample(i + static_cast<std::uint64_t>(k), one);
         allow(one);
-        if (question_.space.is_constrained()) question_.space.settle(one);
+        question_.space.settle(one);
       }
-      const std::vector<double> facts = names_.empty() ? std::vector<double>() : question_.facts->facts(levels, names_);
-      for (std::size_t k = 0; k < kDrawnAtOnce && count > 0; ++k) {
+      const std::vector<bool> met = meets(levels);
+      for (Eigen::Index k = 0; k < kDrawnAtOnce && count > 0; ++k) {
         ++fruitless;
-        space::Design design{.levels = {levels.begin() + static_cast<std::ptrdiff_t>(k * parameters),
-                                        levels.begin() + static_cast<std::ptrdiff_t>((k + 1) * parameters)}};
-        if (!within(facts, k) || !within_rules(design.levels) ||
-            !known_.insert(question_.space.content_hash(design)).second)
-          continue;
+        if (!met[static_cast<std::size_t>(k)]) continue;
+        const std::span<const std::uint16_t> one(levels.row(k).data(), parameters);
+        space::Design design{.levels = {one.begin(), one.end()}};
+        if (!known_.insert(question_.space.content_hash(design)).second) continue;
         designs.push_back({.design = std::move(design)});
         fruitless = 0;
         --count;
@@ -159,33 +148,27 @@ class Drawing {
       levels[p] = allowed[levels[p] * allowed.size() / question_.space.parameters()[p].level_count()];
     }
   }
-  [[nodiscard]] bool within(const std::vector<double>& facts, std::size_t k) const {
-    for (std::size_t f = 0; f < bounds_.size(); ++f) {
-      if (facts[k * bounds_.size() + f] > bounds_[f]) return false;
+  /// Bounded levels may break a constraint that the sequence kept, and leave the bounds again where they are settled.
+  [[nodiscard]] std::vector<bool> meets(const optimize::LevelMatrix& levels) const {
+    const auto rows = static_cast<std::size_t>(levels.rows());
+    std::vector<bool> met(rows, true);
+    for (const optimize::Constraint& constraint : limits_.constraints) {
+      const Eigen::VectorXd values = constraint.value(levels);
+      for (std::size_t k = 0; k < rows; ++k) {
+        met[k] = met[k] && values[static_cast<Eigen::Index>(k)] <= constraint.limit;
+      }
     }
-    return true;
-  }
-
-  /// Bounded levels may break a constraint that the sequence kept, and leave the bounds again where it is settled.
-  [[nodiscard]] bool within_rules(std::span<const std::uint16_t> levels) const {
-    if (!question_.space.is_legal(levels)) return false;
-    for (std::size_t p = 0; p < limits_.allowed.size(); ++p) {
-      const auto& allowed = limits_.allowed[p];
-      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), levels[p]) == allowed.end()) return false;
+    for (std::size_t k = 0; k < rows; ++k) {
+      const std::uint16_t* one = levels.row(static_cast<Eigen::Index>(k)).data();
+      met[k] =
+          met[k] && limits_.is_allowed(one) && question_.space.is_legal({one, static_cast<std::size_t>(levels.cols())});
     }
-    if (derived_.empty()) return true;
-    std::vector<double> values(question_.space.rules()->derived().size());
-    question_.space.rules()->derive(levels, values);
-    return std::all_of(derived_.begin(), derived_.end(),
-                       [&](const auto& bound) { return values[bound.first] <= bound.second; });
+    return met;
   }
 
   const NextQuestion& question_;
-  const SpaceLimits& limits_;
-  std::vector<std::pair<std::size_t, double>> derived_;  ///< place among the derived quantities, and limit
+  optimize::Problem limits_;
   std::unordered_set<std::uint64_t>& known_;
-  std::vector<std::string> names_;
-  std::vector<double> bounds_;
 };
 
 dataset::Selection selection_of(const NextQuestion& question, const Known& known, const SpaceLimits& limits) {

@@ -182,23 +182,25 @@ TEST_F(Ask, AnswersThatDoNotFitAreRefusedWhole) {
   Cells other = good;
   other.back()[0] = good[1][0];
   expect_refused(csv_of(other), "is not the design of this row's parameters");
-  expect_refused(with(1, "kernels"), "done.csv:7:12: the log has no workload 'kernels'. Did you mean 'kernel'?");
+  expect_refused(with(1, "kernels"), "done.csv:7:10: the log has no workload 'kernels'. Did you mean 'kernel'?");
   Cells off = good;
   off.back()[0] = "";
   off.back()[2] = "7";
-  expect_refused(csv_of(off), "width has no value '7'. The nearest is 8");
+  expect_refused(csv_of(off), "width is '7', which the space does not have. Nearest: 8");
   off.back()[2] = "8";
   off.back()[4] = "fats";
-  expect_refused(csv_of(off), "mode has no value 'fats'. Did you mean 'fast'?");
+  expect_refused(csv_of(off), "mode is 'fats', which the space does not have. Did you mean 'fast'? Nothing");
   expect_refused(with(7, "nan"), "time_ms is 'nan', which is not a number");
   expect_refused(with(7, "12ms"), "time_ms is '12ms', which is not a number");
   Cells unknown = good;
   unknown[0][7] = "time";
-  expect_refused(csv_of(unknown),
-                 "column 'time' is no parameter of mine and no metric of the log. Did you mean "
-                 "'time_ms'?");
-  expect_refused("width,depth,time_ms\n1,1,3\n", "no column 'mode', a parameter of mine");
-  expect_refused("design,workload,time_ms\nffffffff,kernel,3\n", "'ffffffff' is no design that was asked for");
+  expect_refused(
+      csv_of(unknown),
+      "column 'time' is no parameter of mine, no metric of the log, and none that `propose` writes. Did you mean "
+      "'time_ms'?");
+  expect_refused("width,depth,time_ms\n1,1,3\n",
+                 "no column for parameter 'mode' of space 'mine', and no column 'design'");
+  expect_refused("design,workload,time_ms\nffffffff,kernel,3\n", "no design begins with 'ffffffff'");
   expect_refused(csv_of(good), "built-in model", {"--evaluator", "hindsight-accel 22nm"});
   expect_refused(csv_of(good), "no workload 'other'", {"--workload", "other"});
   EXPECT_EQ(Json::parse(tell(csv_of(good)).out).at("inserted"), 6) << "the table itself is fine";
@@ -213,6 +215,48 @@ TEST_F(Ask, DesignsMayBeNamedByTheirShortIds) {
   const Json told = Json::parse(tell(text).out);
   EXPECT_EQ(told.at("inserted"), 6);
   EXPECT_EQ(told.at("pending"), 0);
+}
+
+TEST_F(Ask, DesignsMayBeNamedByCapitals) {
+  Cells cells = cells_of(answered(ask({"-n", "2"}).out));
+  std::string text = "design,time_ms\n";
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    for (char& c : cells[i][0]) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    text += cells[i][0] + ",3\n";
+  }
+  EXPECT_EQ(Json::parse(tell(text).out).at("inserted"), 2);
+}
+
+TEST_F(Ask, TablesMayAlsoBeImported) {
+  const std::string table = answered(ask({"-n", "8"}).out);
+  ASSERT_EQ(tell(table).exit_code, 0);
+  Cells cells = cells_of(answered(ask({"-n", "4"}).out));
+  const Outcome imported = hindsight({"log", "import", write("more.csv", csv_of(cells)), "--log", log()});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(count("SELECT count(*) FROM evaluations"), 12);
+  EXPECT_EQ(count("SELECT count(*) FROM spaces"), 1);
+  EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending"}).out).size(), 1U) << "nothing awaits an answer";
+}
+
+TEST_F(Ask, AnInactiveParameterNeedsNoCell) {
+  const std::string space = write("branch.yaml", R"(name: branch
+description: A parameter that only one mode has
+parameters:
+  - {name: mode, unit: none, kind: categorical, values: [plain, tiled]}
+  - {name: tile, unit: count, kind: ordinal, values: [1, 2, 4], only_if: mode == "tiled"}
+  - {name: width, unit: count, kind: ordinal, values: [1, 2]}
+)");
+  ASSERT_EQ(hindsight({"ask", "--log", log(), "-n", "2", "--space", space, "--application", "kernel", "--objective",
+                       "time_ms"})
+                .exit_code,
+            0);
+  const Outcome told = tell("mode,width,time_ms\nplain,1,3\nplain,2,4\n");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_EQ(Json::parse(told.out).at("inserted"), 2);
+  expect_refused("mode,width,time_ms\ntiled,1,3\n", "tile is empty");
+  expect_refused("mode,tile,width,time_ms\ntiled,,1,3\n", "done.csv:2:7: tile is empty");
+  expect_refused("mode,tile,time_ms\nplain,,3\n", "no column for parameter 'width'");
+  EXPECT_EQ(Json::parse(tell("mode,tile,width,time_ms\ntiled,4,1,3\nplain,,1,3\n").out).at("inserted"), 1);
 }
 
 TEST_F(Ask, WhatIsForgottenMayBeAskedForAgain) {
@@ -243,6 +287,16 @@ TEST_F(Ask, KeepsItsObjectiveUntilAnotherIsNamed) {
   ASSERT_EQ(tell(answered(second.out)).exit_code, 0);
   EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "-n", "2", "--recipe", quick()}).out)[0][7], "time_ms");
   EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by time_ms"));
+}
+
+TEST_F(Ask, MaximiseAloneTurnsTheObjectiveRound) {
+  static_cast<void>(ask({"-n", "2"}));
+  EXPECT_EQ(hindsight({"ask", "--log", log(), "-n", "1", "--maximise", "--objective", "time_ms", "--recipe", quick()})
+                .exit_code,
+            0);
+  const Outcome alone = hindsight({"ask", "--log", log(), "-n", "1", "--maximise", "--json", "--recipe", quick()});
+  ASSERT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_EQ(Json::parse(alone.out).at("objective"), "time_ms^-1") << alone.out;
 }
 
 TEST_F(Ask, SeveralAtOnceAskForDifferentDesigns) {

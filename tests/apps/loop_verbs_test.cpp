@@ -200,6 +200,7 @@ TEST_F(Loop, RefusesCampaignsThatMakeNoSense) {
   };
   expect_one_line_error(with({"--objective", "speed"}), 2, "the evaluator gives no 'speed'");
   expect_one_line_error(with({"--max", "are_mm2=27"}), 2, "area_mm2");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite"))) << "what is refused leaves no log behind";
   expect_one_line_error(with({"--max", "area_mm2=0.001"}), 3, "no new design within the limits");
   expect_one_line_error(hindsight({"campaign", "--space", "tiny", "--workloads", "m6", "--log", file("b.sqlite"),
                                    "--recipe", "no_such", "--quiet"}),

@@ -167,7 +167,8 @@ TEST_F(RoundTrip, ProposalsThatCannotComeBackAreRefused) {
   refused("1,\"k=64,k=128\",1,4,0,4,0.1,0.9,1,0,,,5,4.5,,7\n", "several applications. Write a row for each");
   refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,9,,7\n2,k=128,1,4,0,4,0.1,0.9,1,0,,,5,9,,\n", "next.csv:3: has no lut");
   refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,,,\n", "has no row to import: 1 without a value yet");
-  refused("1,k=64,1,0.9,4,4,9\n", "column 'mss' is no parameter, no metric of the log, and none that `propose` writes",
+  refused("1,k=64,1,0.9,4,4,9\n",
+          "column 'mss' is no parameter of t, no metric of the log, and none that `propose` writes",
           "rank,workload,a,p_feasible,predicted,cautious,mss\n");
   refused("1,k=64,1,0.9,4,4\n", "no column has true values", "rank,workload,a,p_feasible,predicted,cautious\n");
   refused("1,k=64,1,9,0,4,0.1,0.9,1,0,,,5,9,,7\n", "contradicts evaluation");

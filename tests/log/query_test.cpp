@@ -1,11 +1,13 @@
 /// Do the summaries, rankings and iterations say what the rows say?
 #include "hindsight/log/query.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <set>
 
+#include "hindsight/core/hash.h"
 #include "hindsight/core/random.h"
 #include "hindsight/log/metric_direction.h"
 #include "log/log_fixture.h"
@@ -54,6 +56,37 @@ class QueryTest : public LogTest {
   Ids ids_;
   std::int64_t other_evaluator_ = 0, other_run_ = 0;
 };
+
+TEST_F(QueryTest, FindsDesignsByTheBeginningOfTheirHash) {
+  std::set<std::string> found;
+  for (int i = 1; i <= 4; ++i) {
+    const std::string digits = fmt::format("{:016x}", content_hash(text_id(i)));
+    const auto one = designs_by_hash(*log_, digits);
+    ASSERT_EQ(one.size(), 1U) << digits;
+    EXPECT_EQ(one.front().text_id, text_id(i));
+    EXPECT_EQ(one.front().space_id, ids_.space);
+    EXPECT_EQ(designs_by_hash(*log_, digits.substr(0, 8)).size(), 1U);
+  }
+  for (const char first : std::string("0123456789abcdef")) {
+    for (const LoggedDesign& one : designs_by_hash(*log_, std::string(1, first))) found.insert(one.text_id);
+  }
+  EXPECT_EQ(found.size(), 4U) << "hashes of either sign";
+  EXPECT_THAT(designs_by_hash(*log_, "00000000", 0), IsEmpty());
+}
+
+TEST_F(QueryTest, SelectsRowsOfOneDesign) {
+  std::vector<std::string> workloads;
+  for_each_evaluation(*log_, {.design = text_id(1)}, Detail::columns, [&](const EvaluationRecord& row) {
+    EXPECT_EQ(row.design_text_id, text_id(1));
+    workloads.push_back(std::to_string(row.workload_id));
+    return true;
+  });
+  EXPECT_EQ(workloads.size(), 2U);
+  for_each_evaluation(*log_, {.design = "nothing=1"}, Detail::columns, [&](const EvaluationRecord&) {
+    ADD_FAILURE();
+    return true;
+  });
+}
 
 TEST_F(QueryTest, SummaryCountsTables) {
   const Summary result = summary(*log_);

@@ -30,7 +30,7 @@ Proposals known_proposals() {
 }
 
 TEST(ProposalsText, SaysWhatTheOrderMeansAndWhatTheLogKnows) {
-  const std::string text = proposals_text(known_proposals(), 0);
+  const std::string text = proposals_text(known_proposals(), DesignStyle::compact, 0);
   EXPECT_THAT(text, HasSubstr("ranked by cautious: the predicted value, worse by 1 spread of the ensemble"));
   EXPECT_THAT(text, ::testing::ContainsRegex("rank +predicted +cautious"));
   EXPECT_THAT(text, ::testing::ContainsRegex("logged +2.00 s"));
@@ -40,13 +40,14 @@ TEST(ProposalsText, SaysWhatTheOrderMeansAndWhatTheLogKnows) {
 }
 
 TEST(ProposalsText, RemarksThatEveryPredictionIsWorseThanTheLogsBest) {
-  EXPECT_THAT(proposals_text(predicting({2.1, 3}, 0), 0), HasSubstr("Every proposal is predicted to be worse"));
+  EXPECT_THAT(proposals_text(predicting({2.1, 3}, 0), DesignStyle::compact, 0),
+              HasSubstr("Every proposal is predicted to be worse"));
 }
 
 TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
   Proposals proposals = known_proposals();
   proposals.doubts = {"its networks disagree"};
-  EXPECT_THAT(proposals_text(proposals, 0),
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
               HasSubstr("warning: this model must not be trusted here: its networks disagree"));
   EXPECT_EQ(Json::parse(proposals_json(proposals)).at("doubts").size(), 1U);
 }
@@ -57,7 +58,7 @@ TEST(ProposalsText, SaysHowFarAnApplicationIsFromThoseLearntAndWhatWasLifted) {
       {.application = "resnet50", .distance = 0.45, .nearest_layer = 0.1234, .nearer_than = 0.75, .expected = {}}};
   for (const std::size_t i : {0U, 2U}) proposals.result.proposals[i].lifted = true;
   for (optimize::Proposal& proposal : proposals.result.proposals) proposal.extrapolated = true;
-  const std::string text = proposals_text(proposals, 0);
+  const std::string text = proposals_text(proposals, DesignStyle::compact, 0);
   EXPECT_THAT(text, HasSubstr("its layers are 0.12 deviations from the nearest learnt, nearer than 75.0 % of the"));
   EXPECT_THAT(text, HasSubstr("distance 0.45")) << "nothing more without a calibration";
   EXPECT_THAT(text, Not(HasSubstr("median error")));
@@ -69,7 +70,7 @@ TEST(ProposalsText, SaysHowFarAnApplicationIsFromThoseLearntAndWhatWasLifted) {
   EXPECT_TRUE(json.at("novelties").at(0).at("expected_error").is_null());
   EXPECT_EQ(json.at("proposals").at(0).at("predicted").at("lifted"), true);
   proposals.novelties.clear();
-  EXPECT_THAT(proposals_text(proposals, 0), HasSubstr("predicted values are guesses"));
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), HasSubstr("predicted values are guesses"));
 }
 
 TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
@@ -77,14 +78,15 @@ TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
   surrogate::Novelty novelty{.application = "resnet50", .distance = 0.45, .nearest_layer = 0.12, .nearer_than = 0.75};
   novelty.expected = {.median_error = 0.034, .least_error = 0.02, .most_error = 0.1, .networks = 9, .beyond = false};
   proposals.novelties = {novelty};
-  EXPECT_THAT(proposals_text(proposals, 0), HasSubstr("distance 0.45: networks this far had a median error of about "
-                                                      "3.4 % (9 networks, 2.0 % to 10.0 %)"));
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
+              HasSubstr("distance 0.45: networks this far had a median error of about "
+                        "3.4 % (9 networks, 2.0 % to 10.0 %)"));
   const Json json = Json::parse(proposals_json(proposals)).at("novelties").at(0).at("expected_error");
   EXPECT_EQ(json.at("median_error"), 0.034);
   EXPECT_EQ(json.at("networks"), 9);
   EXPECT_EQ(json.at("beyond"), false);
   proposals.novelties[0].expected->beyond = true;
-  EXPECT_THAT(proposals_text(proposals, 0),
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
               HasSubstr("farther than every network that the model was tried on: the farthest of them had a median"));
 }
 
@@ -98,12 +100,13 @@ TEST(ProposalsText, FitsTheTerminal) {
     known.simulated = 1.6;
   }
   for (const int columns : {80, 120}) {
-    std::istringstream lines(proposals_text(proposals, columns));
+    std::istringstream lines(proposals_text(proposals, DesignStyle::compact, columns));
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;
     }
   }
-  EXPECT_THAT(proposals_text(proposals, 80), ::testing::ContainsRegex("rank +predicted +cautious.*in log +true"));
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 80),
+              ::testing::ContainsRegex("rank +predicted +cautious.*in log +true"));
 }
 
 /// A front of three points, simulated: the second is dominated in truth, the third infeasible.
@@ -132,7 +135,7 @@ Proposals simulated_front() {
 }
 
 TEST(FrontText, SaysWhatIsTradedAndWhatIsTrue) {
-  const std::string text = proposals_text(simulated_front(), 0);
+  const std::string text = proposals_text(simulated_front(), DesignStyle::compact, 0);
   EXPECT_THAT(text, HasSubstr("front of latency_s, power_w, area_mm2: 3 points of the 1,234 found for one"));
   EXPECT_THAT(text,
               ::testing::ContainsRegex("point +latency_s +power_w +area_mm2 +cautious latency_s +cautious power_w"));
@@ -146,7 +149,7 @@ TEST(FrontText, SaysWhatIsTradedAndWhatIsTrue) {
 
 TEST(FrontText, FitsTheTerminalAndKeepsMetricsAndTruth) {
   for (const int columns : {80, 120}) {
-    const std::string text = proposals_text(simulated_front(), columns);
+    const std::string text = proposals_text(simulated_front(), DesignStyle::compact, columns);
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;

@@ -6,8 +6,12 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/dataset/csv_import.h"
+#include "hindsight/space/short_id.h"
 
 namespace hindsight::study {
 namespace {
@@ -34,11 +38,12 @@ class LogNames : public ::testing::Test {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
-  [[nodiscard]] log::Log import(const std::string& csv, const std::string& objective) const {
+  [[nodiscard]] log::Log import(const std::string& csv, const std::string& objective,
+                                const std::string& space = "t") const {
     const dataset::CsvTable table = dataset::parse_csv(csv, "t.csv");
     const dataset::CsvRoles roles{.objective = objective, .constraints = {"util_BRAM"}};
     const std::filesystem::path file = folder_ / "study.sqlite";
-    dataset::import_csv(table, roles, dataset::infer_space(table, roles, "t"), file, dataset::Duplicates::error,
+    dataset::import_csv(table, roles, dataset::infer_space(table, roles, space), file, dataset::Duplicates::error,
                         provenance());
     return log::Log::open(file, log::OpenMode::read_only);
   }
@@ -65,6 +70,36 @@ TEST_F(LogNames, WordsBecomeTheNamesOfTheLog) {
   EXPECT_EQ(with_log_names(log, {}).objective, "cost_ms");
   EXPECT_THAT(with_log_names(log, {.objective = "", .constraints = {}, .where = {"nonsense"}}).where,
               ElementsAre("nonsense"));
+}
+
+TEST_F(LogNames, DesignsAreKnownByTheBeginningOfTheirHash) {
+  const log::Log log = import("a,b,cost,util_BRAM\n1,5,1,1\n2,6,2,2\n", "cost");
+  EXPECT_EQ(design_of_id(log, space::short_id("a=1,b=5")).text_id, "a=1,b=5");
+  for (const std::string& id : {std::string("abc"), std::string("ghij"), std::string("0123456789abcdef")}) {
+    EXPECT_THROW(static_cast<void>(design_of_id(log, id)), Error) << id;
+  }
+  std::string many = "a,b,cost,util_BRAM\n";  // 2,500 designs: some share the first four characters
+  for (int a = 0; a < 50; ++a) {
+    for (int b = 0; b < 50; ++b) many += std::to_string(a) + "," + std::to_string(b) + ",1,1\n";
+  }
+  const log::Log full = import(many, "cost", "many");
+  std::map<std::string, std::string> seen;
+  std::string shared;
+  for (int a = 0; a < 50; ++a) {
+    for (int b = 0; b < 50; ++b) {
+      const std::string text = "a=" + std::to_string(a) + ",b=" + std::to_string(b);
+      const std::string id = space::short_id(text);
+      EXPECT_EQ(design_of_id(full, space::hash_id(content_hash(text))).text_id, text) << "also in both spaces";
+      if (!seen.try_emplace(id.substr(0, 4), text).second) shared = id.substr(0, 4);
+    }
+  }
+  ASSERT_NE(shared, "");
+  try {
+    static_cast<void>(design_of_id(full, shared));
+    ADD_FAILURE() << shared;
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("begins several designs: " + shared));
+  }
 }
 
 TEST(KnownName, IsTheWordItselfWhereTheLogHasIt) {

@@ -1,11 +1,13 @@
 /// True values of proposed designs, as a person or a script wrote them beside the proposals.
 ///
-/// A file of `propose --csv` (or `ask`) has a column per parameter, columns about the prediction, `workload`, and empty
+/// A file of `propose --csv` or `ask` has a column per parameter, columns about the prediction, `workload`, and empty
 /// columns for the metrics of the objective and for `reason`. Filled in, it says of a design and an application either
 /// metrics, or why it is infeasible, or nothing yet.
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,28 +21,46 @@ namespace hindsight::dataset {
 
 /// What was measured of one design for one application.
 struct Answer {
-  std::size_t line = 0;   ///< of the file
-  space::Design design;   ///< of the space
+  std::size_t row = 0;    ///< of the table
+  space::Design design;   ///< of the space; inactive parameters have their first value
   std::string workload;   ///< empty: the file does not say
-  StatedOutcome outcome;  ///< metrics, or violations
+  StatedOutcome outcome;  ///< metrics, or one violation
 };
 
 struct Answers {
   std::vector<Answer> rows;
   std::size_t unanswered = 0;  ///< rows without a value and without a reason
+  std::optional<std::size_t> workload_column = {};
 };
 
-/// Whether the table has the columns that `propose --csv` writes about predictions.
+/// What a table may say besides the parameters of its space.
+struct AnswerWords {
+  std::vector<std::string> metrics;       ///< the names that a log knows
+  std::vector<std::string> ignored = {};  ///< columns that are not read
+  /// The design that a cell of the column `design` names, where that is no text id; Error{usage}: it names none.
+  /// Without it that column is not read.
+  std::function<space::Design(const std::string& id)> by_id = {};
+  bool words_are_reasons = true;  ///< "oom" instead of a metric; else it is refused
+  /// What to do about a column that is nothing known, "{}" standing for its name.
+  std::string remedy = {};
+};
+
+/// Whether the table has the columns that `propose --csv` or `ask` writes about predictions.
 [[nodiscard]] bool is_proposal_table(const CsvTable& table);
 
-/// Rows of `table` as designs of `space` with values of `metrics`, the names that a log knows. Columns: the parameters
-/// by name; `workload`; metrics by name or its snake_case; `reason`, text; `infeasible` or `feasible`, a flag; and
-/// those that `propose` writes about predictions, which are skipped. A row is infeasible where it has a reason, a flag
-/// says so, or a metric is a word ("oom", "nan"), which is the reason then. Errors: Error{usage} with file:line:column
-/// for a parameter without a column, a column that is none of these (nearest name), a value off the grid (nearest
-/// value), a metric that is no number, a row that names several applications, a feasible row that lacks a metric that
-/// other feasible rows have, and a table without any metric column.
-[[nodiscard]] Answers read_answers(const CsvTable& table, const space::DesignSpace& space,
-                                   const std::vector<std::string>& metrics);
+/// Rows of `table` as designs of `space` with values of metrics. Columns: the parameters by name, or `design`, a text
+/// id or what `by_id` knows (both: they must agree); `workload`; metrics by name or its snake_case; `reason`, text;
+/// `infeasible` or `feasible`, a flag; and those that `propose` and `ask` write about predictions, which are skipped. A
+/// row is infeasible where it has a reason, a flag says so, or a metric is a word ("oom", "nan"), which is the reason
+/// then, where words may be reasons; it has no latency_s and energy_j. A parameter that is inactive needs neither a
+/// column nor a cell. Errors: Error{usage} with file:line:column for a parameter without a column, a column that is
+/// none of these (nearest name), a value off the grid (nearest value), a metric that is no number, a row that names
+/// several applications, a reason in a row that is said to be feasible, a feasible row without any metric; and for a
+/// table that could not say an answer.
+[[nodiscard]] Answers read_answers(const CsvTable& table, const space::DesignSpace& space, const AnswerWords& words);
+
+/// Error{usage} with file:line for a feasible row that lacks a metric that another feasible row has: a value that is
+/// forgotten would end a training later.
+void require_same_metrics(const CsvTable& table, const Answers& answers);
 
 }  // namespace hindsight::dataset

@@ -24,6 +24,7 @@ struct EvaluationFilter {
   std::optional<std::string> space = {};
   std::optional<std::int64_t> run_id = {};
   std::optional<bool> feasible = {};
+  std::optional<std::string> design = {};  ///< text id
 };
 
 struct TableCount {
@@ -65,6 +66,18 @@ struct Summary {
 [[nodiscard]] Summary summary(const Log& log);
 /// The registered spaces alone, by id.
 [[nodiscard]] std::vector<SpaceSummary> spaces(const Log& log);
+/// The evaluators alone, by id.
+[[nodiscard]] std::vector<EvaluatorSummary> evaluators(const Log& log);
+
+/// A design that the log has: evaluated, proposed or asked for.
+struct LoggedDesign {
+  std::int64_t space_id = 0;
+  std::string text_id;
+};
+/// The first `most` of the designs whose content hash begins with these hexadecimal digits (1 to 16 of 0-9, a-f), by
+/// space and hash.
+[[nodiscard]] std::vector<LoggedDesign> designs_by_hash(const Log& log, const std::string& digits,
+                                                        std::size_t most = 5);
 
 /// How often a reason makes designs infeasible. One evaluation may have several reasons.
 struct ReasonCount {

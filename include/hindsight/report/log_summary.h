@@ -8,6 +8,7 @@
 
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
+#include "hindsight/report/design_table.h"
 
 namespace hindsight::report {
 
@@ -19,6 +20,7 @@ struct LogQuery {
   std::size_t top = 3;                                  ///< best designs per workload
   std::size_t runs = 5;                                 ///< newest runs
   std::vector<std::string> pareto = {};                 ///< metrics of the front; empty = none
+  DesignStyle designs = DesignStyle::compact;           ///< in text
 };
 
 /// The metric by which designs of this workload are best.
@@ -27,6 +29,10 @@ struct LogQuery {
 /// Contents, newest runs, best designs per workload.
 [[nodiscard]] std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns);
 [[nodiscard]] std::string log_contents_json(const log::Log& log, const LogQuery& query);
+
+/// The design of query.filter.design: whole, and a row per evaluation that the filter selects.
+[[nodiscard]] std::string logged_design_text(const log::Log& log, const LogQuery& query, int columns);
+[[nodiscard]] std::string logged_design_json(const log::Log& log, const LogQuery& query);
 
 /// Per workload: rows, feasible share, reasons, best designs, Pareto front.
 [[nodiscard]] std::string log_statistics_text(const log::Log& log, const LogQuery& query, int columns);

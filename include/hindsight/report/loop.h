@@ -19,9 +19,8 @@ namespace hindsight::report {
 [[nodiscard]] std::string told_text(const study::Told& told, const std::string& log, int columns);
 [[nodiscard]] std::string told_json(const study::Told& told, const std::string& log);
 
-/// One line on a round that has just ended.
-[[nodiscard]] std::string round_text(std::size_t number, const study::CampaignRound& round,
-                                     const std::string& objective);
+/// One line on the round that has just ended, the last.
+[[nodiscard]] std::string round_text(const study::CampaignSummary& so_far);
 /// `optimum`: the best value there is, where it is known; regret is its ratio to the best found.
 [[nodiscard]] std::string campaign_text(const study::CampaignSummary& summary, const std::string& log,
                                         std::optional<double> optimum, int columns);

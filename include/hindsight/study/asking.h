@@ -38,6 +38,10 @@ struct AskRequest {
 /// What answers is called where nobody named it.
 inline constexpr const char* kSimulator = "simulator";
 
+/// Who answers: `wanted`, else the only evaluator with rows, else kSimulator. Error{usage} for the built-in model,
+/// which answers by itself, and where several have rows.
+[[nodiscard]] std::string answering_evaluator(const log::Log& log, const std::string& wanted);
+
 /// Designs to evaluate on every one of the workloads.
 struct Asked {
   std::int64_t run_id = 0;

@@ -61,17 +61,11 @@ struct CampaignSummary {
   std::string objective;           ///< as it is minimised, in the names of the log
 };
 
-/// Called after each round of this run.
-using AfterRound = std::function<void(std::size_t number, const CampaignRound& round)>;
+/// Called after each round of this run, with all rounds so far.
+using AfterRound = std::function<void(const CampaignSummary& so_far)>;
 
 /// Runs, or continues, a campaign. Errors: Error{usage} for names that do not fit, or that the log holds with another
 /// definition; those of the evaluator, of next_designs() and of log::Log. Ctrl-C ends it with what was appended.
 [[nodiscard]] CampaignSummary run_campaign(const CampaignOptions& options, const AfterRound& after_round = {});
-
-/// The objective as it is minimised, in the names of the log. Error{usage}: see resolve_search().
-[[nodiscard]] std::string objective_of(const CampaignOptions& options);
-
-/// SHA-256 over everything that decides a campaign's designs but the rows of its log.
-[[nodiscard]] std::string definition_hash(const CampaignOptions& options);
 
 }  // namespace hindsight::study

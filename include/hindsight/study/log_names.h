@@ -13,7 +13,7 @@
 namespace hindsight::study {
 
 /// By workload, the metric that its designs are compared by when the user names none: latency_s where it was logged,
-/// else the objective of its imports when all have the same, else latency_s.
+/// else the objective of its imports, or of what was told, when all have the same, else latency_s.
 [[nodiscard]] std::map<std::string, std::string> own_objectives(const log::Log& log);
 /// The one that all workloads have, else latency_s.
 [[nodiscard]] std::string own_objective(const log::Log& log);
@@ -21,6 +21,14 @@ namespace hindsight::study {
 /// What the selected rows are compared by, by the runs that wrote them: latency_s where it was logged, else the
 /// objective of the import, else latency_s. Not empty.
 [[nodiscard]] std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter);
+
+/// The evaluator whose rows count: `wanted`, else the only one that has rows; "" where none has. Error{usage} where
+/// several have.
+[[nodiscard]] std::string evaluator_of_rows(const log::Log& log, const std::string& wanted);
+
+/// The design whose hash id (space/short_id.h) begins with `id`, in small letters or capitals. Error{usage}: `id` is no
+/// short id, the log has no such design, or several. Of spaces that share it, the newest.
+[[nodiscard]] log::LoggedDesign design_of_id(const log::Log& log, const std::string& id);
 
 /// `word`, or what is known of it: its snake_case ("util_BRAM" is util_bram), or the metric that it is the short name
 /// of ("latency" is latency_s).
