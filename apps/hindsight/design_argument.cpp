@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "hindsight/accel/nearest_design.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/short_id.h"
 #include "hindsight/study/log_names.h"
+#include "output.h"
 
 namespace hindsight::app {
 
@@ -40,12 +42,32 @@ accel::ReferenceChip reference_chip(const std::string& name) {
   }
 }
 
+namespace {
+
+constexpr std::string_view kNearest = "nearest:";
+
+space::Design nearest_in(const space::DesignSpace& space, const std::string& name) {
+  const accel::ReferenceChip chip = reference_chip(name);
+  const accel::NearestDesign nearest = accel::nearest_design(chip, space);
+  std::vector<std::string> differences;
+  for (const accel::Approximation& one : nearest.differences) {
+    differences.push_back(fmt::format("{} {} for {}", one.property, one.of_design, one.of_chip));
+  }
+  remark(differences.empty()
+             ? fmt::format("{} is a design of {}", chip.name, space.name())
+             : fmt::format("nearest to {} in {}: {}", chip.name, space.name(), join(differences, ", ")));
+  return nearest.design;
+}
+
+}  // namespace
+
 space::Design design_in(const space::DesignSpace& space, const std::string& design, const std::string& log) {
   if (is_text_id(design)) return space.parse_design(design);
   if (space::is_short_id(design) && std::filesystem::exists(log)) {
     const LoggedDesign logged = logged_design(log, design);
     return space.parse_design(logged.space.text_id(logged.design));
   }
+  if (design.starts_with(kNearest)) return nearest_in(space, design.substr(kNearest.size()));
   // Through its text id, so that a chip that breaks a constraint of the space is refused as any design is.
   return space.parse_design(space.text_id(accel::design_of(reference_chip(design), space)));
 }

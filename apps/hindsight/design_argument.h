@@ -27,8 +27,9 @@ struct LoggedDesign {
 /// accel::load_reference_chip(), whose error says what a short id would need.
 [[nodiscard]] accel::ReferenceChip reference_chip(const std::string& name);
 
-/// The design of the space that a text id, a reference chip or, with a log, a short id names. `log`: may be empty, and
-/// need not exist. Error{usage} where the space has no such design.
+/// The design of the space that a text id, a reference chip, "nearest:CHIP" (a remark says what the design has
+/// otherwise) or, with a log, a short id names. `log`: may be empty, and need not exist. Error{usage} where the space
+/// has no such design.
 [[nodiscard]] space::Design design_in(const space::DesignSpace& space, const std::string& design,
                                       const std::string& log);
 

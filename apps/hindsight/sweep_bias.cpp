@@ -35,7 +35,7 @@ void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep) {
   if (options.around.empty()) {
     throw Error(ErrorKind::usage,
                 "--sampler around needs --around DESIGN, a text id of the space or a reference chip that is in it, "
-                "e.g. --around edge_tpu_v1_grid");
+                "e.g. --around edge_tpu_v1_grid, or nearest:CHIP");
   }
   sweep.around =
       space::Neighbourhood{.centre = design_in(sweep.space(), options.around, sweep.log.string()),
@@ -46,7 +46,7 @@ void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep) {
 
 void add_bias_options(CLI::App& verb, BiasOptions& options) {
   verb.add_option("--sampler", options.sampler, "[uniform], lhs, sobol, grid, around or trajectory");
-  verb.add_option("--around", options.around, "of around: text id, short id or reference chip");
+  verb.add_option("--around", options.around, "of around: text id, short id, chip, or nearest:CHIP");
   verb.add_option("--steps", options.steps, "of around: most single-parameter steps from it [3]")
       ->check(between(1, static_cast<std::int64_t>(space::kMostSteps)));
   verb.add_option("--objective", options.objective, "of trajectory and --keep worst: metric, e.g. latency_s");

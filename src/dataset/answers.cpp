@@ -179,7 +179,8 @@ class AnswerReader {
                                       [](const auto& lookup) { return lookup.has_value(); });
     if (!complete && !id.empty()) return design_of_id(row, id);
     const space::Design design = design_of_parameters(row);
-    if (id.empty() || id == space_.text_id(design) || space::hash_id(space_.content_hash(design)).starts_with(id)) {
+    if (id.empty() || id == space_.text_id(design) ||
+        space::hash_id(space_.content_hash(design)).starts_with(lowered(id))) {
       return design;
     }
     fail(row, *columns_.design,
@@ -290,7 +291,7 @@ class AnswerReader {
                     [](const auto& one) { return one.first == "latency_s" || one.first == "energy_j"; });
       return true;
     }
-    if (outcome.metrics.empty() && said) {
+    if (outcome.metrics.empty() && flag_at(row, columns_.feasible) == true) {
       fail(row, columns_.feasible.value_or(0), "a feasible row without a metric. Fill one in, or give a reason");
     }
     return !outcome.metrics.empty();

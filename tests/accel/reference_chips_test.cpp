@@ -7,6 +7,7 @@
 #include "edited_yaml.h"
 #include "hindsight/accel/area.h"
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/nearest_design.h"
 #include "hindsight/core/files.h"
 
 namespace hindsight::accel {
@@ -85,6 +86,42 @@ TEST(ReferenceChipErrorTest, AChipOffTheGridIsNoDesignAndNamesTheNearestValue) {
   other = load_reference_chip("edge_tpu_v1_grid");
   other.config.dram_type = DramType::hbm2;
   expect_usage_error([&] { (void)design_of(other, space); }, {"dram_type is hbm2"});
+}
+
+TEST(NearestDesign, IsTheChipItselfWhereTheSpaceHasIt) {
+  const space::DesignSpace space = space::load_space("edge");
+  const ReferenceChip chip = load_reference_chip("edge_tpu_v1_grid");
+  const NearestDesign nearest = nearest_design(chip, space);
+  EXPECT_EQ(nearest.design, design_of(chip, space));
+  EXPECT_TRUE(nearest.differences.empty());
+}
+
+TEST(NearestDesign, RoundsByRatioAndSaysWhatDiffers) {
+  const space::DesignSpace space = space::load_space("edge");
+  ReferenceChip chip = load_reference_chip("edge_tpu_v1_grid");
+  chip.config.core_memory_bytes = 12000;  // of 8192 and 16384 the first is nearer by difference, the second by ratio
+  chip.config.clock_mhz = 1066;
+  chip.config.dram_type = DramType::hbm2;
+  const NearestDesign nearest = nearest_design(chip, space);
+  EXPECT_EQ(space.text_id(nearest.design),
+            "pes_x=4,pes_y=4,pe_memory_bytes=2097152,cores_per_pe=16,core_memory_bytes=16384,compute_lanes=16,"
+            "instruction_memory_entries=8192,parameter_memory_entries=2048,activation_memory_entries=1024,"
+            "dram_bandwidth_gb_per_s=16");
+  ASSERT_EQ(nearest.differences.size(), 3U);
+  EXPECT_EQ(nearest.differences[0].property, "core_memory_bytes");
+  EXPECT_EQ(nearest.differences[0].of_chip, "12000");
+  EXPECT_EQ(nearest.differences[0].of_design, "16384");
+  EXPECT_EQ(nearest.differences[1].property, "clock_mhz");
+  EXPECT_EQ(nearest.differences[2].of_chip, "hbm2");
+}
+
+TEST(NearestDesign, EveryReferenceChipHasOneInTheEdgeSpace) {
+  const space::DesignSpace space = space::load_space("edge");
+  for (const char* name : {"tpu_v1", "nvdla_2048", "gemmini_16", "warboy", "mtia_v1", "tpu_v4i"}) {
+    const NearestDesign nearest = nearest_design(load_reference_chip(name), space);
+    EXPECT_EQ(space.parse_design(space.text_id(nearest.design)), nearest.design) << name;
+    EXPECT_FALSE(nearest.differences.empty()) << name;
+  }
 }
 
 TEST(ReferenceChipErrorTest, UnknownChipOffersTheNearest) {

@@ -58,6 +58,22 @@ TEST_F(SweepBias, DrawsAroundAReferenceChipOfTheSpace) {
   EXPECT_EQ(Json::parse(outcome.out).at("steps"), 3) << "the default of --help";
 }
 
+TEST_F(SweepBias, DrawsAroundTheNearestDesignOfAChip) {
+  const std::vector<std::string> bias{"--sampler", "around", "--steps", "2", "--samples", "10", "--around"};
+  const auto around = [&](const std::string& centre) {
+    std::vector<std::string> more = bias;
+    more.push_back(centre);
+    return sweep("a.sqlite", more);
+  };
+  expect_one_line_error(around("tpu_v1"), 2, "is no design of space 'tiny'");
+  const Outcome outcome = around("nearest:tpu_v1");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("in tiny: "));
+  EXPECT_THAT(outcome.err, HasSubstr("clock_mhz 800 for 700"));
+  EXPECT_EQ(Json::parse(outcome.out).at("around"), recorded("a.sqlite").at("around"));
+  expect_one_line_error(around("nearest:no_such"), 2, "no_such");
+}
+
 TEST_F(SweepBias, RecordsItsNoiseAndKeepsItApart) {
   ASSERT_EQ(sweep("a.sqlite", {"--samples", "20"}).exit_code, 0);
   ASSERT_EQ(sweep("a.sqlite", {"--samples", "20", "--noise", "0.05", "--noise-seed", "3"}).exit_code, 0);
