@@ -131,7 +131,7 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
   request.top = static_cast<std::size_t>(options.top);
   const study::OptimumTask task(request);
   install_interrupt_handlers();
-  const std::uint64_t designs = accel::optimum::count_designs(task.question());
+  const std::uint64_t designs = accel::optimum::count_combinations(task.question());
   if (options.all) return go_over_all(options, task, designs);
   Progress progress("optimum", designs, "designs", options.quiet);
   if (!task.front().empty()) {
@@ -159,7 +159,7 @@ void add_optimum(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("optimum", "The exact best of all designs of a space");
   verb->add_option("--workloads,--workload", request.workloads, kWorkloadsHelp)->required();
   verb->add_option("--space", request.space, "Design space [edge]");
-  repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric or parameter"));
+  repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric, derived, parameter"));
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   const CLI::Option* objective =

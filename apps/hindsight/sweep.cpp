@@ -61,22 +61,19 @@ std::shared_ptr<const evaluator::Evaluator> evaluator_of(const SweepOptions& opt
 
 sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& provenance) {
   const auto evaluator = evaluator_of(options);
-  std::vector<sweep::FactLimit> limits;
-  for (const std::string& limit : options.limits) {
-    limits.push_back(sweep::parse_fact_limit(limit, sweep::known_facts(*evaluator)));
-  }
   sweep::SweepOptions sweep{.evaluator = evaluator,
                             .networks = workload::load_networks(options.workloads),
                             .samples = static_cast<std::uint64_t>(options.samples),
                             .seed = static_cast<std::uint64_t>(options.seed),
                             .networks_per_design = static_cast<std::size_t>(options.networks_per_design),
-                            .limits = std::move(limits),
+                            .limits = {},
                             .grid_limit = static_cast<std::uint64_t>(options.grid_limit),
                             .shard = sweep::parse_shard(options.shard),
                             .log = options.log,
                             .threads = options.threads,
                             .quiet = options.quiet,
                             .provenance = provenance};
+  for (const std::string& limit : options.limits) sweep::add_limit(limit, sweep);
   apply_bias(options.bias, sweep);
   return sweep;
 }
@@ -100,7 +97,9 @@ int run(const SweepOptions& options, const Provenance& provenance) {
   if (summary.status != sweep::SweepStatus::interrupted) return 0;
   const bool began = summary.candidates > 0;  // not while --keep looks at its sample
   remark(fmt::format("interrupted; {}. Run the same command again to {}:",
-                     began ? "what was evaluated is in the log" : "nothing is in the log yet",
+                     summary.sampled > 0 ? "what was evaluated is in " + sweep::sample_file(resolved).string()
+                     : began             ? "what was evaluated is in the log"
+                                         : "nothing is in the log yet",
                      began ? "continue" : "start over"));
   remark(provenance.command_line);
   return exit_code(ErrorKind::interrupted);
@@ -118,7 +117,8 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--space", options->space, "Design space [edge]");
   add_bias_options(*verb, options->bias);
   verb->add_option("--max", options->limits,
-                   "Limit NAME=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", ") + ", derived")
+                   "Limit NAME=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", ") +
+                       ", derived; of --evaluator any")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestExactInteger));

@@ -75,7 +75,7 @@ Table network_table(const OptimumTask& task, const Ranked& best) {
   return table;
 }
 
-std::string accounts_text(const Certificate& c, int columns) {
+std::string accounts_text(const OptimumTask& task, const Certificate& c, int columns) {
   Table table;
   table.add_column("certificate", Align::left);
   table.add_column("designs", Align::right);
@@ -85,13 +85,13 @@ std::string accounts_text(const Certificate& c, int columns) {
   table.add_row({"evaluated", with_commas(c.evaluated)});
   if (c.open > 0) table.add_row({"not decided (interrupted)", with_commas(c.open)});
   table.add_rule();
-  table.add_row({"all", with_commas(c.designs)});
+  table.add_row({task.space().is_constrained() ? "all that meet the constraints" : "all", with_commas(c.designs)});
   return table.render(columns);
 }
 
 std::string certificate_text(const OptimumTask& task, const Optimum& optimum, int columns) {
   const Certificate& c = optimum.answer.certificate;
-  std::string out = accounts_text(c, columns);
+  std::string out = accounts_text(task, c, columns);
   if (c.bounded + c.open == 0) return out;
   std::string bound = fmt::format("no design that {} has less than {}", c.open > 0 ? "is left" : "a bound left out",
                                   value_of(task, c.least_left_out));
@@ -133,6 +133,9 @@ Json question_json(const OptimumTask& task) {
   for (const accel::optimum::Limit& limit : task.question().limits) {
     json["limits"][std::string(limit.metric->name)] = limit.most;
   }
+  for (const accel::optimum::DerivedLimit& limit : task.question().derived_limits) {
+    json["limits"][limit.rules->derived()[limit.place].name] = limit.most;
+  }
   return json;
 }
 
@@ -140,6 +143,9 @@ std::string limits_text(const OptimumTask& task) {
   std::string text;
   for (const accel::optimum::Limit& limit : task.question().limits) {
     text += fmt::format(", {} <= {}", limit.metric->name, shortest(limit.most));
+  }
+  for (const accel::optimum::DerivedLimit& limit : task.question().derived_limits) {
+    text += fmt::format(", {} <= {}", limit.rules->derived()[limit.place].name, shortest(limit.most));
   }
   return text;
 }
@@ -201,7 +207,7 @@ std::string front_text(const OptimumTask& task, const study::ExactFront& found, 
           ? ""
           : table.render(columns) + "\n" + design_table(designs, DesignHeads::numbers, style, columns) + "\n";
   return wrapped("", head + "; " + duration_text(found.seconds), columns, 2) + "\n" + list +
-         accounts_text(front.certificate, columns);
+         accounts_text(task, front.certificate, columns);
 }
 
 std::string front_json(const OptimumTask& task, const study::ExactFront& found) {

@@ -36,6 +36,11 @@ std::string headline(const sweep::SweepSummary& summary, const sweep::SweepOptio
     case sweep::SweepStatus::already_finished:
       return "already finished: " + kept + "; nothing to do";
     case sweep::SweepStatus::interrupted:
+      if (summary.sampled > 0) {
+        return fmt::format("interrupted: {} of {} designs of the sample are in {}; the same command continues",
+                           with_commas(summary.sampled), with_commas(summary.samples),
+                           printable(sweep::sample_file(options).string(), 200));
+      }
       if (summary.candidates == 0)
         return "interrupted before there was a row for the log; the same command starts over";
       return "interrupted: " + kept + "; the same command continues";
@@ -45,6 +50,24 @@ std::string headline(const sweep::SweepSummary& summary, const sweep::SweepOptio
                          with_commas(summary.samples));
   }
   return "";
+}
+
+/// "latency_s <= 0.001: 12 of 80 rows are beyond": a line for limits of what only an evaluation knows.
+std::string beyond_part(const sweep::SweepSummary& summary, const sweep::SweepOptions& options, int columns) {
+  if (options.outcome_limits.empty()) return "";
+  std::vector<std::string> limits;
+  for (const sweep::FactLimit& bound : options.outcome_limits) {
+    limits.push_back(fmt::format("{} <= {}", bound.fact, shortest(bound.limit)));
+  }
+  std::uint64_t beyond = 0, feasible = 0;
+  for (const sweep::WorkloadCounts& counts : summary.workloads) {
+    beyond += counts.beyond_limits;
+    feasible += counts.feasible;
+  }
+  return wrapped("",
+                 fmt::format("{}: {} of {} feasible evaluations are beyond", join(limits, ", "), with_commas(beyond),
+                             with_commas(feasible)),
+                 columns, 2);
 }
 
 /// Where the designs came from.
@@ -228,6 +251,7 @@ std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOpt
   std::string out = wrapped("", headline(summary, options), columns, 2);
   if (summary.found) out += found_part(summary, options, columns);
   out += wrapped("", origin(summary, options), columns, 2);
+  out += beyond_part(summary, options, columns);
   if (summary.run_id) {
     out += wrapped(
         "",
@@ -283,6 +307,7 @@ std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOpt
                                  {"feasible", counts.feasible},
                                  {"infeasible", counts.infeasible},
                                  {"reasons", reasons}});
+    if (!options.outcome_limits.empty()) json["workloads"].back()["beyond_limits"] = counts.beyond_limits;
   }
   return to_text(json);
 }

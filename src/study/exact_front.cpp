@@ -56,11 +56,12 @@ ReferenceShares mean_shares(const std::vector<std::vector<double>>& points, std:
 }  // namespace
 
 ExactFrontTask::ExactFrontTask(const surrogate::Model& model, const accel::Technology& technology,
-                               std::vector<workload::Network> networks, const optimize::ProposeOptions& options)
+                               std::vector<workload::Network> networks, const optimize::ProposeOptions& options,
+                               const DerivedQuantities& derived)
     : technology_(technology),
       networks_(std::move(networks)),
       options_(options),
-      question_(exact_question(model, technology_, networks_, options, kFlag)) {
+      question_(exact_question(model, technology_, networks_, options, derived, kFlag)) {
   for (const optimize::FrontMetric& metric : options.front) {
     metrics_.push_back(metric.name);
     static_cast<void>(accel::optimum::goal_of({{metric.name, 1}}));  // refuses what the bounds do not cover
@@ -73,22 +74,39 @@ bool ExactFrontTask::within_known_limits(const space::Design& design) const {
   });
 }
 
+space::Design ExactFrontTask::drawn(std::uint64_t number, const RandomStream& random,
+                                    const space::LegalDesigns* legal) const {
+  const auto& parameters = question_.space->parameters();
+  space::Design design;
+  if (legal != nullptr) {
+    design.levels.resize(parameters.size());
+    const RandomStream own(random.word(number), "legal design");
+    std::uint64_t word = 0;
+    legal->draw(design.levels, [&](std::uint64_t bound) { return own.below(word++, bound); });
+    return design;
+  }
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const std::uint64_t word = number * parameters.size() + p;
+    const bool all = question_.allowed.empty() || question_.allowed[p].empty();
+    const std::size_t levels = all ? parameters[p].level_count() : question_.allowed[p].size();
+    const auto position = static_cast<std::uint16_t>(random.below(word, levels));
+    design.levels.push_back(all ? position : question_.allowed[p][position]);
+  }
+  return design;
+}
+
 std::vector<std::vector<double>> ExactFrontTask::draw(std::size_t wanted, const Verifier& verifier,
                                                       const FrontValuesOf& values_of, FrontShares& shares) const {
   const RandomStream random(options_.search.seed, "study/random front");
-  const auto& parameters = question_.space->parameters();
+  std::shared_ptr<const space::LegalDesigns> legal;
+  if (question_.space->is_constrained()) {
+    legal = question_.space->rules()->legal_designs(space::Listing::for_drawing, question_.allowed);
+  }
   std::vector<std::vector<double>> found;
   while (found.size() < wanted && shares.drawn < kMostDrawn && !interrupt_requested()) {
     std::vector<space::Design> batch;
     for (std::uint64_t i = 0; i < kBatch; ++i, ++shares.drawn) {
-      space::Design design;
-      for (std::size_t p = 0; p < parameters.size(); ++p) {
-        const std::uint64_t word = shares.drawn * parameters.size() + p;
-        const bool all = question_.allowed.empty() || question_.allowed[p].empty();
-        const std::size_t levels = all ? parameters[p].level_count() : question_.allowed[p].size();
-        const auto position = static_cast<std::uint16_t>(random.below(word, levels));
-        design.levels.push_back(all ? position : question_.allowed[p][position]);
-      }
+      space::Design design = drawn(shares.drawn, random, legal.get());
       if (within_known_limits(design)) batch.push_back(std::move(design));
     }
     const std::vector<Verdict> verdicts = verifier.verify(batch);

@@ -7,8 +7,11 @@
 
 #include "hindsight/accel/optimum/optimum.h"
 #include "hindsight/accel/technology.h"
+#include "hindsight/core/random.h"
 #include "hindsight/optimize/propose.h"
+#include "hindsight/space/legal_designs.h"
 #include "hindsight/study/front.h"
+#include "hindsight/study/limits.h"
 #include "hindsight/study/verdict.h"
 #include "hindsight/surrogate/model.h"
 
@@ -23,7 +26,8 @@ class ExactFrontTask {
   /// `options`: metrics of the front, limits, levels, aggregate and weights as the search takes them. Error{usage} for
   /// metrics that the exact front does not cover, and see exact_question().
   ExactFrontTask(const surrogate::Model& model, const accel::Technology& technology,
-                 std::vector<workload::Network> networks, const optimize::ProposeOptions& options);
+                 std::vector<workload::Network> networks, const optimize::ProposeOptions& options,
+                 const DerivedQuantities& derived);
   ExactFrontTask(const ExactFrontTask&) = delete;
   ExactFrontTask& operator=(const ExactFrontTask&) = delete;
 
@@ -36,6 +40,9 @@ class ExactFrontTask {
   /// Values of random designs that can be built within the limits, `wanted` of them or as many as were found.
   [[nodiscard]] std::vector<std::vector<double>> draw(std::size_t wanted, const Verifier& verifier,
                                                       const FrontValuesOf& values_of, FrontShares& shares) const;
+  /// Number `number` of a sequence of random designs that meet the space's constraints.
+  [[nodiscard]] space::Design drawn(std::uint64_t number, const RandomStream& random,
+                                    const space::LegalDesigns* legal) const;
   [[nodiscard]] bool within_known_limits(const space::Design& design) const;
 
   accel::Technology technology_;

@@ -5,17 +5,24 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/log/log.h"
+#include "hindsight/space/legal_designs.h"
 #include "hindsight/study/log_names.h"
+#include "study/exact_question.h"
 
 namespace hindsight::study {
 namespace {
 
+using accel::optimum::DerivedLimit;
 using accel::optimum::Goal;
 using accel::optimum::Limit;
 using accel::optimum::Question;
@@ -52,9 +59,16 @@ std::optional<Goal> goal_of_metric(std::string_view metric) {
   return std::nullopt;
 }
 
-std::string limits_text(const std::vector<Limit>& limits) {
+const std::string& name_of(const DerivedLimit& limit) { return limit.rules->derived()[limit.place].name; }
+
+std::string limits_text(const Question& question) {
   std::vector<std::string> texts;
-  for (const Limit& limit : limits) texts.push_back(fmt::format("{} <= {}", limit.metric->name, shortest(limit.most)));
+  for (const Limit& limit : question.limits) {
+    texts.push_back(fmt::format("{} <= {}", limit.metric->name, shortest(limit.most)));
+  }
+  for (const DerivedLimit& limit : question.derived_limits) {
+    texts.push_back(fmt::format("{} <= {}", name_of(limit), shortest(limit.most)));
+  }
   return join(texts, ", ");
 }
 
@@ -80,6 +94,7 @@ Json settings(const OptimumTask& task) {
   for (const workload::Network& network : task.networks()) {
     json["workloads"].push_back({{"name", network.name()}, {"hash", network.definition_hash()}});
   }
+  if (!question.derived_limits.empty()) json["derived_hash"] = task.space().derived_hash();
   return json;
 }
 
@@ -100,11 +115,6 @@ OptimumTask::OptimumTask(const OptimumRequest& request)
   objective_ = dataset::to_string(objective);
   if (factors.size() == 1 && factors.front().second == 1.0) metric_ = factors.front().first;
   SpaceLimits limits = resolve_space_limits(request.limits, space_, metrics);
-  if (!limits.derived.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("--max {}: the exact optimum has no bounds of derived quantities. Use "
-                                              "`hindsight search`, or `hindsight propose --search exact`?",
-                                              limits.derived.front().first));
-  }
   question_ = {.space = &space_,
                .allowed = std::move(limits.allowed),
                .technology = &technology_,
@@ -113,13 +123,69 @@ OptimumTask::OptimumTask(const OptimumRequest& request)
                .aggregate = aggregate_of(request, networks_.size()),
                .weights = request.weights,
                .limits = {},
+               .derived_limits = {},
                .top = request.top};
   for (const std::string& list : request.pareto) {
     for (const std::string& word : split(list, ',')) front_.push_back(known_name(word, metrics));
   }
   for (const workload::Network& network : networks_) question_.networks.push_back(&network);
   for (const auto& [metric, most] : limits.metrics) question_.limits.push_back({accel::find_metric(metric), most});
+  for (const auto& [name, most] : limits.derived) {
+    question_.derived_limits.push_back(derived_limit(space_.rules(), name, most).value());
+  }
 }
+
+namespace {
+
+/// The first design that meets all limits of a question by `goal`; nothing where there is none.
+std::optional<accel::optimum::Ranked> smallest(Question question, const Goal& goal, const OptimumTask& task,
+                                               const accel::optimum::Watch& watch) {
+  question.goal = goal;
+  question.aggregate = Aggregate::worst;  // every application has to meet it
+  question.weights.clear();
+  question.top = 1;
+  accel::optimum::Answer answer = accel::optimum::find_optimum(question, watch);
+  if (answer.interrupted) {
+    throw Error(ErrorKind::interrupted,
+                fmt::format("no design of the space {} runs {} within {}; interrupted before the nearest limit that "
+                            "can be met was found",
+                            task.space().name(), networks_text(task), limits_text(task.question())));
+  }
+  if (answer.best.empty()) return std::nullopt;
+  return std::move(answer.best.front());
+}
+
+/// The smallest value of limited quantity `k` among designs within a question's other limits; nothing where there are
+/// none. Halves what is left between the limit, which none meets, and a value that one has, until none has less.
+std::optional<double> smallest_derived(Question question, std::size_t k, const OptimumTask& task,
+                                       const accel::optimum::Watch& watch) {
+  const DerivedLimit limit = question.derived_limits[k];
+  std::vector<double> values(limit.rules->derived().size());
+  const auto within = [&](double most) -> std::optional<double> {
+    question.derived_limits[k].most = most;
+    const auto design = smallest(question, Goal{.latency = 0, .area = 1}, task, watch);
+    if (!design) return std::nullopt;
+    limit.rules->derive(design->design.levels, values);
+    return values[limit.place];
+  };
+  double missed = limit.most;
+  std::optional<double> found = within(std::numeric_limits<double>::max());
+  while (found) {
+    const std::optional<double> less = within(std::nextafter(*found, missed));
+    if (!less) return found;
+    const double middle = missed + (*less - missed) / 2;
+    found = less;
+    if (!(middle > missed && middle < *less)) continue;
+    if (const auto half = within(middle)) {
+      found = half;
+    } else {
+      missed = middle;
+    }
+  }
+  return found;
+}
+
+}  // namespace
 
 std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_kept,
                                          const accel::optimum::Watch& watch) {
@@ -128,20 +194,17 @@ std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_ke
     const auto goal = goal_of_metric(limit.metric->name);
     if (!goal) continue;
     Question question = task.question();
-    question.goal = *goal;
-    question.aggregate = Aggregate::worst;  // every application has to meet it
-    question.weights.clear();
-    question.top = 1;
     std::erase_if(question.limits, [&](const Limit& other) { return !others_kept || other.metric == limit.metric; });
-    const accel::optimum::Answer answer = accel::optimum::find_optimum(question, watch);
-    if (answer.interrupted) {
-      throw Error(ErrorKind::interrupted,
-                  fmt::format("no design of the space {} runs {} within {}; interrupted before the nearest limit that "
-                              "can be met was found",
-                              task.space().name(), networks_text(task), limits_text(task.question().limits)));
+    if (!others_kept) question.derived_limits.clear();
+    if (const auto design = smallest(std::move(question), *goal, task, watch)) {
+      nearest.push_back({std::string(limit.metric->name), limit.most, design->value});
     }
-    if (answer.best.empty()) continue;
-    nearest.push_back({std::string(limit.metric->name), limit.most, answer.best.front().value});
+  }
+  for (std::size_t k = 0; others_kept && k < task.question().derived_limits.size(); ++k) {
+    const DerivedLimit& limit = task.question().derived_limits[k];
+    if (const auto value = smallest_derived(task.question(), k, task, watch)) {
+      nearest.push_back({name_of(limit), limit.most, *value});
+    }
   }
   return nearest;
 }
@@ -154,15 +217,18 @@ std::string text_of(const std::vector<NearestLimit>& limits, const char* between
 }
 
 void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch) {
-  const std::vector<Limit>& limits = task.question().limits;
+  const std::size_t limits = task.question().limits.size() + task.question().derived_limits.size();
+  if (task.space().is_constrained()) {  // says which constraint leaves none
+    static_cast<void>(task.space().rules()->legal_designs(space::Listing::for_drawing, task.question().allowed));
+  }
   const std::string what = fmt::format("no design of the space {} runs {}", task.space().name(), networks_text(task));
-  if (limits.empty()) {
+  if (limits == 0) {
     throw Error(ErrorKind::no_feasible, what +
                                             " (every design was ruled out). `hindsight simulate --explain` of one "
                                             "design says why");
   }
   const std::vector<NearestLimit> nearest = nearest_limits(task, true, watch);
-  const std::string within = fmt::format("{} within {}", what, limits_text(limits));
+  const std::string within = fmt::format("{} within {}", what, limits_text(task.question()));
   if (nearest.empty()) {
     const std::string alone = text_of(nearest_limits(task, false, watch), ", ");
     throw Error(ErrorKind::no_feasible,
@@ -171,7 +237,7 @@ void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch
   }
   throw Error(ErrorKind::no_feasible,
               fmt::format("{}. The nearest limit that can be met{} is {} (exact)", within,
-                          limits.size() > 1 ? " with the others kept" : "", text_of(nearest, ", or ")));
+                          limits > 1 ? " with the others kept" : "", text_of(nearest, ", or ")));
 }
 
 Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch) {

@@ -12,7 +12,7 @@ namespace {
 
 accel::optimum::Question question_of(const surrogate::Model& model, const accel::Technology& technology,
                                      const std::vector<workload::Network>& networks,
-                                     const optimize::ProposeOptions& options) {
+                                     const optimize::ProposeOptions& options, const DerivedQuantities& derived) {
   if (!options.front.empty()) {
     throw Error(ErrorKind::usage,
                 "--landscape: ranks are of one objective, not of a front (--pareto), which --exact-front is for");
@@ -22,7 +22,7 @@ accel::optimum::Question question_of(const surrogate::Model& model, const accel:
        dataset::parse_objective(model.parts().objective_text, dataset::Direction::minimise).factors) {
     factors.emplace_back(factor.metric, factor.exponent);
   }
-  accel::optimum::Question question = exact_question(model, technology, networks, options, "--landscape");
+  accel::optimum::Question question = exact_question(model, technology, networks, options, derived, "--landscape");
   question.goal = accel::optimum::goal_of(factors);
   return question;
 }
@@ -31,10 +31,10 @@ accel::optimum::Question question_of(const surrogate::Model& model, const accel:
 
 ProposalRanks::ProposalRanks(const std::string& landscape, const surrogate::Model& model,
                              const accel::Technology& technology, std::vector<workload::Network> networks,
-                             const optimize::ProposeOptions& options)
+                             const optimize::ProposeOptions& options, const DerivedQuantities& derived)
     : technology_(technology),
       networks_(std::move(networks)),
-      question_(question_of(model, technology_, networks_, options)),
+      question_(question_of(model, technology_, networks_, options, derived)),
       landscape_(accel::optimum::Landscape::read(landscape)) {
   landscape_.require_answers(question_);
 }

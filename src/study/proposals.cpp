@@ -317,9 +317,11 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   std::shared_ptr<const Verifier> verifier;
   if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;
-  if (!request.landscape.empty()) ranks.emplace(request.landscape, model, technology, networks_of(wanted), options);
+  if (!request.landscape.empty()) {
+    ranks.emplace(request.landscape, model, technology, networks_of(wanted), options, proposals.derived);
+  }
   std::optional<ExactFrontTask> exact;
-  if (request.exact_front) exact.emplace(model, technology, networks_of(wanted), options);
+  if (request.exact_front) exact.emplace(model, technology, networks_of(wanted), options, proposals.derived);
   if (!request.log.empty()) {
     proposals.logged =
         std::make_unique<const dataset::Dataset>(load_logged(request.log, request.evaluator, model, wanted));

@@ -50,6 +50,21 @@ FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>
   return {.fact = pieces[0], .limit = *limit};
 }
 
+void add_limit(std::string_view text, SweepOptions& options) {
+  std::vector<std::string> known = known_facts(*options.evaluator);
+  const std::string name(text.substr(0, text.find('=')));
+  const bool is_fact = std::ranges::find(known, name) != known.end();
+  if (is_fact || !options.evaluator->fact_names().empty()) {
+    options.limits.push_back(parse_fact_limit(text, known));
+    return;
+  }
+  const std::vector<std::string>& metrics = options.evaluator->metrics();
+  known.insert(known.end(), metrics.begin(), metrics.end());
+  // Where it does not say before what it gives, its answers will tell.
+  if (!metrics.empty()) (void)index_of_name("metric of --max", name, known);
+  options.outcome_limits.push_back(parse_fact_limit(text, {name}));
+}
+
 Shard parse_shard(std::string_view text) {
   const std::vector<std::string> pieces = split(text, '/');
   if (pieces.size() == 2) {
@@ -119,6 +134,10 @@ std::string definition_hash(const SweepOptions& options) {
       kSequenceVersion, options.space().name(), options.space().definition_hash(), sampler, options.seed,
       join(constraints, " "), options.shard.index, options.shard.count, sha256_hex(options.evaluator->definition()));
   if (limits_derived(options)) text += fmt::format("derived {}\n", options.space().derived_hash());
+  std::vector<std::string> outcomes;
+  for (const FactLimit& bound : options.outcome_limits) outcomes.push_back(bound.fact + "<=" + shortest(bound.limit));
+  std::sort(outcomes.begin(), outcomes.end());
+  if (!outcomes.empty()) text += fmt::format("max of evaluations {}\n", join(outcomes, " "));
   for (const workload::Network& network : options.networks) {
     text += fmt::format("workload {} {}\n", network.name(), network.definition_hash());
   }

@@ -11,6 +11,7 @@
 #include "hindsight/core/random.h"
 #include "hindsight/log/metric_direction.h"
 #include "sweep/accepted_designs.h"
+#include "sweep/writer.h"
 
 namespace hindsight::sweep {
 namespace {
@@ -32,9 +33,8 @@ class Badness {
     if (options_.keep->kind == KeepKind::random) {
       return {.badness = streams_[network].uniform(number), .number = number};
     }
-    const auto value = evaluator::metric_of(row, options_.objective);
-    HINDSIGHT_EXPECT(value.has_value());  // one of Evaluator::metrics()
-    return {.badness = sign_ * *value, .number = number};
+    const double value = evaluator::required_metric(*options_.evaluator, row, options_.objective);
+    return {.badness = sign_ * value, .number = number};
   }
 
  private:
@@ -119,7 +119,7 @@ std::vector<bool> which_stay(const SweepOptions& options, const std::vector<Thre
   std::vector<bool> stays(rows.size(), true);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t network = i % networks;
-    if (rows[i].feasible) {
+    if (rows[i].feasible && !is_beyond_limits(options, rows[i])) {
       stays[i] = !is_worse(thresholds[network], badness(rows[i], first + i / networks, network));
     }
   }

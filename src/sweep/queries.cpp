@@ -119,7 +119,7 @@ class Queries {
   }
 
   void record(const space::Design& design, const std::vector<evaluator::Row>& rows) {
-    count(rows, {}, progressed_.workloads);
+    count(options_, rows, {}, progressed_.workloads);
     progressed_.found = found_;
     progressed_.candidates = progressed_.accepted = progressed_.designs = asked_;
     Batch& batch = this->batch();
@@ -169,14 +169,23 @@ class Queries {
 
 Scoring geometric_mean(const SweepOptions& options) {
   const bool minimise = log::direction_of(options.objective) == Direction::minimise;
-  const auto score = [minimise](std::span<const double> values) -> std::optional<double> {
+  Scoring scoring{.metrics = {options.objective}, .score = {}};
+  for (const FactLimit& bound : options.outcome_limits) scoring.metrics.push_back(bound.fact);
+  scoring.score = [minimise, limits = options.outcome_limits](std::span<const double> values) -> std::optional<double> {
+    const std::size_t metrics = 1 + limits.size();
     double sum_of_logs = 0;
-    for (const double value : values) sum_of_logs += std::log(value);
-    const bool alone = values.size() == 1;  // a logarithm would cost its last digit
-    const double mean = alone ? values[0] : std::exp(sum_of_logs / static_cast<double>(values.size()));
+    for (std::size_t first = 0; first < values.size(); first += metrics) {
+      sum_of_logs += std::log(values[first]);
+      for (std::size_t j = 0; j < limits.size(); ++j) {
+        if (values[first + 1 + j] > limits[j].limit) return std::nullopt;
+      }
+    }
+    const bool alone = values.size() == metrics;  // a logarithm would cost its last digit
+    const double mean =
+        alone ? values[0] : std::exp(sum_of_logs * static_cast<double>(metrics) / static_cast<double>(values.size()));
     return minimise ? mean : -mean;
   };
-  return {.metrics = {options.objective}, .score = score};
+  return scoring;
 }
 
 SweepSummary run_queries(const SweepOptions& options, const Scoring& scoring, const Search& search) {

@@ -54,6 +54,7 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   json["seed"] = options.seed;
   if (options.networks_per_design > 0) json["networks_per_design"] = options.networks_per_design;
   json["max"] = limits;
+  for (const FactLimit& bound : options.outcome_limits) json["max_of_evaluations"][bound.fact] = bound.limit;
   if (const std::string hash = options.space().derived_hash(); !hash.empty()) json["derived_hash"] = hash;
   json["shard"] = fmt::format("{}/{}", options.shard.index, options.shard.count);
   json["definition_hash"] = definition_hash;
@@ -100,6 +101,7 @@ std::string to_json(const Progressed& progressed) {
                          {"feasible", counts.feasible},
                          {"infeasible", counts.infeasible},
                          {"reasons", reasons}});
+    if (counts.beyond_limits > 0) workloads.back()["beyond_limits"] = counts.beyond_limits;
   }
   Json json{{"candidates", progressed.candidates},
             {"constrained", progressed.constrained},
@@ -136,6 +138,7 @@ Progressed parse_progressed(const std::string& text, const std::vector<workload:
       WorkloadCounts counts{.name = networks[i].name(),
                             .feasible = entry.at("feasible").get<std::uint64_t>(),
                             .infeasible = entry.at("infeasible").get<std::uint64_t>(),
+                            .beyond_limits = entry.value("beyond_limits", std::uint64_t{0}),
                             .reasons = {}};
       for (const auto& [code, count] : entry.at("reasons").items()) {
         counts.reasons.emplace_back(code, count.get<std::uint64_t>());

@@ -15,6 +15,7 @@
 #include "sweep/accepted_designs.h"
 #include "sweep/chosen_networks.h"
 #include "sweep/kept_rows.h"
+#include "sweep/kept_sample.h"
 #include "sweep/validation.h"
 #include "sweep/writer.h"
 
@@ -178,7 +179,7 @@ class Sweep {
     }
     std::swap(batch.progressed.workloads, progressed_.workloads);
     progressed_ = std::move(batch.progressed);
-    count(batch.rows, batch.chosen, progressed_.workloads);
+    count(options_, batch.rows, batch.chosen, progressed_.workloads);
     if (options_.keep) {  // without shards: every accepted design is in a batch
       const std::uint64_t first = progressed_.accepted - batch.designs;
       batch.stays = which_stay(options_, progressed_.thresholds, batch.rows, first);
@@ -213,10 +214,14 @@ class Sweep {
 SweepSummary run_sweep(const SweepOptions& options) {
   HINDSIGHT_EXPECT(options.search.empty());
   validate(options);
-  Sweep sweep(options);
-  SweepSummary summary = sweep.run();
-  summary.definition_hash = definition_hash(options);
-  return summary;
+  const auto run = [](const SweepOptions& one) {
+    Sweep sweep(one);
+    SweepSummary summary = sweep.run();
+    summary.definition_hash = definition_hash(one);
+    return summary;
+  };
+  const bool asks_once = options.keep && options.evaluator->designs_at_once() > 0;
+  return asks_once ? run_kept_sample(options, run) : run(options);
 }
 
 }  // namespace hindsight::sweep

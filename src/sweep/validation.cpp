@@ -37,12 +37,6 @@ void validate_search(const SweepOptions& options) {
 
 void validate_keep(const SweepOptions& options) {
   const Keep& keep = *options.keep;
-  if (options.evaluator->designs_at_once() > 0) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--keep {}: it asks for the whole sample twice, which takes long with the "
-                            "evaluator '{}'. Keep all rows, and choose with train --where?",
-                            to_string(keep), printable(options.evaluator->name(), 60)));
-  }
   HINDSIGHT_EXPECT(keep.share_frac > 0 && keep.share_frac < 1);
   if (options.shard.count > 1) {
     throw Error(ErrorKind::usage, fmt::format("--keep {} and --shard exclude each other: which rows stay follows from "
@@ -109,6 +103,10 @@ void validate(const SweepOptions& options) {
     if (!metrics.insert(bound.fact).second) {
       throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
     }
+  }
+  for (const FactLimit& bound : options.outcome_limits) {
+    if (metrics.insert(bound.fact).second) continue;
+    throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
   }
   validate_networks_per_design(options);
   if (!options.search.empty()) validate_search(options);

@@ -24,12 +24,21 @@ std::uint64_t& reason_count(WorkloadCounts& counts, const std::string& code) {
 
 }  // namespace
 
-void count(std::span<const evaluator::Row> rows, const std::vector<std::size_t>& chosen,
+bool is_beyond_limits(const SweepOptions& options, const evaluator::Row& row) {
+  bool beyond = false;
+  for (const FactLimit& bound : options.outcome_limits) {
+    beyond = row.feasible && (evaluator::required_metric(*options.evaluator, row, bound.fact) > bound.limit || beyond);
+  }
+  return beyond;
+}
+
+void count(const SweepOptions& options, std::span<const evaluator::Row> rows, const std::vector<std::size_t>& chosen,
            std::vector<WorkloadCounts>& workloads) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const evaluator::Row& row = rows[i];
     WorkloadCounts& counts = workloads[chosen.empty() ? i % workloads.size() : chosen[i]];
     ++(row.feasible ? counts.feasible : counts.infeasible);
+    counts.beyond_limits += is_beyond_limits(options, row) ? 1 : 0;
     for (const log::ViolationRow& violation : row.violations) ++reason_count(counts, violation.code);
   }
 }

@@ -29,8 +29,11 @@ struct Batch {
   Progressed progressed;         ///< state of the sweep after this batch
 };
 
-/// Adds rows to the counts of their networks; `chosen` as in a Batch.
-void count(std::span<const evaluator::Row> rows, const std::vector<std::size_t>& chosen,
+/// Whether a feasible row is beyond a limit of what only an evaluation knows. Error{failure} when it has no such
+/// metric.
+[[nodiscard]] bool is_beyond_limits(const SweepOptions& options, const evaluator::Row& row);
+/// Adds rows to the counts of their networks; `chosen` as in a Batch. Errors as is_beyond_limits().
+void count(const SweepOptions& options, std::span<const evaluator::Row> rows, const std::vector<std::size_t>& chosen,
            std::vector<WorkloadCounts>& workloads);
 
 /// Metrics of a design, networks x metrics; nothing where it is infeasible on the network.

@@ -4,137 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tuple>
-
-#include "accel/optimum_fixture.h"
+#include "accel/optimum_truth.h"
 #include "hindsight/core/error.h"
 
 namespace hindsight::accel::optimum::test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// Every design of a question by the ordinary `evaluate`, the best first.
-struct Truth {
-  struct Entry {
-    double value = 0, area_mm2 = 0;
-    std::vector<std::uint16_t> levels;
-    bool operator<(const Entry& other) const {
-      return std::tie(value, area_mm2, levels) < std::tie(other.value, other.area_mm2, other.levels);
-    }
-  };
-  std::vector<Entry> feasible;
-  std::uint64_t designs = 0;
-};
-
-/// What `evaluate` says of every design of `allowed` that meets no limit yet: made once, asked for many goals.
-class AllDesigns {
- public:
-  AllDesigns(const AllowedLevels& allowed, const std::vector<const workload::Network*>& networks) {
-    space::Design design;
-    design.levels.resize(allowed.size());
-    visit(allowed, 0, design, networks);
-  }
-  [[nodiscard]] Truth truth(const Question& question) const {
-    Truth truth{.feasible = {}, .designs = designs_};
-    for (const auto& [design, evaluations] : evaluated_) {
-      std::vector<double> values;
-      bool within = true;
-      for (const Evaluation& evaluation : evaluations) {
-        for (const Limit& limit : question.limits) within = within && limit.metric->value(evaluation) <= limit.most;
-        values.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
-                                             evaluation.area.total_mm2(), evaluation.peak_power_w));
-      }
-      if (!within) continue;
-      truth.feasible.push_back({aggregate_value(values, question.aggregate, question.weights),
-                                evaluations.front().area.total_mm2(), design.levels});
-    }
-    std::sort(truth.feasible.begin(), truth.feasible.end());
-    return truth;
-  }
-  /// Values of the feasible designs within the limits, in the order of the designs.
-  [[nodiscard]] std::vector<double> values(const Question& question) const {
-    std::vector<double> all;
-    for (const auto& [design, evaluations] : evaluated_) {
-      std::vector<double> each;
-      bool within = true;
-      for (const Evaluation& evaluation : evaluations) {
-        for (const Limit& limit : question.limits) within = within && limit.metric->value(evaluation) <= limit.most;
-        each.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
-                                           evaluation.area.total_mm2(), evaluation.peak_power_w));
-      }
-      // area and power are those of the chip; a mean of equal numbers is not that number to the last digit
-      const bool of_chip = question.goal.latency == 0 && question.goal.energy == 0;
-      if (within) {
-        all.push_back(of_chip ? each.front() : aggregate_value(each, question.aggregate, question.weights));
-      }
-    }
-    return all;
-  }
-  [[nodiscard]] std::size_t feasible() const { return evaluated_.size(); }
-  /// The value of a metric that about `share` of the feasible designs stay below on their first network.
-  [[nodiscard]] double quantile(const Metric& metric, double share) const {
-    std::vector<double> values;
-    for (const auto& [design, evaluations] : evaluated_) values.push_back(metric.value(evaluations.front()));
-    std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-  }
-
- private:
-  void visit(const AllowedLevels& allowed, std::size_t p, space::Design& design,
-             const std::vector<const workload::Network*>& networks) {
-    if (p < allowed.size()) {
-      for (const std::uint16_t level : allowed[p]) {
-        design.levels[p] = level;
-        visit(allowed, p + 1, design, networks);
-      }
-      return;
-    }
-    ++designs_;
-    const ChipFacts chip = chip_facts(inputs().config(design), inputs().technology);
-    if (chip.violations.count > 0) return;
-    std::vector<Evaluation> evaluations;
-    for (const workload::Network* network : networks) {
-      evaluations.push_back(evaluate(chip, network->gemms(), Depth::stop_at_hardware));
-      if (!evaluations.back().feasible()) return;
-    }
-    evaluated_.emplace_back(design, std::move(evaluations));
-  }
-
-  std::vector<std::pair<space::Design, std::vector<Evaluation>>> evaluated_;
-  std::uint64_t designs_ = 0;
-};
-
-void expect_accounted_for(const Certificate& c) {
-  EXPECT_EQ(c.refused + c.infeasible + c.bounded + c.evaluated + c.open, c.designs);
-}
-
-/// Compares the best designs, the number of better ones than some of them, and the certificate.
-void expect_equal(const Question& question, const Truth& truth, Dice& dice) {
-  const Answer answer = find_optimum(question);
-  EXPECT_FALSE(answer.interrupted);
-  EXPECT_EQ(answer.certificate.open, 0U);
-  expect_accounted_for(answer.certificate);
-  EXPECT_EQ(answer.certificate.designs, truth.designs);
-  ASSERT_EQ(answer.best.size(), std::min(question.top, truth.feasible.size()));
-  for (std::size_t i = 0; i < answer.best.size(); ++i) {
-    EXPECT_EQ(answer.best[i].value, truth.feasible[i].value) << i;
-    EXPECT_EQ(answer.best[i].design.levels, truth.feasible[i].levels) << i;
-  }
-  if (truth.feasible.empty()) return;
-  EXPECT_GE(answer.certificate.least_left_out, answer.best.back().value * (1 - 2 * kMargin));
-  const double value = truth.feasible[dice.below(truth.feasible.size())].value;
-  const Standings standings = count_better(question, value);
-  expect_accounted_for(standings.certificate);
-  const auto equal = std::equal_range(truth.feasible.begin(), truth.feasible.end(), Truth::Entry{value, 0, {}},
-                                      [](const auto& a, const auto& b) { return a.value < b.value; });
-  EXPECT_EQ(standings.better, static_cast<std::uint64_t>(equal.first - truth.feasible.begin()));
-  EXPECT_EQ(standings.equal, static_cast<std::uint64_t>(equal.second - equal.first));
-}
-
-Question question_of(const AllowedLevels& allowed, const std::vector<const workload::Network*>& networks) {
-  return {.space = &inputs().space, .allowed = allowed, .technology = &inputs().technology, .networks = networks};
-}
 
 std::vector<const workload::Network*> some_networks(Dice& dice) {
   std::vector<const workload::Network*> networks{&dice.network()};
@@ -153,7 +29,7 @@ Part next_part(Dice& dice, std::uint64_t designs) {
   while (true) {
     const AllowedLevels allowed = dice.levels(designs);
     const auto networks = some_networks(dice);
-    AllDesigns all(allowed, networks);
+    AllDesigns all(inputs().space, allowed, networks);
     if (all.feasible() >= kFewest) return {allowed, networks, std::move(all)};
   }
 }
@@ -196,7 +72,7 @@ TEST(Optimum, EqualsBruteForceForEveryAggregate) {
   const AllowedLevels allowed = dice.levels(1500);
   const std::vector<const workload::Network*> networks{&inputs().networks[1], &inputs().networks[5],
                                                        &inputs().networks[7]};
-  const AllDesigns all(allowed, networks);
+  const AllDesigns all(inputs().space, allowed, networks);
   ASSERT_GT(all.feasible(), 20U);
   for (const Aggregate aggregate : {Aggregate::mean, Aggregate::worst, Aggregate::geomean, Aggregate::weighted}) {
     SCOPED_TRACE(to_string(aggregate));

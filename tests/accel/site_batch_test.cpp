@@ -47,6 +47,7 @@ TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
   question.technology = &inputs().technology;
   for (const std::size_t network : {1U, 2U, 5U, 7U, 8U}) question.networks.push_back(&inputs().networks[network]);
   const Axes axes(question);
+  const Legality legality(question, axes);
   const Layers layers(question.networks);
   const Chips chips(axes, inputs().technology, {.area_mm2 = 60, .peak_power_w = 1e9});
   const SiteQuestion asked = site_question(axes, question.networks, GetParam());
@@ -59,7 +60,7 @@ TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
     if (!group) continue;
     std::vector<BuildableChip> all;
     // Also chips that no pair of the two other memories makes buildable: the steps do not ask.
-    for_each_core(axes, chips, *group, [&](const Point& point, const Core& core) {
+    for_each_core(axes, legality, chips, *group, [&](const Point& point, const Core& core) {
       all.push_back({.point = point, .core = core, .bandwidths = bandwidths});
     });
     if (all.empty()) continue;

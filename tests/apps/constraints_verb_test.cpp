@@ -4,6 +4,7 @@
 #include "apps/learn_fixture.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/space/design_space.h"
+#include "hindsight/space/rules.h"
 #include "repository.h"
 
 namespace hindsight::app::test {
@@ -142,12 +143,59 @@ TEST_F(Constraints, SweepsAndSearchesLogLegalDesignsWithinDerivedLimits) {
   }
 }
 
-TEST_F(Constraints, WhatCannotHonourThemSaysWhatCan) {
-  expect_one_line_error(hindsight({"optimum", "--space", space(), "--workloads", "m6"}), 2,
-                        "space 'tiny' has constraints");
-  const std::string derived = write("derived.yaml", tiny_with("\nderived:\n  macs: pes_x * pes_y\n"));
-  expect_one_line_error(hindsight({"optimum", "--space", derived, "--workloads", "m6", "--max", "macs=8"}), 2,
-                        "no bounds of derived quantities");
+/// The smallest latency that a log has of designs with at most this many MACs.
+double least_latency(const std::string& file, const space::DesignSpace& space, double most_macs) {
+  double least = std::numeric_limits<double>::infinity();
+  const log::Log opened = log::Log::open(file, log::OpenMode::read_only);
+  log::for_each_evaluation(opened, {}, log::Detail::columns, [&](const log::EvaluationRecord& record) {
+    std::vector<double> derived(2);
+    space.rules()->derive(space.parse_design(record.design_text_id).levels, derived);
+    if (record.feasible && derived[0] <= most_macs) least = std::min(least, record.standard[0]);
+    return true;
+  });
+  return least;
+}
+
+TEST_F(Constraints, TheExactOptimumIsTheBestOfAllLegalDesigns) {
+  const std::string path = space(), log = file("grid.sqlite");
+  const space::DesignSpace ruled = space::load_space_file(path);
+  ASSERT_EQ(hindsight({"sweep", "--space", path, "--workloads", "m6", "--sampler", "grid", "--log", log, "--quiet"})
+                .exit_code,
+            0);
+  const auto optimum = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command{"optimum", "--space", path, "--workloads", "m6", "--json", "--quiet"};
+    command.insert(command.end(), more.begin(), more.end());
+    return hindsight(command);
+  };
+  for (const double macs : {1e9, 32.0, 16.0}) {
+    SCOPED_TRACE(macs);
+    const Outcome outcome = optimum({"--max", "macs=" + std::to_string(macs), "--top", "3"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json.at("designs").at(0).at("value").get<double>(), least_latency(log, ruled, macs));
+    EXPECT_EQ(json.at("certificate").at("designs"), 144) << "legal designs";
+    EXPECT_EQ(json.at("limits").at("macs"), macs);
+    for (const Json& one : json.at("designs")) {
+      EXPECT_NO_THROW((void)ruled.parse_design(one.at("design").get<std::string>()));
+    }
+  }
+  expect_one_line_error(optimum({"--max", "macs=8"}), 3, "The nearest limit that can be met is macs <= 16 (exact)");
+  expect_one_line_error(optimum({"--max", "macs=8", "--max", "area_mm2=100"}), 3,
+                        "with the others kept is macs <= 16 (exact)");
+  expect_one_line_error(optimum({"--set", "pes_x=8", "--set", "pes_y=4"}), 3,
+                        "meets its constraints: 'pes_x * pes_y <= 8'");
+  const std::string text = hindsight({"optimum", "--space", path, "--workloads", "m6", "--max", "macs=32"}).out;
+  EXPECT_THAT(text, HasSubstr("all that meet the constraints"));
+  EXPECT_THAT(text, HasSubstr("macs <= 32"));
+  const Json front = Json::parse(optimum({"--pareto", "latency,area_mm2", "--max", "macs=32"}).out);
+  EXPECT_EQ(front.at("certificate").at("designs"), 144);
+  for (const Json& one : front.at("points")) {
+    EXPECT_NO_THROW((void)ruled.parse_design(one.at("design").get<std::string>()));
+  }
+  const Json survey = Json::parse(optimum({"--all", "--max", "macs=32"}).out);
+  EXPECT_EQ(survey.at("workloads").at(0).at("best_s").get<double>(), least_latency(log, ruled, 32)) << survey.dump(1);
+  expect_one_line_error(optimum({"--all", "--max", "macs=32", "--out", file("all.landscape")}), 2, "--max macs");
+  EXPECT_FALSE(std::filesystem::exists(file("all.landscape")));
 }
 
 TEST_F(Constraints, AnImportRefusesRowsThatBreakOneWithTheirPlace) {
@@ -215,6 +263,42 @@ TEST_F(LearnConstraints, ProposalsObeyAndShowDerivedQuantities) {
   expect_one_line_error(propose({"--workload", "m6", "--max", "macs=32"}), 2, "nor a derived quantity (of --space)");
   expect_one_line_error(propose({"--workload", "m6", "--set", "pes_x=8", "--set", "pes_y=4"}), 3,
                         "'pes_x * pes_y <= 8' leaves none");
+}
+
+/// A rank counts the designs of the grid that run and are within the limit of the derived quantity.
+TEST_F(LearnConstraints, RanksAndSharesOfTheExactFrontAreAmongLegalDesigns) {
+  const std::string path = write("ruled.yaml", tiny_with(kRules)), landscape = file("ruled.landscape");
+  ASSERT_EQ(hindsight({"sweep", "--space", path, "--workloads", "m6", "--sampler", "grid", "--log", log(), "--quiet"})
+                .exit_code,
+            0);
+  ASSERT_EQ(train({"--objective", "latency_s"}).exit_code, 0);
+  ASSERT_EQ(hindsight({"optimum", "--space", path, "--workloads", "m6", "--all", "--out", landscape}).exit_code, 0);
+  std::uint64_t within = 0;
+  const space::DesignSpace ruled = space::load_space_file(path);
+  const log::Log grid = log::Log::open(log(), log::OpenMode::read_only);
+  log::for_each_evaluation(grid, {}, log::Detail::columns, [&](const log::EvaluationRecord& record) {
+    std::vector<double> derived(2);
+    ruled.rules()->derive(ruled.parse_design(record.design_text_id).levels, derived);
+    within += record.feasible && derived[0] <= 32 ? 1 : 0;
+    return true;
+  });
+  const Outcome ranked = propose({"--workload", "m6", "--space", path, "--max", "macs=32", "--simulate", "--no-record",
+                                  "--landscape", landscape, "--json"});
+  ASSERT_EQ(ranked.exit_code, 0) << ranked.err;
+  const Json json = Json::parse(ranked.out);
+  std::size_t ranks = 0;
+  for (const Json& proposal : json.at("proposals")) {
+    if (!proposal.at("simulated").contains("rank")) continue;
+    ++ranks;
+    EXPECT_EQ(proposal.at("simulated").at("rank").at("feasible"), within) << proposal.dump(1);
+  }
+  EXPECT_GT(ranks, 0U) << ranked.out;
+  const Outcome shares = propose({"--workload", "m6", "--space", path, "--max", "macs=32", "--pareto",
+                                  "latency,area_mm2", "--simulate", "--no-record", "--exact-front", "--json"});
+  ASSERT_EQ(shares.exit_code, 0) << shares.err;
+  const Json exact = Json::parse(shares.out).at("front").at("exact");
+  EXPECT_GT(exact.at("points"), 0);
+  EXPECT_GT(exact.at("drawn"), 0) << "random designs, which are drawn among the legal ones";
 }
 
 }  // namespace

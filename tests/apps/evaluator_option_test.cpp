@@ -1,8 +1,11 @@
 /// Does a simulator of the user's take the place of the built-in model where a verb evaluates, and what survives it?
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -192,10 +195,148 @@ TEST_F(EvaluatorOption, OptionsThatMakeNoSenseAreRefused) {
                         "--evaluator-timeout");
   expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--evaluator-faults", "stpo"})), 2,
                         "stop");
-  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--keep", "random:0.5"})), 2, "--keep");
-  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--max", "area_mm2=5"})), 2,
-                        "area_mm2");
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--max", "area_mm2=0"})), 2,
+                        "is not a limit of area_mm2");
+  expect_one_line_error(
+      hindsight(sweep("a.sqlite", "5", {"--evaluator", "cat", "--max", "latency_s=1", "--max", "latency_s=2"})), 2,
+      "the limit of 'latency_s' is given twice");
+  const std::vector<std::string> named{"--evaluator", "cat", "--evaluator-metrics", "latency_s,area_mm2"};
+  auto unknown = named;
+  unknown.insert(unknown.end(), {"--max", "latencies=1"});
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", unknown)), 2, "latency_s");
   EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+/// Limits of what only an answer knows leave no row out, as in a search and a campaign; the summary counts them.
+TEST_F(EvaluatorOption, LimitsOfAnswersAreCountedAndLeaveNoRowOut) {
+  ASSERT_EQ(hindsight(sweep("plain.sqlite", "40")).exit_code, 0);
+  std::vector<double> latencies;
+  const log::Log plain = log::Log::open(file("plain.sqlite"), log::OpenMode::read_only);
+  log::for_each_evaluation(plain, {}, log::Detail::columns, [&](const log::EvaluationRecord& record) {
+    if (record.feasible) latencies.push_back(record.standard[0]);
+    return true;
+  });
+  ASSERT_GT(latencies.size(), 4U);
+  std::sort(latencies.begin(), latencies.end());
+  const double limit = latencies[latencies.size() / 2];
+  const auto beyond = std::count_if(latencies.begin(), latencies.end(), [&](double one) { return one > limit; });
+  const std::vector<std::string> more{"--evaluator", serve(), "--max", fmt::format("latency_s={}", limit)};
+  const Outcome outcome = hindsight(sweep("limited.sqlite", "40", more));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(hindsight::sweep::test::rows(file("limited.sqlite")), hindsight::sweep::test::rows(file("plain.sqlite")));
+  const auto counted = [](const std::string& text) {
+    std::int64_t sum = 0;
+    const Json json = Json::parse(text);
+    for (const Json& one : json.at("workloads")) sum += one.at("beyond_limits").get<std::int64_t>();
+    return sum;
+  };
+  EXPECT_EQ(counted(outcome.out), beyond);
+  EXPECT_EQ(counted(hindsight(sweep("limited.sqlite", "40", more)).out), beyond) << "of the checkpoint";
+  const Outcome text = hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "3", "--log",
+                                  file("text.sqlite"), "--evaluator", serve(), "--max", "area_mm2=5"});
+  EXPECT_THAT(text.out, HasSubstr("area_mm2 <= 5: "));
+  EXPECT_THAT(text.out, HasSubstr("feasible evaluations are beyond"));
+  expect_one_line_error(hindsight(sweep("a.sqlite", "40", {"--evaluator", serve(), "--max", "beauty_frac=1"})), 1,
+                        "beauty_frac");
+}
+
+/// A search takes designs beyond them for infeasible.
+TEST_F(EvaluatorOption, ATrajectoryKeepsToLimitsOfAnswers) {
+  const auto best = [&](const std::string& log, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"sweep",     "--space", "tiny",    "--workloads", "m6",         "--samples",
+                                       "60",        "--log",   file(log), "--sampler",   "trajectory", "--objective",
+                                       "latency_s", "--json",  "--quiet", "--evaluator", serve()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = hindsight(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out).at("found").at("metrics").at("m6");
+  };
+  const double area = 10;
+  EXPECT_LE(best("within.sqlite", {"--max", "area_mm2=10"}).at("area_mm2").get<double>(), area);
+  EXPECT_FALSE(best("free.sqlite", {}).contains("area_mm2"));
+}
+
+TEST_F(EvaluatorOption, DerivedQuantitiesAreLimitedBeforeAnybodyIsAsked) {
+  const std::string tiny = read_file(hindsight::test::repository() / "configs/spaces/tiny.yaml");
+  const std::string path = write("derived.yaml", tiny + "\nderived:\n  macs: pes_x * pes_y * compute_lanes\n");
+  const auto arguments = [&](const std::string& log, const std::vector<std::string>& more) {
+    std::vector<std::string> all{"sweep", "--space", path,      "--workloads", "m6",    "--samples",
+                                 "20",    "--log",   file(log), "--quiet",     "--max", "macs=32"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const std::string counting =
+      "tee -a " + file("asked") + " | " + shell_quoted(program_path().string()) + " serve --space " + path;
+  ASSERT_EQ(hindsight(arguments("plain.sqlite", {})).exit_code, 0);
+  const Outcome outcome = hindsight(arguments("served.sqlite", {"--evaluator", counting, "--max", "area_mm2=8"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(hindsight::sweep::test::rows(file("served.sqlite")), hindsight::sweep::test::rows(file("plain.sqlite")));
+  EXPECT_EQ(lines_of("asked"), 20U) << "one question for each design within the limit";
+}
+
+/// No file of a sample is left.
+bool has_sample(const std::filesystem::path& folder) {
+  return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
+    return entry.path().string().find(".sample") != std::string::npos;
+  });
+}
+
+TEST_F(EvaluatorOption, KeepAsksOnceAndKeepsTheRowsOfTheBuiltInModel) {
+  const std::filesystem::path folder = std::filesystem::path(file("asked")).parent_path();
+  for (const std::string keep : {"worst:0.5", "random:0.25"}) {
+    SCOPED_TRACE(keep);
+    std::filesystem::remove(file("asked"));
+    std::vector<std::string> kept{"--keep", keep};
+    if (keep.starts_with("worst")) kept.insert(kept.end(), {"--objective", "latency_s"});
+    ASSERT_EQ(hindsight(sweep(keep + "plain.sqlite", "60", kept)).exit_code, 0);
+    kept.insert(kept.end(), {"--evaluator", "tee -a " + file("asked") + " | " + serve(), "--evaluator-name", "sim"});
+    const auto arguments = sweep(keep + "served.sqlite", "60", kept);
+    const Outcome outcome = hindsight(arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(hindsight::sweep::test::rows(file(keep + "served.sqlite")),
+              hindsight::sweep::test::rows(file(keep + "plain.sqlite")));
+    EXPECT_GT(Json::parse(outcome.out).at("rows_left_out"), 0);
+    EXPECT_EQ(Json::parse(hindsight(arguments).out).at("status"), "already finished");
+    EXPECT_EQ(lines_of("asked"), 120U) << "60 designs on two workloads, each asked once";
+    EXPECT_FALSE(has_sample(folder));
+  }
+  // Rows beyond a limit of answers stay, as infeasible ones do.
+  const Outcome all = hindsight(
+      sweep("all.sqlite", "60",
+            {"--keep", "worst:0.5", "--objective", "latency_s", "--max", "latency_s=1e-9", "--evaluator", serve()}));
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_EQ(Json::parse(all.out).at("rows_left_out"), 0);
+}
+
+TEST_F(EvaluatorOption, AKilledSampleOfKeepContinues) {
+  const std::string slowly = "while IFS= read -r line; do sleep 0.02; printf '%s\\n' \"$line\"; done";
+  const std::string counting = "tee -a " + file("asked") + " | (" + slowly + ") | " + serve();
+  const std::vector<std::string> kept{"--keep", "worst:0.5", "--objective", "latency_s"};
+  auto more = kept;
+  more.insert(more.end(), {"--evaluator", counting, "--evaluator-name", "counted"});
+  const auto arguments = sweep("parts.sqlite", "60", more);
+  {
+    Process process(arguments);
+    wait_until([&] { return lines_of("asked") > 30; });
+    process.send(SIGKILL);
+    (void)process.wait();
+  }
+  EXPECT_FALSE(std::filesystem::exists(file("parts.sqlite"))) << "nothing of a part of the sample";
+  {
+    Process process(arguments);
+    wait_until([&] { return lines_of("asked") > 70; });
+    process.send(SIGINT);
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.exit_code, kInterruptedExitCode);
+    EXPECT_THAT(outcome.err, HasSubstr(".sample"));
+  }
+  const Outcome rest = hindsight(arguments);
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  ASSERT_EQ(hindsight(sweep("whole.sqlite", "60", kept)).exit_code, 0);
+  EXPECT_EQ(hindsight::sweep::test::rows(file("parts.sqlite")), hindsight::sweep::test::rows(file("whole.sqlite")));
+  constexpr std::size_t kInWork = 2 * 2 * (1 + 4 + 4);  // of a kill and of an interrupt
+  EXPECT_LE(lines_of("asked"), 120 + kInWork);
+  EXPECT_FALSE(has_sample(std::filesystem::path(file("asked")).parent_path()));
 }
 
 TEST_F(EvaluatorOption, QuestionsThatAreNoneAreRefusedByTheServer) {

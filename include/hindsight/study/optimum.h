@@ -67,7 +67,8 @@ struct NearestLimit {
 };
 /// Why no design meets the limits of a task: for each limit the value that can be met. `others_kept`: with the other
 /// limits; those that are not alone in the way are left out, so that nothing is left where several are. Limits that the
-/// bounds do not cover are left out. Error{interrupted} says that no design meets the limits.
+/// bounds do not cover are left out; those of derived quantities too, unless the others are kept. Error{interrupted}
+/// says that no design meets the limits.
 [[nodiscard]] std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_kept,
                                                        const accel::optimum::Watch& watch);
 /// The same as Error{no_feasible}.

@@ -23,7 +23,7 @@ struct Scoring {
   std::function<std::optional<double>(std::span<const double> values)> score;
 };
 /// The options' objective, a metric, on their network, or its geometric mean over several; its negative where more is
-/// better.
+/// better. Nothing beyond one of the options' limits of outcomes.
 [[nodiscard]] Scoring geometric_mean(const SweepOptions& options);
 
 /// The score of a design. Nothing when it is infeasible on any network, or by the scoring.

@@ -35,6 +35,11 @@ struct FactLimit {
 [[nodiscard]] std::vector<std::string> known_facts(const evaluator::Evaluator& evaluator);
 /// Parses "area_mm2=100" with these facts. Error{usage}: nearest fact, or the number that is wrong.
 [[nodiscard]] FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>& facts);
+struct SweepOptions;
+/// Puts "area_mm2=100" where it belongs: into `limits` for what is known before an evaluation, else, for an evaluator
+/// that tells no facts, into `outcome_limits`. Error{usage}: as parse_fact_limit(), and for a metric that the evaluator
+/// says not to have.
+void add_limit(std::string_view text, SweepOptions& options);
 
 /// Shard `index` of `count`.
 struct Shard {
@@ -66,6 +71,9 @@ struct SweepOptions {
   std::uint64_t seed = 0;
   std::size_t networks_per_design = 0;  ///< chosen for each design; 0 = all
   std::vector<FactLimit> limits;
+  /// `fact` (a metric) <= `limit` of what only an answer knows. Rows beyond are logged like others, and counted; a
+  /// search takes them for infeasible, and `keep` leaves none of them out, as of infeasible ones.
+  std::vector<FactLimit> outcome_limits = {};
   std::uint64_t grid_limit = 10'000'000;  ///< [chosen] a grid of nine networks takes about an hour on one core
   Shard shard;
   std::optional<space::Neighbourhood> around = {};  ///< candidates are walks from a design; `sampler` is not used
@@ -107,6 +115,7 @@ struct WorkloadCounts {
   std::string name = {};
   std::uint64_t feasible = 0;
   std::uint64_t infeasible = 0;
+  std::uint64_t beyond_limits = 0;  ///< of the feasible ones: rows beyond SweepOptions::outcome_limits
   /// (code, designs with this reason); a design may have several. First those that the evaluator is known to give.
   std::vector<std::pair<std::string, std::uint64_t>> reasons = {};
 };
@@ -141,6 +150,7 @@ struct SweepSummary {
   std::uint64_t rows_inserted = 0;
   std::uint64_t rows_already_present = 0;  ///< another sweep or shard had logged the same evaluation
   std::uint64_t rows_left_out = 0;         ///< by `keep`
+  std::uint64_t sampled = 0;  ///< designs answered in sample_file(), where an interrupt came before the end
   std::uint64_t rows_rejected = 0;
   std::string first_rejection;  ///< why the first rejected row was refused
   double elapsed_s = 0;
@@ -148,9 +158,9 @@ struct SweepSummary {
 };
 
 /// SHA-256 over everything that decides a sweep's rows and their order: space, sampler, seed, constraints,
-/// derived quantities where one is limited, networks and how many of them a design takes, evaluator, shard, centre of a
-/// walk, objective, settings of a search, rows to keep; for LHS and with rows to keep also the number of samples, which
-/// strata and thresholds depend on.
+/// derived quantities where one is limited, limits of outcomes, networks and how many of them a design takes,
+/// evaluator, shard, centre of a walk, objective, settings of a search, rows to keep; for LHS and with rows to keep
+/// also the number of samples, which strata and thresholds depend on.
 [[nodiscard]] std::string definition_hash(const SweepOptions& options);
 
 /// Runs, or continues, a sweep of a sequence (not of a search: run_queries).
@@ -158,11 +168,15 @@ struct SweepSummary {
 /// With `keep` every design of the sample is evaluated first, without a log, because the thresholds come from the whole
 /// sample; then again for the rows. The thresholds stand in the checkpoint, so that this is done once, and an
 /// interruption before it is done begins again. Shards do not go together with it: none has the whole sample.
+/// An evaluator whose answers take long (Evaluator::designs_at_once()) is asked once only: its answers to the whole
+/// sample are a log of their own, sample_file(), which continues after an interruption and is removed at the end.
 ///
 /// Errors: Error{usage} for options that make no sense or names that the log holds with another definition;
 /// Error{no_feasible} when a limit is below the smallest value in the space (says that value, at once) or no candidate
 /// satisfies the constraints together (says the smallest values seen; a log that did not exist is not created); and
 /// those of log::Log.
 [[nodiscard]] SweepSummary run_sweep(const SweepOptions& options);
+/// LOG.HASH.sample, beside the log; HASH: the first digits of definition_hash().
+[[nodiscard]] std::filesystem::path sample_file(const SweepOptions& options);
 
 }  // namespace hindsight::sweep

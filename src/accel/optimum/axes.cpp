@@ -60,13 +60,6 @@ Axis make_axis(const Question& question, double AcceleratorConfig::*member) {
 
 Axes::Axes(const Question& question) : space_(question.space), rules_(template_rules(*question.technology)) {
   HINDSIGHT_EXPECT(question.allowed.empty() || question.allowed.size() == question.space->parameters().size());
-  if (space_->is_constrained()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("space '{}' has constraints, and the bounds of the exact optimum hold for whole boxes of "
-                            "designs only. Use `hindsight propose --search exact`, `hindsight search`, or a space file "
-                            "without constraints?",
-                            space_->name()));
-  }
   [[maybe_unused]] const ConfigBinding described(*question.space);
   for (std::size_t role = 0; role < kRoles; ++role) {
     axes_[role] = make_axis(question, kMembers[role]);

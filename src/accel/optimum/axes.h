@@ -52,7 +52,7 @@ class Axes {
   [[nodiscard]] const Axis& operator[](Role role) const { return axes_[static_cast<std::size_t>(role)]; }
   [[nodiscard]] std::size_t size(Role role) const { return (*this)[role].size(); }
   [[nodiscard]] std::uint64_t groups() const { return groups_; }
-  /// Designs of the question.
+  /// Combinations of the question's levels, legal or not.
   [[nodiscard]] std::uint64_t designs() const { return designs_; }
   /// The first six indices of group number `group`; the others 0.
   [[nodiscard]] Point group_point(std::uint64_t group) const;

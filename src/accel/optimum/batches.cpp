@@ -34,7 +34,7 @@ WaitingGroup enumerate(const Making& making, std::uint64_t number) {
   const auto group = making.chips.group(making.axes.group_point(number));
   if (!group) return waiting;
   waiting.chip = group->chip;
-  list_chips(making.axes, making.chips, *group, waiting.found);
+  list_chips(making.axes, making.legality, making.chips, *group, waiting.found);
   return waiting;
 }
 

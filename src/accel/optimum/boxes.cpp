@@ -20,17 +20,19 @@ Search::Pairs Search::pairs_of(const Group& group, const Core& core, const Point
                          .parameter_read_pj = kInfinity,
                          .instruction_read_pj = kInfinity,
                          .noc_pj_per_hop_byte = kInfinity},
-              .allowed = {}};
+              .allowed = {},
+              .gaps = {}};
   pairs.allowed.reserve(axes_.size(Role::parameter) * axes_.size(Role::instruction));
   Point with = point;
   for (std::uint16_t p = 0; p < axes_.size(Role::parameter); ++p) {
     at(with, Role::parameter) = p;
     for (std::uint16_t i = 0; i < axes_.size(Role::instruction); ++i) {
       at(with, Role::instruction) = i;
-      const std::size_t count = chips_.bandwidths(group, core, with);
+      std::size_t count = legality_.allows(Fixed::pair, with) ? chips_.bandwidths(group, core, with) : 0;
+      count = legality_.bandwidths(with, count);
       pairs.allowed.push_back(static_cast<std::uint16_t>(count));
       if (count == 0) continue;
-      pairs.designs += count;
+      pairs.designs += count;  // find_gaps() takes away what rules leave out below
       pairs.bandwidths = std::max(pairs.bandwidths, count);
       const Whole whole = chips_.whole(group, core, with);
       pairs.area_mm2 = std::min(pairs.area_mm2, chips_.built_mm2(whole, 0));
@@ -41,12 +43,30 @@ Search::Pairs Search::pairs_of(const Group& group, const Core& core, const Point
       }
     }
   }
+  if (legality_.decides_bandwidth()) find_gaps(point, pairs);
   return pairs;
 }
 
+void Search::find_gaps(const Point& point, Pairs& pairs) const {
+  const std::size_t count = pairs.allowed.size();
+  pairs.gaps.assign(count * pairs.bandwidths, 0);
+  Point with = point;
+  for (std::size_t pair = 0; pair < count; ++pair) {
+    at(with, Role::parameter) = static_cast<std::uint16_t>(pair / axes_.size(Role::instruction));
+    at(with, Role::instruction) = static_cast<std::uint16_t>(pair % axes_.size(Role::instruction));
+    for (std::uint16_t bandwidth = 0; bandwidth < pairs.allowed[pair]; ++bandwidth) {
+      at(with, Role::bandwidth) = bandwidth;
+      if (legality_.allows(Fixed::chip, with)) continue;
+      pairs.gaps[bandwidth * count + pair] = 1;
+      --pairs.designs;
+    }
+  }
+}
+
 std::uint64_t Search::Pairs::at_bandwidth(std::size_t bandwidth) const {
-  return static_cast<std::uint64_t>(
-      std::count_if(allowed.begin(), allowed.end(), [&](std::uint16_t count) { return count > bandwidth; }));
+  std::uint64_t count = 0;
+  for (std::size_t pair = 0; pair < allowed.size(); ++pair) count += allows(pair, bandwidth) ? 1 : 0;
+  return count;
 }
 
 std::vector<Search::Candidate> Search::candidates_of(const Group& group) const {
@@ -60,12 +80,13 @@ std::vector<Search::Candidate> Search::candidates_of(const Group& group) const {
       at(point, Role::core_memory) = weights;
       for (std::uint16_t sums = 0; sums < axes_.size(Role::activation); ++sums) {
         at(point, Role::activation) = sums;
-        if (group.accumulates[sums] == 0) continue;
+        if (group.accumulates[sums] == 0 || !legality_.allows(Fixed::memories, point)) continue;
         if (chips_.least_area_mm2(group, point) > chips_.most_area_mm2() * (1.0 + kMargin)) break;
         const Core core = chips_.core(group, point);
         Pairs pairs = pairs_of(group, core, point);
         if (pairs.designs == 0) continue;
         pairs.allowed.clear();
+        pairs.gaps.clear();
         Candidate candidate{.point = point, .pairs = std::move(pairs), .least_j = {}};
         at(candidate.point, Role::bandwidth) = static_cast<std::uint16_t>(candidate.pairs.bandwidths - 1);
         for (std::size_t a = 0; floor && a < latency_s_.size(); ++a) {
@@ -215,8 +236,10 @@ void Search::open_memories(const Node& node, Collector& collector) {
   if (needs_energy_) mapped.energy_j = mapped.least_j = state.energy->least_j(core, pairs.prices);
   std::vector<Node> leaves;
   for (std::size_t bandwidth = pairs.bandwidths; bandwidth-- > 0;) {
+    const std::uint64_t designs = pairs.at_bandwidth(bandwidth);
+    if (designs == 0) continue;
     leaves.push_back({.group = node.group,
-                      .designs = pairs.at_bandwidth(bandwidth),
+                      .designs = designs,
                       .pe_memory = node.pe_memory,
                       .core_memory = node.core_memory,
                       .activation = node.activation,

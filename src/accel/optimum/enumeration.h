@@ -1,4 +1,5 @@
-/// Every chip of a question that passes the hardware's checks and the limits on facts, in the order of the axes.
+/// Every chip of a question that is legal and passes the hardware's checks and the limits on facts and derived
+/// quantities, in the order of the axes.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +8,14 @@
 #include <vector>
 
 #include "accel/optimum/chips.h"
+#include "accel/optimum/legality.h"
 
 namespace hindsight::accel::optimum {
 
 /// Calls visit(point, core) for all memories of a group with a parameter and an instruction memory that fit the limits.
 template <class Visit>
-void for_each_core(const Axes& axes, const Chips& chips, const Group& group, const Visit& visit) {
+void for_each_core(const Axes& axes, const Legality& legality, const Chips& chips, const Group& group,
+                   const Visit& visit) {
   Point point = group.point;
   for (std::size_t pe = 0; pe < axes.size(Role::pe_memory); ++pe) {
     at(point, Role::pe_memory) = static_cast<std::uint16_t>(pe);
@@ -20,7 +23,7 @@ void for_each_core(const Axes& axes, const Chips& chips, const Group& group, con
       at(point, Role::core_memory) = static_cast<std::uint16_t>(weights);
       for (std::size_t sums = 0; sums < axes.size(Role::activation); ++sums) {
         at(point, Role::activation) = static_cast<std::uint16_t>(sums);
-        if (group.accumulates[sums] == 0) continue;
+        if (group.accumulates[sums] == 0 || !legality.allows(Fixed::memories, point)) continue;
         if (chips.least_area_mm2(group, point) > chips.most_area_mm2() * (1.0 + kMargin)) break;
         visit(point, chips.core(group, point));
       }
@@ -28,16 +31,18 @@ void for_each_core(const Axes& axes, const Chips& chips, const Group& group, con
   }
 }
 
-/// Calls visit(point with a pair, bandwidths) for every pair of parameter and instruction memory, where the first
-/// `bandwidths` levels of the bandwidth are allowed.
+/// Calls visit(point with a pair, bandwidths) for every pair of parameter and instruction memory, where no level of the
+/// bandwidth behind the first `bandwidths` is allowed. Of these all are, unless rules ask for the bandwidth
+/// (Legality::decides_bandwidth()).
 template <class Visit>
-void for_each_pair(const Axes& axes, const Chips& chips, const Group& group, const Core& core, Point point,
-                   const Visit& visit) {
+void for_each_pair(const Axes& axes, const Legality& legality, const Chips& chips, const Group& group, const Core& core,
+                   Point point, const Visit& visit) {
   for (std::size_t p = 0; p < axes.size(Role::parameter); ++p) {
     at(point, Role::parameter) = static_cast<std::uint16_t>(p);
     for (std::size_t i = 0; i < axes.size(Role::instruction); ++i) {
       at(point, Role::instruction) = static_cast<std::uint16_t>(i);
-      visit(point, chips.bandwidths(group, core, point));
+      const std::size_t count = legality.allows(Fixed::pair, point) ? chips.bandwidths(group, core, point) : 0;
+      visit(point, legality.bandwidths(point, count));
     }
   }
 }
@@ -46,13 +51,13 @@ void for_each_pair(const Axes& axes, const Chips& chips, const Group& group, con
 struct BuildableChip {
   Point point{};
   Core core;
-  std::uint16_t bandwidths = 0;  ///< the first levels that are allowed; at least one
+  std::uint16_t bandwidths = 0;  ///< the levels up to the last that is allowed; at least one
 };
 
 /// The chips of one group that can be built.
 struct GroupChips {
   std::vector<BuildableChip> chips;
-  std::vector<std::uint16_t> allowed;  ///< bandwidths by chip, parameter and instruction memory
+  std::vector<std::uint16_t> allowed;  ///< likewise by chip, parameter and instruction memory
   std::size_t pairs = 0;               ///< of parameter and instruction memory
   [[nodiscard]] std::span<const std::uint16_t> allowed_of(std::size_t chip) const {
     return std::span(allowed).subspan(chip * pairs, pairs);
@@ -60,14 +65,16 @@ struct GroupChips {
 };
 
 /// All chips of a group that can be built, into `found`, whose memory is used again.
-inline void list_chips(const Axes& axes, const Chips& chips, const Group& group, GroupChips& found) {
+inline void list_chips(const Axes& axes, const Legality& legality, const Chips& chips, const Group& group,
+                       GroupChips& found) {
   found.chips.clear();
   found.allowed.clear();
   found.pairs = axes.size(Role::parameter) * axes.size(Role::instruction);
-  for_each_core(axes, chips, group, [&](const Point& point, const Core& core) {
+  if (!legality.allows(Fixed::group, group.point)) return;
+  for_each_core(axes, legality, chips, group, [&](const Point& point, const Core& core) {
     const std::size_t before = found.allowed.size();
     std::uint16_t bandwidths = 0;
-    for_each_pair(axes, chips, group, core, point, [&](const Point&, std::size_t count) {
+    for_each_pair(axes, legality, chips, group, core, point, [&](const Point&, std::size_t count) {
       found.allowed.push_back(static_cast<std::uint16_t>(count));
       bandwidths = std::max(bandwidths, found.allowed.back());
     });

@@ -61,8 +61,10 @@ std::uint64_t LatencyTally::designs_up_to(double most_s) const {
   return counted;
 }
 
-Keeper::Keeper(const Question& question, const Axes& axes, LandscapeMetrics metrics, Keeps keeps)
+Keeper::Keeper(const Question& question, const Axes& axes, const Legality& legality, LandscapeMetrics metrics,
+               Keeps keeps)
     : question_(question),
+      legality_(legality),
       metrics_(metrics),
       keeps_(keeps),
       parameters_(axes.size(Role::parameter)),
@@ -77,7 +79,6 @@ void Keeper::chip(std::uint64_t group, const Point& point, std::uint16_t bandwid
   group_ = group;
   point_ = point;
   allowed_ = allowed;
-  for (const std::uint16_t count : allowed) summary_.buildable += count;
   if (keeps_ == Keeps::tallies) return;
   put(records_, ChipRecord{.group = static_cast<std::uint32_t>(group),
                            .pe_memory = at(point, Role::pe_memory),
@@ -86,11 +87,21 @@ void Keeper::chip(std::uint64_t group, const Point& point, std::uint16_t bandwid
                            .bandwidths = bandwidths});
 }
 
+bool Keeper::is_design(std::size_t pair, std::uint16_t bandwidth) const {
+  if (allowed_[pair] <= bandwidth) return false;
+  if (!legality_.decides_bandwidth()) return true;
+  Point point = point_;
+  at(point, Role::bandwidth) = bandwidth;
+  at(point, Role::parameter) = static_cast<std::uint16_t>(pair / instructions_);
+  at(point, Role::instruction) = static_cast<std::uint16_t>(pair % instructions_);
+  return legality_.allows(Fixed::chip, point);
+}
+
 void Keeper::count_designs(std::uint16_t bandwidth) {
   for (std::size_t p = parameters_; p-- > 0;) {
     std::uint32_t row = 0;
     for (std::size_t i = instructions_; i-- > 0;) {
-      row += allowed_[p * instructions_ + i] > bandwidth ? 1 : 0;
+      row += is_design(p * instructions_ + i, bandwidth) ? 1 : 0;
       designs_[p * instructions_ + i] = row + (p + 1 < parameters_ ? designs_[(p + 1) * instructions_ + i] : 0);
     }
   }
@@ -108,7 +119,7 @@ void Keeper::tally(std::size_t row, double latency_s, std::size_t parameter, std
   Point first = point_;
   if (latency_s < tallies_[row].best_s()) {
     for (std::size_t i = parameter * instructions_; i < allowed_.size(); ++i) {
-      if (i % instructions_ < instruction || allowed_[i] <= at(point_, Role::bandwidth)) continue;
+      if (i % instructions_ < instruction || !is_design(i, at(point_, Role::bandwidth))) continue;
       at(first, Role::parameter) = static_cast<std::uint16_t>(i / instructions_);
       at(first, Role::instruction) = static_cast<std::uint16_t>(i % instructions_);
       break;
@@ -118,9 +129,10 @@ void Keeper::tally(std::size_t row, double latency_s, std::size_t parameter, std
 }
 
 void Keeper::sites(std::uint16_t bandwidth, std::span<const Site> sites) {
-  ++summary_.chips;
   at(point_, Role::bandwidth) = bandwidth;
   count_designs(bandwidth);
+  summary_.chips += designs_from(0, 0) > 0 ? 1 : 0;
+  summary_.buildable += designs_from(0, 0);
   std::size_t parameter = 0, instruction = 0;
   bool runs = true;
   each_.clear();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "accel/optimum/axes.h"
+#include "accel/optimum/legality.h"
 #include "hindsight/accel/optimum/landscape.h"
 
 namespace hindsight::accel::optimum {
@@ -49,10 +50,10 @@ enum class Keeps { records, tallies };
 /// Takes the chips of groups, one thread's; the groups of one keeper in ascending order.
 class Keeper {
  public:
-  /// `question` outlives it.
-  Keeper(const Question& question, const Axes& axes, LandscapeMetrics metrics, Keeps keeps);
-  /// A chip that can be built; `allowed`: bandwidths with each parameter and instruction memory, parameter by
-  /// parameter; `bandwidths`: the most of these.
+  /// `question` and `legality` outlive it.
+  Keeper(const Question& question, const Axes& axes, const Legality& legality, LandscapeMetrics metrics, Keeps keeps);
+  /// A chip that can be built; `allowed`: bandwidths up to the last that is allowed with each parameter and instruction
+  /// memory, parameter by parameter; `bandwidths`: the most of these.
   void chip(std::uint64_t group, const Point& point, std::uint16_t bandwidths, std::span<const std::uint16_t> allowed);
   /// What the applications cost on the chip at one of its bandwidths.
   void sites(std::uint16_t bandwidth, std::span<const Site> sites);
@@ -65,10 +66,13 @@ class Keeper {
  private:
   /// Designs at the current bandwidth whose two memories have at least these levels.
   [[nodiscard]] std::uint64_t designs_from(std::size_t parameter, std::size_t instruction) const;
+  /// Whether the current chip at this bandwidth is a design with pair number `pair` of the two memories.
+  [[nodiscard]] bool is_design(std::size_t pair, std::uint16_t bandwidth) const;
   void count_designs(std::uint16_t bandwidth);
   void tally(std::size_t row, double latency_s, std::size_t parameter, std::size_t instruction);
 
   const Question& question_;
+  const Legality& legality_;
   LandscapeMetrics metrics_;
   Keeps keeps_;
   std::size_t parameters_, instructions_;

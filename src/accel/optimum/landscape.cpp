@@ -19,6 +19,13 @@ namespace hindsight::accel::optimum {
 namespace {
 
 void require_valid(const Question& question, const Axes& axes, Keeps keeps) {
+  if (keeps == Keeps::records && !question.derived_limits.empty()) {
+    const DerivedLimit& limit = question.derived_limits.front();
+    throw Error(ErrorKind::usage,
+                fmt::format("--max {}: a landscape holds every design that can be built; limits of derived quantities "
+                            "belong to the questions that are asked of it. Leave it out?",
+                            limit.rules->derived()[limit.place].name));
+  }
   for (const Limit& limit : question.limits) {
     if (limit.metric->known_before_evaluation()) continue;
     throw Error(ErrorKind::usage,
@@ -101,10 +108,12 @@ std::optional<std::uint64_t> bytes_of_records(const Making& making) {
 /// A question with what a landscape needs of it.
 struct Landscaped {
   Axes axes;
+  Legality legality;
   LandscapeIdentity identity;
   Chips chips;
   Landscaped(const Question& question, LandscapeMetrics metrics)
       : axes(question),
+        legality(question, axes),
         identity(identity_of(question, metrics)),
         chips(axes, *question.technology,
               {.area_mm2 = identity.area_limit_mm2, .peak_power_w = identity.peak_power_limit_w}) {}
@@ -148,6 +157,7 @@ LandscapeSummary write_landscape(const Question& question, const std::filesystem
   require_whole(question);
   Making making{.question = question,
                 .axes = about.axes,
+                .legality = about.legality,
                 .chips = about.chips,
                 .metrics = options.metrics,
                 .keeps = Keeps::records,
@@ -175,6 +185,7 @@ LandscapeSurvey survey_landscape(const Question& question, const LandscapeOption
   require_whole_programs(question, about.axes);
   const Making making{.question = question,
                       .axes = about.axes,
+                      .legality = about.legality,
                       .chips = about.chips,
                       .keeps = Keeps::tallies,
                       .threads = resolve_threads(options.threads),

@@ -94,8 +94,8 @@ class Ranker {
 /// One chip at one bandwidth, for all pairs of the two memories.
 class ChipAsked {
  public:
-  ChipAsked(const Question& question, const Axes& axes, const Chips& chips)
-      : question_(question), axes_(axes), chips_(chips), values_(question.networks.size()) {
+  ChipAsked(const Question& question, const Axes& axes, const Legality& legality, const Chips& chips)
+      : question_(question), axes_(axes), legality_(legality), chips_(chips), values_(question.networks.size()) {
     for (const Limit& limit : question.limits) {
       if (limit.metric->name == "latency_s") most_latency_s_ = std::min(most_latency_s_, limit.most);
       if (limit.metric->name == "energy_j") most_energy_j_ = std::min(most_energy_j_, limit.most);
@@ -116,10 +116,11 @@ class ChipAsked {
     for (std::size_t p = parameter; p < axes_.size(Role::parameter); ++p) {
       for (std::size_t i = instruction; i < instructions; ++i) {
         if (allowed[p * instructions + i] <= at(point, Role::bandwidth)) continue;
-        ++count;
-        if (!per_pair_) continue;
         at(point, Role::parameter) = static_cast<std::uint16_t>(p);
         at(point, Role::instruction) = static_cast<std::uint16_t>(i);
+        if (legality_.decides_bandwidth() && !legality_.allows(Fixed::chip, point)) continue;
+        ++count;
+        if (!per_pair_) continue;
         if (const auto value = value_of_pair(group, core, point, sites)) ranker.add(point, *value, 1);
       }
     }
@@ -154,6 +155,7 @@ class ChipAsked {
 
   const Question& question_;
   const Axes& axes_;
+  const Legality& legality_;
   const Chips& chips_;
   double most_latency_s_ = kInfinity, most_energy_j_ = kInfinity;
   bool per_pair_ = false;
@@ -253,7 +255,8 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
   const std::vector<std::size_t> positions = positions_of(asked, identity_);
   const Mask mask(question, axes);
   Ranker ranker(question, axes, values);
-  ChipAsked chip(question, axes, chips);
+  const Legality legality(question, axes);
+  ChipAsked chip(question, axes, legality, chips);
   std::string_view rest = std::string_view(bytes_).substr(start_);
   std::optional<Group> group;
   std::uint64_t opened = std::numeric_limits<std::uint64_t>::max();
@@ -267,13 +270,14 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
     }
     std::optional<Point> point;
     if (group && group->accumulates[record.activation] != 0) point = point_of(record, *group);
-    if (!point || !mask.allows(*point)) {
+    const bool legal = point && legality.allows(Fixed::group, *point) && legality.allows(Fixed::memories, *point);
+    if (!legal || !mask.allows(*point)) {
       rest.remove_prefix(record.bandwidths * all.size() * site_bytes(identity_.metrics));
       continue;
     }
     const Core core = chips.core(*group, *point);
     std::size_t pair = 0;
-    for_each_pair(axes, chips, *group, core, *point, [&](const Point& with, std::size_t count) {
+    for_each_pair(axes, legality, chips, *group, core, *point, [&](const Point& with, std::size_t count) {
       const bool may = mask.allows(Role::parameter, at(with, Role::parameter)) &&
                        mask.allows(Role::instruction, at(with, Role::instruction));
       allowed[pair++] = may ? count : 0;

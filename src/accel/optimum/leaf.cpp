@@ -84,7 +84,7 @@ std::vector<Found> Search::leaf_designs(const Node& leaf, const Pairs& pairs) {
   std::vector<Found> found;
   const std::size_t instructions = axes_.size(Role::instruction);
   for (std::size_t pair = 0; pair < pairs.allowed.size(); ++pair) {
-    if (pairs.allowed[pair] <= leaf.bandwidth) continue;
+    if (!pairs.allows(pair, leaf.bandwidth)) continue;
     Point point = memories;
     at(point, Role::parameter) = static_cast<std::uint16_t>(pair / instructions);
     at(point, Role::instruction) = static_cast<std::uint16_t>(pair % instructions);

@@ -28,7 +28,7 @@ struct Worker {
 void go_over(std::uint64_t number, const Making& making, Worker& worker, Keeper& keeper) {
   const auto group = making.chips.group(making.axes.group_point(number));
   if (!group) return;
-  list_chips(making.axes, making.chips, *group, worker.chips);
+  list_chips(making.axes, making.legality, making.chips, *group, worker.chips);
   if (worker.chips.chips.empty()) return;
   worker.layers.forget_if_full();
   worker.sites.open(*group);
@@ -47,7 +47,7 @@ void go_over(std::uint64_t number, const Making& making, Worker& worker, Keeper&
 std::uint64_t record_bytes_of(std::uint64_t number, const Making& making, GroupChips& chips) {
   const auto group = making.chips.group(making.axes.group_point(number));
   if (!group) return 0;
-  list_chips(making.axes, making.chips, *group, chips);
+  list_chips(making.axes, making.legality, making.chips, *group, chips);
   const std::uint64_t bytes_per_bandwidth = making.question.networks.size() * site_bytes(making.metrics);
   std::uint64_t bytes = chips.chips.size() * ChipRecord::kBytes;
   for (const BuildableChip& chip : chips.chips) bytes += chip.bandwidths * bytes_per_bandwidth;
@@ -59,7 +59,8 @@ std::uint64_t record_bytes_of(std::uint64_t number, const Making& making, GroupC
 std::vector<std::unique_ptr<Keeper>> make_keepers(const Making& making) {
   std::vector<std::unique_ptr<Keeper>> keepers;
   for (unsigned t = 0; t < making.threads; ++t) {
-    keepers.push_back(std::make_unique<Keeper>(making.question, making.axes, making.metrics, making.keeps));
+    keepers.push_back(
+        std::make_unique<Keeper>(making.question, making.axes, making.legality, making.metrics, making.keeps));
   }
   return keepers;
 }
@@ -127,8 +128,9 @@ RecordBytes count_record_bytes(const Making& making, std::uint64_t most) {
 }
 
 Made make(const Making& making, SiteEngine* engine) {
+  const std::uint64_t designs = DesignCounter(making.axes, making.legality).all();
   Made made = engine == nullptr ? make_on_host(making) : make_in_batches(making, *engine);
-  made.summary.designs = making.axes.designs();
+  made.summary.designs = designs;
   return made;
 }
 

@@ -8,6 +8,7 @@
 
 #include "accel/optimum/chips.h"
 #include "accel/optimum/keeper.h"
+#include "accel/optimum/legality.h"
 
 namespace hindsight::accel::optimum {
 
@@ -15,6 +16,7 @@ namespace hindsight::accel::optimum {
 struct Making {
   const Question& question;
   const Axes& axes;
+  const Legality& legality;
   const Chips& chips;
   LandscapeMetrics metrics = LandscapeMetrics::latency;
   Keeps keeps = Keeps::records;

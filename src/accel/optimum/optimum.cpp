@@ -116,7 +116,7 @@ Goal goal_of(const std::vector<std::pair<std::string, double>>& factors) {
   return goal;
 }
 
-std::uint64_t count_designs(const Question& question) { return Axes(question).designs(); }
+std::uint64_t count_combinations(const Question& question) { return Axes(question).designs(); }
 
 Answer find_optimum(const Question& question, const Watch& watch) {
   require_valid(question);

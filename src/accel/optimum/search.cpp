@@ -46,6 +46,7 @@ bool Search::Node::operator<(const Node& other) const {
 Search::Search(const Question& question)
     : question_(question),
       axes_(question),
+      legality_(question, axes_),
       layers_(question.networks),
       chips_(axes_, *question.technology, fact_limits(question)),
       most_latency_s_(most(question, "latency_s")),
@@ -58,7 +59,6 @@ Search::Search(const Question& question)
   }
   needs_latency_ = question.goal.latency > 0 || std::isfinite(most_latency_s_);
   needs_energy_ = question.goal.energy > 0 || std::isfinite(most_energy_j_);
-  certificate_.designs = axes_.designs();
   std::iota(by_gap_.begin(), by_gap_.end(), 0U);
 }
 
@@ -137,10 +137,14 @@ Point Search::largest(const Group& group) const {
 }
 
 void Search::open_groups(const Collector& collector) {
-  const std::uint64_t designs = axes_.designs() / axes_.groups();
+  DesignCounter counter(axes_, legality_);
   std::vector<double> on_chip(2 * layers_.shapes().size());
   for (std::uint64_t number = 0; number < axes_.groups(); ++number) {
-    const auto group = chips_.group(axes_.group_point(number));
+    const Point point = axes_.group_point(number);
+    const std::uint64_t designs = counter.of_group(point);
+    if (designs == 0) continue;
+    certificate_.designs += designs;
+    const auto group = legality_.allows(Fixed::group, point) ? chips_.group(point) : std::nullopt;
     if (!group) {
       certificate_.refused += designs;
       continue;

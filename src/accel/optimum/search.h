@@ -10,6 +10,7 @@
 #include "accel/optimum/chips.h"
 #include "accel/optimum/energy_floor.h"
 #include "accel/optimum/layers.h"
+#include "accel/optimum/legality.h"
 #include "hindsight/accel/optimum/optimum.h"
 
 namespace hindsight::accel::optimum {
@@ -75,7 +76,11 @@ class Search {
     std::size_t bandwidths = 0;             ///< the first so many are allowed for some pair
     double area_mm2 = 0, peak_power_w = 0;  ///< the least
     Prices prices;                          ///< the least
-    std::vector<std::uint16_t> allowed;     ///< per pair: number of bandwidths
+    std::vector<std::uint16_t> allowed;     ///< per pair: number of bandwidths up to the last that is allowed
+    std::vector<char> gaps;                 ///< where rules ask for the bandwidth, pairs x bandwidths: not allowed
+    [[nodiscard]] bool allows(std::size_t pair, std::size_t bandwidth) const {
+      return allowed[pair] > bandwidth && (gaps.empty() || gaps[bandwidth * allowed.size() + pair] == 0);
+    }
     [[nodiscard]] std::uint64_t at_bandwidth(std::size_t bandwidth) const;
   };
   /// Memories of a group that pass the hardware's checks and the limits on facts with some pair.
@@ -126,6 +131,8 @@ class Search {
   [[nodiscard]] Point point_of(const Node& node) const;
   [[nodiscard]] Point smallest(const Group& group) const;
   [[nodiscard]] Point largest(const Group& group) const;
+  /// Marks what rules leave out below the last bandwidth that they allow.
+  void find_gaps(const Point& point, Pairs& pairs) const;
   [[nodiscard]] Pairs pairs_of(const Group& group, const Core& core, const Point& point) const;
   [[nodiscard]] std::vector<Candidate> candidates_of(const Group& group) const;
   [[nodiscard]] bool within_limits(const Evaluation& evaluation, bool& close) const;
@@ -133,6 +140,7 @@ class Search {
 
   const Question& question_;
   Axes axes_;
+  Legality legality_;
   Layers layers_;
   Chips chips_;
   bool needs_latency_ = false, needs_energy_ = false, wants_metrics_ = false;

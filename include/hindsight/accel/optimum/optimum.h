@@ -4,12 +4,15 @@
 /// bandwidth, then instruction and parameter memory. What it relies on of the accelerator model stands in
 /// `structure.h`. A box of designs is left out only when a lower bound of its best value, less kMargin, is above the
 /// last of the designs that are answered; values and feasibility of these are those of the ordinary `evaluate`.
-/// Valid for: spaces whose parameters are fields of the accelerator template, any levels.
+/// Designs are those that meet the space's constraints and conditions; they are asked for on the way, so that a box's
+/// bound is one of its legal designs too.
+/// Valid for: spaces whose parameters are fields of the accelerator template, any levels, any constraints.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,7 @@
 #include "hindsight/accel/metrics.h"
 #include "hindsight/core/aggregate.h"
 #include "hindsight/space/design_space.h"
+#include "hindsight/space/rules.h"
 #include "hindsight/workload/network.h"
 
 namespace hindsight::accel::optimum {
@@ -40,6 +44,13 @@ struct Limit {
   double most = 0;
 };
 
+/// A derived quantity <= most. `rules`: what has it, over the parameters of the question's space.
+struct DerivedLimit {
+  std::shared_ptr<const space::Rules> rules;
+  std::size_t place = 0;  ///< in Rules::derived()
+  double most = 0;
+};
+
 /// Levels of each parameter that may be used, ascending; an empty list, or none at all: all of them.
 using AllowedLevels = std::vector<std::vector<std::uint16_t>>;
 
@@ -53,11 +64,13 @@ struct Question {
   Aggregate aggregate = Aggregate::mean;
   std::vector<double> weights = {};  ///< for Aggregate::weighted: one per network, not negative, not all 0
   std::vector<Limit> limits = {};
+  std::vector<DerivedLimit> derived_limits = {};
   std::size_t top = 1;  ///< designs to answer
 };
 
-/// Designs that the question is about. Error{usage}: see find_optimum().
-[[nodiscard]] std::uint64_t count_designs(const Question& question);
+/// Combinations of the question's levels, legal or not: no less than Certificate::designs. Error{usage}: see
+/// find_optimum().
+[[nodiscard]] std::uint64_t count_combinations(const Question& question);
 
 /// One design of the answer, as `evaluate` sees it.
 struct Ranked {
@@ -68,8 +81,8 @@ struct Ranked {
 
 /// How all designs of the question are accounted for; the four numbers add up to `designs`.
 struct Certificate {
-  std::uint64_t designs = 0;     ///< that the question is about
-  std::uint64_t refused = 0;     ///< a limit or a hardware check fails, found without a network
+  std::uint64_t designs = 0;     ///< that the question is about: those that break a constraint are none
+  std::uint64_t refused = 0;     ///< a limit, of a derived quantity too, or a hardware check fails, without a network
   std::uint64_t infeasible = 0;  ///< some network cannot run on them, or a limit on what it costs is missed
   std::uint64_t bounded = 0;     ///< no better than the answer, by a lower bound
   std::uint64_t evaluated = 0;   ///< feasible, their value known
@@ -95,8 +108,9 @@ struct Standing {
 /// Called every few milliseconds; false ends the search.
 using Watch = std::function<bool(const Standing&)>;
 
-/// Error{usage} when the space does not describe the template, has constraints, or has more groups of (PEs, cores,
-/// lanes) than kMostGroups.
+/// Error{usage} when the space does not describe the template or has more groups of (PEs, cores, lanes) than
+/// kMostGroups; at its place in the file, for a constraint that has no value for a design that breaks no other, and for
+/// a limited quantity that has none for a legal design within the other limits. No design legal: an empty answer.
 [[nodiscard]] Answer find_optimum(const Question& question, const Watch& watch = {});
 
 /// One point of a front.
