@@ -66,7 +66,10 @@ int ask(const AskOptions& options, const Provenance& provenance) {
   install_interrupt_handlers();
   const study::Asked asked = study::ask(request);
   remark(fmt::format("{} chosen by {}; run {}{}", counted(asked.next.designs.size(), "design"),
-                     asked.next.learned ? asked.next.why : "drawing, since " + asked.next.why, asked.run_id,
+                     asked.next.learned       ? asked.next.why
+                     : asked.next.why.empty() ? "drawing"
+                                              : "drawing, since " + asked.next.why,
+                     asked.run_id,
                      asked.pending_before == 0
                          ? ""
                          : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));

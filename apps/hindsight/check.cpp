@@ -31,7 +31,7 @@ struct CheckOptions {
   std::string proposals = "latest";
   std::string file;
   std::string design;
-  std::string space = "edge";
+  std::string space;  ///< empty: edge
   std::string workloads;
   std::string gpus = "l4,rtx-4090,l40s,h100-sxm5,h200";
   std::string calibrations;
@@ -99,6 +99,8 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
   return candidates;
 }
 
+std::string space_of(const CheckOptions& options) { return options.space.empty() ? kDefaultSpace : options.space; }
+
 /// Error{usage} about the file of `propose --json`.
 [[noreturn]] void refuse_file(const CheckOptions& options, const std::string& problem) {
   throw Error(ErrorKind::usage,
@@ -112,7 +114,7 @@ std::vector<Candidate> from_file(const CheckOptions& options) {
     refuse_file(options, "no list 'proposals'");
   }
   const space::DesignSpace space = space::load_space(
-      root.contains("space") && root["space"].is_string() ? root["space"].get<std::string>() : options.space);
+      root.contains("space") && root["space"].is_string() ? root["space"].get<std::string>() : space_of(options));
   std::vector<Candidate> candidates;
   for (const Json& entry : root["proposals"]) {
     if (candidates.size() == static_cast<std::size_t>(options.top)) break;
@@ -132,13 +134,14 @@ std::vector<Candidate> from_file(const CheckOptions& options) {
 
 /// A text id names a design of the space, a short id one of the log; anything else is a reference chip.
 std::vector<Candidate> from_design(const CheckOptions& options) {
-  if (!options.log.empty()) {
+  if (names_logged(options.design, options.log)) {
+    require_own_space(options.space);
     const LoggedDesign logged = logged_design(options.log, options.design);
     return {{.name = logged.space.text_id(logged.design),
              .config = accel::ConfigBinding(logged.space).bind(logged.space, logged.design)}};
   }
   if (is_text_id(options.design)) {
-    const space::DesignSpace space = space::load_space(options.space);
+    const space::DesignSpace space = space::load_space(space_of(options));
     return {{.name = options.design, .config = configuration(space, options.design)}};
   }
   const accel::ReferenceChip chip = reference_chip(options.design);

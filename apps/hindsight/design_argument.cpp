@@ -20,6 +20,15 @@ bool is_text_id(const std::string& design) {
   return design.find('=') != std::string::npos && design.find('/') == std::string::npos;
 }
 
+bool names_logged(const std::string& design, const std::string& log) {
+  return !log.empty() && space::is_short_id(design);
+}
+
+void require_own_space(const std::string& space) {
+  if (space.empty()) return;
+  throw Error(ErrorKind::usage, "--space: the log knows the space of a design that a short id names. Leave it out?");
+}
+
 LoggedDesign logged_design(const std::string& file, const std::string& short_id) {
   const log::Log log = log::Log::open(file, log::OpenMode::read_only);
   const log::LoggedDesign found = study::design_of_id(log, short_id);
@@ -37,8 +46,9 @@ accel::ReferenceChip reference_chip(const std::string& name) {
     return accel::load_reference_chip(name);
   } catch (const Error& error) {
     if (!space::is_short_id(name)) throw;
-    throw Error(error.kind(),
-                fmt::format("{}. As a short id it needs the log that has the design: --log FILE", error.what()));
+    std::string problem = error.what();
+    while (problem.ends_with('.')) problem.pop_back();
+    throw Error(error.kind(), problem + ". A short id needs the log of its design, which must be there: --log FILE");
   }
 }
 

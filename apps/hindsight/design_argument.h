@@ -16,6 +16,14 @@ inline constexpr const char* kDesignHelp = "Text id, short id of --log, referenc
 /// A text id names a design of a space; a short id one of a log; anything else a reference chip, by name or file.
 [[nodiscard]] bool is_text_id(const std::string& design);
 
+/// The space of a text id where none is named.
+inline constexpr const char* kDefaultSpace = "edge";
+
+/// Whether a log was named and `design` can be a short id of it.
+[[nodiscard]] bool names_logged(const std::string& design, const std::string& log);
+/// Error{usage} where --space was named for a short id, whose space the log knows.
+void require_own_space(const std::string& space);
+
 /// A design that a log has.
 struct LoggedDesign {
   space::DesignSpace space;

@@ -35,6 +35,7 @@ report::LogQuery make_query(const LogOptions& options, const log::Log& log) {
   const std::vector<std::string> known = log::metric_names(log);
   report::LogQuery query{.metric = study::known_name(options.metric, known),
                          .own_metrics = study::own_objectives(log),
+                         .maximised = study::maximised_metrics(log),
                          .top = static_cast<std::size_t>(options.top),
                          .runs = static_cast<std::size_t>(options.runs),
                          .designs = options.designs};

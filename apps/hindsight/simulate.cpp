@@ -16,8 +16,8 @@ namespace {
 
 struct SimulateOptions {
   std::string design;
-  std::string space = "edge";
-  std::string log;  ///< whose designs short ids name
+  std::string space;  ///< empty: edge
+  std::string log;    ///< whose designs short ids name
   std::string workloads;
   std::string technology = "22nm";
   bool explain = false;
@@ -30,12 +30,13 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const accel::Te
     return report::evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology,
                                    networks, &space);
   };
-  if (!options.log.empty()) {
+  if (names_logged(options.design, options.log)) {
+    require_own_space(options.space);
     const LoggedDesign logged = logged_design(options.log, options.design);
     return in_space(logged.space, logged.design);
   }
   if (is_text_id(options.design)) {
-    const space::DesignSpace space = space::load_space(options.space);
+    const space::DesignSpace space = space::load_space(options.space.empty() ? kDefaultSpace : options.space);
     return in_space(space, space.parse_design(options.design));
   }
   const accel::ReferenceChip chip = reference_chip(options.design);

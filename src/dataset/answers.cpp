@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -15,6 +16,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/rules.h"
 #include "hindsight/space/short_id.h"
@@ -177,7 +179,11 @@ class AnswerReader {
     const std::string& id = table_.rows[row][*columns_.design];
     const bool complete = std::all_of(columns_.parameters.begin(), columns_.parameters.end(),
                                       [](const auto& lookup) { return lookup.has_value(); });
-    if (!complete && !id.empty()) return design_of_id(row, id);
+    if (!complete && !id.empty()) {
+      space::Design design = design_of_id(row, id);
+      require_same_parameters(row, design, id);
+      return design;
+    }
     const space::Design design = design_of_parameters(row);
     if (id.empty() || id == space_.text_id(design) ||
         space::hash_id(space_.content_hash(design)).starts_with(lowered(id))) {
@@ -193,6 +199,21 @@ class AnswerReader {
       return id.find('=') != std::string::npos ? space_.parse_design(id) : words_.by_id(id);
     } catch (const Error& error) {
       fail(row, *columns_.design, error.what());
+    }
+  }
+
+  /// What a row says of active parameters besides the design's id says the same.
+  void require_same_parameters(std::size_t row, const space::Design& design, const std::string& id) {
+    for (std::size_t p = 0; p < columns_.parameters.size(); ++p) {
+      auto& lookup = columns_.parameters[p];
+      if (!lookup || table_.rows[row][lookup->column()].empty()) continue;
+      if (space_.is_constrained() && !space_.rules()->is_active(design.levels, p)) continue;
+      const std::string& cell = table_.rows[row][lookup->column()];
+      if (lookup->level(cell) == design.levels[p]) continue;
+      const space::Parameter& parameter = space_.parameters()[p];
+      fail(row, lookup->column(),
+           fmt::format("{} is '{}', and {} of design '{}'", parameter.name, printable(cell),
+                       parameter.labels[design.levels[p]], printable(id)));
     }
   }
 
@@ -345,6 +366,19 @@ space::DesignSpace space_of_proposals(const log::Log& log, const CsvTable& table
                           printable(log.path().string(), 200), printable(join(names, ", "), 200)));
 }
 
+/// Those that the log has, and those that were asked for.
+std::vector<std::string> known_metrics(const log::Log& log) {
+  std::vector<std::string> names = log::metric_names(log);
+  for (const log::AskRun& run : log::asks(log)) {
+    const auto options = nlohmann::json::parse(run.options_json, nullptr, false);
+    if (!options.is_object() || !options.contains("metrics") || !options["metrics"].is_array()) continue;
+    for (const auto& name : options["metrics"]) {
+      if (name.is_string() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 bool is_proposal_table(const CsvTable& table) {
@@ -392,7 +426,7 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
   }
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
   const space::DesignSpace space = space_of_proposals(log, table, options.space);
-  const Answers answers = read_answers(table, space, {.metrics = log::metric_names(log)});
+  const Answers answers = read_answers(table, space, {.metrics = known_metrics(log)});
   require_same_metrics(table, answers);
   TrialTable rows(table.file, "");
   std::vector<std::string> metrics;

@@ -164,7 +164,7 @@ std::vector<ProposingRun> proposing_runs(const Log& log, std::size_t limit) {
     // SQLite takes the other columns from the row that has the min().
     SQLite::Statement query(
         impl.database,
-        "SELECT p.run_id, count(*), min(p.rank), p.predicted_value, r.kind, p.objective, d.text_id, "
+        "SELECT p.run_id, count(DISTINCT p.design_id), min(p.rank), p.predicted_value, r.kind, p.objective, d.text_id, "
         "CASE WHEN json_valid(p.predicted_json) THEN p.predicted_json ->> '$.proof' END "
         "FROM proposals p JOIN runs r USING (run_id) "
         "JOIN designs d USING (design_id) GROUP BY p.run_id ORDER BY p.run_id DESC LIMIT ?");

@@ -24,7 +24,7 @@ Table survey_table(const study::OptimumTask& task, const LandscapeSurvey& survey
   table.add_column("best design", Align::right);
   table.add_column("within x1.1", Align::right, 1);
   for (const double share : accel::optimum::kSurveyShares)
-    table.add_column(fmt::format("{:g} %", 100 * share), Align::right);
+    table.add_column(fmt::format("{:g} %", 100 * share), Align::right, share < 0.01 ? 3 : 2);
   for (const SurveyRow& row : survey.rows) {
     std::vector<std::string> cells{row.name, with_commas(row.designs)};
     if (row.designs == 0) {

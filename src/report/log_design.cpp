@@ -65,6 +65,10 @@ std::string logged_design_text(const log::Log& log, const LogQuery& query, int c
   const log::Snapshot snapshot(log);
   const std::vector<log::EvaluationRecord> rows = rows_of(log, query);
   const std::string head = design_line("", query.filter.design.value(), columns);
+  const log::EvaluationFilter& filter = query.filter;
+  if (rows.empty() && (filter.workload || filter.evaluator || filter.space || filter.run_id)) {
+    return head + "no evaluation that was selected\n";
+  }
   if (rows.empty()) return head + "no evaluation: it was proposed or asked for\n";
   const std::vector<std::string> metrics = metric_columns(rows);
   const bool repeated = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.repeat > 0; });

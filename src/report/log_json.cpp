@@ -32,7 +32,7 @@ Json workloads_json(const log::Log& log, const LogQuery& query) {
     }
     const std::string metric = metric_of(query, stats.workload);
     const auto best =
-        log::best_designs(log, stats.workload, metric, query.top, log::direction_of(metric), query.filter);
+        log::best_designs(log, stats.workload, metric, query.top, direction_of(query, metric), query.filter);
     Json entry{{"workload", stats.workload},
                {"batch", stats.batch},
                {"evaluations", stats.evaluations},

@@ -87,7 +87,7 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
   for (const log::WorkloadStats& workload : stats) {
     const std::string metric = metric_of(query, workload.workload);
     const auto ranked =
-        log::best_designs(log, workload.workload, metric, query.top, log::direction_of(metric), query.filter);
+        log::best_designs(log, workload.workload, metric, query.top, direction_of(query, metric), query.filter);
     out += fmt::format("\n{}: best by {}\n", workload.workload, metric);
     out += ranked.empty() ? "      no feasible design\n"
                           : ranked_text(ranked, {metric}, name_evaluator, query.designs, columns);
@@ -131,6 +131,10 @@ std::string metric_of(const LogQuery& query, const std::string& workload) {
   if (!query.metric.empty()) return query.metric;
   const auto own = query.own_metrics.find(workload);
   return own == query.own_metrics.end() ? "latency_s" : own->second;
+}
+
+Direction direction_of(const LogQuery& query, const std::string& metric) {
+  return query.maximised.contains(metric) ? Direction::maximise : log::direction_of(metric);
 }
 
 std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "hindsight/core/hash.h"
 
@@ -19,8 +20,9 @@ std::string short_id(std::string_view text_id) { return hash_id(content_hash(tex
 
 bool is_short_id(const std::string& text) {
   constexpr std::size_t kLeast = 4, kMost = 16;
-  return text.size() >= kLeast && text.size() <= kMost &&
-         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return text.size() >= kLeast && text.size() <= kMost && std::all_of(text.begin(), text.end(), [](char c) {
+           return std::isxdigit(static_cast<unsigned char>(c)) != 0;
+         });
 }
 
 }  // namespace hindsight::space

@@ -107,6 +107,9 @@ dataset::Objective objective_of(const log::Log& log, const AskRequest& request) 
     return dataset::parse_objective(objective.factors.front().metric, Direction::maximise);
   }
   const std::string text = request.objective.empty() ? own_objective(log) : known_objective(request.objective, known);
+  if (!request.maximise && maximised_metrics(log).contains(text)) {
+    return dataset::parse_objective(text, Direction::maximise);
+  }
   const bool one_metric = std::find(known.begin(), known.end(), text) != known.end();
   const Direction direction = request.maximise ? Direction::maximise
                               : one_metric     ? log::direction_of(text)

@@ -219,8 +219,10 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
       continue;
     }
     if (!metrics.empty() && !metric) {
-      throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric.{}",
-                                                printable(assignment.name), did_you_mean(assignment.name, known)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("--max {}: neither a parameter nor a metric, nor a derived quantity (of a "
+                              "--space file).{}",
+                              printable(assignment.name), did_you_mean(assignment.name, known)));
     }
     tighten(limits.metrics, assignment.name, limit);
   }

@@ -13,6 +13,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/objective.h"
+#include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/short_id.h"
 
@@ -77,6 +78,22 @@ std::set<std::string> own_objectives_of(const log::Log& log, const log::Evaluati
   }
   if (objectives.empty()) objectives.insert(kLatency);
   return objectives;
+}
+
+std::set<std::string> maximised_metrics(const log::Log& log) {
+  std::map<std::string, bool> maximised;
+  for (const log::AskRun& run : log::asks(log)) {
+    const auto options = nlohmann::json::parse(run.options_json, nullptr, false);
+    if (!options.is_object() || !options.contains("objective") || !options["objective"].is_string()) continue;
+    const auto objective = dataset::parse_objective(options["objective"].get<std::string>(), Direction::minimise);
+    if (objective.factors.size() != 1) continue;
+    maximised.try_emplace(objective.factors.front().metric, objective.factors.front().exponent < 0);
+  }
+  std::set<std::string> metrics;
+  for (const auto& [metric, more_is_better] : maximised) {
+    if (more_is_better) metrics.insert(metric);
+  }
+  return metrics;
 }
 
 std::string evaluator_of_rows(const log::Log& log, const std::string& wanted) {

@@ -228,10 +228,13 @@ TEST_F(Ask, DesignsMayBeNamedByCapitals) {
 
 TEST_F(Ask, TablesMayAlsoBeImported) {
   const std::string table = answered(ask({"-n", "8"}).out);
-  ASSERT_EQ(tell(table).exit_code, 0);
-  Cells cells = cells_of(answered(ask({"-n", "4"}).out));
-  const Outcome imported = hindsight({"log", "import", write("more.csv", csv_of(cells)), "--log", log()});
-  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const auto import = [&](const std::string& csv) {
+    return hindsight({"log", "import", write("more.csv", csv), "--log", log(), "--evaluator", "simulator"});
+  };
+  const Outcome first = import(table);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const Outcome second = import(answered(ask({"-n", "4"}).out));
+  ASSERT_EQ(second.exit_code, 0) << second.err;
   EXPECT_EQ(count("SELECT count(*) FROM evaluations"), 12);
   EXPECT_EQ(count("SELECT count(*) FROM spaces"), 1);
   EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending"}).out).size(), 1U) << "nothing awaits an answer";
@@ -256,6 +259,24 @@ parameters:
   expect_refused("mode,tile,width,time_ms\ntiled,,1,3\n", "done.csv:2:7: tile is empty");
   expect_refused("mode,tile,time_ms\nplain,,3\n", "no column for parameter 'width'");
   EXPECT_EQ(Json::parse(tell("mode,tile,width,time_ms\ntiled,4,1,3\nplain,,1,3\n").out).at("inserted"), 1);
+}
+
+TEST_F(Ask, WhatARowSaysBesidesAnIdMustAgree) {
+  const Cells cells = cells_of(answered(ask({"-n", "2"}).out));
+  const std::string other = cells[1][2] == "1" ? "2" : "1";
+  expect_refused("design,width,time_ms\n" + cells[1][0] + "," + other + ",3\n",
+                 "done.csv:2:10: width is '" + other + "', and " + cells[1][2] + " of design");
+  EXPECT_EQ(Json::parse(tell("design,width,time_ms\n" + cells[1][0] + "," + cells[1][2] + ",3\n").out).at("inserted"),
+            1);
+}
+
+TEST_F(Ask, ADirectionStaysWithItsMetric) {
+  static_cast<void>(ask({"-n", "4", "--maximise"}));
+  EXPECT_EQ(Json::parse(ask({"-n", "1", "--json"}).out).at("objective"), "time_ms^-1");
+  ASSERT_EQ(tell(answered(hindsight({"ask", "--log", log(), "--pending"}).out)).exit_code, 0);
+  const Json best = Json::parse(hindsight({"log", "show", log(), "--json"}).out).at("workloads").at(0).at("best");
+  EXPECT_EQ(best.at(0).at("time_ms").get<double>(),
+            static_cast<double>(count("SELECT max(value) FROM evaluation_metrics WHERE name = 'time_ms'")));
 }
 
 TEST_F(Ask, WhatIsForgottenMayBeAskedForAgain) {

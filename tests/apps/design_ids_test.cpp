@@ -53,7 +53,9 @@ TEST_F(DesignIds, SweepsWalkFromThem) {
     return hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "20", "--sampler", "around",
                       "--around", centre, "--log", log(), "--json", "--quiet"});
   };
-  const Outcome swept = around(id());
+  std::string capitals = id();
+  for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const Outcome swept = around(capitals);
   ASSERT_EQ(swept.exit_code, 0) << swept.err;
   EXPECT_EQ(Json::parse(swept.out).at("around"), text_id());
   EXPECT_EQ(Json::parse(around(text_id()).out).at("status"), "already finished") << "the same sweep by another name";
@@ -69,13 +71,25 @@ TEST_F(DesignIds, ShowAllThatALogSaysOfOne) {
   EXPECT_THAT(text, ::testing::ContainsRegex("workload +evaluator +infeasible for +latency_s"));
 }
 
+TEST_F(DesignIds, OtherNamesServeBesideALog) {
+  for (const std::string& design : {std::string("edge_tpu_v1"), kTinyDesign}) {
+    EXPECT_EQ(
+        hindsight({"simulate", "--design", design, "--log", log(), "--workload", "m6", "--space", "tiny", "--json"})
+            .out,
+        hindsight({"simulate", "--design", design, "--workload", "m6", "--space", "tiny", "--json"}).out);
+  }
+  expect_one_line_error(
+      hindsight({"simulate", "--design", id(), "--log", log(), "--space", "edge", "--workload", "m6"}), 2, "--space");
+}
+
 TEST_F(DesignIds, RefusesWhatNamesNoneOrSeveral) {
   const auto simulate = [&](const std::string& design) {
     return hindsight({"simulate", "--design", design, "--log", log(), "--workload", "m6"});
   };
-  expect_one_line_error(simulate("xyz"), 2, "'xyz' names no design: it needs 4 to 16 of the characters 0-9, a-f");
+  expect_one_line_error(simulate("xyz"), 2, "unknown reference chip 'xyz'");
+  expect_one_line_error(hindsight({"log", "show", log(), "--design", "xyz"}), 2,
+                        "'xyz' names no design: it needs 4 to 16 of the characters 0-9, a-f");
   expect_one_line_error(simulate("0123456789abcdef"), 2, "no design begins with '0123456789abcdef'");
-  expect_one_line_error(simulate(text_id()), 2, "names no design");
   expect_one_line_error(hindsight({"simulate", "--design", id(), "--log", file("none.sqlite"), "--workload", "m6"}), 2,
                         "none.sqlite");
   expect_one_line_error(hindsight({"check", "--file", "p.json", "--design", id(), "--workload", "m6"}), 2,

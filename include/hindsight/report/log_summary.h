@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct LogQuery {
   log::EvaluationFilter filter = {};
   std::string metric = "";                              ///< by which designs are best; empty = each workload's own
   std::map<std::string, std::string> own_metrics = {};  ///< by workload; latency_s where one is missing
+  std::set<std::string> maximised = {};                 ///< metrics of which more is better, besides the known ones
   std::size_t top = 3;                                  ///< best designs per workload
   std::size_t runs = 5;                                 ///< newest runs
   std::vector<std::string> pareto = {};                 ///< metrics of the front; empty = none
@@ -25,6 +27,9 @@ struct LogQuery {
 
 /// The metric by which designs of this workload are best.
 [[nodiscard]] std::string metric_of(const LogQuery& query, const std::string& workload);
+
+/// Whether more or less of a metric is better.
+[[nodiscard]] Direction direction_of(const LogQuery& query, const std::string& metric);
 
 /// Contents, newest runs, best designs per workload.
 [[nodiscard]] std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns);

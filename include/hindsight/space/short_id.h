@@ -17,7 +17,7 @@ inline constexpr std::size_t kShortIdLength = 8;
 [[nodiscard]] std::string hash_id(std::uint64_t content_hash);
 [[nodiscard]] std::string short_id(const DesignSpace& space, const Design& design);
 [[nodiscard]] std::string short_id(std::string_view text_id);
-/// Whether `text` can be the beginning of a hash id: at least 4 characters of 0-9, a-f.
+/// Whether `text` can be the beginning of a hash id: 4 to 16 characters of 0-9, a-f, A-F.
 [[nodiscard]] bool is_short_id(const std::string& text);
 
 }  // namespace hindsight::space
