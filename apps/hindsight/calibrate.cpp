@@ -151,7 +151,9 @@ int calibrate_power(const CalibrateOptions& options, const Provenance& provenanc
   result.range.emplace();
   result.range->mode = gpu::RunMode::sustained;
   if (takes_recorded_operands(options.operands)) {
-    result.unwritten = gpu::load_power_calibration(spec, dtype_class).unwritten;
+    const gpu::PowerCalibration known = gpu::load_power_calibration(spec, dtype_class);
+    const bool of_dtype = known.range && known.range->dtypes[static_cast<std::size_t>(dtype)];
+    if (of_dtype) result.unwritten = known.unwritten;
   }
   std::vector<gpu::PowerMeasurement> rows;
   const double shortest = shortest_s(options);

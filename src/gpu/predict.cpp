@@ -314,13 +314,19 @@ Predictor::Candidate Predictor::fastest(const Shape& shape) const {
   return best;
 }
 
+/// Real data, but for the very runs that were recorded with zero weights.
+Operands Predictor::operands_of(const Gemm& gemm, RunMode mode) const {
+  const bool recorded = power_range_ && was_measured(*power_range_, gemm, mode);
+  return recorded ? recorded_operands(unwritten_, gemm) : Operands::random;
+}
+
 Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const {
   const double full_clock_s = launched_s(shape.launch_s + candidate.kernel_s, shape.floor_s);
   Run run{.work = {.ops = shape.ops,
                    .l2_bytes = candidate.least_l2_bytes,
                    .dram_bytes = shape.dram.bytes,
                    .busy_frac = candidate.kernel_s / full_clock_s,
-                   .operands = recorded_operands(unwritten_, gemm)}};
+                   .operands = operands_of(gemm, mode)}};
   run.full_clock_w = board_.full_clock_w(run.work, full_clock_s);
   const double share = mode == RunMode::sustained ? 1.0 : settled_share(full_clock_s, settle_s_);
   run.slowdown = 1.0 + share * (board_.slowdown(run.full_clock_w) - 1.0);

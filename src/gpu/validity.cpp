@@ -58,12 +58,18 @@ void include(ValidatedRange& range, const Gemm& gemm, double latency_s) {
   range.layouts[index(row.layout)] = true;
 }
 
-bool covers(const ValidatedRange& range, const Gemm& gemm, RunMode mode, double latency_s) {
+bool was_measured(const ValidatedRange& range, const Gemm& gemm, RunMode mode) {
   const Gemm row = canonical(gemm);
+  return range.dtypes[index(row.dtype)] && range.layouts[index(row.layout)] && range.mode == mode &&
+         range.m.contains(row.m) && range.n.contains(row.n) && range.k.contains(row.k) &&
+         range.batch.contains(row.batch);
+}
+
+bool covers(const ValidatedRange& range, const Gemm& gemm, RunMode mode, double latency_s) {
+  Gemm row = gemm;
   const bool same_kernels = row.dtype == DType::fp16 && range.dtypes[index(DType::bf16)];
-  return (range.dtypes[index(row.dtype)] || same_kernels) && range.layouts[index(row.layout)] && range.mode == mode &&
-         range.latency_s.contains(latency_s) && range.m.contains(row.m) && range.n.contains(row.n) &&
-         range.k.contains(row.k) && range.batch.contains(row.batch);
+  if (same_kernels) row.dtype = DType::bf16;
+  return range.latency_s.contains(latency_s) && was_measured(range, row, mode);
 }
 
 std::string to_yaml(const ValidatedRange& range) {

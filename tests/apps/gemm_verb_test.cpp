@@ -264,7 +264,9 @@ TEST_F(GemmVerb, ATableKeepsItsRowsAndAddsTheFigures) {
 }
 
 TEST_F(GemmVerb, PowerOfShapesRecordedWithZeroWeightsSaysSoAndYieldsToRealData) {
-  const std::vector<std::string> shape = {"--gpu", "h200", "-m", "4096", "-n", "4096", "-k", "65536"};
+  const std::vector<std::string> burst = {"--gpu", "h200", "-m", "4096", "-n", "4096", "-k", "65536"};
+  EXPECT_EQ(json(burst).at("gpus").at(0).at("power_of"), "random operands") << "no burst was recorded so";
+  const std::vector<std::string> shape = with(burst, {"--mode", "sustained"});
   const std::vector<std::string> random = with(shape, {"--operands", "random"});
   const Json recorded = json(shape).at("gpus").at(0), real = json(random).at("gpus").at(0);
   EXPECT_EQ(recorded.at("power_of"), "zero weights");
@@ -274,8 +276,10 @@ TEST_F(GemmVerb, PowerOfShapesRecordedWithZeroWeightsSaysSoAndYieldsToRealData) 
   EXPECT_THAT(gemm(random).out, Not(HasSubstr("zero weights")));
 
   const std::string table = write("t.csv", "m,n,k\n4096,4096,65536\n4096,4096,4096\n");
-  EXPECT_THAT(gemm({"--gpu", "h200", "--csv", table}).err, HasSubstr("power of 1 of 2 predictions"));
-  EXPECT_THAT(gemm({"--gpu", "h200", "--csv", table, "--operands", "random"}).err, Not(HasSubstr("power of")));
+  const std::vector<std::string> settled = {"--gpu", "h200", "--mode", "sustained", "--csv", table};
+  EXPECT_THAT(gemm(settled).err, HasSubstr("power of 1 of 2 predictions"));
+  EXPECT_THAT(gemm(with(settled, {"--operands", "random"})).err, Not(HasSubstr("power of")));
+  EXPECT_THAT(gemm({"--gpu", "h200", "--csv", table}).err, Not(HasSubstr("power of")));
   const Outcome wrong = gemm(with(shape, {"--operands", "randm"}));
   EXPECT_NE(wrong.exit_code, 0);
   EXPECT_THAT(wrong.err, HasSubstr("Did you mean 'random'"));

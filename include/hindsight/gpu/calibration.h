@@ -67,7 +67,8 @@ struct Calibration {
   DTypeClass dtype_class = DTypeClass::tensor_core;
   Constants constants;
   PowerConstants power;  ///< of the board; its `op_j` is not read, that of `constants` counts
-  /// Shapes whose measured power is that of zero weights; empty it to predict the power of real data for them too.
+  /// Shapes whose measured power is that of zero weights; empty it to predict the power of real data for them too. They
+  /// count only for runs that `power_range` holds: its formats, layouts, sizes and way of running.
   UnwrittenWeights unwritten;
   CalibrationSource source = CalibrationSource::own;
   std::string data;  ///< file name and content hash of the measurements

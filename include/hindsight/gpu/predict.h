@@ -109,6 +109,7 @@ class Predictor {
   template <typename Visit>
   void for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const;
   [[nodiscard]] Candidate fastest(const Shape& shape) const;
+  [[nodiscard]] Operands operands_of(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] Run run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const;
   [[nodiscard]] GemmPrediction finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate,
                                       RunMode mode) const;
