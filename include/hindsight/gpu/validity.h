@@ -29,6 +29,9 @@ struct ValidatedRange {
   RunMode mode = RunMode::burst;
 };
 
+/// The same product, written with its weights as the second operand.
+[[nodiscard]] Gemm with_weights_second(const Gemm& gemm);
+
 /// Widens a range by one measured row, written with the weights as its second operand.
 void include(ValidatedRange& range, const Gemm& gemm, double latency_s);
 
