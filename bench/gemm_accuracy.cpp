@@ -23,6 +23,7 @@
 #include "hindsight/gpu/power_calibration.h"
 #include "hindsight/gpu/power_fit.h"
 #include "hindsight/gpu/predict.h"
+#include "hindsight/gpu/residual.h"
 #include "hindsight/gpu/tiled_kernel.h"
 
 namespace hindsight {
@@ -137,11 +138,20 @@ struct Measured {
   Rows rows;
 };
 
+/// The power of the board belongs to a prediction and to no file of runtimes.
+gpu::Calibration with_power(gpu::Calibration calibration, const GpuSpec& spec) {
+  calibration.power = gpu::load_power_calibration(spec, calibration.dtype_class).constants;
+  return calibration;
+}
+
 void score_bf16(Scores& scores, const std::vector<Measured>& sets) {
   for (const Measured& set : sets) {
     const gpu::CalibrationReport report =
         gpu::calibrate(set.spec, set.rows, {.start = gpu::start_constants(set.spec, gpu::DTypeClass::tensor_core)});
     scores.add(set.title, "model, held out", report.held_out_s, set.rows);
+    const gpu::ResidualTraining learned =
+        gpu::train_residual(set.spec, with_power(report.calibration, set.spec), set.rows, RunMode::burst);
+    scores.add(set.title, "model and residual, held out", learned.held_out_s, set.rows);
     std::vector<double> roofline_s, light_s;
     for (const GemmMeasurement& row : set.rows) {
       roofline_s.push_back(gpu::roofline_s(set.spec, row.gemm));
@@ -154,9 +164,15 @@ void score_bf16(Scores& scores, const std::vector<Measured>& sets) {
 }
 
 void score_transfer(Scores& scores, const GpuSpec& from, const Measured& to, RunMode mode) {
-  const gpu::Calibration calibration = gpu::transferred(gpu::load_calibration(from, DType::bf16), from, to.spec);
-  scores.add(fmt::format("{} -> {}", from.name, to.title), fmt::format("model, {}", to_string(mode)),
-             predict_all(to.spec, calibration, to.rows, mode), to.rows);
+  gpu::Calibration calibration = gpu::transferred(gpu::load_calibration(from, DType::bf16), from, to.spec);
+  const std::string title = fmt::format("{} -> {}", from.name, to.title);
+  if (calibration.residual) {
+    scores.add(title, fmt::format("model and residual, {}", to_string(mode)),
+               predict_all(to.spec, calibration, to.rows, mode), to.rows);
+  }
+  calibration.residual = nullptr;
+  scores.add(title, fmt::format("model, {}", to_string(mode)), predict_all(to.spec, calibration, to.rows, mode),
+             to.rows);
 }
 
 /// Constants fitted on two GPUs together, tested on the third, all three ways.
@@ -182,7 +198,8 @@ std::string power_text(const std::filesystem::path& file, nlohmann::json& json) 
   constexpr double kShortestS = 1e-4;  // the sensor averages over a second
   const GpuSpec spec = gpu::load_gpu("h200");
   const gpu::PowerCalibration known = gpu::load_power_calibration(spec, gpu::DTypeClass::tensor_core);
-  const gpu::Calibration runtime = gpu::load_calibration(spec, DType::bf16);
+  gpu::Calibration runtime = gpu::load_calibration(spec, DType::bf16);
+  runtime.residual = nullptr;  // power rows are judged with the analytical runtime
   const gpu::Predictor predictor(spec, runtime, DType::bf16);
   const dataset::CsvTable table = dataset::read_csv(file);
   std::vector<gpu::PowerMeasurement> rows;

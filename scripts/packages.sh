@@ -23,10 +23,12 @@ test_packages=(
   libgtest-dev
   sqlite3
 )
-# Only for training (about 1 GB). LibTorch without OpenBLAS trains about sixteen times slower.
+# Only for training (about 1 GB). LibTorch without OpenBLAS trains about sixteen times slower. XGBoost (2 MB), opened
+# at run time by `calibrate --residual` alone, trains the learned correction of GEMM runtimes.
 training_packages=(
   libopenblas0-pthread
   libtorch-dev
+  libxgboost0
 )
 # Only for scripts/package.sh: finds what the .deb depends on.
 package_packages=(

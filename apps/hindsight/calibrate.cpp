@@ -17,6 +17,7 @@
 #include "hindsight/gpu/power_calibration.h"
 #include "hindsight/gpu/power_fit.h"
 #include "hindsight/gpu/predict.h"
+#include "hindsight/gpu/residual.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -35,6 +36,7 @@ struct CalibrateOptions {
   std::string operands;
   std::string out;
   bool power = false;
+  bool residual = false;
 };
 
 std::vector<dataset::RowFilter> filters(const std::vector<std::string>& where) {
@@ -66,6 +68,7 @@ std::string command_text(const CalibrateOptions& options) {
   for (const std::string& where : options.where) text += fmt::format(" --where '{}'", where);
   if (!options.power && options.mode == "sustained") text += " --mode sustained";
   if (options.power) text += " --power";
+  if (options.residual) text += " --residual";
   if (!options.shortest_us.empty()) text += " --shortest-us " + options.shortest_us;
   if (!options.operands.empty()) text += " --operands " + options.operands;
   if (!options.calibrations.empty()) {
@@ -80,18 +83,25 @@ std::string data_text(const CalibrateOptions& options) {
   return fmt::format("{}, sha256 {}", file.filename().string(), sha256_hex(read_file(file)).substr(0, 16));
 }
 
-int calibrate_runtimes(const CalibrateOptions& options, const Provenance& provenance) {
-  if (!options.calibrations.empty() || !options.shortest_us.empty() || !options.operands.empty()) {
-    throw Error(ErrorKind::usage, "calibrate: --calibration, --operands and --shortest-us go with --power");
-  }
-  const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
+/// The rows of a table that the options name. Errors: those of the reader; Error{usage} for a format the GPU lacks.
+std::vector<gpu::GemmMeasurement> measured_rows(const CalibrateOptions& options, const gpu::GpuSpec& spec) {
   const std::optional<gpu::DType> dtype =
       options.dtype.empty() ? std::nullopt : std::optional(gpu::parse_dtype(options.dtype));
   const dataset::GemmColumns columns =
       options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);
-  const std::vector<gpu::GemmMeasurement> rows =
+  std::vector<gpu::GemmMeasurement> rows =
       dataset::read_gemm_rows(dataset::read_csv(options.measurements), columns, filters(options.where), dtype);
   for (const gpu::GemmMeasurement& row : rows) static_cast<void>(spec.rate(row.gemm.dtype));
+  return rows;
+}
+
+int calibrate_runtimes(const CalibrateOptions& options, const Provenance& provenance) {
+  if (!options.calibrations.empty() || !options.shortest_us.empty() || !options.operands.empty()) {
+    throw Error(ErrorKind::usage,
+                "calibrate: --operands and --shortest-us go with --power, --calibration with it or --residual");
+  }
+  const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
+  const std::vector<gpu::GemmMeasurement> rows = measured_rows(options, spec);
 
   gpu::CalibrateOptions fit;
   fit.mode = options.mode.empty() ? gpu::RunMode::burst : gpu::parse_mode(options.mode);
@@ -107,6 +117,36 @@ int calibrate_runtimes(const CalibrateOptions& options, const Provenance& proven
           errors_text("held out, five folds grouped by (n, k)", report.held_out) +
           fmt::format("wrote {}\n", printable(options.out, 200)));
   }
+  return 0;
+}
+
+/// The correction on top of constants: of --calibration, else those that the GPU has.
+int calibrate_residual(const CalibrateOptions& options, const Provenance& provenance) {
+  if (!options.shortest_us.empty() || !options.operands.empty()) {
+    throw Error(ErrorKind::usage, "calibrate: --operands and --shortest-us go with --power");
+  }
+  const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
+  const std::vector<gpu::GemmMeasurement> rows = measured_rows(options, spec);
+  const gpu::Calibration constants =
+      gpu::load_calibration(spec, rows.front().gemm.dtype, read_given_calibrations(options.calibrations, {spec}));
+  if (constants.source != gpu::CalibrationSource::own) {
+    throw Error(ErrorKind::usage,
+                fmt::format("calibrate --residual: {} has no constants of its own (a correction of another GPU's would "
+                            "learn their difference). Fit them first, without --residual, and name them by "
+                            "--calibration",
+                            spec.name));
+  }
+  const gpu::RunMode mode = options.mode.empty() ? gpu::RunMode::burst : gpu::parse_mode(options.mode);
+  gpu::Residual residual = gpu::train_residual(spec, constants, rows, mode).residual;
+  residual.data = data_text(options);
+  print_or_write(options.out, gpu::to_yaml(residual, command_text(options), provenance.started_at.substr(0, 10)));
+  if (is_standard_output(options.out)) return 0;
+  constexpr double kPercent = 100;
+  print(fmt::format(
+      "held out, five folds grouped by (n, k), {} rows: MAPE {:.2f} %, median {:.2f} % without; MAPE "
+      "{:.2f} %, median {:.2f} % with the residual\nwrote {}\n",
+      residual.row_count, kPercent * residual.without_mape_frac, kPercent * residual.without_median_frac,
+      kPercent * residual.with_mape_frac, kPercent * residual.with_median_frac, printable(options.out, 200)));
   return 0;
 }
 
@@ -151,7 +191,9 @@ int calibrate_power(const CalibrateOptions& options, const Provenance& provenanc
   result.range.emplace();
   result.range->mode = gpu::RunMode::sustained;
   if (takes_recorded_operands(options.operands)) {
-    result.unwritten = gpu::load_power_calibration(spec, dtype_class).unwritten;
+    const gpu::PowerCalibration known = gpu::load_power_calibration(spec, dtype_class);
+    const bool of_dtype = known.range && known.range->dtypes[static_cast<std::size_t>(dtype)];
+    if (of_dtype) result.unwritten = known.unwritten;
   }
   std::vector<gpu::PowerMeasurement> rows;
   const double shortest = shortest_s(options);
@@ -189,6 +231,10 @@ int calibrate(const CalibrateOptions& options, const Provenance& provenance) {
       .reads("--calibration", options.calibrations)
       .writes("--out", options.out)
       .require_usable();
+  if (options.power && options.residual) {
+    throw Error(ErrorKind::usage, "calibrate: --power and --residual do not go together");
+  }
+  if (options.residual) return calibrate_residual(options, provenance);
   return options.power ? calibrate_power(options, provenance) : calibrate_runtimes(options, provenance);
 }
 
@@ -207,12 +253,13 @@ void add_calibrate(CLI::App& app, Session& session) {
   verb->add_flag("--power", options->power, "Fit the power constants: rows with power_w");
   verb->add_option("--shortest-us", options->shortest_us, "--power: leave out shorter kernels [0]")->type_name("FLOAT");
   verb->add_option("--operands", options->operands, "--power: random or recorded data [random]");
-  verb->add_option("--calibration", options->calibrations, "--power: fitted runtimes of the GPU [the shipped ones]");
+  verb->add_flag("--residual", options->residual, "Learn what the constants leave unexplained (needs\nlibxgboost)");
+  verb->add_option("--calibration", options->calibrations, "--power, --residual: fitted runtimes [the shipped ones]");
   verb->add_option("--out", options->out, "File to write [-: standard output]");
   verb->footer(
       "`gemm` and `check` take the file by --calibration, or find it in\n"
       "data/gpus/calibration/gemm of HINDSIGHT_DATA_DIR; that of --power belongs into\n"
-      "data/gpus/calibration/power there.\n"
+      "data/gpus/calibration/power there, that of --residual into .../residual.\n"
       "Example: hindsight calibrate --gpu l40s --measurements rows.csv --out l40s.yaml");
   verb->callback([options, &session] {
     session.action = [options, &session] { return calibrate(*options, session.provenance); };

@@ -28,6 +28,8 @@ struct GemmOptions {
   std::string operands;
   std::string launch;
   std::string calibrations;
+  std::string residuals;
+  bool no_residual = false;
   std::string csv, workloads;
   std::string format;
   std::string out;
@@ -92,6 +94,10 @@ void check_options(const GemmOptions& options, Task task) {
   refuse(options.tiled && (options.explain || options.candidates), "--tiled", "goes without --explain, --candidates");
   refuse(options.tiled && !options.calibrations.empty(), "--calibration", "has no constants for --tiled");
   refuse(options.tiled && !options.launch.empty(), "--launch", "does not go with --tiled");
+  refuse(options.tiled && !options.residuals.empty(), "--residual", "has no correction for --tiled");
+  refuse(task == Task::networks && !options.residuals.empty(), "--residual",
+         "goes with products: no row was measured inside a network");
+  refuse(options.no_residual && !options.residuals.empty(), "--residual", "and --no-residual do not go together");
 }
 
 gpu::DType dtype_of(const GemmOptions& options) {
@@ -124,6 +130,7 @@ ChosenGpus choose_gpus(const std::string& list, gpu::DType dtype) {
 std::vector<report::CalibratedGpu> calibrated(const std::vector<gpu::GpuSpec>& specs, gpu::DType dtype,
                                               const RecordedChoice& choice, const std::string& files) {
   const std::vector<gpu::Calibration> given = read_given_calibrations(files, specs);
+  require_residuals_serve(specs, dtype, choice, given);
   std::vector<report::CalibratedGpu> gpus;
   for (const gpu::GpuSpec& spec : specs) gpus.push_back({spec, calibration_for(spec, dtype, choice, given)});
   return gpus;
@@ -132,13 +139,18 @@ std::vector<report::CalibratedGpu> calibrated(const std::vector<gpu::GpuSpec>& s
 RecordedChoice recorded_choice(const GemmOptions& options, Task task) {
   // A network's weights are real data and its kernels follow each other; a product is compared with measurements.
   RecordedChoice choice;
-  if (task == Task::networks) choice = {.operands = OperandChoice::random, .launch = LaunchChoice::kernel};
+  if (task == Task::networks) {
+    choice.operands = OperandChoice::random;
+    choice.launch = LaunchChoice::kernel;
+  }
   if (!options.operands.empty()) {
     choice.operands = parse_enum("--operands", options.operands, kOperands);
   }
   if (!options.launch.empty()) {
     choice.launch = parse_enum("--launch", options.launch, kLaunches);
   }
+  choice.residual = !options.no_residual;
+  if (!options.residuals.empty()) choice.residual_files = split(options.residuals, ',');
   return choice;
 }
 
@@ -271,6 +283,7 @@ int gemm(const GemmOptions& options) {
       .reads("--workload", options.workloads)
       .reads("--gpu", options.gpus)
       .reads("--calibration", options.calibrations)
+      .reads("--residual", options.residuals)
       .writes("--out", options.out)
       .require_usable();
   const gpu::RunMode mode = run_mode(options, task);
@@ -302,6 +315,8 @@ void add_gemm(CLI::App& app, Session& session) {
                    "Power as recorded, or of random data\n[recorded; networks: random]");
   verb->add_option("--launch", options->launch, "As recorded, or of the kernel alone\n[recorded; networks: kernel]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
+  verb->add_option("--residual", options->residuals, "Learned corrections, a.yaml,b.yaml [the shipped ones]");
+  verb->add_flag("--no-residual", options->no_residual, "The analytical model alone");
   verb->add_option("--csv", options->csv, "Table with columns m,n,k[,batch,dtype,layout];\n- reads standard input");
   verb->add_option("--workload,--workloads", options->workloads, kWorkloadsHelp);
   verb->add_option("--format", options->format, "Of a table: csv or json [csv]");

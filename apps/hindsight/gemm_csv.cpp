@@ -15,6 +15,7 @@
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/gpu/residual.h"
 
 namespace hindsight::app {
 namespace {
@@ -189,14 +190,42 @@ gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, con
                                  const std::vector<gpu::Calibration>& given) {
   gpu::Calibration calibration = gpu::load_calibration(spec, dtype, given);
   if (choice.operands == OperandChoice::random) calibration.unwritten = {};
+  for (const std::string& file : choice.residual_files) {
+    const auto residual = gpu::read_residual(file);
+    const bool meant = residual->gpu == calibration.gpu && residual->dtype_class == calibration.dtype_class;
+    if (meant) calibration = gpu::with_residual(std::move(calibration), spec, file);
+  }
+  if (!choice.residual) {
+    calibration.residual = nullptr;
+    calibration.residual_off = "--no-residual";
+  }
   if (choice.launch == LaunchChoice::recorded) return calibration;
   return gpu::with_kernel_launch(calibration, spec, given);
+}
+
+void require_residuals_serve(const std::vector<gpu::GpuSpec>& specs, gpu::DType dtype, const RecordedChoice& choice,
+                             const std::vector<gpu::Calibration>& given) {
+  for (const std::string& file : choice.residual_files) {
+    const auto residual = gpu::read_residual(file);
+    std::string problem;
+    const bool serves = std::any_of(specs.begin(), specs.end(), [&](const gpu::GpuSpec& spec) {
+      const std::string here = gpu::residual_problem(*residual, spec, gpu::load_calibration(spec, dtype, given));
+      if (problem.empty()) problem = here;
+      return here.empty();
+    });
+    if (serves) continue;
+    throw Error(ErrorKind::incompatible,
+                fmt::format("--residual {}: it serves none of the GPUs of --gpu: {}. Leave it out, or train one with "
+                            "'hindsight calibrate --residual'",
+                            printable(file, 400), problem));
+  }
 }
 
 CsvPredictions predict_csv(const std::string& file, const std::string& gpus, const TableDefaults& defaults,
                            gpu::RunMode mode) {
   std::vector<gpu::GpuSpec> specs = gpu::load_gpus(gpus);  // a wrong name is said before standard input is read
   const std::vector<gpu::Calibration> given = read_given_calibrations(defaults.calibrations, specs);
+  require_residuals_serve(specs, defaults.dtype, defaults.recorded, given);
   CsvPredictions result{.table = {.input = read_table(file), .gemms = {}, .gpus = {}, .mode = mode, .predictions = {}},
                         .remarks = {}};
   report::GemmTable& table = result.table;

@@ -20,11 +20,17 @@ enum class LaunchChoice {
   recorded,  ///< the framework, one call at a time
   kernel,    ///< a stream or graph that is kept busy: gpu::with_kernel_launch
 };
-/// What of the recorded rows a prediction repeats.
+/// What of the recorded rows a prediction repeats, and what was learned of them.
 struct RecordedChoice {
   OperandChoice operands = OperandChoice::recorded;
   LaunchChoice launch = LaunchChoice::recorded;
+  bool residual = true;                     ///< false: --no-residual
+  std::vector<std::string> residual_files;  ///< of --residual; they come before the shipped ones
 };
+/// Error{incompatible} for a file of --residual that serves none of `specs` in `dtype`, with the reason; the reader's
+/// errors.
+void require_residuals_serve(const std::vector<gpu::GpuSpec>& specs, gpu::DType dtype, const RecordedChoice& choice,
+                             const std::vector<gpu::Calibration>& given);
 /// As gpu::load_calibration, for this choice.
 [[nodiscard]] gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, const RecordedChoice& choice,
                                                const std::vector<gpu::Calibration>& given = {});

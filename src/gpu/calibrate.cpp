@@ -221,6 +221,48 @@ void require_rows(std::span<const MeasuredGpu> gpus) {
   }
 }
 
+/// Refuses latencies that say nothing, or are of another unit: orders of magnitude from what the start constants give.
+void require_plausible(std::span<const MeasuredGpu> gpus, const CalibrateOptions& options) {
+  constexpr double kMostOff = 30;  // [chosen] a factor of 1000 on the way to 1, in logarithms
+  std::vector<double> ratios;
+  bool all_equal = true;
+  const double first_s = gpus.front().rows.front().latency_s;
+  for (const MeasuredGpu& gpu : gpus) {
+    Calibration start;
+    start.dtype_class = dtype_class(gpu.rows.front().gemm.dtype);
+    start.constants = transferred(options.start, start.dtype_class, *gpus.front().spec, *gpu.spec);
+    const Predictor predictor(*gpu.spec, start, gpu.rows.front().gemm.dtype);
+    for (const GemmMeasurement& row : gpu.rows) {
+      all_equal = all_equal && row.latency_s == first_s;
+      if (row.gemm.dtype != gpu.rows.front().gemm.dtype) continue;
+      ratios.push_back(row.latency_s / predictor.latency_s(row.gemm, options.mode));
+    }
+  }
+  if (all_equal) {
+    throw Error(ErrorKind::usage,
+                fmt::format("all {} latencies are {:.6g} s (nothing can be fitted to them). Is it the "
+                            "right column?",
+                            ratios.size(), first_s));
+  }
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  if (*middle<kMostOff&& * middle> 1 / kMostOff) return;
+  const double thousands = std::round(std::log10(*middle) / 3);
+  const bool longer = *middle > 1;
+  std::string fits = longer ? "shorter" : "longer";
+  if (thousands != 0) {
+    const double factor = std::pow(1000, std::abs(thousands));
+    fits = fmt::format("{:.0f} times {}: numbers in {}", factor, fits,
+                       longer ? (factor > 1000 ? "us read as s, or ns as ms" : "us read as ms, or ms as s")
+                              : (factor > 1000 ? "s read as us" : "ms read as us, or s as ms"));
+  }
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("latencies are {:.3g} times what {} takes at the median of {} rows (another unit?). They would "
+                  "fit {}. Name the unit: --columns latency_us=COLUMN, latency_ms or latency_s",
+                  *middle, gpus.front().spec->name, ratios.size(), fits));
+}
+
 /// Every so-and-so-many-th row of each GPU outside `left_out`, at most about `most` in all; -1 leaves out none.
 std::vector<Selection> select(std::span<const MeasuredGpu> gpus, int left_out, std::size_t most) {
   std::vector<Selection> kept;
@@ -313,9 +355,15 @@ LatencyErrors latency_errors(std::span<const double> predicted_s, std::span<cons
   return errors;
 }
 
+void require_measurements(const GpuSpec& spec, std::span<const GemmMeasurement> rows) {
+  const MeasuredGpu gpu{&spec, rows};
+  require_rows(std::span(&gpu, 1));
+}
+
 CalibrationReport calibrate(std::span<const MeasuredGpu> gpus, const CalibrateOptions& options) {
   HINDSIGHT_EXPECT(!gpus.empty() && !gpus.front().rows.empty());
   require_rows(gpus);
+  require_plausible(gpus, options);
   const DTypeClass of_class = dtype_class(gpus.front().rows.front().gemm.dtype);
   const auto fit = [&](int left_out, CalibrationReport& report) {
     const Objective objective(select(gpus, left_out, options.most_rows), options.start, of_class, options.mode);

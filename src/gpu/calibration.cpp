@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/gpu/residual.h"
 
 namespace hindsight::gpu {
 namespace {
@@ -89,7 +90,7 @@ Calibration transferred(const Calibration& calibration, const GpuSpec& source, c
   other.source = CalibrationSource::transfer;
   other.constants = transferred(calibration.constants, calibration.dtype_class, source, target);
   add_power(other, target);
-  return other;
+  return with_residual(std::move(other), target);
 }
 
 Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given) {
@@ -99,7 +100,7 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const C
     }
     Calibration calibration = one;
     add_power(calibration, spec);
-    return calibration;
+    return with_residual(std::move(calibration), spec);
   }
   std::optional<Calibration> nearest;
   std::optional<GpuSpec> nearest_spec;
@@ -112,7 +113,7 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const C
     std::optional<GpuSpec> source = fitted_gpu(file, calibration.gpu);
     if (calibration.gpu == spec.name && (!source || same_board(*source, spec))) {
       add_power(calibration, spec);
-      return calibration;
+      return with_residual(std::move(calibration), spec);
     }
     if (source && (!nearest || distance(*source, spec) < distance(*nearest_spec, spec))) {
       nearest = std::move(calibration);

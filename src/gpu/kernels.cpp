@@ -41,19 +41,29 @@ constexpr std::array kVoltaFp32RowTiles{Tile2d{64, 64}, Tile2d{128, 32}, Tile2d{
 constexpr std::array kTuringFp32RowTiles{Tile2d{64, 128}, Tile2d{64, 64}, Tile2d{32, 128}};
 
 // Fitted together on the bf16 runs of an A100, an H100 and an L40S.
-constexpr double kMultistageEffort = 1.1;        // [measured: joint fit, A100 H100 L40S, 2026-11-21, docs/gpu.md]
-constexpr double kWarpSpecialisedEffort = 0.05;  // [measured: as above]
+constexpr double kAmpereEffort = 1.5;  // [measured: least error of an A100 among 0.8 to 2.4, 2026-11-23, docs/gpu.md]
+constexpr double kAdaEffort = 0.9;     // [measured: least error of an L40S among 0.8 to 1.4, as above]
+constexpr double kWarpSpecialisedEffort = 0.05;  // [measured: joint fit, A100 H100 L40S, 2026-11-21, docs/gpu.md]
 constexpr double kVectorStep = 0.44e-6;          // [measured: as above]
 /// Clusters of CTAs read a shared panel once, and tiles larger than those listed exist [measured: as above].
 constexpr double kClusterSharedPanel = 0.25;
 // The least errors of A100, T4 and V100 in fp32, each left out in turn.
 constexpr double kFp32Effort = 0.25;          // [chosen] 0.15 to 0.35 are nearly as good
 constexpr double kFp32StepwisePenalty = 0.9;  // [chosen] 0.6 to 1.3 are nearly as good; a step is a sector of 32 bytes
-constexpr double kTensorStep = 64;            // [data: cutlass] elements of k per pipeline step
+constexpr double kWarpSpecialisedStep = 64;   // [data: cutlass] elements of k per pipeline step
+constexpr double kMultistageStep = 32;        // [data: cutlass] likewise: "64x64_32x6" kernels
 constexpr double kFp32Step = 8;               // [data: neusight-2025] likewise, "8x2" kernels
 
 constexpr double kLargestTensorArea = 128.0 * 256.0;
 constexpr double kLargestFp32Area = 128.0 * 128.0;
+
+// Where an L40S splits k [measured: split or not, rows of l40s_bf16, 2026-11-23, docs/gpu.md]. Between 9 x 32 x 7168
+// (31 us, unsplit) and 10 x 32 x 7168 (5 us) lie 2^21 multiply-adds, at every n and k alike; a strip of at most 96
+// rows and at least 1536 columns, or the other way round, is split from k = 10240 on.
+constexpr double kAdaLeastMacsToSplit = 2097152;
+constexpr double kAdaStripWidth = 96;
+constexpr double kAdaStripLength = 1536;
+constexpr double kAdaStripK = 10240;
 
 // What a CTA takes of its SM.
 constexpr double kAccumulatorShare = 0.5;       // [chosen] of a CTA's registers; addresses and fragments take the rest
@@ -70,12 +80,13 @@ struct FamilyFacts {
   double largest_area = kLargestTensorArea;
   double effort = 0;
   double stage_bytes = kTensorStageBytes;
-  double k_step = kTensorStep;
+  double k_step = kWarpSpecialisedStep;
   double shared_panel = 1;
   double vector_step_s = 0;
   double stepwise_penalty = 0;
   Overlap overlap = Overlap::pipelined;
   bool split_k = true;
+  SplitRule split_rule = {};
 };
 
 constexpr FamilyFacts fp32_facts(std::span<const Tile2d> tiles, bool split_k) {
@@ -92,7 +103,18 @@ constexpr FamilyFacts kWarpSpecialised{.tiles = kWarpSpecialisedTiles,
                                        .effort = kWarpSpecialisedEffort,
                                        .shared_panel = kClusterSharedPanel,
                                        .overlap = Overlap::specialised};
-constexpr FamilyFacts kMultistage{.tiles = kMultistageTiles, .effort = kMultistageEffort, .vector_step_s = kVectorStep};
+constexpr FamilyFacts multistage(double effort, const SplitRule& split_rule) {
+  return {.tiles = kMultistageTiles,
+          .effort = effort,
+          .k_step = kMultistageStep,
+          .vector_step_s = kVectorStep,
+          .split_rule = split_rule};
+}
+constexpr FamilyFacts kAmpereMultistage = multistage(kAmpereEffort, {});
+constexpr FamilyFacts kAdaMultistage = multistage(kAdaEffort, {.least_macs = kAdaLeastMacsToSplit,
+                                                               .strip_width = kAdaStripWidth,
+                                                               .strip_length = kAdaStripLength,
+                                                               .strip_least_k = kAdaStripK});
 constexpr FamilyFacts kFp32 = fp32_facts(kFp32Tiles, true);
 constexpr FamilyFacts kFp32AnyRows = fp32_facts(kFp32Tiles, false);
 constexpr FamilyFacts kAmpereFp32Rows = fp32_facts(kAmpereFp32RowTiles, false);
@@ -101,7 +123,8 @@ constexpr FamilyFacts kTuringFp32Rows = fp32_facts(kTuringFp32RowTiles, false);
 
 const FamilyFacts& family_facts(Architecture architecture, DTypeClass dtype_class, Layout layout) {
   if (dtype_class == DTypeClass::tensor_core) {
-    return architecture == Architecture::hopper ? kWarpSpecialised : kMultistage;
+    if (architecture == Architecture::hopper) return kWarpSpecialised;
+    return architecture == Architecture::ada ? kAdaMultistage : kAmpereMultistage;
   }
   if (layout != Layout::nn && layout != Layout::tt) return kFp32;
   switch (architecture) {
@@ -192,7 +215,8 @@ KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Layout l
           .vector_step_s = facts->vector_step_s,
           .stepwise_penalty = facts->stepwise_penalty,
           .overlap = facts->overlap,
-          .split_k = facts->split_k};
+          .split_k = facts->split_k,
+          .split_rule = facts->split_rule};
 }
 
 }  // namespace hindsight::gpu

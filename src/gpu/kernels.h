@@ -1,6 +1,7 @@
 /// The kernels that vendors' libraries choose from, by architecture and class of formats.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
@@ -20,6 +21,18 @@ struct Kernel {
   double per_row = 0, per_column = 0, per_cta = 0;  ///< 1 / m, 1 / n, 1 / ctas_per_sm
 };
 
+/// Products whose k the library never splits, by their sizes alone, so that no better GPU loses a candidate.
+struct SplitRule {
+  double least_macs = 0;     ///< fewer multiply-adds than that are not split
+  double strip_width = 0;    ///< nor strips of at most so many rows (or columns) ...
+  double strip_length = 0;   ///< ... and at least so many columns (or rows)
+  double strip_least_k = 0;  ///< below this k
+  [[nodiscard]] bool splits(double m, double n, double k, double batch) const {
+    const bool strip = std::min(m, n) <= strip_width && std::max(m, n) >= strip_length && k < strip_least_k;
+    return !strip && batch * m * n * k >= least_macs;
+  }
+};
+
 /// Kernels that differ in their tile only, as far as they fit an SM of one GPU.
 struct KernelFamily {
   std::vector<Kernel> kernels;  ///< largest tile first; at most kMostKernels, at least one
@@ -30,6 +43,7 @@ struct KernelFamily {
   double stepwise_penalty = 0;  ///< see `stepwise_read_cost`; 0: a step reads whole cache lines
   Overlap overlap = Overlap::pipelined;
   bool split_k = true;
+  SplitRule split_rule = {};
 };
 
 /// Shared memory that the system takes per block, from Ampere on. [spec: cuda-guide]

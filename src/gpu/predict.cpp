@@ -113,6 +113,7 @@ struct Predictor::Run {
 Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype)
     : board_(spec, power_constants(spec, calibration, dtype), dtype),
       unwritten_(calibration.unwritten),
+      residual_(calibration.residual),
       by_rows_(std::make_shared<const KernelFamily>(kernel_family(spec, dtype_class(dtype), Layout::nn))),
       mixed_(std::make_shared<const KernelFamily>(kernel_family(spec, dtype_class(dtype), Layout::nt))),
       sms_(spec.sms),
@@ -133,6 +134,8 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       settle_s_(calibration.constants.settle_s),
       input_bytes_(gpu::input_bytes(dtype)),
       output_bytes_(gpu::output_bytes(dtype)),
+      peak_dram_bytes_per_s_(spec.dram_bytes_per_s),
+      peak_l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz)),
       calibrated_(calibration.source == CalibrationSource::own && calibration.gpu == spec.name),
       range_(calibration.range),
       power_range_(calibration.power_range) {}
@@ -183,11 +186,12 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   const bool linear_layer = gemm.batch == 1 && shape.family == mixed_.get();
   shape.launch_s = launch_s_ + (linear_layer ? single_launch_s_ : 0.0);
   shape.floor_s = floor_s_ + (linear_layer ? single_launch_s_ : 0.0);
+  const bool splits_k =
+      shape.family->split_k && shape.family->split_rule.splits(shape.m, shape.n, shape.k, shape.batch);
   do {
     const double splits = kSplits[shape.split_count];
     shape.k_padded[shape.split_count++] = rounds(shape.k, splits * shape.family->k_step) * shape.family->k_step;
-  } while (shape.family->split_k && shape.split_count < kSplitCount &&
-           shape.k >= kLeastKPerPart * kSplits[shape.split_count]);
+  } while (splits_k && shape.split_count < kSplitCount && shape.k >= kLeastKPerPart * kSplits[shape.split_count]);
   return shape;
 }
 
@@ -224,7 +228,7 @@ Predictor::LowerBounds Predictor::lower_bounds(const Shape& shape) const {
     bound.memory_s = std::max(floor_of_memory_s, l2_bytes * l2_s_per_byte_);
     const double area = kernel.m * kernel.n;
     bound.total_s = std::max(bound.tiles * area * shape.k * bound.s_per_mac * per_sm_, bound.memory_s) + fill_s_ +
-                    epilogue_s_ * area * rounds(bound.tiles, sms_, per_sm_);
+                    epilogue_s_ * area;
     if (bound.total_s < least_s) {
       least = i;
       least_s = bound.total_s;
@@ -259,8 +263,9 @@ void Predictor::for_each_split(const Shape& shape, const Kernel& kernel, const L
                                                                          input_bytes_, family.shared_panel) +
                                                                shape.outputs * output_bytes_);
     const double l2 = l2_bytes * l2_s_per_byte_;
-    const double fill = fill_s_ * waves + epilogue_s_ * ctas_on_busiest * area;
-    const double loop_s = std::max(math, chain);
+    // The last CTA's prologue and epilogue stand alone; those of the others overlap with memory traffic.
+    const double fill = fill_s_ * waves + epilogue_s_ * area;
+    const double loop_s = std::max(math + epilogue_s_ * area * (ctas_on_busiest - 1.0), chain);
     const double room_s = best_s - fill - reduction;
     if (room_s <= bound.memory_s) break;  // more parts only add to fill and reduction
     if (overlap_power(family.overlap, loop_s) + overlap_power(family.overlap, l2) + dram_power >=
@@ -314,28 +319,76 @@ Predictor::Candidate Predictor::fastest(const Shape& shape) const {
   return best;
 }
 
-Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const {
-  const double full_clock_s = launched_s(shape.launch_s + candidate.kernel_s, shape.floor_s);
-  Run run{.work = {.ops = shape.ops,
-                   .l2_bytes = candidate.least_l2_bytes,
-                   .dram_bytes = shape.dram.bytes,
-                   .busy_frac = candidate.kernel_s / full_clock_s,
-                   .operands = recorded_operands(unwritten_, gemm)}};
-  run.full_clock_w = board_.full_clock_w(run.work, full_clock_s);
+/// Real data, but for the very runs that were recorded with zero weights.
+Operands Predictor::operands_of(const Gemm& gemm, RunMode mode) const {
+  const bool recorded = power_range_ && was_measured(*power_range_, gemm, mode);
+  return recorded ? recorded_operands(unwritten_, gemm) : Operands::random;
+}
+
+Correction Predictor::correction_of(const Gemm& gemm) const {
+  return residual_ ? gpu::correction(*residual_, gemm) : Correction{};
+}
+
+/// As roofline_s.
+double Predictor::floor_of(const Shape& shape) const {
+  const double moved = shape.dram.all_bytes;
+  const double bytes_per_s = moved <= l2_bytes_ ? peak_l2_bytes_per_s_ : peak_dram_bytes_per_s_;
+  return std::max(0.5 * shape.ops * s_per_mac_ * per_sm_, moved / bytes_per_s);
+}
+
+/// A run that takes `full_clock_s` at the highest clock, under the power limit.
+Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, RunMode mode) const {
+  Run run{.work = work};
+  run.full_clock_w = board_.full_clock_w(work, full_clock_s);
   const double share = mode == RunMode::sustained ? 1.0 : settled_share(full_clock_s, settle_s_);
   run.slowdown = 1.0 + share * (board_.slowdown(run.full_clock_w) - 1.0);
   run.latency_s = full_clock_s * run.slowdown;
   return run;
 }
 
-double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
-  const Shape shape = shape_of(gemm);
-  return run(gemm, shape, fastest(shape), mode).latency_s;
+Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
+                              const Correction& correction) const {
+  const double full_clock_s = launched_s(shape.launch_s + candidate.kernel_s, shape.floor_s);
+  const PowerWork work{.ops = shape.ops,
+                       .l2_bytes = candidate.least_l2_bytes,
+                       .dram_bytes = shape.dram.bytes,
+                       .busy_frac = candidate.kernel_s / full_clock_s,
+                       .operands = operands_of(gemm, mode)};
+  if (correction.factor == 1.0) return settled(work, full_clock_s, mode);
+  return settled(work, std::max(full_clock_s * correction.factor, floor_of(shape)), mode);
 }
 
-GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const {
-  const Run run = this->run(gemm, shape, candidate, mode);
+Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, double latency_s) const {
+  constexpr int kHalvings = 50;       // [chosen] to the last digit of a double
+  constexpr double kMostFaster = 64;  // [chosen] no power limit slows a board down by more
+  constexpr double kStep = 1e-3;      // [chosen] relative, of the numerical derivative
+  const Shape shape = shape_of(gemm);
+  const Candidate best = fastest(shape);
+  const Run predicted = run(gemm, shape, best, mode, {});
+  double low = latency_s / kMostFaster, high = latency_s;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (settled(predicted.work, middle, mode).latency_s < latency_s ? low : high) = middle;
+  }
+  const double there_s = settled(predicted.work, high, mode).latency_s;
+  const double beyond_s = settled(predicted.work, high * (1 + kStep), mode).latency_s;
+  return {.predicted_s = predicted.latency_s / predicted.slowdown,
+          .explaining_s = high,
+          .sensitivity = std::log(beyond_s / there_s) / std::log(1 + kStep)};
+}
+
+double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
+  const Shape shape = shape_of(gemm);
+  return run(gemm, shape, fastest(shape), mode, correction_of(gemm)).latency_s;
+}
+
+GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
+                                 const Correction& correction) const {
+  const Run run = this->run(gemm, shape, candidate, mode, correction);
   GemmPrediction result;
+  result.analytical_s =
+      correction.factor == 1.0 ? run.latency_s : this->run(gemm, shape, candidate, mode, {}).latency_s;
+  result.correction = correction;
   result.latency_s = run.latency_s;
   result.ops_per_s = shape.ops / result.latency_s;
   result.dram_bytes = shape.dram.bytes;
@@ -363,15 +416,16 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
 
 GemmPrediction Predictor::predict(const Gemm& gemm, RunMode mode) const {
   const Shape shape = shape_of(gemm);
-  return finish(gemm, shape, fastest(shape), mode);
+  return finish(gemm, shape, fastest(shape), mode, correction_of(gemm));
 }
 
 std::vector<GemmPrediction> Predictor::rank(const Gemm& gemm, RunMode mode) const {
   const Shape shape = shape_of(gemm);
   std::vector<GemmPrediction> all;
+  const Correction learned = correction_of(gemm);  // of the product: all kernels alike
   double never_pruned = HUGE_VAL;
   for_each_candidate(shape, never_pruned,
-                     [&](const Candidate& candidate) { all.push_back(finish(gemm, shape, candidate, mode)); });
+                     [&](const Candidate& one) { all.push_back(finish(gemm, shape, one, mode, learned)); });
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.latency_s < b.latency_s; });
   return all;
 }

@@ -25,9 +25,6 @@ std::size_t index(Value value) {
   return static_cast<std::size_t>(value);
 }
 
-/// The same product with the weights as its second operand.
-Gemm canonical(const Gemm& gemm) { return gemm.weights == Operand::b ? gemm : transposed(gemm); }
-
 ValidatedRange::Span<std::int64_t> read_sizes(const ConfigNode& node) {
   const std::vector<ConfigNode> ends = node.items();
   if (ends.size() != 2) node.fail("not a pair (the least and the largest size)");
@@ -47,8 +44,10 @@ auto named(const ConfigNode& node, const Parse& parse) {
 
 }  // namespace
 
+Gemm with_weights_second(const Gemm& gemm) { return gemm.weights == Operand::b ? gemm : transposed(gemm); }
+
 void include(ValidatedRange& range, const Gemm& gemm, double latency_s) {
-  const Gemm row = canonical(gemm);
+  const Gemm row = with_weights_second(gemm);
   widen(range.latency_s, latency_s);
   widen(range.m, row.m);
   widen(range.n, row.n);
@@ -58,12 +57,18 @@ void include(ValidatedRange& range, const Gemm& gemm, double latency_s) {
   range.layouts[index(row.layout)] = true;
 }
 
+bool was_measured(const ValidatedRange& range, const Gemm& gemm, RunMode mode) {
+  const Gemm row = with_weights_second(gemm);
+  return range.dtypes[index(row.dtype)] && range.layouts[index(row.layout)] && range.mode == mode &&
+         range.m.contains(row.m) && range.n.contains(row.n) && range.k.contains(row.k) &&
+         range.batch.contains(row.batch);
+}
+
 bool covers(const ValidatedRange& range, const Gemm& gemm, RunMode mode, double latency_s) {
-  const Gemm row = canonical(gemm);
+  Gemm row = gemm;
   const bool same_kernels = row.dtype == DType::fp16 && range.dtypes[index(DType::bf16)];
-  return (range.dtypes[index(row.dtype)] || same_kernels) && range.layouts[index(row.layout)] && range.mode == mode &&
-         range.latency_s.contains(latency_s) && range.m.contains(row.m) && range.n.contains(row.n) &&
-         range.k.contains(row.k) && range.batch.contains(row.batch);
+  if (same_kernels) row.dtype = DType::bf16;
+  return range.latency_s.contains(latency_s) && was_measured(range, row, mode);
 }
 
 std::string to_yaml(const ValidatedRange& range) {

@@ -7,6 +7,7 @@
 
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/gpu/residual.h"
 #include "report/fields.h"
 
 namespace hindsight::report {
@@ -114,6 +115,26 @@ std::string_view operands_name(gpu::Operands operands) {
   return operands == gpu::Operands::random ? "random operands" : "zero weights";
 }
 
+std::string correction_text(const GemmOnGpu& on) {
+  const gpu::Calibration& calibration = on.gpu.calibration;
+  if (!calibration.residual) return calibration.residual_off;
+  const gpu::Residual& residual = *calibration.residual;
+  switch (on.prediction.correction.gate) {
+    case gpu::ResidualGate::product:
+      return fmt::format("format, layout or batch that no row of {} had", residual.gpu);
+    case gpu::ResidualGate::far:
+      return fmt::format("far from all sizes measured on {}", residual.gpu);
+    case gpu::ResidualGate::faded:
+      return fmt::format("at full clock; learned on {}, weight {:.2f} at this distance from its rows", residual.gpu,
+                         on.prediction.correction.weight);
+    case gpu::ResidualGate::full:
+      return fmt::format("at full clock; learned on {} rows of {}", residual.row_count, residual.gpu);
+    case gpu::ResidualGate::none:
+      break;
+  }
+  return "none";
+}
+
 std::string zero_weights_note(const std::vector<std::string>& gpus, int columns) {
   if (gpus.empty()) return "";
   return wrapped("",
@@ -151,30 +172,45 @@ Json gemm_fields_json(const gpu::Gemm& gemm) {
 }
 
 Json prediction_json(const gpu::GemmPrediction& p) {
-  return {{"latency_us", p.latency_s / units::kMicro},
-          {"power_w", p.average_power_w},
-          {"power_of", operands_name(p.operands)},
-          {"energy_mj", p.energy_j / units::kMilli},
-          {"tflops", p.ops_per_s / units::kTera},
-          {"bound", gpu::to_string(p.bound)},
-          {"sm_clock_mhz", p.sm_clock_hz * units::kMicro},
-          {"dram_bytes", p.dram_bytes},
-          {"l2_bytes", p.l2_bytes},
-          {"tile", {{"m", p.tile.m}, {"n", p.tile.n}, {"k", p.tile.k}, {"split_k", p.tile.split_k}}},
-          {"blocks", p.ctas},
-          {"waves", p.waves},
-          {"terms",
-           {{"launch_us", p.terms.launch_s / units::kMicro},
-            {"fill_us", p.terms.fill_s / units::kMicro},
-            {"chain_us", p.terms.chain_s / units::kMicro},
-            {"math_us", p.terms.math_s / units::kMicro},
-            {"l2_us", p.terms.l2_s / units::kMicro},
-            {"dram_us", p.terms.dram_s / units::kMicro},
-            {"reduction_us", p.terms.reduction_s / units::kMicro},
-            {"slowdown", p.terms.slowdown}}},
-          {"calibrated", p.calibrated},
-          {"in_validated_range", p.in_validated_range},
-          {"power_in_validated_range", p.power_in_validated_range}};
+  return {
+      {"latency_us", p.latency_s / units::kMicro},
+      {"analytical_us", p.analytical_s / units::kMicro},
+      {"correction",
+       {{"factor", p.correction.factor}, {"weight", p.correction.weight}, {"gate", gpu::to_string(p.correction.gate)}}},
+      {"power_w", p.average_power_w},
+      {"power_of", operands_name(p.operands)},
+      {"energy_mj", p.energy_j / units::kMilli},
+      {"tflops", p.ops_per_s / units::kTera},
+      {"bound", gpu::to_string(p.bound)},
+      {"sm_clock_mhz", p.sm_clock_hz * units::kMicro},
+      {"dram_bytes", p.dram_bytes},
+      {"l2_bytes", p.l2_bytes},
+      {"tile", {{"m", p.tile.m}, {"n", p.tile.n}, {"k", p.tile.k}, {"split_k", p.tile.split_k}}},
+      {"blocks", p.ctas},
+      {"waves", p.waves},
+      {"terms",
+       {{"launch_us", p.terms.launch_s / units::kMicro},
+        {"fill_us", p.terms.fill_s / units::kMicro},
+        {"chain_us", p.terms.chain_s / units::kMicro},
+        {"math_us", p.terms.math_s / units::kMicro},
+        {"l2_us", p.terms.l2_s / units::kMicro},
+        {"dram_us", p.terms.dram_s / units::kMicro},
+        {"reduction_us", p.terms.reduction_s / units::kMicro},
+        {"slowdown", p.terms.slowdown}}},
+      {"calibrated", p.calibrated},
+      {"in_validated_range", p.in_validated_range},
+      {"power_in_validated_range", p.power_in_validated_range}};
+}
+
+/// The learned correction that a calibration carries, or why there is none.
+Json residual_json(const gpu::Calibration& calibration) {
+  if (!calibration.residual) return {{"off", calibration.residual_off}};
+  const gpu::Residual& r = *calibration.residual;
+  return {{"learned_on", r.gpu},
+          {"data", r.data},
+          {"rows", r.row_count},
+          {"held_out_mape_frac", r.with_mape_frac},
+          {"held_out_mape_frac_without", r.without_mape_frac}};
 }
 
 Json calibration_json(const CalibratedGpu& gpu) {
@@ -185,7 +221,8 @@ Json calibration_json(const CalibratedGpu& gpu) {
           {"rows", c.row_count},
           {"launch_of", gpu::launched_by_framework(c) ? "framework" : "kernel"},
           {"held_out_mape_frac", c.held_out_mape_frac},
-          {"held_out_median_frac", c.held_out_median_frac}};
+          {"held_out_median_frac", c.held_out_median_frac},
+          {"residual", residual_json(c)}};
 }
 
 }  // namespace hindsight::report

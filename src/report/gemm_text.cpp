@@ -138,6 +138,12 @@ std::string terms_text(const GemmOnGpu& on, int columns) {
   if (t.slowdown > 1) {
     table.add_row({"slow-down", "", fmt::format("x {:.3f}", t.slowdown), "clock under the power limit"});
   }
+  if (p.correction.factor != 1) {
+    row("analytical", p.analytical_s, "latency by the terms alone");
+    table.add_row({"correction", "", fmt::format("x {:.3f}", p.correction.factor), correction_text(on)});
+  } else {
+    table.add_row({"correction", "", "none", correction_text(on)});
+  }
   table.add_rule();
   row("latency", p.latency_s, fmt::format("bound by {} at {}", gpu::to_string(p.bound), clock_text(p.sm_clock_hz)));
   return "\n" + table.render(columns) +

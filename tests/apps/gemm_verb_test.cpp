@@ -263,8 +263,50 @@ TEST_F(GemmVerb, ATableKeepsItsRowsAndAddsTheFigures) {
   EXPECT_LE(relative_error(printed_us, one.at("latency_us")), kSixDigits);
 }
 
+/// 16 x 3000 x 3000 lies among the measured sizes of an H100, 16 x 100000 x 3000 beyond them.
+TEST_F(GemmVerb, TheLearnedCorrectionIsShownAndCanBeLeftOut) {
+  const std::vector<std::string> shape = {"--gpu", "h100-sxm5", "-m", "16", "-n", "3000", "-k", "3000"};
+  const std::vector<std::string> alone = with(shape, {"--no-residual"});
+  const Json corrected = json(shape).at("gpus").at(0), analytical = json(alone).at("gpus").at(0);
+  EXPECT_EQ(corrected.at("correction").at("gate"), "full");
+  EXPECT_NE(corrected.at("latency_us"), analytical.at("latency_us"));
+  EXPECT_EQ(corrected.at("analytical_us"), analytical.at("latency_us"));
+  EXPECT_EQ(corrected.at("calibration").at("residual").at("learned_on"), "h100-sxm5");
+  EXPECT_EQ(analytical.at("correction").at("gate"), "none");
+  EXPECT_EQ(analytical.at("calibration").at("residual").at("off"), "--no-residual");
+  EXPECT_THAT(gemm(with(shape, {"--explain"})).out, HasSubstr("at full clock; learned on 17605 rows of h100-sxm5"));
+  EXPECT_THAT(gemm(with(alone, {"--explain"})).out, HasSubstr("--no-residual"));
+  const std::vector<std::string> beyond = {"--gpu", "h100-sxm5", "-m", "16", "-n", "100000", "-k", "3000", "--explain"};
+  EXPECT_THAT(gemm(beyond).out, HasSubstr("far from all sizes measured on h100-sxm5"));
+}
+
+TEST_F(GemmVerb, AnEditedSheetHasNoCorrection) {
+  std::string sheet = read_file(hindsight::test::repository() / "data/gpus/h100-sxm5.yaml");
+  const std::string clock = "boost_mhz: 1980";
+  sheet.replace(sheet.find(clock), clock.size(), "boost_mhz: 1970");
+  const std::vector<std::string> shape = {"--gpu", write("h100-sxm5.yaml", sheet), "-m", "16", "-n", "3000", "-k",
+                                          "3000"};
+  const Json edited = json(shape).at("gpus").at(0);
+  EXPECT_EQ(edited.at("correction").at("gate"), "none");
+  EXPECT_THAT(gemm(with(shape, {"--explain"})).out, HasSubstr("an edited sheet or clock"));
+}
+
+TEST_F(GemmVerb, AResidualOfAnotherGpuIsRefused) {
+  const std::string residual = (hindsight::test::repository() / "data/gpus/calibration/residual/l40s.yaml").string();
+  const std::vector<std::string> shape = {"-m", "16", "-n", "3000", "-k", "3000", "--residual", residual};
+  const Outcome other = gemm(with({"--gpu", "h100-sxm5"}, shape));
+  EXPECT_EQ(other.exit_code, 4);
+  EXPECT_THAT(other.err, HasSubstr("it learned ada on l40s, h100-sxm5 is hopper"));
+  EXPECT_EQ(gemm(with({"--gpu", "l40s"}, shape)).exit_code, 0);
+  EXPECT_EQ(gemm(with(with({"--gpu", "l40s"}, shape), {"--no-residual"})).exit_code, 2);
+  const std::string table = write("t.csv", "m,n,k\n16,3000,3000\n");
+  EXPECT_EQ(gemm({"--gpu", "h100-sxm5", "--csv", table, "--residual", residual}).exit_code, 4);
+}
+
 TEST_F(GemmVerb, PowerOfShapesRecordedWithZeroWeightsSaysSoAndYieldsToRealData) {
-  const std::vector<std::string> shape = {"--gpu", "h200", "-m", "4096", "-n", "4096", "-k", "65536"};
+  const std::vector<std::string> burst = {"--gpu", "h200", "-m", "4096", "-n", "4096", "-k", "65536"};
+  EXPECT_EQ(json(burst).at("gpus").at(0).at("power_of"), "random operands") << "no burst was recorded so";
+  const std::vector<std::string> shape = with(burst, {"--mode", "sustained"});
   const std::vector<std::string> random = with(shape, {"--operands", "random"});
   const Json recorded = json(shape).at("gpus").at(0), real = json(random).at("gpus").at(0);
   EXPECT_EQ(recorded.at("power_of"), "zero weights");
@@ -274,8 +316,10 @@ TEST_F(GemmVerb, PowerOfShapesRecordedWithZeroWeightsSaysSoAndYieldsToRealData) 
   EXPECT_THAT(gemm(random).out, Not(HasSubstr("zero weights")));
 
   const std::string table = write("t.csv", "m,n,k\n4096,4096,65536\n4096,4096,4096\n");
-  EXPECT_THAT(gemm({"--gpu", "h200", "--csv", table}).err, HasSubstr("power of 1 of 2 predictions"));
-  EXPECT_THAT(gemm({"--gpu", "h200", "--csv", table, "--operands", "random"}).err, Not(HasSubstr("power of")));
+  const std::vector<std::string> settled = {"--gpu", "h200", "--mode", "sustained", "--csv", table};
+  EXPECT_THAT(gemm(settled).err, HasSubstr("power of 1 of 2 predictions"));
+  EXPECT_THAT(gemm(with(settled, {"--operands", "random"})).err, Not(HasSubstr("power of")));
+  EXPECT_THAT(gemm({"--gpu", "h200", "--csv", table}).err, Not(HasSubstr("power of")));
   const Outcome wrong = gemm(with(shape, {"--operands", "randm"}));
   EXPECT_NE(wrong.exit_code, 0);
   EXPECT_THAT(wrong.err, HasSubstr("Did you mean 'random'"));

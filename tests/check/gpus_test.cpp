@@ -42,9 +42,10 @@ TEST(GpuCheck, Int8WhereTheGpuHasIt) {
 TEST(GpuCheck, NetworksHoldRealWeightsWhateverTheCalibrationsRowsHeld) {
   const gpu::GpuSpec h200 = gpu::load_gpu("h200");
   const gpu::Gemm recorded_as_zero{.m = 4096, .n = 4096, .k = 65536, .dtype = gpu::DType::bf16};
-  ASSERT_EQ(gpu::predict(h200, gpu::load_calibration(h200, gpu::DType::bf16), recorded_as_zero).operands,
-            gpu::Operands::zero_weights);
-  EXPECT_EQ(gpu::predict(h200, contender(h200).calibration, recorded_as_zero).operands, gpu::Operands::random);
+  const gpu::Calibration recorded = gpu::load_calibration(h200, gpu::DType::bf16);
+  const auto settled = gpu::RunMode::sustained;
+  ASSERT_EQ(gpu::predict(h200, recorded, recorded_as_zero, settled).operands, gpu::Operands::zero_weights);
+  EXPECT_EQ(gpu::predict(h200, contender(h200).calibration, recorded_as_zero, settled).operands, gpu::Operands::random);
 }
 
 TEST(GpuCheck, NoFrameworkLaunchesTheKernelsOfANetwork) {

@@ -122,6 +122,30 @@ TEST(Calibrate, RefusesWhatIsNoMeasurement) {
   std::vector<GemmMeasurement> mixed = rows;
   mixed[3].gemm.dtype = DType::fp32;
   EXPECT_THAT(message(mixed), HasSubstr("mix fp32"));
+  std::vector<GemmMeasurement> equal = rows;
+  for (GemmMeasurement& row : equal) row.latency_s = 3e-5;
+  EXPECT_THAT(message(equal), HasSubstr("all 175 latencies are 3e-05 s"));
+}
+
+/// Rows of another unit are off by a factor of 1000 or a million: the message names the unit that would fit.
+TEST(Calibrate, NamesTheUnitThatWouldFit) {
+  const GpuSpec spec = load_gpu("a100-sxm-80gb");
+  const auto message = [&](double factor) -> std::string {
+    std::vector<GemmMeasurement> rows = synthetic(spec, Constants{}, 0);
+    for (GemmMeasurement& row : rows) row.latency_s *= factor;
+    try {
+      static_cast<void>(calibrate(spec, rows, {.cross_validate = false, .most_rows = 40}));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message(1e3), HasSubstr("1000 times shorter: numbers in us read as ms, or ms as s"));
+  EXPECT_THAT(message(1e6), HasSubstr("1000000 times shorter: numbers in us read as s"));
+  EXPECT_THAT(message(1e-3), HasSubstr("1000 times longer: numbers in ms read as us"));
+  EXPECT_THAT(message(1e-6), HasSubstr("1000000 times longer: numbers in s read as us"));
+  EXPECT_EQ(message(3), "no error");
 }
 
 TEST(CalibrationFile, ReadsWhatItWrites) {

@@ -300,6 +300,41 @@ TEST(GemmPrediction, SustainedRunsArePaidForAtTheCap) {
   EXPECT_EQ(on_h100(small, RunMode::sustained).latency_s, on_h100(small).latency_s);
 }
 
+/// Zero weights were recorded in sustained bf16 runs of an H200: nothing else is predicted by their rule.
+TEST(GemmPrediction, RecordedOperandsCountOnlyWhereTheyWereRecorded) {
+  const GpuSpec h200 = load_gpu("h200");
+  const Gemm recorded{.m = 4096, .n = 4096, .k = 65536};
+  const auto operands = [&](const Gemm& gemm, RunMode mode) {
+    return predict(h200, load_calibration(h200, gemm.dtype), gemm, mode).operands;
+  };
+  EXPECT_EQ(operands(recorded, RunMode::sustained), Operands::zero_weights);
+  EXPECT_EQ(operands(transposed(recorded), RunMode::sustained), Operands::zero_weights);
+  EXPECT_EQ(operands(recorded, RunMode::burst), Operands::random) << "no burst was recorded";
+  const auto changed = [&](auto change) {
+    Gemm gemm = recorded;
+    change(gemm);
+    return operands(gemm, RunMode::sustained);
+  };
+  for (const DType dtype : {DType::fp16, DType::fp8, DType::int8, DType::tf32}) {
+    EXPECT_EQ(changed([&](Gemm& g) { g.dtype = dtype; }), Operands::random) << to_string(dtype);
+  }
+  EXPECT_EQ(changed([](Gemm& g) { g.k = 70000; }), Operands::random) << "no row has such a k";
+  EXPECT_EQ(changed([](Gemm& g) { g.batch = 2; }), Operands::random);
+  EXPECT_EQ(changed([](Gemm& g) { g.layout = Layout::nn; }), Operands::random);
+}
+
+/// A burst of an H200 is that of the same GPU without any rule about its operands.
+TEST(GemmPrediction, ABurstKnowsNoRecordedOperands) {
+  const GpuSpec h200 = load_gpu("h200");
+  const Calibration recorded = load_calibration(h200, DType::bf16);
+  Calibration random = recorded;
+  random.unwritten = {};
+  const Gemm gemm{.m = 4096, .n = 8192, .k = 65536};
+  EXPECT_EQ(predict(h200, recorded, gemm).latency_s, predict(h200, random, gemm).latency_s);
+  EXPECT_LT(predict(h200, recorded, gemm, RunMode::sustained).average_power_w,
+            predict(h200, random, gemm, RunMode::sustained).average_power_w);
+}
+
 TEST(GemmPrediction, KnowsItsValidatedRange) {
   const Gemm measured{.m = 4096, .n = 4096, .k = 4096};
   EXPECT_TRUE(on_h100(measured).in_validated_range);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@
 #include "hindsight/gpu/validity.h"
 
 namespace hindsight::gpu {
+
+struct Residual;
 
 /// The constants of one GPU and dtype class. What follows from the spec sheet (rates, bandwidths, SMs, clocks) is not
 /// in here, and on-chip latencies count cycles, so a set of constants serves a sibling GPU.
@@ -67,8 +70,12 @@ struct Calibration {
   DTypeClass dtype_class = DTypeClass::tensor_core;
   Constants constants;
   PowerConstants power;  ///< of the board; its `op_j` is not read, that of `constants` counts
-  /// Shapes whose measured power is that of zero weights; empty it to predict the power of real data for them too.
+  /// Shapes whose measured power is that of zero weights; empty it to predict the power of real data for them too. They
+  /// count only for runs that `power_range` holds: its formats, layouts, sizes and way of running.
   UnwrittenWeights unwritten;
+  /// The learned correction on top of `constants`; nothing: off, for the reason that `residual_off` gives.
+  std::shared_ptr<const Residual> residual;
+  std::string residual_off = "not asked for";
   CalibrationSource source = CalibrationSource::own;
   std::string data;  ///< file name and content hash of the measurements
   std::size_t row_count = 0;
@@ -151,6 +158,9 @@ struct CalibrateOptions {
   bool cross_validate = true;    ///< five more fits for the held-out errors
   std::size_t most_rows = 6000;  ///< fits see an even sample of at most this many rows; errors are of all rows
 };
+
+/// Errors: Error{usage} for rows that no fit takes, as `calibrate` says.
+void require_measurements(const GpuSpec& spec, std::span<const GemmMeasurement> rows);
 
 /// Robust least squares on log(measured) - log(predicted): Levenberg-Marquardt with rows re-weighted for least absolute
 /// deviations, then a compass search on the sum of absolute deviations itself, because the choice of tiles makes it

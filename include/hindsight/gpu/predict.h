@@ -18,6 +18,7 @@
 #include "hindsight/gpu/calibration.h"
 #include "hindsight/gpu/gemm.h"
 #include "hindsight/gpu/power.h"
+#include "hindsight/gpu/residual.h"
 #include "hindsight/gpu/spec.h"
 #include "hindsight/gpu/validity.h"
 
@@ -64,7 +65,9 @@ struct GemmPrediction {
   Bound bound = Bound::launch;
   Tile tile;
   double ctas = 0;
-  double waves = 0;  ///< CTAs over SMs; not rounded
+  double waves = 0;         ///< CTAs over SMs; not rounded
+  double analytical_s = 0;  ///< latency without the learned correction
+  Correction correction;    ///< learned; its factor is of the time at the highest clock
   GemmTerms terms;
   bool calibrated = false;                ///< constants fitted on this very GPU
   bool in_validated_range = false;        ///< calibrated, and `Calibration::range` covers product, mode and latency
@@ -87,6 +90,13 @@ class Predictor {
   [[nodiscard]] PowerTerms power_terms(const GemmPrediction& prediction) const {
     return board_.terms(prediction.work, prediction.latency_s / prediction.terms.slowdown, prediction.average_power_w);
   }
+  /// What a measured latency says of the time at the highest clock, without the learned correction.
+  struct FullClock {
+    double predicted_s = 0;   ///< analytical
+    double explaining_s = 0;  ///< that would give the measured latency under the power limit
+    double sensitivity = 1;   ///< relative change of the latency per relative change of that time
+  };
+  [[nodiscard]] FullClock full_clock(const Gemm& gemm, RunMode mode, double latency_s) const;
   /// The latency alone: for sweeps and fits.
   [[nodiscard]] double latency_s(const Gemm& gemm, RunMode mode = RunMode::burst) const;
   /// Every kernel with its own prediction, fastest first.
@@ -109,18 +119,25 @@ class Predictor {
   template <typename Visit>
   void for_each_candidate(const Shape& shape, double& best_s, const Visit& visit) const;
   [[nodiscard]] Candidate fastest(const Shape& shape) const;
-  [[nodiscard]] Run run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode) const;
-  [[nodiscard]] GemmPrediction finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate,
-                                      RunMode mode) const;
+  [[nodiscard]] Operands operands_of(const Gemm& gemm, RunMode mode) const;
+  [[nodiscard]] Correction correction_of(const Gemm& gemm) const;
+  [[nodiscard]] double floor_of(const Shape& shape) const;
+  [[nodiscard]] Run settled(const PowerWork& work, double full_clock_s, RunMode mode) const;
+  [[nodiscard]] Run run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
+                        const Correction& correction) const;
+  [[nodiscard]] GemmPrediction finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
+                                      const Correction& correction) const;
 
   BoardPower board_;
   UnwrittenWeights unwritten_;
+  std::shared_ptr<const Residual> residual_;
   std::shared_ptr<const KernelFamily> by_rows_;  ///< kernels of layouts nn and tt
   std::shared_ptr<const KernelFamily> mixed_;    ///< of nt and tn
   double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_s_per_byte_, l2_bytes_,
       resident_bytes_;
   double launch_s_, reduction_start_s_, epilogue_s_, fill_s_, floor_s_, single_launch_s_, settle_s_;
   double input_bytes_, output_bytes_;
+  double peak_dram_bytes_per_s_, peak_l2_bytes_per_s_;  ///< of the roofline
   bool calibrated_;
   ValidatedRange range_;
   std::optional<ValidatedRange> power_range_;

@@ -17,6 +17,8 @@
 namespace hindsight::gpu {
 
 enum class Architecture { volta, turing, ampere, ada, hopper };
+inline constexpr std::array kAllArchitectures{Architecture::volta, Architecture::turing, Architecture::ampere,
+                                              Architecture::ada, Architecture::hopper};
 [[nodiscard]] std::string_view to_string(Architecture architecture);
 
 /// Dense matrix arithmetic of one number format.

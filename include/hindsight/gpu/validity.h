@@ -29,11 +29,18 @@ struct ValidatedRange {
   RunMode mode = RunMode::burst;
 };
 
+/// The same product, written with its weights as the second operand.
+[[nodiscard]] Gemm with_weights_second(const Gemm& gemm);
+
 /// Widens a range by one measured row, written with the weights as its second operand.
 void include(ValidatedRange& range, const Gemm& gemm, double latency_s);
 
 /// Whether `gemm`, run in `mode` and taking `latency_s`, lies in the range; so does its mirror image.
 [[nodiscard]] bool covers(const ValidatedRange& range, const Gemm& gemm, RunMode mode, double latency_s);
+
+/// Whether rows like `gemm`, run in `mode`, are among those measured, whatever their latency: the format itself (bf16
+/// does not stand for fp16 here), the layout, the mode and every size; so is its mirror image.
+[[nodiscard]] bool was_measured(const ValidatedRange& range, const Gemm& gemm, RunMode mode);
 
 /// One YAML map in braces, and back; latencies in us. Errors: Error{usage}, file:line:column.
 [[nodiscard]] std::string to_yaml(const ValidatedRange& range);

@@ -1,0 +1,305 @@
+/// Does the learned correction know when to be silent? Is it a function of the product alone, the same for the
+/// transposed one, continuous at its borders, never below the roofline, and refused where it does not belong?
+#include "hindsight/gpu/residual.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "hindsight/core/error.h"
+#include "hindsight/gpu/predict.h"
+#include "tolerances.h"
+
+namespace hindsight::gpu {
+namespace {
+
+using test::kRounding;
+using test::relative_error;
+using ::testing::HasSubstr;
+
+constexpr double kLog2 = 0.25;  // of the corrections below, so that e^0.25 is the factor
+
+/// One tree: `below` for a log2(k) below `threshold`, else `above`.
+ResidualTrees split_at_k(float threshold, double below, double above) {
+  return {{0},
+          {{.value = threshold, .feature = 2, .right = 2},
+           {.value = static_cast<float>(below), .feature = -1},
+           {.value = static_cast<float>(above), .feature = -1}}};
+}
+
+/// Products with k below 2^9 take e^0.25 of the time, the others e^-0.25; learned on sizes of 2^6 to 2^12.
+Residual two_sided(const GpuSpec& spec, const Calibration& calibration) {
+  Residual residual;
+  residual.gpu = spec.name;
+  residual.architecture = spec.architecture;
+  residual.dtype_class = calibration.dtype_class;
+  residual.sms = spec.sms;
+  residual.sheet = sheet_hash(spec);
+  residual.constants = constants_hash(calibration.constants);
+  residual.data = "rows.csv, sha256 0123456789abcdef";
+  for (int n = 6; n <= 12; n += 2) {
+    for (int k = 6; k <= 12; k += 2) {
+      residual.sizes.emplace_back(n, k);
+      for (const std::int64_t m : {1, 4096}) {
+        include(residual.range, {.m = m, .n = std::int64_t{1} << n, .k = std::int64_t{1} << k},
+                1e-6 * static_cast<double>(m));
+        ++residual.row_count;
+      }
+    }
+  }
+  residual.trees = split_at_k(9, kLog2, -kLog2);
+  return residual;
+}
+
+/// Trees of different depths, walked together, against hand arithmetic.
+TEST(ResidualTrees, AddUpTheLeavesThatTheInputsReach) {
+  const ResidualTrees trees({0, 1, 4}, {{.value = 0.5, .feature = -1},           // a leaf alone
+                                        {.value = 2, .feature = 0, .right = 3},  // x0 < 2 ? 1 : 4
+                                        {.value = 1, .feature = -1},
+                                        {.value = 4, .feature = -1},
+                                        {.value = 3, .feature = 1, .right = 8},  // x1 < 3 ? (x0 < 1 ? 8 : 16) : 32
+                                        {.value = 1, .feature = 0, .right = 7},
+                                        {.value = 8, .feature = -1},
+                                        {.value = 16, .feature = -1},
+                                        {.value = 32, .feature = -1}});
+  const auto sum = [&](float x0, float x1) { return trees.sum({x0, x1}); };
+  EXPECT_EQ(sum(0, 0), 0.5 + 1 + 8);
+  EXPECT_EQ(sum(1, 0), 0.5 + 1 + 16) << "at a threshold to the right";
+  EXPECT_EQ(sum(5, 3), 0.5 + 4 + 32);
+}
+
+/// Shipped corrections count on the chips they were learned on, from load_calibration on, and nowhere else.
+TEST(Residual, IsShippedForTheChipsThatWereMeasured) {
+  for (const std::string& name : gpu_names()) {
+    const GpuSpec spec = load_gpu(name);
+    for (const DType dtype : kAllDTypes) {
+      if (!spec.has(dtype)) continue;
+      const Calibration calibration = load_calibration(spec, dtype);
+      const bool hopper = name == "h100-sxm5" || name == "h200" || name == "gh200";
+      const bool ampere = name.starts_with("a100-");  // one chip and clock in four boards
+      const bool measured = hopper || ampere || name == "l40s";
+      EXPECT_EQ(calibration.residual != nullptr, measured && dtype != DType::fp32)
+          << name << " " << to_string(dtype) << ": " << calibration.residual_off;
+      EXPECT_EQ(calibration.residual == nullptr, !calibration.residual_off.empty()) << name;
+    }
+  }
+  GpuSpec edited = load_gpu("h100-sxm5");
+  edited.dram_bytes_per_s *= 1.01;
+  EXPECT_EQ(load_calibration(edited, DType::bf16).residual, nullptr);
+  EXPECT_THAT(load_calibration(edited, DType::bf16).residual_off, HasSubstr("edited sheet"));
+}
+
+struct OnH100 : ::testing::Test {
+  GpuSpec spec = load_gpu("h100-sxm5");
+  Calibration analytical = [&] {
+    Calibration calibration = load_calibration(spec, DType::bf16);
+    calibration.residual = nullptr;
+    return calibration;
+  }();
+  Residual residual = two_sided(spec, analytical);
+  [[nodiscard]] Calibration corrected() const {
+    Calibration calibration = analytical;
+    calibration.residual = std::make_shared<const Residual>(residual);
+    return calibration;
+  }
+};
+using ResidualOnH100 = OnH100;
+
+TEST_F(ResidualOnH100, MultipliesTheTimeAtTheHighestClock) {
+  const Gemm shorter{.m = 64, .n = 1024, .k = 256}, longer{.m = 64, .n = 1024, .k = 1024};
+  const GemmPrediction slower = predict(spec, corrected(), shorter), faster = predict(spec, corrected(), longer);
+  ASSERT_EQ(slower.terms.slowdown, 1);
+  EXPECT_LE(relative_error(slower.latency_s, std::exp(kLog2) * predict(spec, analytical, shorter).latency_s), 1e-6);
+  EXPECT_LE(relative_error(faster.latency_s, std::exp(-kLog2) * predict(spec, analytical, longer).latency_s), 1e-6);
+  EXPECT_EQ(faster.analytical_s, predict(spec, analytical, longer).latency_s);
+  EXPECT_EQ(faster.correction.gate, ResidualGate::full);
+  EXPECT_EQ(predict(spec, analytical, longer).correction.gate, ResidualGate::none);
+}
+
+TEST_F(ResidualOnH100, IsSilentWhereNoRowWas) {
+  const Gemm measured{.m = 64, .n = 1024, .k = 1024};
+  const auto gate = [&](auto change) {
+    Gemm gemm = measured;
+    change(gemm);
+    return correction(residual, gemm);
+  };
+  EXPECT_EQ(gate([](Gemm&) {}).gate, ResidualGate::full);
+  EXPECT_EQ(gate([](Gemm& g) { g.dtype = DType::fp16; }).gate, ResidualGate::full) << "the kernels of bf16";
+  for (const auto& silent :
+       {gate([](Gemm& g) { g.dtype = DType::fp8; }), gate([](Gemm& g) { g.batch = 2; }),
+        gate([](Gemm& g) { g.layout = Layout::nn; }), gate([](Gemm& g) { g.reuse_bytes = 1e9; })}) {
+    EXPECT_EQ(silent.gate, ResidualGate::product);
+    EXPECT_EQ(silent.factor, 1);
+  }
+  for (const auto& silent :
+       {gate([](Gemm& g) { g.m = 8192; }), gate([](Gemm& g) { g.n = 16384; }), gate([](Gemm& g) { g.k = 16; })}) {
+    EXPECT_EQ(silent.gate, ResidualGate::far);
+    EXPECT_EQ(silent.factor, 1);
+  }
+}
+
+/// Beyond the largest m of 4096 the correction fades within half an octave, to 5793.
+TEST_F(ResidualOnH100, FadesToOneAtTheBorder) {
+  double before = std::exp(-kLog2);
+  for (std::int64_t m = 4096; m < 6000; m += 50) {
+    const Correction here = correction(residual, {.m = m, .n = 1024, .k = 1024});
+    EXPECT_GE(here.factor, before - 1e-6) << m;
+    EXPECT_LE(here.factor, before + 0.02) << m << ": a jump";
+    before = here.factor;
+  }
+  EXPECT_EQ(before, 1);
+  EXPECT_EQ(correction(residual, {.m = 4800, .n = 1024, .k = 1024}).gate, ResidualGate::faded);
+}
+
+/// A hole of the measured sizes wider than the reach of its rim is a hole of the correction.
+TEST_F(ResidualOnH100, KnowsHolesBetweenItsSizes) {
+  residual.sizes = {{6, 6}, {6, 12}, {12, 6}, {12, 12}};
+  EXPECT_EQ(correction(residual, {.m = 64, .n = 512, .k = 512}).gate, ResidualGate::far) << "4.2 octaves from all";
+  EXPECT_EQ(correction(residual, {.m = 64, .n = 128, .k = 64}).gate, ResidualGate::full) << "one octave";
+  EXPECT_EQ(correction(residual, {.m = 64, .n = 216, .k = 64}).gate, ResidualGate::faded) << "1.75 octaves";
+}
+
+TEST_F(ResidualOnH100, NeverBeatsTheRoofline) {
+  residual.trees = split_at_k(9, -1, -1);
+  const Predictor predictor(spec, corrected(), DType::bf16);
+  int held = 0;
+  for (const std::int64_t m : {1, 64, 4096}) {
+    for (int n = 6; n <= 12; ++n) {
+      for (int k = 6; k <= 12; ++k) {
+        const Gemm gemm{.m = m, .n = std::int64_t{1} << n, .k = std::int64_t{1} << k};
+        for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+          const GemmPrediction result = predictor.predict(gemm, mode);
+          ASSERT_GE(result.latency_s, roofline_s(spec, gemm));
+          held += result.latency_s / result.terms.slowdown <= roofline_s(spec, gemm) * (1 + 1e-9) ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(held, 0) << "no product would pass it";
+}
+
+TEST_F(ResidualOnH100, ServesTheChipItLearnedOnAndItsSibling) {
+  EXPECT_EQ(residual_problem(residual, spec, analytical), "");
+  const auto problem = [&](const GpuSpec& other) {
+    return residual_problem(residual, other, load_calibration(other, DType::bf16));
+  };
+  EXPECT_EQ(problem(load_gpu("h200")), "") << "the same chip with other memory";
+  GpuSpec renamed = spec;
+  renamed.title = "a board";
+  EXPECT_EQ(residual_problem(residual, renamed, analytical), "");
+  EXPECT_THAT(problem(load_gpu("h100-pcie")), HasSubstr("another chip"));
+  EXPECT_THAT(problem(load_gpu("l40s")), HasSubstr("it learned hopper on h100-sxm5, l40s is ada"));
+  GpuSpec edited = spec;
+  edited.boost_hz *= 0.99;
+  EXPECT_THAT(residual_problem(residual, edited, analytical), HasSubstr("edited sheet or clock"));
+  edited = load_gpu("h200");
+  edited.tdp_w = 600;
+  EXPECT_THAT(residual_problem(residual, edited, load_calibration(edited, DType::bf16)), HasSubstr("edited sheet"));
+  Calibration others = analytical;
+  others.constants.dram_efficiency *= 0.9;
+  EXPECT_THAT(residual_problem(residual, spec, others), HasSubstr("other constants"));
+}
+
+struct ResidualFile : OnH100 {
+  std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "residual_test.yaml";
+  void TearDown() override { std::filesystem::remove(file); }
+  void write(const std::string& text) const { std::ofstream(file) << text; }
+  [[nodiscard]] std::string text() const { return to_yaml(residual, "hindsight calibrate --residual", "2026-11-23"); }
+  /// The error's kind and message, or "no error".
+  [[nodiscard]] std::string refused(ErrorKind expected) const {
+    try {
+      static_cast<void>(read_residual(file));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), expected) << error.what();
+      return error.what();
+    }
+    return "no error";
+  }
+  [[nodiscard]] std::string replaced(const std::string& from, const std::string& to) const {
+    std::string edited = text();
+    return edited.replace(edited.find(from), from.size(), to);
+  }
+};
+
+TEST_F(ResidualFile, ReadsWhatItWrites) {
+  residual.trees = split_at_k(9.3333333F, kLog2, -kLog2);
+  write(text());
+  const auto read = read_residual(file);
+  EXPECT_EQ(to_yaml(*read, "hindsight calibrate --residual", "2026-11-23"), text());
+  EXPECT_EQ(read->trees.nodes().front().value, 9.3333333F);
+  for (const std::int64_t k : {64, 512, 4096}) {
+    const Gemm gemm{.m = 64, .n = 1024, .k = k};
+    EXPECT_EQ(correction(*read, gemm).factor, correction(residual, gemm).factor);
+  }
+}
+
+TEST_F(ResidualFile, RefusesWhatIsNotItsOwn) {
+  write(replaced("version: 1", "version: 2"));
+  EXPECT_THAT(refused(ErrorKind::incompatible), HasSubstr("a residual of version 2, this program reads 1"));
+  write(replaced("=25000", "=25001"));
+  EXPECT_THAT(refused(ErrorKind::incompatible), HasSubstr("differ from their hash"));
+  write(replaced("log2_m ", "log2_x "));
+  EXPECT_THAT(refused(ErrorKind::incompatible), HasSubstr("other features"));
+  write(text().substr(0, text().find("trees: |")));
+  EXPECT_THAT(refused(ErrorKind::incompatible), HasSubstr("no key 'trees'"));
+  write(replaced("architecture: hopper", "architecture: hooper"));
+  EXPECT_THAT(refused(ErrorKind::usage), HasSubstr("residual_test.yaml:4:"));
+}
+
+TEST_F(ResidualFile, GivenForAnotherGpuItIsRefused) {
+  write(text());
+  const GpuSpec l40s = load_gpu("l40s");
+  try {
+    static_cast<void>(with_residual(load_calibration(l40s, DType::bf16), l40s, file));
+    ADD_FAILURE() << "an H100's residual on an L40S";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+    EXPECT_THAT(error.what(), HasSubstr("does not serve l40s"));
+  }
+  EXPECT_NE(with_residual(analytical, spec, file).residual, nullptr);
+}
+
+/// Synthetic rows with a bend that no constant explains: products with k of 1024 and more take 1.3 times as long.
+TEST(ResidualTraining, LearnsWhatConstantsCannotAndIsNotKeptWhereThereIsNothing) {
+  const GpuSpec spec = load_gpu("h100-sxm5");
+  Calibration calibration = load_calibration(spec, DType::bf16);
+  calibration.residual = nullptr;
+  const Predictor predictor(spec, calibration, DType::bf16);
+  std::mt19937_64 random(20261123);
+  std::normal_distribution<double> noise(0, 0.01);
+  std::vector<GemmMeasurement> bent, plain;
+  for (const std::int64_t m : {1, 3, 16, 50, 128, 500, 2048}) {
+    for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048, 4096, 8192}) {
+      for (const std::int64_t k : {64, 128, 256, 512, 1024, 2048, 4096, 8192}) {
+        const Gemm gemm{.m = m, .n = n, .k = k};
+        const double latency_s = predictor.latency_s(gemm) * std::exp(noise(random));
+        plain.push_back({gemm, latency_s});
+        bent.push_back({gemm, latency_s * (k >= 1024 ? 1.3 : 1.0)});
+      }
+    }
+  }
+  try {
+    const Residual learned = train_residual(spec, calibration, bent, RunMode::burst).residual;
+    EXPECT_GT(learned.without_mape_frac, 0.1);
+    EXPECT_LT(learned.with_mape_frac, 0.03);
+    EXPECT_LE(relative_error(correction(learned, {.m = 64, .n = 700, .k = 3000}).factor, 1.3), 0.05);
+    EXPECT_LE(relative_error(correction(learned, {.m = 64, .n = 700, .k = 200}).factor, 1.0), 0.05);
+    EXPECT_EQ(to_yaml(learned, "x", "y"),
+              to_yaml(train_residual(spec, calibration, bent, RunMode::burst).residual, "x", "y"));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::unavailable) GTEST_SKIP() << error.what();
+    throw;
+  }
+  try {
+    static_cast<void>(train_residual(spec, calibration, plain, RunMode::burst));
+    ADD_FAILURE() << "a residual that gains nothing was kept";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has to win"));
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::gpu
