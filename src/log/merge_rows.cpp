@@ -1,6 +1,9 @@
 /// Merging designs and evaluations, with their metrics and reasons.
 #include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <string>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
@@ -14,6 +17,57 @@ namespace {
 /// What makes a reason the same; its advice does not.
 const std::vector<std::string> kReasonColumns = {"code", "quantity", "value", "limit_value", "layer"};
 
+/// replace(text, what, by), as SQLite has it.
+void replaced_text(sqlite3_context* context, int count, sqlite3_value** values) {
+  for (int i = 0; i < count; ++i) {
+    if (sqlite3_value_type(values[i]) == SQLITE_NULL) return;  // NULL it is
+  }
+  const auto text_of = [](sqlite3_value* value) {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+    return text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+  };
+  std::string text = text_of(values[0]);
+  const std::string what = text_of(values[1]), by = text_of(values[2]);
+  if (what.empty()) return sqlite3_result_value(context, values[0]);
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  sqlite3_result_text(context, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+}
+
+/// SQLite works out a design's generated column `parameters` when the design is inserted, which takes a third of the
+/// time, and stores nothing of it. Meanwhile the function that it is made with gives NULL on this connection, and
+/// afterwards what SQLite's own gives (which does not come back once another had its name). Where an index or a trigger
+/// of the user's could see that, it stays as it is.
+class WithoutParameters {
+ public:
+  explicit WithoutParameters(SQLite::Database& database) : handle_(database.getHandle()) {
+    const int seen = database
+                         .execAndGet(
+                             "SELECT count(*) FROM main.sqlite_schema WHERE tbl_name = 'designs' "
+                             "AND type IN ('index', 'trigger') AND sql IS NOT NULL")
+                         .getInt();
+    if (seen == 0) replaced_ = define([](sqlite3_context*, int, sqlite3_value**) {});
+  }
+  ~WithoutParameters() {
+    if (replaced_) define(replaced_text);
+  }
+  WithoutParameters(const WithoutParameters&) = delete;
+  WithoutParameters& operator=(const WithoutParameters&) = delete;
+
+ private:
+  /// Statements that are prepared from here on see it. False, and nothing changes, while one runs.
+  bool define(void (*function)(sqlite3_context*, int, sqlite3_value**)) {
+    constexpr int kArguments = 3;
+    constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    return sqlite3_create_function_v2(handle_, "replace", kArguments, kFlags, nullptr, function, nullptr, nullptr,
+                                      nullptr) == SQLITE_OK;
+  }
+
+  sqlite3* handle_;
+  bool replaced_ = false;
+};
+
 std::string value_text(const SQLite::Column& value) { return value.isNull() ? "missing" : shortest(value.getDouble()); }
 
 }  // namespace
@@ -23,11 +77,15 @@ void SourceMerge::merge_designs() {
   const std::string space = mapped("g.space_id", "map_spaces");
   const std::string same = fmt::format("m.space_id = {} AND m.content_hash = g.content_hash", space);
   if (design_offset_ != 0) {
+    database_.exec(
+        fmt::format("INSERT INTO temp.shared_designs SELECT g.design_id, m.design_id FROM given.designs g "
+                    "CROSS JOIN main.designs m WHERE {}",
+                    same));
     SQLite::Statement collision(
         database_,
-        fmt::format("SELECT g.text_id, m.text_id, g.design_id FROM given.designs g CROSS JOIN main.designs m "
-                    "WHERE {} AND m.text_id <> g.text_id LIMIT 1",
-                    same));
+        "SELECT g.text_id, m.text_id, g.design_id FROM temp.shared_designs s "
+        "CROSS JOIN given.designs g ON g.design_id = s.old_id "
+        "CROSS JOIN main.designs m ON m.design_id = s.new_id WHERE m.text_id <> g.text_id LIMIT 1");
     if (collision.executeStep()) {
       throw Error(
           ErrorKind::failure,
@@ -36,12 +94,9 @@ void SourceMerge::merge_designs() {
                       shown(given_.of(NamedRows::designs, collision.getColumn(2).getInt64())),
                       printable(collision.getColumn(0).getString()), printable(collision.getColumn(1).getString())));
     }
-    database_.exec(
-        fmt::format("INSERT INTO temp.shared_designs SELECT g.design_id, m.design_id FROM given.designs g "
-                    "CROSS JOIN main.designs m WHERE {}",
-                    same));
   }
   shares_designs_ = count("SELECT EXISTS (SELECT 1 FROM temp.shared_designs)") != 0;
+  const WithoutParameters without(database_);
   const std::int64_t moved = database_.exec(
       fmt::format("INSERT INTO main.designs (design_id, space_id, content_hash, text_id) "
                   "SELECT design_id + {}, {}, content_hash, text_id FROM given.designs g{} "
