@@ -23,11 +23,15 @@ void SourceMerge::merge_designs() {
   const std::string space = mapped("g.space_id", "map_spaces");
   const std::string same = fmt::format("m.space_id = {} AND m.content_hash = g.content_hash", space);
   if (design_offset_ != 0) {
+    database_.exec(
+        fmt::format("INSERT INTO temp.shared_designs SELECT g.design_id, m.design_id FROM given.designs g "
+                    "CROSS JOIN main.designs m WHERE {}",
+                    same));
     SQLite::Statement collision(
         database_,
-        fmt::format("SELECT g.text_id, m.text_id, g.design_id FROM given.designs g CROSS JOIN main.designs m "
-                    "WHERE {} AND m.text_id <> g.text_id LIMIT 1",
-                    same));
+        "SELECT g.text_id, m.text_id, g.design_id FROM temp.shared_designs s "
+        "CROSS JOIN given.designs g ON g.design_id = s.old_id "
+        "CROSS JOIN main.designs m ON m.design_id = s.new_id WHERE m.text_id <> g.text_id LIMIT 1");
     if (collision.executeStep()) {
       throw Error(
           ErrorKind::failure,
@@ -36,10 +40,6 @@ void SourceMerge::merge_designs() {
                       shown(given_.of(NamedRows::designs, collision.getColumn(2).getInt64())),
                       printable(collision.getColumn(0).getString()), printable(collision.getColumn(1).getString())));
     }
-    database_.exec(
-        fmt::format("INSERT INTO temp.shared_designs SELECT g.design_id, m.design_id FROM given.designs g "
-                    "CROSS JOIN main.designs m WHERE {}",
-                    same));
   }
   shares_designs_ = count("SELECT EXISTS (SELECT 1 FROM temp.shared_designs)") != 0;
   const std::int64_t moved = database_.exec(

@@ -73,6 +73,22 @@ TEST_F(MergeTest, MergingAgainAddsNothingAndOverlapsCountOnce) {
   expect_no_litter();
 }
 
+/// An index of somebody's on a generated column holds what the merged rows have.
+TEST_F(MergeTest, ParametersOfDesignsAreReadBackAndIndexesOfThemHold) {
+  const fs::path a = make_batch("a", 0, 30), b = make_batch("b", 30, 30, 1), out = path("out");
+  exec(a, "CREATE INDEX by_parameters ON designs (parameters)");
+  for (const std::vector<fs::path>& inputs : {std::vector<fs::path>{a, b}, {b, a}}) {  // the first brings its index
+    merge(inputs, out);
+    SQLite::Database database(out.string(), SQLite::OPEN_READONLY);
+    EXPECT_EQ(database.execAndGet("PRAGMA integrity_check").getString(), "ok");
+    EXPECT_EQ(
+        database.execAndGet("SELECT count(*) FROM designs WHERE parameters IS NOT NULL AND json_valid(parameters)")
+            .getInt(),
+        60);
+    fs::remove(out);
+  }
+}
+
 TEST_F(MergeTest, DefinitionsKeepTheirMeaningWhereNumbersDiffer) {
   // In b the numbers of spaces, workloads and evaluators are others, because something else was registered first.
   const fs::path a = make_batch("a", 0, 8), b = path("b"), out = path("out");

@@ -140,7 +140,7 @@ Legality::Verdict Legality::verdict(const Rule& rule, const Point& point) const 
   return rule.table.empty() ? evaluate(rule, point) : rule.table[rank_of(rule.roles, axes_, point)];
 }
 
-bool Legality::allows(Fixed fixed, const Point& point) const {
+bool Legality::rules_allow(Fixed fixed, const Point& point) const {
   for (const std::size_t i : steps_[static_cast<std::size_t>(fixed)]) {
     const Rule& rule = rules_[i];
     const Verdict known = verdict(rule, point);
@@ -156,7 +156,7 @@ bool Legality::allows(Fixed fixed, const Point& point) const {
   return true;
 }
 
-std::size_t Legality::bandwidths(Point point, std::size_t count) const {
+std::size_t Legality::allowed_bandwidths(Point point, std::size_t count) const {
   if (!decides_bandwidth() && doubtful_.empty()) return count;
   for (; count > 0; --count) {
     at(point, Role::bandwidth) = static_cast<std::uint16_t>(count - 1);

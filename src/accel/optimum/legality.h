@@ -31,11 +31,13 @@ class Legality {
   /// Whether the rules that `fixed` decides, and no earlier step, leave a point; the axes behind are not read. What has
   /// no value breaks no limit before the whole design is fixed. Error{usage}, at its place in the file, for the
   /// derived quantity of a legal design that has no value.
-  [[nodiscard]] bool allows(Fixed fixed, const Point& point) const;
+  [[nodiscard]] bool allows(Fixed fixed, const Point& point) const { return is_free() || rules_allow(fixed, point); }
   /// Whether some rule asks for the bandwidth.
   [[nodiscard]] bool decides_bandwidth() const { return !steps_[static_cast<std::size_t>(Fixed::chip)].empty(); }
   /// Of the first `count` bandwidths the number up to the last one that is allowed; `point`: all other axes.
-  [[nodiscard]] std::size_t bandwidths(Point point, std::size_t count) const;
+  [[nodiscard]] std::size_t bandwidths(const Point& point, std::size_t count) const {
+    return is_free() ? count : allowed_bandwidths(point, count);
+  }
 
  private:
   friend class DesignCounter;
@@ -50,6 +52,8 @@ class Legality {
     std::vector<Verdict> table = {};           ///< by their indices, the last changes fastest; empty: evaluated
     [[nodiscard]] bool is_limit() const { return most.has_value(); }
   };
+  [[nodiscard]] bool rules_allow(Fixed fixed, const Point& point) const;
+  [[nodiscard]] std::size_t allowed_bandwidths(Point point, std::size_t count) const;
   void add(Rule rule);
   void add_limit(const DerivedLimit& limit);
   [[nodiscard]] Verdict evaluate(const Rule& rule, const Point& point) const;
