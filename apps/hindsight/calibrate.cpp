@@ -254,7 +254,7 @@ void add_calibrate(CLI::App& app, Session& session) {
   verb->add_option("--shortest-us", options->shortest_us, "--power: leave out shorter kernels [0]")->type_name("FLOAT");
   verb->add_option("--operands", options->operands, "--power: random or recorded data [random]");
   verb->add_flag("--residual", options->residual, "Learn what the constants leave unexplained (needs\nlibxgboost)");
-  verb->add_option("--calibration", options->calibrations, "--power, --residual: fitted runtimes [the shipped ones]");
+  verb->add_option("--calibration", options->calibrations, "--power, --residual: fitted runtimes [shipped]");
   verb->add_option("--out", options->out, "File to write [-: standard output]");
   verb->footer(
       "`gemm` and `check` take the file by --calibration, or find it in\n"

@@ -38,9 +38,9 @@ struct ValidityNote {
 [[nodiscard]] std::string validity_notes(const std::vector<ValidityNote>& notes, int columns);
 /// "random operands", "zero weights": what a predicted power is of.
 [[nodiscard]] std::string_view operands_name(gpu::Operands operands);
-/// A sentence on GPUs whose power is that of zero weights; empty when there are none.
 /// Why the learned correction of a prediction counts, counts in part, or does not.
 [[nodiscard]] std::string correction_text(const GemmOnGpu& on);
+/// A sentence on GPUs whose power is that of zero weights; empty when there are none.
 [[nodiscard]] std::string zero_weights_note(const std::vector<std::string>& gpus, int columns);
 /// As framework_launch_text, for those of `gpus` whose constants hold such launches; empty when there are none.
 [[nodiscard]] std::string framework_launch_note(const std::vector<const CalibratedGpu*>& gpus, int columns);

@@ -67,7 +67,7 @@ TEST(Predictions, AreThoseOfTheModelThatWasValidated) {
       }
     }
   }
-  EXPECT_EQ(sha256_hex(text), "b4501c9248c29180f386bad31ca485527ca4988666343798d2fddaf9364b93d0");
+  EXPECT_EQ(sha256_hex(text), "1249904c26e6f1ccda0da4d13a32f0939df4739cd7f8c0ca1a14c5d210af223c");
 }
 
 }  // namespace
