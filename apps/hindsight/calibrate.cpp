@@ -127,8 +127,8 @@ int calibrate_residual(const CalibrateOptions& options, const Provenance& proven
   }
   const gpu::GpuSpec spec = gpu::load_gpu(options.gpu);
   const std::vector<gpu::GemmMeasurement> rows = measured_rows(options, spec);
-  const gpu::Calibration constants =
-      gpu::load_calibration(spec, rows.front().gemm.dtype, read_given_calibrations(options.calibrations, {spec}));
+  const gpu::Calibration constants = gpu::load_calibration(
+      spec, rows.front().gemm.dtype, read_given_calibrations(options.calibrations, {spec}), gpu::Residuals::none);
   if (constants.source != gpu::CalibrationSource::own) {
     throw Error(ErrorKind::usage,
                 fmt::format("calibrate --residual: {} has no constants of its own (a correction of another GPU's would "
@@ -180,7 +180,7 @@ int calibrate_power(const CalibrateOptions& options, const Provenance& provenanc
   static_cast<void>(spec.rate(dtype));  // refuses a format that the GPU lacks
   const gpu::DTypeClass dtype_class = gpu::dtype_class(dtype);
   const gpu::Calibration runtime =
-      gpu::load_calibration(spec, dtype, read_given_calibrations(options.calibrations, {spec}));
+      gpu::load_calibration(spec, dtype, read_given_calibrations(options.calibrations, {spec}), gpu::Residuals::none);
   const gpu::Predictor predictor(spec, runtime, dtype);
   const dataset::GemmColumns columns =
       options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);

@@ -188,7 +188,9 @@ std::vector<gpu::GemmPrediction> predict_rows(const std::vector<gpu::GpuSpec>& s
 
 gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, const RecordedChoice& choice,
                                  const std::vector<gpu::Calibration>& given) {
-  gpu::Calibration calibration = gpu::load_calibration(spec, dtype, given);
+  const bool shipped = choice.residual && choice.residual_files.empty();
+  gpu::Calibration calibration =
+      gpu::load_calibration(spec, dtype, given, shipped ? gpu::Residuals::shipped : gpu::Residuals::none);
   if (choice.operands == OperandChoice::random) calibration.unwritten = {};
   for (const std::string& file : choice.residual_files) {
     const auto residual = gpu::read_residual(file);
@@ -209,7 +211,8 @@ void require_residuals_serve(const std::vector<gpu::GpuSpec>& specs, gpu::DType 
     const auto residual = gpu::read_residual(file);
     std::string problem;
     const bool serves = std::any_of(specs.begin(), specs.end(), [&](const gpu::GpuSpec& spec) {
-      const std::string here = gpu::residual_problem(*residual, spec, gpu::load_calibration(spec, dtype, given));
+      const std::string here =
+          gpu::residual_problem(*residual, spec, gpu::load_calibration(spec, dtype, given, gpu::Residuals::none));
       if (problem.empty()) problem = here;
       return here.empty();
     });

@@ -246,9 +246,10 @@ void require_plausible(std::span<const MeasuredGpu> gpus, const CalibrateOptions
   }
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::nth_element(ratios.begin(), middle, ratios.end());
-  if (*middle<kMostOff&& * middle> 1 / kMostOff) return;
-  const double thousands = std::round(std::log10(*middle) / 3);
-  const bool longer = *middle > 1;
+  const double off = *middle;
+  if (off < kMostOff && off > 1 / kMostOff) return;
+  const double thousands = std::round(std::log10(off) / 3);
+  const bool longer = off > 1;
   std::string fits = longer ? "shorter" : "longer";
   if (thousands != 0) {
     const double factor = std::pow(1000, std::abs(thousands));
@@ -260,7 +261,7 @@ void require_plausible(std::span<const MeasuredGpu> gpus, const CalibrateOptions
       ErrorKind::usage,
       fmt::format("latencies are {:.3g} times what {} takes at the median of {} rows (another unit?). They would "
                   "fit {}. Name the unit: --columns latency_us=COLUMN, latency_ms or latency_s",
-                  *middle, gpus.front().spec->name, ratios.size(), fits));
+                  off, gpus.front().spec->name, ratios.size(), fits));
 }
 
 /// Every so-and-so-many-th row of each GPU outside `left_out`, at most about `most` in all; -1 leaves out none.
@@ -358,6 +359,14 @@ LatencyErrors latency_errors(std::span<const double> predicted_s, std::span<cons
 void require_measurements(const GpuSpec& spec, std::span<const GemmMeasurement> rows) {
   const MeasuredGpu gpu{&spec, rows};
   require_rows(std::span(&gpu, 1));
+}
+
+void require_plausible(const GpuSpec& spec, std::span<const GemmMeasurement> rows, RunMode mode) {
+  const MeasuredGpu gpu{&spec, rows};
+  CalibrateOptions options;
+  options.mode = mode;
+  options.start = start_constants(spec, dtype_class(rows.front().gemm.dtype));
+  require_plausible(std::span(&gpu, 1), options);
 }
 
 CalibrationReport calibrate(std::span<const MeasuredGpu> gpus, const CalibrateOptions& options) {

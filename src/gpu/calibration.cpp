@@ -85,22 +85,27 @@ Constants transferred(const Constants& constants, DTypeClass dtype_class, const 
   return other;
 }
 
-Calibration transferred(const Calibration& calibration, const GpuSpec& source, const GpuSpec& target) {
+Calibration transferred(const Calibration& calibration, const GpuSpec& source, const GpuSpec& target,
+                        Residuals residuals) {
   Calibration other = calibration;
   other.source = CalibrationSource::transfer;
   other.constants = transferred(calibration.constants, calibration.dtype_class, source, target);
   add_power(other, target);
-  return with_residual(std::move(other), target);
+  return residuals == Residuals::shipped ? with_residual(std::move(other), target) : other;
 }
 
-Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given) {
+Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given,
+                             Residuals residuals) {
+  const auto corrected = [&](Calibration calibration) {
+    return residuals == Residuals::shipped ? with_residual(std::move(calibration), spec) : calibration;
+  };
   for (const Calibration& one : given) {
     if (one.gpu != spec.name || one.dtype_class != dtype_class(dtype)) {
       continue;
     }
     Calibration calibration = one;
     add_power(calibration, spec);
-    return with_residual(std::move(calibration), spec);
+    return corrected(std::move(calibration));
   }
   std::optional<Calibration> nearest;
   std::optional<GpuSpec> nearest_spec;
@@ -113,7 +118,7 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const C
     std::optional<GpuSpec> source = fitted_gpu(file, calibration.gpu);
     if (calibration.gpu == spec.name && (!source || same_board(*source, spec))) {
       add_power(calibration, spec);
-      return with_residual(std::move(calibration), spec);
+      return corrected(std::move(calibration));
     }
     if (source && (!nearest || distance(*source, spec) < distance(*nearest_spec, spec))) {
       nearest = std::move(calibration);
@@ -126,7 +131,7 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const C
                             "complete?",
                             to_string(dtype_class(dtype)), kGemmCalibrations));
   }
-  return transferred(*nearest, *nearest_spec, spec);
+  return transferred(*nearest, *nearest_spec, spec, residuals);
 }
 
 bool launched_by_framework(const Calibration& calibration) {
@@ -137,12 +142,14 @@ bool launched_by_framework(const Calibration& calibration) {
 Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& spec,
                                std::span<const Calibration> given) {
   if (!launched_by_framework(calibration)) return calibration;
-  const Constants kernels = load_calibration(spec, DType::bf16, given).constants;  // any format of the class
+  const Constants kernels = load_calibration(spec, DType::bf16, given, Residuals::none).constants;  // any format
   Calibration other = calibration;
   other.constants.launch_cycles = std::min(other.constants.launch_cycles, kernels.launch_cycles);
   other.constants.reduction_cycles = std::min(other.constants.reduction_cycles, kernels.reduction_cycles);
   other.constants.launch_floor_s = 0;
   other.range = {};
+  other.residual = nullptr;
+  other.residual_off = "it learned on top of the launches that were recorded";
   return other;
 }
 

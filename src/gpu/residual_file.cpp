@@ -21,7 +21,8 @@ namespace hindsight::gpu {
 namespace {
 
 constexpr std::string_view kTreesKey = "\ntrees: |\n";
-constexpr double kLeafUnit = 1e-5;  // [chosen] 100 leaves rounded so are off by less than 0.1 %
+constexpr std::size_t kMostTrees = 4096;  // [chosen] forty times those of the training
+constexpr double kLeafUnit = 1e-5;        // [chosen] 100 leaves rounded so are off by less than 0.1 %
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& problem) {
   throw Error(ErrorKind::incompatible, fmt::format("{}: {}. Train it again with 'hindsight calibrate --residual'",
@@ -54,7 +55,7 @@ class TreeReader {
     return value;
   }
   void read_node(int depth) {
-    constexpr int kDeepest = 64;  // [chosen] trees of the training have 8 levels
+    constexpr int kDeepest = 64;  // [chosen] trees of the training have up to 9 levels
     skip_blanks();
     if (at_ == end_ || depth > kDeepest) refuse(*file_, "a tree that does not end");
     const std::size_t index = nodes_->size();
@@ -164,10 +165,12 @@ std::shared_ptr<const Residual> read_residual(const std::filesystem::path& file)
   std::size_t from = 0;
   while (from < trees.size()) {
     const std::size_t end = std::min(trees.find('\n', from), trees.size());
+    if (roots.size() == kMostTrees) refuse(file, fmt::format("more than {} trees", kMostTrees));
     roots.push_back(static_cast<std::int32_t>(nodes.size()));
     reader.read(trees.substr(from, end - from));
     from = end + 1;
   }
+  if (roots.empty()) refuse(file, "no tree");
   residual->trees = ResidualTrees(std::move(roots), std::move(nodes));
   return residual;
 }

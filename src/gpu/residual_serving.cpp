@@ -76,6 +76,9 @@ std::string residual_problem(const Residual& residual, const GpuSpec& spec, cons
       return fmt::format("{} is another chip than {}, on which it learned", spec.name, residual.gpu);
     }
   }
+  if (residual.sms != spec.sms) {
+    return fmt::format("it counts waves on {} SMs, {} has {}", shortest(residual.sms), spec.name, shortest(spec.sms));
+  }
   // A sibling's energy per operation is scaled by one, so that the constants are the very same.
   const bool same = constants_hash(calibration.constants) == residual.constants;
   return same ? "" : fmt::format("it learned on top of other constants of {}", residual.gpu);
@@ -85,6 +88,7 @@ Calibration with_residual(Calibration calibration, const GpuSpec& spec) {
   calibration.residual = nullptr;
   calibration.residual_off = "none was learned on this chip in this class of formats";
   for (const std::string& name : list_data_files(kResiduals)) {
+    if (!name.starts_with(calibration.gpu)) continue;  // named after the GPU it learned on
     auto residual = cached_residual(find_data_file(name, kResiduals, "residual"));
     const std::string problem = residual_problem(*residual, spec, calibration);
     const bool nearest = residual->gpu == calibration.gpu && residual->dtype_class == calibration.dtype_class;

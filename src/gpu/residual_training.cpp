@@ -74,11 +74,26 @@ Residual card(const GpuSpec& spec, const Calibration& calibration, std::span<con
   return residual;
 }
 
+/// Rows of one format: the trees do not see it. fp16 runs the kernels of bf16.
+void require_one_format(std::span<const GemmMeasurement> rows) {
+  const auto kernels_of = [](DType dtype) { return dtype == DType::fp16 ? DType::bf16 : dtype; };
+  const DType first = rows.front().gemm.dtype;
+  for (const GemmMeasurement& row : rows) {
+    if (kernels_of(row.gemm.dtype) == kernels_of(first)) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("calibrate --residual: rows of {} and {} (a correction is of one format). Choose one with "
+                            "--dtype",
+                            to_string(first), to_string(row.gemm.dtype)));
+  }
+}
+
 }  // namespace
 
 ResidualTraining train_residual(const GpuSpec& spec, const Calibration& calibration,
                                 std::span<const GemmMeasurement> rows, RunMode mode) {
   require_measurements(spec, rows);
+  require_one_format(rows);
+  require_plausible(spec, rows, mode);
   Calibration analytical = calibration;
   analytical.residual = nullptr;
   const Predictor predictor(spec, analytical, rows.front().gemm.dtype);

@@ -200,9 +200,14 @@ std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_ke
       nearest.push_back({std::string(limit.metric->name), limit.most, design->value});
     }
   }
-  for (std::size_t k = 0; others_kept && k < task.question().derived_limits.size(); ++k) {
+  for (std::size_t k = 0; k < task.question().derived_limits.size(); ++k) {
     const DerivedLimit& limit = task.question().derived_limits[k];
-    if (const auto value = smallest_derived(task.question(), k, task, watch)) {
+    Question question = task.question();
+    if (!others_kept) {
+      question.limits.clear();
+      question.derived_limits = {limit};
+    }
+    if (const auto value = smallest_derived(question, others_kept ? k : 0, task, watch)) {
       nearest.push_back({name_of(limit), limit.most, *value});
     }
   }

@@ -123,7 +123,8 @@ SweepSummary run_kept_sample(const SweepOptions& options, const std::function<Sw
   SweepSummary summary = run(kept);
   summary.elapsed_s += answered.elapsed_s;
   if (summary.status != SweepStatus::interrupted) {
-    for (const char* const part : {"", "-wal", "-shm"}) fs::remove(file.string() + part);
+    // The log itself goes last: as long as it is there, the same command removes the rest.
+    for (const char* const part : {"-wal", "-shm", ""}) fs::remove(file.string() + part);
   }
   return summary;
 }

@@ -1,7 +1,8 @@
-/// Does the learned correction know when to be silent? Is it a function of the product alone, the same for the
-/// transposed one, continuous at its borders, never below the roofline, and refused where it does not belong?
+/// Does the learned correction know when to be silent? Is it a function of the product alone, continuous at
+/// its borders, never below the roofline, and refused where it does not belong?
 #include "hindsight/gpu/residual.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <random>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/gpu/predict.h"
 #include "tolerances.h"
 
@@ -249,6 +251,21 @@ TEST_F(ResidualFile, RefusesWhatIsNotItsOwn) {
   EXPECT_THAT(refused(ErrorKind::usage), HasSubstr("residual_test.yaml:4:"));
 }
 
+TEST_F(ResidualFile, NeedsTreesAndNotTooMany) {
+  const auto with_trees = [&](const std::string& trees) {
+    std::string whole = text();
+    whole.resize(whole.find("trees_sha256"));
+    write(whole + fmt::format("trees_sha256: '{}'\ntrees: |\n", sha256_hex(trees).substr(0, 16)) + trees);
+    return read_residual(file);
+  };
+  EXPECT_EQ(with_trees(" =100\n =-50\n")->trees.roots().size(), 2U);
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += " =0\n";
+  for (const std::string& trees : {std::string(), many}) {
+    EXPECT_THROW(static_cast<void>(with_trees(trees)), Error) << trees.size();
+  }
+}
+
 TEST_F(ResidualFile, GivenForAnotherGpuItIsRefused) {
   write(text());
   const GpuSpec l40s = load_gpu("l40s");
@@ -260,6 +277,42 @@ TEST_F(ResidualFile, GivenForAnotherGpuItIsRefused) {
     EXPECT_THAT(error.what(), HasSubstr("does not serve l40s"));
   }
   EXPECT_NE(with_residual(analytical, spec, file).residual, nullptr);
+}
+
+/// Rows that could be learned from and must not be: they are refused before libxgboost is asked for.
+TEST(ResidualTraining, RefusesOtherUnitsAndSeveralFormats) {
+  const GpuSpec spec = load_gpu("h100-sxm5");
+  const Calibration calibration = load_calibration(spec, DType::bf16, {}, Residuals::none);
+  EXPECT_EQ(calibration.residual, nullptr);
+  const Predictor predictor(spec, calibration, DType::bf16);
+  std::vector<GemmMeasurement> rows;
+  for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048}) {
+    for (const std::int64_t m : {1, 16, 64, 256, 1024, 4096}) {
+      for (const std::int64_t k : {256, 1024, 4096}) {
+        const Gemm gemm{.m = m, .n = n, .k = k};
+        rows.push_back({gemm, predictor.latency_s(gemm)});
+      }
+    }
+  }
+  const auto expect_refused = [&](const std::vector<GemmMeasurement>& refused, const std::string& part) {
+    try {
+      static_cast<void>(train_residual(spec, calibration, refused, RunMode::burst));
+      ADD_FAILURE() << part;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr(part));
+    }
+  };
+  for (const double factor : {1e-3, 1e3}) {
+    std::vector<GemmMeasurement> other = rows;
+    for (GemmMeasurement& row : other) row.latency_s *= factor;
+    expect_refused(other, "another unit?");
+  }
+  std::vector<GemmMeasurement> equal = rows, mixed = rows;
+  for (GemmMeasurement& row : equal) row.latency_s = 1e-5;
+  expect_refused(equal, "latencies are 1e-05 s");
+  mixed.back().gemm.dtype = DType::fp8;
+  expect_refused(mixed, "rows of bf16 and fp8");
 }
 
 /// Synthetic rows with a bend that no constant explains: products with k of 1024 and more take 1.3 times as long.

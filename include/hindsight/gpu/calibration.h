@@ -64,6 +64,9 @@ enum class CalibrationSource : std::uint8_t {
   transfer,  ///< fitted on another GPU; the spec sheet carries the difference
 };
 
+/// Whether constants come with the learned correction that the data folder has for them.
+enum class Residuals : std::uint8_t { shipped, none };
+
 /// One calibration file.
 struct Calibration {
   std::string gpu;  ///< GPU whose rows were fitted
@@ -94,12 +97,14 @@ struct Calibration {
 /// generation, then the closest peak rate), marked `transfer`; its energy per operation is scaled by the ratio of the
 /// two GPUs' `default_power_constants`.
 /// Errors: Error{usage} for a malformed file, Error{failure} when no calibration of the class is found at all.
-[[nodiscard]] Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given = {});
+[[nodiscard]] Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given = {},
+                                           Residuals residuals = Residuals::shipped);
 /// Constants fitted on `source` for `target`: the same, but for the energy per operation.
 [[nodiscard]] Constants transferred(const Constants& constants, DTypeClass dtype_class, const GpuSpec& source,
                                     const GpuSpec& target);
 /// The same for a calibration, with the power constants of `target`.
-[[nodiscard]] Calibration transferred(const Calibration& calibration, const GpuSpec& source, const GpuSpec& target);
+[[nodiscard]] Calibration transferred(const Calibration& calibration, const GpuSpec& source, const GpuSpec& target,
+                                      Residuals residuals = Residuals::shipped);
 /// A file that `hindsight calibrate` wrote; its power constants are the defaults. Error{usage} with file:line:column.
 [[nodiscard]] Calibration read_calibration(const std::filesystem::path& file);
 
@@ -161,6 +166,9 @@ struct CalibrateOptions {
 
 /// Errors: Error{usage} for rows that no fit takes, as `calibrate` says.
 void require_measurements(const GpuSpec& spec, std::span<const GemmMeasurement> rows);
+/// Error{usage} for latencies that are all equal, or at the median more than 30 times off what a GPU of this sheet
+/// takes: they are of another column or unit, which is named. `rows`: not empty.
+void require_plausible(const GpuSpec& spec, std::span<const GemmMeasurement> rows, RunMode mode);
 
 /// Robust least squares on log(measured) - log(predicted): Levenberg-Marquardt with rows re-weighted for least absolute
 /// deviations, then a compass search on the sum of absolute deviations itself, because the choice of tiles makes it

@@ -1,11 +1,15 @@
 /// Sorts rules by the axes that decide them, and counts what they leave.
 #include "accel/optimum/legality.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <span>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/core/text.h"
 #include "hindsight/space/rules.h"
 
 namespace hindsight::accel::optimum {
@@ -188,12 +192,24 @@ DesignCounter::DesignCounter(const Axes& axes, const Legality& legality) : axes_
   known_.assign(static_cast<std::size_t>(*combinations(key_, axes, kMostGroups)), kUnknown);
 }
 
+void DesignCounter::require_time() {
+  constexpr std::uint64_t kBetweenLooks = 1 << 16;
+  if (++visited_ % kBetweenLooks != 0) return;
+  if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted while legal designs were counted");
+  if (visited_ < kMostVisits) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("space {}: its constraints tie more than {} combinations of values together, too many to "
+                          "count its legal designs exactly. Use `hindsight search`, or --set fewer values",
+                          legality_.space_->name(), with_commas(kMostVisits)));
+}
+
 std::uint64_t DesignCounter::below(std::size_t k, Point& point, bool doubtful) {
   if (k == tied_.size()) {
     // What broke nothing has to have a value everywhere: is_legal() fails where it has none, and says where.
     if (doubtful) HINDSIGHT_ENSURE(legality_.space_->is_legal(axes_.design(point).levels));
     return 1;
   }
+  require_time();
   std::uint64_t count = 0;
   const std::size_t role = tied_[k];
   for (std::size_t level = 0; level < axes_.size(static_cast<Role>(role)); ++level) {

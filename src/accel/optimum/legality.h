@@ -78,6 +78,10 @@ class DesignCounter {
 
  private:
   /// Legal combinations of the axes from tied_[k] on; `doubtful`: a rule that was asked before has no value.
+  /// [chosen] Minutes of counting; all ten parameters of the edge space have 452,760,000 combinations.
+  static constexpr std::uint64_t kMostVisits = 4'000'000'000;
+  /// Error{interrupted} at Ctrl-C, Error{usage} beyond kMostVisits.
+  void require_time();
   [[nodiscard]] std::uint64_t below(std::size_t k, Point& point, bool doubtful);
 
   const Axes& axes_;
@@ -87,6 +91,7 @@ class DesignCounter {
   std::vector<std::vector<std::size_t>> rules_;  ///< per tied axis: those that it decides
   std::uint64_t others_ = 1;                     ///< combinations of the axes that nothing ties
   std::vector<std::size_t> key_;                 ///< axes of the group that decide below it
+  std::uint64_t visited_ = 0;                    ///< combinations, also of parts of tied_
   std::vector<std::uint64_t> known_;             ///< by their indices: legal combinations of tied_, or kUnknown
 };
 
