@@ -116,9 +116,8 @@ void add_sweep(CLI::App& app, Session& session) {
       ->check(between(1, kLargestExactInteger));
   verb->add_option("--space", options->space, "Design space [edge]");
   add_bias_options(*verb, options->bias);
-  verb->add_option(
-          "--max", options->limits,
-          "NAME=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", ") + ", derived; of --evaluator any")
+  verb->add_option("--max", options->limits,
+                   "NAME=NUMBER: " + join(accel::metric_names_known_before_evaluation(), ", ") + ", derived")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--seed", options->seed, "Seed of the sequence [0]")->check(between(0, kLargestExactInteger));
