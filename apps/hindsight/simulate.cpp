@@ -27,6 +27,7 @@ struct SimulateOptions {
 report::EvaluatedDesign evaluate(const SimulateOptions& options, const accel::Technology& technology,
                                  const std::vector<workload::Network>& networks) {
   const auto in_space = [&](const space::DesignSpace& space, const space::Design& design) {
+    accel::require_expressible(technology, space);
     return report::evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology,
                                    networks, &space);
   };
@@ -40,6 +41,7 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const accel::Te
     return in_space(space, space.parse_design(options.design));
   }
   const accel::ReferenceChip chip = reference_chip(options.design);
+  accel::require_expressible(technology, chip.name, chip.config);
   report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);
   result.description = chip.description;
   return result;

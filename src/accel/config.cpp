@@ -2,13 +2,16 @@
 #include "hindsight/accel/config.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
+#include "hindsight/accel/dram.h"
 #include "hindsight/core/config.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -16,7 +19,7 @@
 namespace hindsight::accel {
 namespace {
 
-constexpr std::array<ConfigField, 12> kFields{{
+constexpr std::array<ConfigField, 16> kFields{{
     {"pes_x", &AcceleratorConfig::pes_x, false},
     {"pes_y", &AcceleratorConfig::pes_y, false},
     {"pe_memory_bytes", &AcceleratorConfig::pe_memory_bytes, true},
@@ -29,19 +32,37 @@ constexpr std::array<ConfigField, 12> kFields{{
     {"dram_bandwidth_gb_per_s", &AcceleratorConfig::dram_bandwidth_gb_per_s, true},
     {"clock_mhz", &AcceleratorConfig::clock_mhz, false},
     {"macs_per_lane", &AcceleratorConfig::macs_per_lane, false},
+    {"noc_link_bytes", &AcceleratorConfig::noc_link_bytes, false},
+    {"shared_memory_bytes", &AcceleratorConfig::shared_memory_bytes, false},
+    {"vector_lanes", &AcceleratorConfig::vector_lanes, false},
+    {"dram_devices", &AcceleratorConfig::dram_devices, false},
 }};
 
-constexpr std::array<ConfigField, 4> kReferenceFields{{
+constexpr std::array<ConfigField, 3> kReferenceFields{{
     {"working_frac", &AcceleratorConfig::working_frac, false},
     {"core_working_frac", &AcceleratorConfig::core_working_frac, false},
     {"core_memory_port_bytes", &AcceleratorConfig::core_memory_port_bytes, false},
-    {"noc_link_bytes", &AcceleratorConfig::noc_link_bytes, false},
 }};
+
+constexpr EnumNames<DramType, kDramTypeCount> kDramTypes{{{DramType::lpddr4, "lpddr4"},
+                                                          {DramType::ddr4, "ddr4"},
+                                                          {DramType::gddr6, "gddr6"},
+                                                          {DramType::hbm2, "hbm2"},
+                                                          {DramType::lpddr5, "lpddr5"},
+                                                          {DramType::hbm2e, "hbm2e"},
+                                                          {DramType::hbm3, "hbm3"}}};
+constexpr EnumNames<Precision, kPrecisionCount> kPrecisions{
+    {{Precision::int8, "int8"}, {Precision::fp8, "fp8"}, {Precision::bf16, "bf16"}}};
+
+// Parameters whose values are names.
+const std::string kPrecisionField = "precision", kDramTypeField = "dram_type";
 
 std::vector<std::string> field_names() {
   std::vector<std::string> names;
-  names.reserve(kFields.size() + 1);
+  names.reserve(kFields.size() + 2);
   for (const ConfigField& field : kFields) names.emplace_back(field.name);
+  names.emplace_back(kPrecisionField);
+  names.emplace_back(kDramTypeField);
   return names;
 }
 
@@ -51,45 +72,54 @@ const ConfigField* find_field(std::string_view name) {
   return found == kFields.end() ? nullptr : found;
 }
 
-void check_parameter(const space::DesignSpace& space, const space::Parameter& parameter) {
-  const auto refuse = [&](const std::string& problem) {
-    throw Error{ErrorKind::usage,
-                fmt::format("design space '{}': parameter '{}' {}", space.name(), parameter.name, problem)};
-  };
+[[noreturn]] void refuse(const space::DesignSpace& space, const space::Parameter& parameter,
+                         const std::string& problem) {
+  throw Error{ErrorKind::usage,
+              fmt::format("design space '{}': parameter '{}' {}", space.name(), parameter.name, problem)};
+}
+
+void check_number(const space::DesignSpace& space, const space::Parameter& parameter) {
   if (parameter.kind == space::ParameterKind::categorical) {
-    refuse("is categorical (accelerator parameters are numbers). Declare it with a list of numbers.");
+    refuse(space, parameter, "is categorical (this parameter of an accelerator is a number). Give it numbers.");
   }
   for (const double value : parameter.values) {
     if (!std::isfinite(value) || value <= 0) {
-      refuse(fmt::format("has the value {} (an accelerator parameter must be above 0).", shortest(value)));
+      refuse(space, parameter,
+             fmt::format("has the value {} (an accelerator parameter must be above 0).", shortest(value)));
     }
   }
 }
 
+/// Of all its devices.
+double bandwidth_of(const AcceleratorConfig& config) {
+  return config.dram_devices * dram_device(config.dram_type).bandwidth_gb_per_s;
+}
+
+/// The values of a parameter whose levels are names of an enumeration.
+template <class Enum, std::size_t N>
+std::vector<Enum> named_values(const space::DesignSpace& space, const space::Parameter& parameter,
+                               const EnumNames<Enum, N>& table) {
+  if (parameter.kind != space::ParameterKind::categorical) {
+    refuse(space, parameter, fmt::format("has numbers (its values are names: {}).", fmt::join(names_in(table), ", ")));
+  }
+  std::vector<Enum> values;
+  for (const std::string& label : parameter.labels) {
+    const std::optional<Enum> value = find_enum(label, table);
+    if (!value) {
+      refuse(space, parameter, fmt::format("has the value '{}', which the accelerator model does not know.{}", label,
+                                           did_you_mean(label, names_in(table))));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
 }  // namespace
 
-std::string_view to_string(DramType type) {
-  switch (type) {
-    case DramType::lpddr4:
-      return "lpddr4";
-    case DramType::ddr4:
-      return "ddr4";
-    case DramType::gddr6:
-      return "gddr6";
-    case DramType::hbm2:
-      return "hbm2";
-  }
-  HINDSIGHT_EXPECT(false);
-  return {};
-}
-
-std::optional<DramType> parse_dram_type(std::string_view name) {
-  for (std::size_t i = 0; i < kDramTypeCount; ++i) {
-    const auto type = static_cast<DramType>(i);
-    if (to_string(type) == name) return type;
-  }
-  return std::nullopt;
-}
+std::string_view to_string(DramType type) { return name_in(kDramTypes, type); }
+std::optional<DramType> parse_dram_type(std::string_view name) { return find_enum(name, kDramTypes); }
+std::string_view to_string(Precision precision) { return name_in(kPrecisions, precision); }
+std::optional<Precision> parse_precision(std::string_view name) { return find_enum(name, kPrecisions); }
 
 std::string_view to_string(Cooling cooling) {
   switch (cooling) {
@@ -138,18 +168,32 @@ ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
   const std::vector<std::string> names = field_names();
   fields_.reserve(space.parameters().size());
   for (const space::Parameter& parameter : space.parameters()) {
-    const ConfigField* field = find_field(parameter.name);
-    if (field == nullptr) {
+    fields_.push_back(nullptr);
+    if (parameter.name == kPrecisionField) {
+      precisions_ = named_values(space, parameter, kPrecisions);
+      precision_place_ = fields_.size() - 1;
+    } else if (parameter.name == kDramTypeField) {
+      dram_types_ = named_values(space, parameter, kDramTypes);
+      dram_type_place_ = fields_.size() - 1;
+    } else if (const ConfigField* field = find_field(parameter.name)) {
+      check_number(space, parameter);
+      fields_.back() = field->member;
+    } else {
       throw Error{ErrorKind::usage,
                   fmt::format("design space '{}': parameter '{}' is not a parameter of the accelerator template "
                               "(the built-in model cannot evaluate it).{}",
                               space.name(), parameter.name, did_you_mean(parameter.name, names))};
     }
-    check_parameter(space, parameter);
-    fields_.push_back(field->member);
+  }
+  const bool has_devices = space.find("dram_devices").has_value();
+  if (has_devices && space.find("dram_bandwidth_gb_per_s")) {
+    throw Error{ErrorKind::usage, fmt::format("design space '{}': 'dram_devices' decides the bandwidth, and so does "
+                                              "'dram_bandwidth_gb_per_s'. Keep one of them.",
+                                              space.name())};
   }
   for (const ConfigField& field : kFields) {
-    if (field.required && !space.find(field.name)) {
+    const bool follows = has_devices && field.member == &AcceleratorConfig::dram_bandwidth_gb_per_s;
+    if (field.required && !follows && !space.find(field.name)) {
       throw Error{ErrorKind::usage,
                   fmt::format("design space '{}': parameter '{}' is missing (the accelerator template has no default "
                               "for it). Add it, with one value to keep it fixed.",
@@ -161,16 +205,38 @@ ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
 AcceleratorConfig ConfigBinding::bind(std::span<const double> values) const {
   HINDSIGHT_EXPECT(values.size() == fields_.size());
   AcceleratorConfig config;
-  for (std::size_t i = 0; i < fields_.size(); ++i) config.*fields_[i] = values[i];
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (fields_[i] != nullptr) config.*fields_[i] = values[i];
+  }
+  if (!precisions_.empty()) config.precision = precisions_[static_cast<std::size_t>(values[precision_place_])];
+  if (!dram_types_.empty()) config.dram_type = dram_types_[static_cast<std::size_t>(values[dram_type_place_])];
+  if (config.dram_devices > 0) {
+    config.dram_bandwidth_gb_per_s = bandwidth_of(config);
+  }
   return config;
 }
 
 AcceleratorConfig ConfigBinding::bind(const space::DesignSpace& space, const space::Design& design) const {
   HINDSIGHT_EXPECT(space.parameters().size() == fields_.size());
-  AcceleratorConfig config;
-  for (std::size_t i = 0; i < fields_.size(); ++i) config.*fields_[i] = space.value(design, i);
-  return config;
+  std::array<double, space::kMaxParameters> values;  // not initialised: the space fills what is read
+  const std::span<double> used(values.data(), fields_.size());
+  space.values(design.levels, used);
+  return bind(used);
 }
+
+namespace {
+
+/// The value of an enumeration that the key `field` of a file names, which `decides` something.
+template <class Enum, std::size_t N>
+Enum named(const ConfigNode& node, const std::string& field, const EnumNames<Enum, N>& table,
+           std::string_view decides) {
+  const std::string name = node.as_string();
+  if (const std::optional<Enum> value = find_enum(name, table)) return *value;
+  node.fail(
+      fmt::format("{} '{}' is not known (it decides {}).{}", field, name, decides, did_you_mean(name, names_in(table))));
+}
+
+}  // namespace
 
 ReferenceChip load_reference_chip(const std::string& name_or_path) {
   const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "configs/designs", "reference chip"));
@@ -185,25 +251,27 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
 
   const ConfigNode node = root.at("config");
   std::vector<std::string> keys = field_names();
-  keys.emplace_back("dram_type");
   keys.emplace_back("cooling");
   for (const ConfigField& field : kReferenceFields) keys.emplace_back(field.name);
   node.require_only_keys(keys);
+  const bool has_devices = node.has("dram_devices");
   for (const ConfigField& field : kFields) {
-    if (field.required || node.has(field.name)) {
+    const bool follows = has_devices && field.member == &AcceleratorConfig::dram_bandwidth_gb_per_s;
+    if ((field.required && !follows) || node.has(field.name)) {
       chip.config.*field.member = node.at(field.name).as_double(kPositive);
     }
   }
-  if (const std::optional<ConfigNode> type = node.find("dram_type")) {
-    const std::string name = type->as_string();
-    const std::optional<DramType> parsed = parse_dram_type(name);
-    if (!parsed) {
-      std::vector<std::string> names;
-      for (std::size_t i = 0; i < kDramTypeCount; ++i) names.emplace_back(to_string(static_cast<DramType>(i)));
-      type->fail(fmt::format("dram_type '{}' is not known (it decides energy per bit and PHY area).{}", name,
-                             did_you_mean(name, names)));
+  if (const std::optional<ConfigNode> type = node.find(kDramTypeField)) {
+    chip.config.dram_type = named(*type, kDramTypeField, kDramTypes, "energy per bit and PHY area");
+  }
+  if (has_devices) {
+    if (const auto bandwidth = node.find("dram_bandwidth_gb_per_s")) {
+      bandwidth->fail("dram_bandwidth_gb_per_s follows from dram_devices. Keep one of them.");
     }
-    chip.config.dram_type = *parsed;
+    chip.config.dram_bandwidth_gb_per_s = bandwidth_of(chip.config);
+  }
+  if (const std::optional<ConfigNode> precision = node.find(kPrecisionField)) {
+    chip.config.precision = named(*precision, kPrecisionField, kPrecisions, "what a MAC costs and an operand takes");
   }
   if (const std::optional<ConfigNode> cooling = node.find("cooling")) chip.config.cooling = cooling_of(*cooling);
   for (const ConfigField& field : kReferenceFields) {
@@ -228,12 +296,23 @@ space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& spa
   if (chip.config.cooling != fixed.cooling) {
     refuse("cooling", std::string(to_string(chip.config.cooling)), std::string(to_string(fixed.cooling)));
   }
-  if (chip.config.dram_type != fixed.dram_type) {
-    refuse("dram_type", std::string(to_string(chip.config.dram_type)), std::string(to_string(fixed.dram_type)));
-  }
   space::Design design;
   design.levels.resize(space.parameters().size());
+  const auto name_level = [&](std::string_view field, std::string_view value, std::string_view otherwise) {
+    const auto p = space.find(field);
+    if (!p) {
+      if (value != otherwise) refuse(std::string(field), std::string(value), std::string(otherwise));
+      return;
+    }
+    const std::vector<std::string>& labels = space.parameters()[*p].labels;
+    const auto level = std::find(labels.begin(), labels.end(), value);
+    if (level == labels.end()) refuse(std::string(field), std::string(value), labels.front());
+    design.levels[*p] = static_cast<std::uint16_t>(level - labels.begin());
+  };
+  name_level(kDramTypeField, to_string(chip.config.dram_type), to_string(fixed.dram_type));
+  name_level(kPrecisionField, to_string(chip.config.precision), to_string(fixed.precision));
   for (const ConfigField& field : kFields) {
+    if (field.member == &AcceleratorConfig::dram_bandwidth_gb_per_s && space.find("dram_devices")) continue;
     const double value = chip.config.*field.member;
     const auto p = space.find(field.name);
     if (!p) {

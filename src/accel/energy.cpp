@@ -10,16 +10,17 @@
 namespace hindsight::accel {
 
 EventEnergy event_energy(const AcceleratorConfig& config, double pe_pitch_mm, const Technology& technology) {
-  return {.mac_pj = technology.mac_int8_pj,
-          .lane_register_pj = core_register_bits(config.compute_lanes, config.macs_per_lane) / config.compute_lanes *
-                              technology.register_bit_pj,
+  return {.mac_pj = technology.mac_pj(config.precision),
+          .lane_register_pj = core_register_bits(config.compute_lanes, config.macs_per_lane, config.operand_bytes()) /
+                              config.compute_lanes * technology.register_bit_pj,
           .noc_pj_per_hop_byte = technology.noc_router_pj_per_byte + technology.noc_pj_per_byte_mm * pe_pitch_mm,
           .dram_pj_per_byte = technology.dram_j_per_byte(config.dram_type) / units::kPico,
+          .vector_op_pj = technology.vector_op_pj,
           .peak_activity = technology.peak_activity};
 }
 
 double logic_mm2(const AreaBreakdown& area) {
-  return area.mac_mm2 + area.register_mm2 + area.noc_mm2 + area.control_mm2 + area.engine_mm2;
+  return area.mac_mm2 + area.register_mm2 + area.noc_mm2 + area.control_mm2 + area.engine_mm2 + area.vector_mm2;
 }
 
 double logic_idle_w(const AreaBreakdown& area, const AcceleratorConfig& config, const Technology& technology) {
@@ -45,10 +46,10 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
   const double core_pj = config.compute_lanes * (lane_pj + accumulator_pj) +
                          config.core_memory_port_bytes * memories.core_memory.read_pj_per_byte;
   const double activation_bytes =
-      std::min(pe_memory_bytes_per_cycle(config.pe_memory_bytes), config.cores_per_pe * config.macs_per_lane);
+      std::min(pe_memory_bytes_per_cycle(config.pe_memory_bytes), config.cores_per_pe * config.macs_per_lane * config.operand_bytes());
   const double pe_memory_pj = activation_bytes * memories.pe_memory.read_pj_per_byte +
                               config.noc_link_bytes * memories.pe_memory.write_pj_per_byte;
-  const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj;
+  const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj + config.vector_lanes * event.vector_op_pj;
   return event.peak_activity * (config.pes() * pe_pj * units::kPico * config.clock_hz()) + leakage_w;
 }
 
@@ -64,7 +65,14 @@ PeakPower peak_power_around(const AcceleratorConfig& config, double pe_array_w, 
 }
 
 PeakPower peak_power(const ChipFacts& chip) {
-  return peak_power_around(chip.config, pe_array_peak_w(chip.config, chip, chip.event, chip.leakage_w), chip.event);
+  PeakPower power =
+      peak_power_around(chip.config, pe_array_peak_w(chip.config, chip, chip.event, chip.leakage_w), chip.event);
+  // The shared memory feeds every row bus.
+  const double shared_pj = chip.config.noc_link_bytes * chip.config.pes_y * chip.shared_memory.read_pj_per_byte;
+  const double shared_w = chip.event.peak_activity * shared_pj * units::kPico * chip.config.clock_hz();
+  power.die_w += shared_w;
+  power.chip_w += shared_w;
+  return power;
 }
 
 }  // namespace hindsight::accel

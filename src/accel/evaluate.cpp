@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "accel/layer_cost.h"
+#include "hindsight/accel/dram.h"
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/feasibility.h"
@@ -32,6 +34,7 @@ ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology
       sram_cost(technology.sram, config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
   chip.parameter_memory = sram_cost(technology.sram, config.parameter_memory_entries * kParameterEntryBytes);
   chip.instruction_memory = sram_cost(technology.sram, config.instruction_memory_entries * kInstructionBytes);
+  chip.shared_memory = banked_sram_cost(technology, config.shared_memory_bytes);
   const double cores = config.pes() * config.cores_per_pe;
   chip.area = area_with_logic(
       {.pe_memory_mm2 = config.pes() * chip.pe_memory.area_mm2,
@@ -39,12 +42,13 @@ ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology
        .activation_memory_mm2 =
            config.pes() * sram_area_mm2(technology.sram, config.activation_memory_entries * kAccumulatorBytes),
        .parameter_memory_mm2 = config.pes() * chip.parameter_memory.area_mm2,
-       .instruction_memory_mm2 = chip.instruction_memory.area_mm2},
+       .instruction_memory_mm2 = chip.instruction_memory.area_mm2,
+       .shared_memory_mm2 = chip.shared_memory.area_mm2},
       config, technology);
   const double sram_leakage_mw =
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
-      chip.instruction_memory.leakage_mw;
+      chip.instruction_memory.leakage_mw + chip.shared_memory.leakage_mw;
   chip.leakage_w = units::kMilli * sram_leakage_mw + logic_idle_w(chip.area, config, technology);
   chip.pe_pitch_mm = std::sqrt(chip.area.pe_mm2);
   chip.event = event_energy(config, chip.pe_pitch_mm, technology);
@@ -121,7 +125,7 @@ struct Definition {
   }
   void operator()(const char*, const SramModel& sram) const { for_each_sram_field(sram, *this); }
   void operator()(const char* name, const double (&per_dram_type)[kDramTypeCount]) const {
-    text += fmt::format(" {}={}", name, fmt::join(per_dram_type, ","));
+    text += fmt::format(" {}={}", name, fmt::join(std::span(per_dram_type).first(dram_types_of(version)), ","));
   }
   void operator()(const char* name, const CoolingClass (&classes)[kCoolingClassCount]) const {
     if (version == 1) return;
@@ -139,6 +143,11 @@ std::string evaluator_definition(const Technology& technology) {
   if (!technology.is_version_1()) {
     text += fmt::format(" instructions_per_loop={} cooling_class={}", kInstructionsPerLoop,
                         to_string(technology.cooling_class));
+    text += fmt::format(" softmax_ops={} normalisation_ops={} normalisations_per_attention={} shared_weight_frac={}",
+                        kSoftmaxOps, kNormalisationOps, kNormalisationsPerAttention, kSharedWeightFrac);
+    for (const DramDevice& device : kDramDevices) {
+      text += fmt::format(" dram_device={}gb_per_s,{}gb", device.bandwidth_gb_per_s, device.capacity_gb);
+    }
   }
   text += fmt::format("\ntechnology={}", technology.name);
   for_each_technology_field(technology, Definition{text, technology.model_version});
@@ -154,7 +163,7 @@ Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> 
   LayerShape shape;
   LayerCost one;
   const NetworkCost cost = sum_layers(
-      chip, rates, layers.size(), [&](std::size_t i) -> const LayerShape& { return shape = layer_shape(layers[i]); },
+      chip, rates, layers.size(), [&](std::size_t i) -> const LayerShape& { return shape = layer_shape(layers, i); },
       [&](std::size_t, const Residency& residency) -> const LayerCost& {
         layer_cost(shape, residency, chip, rates, one);
         return one;

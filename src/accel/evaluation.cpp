@@ -43,6 +43,8 @@ constexpr std::array<ReasonText, kReasonCount> kReasons{{
     {"cooling", "peak_power_w", Passing::at_most,
      "the chip's peak power is {value} W, its cooling class removes {limit} W"},
     {"clock", "clock_mhz", Passing::at_most, "the clock is {value} MHz, the node reaches {limit} MHz"},
+    {"dram_capacity", "stored_bytes", Passing::at_least,
+     "weights, keys and values are {value} bytes, the DRAM holds {limit}"},
 }};
 
 const ReasonText& text(Reason reason) { return kReasons[static_cast<std::size_t>(reason)]; }
@@ -58,6 +60,7 @@ bool has_reason(const Technology& technology, Reason reason) {
       return technology.is_version_1();
     case Reason::cooling:
     case Reason::clock:
+    case Reason::dram_capacity:
       return !technology.is_version_1();
     case Reason::accumulators:
     case Reason::sram_bandwidth:

@@ -91,9 +91,10 @@ std::optional<Violation> check_accumulators(const AcceleratorConfig& config) {
 std::optional<Violation> check_sram_bandwidth(const AcceleratorConfig& config) {
   const double reuse = std::max(
       1.0, accumulator_reuse(config.activation_memory_entries / (2.0 * config.cores_per_pe), config.compute_lanes));
-  const double needed_bytes = config.compute_lanes * config.macs_per_lane / reuse;
+  const double lane_bytes = config.compute_lanes * config.macs_per_lane * config.operand_bytes();
+  const double needed_bytes = lane_bytes / reuse;
   if (needed_bytes <= config.core_memory_port_bytes) return std::nullopt;
-  const double needed_reuse = std::ceil(config.compute_lanes * config.macs_per_lane / config.core_memory_port_bytes);
+  const double needed_reuse = std::ceil(lane_bytes / config.core_memory_port_bytes);
   return Violation{.reason = Reason::sram_bandwidth,
                    .value = needed_bytes,
                    .limit = config.core_memory_port_bytes,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <numeric>
 
 #include "hindsight/accel/area.h"
 #include "hindsight/core/error.h"
@@ -59,11 +61,58 @@ std::vector<std::string> metric_names_known_before_evaluation() {
   return names;
 }
 
+namespace {
+
+/// Levels of parameter `p` in a box.
+std::vector<std::uint16_t> levels_in(const space::DesignSpace& space, std::size_t p,
+                                     const std::vector<std::vector<std::uint16_t>>& box) {
+  if (!box[p].empty()) return box[p];
+  std::vector<std::uint16_t> all(space.parameters()[p].level_count());
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  return all;
+}
+
+/// The least and the most that a metric is at the ends of a box: with the smallest and with the largest number of every
+/// parameter, and with every name of those that have names.
+std::pair<double, double> ends_of(const Metric& metric, const ConfigBinding& binding, const space::DesignSpace& space,
+                                  const std::vector<std::vector<std::uint16_t>>& box, const Technology& technology) {
+  const auto& parameters = space.parameters();
+  HINDSIGHT_EXPECT(metric.known_before_evaluation() && box.size() == parameters.size());
+  std::vector<double> smallest(box.size()), largest(box.size());
+  std::vector<std::vector<std::uint16_t>> names(1);  // combinations of names, in the order of `named`
+  std::vector<std::size_t> named;
+  for (std::size_t p = 0; p < box.size(); ++p) {
+    const std::vector<std::uint16_t> levels = levels_in(space, p, box);
+    if (parameters[p].kind == space::ParameterKind::ordinal) {  // values ascend
+      smallest[p] = parameters[p].values[std::ranges::min(levels)];
+      largest[p] = parameters[p].values[std::ranges::max(levels)];
+      continue;
+    }
+    named.push_back(p);
+    std::vector<std::vector<std::uint16_t>> longer;
+    for (const std::vector<std::uint16_t>& combination : names) {
+      for (const std::uint16_t level : levels) {
+        longer.push_back(combination);
+        longer.back().push_back(level);
+      }
+    }
+    names = std::move(longer);
+  }
+  std::pair<double, double> ends{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const std::vector<std::uint16_t>& combination : names) {
+    for (std::size_t i = 0; i < named.size(); ++i) smallest[named[i]] = largest[named[i]] = combination[i];
+    ends.first = std::min(ends.first, metric.of_design(binding.bind(smallest), technology));
+    ends.second = std::max(ends.second, metric.of_design(binding.bind(largest), technology));
+  }
+  return ends;
+}
+
+}  // namespace
+
 double smallest_value(const Metric& metric, const space::DesignSpace& space, const Technology& technology) {
   HINDSIGHT_EXPECT(metric.known_before_evaluation());
-  std::vector<double> values;
-  for (const space::Parameter& parameter : space.parameters()) values.push_back(parameter.values.front());
-  return metric.of_design(ConfigBinding(space).bind(values), technology);
+  const std::vector<std::vector<std::uint16_t>> everything(space.parameters().size());
+  return ends_of(metric, ConfigBinding(space), space, everything, technology).first;
 }
 
 std::pair<double, double> value_range(const Metric& metric, const ConfigBinding& binding,
@@ -71,22 +120,8 @@ std::pair<double, double> value_range(const Metric& metric, const ConfigBinding&
                                       const std::vector<std::vector<std::uint16_t>>& box,
                                       const Technology& technology) {
   constexpr double kRounding = 1e-12;
-  const auto& parameters = space.parameters();
-  HINDSIGHT_EXPECT(metric.known_before_evaluation() && box.size() == parameters.size());
-  std::vector<double> smallest, largest;
-  for (std::size_t p = 0; p < box.size(); ++p) {
-    const std::vector<double>& values = parameters[p].values;
-    if (box[p].empty()) {
-      smallest.push_back(std::ranges::min(values));
-      largest.push_back(std::ranges::max(values));
-      continue;
-    }
-    const auto by_value = [&](std::uint16_t a, std::uint16_t b) { return values[a] < values[b]; };
-    smallest.push_back(values[*std::ranges::min_element(box[p], by_value)]);
-    largest.push_back(values[*std::ranges::max_element(box[p], by_value)]);
-  }
-  return {metric.of_design(binding.bind(smallest), technology) * (1 - kRounding),
-          metric.of_design(binding.bind(largest), technology) * (1 + kRounding)};
+  const auto [smallest, largest] = ends_of(metric, binding, space, box, technology);
+  return {smallest * (1 - kRounding), largest * (1 + kRounding)};
 }
 
 }  // namespace hindsight::accel

@@ -34,6 +34,11 @@ std::vector<Approximation> fixed_differences(const AcceleratorConfig& chip, cons
                            .of_chip = std::string(to_string(chip.dram_type)),
                            .of_design = std::string(to_string(fixed.dram_type))});
   }
+  if (chip.precision != fixed.precision) {
+    differences.push_back({.property = "precision",
+                           .of_chip = std::string(to_string(chip.precision)),
+                           .of_design = std::string(to_string(fixed.precision))});
+  }
   if (chip.cooling != fixed.cooling) {
     differences.push_back(
         {.property = "cooling", .of_chip = std::string(to_string(chip.cooling)), .of_design = "as the technology"});

@@ -15,8 +15,8 @@ NetworkSet::NetworkSet(std::span<const workload::Network> networks) {
   for (const workload::Network& network : networks) {
     std::vector<std::uint32_t>& layers = networks_.emplace_back();
     layers.reserve(network.gemms().size());
-    for (const workload::GemmLayer& gemm : network.gemms()) {
-      const LayerShape shape = layer_shape(gemm);
+    for (std::size_t i = 0; i < network.gemms().size(); ++i) {
+      const LayerShape shape = layer_shape(network.gemms(), i);
       const auto [place, added] = places.try_emplace(shape, static_cast<std::uint32_t>(shapes_.size()));
       if (added) shapes_.push_back(shape);
       layers.push_back(place->second);

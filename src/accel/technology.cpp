@@ -66,13 +66,13 @@ class Reader {
     node.require_only_keys(keys.keys);
     for_each_sram_field(sram, Reader(node, version_));
   }
-  /// One number per DramType, all of them required.
+  /// One number per DramType of the version, all of them required.
   void operator()(const char* name, double (&values)[kDramTypeCount]) const {
     const ConfigNode node = node_.at(name);
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < kDramTypeCount; ++i) names.emplace_back(to_string(static_cast<DramType>(i)));
+    for (std::size_t i = 0; i < dram_types_of(version_); ++i) names.emplace_back(to_string(static_cast<DramType>(i)));
     node.require_only_keys(names);
-    for (std::size_t i = 0; i < kDramTypeCount; ++i) values[i] = node.at(names[i]).as_double(kPositive);
+    for (std::size_t i = 0; i < names.size(); ++i) values[i] = node.at(names[i]).as_double(kPositive);
   }
   /// All classes are required.
   void operator()(const char* name, CoolingClass (&classes)[kCoolingClassCount]) const {
@@ -99,12 +99,54 @@ double Technology::dram_j_per_byte(DramType type) const {
   return dram_pj_per_bit[static_cast<std::size_t>(type)] * kBitsPerByte * units::kPico;
 }
 
+double Technology::mac_pj(Precision precision) const {
+  if (precision == Precision::int8) return mac_int8_pj;
+  return precision == Precision::fp8 ? mac_fp8_pj : mac_bf16_pj;
+}
+
+double Technology::mac_um2(Precision precision) const {
+  if (precision == Precision::int8) return mac_int8_um2;
+  return precision == Precision::fp8 ? mac_fp8_um2 : mac_bf16_um2;
+}
+
 CoolingClass Technology::cooling_of(Cooling chip) const {
   constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   if (is_version_1()) return {.most_w = kUnlimited, .w_per_mm2 = kUnlimited};
   const Cooling used = chip == Cooling::as_technology ? cooling_class : chip;
   HINDSIGHT_EXPECT(used != Cooling::as_technology);
   return cooling[static_cast<std::size_t>(used) - 1];
+}
+
+namespace {
+
+[[noreturn]] void refuse_version_1(const Technology& technology, const std::string& what, std::string_view parameter) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{} has {}, which version 1 of the model does not know; technology '{}' is of version 1. Name "
+                          "one of version 2 with --technology, such as 7nm-silicon@liquid.",
+                          what, parameter, technology.name));
+}
+
+}  // namespace
+
+void require_expressible(const Technology& technology, const space::DesignSpace& space) {
+  if (!technology.is_version_1()) return;
+  for (const char* parameter : {"precision", "dram_type", "dram_devices", "vector_lanes", "shared_memory_bytes"}) {
+    if (space.find(parameter)) {
+      refuse_version_1(technology, fmt::format("space '{}'", space.name()), fmt::format("parameter '{}'", parameter));
+    }
+  }
+}
+
+void require_expressible(const Technology& technology, const std::string& chip, const AcceleratorConfig& config) {
+  if (!technology.is_version_1()) return;
+  const auto refuse = [&](std::string_view parameter) {
+    refuse_version_1(technology, fmt::format("'{}'", chip), parameter);
+  };
+  if (config.precision != Precision::int8) refuse("a precision other than int8");
+  if (static_cast<std::size_t>(config.dram_type) >= kDramTypesOfVersion1) refuse(to_string(config.dram_type));
+  if (config.dram_devices > 0) refuse("dram_devices");
+  if (config.vector_lanes > 0) refuse("vector_lanes");
+  if (config.shared_memory_bytes > 0) refuse("shared_memory_bytes");
 }
 
 TemplateRules template_rules(const Technology& technology) {

@@ -46,6 +46,7 @@ class BuiltIn final : public Evaluator {
  public:
   BuiltIn(space::DesignSpace space, accel::Technology technology)
       : Evaluator(std::move(space)), binding_(this->space()), technology_(std::move(technology)) {
+    accel::require_expressible(technology_, this->space());
     for (std::size_t i = 0; i < accel::kReasonCount; ++i) {
       const auto reason = static_cast<accel::Reason>(i);
       if (accel::has_reason(technology_, reason)) reasons_.emplace_back(accel::code(reason));

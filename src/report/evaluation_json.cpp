@@ -16,6 +16,7 @@ Json config_json(const accel::AcceleratorConfig& config) {
   for (const accel::ConfigField& field : accel::config_fields()) json[field.name] = config.*field.member;
   for (const accel::ConfigField& field : accel::reference_fields()) json[field.name] = config.*field.member;
   json["dram_type"] = accel::to_string(config.dram_type);
+  json["precision"] = accel::to_string(config.precision);
   json["cooling"] = accel::to_string(config.cooling);
   return json;
 }

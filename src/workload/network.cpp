@@ -81,6 +81,12 @@ Network Network::with_batch(std::int64_t batch) const {
   return {name_, description_, source_, stand_in_, batch, layers_, extra_parameters_};
 }
 
+Network Network::with_name(const std::string& name) const {
+  Network renamed = *this;
+  renamed.name_ = name;
+  return renamed;
+}
+
 std::string Network::canonical_definition() const {
   std::string text = fmt::format("hindsight workload definition {}\nbatch {} extra_parameters {}\n", kDefinitionVersion,
                                  batch_, extra_parameters_.count);

@@ -33,6 +33,12 @@ constexpr std::int64_t kFormatVersion = 1;
 constexpr std::array<std::string_view, 10> kZoo{
     "deepseek_v3_decode",   "deepseek_v3_prefill", "llama3_70b_decode", "llama3_70b_prefill", "mixtral_8x7b_decode",
     "mixtral_8x7b_prefill", "sd15_unet",           "whisper_base",      "whisper_large_v2",   "whisper_large_v3"};
+/// [chosen] Batches of 1, 8 and 64 where a server collects requests; a mixture of experts is described for one token.
+constexpr std::array<std::string_view, 12> kDatacenter{
+    "llama3_8b_decode", "llama3_8b_decode@8", "llama3_8b_decode@64", "llama3_8b_prefill",
+    "llama3_70b_decode@8", "llama3_70b_prefill", "mixtral_8x7b_decode", "bert_base@8",
+    "bert_base@64", "resnet50@64", "vit_b_16@64", "sd15_unet"};
+constexpr std::int64_t kLargestBatch = std::int64_t{1} << 20;  // [chosen] far above what a memory holds
 constexpr const char* kAttention = "attention";
 constexpr const char* kScores = ".scores";
 constexpr const char* kValues = ".values";
@@ -342,6 +348,22 @@ Network parse_network(const std::string& text, const std::string& file_name) {
   return read_network(ConfigNode::parse(text, file_name));
 }
 
+namespace {
+
+/// "NAME@BATCH", with the '@' at this place; the network keeps that name.
+Network at_batch(const std::string& text, std::size_t at) {
+  const std::string digits = text.substr(at + 1);
+  const std::optional<std::int64_t> batch = parse_int(digits);
+  if (!batch || *batch < 1 || *batch > kLargestBatch) {
+    throw Error(ErrorKind::usage,
+                fmt::format("workload '{}': '{}' is no batch. Write NAME@BATCH with a whole number from 1 to {}.",
+                            printable(text), printable(digits), kLargestBatch));
+  }
+  return load_network(text.substr(0, at)).with_batch(*batch).with_name(text);
+}
+
+}  // namespace
+
 Network load_network(const std::string& name_or_path) {
   if (names_synthetic_set(name_or_path)) {
     const std::vector<std::string> names = synthetic_names(name_or_path);
@@ -349,6 +371,8 @@ Network load_network(const std::string& name_or_path) {
     throw Error(ErrorKind::usage, fmt::format("'{0}' is {1} networks, and one is wanted. Name one of them, e.g. {0}/0",
                                               printable(name_or_path), names.size()));
   }
+  if (const std::size_t at = name_or_path.rfind('@'); at != std::string::npos && !std::filesystem::exists(name_or_path))
+    return at_batch(name_or_path, at);
   if (std::optional<Network> synthetic = find_synthetic(name_or_path)) return *std::move(synthetic);
   return read_network(ConfigNode::load(find_data_file(name_or_path, kFolder, "workload")));
 }
@@ -363,6 +387,7 @@ std::vector<std::string> names_of(const std::string& piece) {
     return names;
   }
   if (names_synthetic_set(piece)) return synthetic_names(piece);
+  if (piece == "datacenter") return {kDatacenter.begin(), kDatacenter.end()};
   if (piece != "prime9") return {piece};
   std::vector<std::string> names;
   for (const PrimeApplication& application : prime_applications()) names.emplace_back(application.name);

@@ -317,7 +317,7 @@ TEST(EvaluatorDefinition, ChangesWithEveryNumberOfTheTechnology) {
     (changed.sram.*law).exponent *= 1.5;
     expect_changed(changed, "exponent");
   }
-  for (std::size_t type = 0; type < kDramTypeCount; ++type) {
+  for (std::size_t type = 0; type < kDramTypesOfVersion1; ++type) {
     Technology changed = original;
     changed.dram_pj_per_bit[type] *= 2;
     expect_changed(changed, "dram_pj_per_bit");

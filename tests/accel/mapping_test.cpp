@@ -60,13 +60,13 @@ double exhaustive_cycles(const LayerShape& layer, const AcceleratorConfig& confi
         const double reuse = std::max(1.0, accumulator_reuse(memory.accumulators_per_core, lanes));
         for (const TilePlan& plan : {plan_output_stationary(pe, core, lanes, reuse, bands, memory),
                                      plan_weight_stationary(pe, core, lanes, bands, memory)}) {
-          const PeMemoryLoad load = pe_memory_load(layer, pe, core, plan, lanes);
+          const PeMemoryLoad load = pe_memory_load(layer, pe, core, plan, lanes, config.sum_operands());
           fewest = std::min(
               fewest,
               std::max({dram_cycles, compute_cycles(layer, core, pe.k, lanes, config.macs_per_lane),
                         core_weight_read_bytes(layer, core, pe.k, reuse) / kCoreMemoryPortBytes,
-                        (load.read_bytes + load.write_bytes) / pe_memory_bytes_per_cycle(config.pe_memory_bytes),
-                        noc_cycles(noc_load(layer, pe, core, plan, residency), config)}));
+                        (load.read_bytes + load.write_bytes) / pe_port_operands(config),
+                        noc_cycles(noc_load(layer, pe, core, plan, residency, config.sum_operands()), config)}));
         }
       }
     }

@@ -63,7 +63,7 @@ TEST(OptimumMapper, LargerMemoriesSpoilNoMapping) {
                                               .memory = memory,
                                               .residency = residency,
                                               .dram_cycles = 0,
-                                              .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes),
+                                              .pe_port_bytes = pe_port_operands(config),
                                               .lane_tile_bytes = 0};
           const double lanes = config.compute_lanes;
           const TilePlan plan = plan_output_stationary(pe, core, lanes, mapper_detail::reuse_of(asked, lanes),

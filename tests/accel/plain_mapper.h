@@ -25,10 +25,10 @@ inline void consider(Mapping& candidate, Mapping& best, const LayerShape& layer,
         dataflow == Dataflow::output_stationary
             ? plan_output_stationary(candidate.pe, candidate.core, candidate.lanes, candidate.reuse, bands, memory)
             : plan_weight_stationary(candidate.pe, candidate.core, candidate.lanes, bands, memory);
-    candidate.noc = noc_load(layer, candidate.pe, candidate.core, candidate.plan, residency);
+    candidate.noc = noc_load(layer, candidate.pe, candidate.core, candidate.plan, residency, config.sum_operands());
     candidate.noc_cycles = noc_cycles(candidate.noc, config);
     if (candidate.noc_cycles > best.steady_cycles) continue;
-    candidate.pe_memory = pe_memory_load(layer, candidate.pe, candidate.core, candidate.plan, candidate.lanes);
+    candidate.pe_memory = pe_memory_load(layer, candidate.pe, candidate.core, candidate.plan, candidate.lanes, config.sum_operands());
     candidate.pe_memory_cycles =
         bandwidth_cycles(candidate.pe_memory.read_bytes + candidate.pe_memory.write_bytes, pe_port);
     candidate.steady_cycles = pipelined_cycles(floor_cycles, candidate.noc_cycles, candidate.pe_memory_cycles);
@@ -63,7 +63,7 @@ inline void note_misfit(Mapping& best, double needed_bytes, double available_byt
   const auto& lane_ladder = mapper_detail::kLaneLadder;
   Mapping best;
   best.steady_cycles = std::numeric_limits<double>::infinity();
-  const double pe_port = pe_memory_bytes_per_cycle(config.pe_memory_bytes);
+  const double pe_port = pe_port_operands(config);
   Mapping candidate;
   for (const GridSplit split : kGridSplits) {
     if (is_redundant(split, config)) continue;

@@ -129,8 +129,8 @@ TEST(ReferenceChipErrorTest, UnknownChipOffersTheNearest) {
 }
 
 TEST(ReferenceChipErrorTest, UnknownDramTypeOffersTheNearest) {
-  const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "dram_type: lpddr4", "dram_type: lpddr5");
-  expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "lpddr5", "lpddr4"});
+  const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "dram_type: lpddr4", "dram_type: lpddr9");
+  expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "lpddr9", "lpddr4"});
 }
 
 TEST(ReferenceChipErrorTest, MissingKeyIsNamed) {
@@ -199,11 +199,11 @@ TEST(ConfigBindingTest, CategoricalAndZeroValuesAreRefused) {
 }
 
 TEST(DramTypeTest, NamesRoundTrip) {
-  for (const char* name : {"lpddr4", "ddr4", "gddr6", "hbm2"}) {
+  for (const char* name : {"lpddr4", "ddr4", "gddr6", "hbm2", "lpddr5", "hbm2e", "hbm3"}) {
     ASSERT_TRUE(parse_dram_type(name)) << name;
     EXPECT_EQ(to_string(*parse_dram_type(name)), name);
   }
-  EXPECT_FALSE(parse_dram_type("hbm3"));
+  EXPECT_FALSE(parse_dram_type("hbm9"));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST(NocLoad, SplitReductionSendsPartialSums) {
   const LayerShape layer = gemm(100, 30, 64);
   const PeShare pe = pe_share(layer, {GemmDimension::k, GemmDimension::n}, 8, 4);
   const TilePlan plan{.weight_passes = 2, .input_passes = 3};
-  const NocLoad load = noc_load(layer, pe, core_share(pe, 1, 1), plan, {});
+  const NocLoad load = noc_load(layer, pe, core_share(pe, 1, 1), plan, {}, kAccumulatorBytes);
   EXPECT_EQ(load.weight_bytes, 4096);      // 8 * 8 bytes * 2 passes * 32 PEs
   EXPECT_EQ(load.input_bytes, 19200);      // 100 * 8 bytes * 3 passes * 8 parts of K; PEs of one column share them
   EXPECT_EQ(load.output_bytes, 92800);     // 4 * (800 int8 + 7 * 800 int32)
@@ -127,7 +127,7 @@ TEST(NocLoad, SharedOperandsAreMulticast) {
   // 100 x 30 x 64 on 8 x 4 PEs, M along x and N along y: 13 pixels x 8 channels x 64.
   const LayerShape layer = gemm(100, 30, 64);
   const PeShare pe = pe_share(layer, {GemmDimension::m, GemmDimension::n}, 8, 4);
-  const NocLoad load = noc_load(layer, pe, core_share(pe, 1, 1), {}, {});
+  const NocLoad load = noc_load(layer, pe, core_share(pe, 1, 1), {}, {}, kAccumulatorBytes);
   EXPECT_EQ(load.weight_bytes, 4 * 8 * 64);   // once for all PEs of a row
   EXPECT_EQ(load.input_bytes, 8 * 13 * 64);   // once for all PEs of a column
   EXPECT_EQ(load.output_bytes, 32 * 13 * 8);  // every PE its own
@@ -139,7 +139,7 @@ TEST(NocLoad, IdlePesMoveNothing) {
   // 20 channels on 16 PEs: two each for ten PEs.
   const LayerShape layer = gemm(4, 20, 8);
   const PeShare pe = pe_share(layer, {GemmDimension::n, GemmDimension::m}, 16, 1);
-  const NocLoad load = noc_load(layer, pe, core_share(pe, 1, 1), {}, {});
+  const NocLoad load = noc_load(layer, pe, core_share(pe, 1, 1), {}, {}, kAccumulatorBytes);
   EXPECT_EQ(load.weight_bytes, 20 * 8);
   EXPECT_EQ(load.output_bytes, 4 * 20);
   // 10 output columns on 16 PEs: ten of them take inputs, although there are 20 outputs.
@@ -148,18 +148,18 @@ TEST(NocLoad, IdlePesMoveNothing) {
   map.out_rows = 2;
   map.out_columns = 10;
   const PeShare columns = pe_share(map, {GemmDimension::m, GemmDimension::n}, 16, 1);
-  EXPECT_EQ(noc_load(map, columns, core_share(columns, 1, 1), {}, {}).input_bytes, 20 * 8);
+  EXPECT_EQ(noc_load(map, columns, core_share(columns, 1, 1), {}, {}, kAccumulatorBytes).input_bytes, 20 * 8);
 }
 
 TEST(NocLoad, CachedWeightsStayOnlyWhereTheyAreUsed) {
   const LayerShape layer = gemm(100, 30, 64);
   const PeShare pe = pe_share(layer, {GemmDimension::n, GemmDimension::n}, 8, 4);
   const Residency cached{.weights_cached_frac = 1};
-  EXPECT_EQ(noc_load(layer, pe, core_share(pe, 1, 4), {}, cached).weight_bytes, 0);
-  EXPECT_GT(noc_load(layer, pe, core_share(pe, 2, 2), {}, cached).weight_bytes, 0);  // cores share weights
-  EXPECT_GT(noc_load(layer, pe, core_share(pe, 1, 4), {}, {.weights_cached_frac = 0.99}).weight_bytes, 0);
+  EXPECT_EQ(noc_load(layer, pe, core_share(pe, 1, 4), {}, cached, kAccumulatorBytes).weight_bytes, 0);
+  EXPECT_GT(noc_load(layer, pe, core_share(pe, 2, 2), {}, cached, kAccumulatorBytes).weight_bytes, 0);  // cores share weights
+  EXPECT_GT(noc_load(layer, pe, core_share(pe, 1, 4), {}, {.weights_cached_frac = 0.99}, kAccumulatorBytes).weight_bytes, 0);
   const PeShare shared = pe_share(layer, {GemmDimension::m, GemmDimension::n}, 8, 4);
-  EXPECT_GT(noc_load(layer, shared, core_share(shared, 1, 4), {}, cached).weight_bytes, 0);  // PEs share weights
+  EXPECT_GT(noc_load(layer, shared, core_share(shared, 1, 4), {}, cached, kAccumulatorBytes).weight_bytes, 0);  // PEs share weights
 }
 
 TEST(NocLoad, DepthwiseInputsAreNotShared) {
@@ -171,7 +171,7 @@ TEST(NocLoad, DepthwiseInputsAreNotShared) {
   layer.kernel_rows = layer.kernel_columns = 3;
   layer.in_channels = 1;
   const PeShare pe = pe_share(layer, {GemmDimension::n, GemmDimension::m}, 4, 1);
-  const NocLoad load = noc_load(layer, pe, core_share(pe, 1, 1), {}, {});
+  const NocLoad load = noc_load(layer, pe, core_share(pe, 1, 1), {}, {}, kAccumulatorBytes);
   EXPECT_EQ(load.input_bytes, 8 * 12 * 20);
   EXPECT_EQ(load.weight_bytes, 9 * 20);
 }
@@ -206,7 +206,7 @@ TEST(PeMemoryLoad, DenseCoresShareReadsOfTheSamePixels) {
   pe.input_bytes = 3200;
   const CoreShare core{.split_m = 4, .split_n = 2, .m = 13, .n = 7};
   const TilePlan plan{.input_passes = 2, .partial_sum_passes = 2};
-  const PeMemoryLoad load = pe_memory_load(layer, pe, core, plan, 4);
+  const PeMemoryLoad load = pe_memory_load(layer, pe, core, plan, 4, kAccumulatorBytes);
   // Activations 64 * 13 * ceil(7 / 4) * 4 = 6656; sums 50 * 14 * 4 bytes * 2 = 5600.
   EXPECT_EQ(load.read_bytes, 3 * (6656 + 5600));
   // Inputs 3200 * 2, outputs 700, sums 5600.
@@ -223,9 +223,9 @@ TEST(PeMemoryLoad, DepthwiseLineBufferReusesOverlap) {
   pe.k = 9;
   const CoreShare core{.m = 50, .n = 14};
   // 9 taps * 50 pixels * 14 channels, a third of the columns is new.
-  EXPECT_LT(relative_error(pe_memory_load(layer, pe, core, {}, 4).read_bytes, 2100), kRounding);
+  EXPECT_LT(relative_error(pe_memory_load(layer, pe, core, {}, 4, kAccumulatorBytes).read_bytes, 2100), kRounding);
   layer.stride_columns = 4;  // windows do not overlap
-  EXPECT_EQ(pe_memory_load(layer, pe, core, {}, 4).read_bytes, 6300);
+  EXPECT_EQ(pe_memory_load(layer, pe, core, {}, 4, kAccumulatorBytes).read_bytes, 6300);
 }
 
 TEST(PeMemoryPort, GrowsWithBanksUpToTheCrossbar) {

@@ -21,6 +21,8 @@ struct AreaBreakdown {
   double control_mm2 = 0;
   double dram_phy_mm2 = 0;
   // Of model version 2:
+  double shared_memory_mm2 = 0;
+  double vector_mm2 = 0;      ///< lanes of the vector units
   double engine_mm2 = 0;      ///< sequencers with their DMA and post-processing
   double placement_mm2 = 0;   ///< between the blocks
   double interfaces_mm2 = 0;  ///< host, clocks, pads
@@ -42,6 +44,8 @@ constexpr void for_each_area_field(Visit&& visit, Area& area) {
   visit("noc_mm2", area.noc_mm2);
   visit("control_mm2", area.control_mm2);
   visit("dram_phy_mm2", area.dram_phy_mm2);
+  visit("shared_memory_mm2", area.shared_memory_mm2);
+  visit("vector_mm2", area.vector_mm2);
   visit("engine_mm2", area.engine_mm2);
   visit("placement_mm2", area.placement_mm2);
   visit("interfaces_mm2", area.interfaces_mm2);

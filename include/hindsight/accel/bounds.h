@@ -12,7 +12,7 @@ namespace hindsight::accel {
 
 /// A latency that no mapping of `layers` on a chip is below; whether the chip can be built is not asked.
 ///
-/// Equation: sum_l repeat_l max(lane cycles_l / (PEs * cores * lanes), DRAM cycles_l) / clock.
+/// Equation: sum_l repeat_l (max(lane cycles_l / (PEs * cores * lanes), DRAM cycles_l) + vector cycles_l) / clock.
 /// Symbols: lane cycles_l, steps of one lane that does all of layer l; DRAM cycles_l, what the layer moves to and from
 /// DRAM over the bandwidth: weights that do not stay on chip, activations that do not fit.
 [[nodiscard]] constexpr double latency_bound_s(const AcceleratorConfig& config,
@@ -22,15 +22,16 @@ namespace hindsight::accel {
   double cycles = 0, earlier_weight_bytes = 0;
   bool previous_on_chip = false;  // the network's input comes from DRAM
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const LayerShape layer = layer_shape(layers[i]);
+    const LayerShape layer = layer_shape(layers, i);
     const Residency residency =
         residency_of(layer, previous_on_chip, i + 1 == layers.size(), earlier_weight_bytes, rates.resident);
     previous_on_chip = residency.output_on_chip;
     if (!layer.weights_are_activations) earlier_weight_bytes += layer.weight_bytes * layer.repeat;
     const Traffic traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
-                                              residency.weights_cached_frac, rates.resident);
-    cycles += layer.repeat * std::max(lane_cycles(layer, config.macs_per_lane) / lanes,
-                                      bandwidth_cycles(traffic.dram_bytes(), rates.dram_bytes_per_cycle));
+                                              residency.weights_on_chip_frac(), rates.resident);
+    cycles += layer.repeat * (std::max(lane_cycles(layer, config.macs_per_lane) / lanes,
+                                       bandwidth_cycles(traffic.dram_bytes(), rates.dram_bytes_per_cycle)) +
+                              vector_cycles(layer, config));
   }
   return cycles / config.clock_hz();
 }

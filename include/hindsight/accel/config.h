@@ -23,12 +23,22 @@ class ConfigNode;
 
 namespace hindsight::accel {
 
-/// Type of the external memory; decides energy per bit and PHY area.
-enum class DramType { lpddr4, ddr4, gddr6, hbm2 };
-inline constexpr std::size_t kDramTypeCount = 4;
-/// "lpddr4", "ddr4", "gddr6", "hbm2".
+/// Type of the external memory; decides energy per bit and PHY area, and what one device moves and holds.
+enum class DramType { lpddr4, ddr4, gddr6, hbm2, lpddr5, hbm2e, hbm3 };
+inline constexpr std::size_t kDramTypeCount = 7;
+inline constexpr std::size_t kDramTypesOfVersion1 = 4;  ///< the first of them
+/// "lpddr4", "ddr4", "gddr6", "hbm2", "lpddr5", "hbm2e", "hbm3".
 [[nodiscard]] std::string_view to_string(DramType type);
 [[nodiscard]] std::optional<DramType> parse_dram_type(std::string_view name);
+
+/// Format of the operands of a MAC; sums are 32 bits wide in all of them. fp16 costs what bf16 does.
+enum class Precision { int8, fp8, bf16 };
+inline constexpr std::size_t kPrecisionCount = 3;
+/// "int8", "fp8", "bf16".
+[[nodiscard]] std::string_view to_string(Precision precision);
+[[nodiscard]] std::optional<Precision> parse_precision(std::string_view name);
+/// Of one operand.
+[[nodiscard]] constexpr double operand_bytes(Precision precision) { return precision == Precision::bf16 ? 2.0 : 1.0; }
 
 /// What removes a chip's heat; how many watts, and how many from a square millimetre, is the technology's.
 enum class Cooling {
@@ -74,6 +84,12 @@ struct AcceleratorConfig {
   double activation_memory_entries = 0;   ///< per PE: int32 accumulators
   double dram_bandwidth_gb_per_s = 0;
 
+  // Chosen by spaces of version 2 of the model (`configs/spaces/datacenter.yaml`), else fixed:
+  Precision precision = Precision::int8;
+  double shared_memory_bytes = 0;  ///< per chip, between DRAM and the NoC: weights and activations that stay
+  double vector_lanes = 0;         ///< per PE, 32 bits each; none: work that is no GEMM is not counted
+  double dram_devices = 0;         ///< stacks, chips or packages; none: the bandwidth is given
+
   // Fixed by the template:
   double clock_mhz = 800;    ///< [paper: edge-tpu-eval] Edge TPU V1
   double macs_per_lane = 4;  ///< [paper: edge-tpu-eval] 4-way int8 dot product per lane and cycle
@@ -88,6 +104,11 @@ struct AcceleratorConfig {
 
   [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }
   [[nodiscard]] constexpr double macs_per_cycle() const { return pes() * cores_per_pe * compute_lanes * macs_per_lane; }
+  [[nodiscard]] constexpr double operand_bytes() const { return accel::operand_bytes(precision); }
+  // Rates and sums in operands, the unit in which the mapper counts (a byte at 8 bits):
+  [[nodiscard]] constexpr double core_port_operands() const { return core_memory_port_bytes / operand_bytes(); }
+  [[nodiscard]] constexpr double noc_link_operands() const { return noc_link_bytes / operand_bytes(); }
+  [[nodiscard]] constexpr double sum_operands() const { return kAccumulatorBytes / operand_bytes(); }
   [[nodiscard]] constexpr double clock_hz() const { return clock_mhz * units::kMega; }
   [[nodiscard]] constexpr double peak_ops_per_s() const { return macs_per_cycle() * kOpsPerMac * clock_hz(); }
 };
@@ -103,18 +124,24 @@ struct ConfigField {
 [[nodiscard]] std::span<const ConfigField> reference_fields();
 
 /// Maps the parameters of a space to fields by name; bound once, applied without allocation.
-/// Every numeric field of AcceleratorConfig, `clock_mhz` and `macs_per_lane` included, may be a parameter.
-/// Error{usage} naming the parameter when it is not a field (nearest field in the message), is categorical,
-/// has a value that is not positive, or when a field without a default is no parameter of the space.
+/// Every numeric field of AcceleratorConfig, `clock_mhz` and `macs_per_lane` included, may be a parameter, and
+/// `precision` and `dram_type`, whose values are names. Where `dram_devices` is one, it decides the bandwidth.
+/// Error{usage} naming the parameter when it is not a field (nearest field in the message), has names for numbers or
+/// a name that is not known, has a value that is not positive, or when a field without a default is no parameter of the
+/// space.
 class ConfigBinding {
  public:
   explicit ConfigBinding(const space::DesignSpace& space);
-  /// `values`: numeric parameter values in the order of the space.
+  /// `values`: numeric parameter values in the order of the space, of names their levels.
   [[nodiscard]] AcceleratorConfig bind(std::span<const double> values) const;
   [[nodiscard]] AcceleratorConfig bind(const space::DesignSpace& space, const space::Design& design) const;
 
  private:
-  std::vector<double AcceleratorConfig::*> fields_;
+  std::vector<double AcceleratorConfig::*> fields_;  ///< per parameter; null: one with names
+  // By level; empty where the space has no such parameter.
+  std::vector<Precision> precisions_;
+  std::vector<DramType> dram_types_;
+  std::size_t precision_place_ = 0, dram_type_place_ = 0;
 };
 
 /// A named accelerator off the grid (`configs/designs/*.yaml`), with its published facts.

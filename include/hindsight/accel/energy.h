@@ -38,6 +38,9 @@ namespace hindsight::accel {
   energy.instruction_memory_j =
       units::kPico * instructions * kInstructionBytes * chip.instruction_memory.read_pj_per_byte;
   energy.noc_j = units::kPico * traffic.noc_hop_bytes * chip.event.noc_pj_per_hop_byte;
+  energy.shared_memory_j = units::kPico * (traffic.shared_memory_read_bytes * chip.shared_memory.read_pj_per_byte +
+                                           traffic.shared_memory_write_bytes * chip.shared_memory.write_pj_per_byte);
+  if (config.vector_lanes > 0) energy.vector_j = units::kPico * layer.vector_ops * chip.event.vector_op_pj;
   energy.dram_j = units::kPico * traffic.dram_bytes() * chip.event.dram_pj_per_byte;
   return energy;
 }

@@ -30,8 +30,9 @@ enum class Reason : std::uint8_t {
   instruction_memory,  ///< the compiled program is longer than the instruction memory
   cooling,             ///< the chip's peak power is above what its cooling class removes
   clock,               ///< the clock is faster than the node's multipliers and SRAM banks
+  dram_capacity,       ///< the DRAM's devices hold less than the network's weights, keys and values
 };
-inline constexpr std::size_t kReasonCount = 10;
+inline constexpr std::size_t kReasonCount = 11;
 /// "accumulators", "sram_bandwidth", ...
 [[nodiscard]] std::string_view code(Reason reason);
 /// Whether the technology's version of the model knows it.
@@ -84,6 +85,8 @@ struct EnergyBreakdown {
   double parameter_memory_j = 0;
   double instruction_memory_j = 0;
   double noc_j = 0;
+  double shared_memory_j = 0;
+  double vector_j = 0;  ///< of the vector units' operations
   double dram_j = 0;
   double leakage_j = 0;  ///< with the clocks that are not gated, ChipFacts::leakage_w
   [[nodiscard]] constexpr double total_j() const;
@@ -101,6 +104,8 @@ constexpr void for_each_energy_field(Visit&& visit, Energy&... energies) {
   visit("parameter_memory_j", energies.parameter_memory_j...);
   visit("instruction_memory_j", energies.instruction_memory_j...);
   visit("noc_j", energies.noc_j...);
+  visit("shared_memory_j", energies.shared_memory_j...);
+  visit("vector_j", energies.vector_j...);
   visit("dram_j", energies.dram_j...);
   visit("leakage_j", energies.leakage_j...);
 }
@@ -128,6 +133,8 @@ struct Traffic {
   double pe_memory_write_bytes = 0;
   double accumulator_read_bytes = 0;
   double accumulator_write_bytes = 0;
+  double shared_memory_read_bytes = 0;
+  double shared_memory_write_bytes = 0;
   [[nodiscard]] constexpr double dram_read_bytes() const { return dram_read_weight_bytes + dram_read_input_bytes; }
   [[nodiscard]] constexpr double dram_bytes() const { return dram_read_bytes() + dram_write_output_bytes; }
   /// Adds `factor` times every field.
@@ -149,6 +156,8 @@ constexpr void for_each_traffic_field(Visit&& visit, Bytes&... traffics) {
   visit("pe_memory_write_bytes", traffics.pe_memory_write_bytes...);
   visit("accumulator_read_bytes", traffics.accumulator_read_bytes...);
   visit("accumulator_write_bytes", traffics.accumulator_write_bytes...);
+  visit("shared_memory_read_bytes", traffics.shared_memory_read_bytes...);
+  visit("shared_memory_write_bytes", traffics.shared_memory_write_bytes...);
 }
 constexpr void Traffic::add_scaled(const Traffic& other, double factor) {
   for_each_traffic_field([&](const char*, double& mine, double theirs) { mine += factor * theirs; }, *this, other);
@@ -168,6 +177,7 @@ struct LayerResult {
   double utilisation_frac = 0;  ///< useful MACs / (MAC slots x layer cycles)
   double compute_cycles = 0, core_memory_cycles = 0, pe_memory_cycles = 0, noc_cycles = 0, dram_cycles = 0;
   double fill_drain_cycles = 0, overhead_cycles = 0;
+  double vector_cycles = 0;  ///< softmax and normalisations behind it
   double total_cycles = 0;
   double instructions = 0;           ///< in the program
   double executed_instructions = 0;  ///< of one repeat
@@ -214,6 +224,7 @@ struct EventEnergy {
   double lane_register_pj = 0;     ///< pipeline registers of one active lane and cycle, its share of the core's too
   double noc_pj_per_hop_byte = 0;  ///< one router and one PE pitch of wire
   double dram_pj_per_byte = 0;
+  double vector_op_pj = 0;
   double peak_activity = 1;  ///< dynamic energy of the worst data over that of usual data
 };
 
@@ -222,7 +233,7 @@ struct EventEnergy {
 struct ChipFacts {
   AcceleratorConfig config;
   AreaBreakdown area;
-  SramCost pe_memory, core_memory, activation_memory, parameter_memory, instruction_memory;
+  SramCost pe_memory, core_memory, activation_memory, parameter_memory, instruction_memory, shared_memory;
   EventEnergy event;
   double pe_pitch_mm = 0;  ///< side of one PE's square tile
   double leakage_w = 0;

@@ -129,7 +129,7 @@ constexpr double reuse_of(const Question& asked, double lanes) {
 }
 
 constexpr double core_memory_cycles(const Question& asked, const PeShare& pe, const CoreShare& core, double reuse) {
-  return bandwidth_cycles(core_weight_read_bytes(asked.layer, core, pe.k, reuse), asked.config.core_memory_port_bytes);
+  return bandwidth_cycles(core_weight_read_bytes(asked.layer, core, pe.k, reuse), asked.config.core_port_operands());
 }
 
 constexpr double pe_memory_cycles(const Question& asked, const PeMemoryLoad& load) {
@@ -152,8 +152,8 @@ struct Judged {
 /// `floor_cycles` are those of DRAM, lanes and core memory.
 constexpr Judged judge(const Question& asked, const PeShare& pe, const CoreShare& core, double lanes,
                        const TilePlan& plan, double floor_cycles) {
-  const NocLoad noc = noc_load(asked.layer, pe, core, plan, asked.residency);
-  const PeMemoryLoad load = pe_memory_load(asked.layer, pe, core, plan, lanes);
+  const NocLoad noc = noc_load(asked.layer, pe, core, plan, asked.residency, asked.config.sum_operands());
+  const PeMemoryLoad load = pe_memory_load(asked.layer, pe, core, plan, lanes, asked.config.sum_operands());
   return {.cycles = pipelined_cycles(floor_cycles, noc_cycles(noc, asked.config), pe_memory_cycles(asked, load)),
           .noc_bytes = noc_bytes(noc),
           .once = plan.weight_passes <= 1.0 && plan.input_passes <= 1.0};
@@ -205,7 +205,7 @@ constexpr void list_core_splits(const Question& asked, const PeShare& pe, CoreSp
 
 /// Cycles of a PE memory's port at one pass, which no mapping with so many lanes or fewer is below.
 constexpr double one_pass_port_cycles(const Question& asked, const PeShare& pe, const CoreShare& core, double lanes) {
-  return pe_memory_cycles(asked, pe_memory_load(asked.layer, pe, core, TilePlan{}, lanes));
+  return pe_memory_cycles(asked, pe_memory_load(asked.layer, pe, core, TilePlan{}, lanes, asked.config.sum_operands()));
 }
 
 /// Tries the numbers of active lanes of one split of a PE's cores, which computes `busy_cycles` with all of them.
@@ -298,8 +298,8 @@ constexpr Mapping mapping_of(const Choice& choice, const SplitBound& split, cons
   mapping.core = core_share(split.pe, whole(asked.config.cores_per_pe / choice.split_n), choice.split_n);
   mapping.plan = plan_of(choice.dataflow, asked, split.pe, mapping.core, choice.lanes,
                          row_bands(asked.layer, split.pe, asked.memory));
-  mapping.noc = noc_load(asked.layer, split.pe, mapping.core, mapping.plan, asked.residency);
-  mapping.pe_memory = pe_memory_load(asked.layer, split.pe, mapping.core, mapping.plan, choice.lanes);
+  mapping.noc = noc_load(asked.layer, split.pe, mapping.core, mapping.plan, asked.residency, asked.config.sum_operands());
+  mapping.pe_memory = pe_memory_load(asked.layer, split.pe, mapping.core, mapping.plan, choice.lanes, asked.config.sum_operands());
   mapping.compute_cycles =
       compute_cycles(asked.layer, mapping.core, split.pe.k, choice.lanes, asked.config.macs_per_lane);
   mapping.core_memory_cycles = core_memory_cycles(asked, split.pe, mapping.core, mapping.reuse);
@@ -357,7 +357,7 @@ constexpr Mapping misfit_of(const Question& asked) {
       .memory = memory,
       .residency = residency,
       .dram_cycles = dram_cycles,
-      .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes),
+      .pe_port_bytes = pe_port_operands(config),
       .lane_tile_bytes = smallest_weight_tile_bytes(layer, 1.0, config.macs_per_lane, config.rules.whole_windows)};
   std::array<mapper_detail::SplitBound, kGridSplits.size()> splits;
   std::size_t count = 0, promising = 0;
@@ -370,7 +370,7 @@ constexpr Mapping misfit_of(const Question& asked) {
     bound.split = split;
     bound.pe = pe_share(layer, split, config.pes_x, config.pes_y);
     if (!mapper_detail::fits(smallest_tile(layer, bound.pe), memory)) continue;
-    const NocLoad one_pass = noc_load(layer, bound.pe, CoreShare{}, TilePlan{}, residency);
+    const NocLoad one_pass = noc_load(layer, bound.pe, CoreShare{}, TilePlan{}, residency, config.sum_operands());
     bound.noc_bytes = mapper_detail::noc_bytes(one_pass);
     bound.noc_cycles = noc_cycles(one_pass, config);
     bound.cycles = mapper_detail::split_bound_cycles(asked, bound.pe, bound.noc_cycles);

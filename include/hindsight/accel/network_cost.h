@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "hindsight/accel/dram.h"
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/mapping.h"
@@ -22,14 +23,17 @@ struct ChipRates {
   ResidentMemory resident;
   double dram_bytes_per_cycle = 0;
   double dram_latency_cycles = 0;
+  double granule_bytes = kDmaGranuleBytes;
 };
 
 [[nodiscard]] constexpr ChipRates chip_rates(const AcceleratorConfig& config) {
   const double cycles_per_second = config.clock_hz();
   return {.working = working_memory(config),
           .resident = resident_memory(config),
-          .dram_bytes_per_cycle = config.dram_bandwidth_gb_per_s * units::kGiga * kDramEfficiency / cycles_per_second,
-          .dram_latency_cycles = kDramLatencyNs * units::kNano * cycles_per_second};
+          .dram_bytes_per_cycle = config.dram_bandwidth_gb_per_s * units::kGiga * kDramEfficiency / cycles_per_second /
+                                  config.operand_bytes(),
+          .dram_latency_cycles = kDramLatencyNs * units::kNano * cycles_per_second,
+          .granule_bytes = kDmaGranuleBytes / config.operand_bytes()};
 }
 
 /// Share of a layer's weights that stays on chip: parameters are cached in execution order until the space is full.
@@ -44,14 +48,43 @@ struct ChipRates {
   return std::clamp(memory.parameter_bytes - earlier_weight_bytes, 0.0, all_bytes) / all_bytes;
 }
 
+/// Share of a layer's weights that stays in the shared memory, which takes what the cores leave, in execution order.
+///
+/// Equation: on chip = clamp(cores + shared - weights of earlier layers, 0, W) / W, less what the cores keep.
+[[nodiscard]] constexpr double shared_frac(const LayerShape& layer, double earlier_weight_bytes,
+                                           double weights_cached_frac, const ResidentMemory& memory) {
+  const double all_bytes = layer.weight_bytes * layer.repeat;
+  if (all_bytes <= 0 || layer.weights_are_activations || memory.shared_parameter_bytes <= 0) return 0.0;
+  const double space = memory.parameter_bytes + memory.shared_parameter_bytes;
+  const double on_chip = std::clamp(space - earlier_weight_bytes, 0.0, all_bytes) / all_bytes;
+  return std::max(0.0, on_chip - weights_cached_frac);
+}
+
+/// Of a layer's input and output, what has to stay at once: of attention's scores those of one head, where they are
+/// handed over head by head.
+[[nodiscard]] constexpr double kept_input_bytes(const LayerShape& layer, const ResidentMemory& memory) {
+  return memory.fuses_attention ? layer.input_bytes / layer.input_parts : layer.input_bytes;
+}
+[[nodiscard]] constexpr double kept_output_bytes(const LayerShape& layer, const ResidentMemory& memory) {
+  return memory.fuses_attention ? layer.output_bytes / layer.output_parts : layer.output_bytes;
+}
+
+/// Cycles of the vector units after a layer, which wait for its outputs. Their operands cross the PE memories' ports.
+///
+/// Equation: max(operations / (PEs * lanes), 2 elements / (PEs * port)); none without vector units.
+[[nodiscard]] constexpr double vector_cycles(const LayerShape& layer, const AcceleratorConfig& config) {
+  if (config.vector_lanes <= 0 || layer.vector_ops <= 0) return 0.0;
+  return std::max(layer.vector_ops / (config.pes() * config.vector_lanes),
+                  bandwidth_cycles(2.0 * layer.vector_elements, config.pes() * pe_port_operands(config)));
+}
+
 /// Cycles of the first DMA granule in and the last one out: nothing on chip works while they move.
 ///
 /// Equation: (min(reads, granule) + min(writes, granule)) / DRAM bytes per cycle.
 [[nodiscard]] constexpr double granule_cycles(const Traffic& traffic, const ChipRates& rates) {
   const double read_bytes = traffic.dram_read_weight_bytes + traffic.dram_read_input_bytes;
-  const double granule_bytes = kDmaGranuleBytes;  // a local copy: device code cannot address the constant
   return bandwidth_cycles(
-      std::min(read_bytes, granule_bytes) + std::min(traffic.dram_write_output_bytes, granule_bytes),
+      std::min(read_bytes, rates.granule_bytes) + std::min(traffic.dram_write_output_bytes, rates.granule_bytes),
       rates.dram_bytes_per_cycle);
 }
 
@@ -83,13 +116,13 @@ struct ChipRates {
 /// DRAM bytes of one repeat of a layer, averaged over its repeats: the first takes its input from the layer before, the
 /// last hands its output to the layer after, those between find theirs where the one before left it.
 [[nodiscard]] constexpr Traffic mean_dram_traffic(const LayerShape& layer, bool first_input_on_chip,
-                                                  bool last_output_on_chip, double weights_cached_frac,
+                                                  bool last_output_on_chip, double weights_on_chip_frac,
                                                   const ResidentMemory& memory) {
-  const bool output_fits = layer.output_bytes <= memory.activation_half_bytes;
-  const bool chained = output_fits && layer.input_bytes <= memory.activation_half_bytes;
+  const bool output_fits = kept_output_bytes(layer, memory) <= memory.activation_half_bytes;
+  const bool chained = output_fits && kept_input_bytes(layer, memory) <= memory.activation_half_bytes;
   const auto traffic_of = [&](bool input_on_chip, bool output_on_chip) {
     Traffic traffic;
-    add_dram_traffic(layer, {input_on_chip, output_on_chip, weights_cached_frac}, memory, traffic);
+    add_dram_traffic(layer, {input_on_chip, output_on_chip, weights_on_chip_frac}, memory, traffic);
     return traffic;
   };
   if (layer.repeat <= 1.0) return traffic_of(first_input_on_chip, last_output_on_chip);
@@ -117,8 +150,32 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
   traffic.pe_memory_read_bytes = used_pes * mapping.pe_memory.read_bytes;
   traffic.pe_memory_write_bytes = used_pes * mapping.pe_memory.write_bytes;
   const double accumulations = lane_cycles(layer, config.macs_per_lane);
-  traffic.accumulator_read_bytes = accumulations * kAccumulatorBytes;
-  traffic.accumulator_write_bytes = accumulations * kAccumulatorBytes;
+  traffic.accumulator_read_bytes = accumulations * config.sum_operands();
+  traffic.accumulator_write_bytes = accumulations * config.sum_operands();
+}
+
+/// Bytes through the shared memory: weights that wait there, and activations that the PEs cannot keep; and what the
+/// vector units read and write.
+constexpr void add_shared_and_vector_traffic(const LayerShape& layer, const Mapping& mapping,
+                                             const Residency& residency, const ResidentMemory& memory,
+                                             const AcceleratorConfig& config, Traffic& traffic) {
+  const double beyond_pes = memory.pe_activation_half_bytes;
+  traffic.shared_memory_read_bytes = mapping.noc.weight_bytes * residency.weights_shared_frac;
+  if (residency.input_on_chip && kept_input_bytes(layer, memory) > beyond_pes) {
+    traffic.shared_memory_read_bytes += mapping.noc.input_bytes;
+  }
+  if (residency.output_on_chip && kept_output_bytes(layer, memory) > beyond_pes) {
+    traffic.shared_memory_write_bytes += layer.output_bytes;
+  }
+  if (config.vector_lanes > 0) {
+    traffic.pe_memory_read_bytes += layer.vector_elements;
+    traffic.pe_memory_write_bytes += layer.vector_elements;
+  }
+}
+
+/// Turns operands into bytes.
+constexpr void to_bytes(Traffic& traffic, const AcceleratorConfig& config) {
+  for_each_traffic_field([&](const char*, double& field) { field *= config.operand_bytes(); }, traffic);
 }
 
 [[nodiscard]] constexpr Bound binding_term(const Mapping& mapping, double dram_cycles) {
@@ -134,8 +191,8 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
   const double factor = mapping.needed_tile_bytes / mapping.available_tile_bytes;
   return {.reason = Reason::no_mapping,
           .layer = layer,
-          .value = mapping.needed_tile_bytes,
-          .limit = mapping.available_tile_bytes,
+          .value = mapping.needed_tile_bytes * config.operand_bytes(),
+          .limit = mapping.available_tile_bytes * config.operand_bytes(),
           .nearest_passing = factor * (mapping.weights_too_large ? config.core_memory_bytes : config.pe_memory_bytes),
           .parameter = mapping.weights_too_large ? "core_memory_bytes" : "pe_memory_bytes"};
 }
@@ -168,14 +225,18 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
   result.traffic = dram_traffic;
   result.fill_drain_cycles = fill_drain_cycles(dram_traffic, config, rates);
   result.overhead_cycles = layer_overhead_cycles(config);
-  result.total_cycles = mapping.steady_cycles + result.fill_drain_cycles + result.overhead_cycles;
+  result.vector_cycles = vector_cycles(layer, config);
+  result.total_cycles =
+      mapping.steady_cycles + result.fill_drain_cycles + result.overhead_cycles + result.vector_cycles;
   result.executed_instructions = layer_instructions(mapping.pe, mapping.core, mapping.plan, config.pes_x, config.pes_y);
   result.instructions = stored_instructions(config.rules, 1, result.executed_instructions);
   result.utilisation_frac = layer.macs / (config.macs_per_cycle() * result.total_cycles);
-  result.weights_cached_frac = residency.weights_cached_frac;
+  result.weights_cached_frac = residency.weights_on_chip_frac();
   result.input_on_chip = residency.input_on_chip;
   result.output_on_chip = residency.output_on_chip;
   add_on_chip_traffic(layer, mapping, config, result.traffic);
+  add_shared_and_vector_traffic(layer, mapping, residency, rates.resident, config, result.traffic);
+  to_bytes(result.traffic, config);
   result.energy = layer_energy(layer, result.traffic, result.executed_instructions, chip);
   result.energy.leakage_j = chip.leakage_w * result.total_cycles / config.clock_hz();
   return result;
@@ -195,6 +256,7 @@ struct NetworkCost {
   double macs = 0;            ///< of the layers that have a mapping
   double weight_bytes = 0;    ///< parameters of all layers
   double cached_bytes = 0;    ///< those of them that stay on chip
+  double stored_bytes = 0;    ///< weights, and keys and values of attention, which DRAM holds
   double last_constants = 0;  ///< channel constants per PE of the layer before
 };
 
@@ -203,8 +265,9 @@ struct NetworkCost {
                                                double earlier_weight_bytes, const ResidentMemory& memory) {
   Residency residency;
   residency.weights_cached_frac = cached_frac(layer, earlier_weight_bytes, memory);
-  residency.input_on_chip = previous_on_chip && layer.input_bytes <= memory.activation_half_bytes;
-  residency.output_on_chip = !is_last && layer.output_bytes <= memory.activation_half_bytes;
+  residency.weights_shared_frac = shared_frac(layer, earlier_weight_bytes, residency.weights_cached_frac, memory);
+  residency.input_on_chip = previous_on_chip && kept_input_bytes(layer, memory) <= memory.activation_half_bytes;
+  residency.output_on_chip = !is_last && kept_output_bytes(layer, memory) <= memory.activation_half_bytes;
   return residency;
 }
 
@@ -220,7 +283,7 @@ struct LayerCost {
 [[nodiscard]] constexpr LayerCost layer_cost(const LayerShape& layer, const Residency& residency, const ChipFacts& chip,
                                              const ChipRates& rates) {
   const Traffic dram_traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
-                                                 residency.weights_cached_frac, rates.resident);
+                                                 residency.weights_on_chip_frac(), rates.resident);
   const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_bytes_per_cycle);
   const Mapping mapping = best_mapping(layer, chip.config, rates.working, residency,
                                        dram_beyond_granules(dram_cycles, dram_traffic, rates));
@@ -279,6 +342,17 @@ constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const Chip
   totals.energy.leakage_j += chip.leakage_w * cycles / chip.config.clock_hz();
 }
 
+/// A network whose weights, keys and values the DRAM cannot hold does not run.
+constexpr void check_dram_capacity(NetworkCost& cost, const AcceleratorConfig& config) {
+  const double device_bytes = kDramDevices[static_cast<std::size_t>(config.dram_type)].capacity_gb * units::kGiga;
+  if (cost.stored_bytes <= config.dram_devices * device_bytes) return;
+  cost.violations.add({.reason = Reason::dram_capacity,
+                       .value = cost.stored_bytes,
+                       .limit = config.dram_devices * device_bytes,
+                       .nearest_passing = tile_count(cost.stored_bytes, device_bytes),
+                       .parameter = "dram_devices"});
+}
+
 /// Totals that follow from the sums over the layers.
 constexpr void finish(NetworkCost& cost, const ChipFacts& chip, const ChipRates& rates) {
   const AcceleratorConfig& config = chip.config;
@@ -291,6 +365,7 @@ constexpr void finish(NetworkCost& cost, const ChipFacts& chip, const ChipRates&
                          .nearest_passing = totals.instructions,
                          .parameter = "instruction_memory_entries"});
   }
+  if (config.dram_devices > 0) check_dram_capacity(cost, config);
   totals.latency_s = totals.latency_cycles / config.clock_hz();
   totals.energy_j = totals.energy.total_j();
   totals.average_power_w = totals.latency_s > 0 ? totals.energy_j / totals.latency_s : 0.0;
@@ -313,8 +388,9 @@ template <class ShapeOf, class CostOf, class See>
     previous_on_chip = residency.output_on_chip;
     if (!layer.weights_are_activations) {
       cost.weight_bytes += layer.weight_bytes * layer.repeat;
-      cost.cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_cached_frac;
+      cost.cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_on_chip_frac();
     }
+    cost.stored_bytes += layer.weight_bytes * layer.repeat * chip.config.operand_bytes();
     const LayerCost& one = cost_of(i, residency);
     add_layer_cost(cost, layer, static_cast<std::int32_t>(i), one, chip.config);
     see(i, one);
@@ -328,9 +404,9 @@ template <class ShapeOf, class CostOf, class See>
                                                  std::span<LayerResult> details) {
   const ChipRates rates = chip_rates(chip.config);
   return sum_layers(
-      chip, rates, layers.size(), [&](std::size_t i) { return layer_shape(layers[i]); },
+      chip, rates, layers.size(), [&](std::size_t i) { return layer_shape(layers, i); },
       [&](std::size_t i, const Residency& residency) {
-        return layer_cost(layer_shape(layers[i]), residency, chip, rates);
+        return layer_cost(layer_shape(layers, i), residency, chip, rates);
       },
       [&](std::size_t i, const LayerCost& one) {
         if (!details.empty() && one.found) details[i] = one.result;

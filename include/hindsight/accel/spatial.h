@@ -10,9 +10,12 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/template_constants.h"
 #include "hindsight/accel/terms.h"
 #include "hindsight/workload/layer.h"
 
@@ -27,6 +30,10 @@ struct LayerShape {
   double stride_rows = 1, stride_columns = 1;
   double in_channels = 1;  ///< bytes of one input pixel (of one group)
   double macs = 0, weight_bytes = 0, input_bytes = 0, output_bytes = 0;
+  // Of attention: heads that hand over the scores one by one, and work of the vector unit.
+  double input_parts = 1, output_parts = 1;
+  double vector_ops = 0;        ///< softmax, normalisations
+  double vector_elements = 0;  ///< that it reads, and writes back
   bool depthwise = false;
   bool windowed = false;  ///< a convolution: rows and columns of a feature map, otherwise a plain GEMM
   bool weights_are_activations = false;
@@ -55,6 +62,33 @@ struct LayerShape {
   shape.output_bytes = layer.output_bytes;
   shape.depthwise = layer.depthwise;
   shape.weights_are_activations = layer.weights_are_activations;
+  return shape;
+}
+
+/// Whether layer i makes the scores of an attention whose values are the next layer.
+[[nodiscard]] constexpr bool is_attention(std::span<const workload::GemmLayer> layers, std::size_t i) {
+  if (i + 1 >= layers.size()) return false;
+  const workload::GemmLayer &scores = layers[i], &values = layers[i + 1];
+  return scores.weights_are_activations && values.weights_are_activations && scores.m == values.m &&
+         scores.count == values.count && scores.repeat == values.repeat && scores.n == values.k;
+}
+
+/// Layer i with what it is to its neighbours. Its vector work: softmax of scores; behind an attention, normalisations
+/// of what the layer after it writes, each with a residual (the same as gpu/network.h counts on a GPU).
+[[nodiscard]] constexpr LayerShape layer_shape(std::span<const workload::GemmLayer> layers, std::size_t i) {
+  LayerShape shape = layer_shape(layers[i]);
+  const double outputs = shape.count * shape.m * shape.n;
+  if (is_attention(layers, i)) {
+    shape.output_parts = shape.count;
+    shape.vector_elements = outputs;
+    shape.vector_ops = kSoftmaxOps * outputs;
+  } else if (i > 0 && is_attention(layers, i - 1)) {
+    shape.input_parts = shape.count;
+  } else if (i > 1 && is_attention(layers, i - 2) && !shape.weights_are_activations && !shape.depthwise) {
+    const double per_repeat = static_cast<double>(layers[i - 2].repeat) / shape.repeat;
+    shape.vector_elements = kNormalisationsPerAttention * per_repeat * outputs;
+    shape.vector_ops = kNormalisationOps * shape.vector_elements;
+  }
   return shape;
 }
 

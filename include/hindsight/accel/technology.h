@@ -64,8 +64,9 @@ struct Technology {
   double tap_delay_ps = 0;                   ///< one multicast tap (mux and repeater)
   double flop_overhead_ps = 0;               ///< set-up, clock-to-q and skew per cycle
   double control_area_fraction = 0;          ///< sequencers, clocking, test; fraction of logic area
-  double dram_pj_per_bit[4] = {};            ///< indexed by DramType
-  double dram_phy_mm2_per_gb_per_s[4] = {};  ///< PHY area per GB/s, by DramType; controller not counted
+  /// Indexed by DramType; version 1 has the first kDramTypesOfVersion1.
+  double dram_pj_per_bit[kDramTypeCount] = {};
+  double dram_phy_mm2_per_gb_per_s[kDramTypeCount] = {};  ///< PHY area per GB/s; controller not counted
   double power_density_limit_w_per_mm2 = 0;  ///< of the PE array; version 1 only
   double reticle_limit_mm2 = 858;            ///< [spec: asml-twinscan] exposure field 26 mm x 33 mm
 
@@ -77,6 +78,10 @@ struct Technology {
   double placement_fill = 1;    ///< share of the die inside its interfaces that blocks cover
   double noc_hop_cycles = 0;    ///< registers of one hop of the pipelined NoC
   double max_clock_mhz = 0;     ///< that multipliers and SRAM banks reach
+  double mac_fp8_pj = 0, mac_fp8_um2 = 0;    ///< as mac_int8_*, of fp8 operands and fp32 sums
+  double mac_bf16_pj = 0, mac_bf16_um2 = 0;  ///< of bf16 or fp16 operands and fp32 sums
+  double vector_op_pj = 0;                   ///< one fp32 operation of a vector lane
+  double vector_lane_mm2 = 0;                ///< with its registers
   CoolingClass cooling[kCoolingClassCount] = {};
   Cooling cooling_class = Cooling::as_technology;  ///< of designs that name none
 
@@ -87,7 +92,14 @@ struct Technology {
   [[nodiscard]] CoolingClass cooling_of(Cooling chip) const;
 
   [[nodiscard]] double dram_j_per_byte(DramType type) const;
+  [[nodiscard]] double mac_pj(Precision precision) const;
+  [[nodiscard]] double mac_um2(Precision precision) const;
 };
+
+/// Error{usage} where a space, or a chip of this name, has what the technology's version of the model does not know:
+/// formats other than int8, vector units, a shared memory, DRAM by devices.
+void require_expressible(const Technology& technology, const space::DesignSpace& space);
+void require_expressible(const Technology& technology, const std::string& chip, const AcceleratorConfig& config);
 
 /// What the technology's model version says of cycles and programs.
 ///

@@ -17,6 +17,11 @@ struct NumberRule {
   return {.bounds = bounds, .of_version = version};
 }
 
+/// How many of the DramTypes a version of the model knows: the first of them.
+[[nodiscard]] constexpr std::size_t dram_types_of(int version) {
+  return version == 1 ? kDramTypesOfVersion1 : kDramTypeCount;
+}
+
 /// Calls visit(name, law) or visit(name, number, rule) for every field, in the order of the evaluator's definition;
 /// `sram` may be const.
 template <class Sram, class Visit>
@@ -61,6 +66,12 @@ void for_each_technology_field(Tech& technology, Visit&& visit) {
   visit("placement_fill", technology.placement_fill, of_version(kSiliconModelVersion, {.low = 0.1, .high = 1}));
   visit("noc_hop_cycles", technology.noc_hop_cycles, of_version(kSiliconModelVersion, {.low = 1, .high = 100}));
   visit("max_clock_mhz", technology.max_clock_mhz, of_version(kSiliconModelVersion));
+  visit("mac_fp8_pj", technology.mac_fp8_pj, of_version(kSiliconModelVersion));
+  visit("mac_fp8_um2", technology.mac_fp8_um2, of_version(kSiliconModelVersion));
+  visit("mac_bf16_pj", technology.mac_bf16_pj, of_version(kSiliconModelVersion));
+  visit("mac_bf16_um2", technology.mac_bf16_um2, of_version(kSiliconModelVersion));
+  visit("vector_op_pj", technology.vector_op_pj, of_version(kSiliconModelVersion));
+  visit("vector_lane_mm2", technology.vector_lane_mm2, of_version(kSiliconModelVersion));
   visit("cooling", technology.cooling);
 }
 

@@ -57,14 +57,27 @@ inline constexpr double kLoopedLayerInstructions =
 /// [chosen] Buses of `kNocLinkBytesPerCycle` that end in every PE: its row's multicast bus and its column's.
 inline constexpr double kNocBusesPerPe = 2;
 
-/// [chosen] Bits of one operand: the template computes in int8.
+/// Bits of one operand at int8 and fp8.
 inline constexpr double kOperandBits = 8;
 /// [chosen] Bits of a lane's accumulator register: one int32 partial sum.
 inline constexpr double kAccumulatorBits = 32;
 /// Pipeline register bits of one core. [chosen] Every lane holds its own weights (one operand per MAC) and one
 /// accumulator; activations are registered once per core, because all lanes of a core share them.
-[[nodiscard]] constexpr double core_register_bits(double compute_lanes, double macs_per_lane) {
-  return compute_lanes * (macs_per_lane * kOperandBits + kAccumulatorBits) + macs_per_lane * kOperandBits;
+[[nodiscard]] constexpr double core_register_bits(double compute_lanes, double macs_per_lane,
+                                                  double operand_bytes = 1) {
+  const double operand_bits = kOperandBits * operand_bytes;
+  return compute_lanes * (macs_per_lane * operand_bits + kAccumulatorBits) + macs_per_lane * operand_bits;
 }
+
+// Work of the vector unit (version 2, where a design has one). Operations per element; an exponential counts as one, as
+// a table with interpolation gives it.
+/// [chosen] Softmax: largest, difference, exponential, sum, product.
+inline constexpr double kSoftmaxOps = 5;
+/// [chosen] Normalisation of a sum: residual, mean, difference, square, variance, scale, shift.
+inline constexpr double kNormalisationOps = 7;
+/// [paper: transformer-2017] Normalisations per attention: of it, and of the feed-forward layers behind it.
+inline constexpr double kNormalisationsPerAttention = 2;
+/// [chosen] Share of the shared memory that keeps weights; the rest keeps activations.
+inline constexpr double kSharedWeightFrac = 0.5;
 
 }  // namespace hindsight::accel

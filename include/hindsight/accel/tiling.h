@@ -3,7 +3,9 @@
 /// Model: a quarter of each PE memory and core memory is working space for double-buffered tiles; the rest keeps
 /// activations and parameters on chip. A tile of the input is a band of whole rows of the PE's part of the feature
 /// map (the DMA engine moves rows); its halo rows stay in a rolling buffer and are not read twice by the same PE.
-/// Valid for: int8 operands, int32 partial sums. Ignores: bank conflicts, alignment, tiles of part of a row.
+/// Valid for: operands of 8 or 16 bits, partial sums of 32. What is called bytes here and in the mapper are operands,
+/// which take a byte at 8 bits: capacities and rates of a chip are divided by its operand's bytes where they come in
+/// (`operand_bytes`), and traffic is multiplied by them where it goes out (layer_result). Ignores: bank conflicts, alignment, tiles of part of a row.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +27,14 @@ struct WorkingMemory {
 
 /// Equation: working = memory * working_frac; half of a PE's for inputs, half for outputs, each in two buffers.
 /// accumulators_per_core = entries / (2 * cores).
+/// Where operands are wider than a byte, tiles are counted in operands.
 [[nodiscard]] constexpr WorkingMemory working_memory(const AcceleratorConfig& config) {
   const double pe_working_bytes = config.pe_memory_bytes * config.working_frac;
-  return {.input_tile_bytes = pe_working_bytes / 4.0,
-          .output_tile_bytes = pe_working_bytes / 4.0,
+  const double operand = config.operand_bytes();
+  return {.input_tile_bytes = pe_working_bytes / 4.0 / operand,
+          .output_tile_bytes = pe_working_bytes / 4.0 / operand,
           .partial_sum_bytes = pe_working_bytes / 2.0,
-          .weight_tile_bytes = config.core_memory_bytes * config.core_working_frac / 2.0,
+          .weight_tile_bytes = config.core_memory_bytes * config.core_working_frac / 2.0 / operand,
           .accumulators_per_core = config.activation_memory_entries / (2.0 * config.cores_per_pe)};
 }
 

@@ -21,23 +21,34 @@ struct ResidentMemory {
   double activation_half_bytes = 0;  ///< space for one layer's input or output
   double input_chunk_bytes = 0;      ///< inputs of one layer that all PEs hold at once while weights stream
   double weight_chunk_bytes = 0;     ///< weights that all cores hold at once while inputs stream
+  double shared_parameter_bytes = 0;    ///< space for weights in the shared memory
+  double pe_activation_half_bytes = 0;  ///< the PEs' part of activation_half_bytes
+  bool fuses_attention = false;         ///< scores are handed over head by head
 };
 /// Equation: parameters = PEs * cores * core memory * (1 - working); activations = PEs * PE memory * (1 - working) / 2;
-/// chunks = one of the two working buffers of all PEs or cores.
+/// chunks = one of the two working buffers of all PEs or cores. A shared memory keeps weights with kSharedWeightFrac of
+/// itself and activations with the rest.
 [[nodiscard]] constexpr ResidentMemory resident_memory(const AcceleratorConfig& config) {
-  const double pe_bytes = config.pes() * config.pe_memory_bytes;
-  const double core_bytes = config.pes() * config.cores_per_pe * config.core_memory_bytes;
+  const double pe_bytes = config.pes() * config.pe_memory_bytes / config.operand_bytes();
+  const double core_bytes = config.pes() * config.cores_per_pe * config.core_memory_bytes / config.operand_bytes();
+  const double shared_bytes = config.shared_memory_bytes / config.operand_bytes();
+  const double pe_half_bytes = pe_bytes * (1.0 - config.working_frac) / 2.0;
   return {.parameter_bytes = core_bytes * (1.0 - config.core_working_frac),
-          .activation_half_bytes = pe_bytes * (1.0 - config.working_frac) / 2.0,
+          .activation_half_bytes = pe_half_bytes + shared_bytes * (1.0 - kSharedWeightFrac) / 2.0,
           .input_chunk_bytes = pe_bytes * config.working_frac / 4.0,
-          .weight_chunk_bytes = core_bytes * config.core_working_frac / 2.0};
+          .weight_chunk_bytes = core_bytes * config.core_working_frac / 2.0,
+          .shared_parameter_bytes = shared_bytes * kSharedWeightFrac,
+          .pe_activation_half_bytes = pe_half_bytes,
+          .fuses_attention = config.vector_lanes > 0};
 }
 
 /// Where one layer's operands live.
 struct Residency {
   bool input_on_chip = false;
   bool output_on_chip = false;
-  double weights_cached_frac = 0;
+  double weights_cached_frac = 0;  ///< in the cores
+  double weights_shared_frac = 0;  ///< in the shared memory
+  [[nodiscard]] constexpr double weights_on_chip_frac() const { return weights_cached_frac + weights_shared_frac; }
   friend constexpr bool operator==(const Residency&, const Residency&) = default;
 };
 
@@ -51,7 +62,7 @@ struct Residency {
 /// Both terms fall as memory grows, so more memory never means more DRAM traffic.
 constexpr void add_dram_traffic(const LayerShape& layer, const Residency& residency, const ResidentMemory& memory,
                                 Traffic& traffic) {
-  const double streamed_bytes = layer.weight_bytes * (1.0 - residency.weights_cached_frac) / layer.count;
+  const double streamed_bytes = layer.weight_bytes * (1.0 - residency.weights_on_chip_frac()) / layer.count;
   const double input_bytes = layer.input_bytes / layer.count;
   if (residency.input_on_chip) {
     traffic.dram_read_weight_bytes = layer.count * streamed_bytes;
@@ -87,14 +98,14 @@ struct NocLoad {
 /// fully cached and neither PEs nor cores split M) and its input * input passes. PEs that split M share weights, PEs
 /// that split N share inputs: a multicast crosses the NoC once. Outputs leave once as int8; a split K sends int32
 /// partial sums to be reduced: (split_k - 1) / split_k of the PEs send 4 bytes per output.
-/// Only PEs with work count.
+/// Only PEs with work count. `sum_operands`: bytes of a partial sum over those of an operand.
 [[nodiscard]] constexpr NocLoad noc_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
-                                         const TilePlan& plan, const Residency& residency) {
+                                         const TilePlan& plan, const Residency& residency, double sum_operands) {
   const bool weights_in_place = residency.weights_cached_frac >= 1.0 && pe.split_m <= 1.0 && core.split_m <= 1.0;
   const double weight_share_bytes = weights_in_place ? 0.0 : layer.count * pe.n * pe.k * plan.weight_passes;
   const double input_share_bytes = layer.count * pe.input_bytes * plan.input_passes;
   const double output_share_bytes = layer.count * pe.m * pe.n;
-  const double sums_bytes = pe.split_k > 1.0 ? output_share_bytes * kAccumulatorBytes : 0.0;
+  const double sums_bytes = pe.split_k > 1.0 ? output_share_bytes * sum_operands : 0.0;
   NocLoad load;
   load.weight_bytes = weight_share_bytes * pe.used_n * pe.used_k;
   load.input_bytes = input_share_bytes * pe.used_m * pe.used_k * (layer.depthwise ? pe.used_n : 1.0);
@@ -110,9 +121,9 @@ struct NocLoad {
 /// Ignores: contention beyond these two limits, header flits.
 [[nodiscard]] constexpr double noc_cycles(const NocLoad& load, const AcceleratorConfig& config) {
   const double bus_bytes = load.weight_bytes + load.input_bytes + load.output_bytes;
-  return pipelined_cycles(bandwidth_cycles(load.pe_ingress_bytes, config.noc_link_bytes),
-                          bandwidth_cycles(load.pe_egress_bytes, config.noc_link_bytes),
-                          bandwidth_cycles(bus_bytes, config.noc_link_bytes * config.pes_y));
+  return pipelined_cycles(bandwidth_cycles(load.pe_ingress_bytes, config.noc_link_operands()),
+                          bandwidth_cycles(load.pe_egress_bytes, config.noc_link_operands()),
+                          bandwidth_cycles(bus_bytes, config.noc_link_operands() * config.pes_y));
 }
 
 /// Bytes through a core's weight port, for all `count` GEMMs and the busiest core.
@@ -132,9 +143,10 @@ struct PeMemoryLoad {
 /// Equation: activations are read once per lane group by every distinct pixel group of cores (cores with the same
 /// pixels share a read): k * m_core * ceil(n_core / lanes) * split_m; a depthwise lane has its own channel, and the
 /// line buffer reuses the overlap of neighbouring windows: k * m * n * min(1, stride / window) . Inputs are written
-/// once per pass, outputs once, partial sums written and read `partial_sum_passes` times as int32.
+/// once per pass, outputs once, partial sums written and read `partial_sum_passes` times as int32 (`sum_operands` as
+/// above).
 [[nodiscard]] constexpr PeMemoryLoad pe_memory_load(const LayerShape& layer, const PeShare& pe, const CoreShare& core,
-                                                    const TilePlan& plan, double lanes) {
+                                                    const TilePlan& plan, double lanes, double sum_operands) {
   double activation_bytes = 0;
   if (layer.depthwise) {
     const double fresh_frac = std::min(1.0, layer.stride_columns / layer.kernel_columns);
@@ -142,7 +154,7 @@ struct PeMemoryLoad {
   } else {
     activation_bytes = pe.k * core.m * tile_count(core.n, lanes) * std::min(core.split_m, pe.m);
   }
-  const double sums_bytes = pe.m * pe.n * kAccumulatorBytes * plan.partial_sum_passes;
+  const double sums_bytes = pe.m * pe.n * sum_operands * plan.partial_sum_passes;
   return {.read_bytes = layer.count * (activation_bytes + sums_bytes),
           .write_bytes = layer.count * (pe.input_bytes * plan.input_passes + pe.m * pe.n + sums_bytes)};
 }
@@ -152,6 +164,10 @@ struct PeMemoryLoad {
   const double most_banks = kPeMemoryMaxBanks;  // a local copy: std::clamp takes its address
   const double banks = std::clamp(pe_memory_bytes / kPeMemoryBankBytes, 1.0, most_banks);
   return banks * kPeMemoryBankPortBytes;
+}
+/// The same in operands.
+[[nodiscard]] constexpr double pe_port_operands(const AcceleratorConfig& config) {
+  return pe_memory_bytes_per_cycle(config.pe_memory_bytes) / config.operand_bytes();
 }
 
 }  // namespace hindsight::accel

@@ -48,6 +48,7 @@ class Network {
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] const ExtraParameters& extra_parameters() const { return extra_parameters_; }
   [[nodiscard]] Network with_batch(std::int64_t batch) const;
+  [[nodiscard]] Network with_name(const std::string& name) const;
 
   /// Canonical text of what the cost model sees, and its SHA-256 (names of layers excluded).
   [[nodiscard]] std::string canonical_definition() const;
@@ -70,12 +71,13 @@ struct LayerCounts {
 };
 [[nodiscard]] LayerCounts count_layers(const Network& network);
 
-/// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name. Errors: Error{usage},
+/// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name; "NAME@BATCH" is the same at
+/// another batch, and keeps that name. Errors: Error{usage},
 /// file:line:column, nearest name.
 [[nodiscard]] Network load_network(const std::string& name_or_path);
 /// The names that one piece of a list stands for: "prime9" for the nine applications of PRIME's study, "zoo" for what
-/// `data/workloads` has, "all" for the same without zoo_networks() (zoo.h), "synthetic:300" for a set of synthetic
-/// networks; anything else stands for itself.
+/// `data/workloads` has, "all" for the same without zoo_networks() (zoo.h), "datacenter" for what servers run, at their
+/// batches, "synthetic:300" for a set of synthetic networks; anything else stands for itself.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& piece);
 /// The names in a list "a,b,c", each piece as names_of() takes it.
 [[nodiscard]] std::vector<std::string> names_in_list(const std::string& list);

@@ -56,11 +56,25 @@ Axis make_axis(const Question& question, double AcceleratorConfig::*member) {
                   with_commas(kMostGroups)));
 }
 
+/// Parameters that no bound was proved for.
+void require_known(const space::DesignSpace& space) {
+  constexpr std::array<std::string_view, 6> kUnknown{"precision",    "dram_type",    "dram_devices",
+                                                     "noc_link_bytes", "vector_lanes", "shared_memory_bytes"};
+  for (const std::string_view name : kUnknown) {
+    if (!space.find(name)) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("space '{}': the exact optimum has no bounds for its parameter '{}' (they are proved for the "
+                            "parameters of the edge space, clock and MACs per lane). Search it with `hindsight search`.",
+                            space.name(), name));
+  }
+}
+
 }  // namespace
 
 Axes::Axes(const Question& question) : space_(question.space), rules_(template_rules(*question.technology)) {
   HINDSIGHT_EXPECT(question.allowed.empty() || question.allowed.size() == question.space->parameters().size());
   [[maybe_unused]] const ConfigBinding described(*question.space);
+  require_known(*question.space);
   for (std::size_t role = 0; role < kRoles; ++role) {
     axes_[role] = make_axis(question, kMembers[role]);
     const std::uint64_t size = axes_[role].size();

@@ -12,7 +12,7 @@ namespace hindsight::accel::optimum {
 using mapper_detail::Choice;
 
 MapperMemory mapper_memory(const AcceleratorConfig& config) {
-  return {.working = working_memory(config), .pe_port_bytes = pe_memory_bytes_per_cycle(config.pe_memory_bytes)};
+  return {.working = working_memory(config), .pe_port_bytes = pe_port_operands(config)};
 }
 
 namespace {
@@ -34,14 +34,14 @@ Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool c
   grid_.reserve(kGridSplits.size());
   for_each_split(layer, largest, [&](GridSplit split, const PeShare& pe) {
     const auto grid = static_cast<std::uint32_t>(grid_.size());
-    const NocLoad at_once = noc_load(layer, pe, CoreShare{}, TilePlan{}, residency_);
+    const NocLoad at_once = noc_load(layer, pe, CoreShare{}, TilePlan{}, residency_, largest.sum_operands());
     grid_.push_back({.bound = {.split = split,
                                .pe = pe,
                                .noc_bytes = mapper_detail::noc_bytes(at_once),
                                .noc_cycles = noc_cycles(at_once, largest)},
                      .tile = smallest_tile(layer, pe)});
     for_each_core_split(pe, largest, [&](const CoreShare& core) {
-      const NocLoad noc = noc_load(layer, pe, core, TilePlan{}, residency_);
+      const NocLoad noc = noc_load(layer, pe, core, TilePlan{}, residency_, largest.sum_operands());
       cores_.push_back({.share = core,
                         .busy_cycles = compute_cycles(layer, core, pe.k, largest.compute_lanes, largest.macs_per_lane),
                         .grid = grid});

@@ -30,11 +30,11 @@ LeastTraffic least_traffic(const LayerShape& layer, const AcceleratorConfig& lar
     if (tile.input_bytes > memory.input_tile_bytes || tile.output_bytes > memory.output_tile_bytes) return;
     for_each_core_split(pe, largest, [&](const CoreShare& core) {
       mapping.core = core;
-      mapping.pe_memory = pe_memory_load(layer, pe, core, mapping.plan, largest.compute_lanes);
+      mapping.pe_memory = pe_memory_load(layer, pe, core, mapping.plan, largest.compute_lanes, largest.sum_operands());
       least.instructions =
           std::min(least.instructions, layer_instructions(pe, core, mapping.plan, largest.pes_x, largest.pes_y));
       for (const bool cached : {false, true}) {
-        mapping.noc = noc_load(layer, pe, core, mapping.plan, {.weights_cached_frac = cached ? 1.0 : 0.0});
+        mapping.noc = noc_load(layer, pe, core, mapping.plan, {.weights_cached_frac = cached ? 1.0 : 0.0}, largest.sum_operands());
         Traffic traffic;
         add_on_chip_traffic(layer, mapping, largest, traffic);
         add_choice(cached ? least.cached : least.streamed, on_chip_bytes(traffic));

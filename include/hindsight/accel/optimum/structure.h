@@ -50,7 +50,7 @@ struct LayerDram {
 [[nodiscard]] constexpr LayerDram layer_dram(const LayerShape& layer, const Residency& residency,
                                              const ResidentMemory& memory) {
   const Traffic traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
-                                            residency.weights_cached_frac, memory);
+                                            residency.weights_on_chip_frac(), memory);
   // granule_cycles() at one byte per cycle is bytes
   const double granule_bytes = granule_cycles(traffic, {.working = {}, .resident = {}, .dram_bytes_per_cycle = 1});
   return {.beyond_bytes = std::max(0.0, traffic.dram_bytes() - granule_bytes),
@@ -83,7 +83,7 @@ struct LayerDram {
   const double lanes = config.pes() * config.cores_per_pe * config.compute_lanes;
   const double output_bytes = layer.count * layer.m * layer.n;
   return std::max(lane_cycles(layer, config.macs_per_lane) / lanes,
-                  bandwidth_cycles(output_bytes, config.noc_link_bytes * config.pes_y));
+                  bandwidth_cycles(output_bytes, config.noc_link_operands() * config.pes_y));
 }
 
 /// Calls visit(split, pe) for every split of the grid that the mapper tries.
@@ -119,7 +119,7 @@ struct LeastCycles {
     for_each_core_split(pe, config, [&](const CoreShare& core) {
       compute = std::min(compute, compute_cycles(layer, core, pe.k, config.compute_lanes, config.macs_per_lane));
     });
-    const NocLoad noc = noc_load(layer, pe, CoreShare{}, kOnce, {.weights_cached_frac = 1.0});
+    const NocLoad noc = noc_load(layer, pe, CoreShare{}, kOnce, {.weights_cached_frac = 1.0}, config.sum_operands());
     least.compute = std::min(least.compute, compute);
     least.on_chip = std::min(least.on_chip, std::max(compute, noc_cycles(noc, config)));
   });
@@ -133,13 +133,13 @@ struct LeastCycles {
                                                   const AcceleratorConfig& largest, bool cached) {
   const TilePlan once;
   const double lanes = largest.compute_lanes;
-  const NocLoad noc = noc_load(layer, pe, core, once, {.weights_cached_frac = cached ? 1.0 : 0.0});
-  const PeMemoryLoad load = pe_memory_load(layer, pe, core, once, lanes);
+  const NocLoad noc = noc_load(layer, pe, core, once, {.weights_cached_frac = cached ? 1.0 : 0.0}, largest.sum_operands());
+  const PeMemoryLoad load = pe_memory_load(layer, pe, core, once, lanes, largest.sum_operands());
   const double weight_bytes = core_weight_read_bytes(layer, core, pe.k, std::max(1.0, core.m));
   return pipelined_cycles(
       compute_cycles(layer, core, pe.k, lanes, largest.macs_per_lane),
-      bandwidth_cycles(weight_bytes, largest.core_memory_port_bytes), noc_cycles(noc, largest),
-      bandwidth_cycles(load.read_bytes + load.write_bytes, pe_memory_bytes_per_cycle(largest.pe_memory_bytes)));
+      bandwidth_cycles(weight_bytes, largest.core_port_operands()), noc_cycles(noc, largest),
+      bandwidth_cycles(load.read_bytes + load.write_bytes, pe_port_operands(largest)));
 }
 
 /// hidden_dram: `on_chip_cycles` as on_chip_cycles(). As slow is not hidden: the mapper then stops at the first number
