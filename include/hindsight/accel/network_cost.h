@@ -305,7 +305,8 @@ constexpr void add_layer_cost(NetworkCost& cost, const LayerShape& layer, std::i
   // A repeated layer follows itself.
   const double consecutive_constants =
       one.constants + (layer.repeat > 1.0 ? std::max(cost.last_constants, one.constants) : cost.last_constants);
-  if (consecutive_constants > config.parameter_memory_entries) {
+  // Floating point needs no constants to get back into range.
+  if (config.precision == Precision::int8 && consecutive_constants > config.parameter_memory_entries) {
     cost.violations.add({.reason = Reason::parameter_memory,
                          .layer = index,
                          .value = consecutive_constants,
