@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -172,30 +173,34 @@ class Judge {
   Judge(const std::string& gpus, const std::string& calibrations) {
     const std::vector<gpu::GpuSpec> specs = gpu::load_gpus(gpus);
     const std::vector<gpu::Calibration> given = read_given_calibrations(calibrations, specs);
-    for (const gpu::GpuSpec& spec : specs) contenders_.push_back(check::contender(spec, given));
+    for (std::size_t precision = 0; precision < accel::kPrecisionCount; ++precision) {
+      for (const gpu::GpuSpec& spec : specs) {
+        contenders_[precision].push_back(check::contender(spec, given, static_cast<accel::Precision>(precision)));
+      }
+    }
   }
   std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology) {
     std::vector<check::NetworkComparison> comparisons;
     for (const std::string& list : candidate.networks) {
       for (const workload::Network& network : workload::load_networks(list)) {
-        comparisons.push_back(check::compare(candidate.config, technology, network, runs_of(network)));
+        comparisons.push_back(check::compare(candidate.config, technology, network, runs_of(network, candidate.config.precision)));
       }
     }
     return comparisons;
   }
 
  private:
-  const std::vector<check::GpuRuns>& runs_of(const workload::Network& network) {
-    const std::string hash = network.definition_hash();
+  const std::vector<check::GpuRuns>& runs_of(const workload::Network& network, accel::Precision precision) {
+    const std::string hash = network.definition_hash() + std::string(accel::to_string(precision));
     for (const auto& [known, runs] : runs_) {
       if (known == hash) return runs;
     }
     std::vector<check::GpuRuns> runs;
-    for (const check::GpuContender& contender : contenders_) runs.push_back(check::run_on_gpu(contender, network));
+    for (const check::GpuContender& contender : contenders_[static_cast<std::size_t>(precision)]) runs.push_back(check::run_on_gpu(contender, network));
     return runs_.emplace_back(hash, std::move(runs)).second;
   }
 
-  std::vector<check::GpuContender> contenders_;
+  std::array<std::vector<check::GpuContender>, accel::kPrecisionCount> contenders_;  ///< by the design's format
   std::vector<std::pair<std::string, std::vector<check::GpuRuns>>> runs_;
 };
 
@@ -212,6 +217,9 @@ void store(const CheckOptions& options, const report::GpuCheckReport& report,
 int run(const CheckOptions& options) {
   const std::vector<Candidate> designs = candidates(options);
   const accel::Technology technology = accel::load_technology(options.technology);
+  for (const Candidate& candidate : designs) {
+    accel::require_expressible(technology, candidate.name, candidate.config);
+  }
   Judge judge(options.gpus, options.calibrations);
   report::GpuCheckReport report{.technology = technology.name};
   for (const Candidate& candidate : designs) {

@@ -18,6 +18,16 @@ namespace {
 /// Largest batch that is tried [chosen] far above where any of the shipped networks saturates a GPU.
 constexpr std::int64_t kLargestBatch = std::int64_t{1} << 16;
 
+/// What a GPU computes in beside a design, the first that it has.
+std::span<const gpu::DType> formats(accel::Precision precision) {
+  static constexpr std::array kForInt8 = {gpu::DType::int8, gpu::DType::fp16};
+  static constexpr std::array kForFp8 = {gpu::DType::fp8, gpu::DType::bf16, gpu::DType::fp16};
+  static constexpr std::array kForBf16 = {gpu::DType::bf16, gpu::DType::fp16};
+  if (precision == accel::Precision::int8) return kForInt8;
+  if (precision == accel::Precision::fp8) return kForFp8;
+  return kForBf16;
+}
+
 /// Nothing when the GPU's memory or the model's number range is too small for the batch.
 std::optional<workload::Network> at_batch(const workload::Network& network, std::int64_t batch,
                                           const GpuContender& contender) {
@@ -43,12 +53,13 @@ BatchRun run_batch(const GpuContender& contender, const workload::Network& netwo
 
 /// Area of the DRAM PHY and energy of the DRAM stay as they are; everything else scales. No chip of the design space
 /// was measured, so that nothing of it lies in a validated range.
-AcceleratorRun accelerator_run(const accel::Evaluation& evaluation, const accel::Technology& technology) {
+AcceleratorRun accelerator_run(const accel::Evaluation& evaluation, const accel::Technology& technology,
+                               std::int64_t batch) {
   const NodeScaling scaling = node_scaling(technology.node_nm, kCommonNodeNm);
   const accel::Metrics& metrics = evaluation.metrics.value();
   const double dram_j = metrics.energy.dram_j, phy_mm2 = evaluation.area.dram_phy_mm2;
   AcceleratorRun run;
-  run.single = {.batch = 1,
+  run.single = {.batch = batch,
                 .latency_s = metrics.latency_s,
                 .energy_j = metrics.energy_j,
                 .validated = false,
@@ -79,18 +90,16 @@ std::string share_words(double ours, double theirs) {
 
 }  // namespace
 
-GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibration> given) {
-  constexpr std::array kPreferred = {gpu::DType::int8, gpu::DType::fp16};
-  const auto* const found =
-      std::find_if(kPreferred.begin(), kPreferred.end(), [&](gpu::DType dtype) { return spec.has(dtype); });
-  const gpu::DType dtype = found == kPreferred.end() ? gpu::DType::fp32 : *found;
+GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibration> given, accel::Precision precision) {
+  const std::span<const gpu::DType> preferred = formats(precision);
+  const auto found = std::find_if(preferred.begin(), preferred.end(), [&](gpu::DType dtype) { return spec.has(dtype); });
+  const gpu::DType dtype = found == preferred.end() ? gpu::DType::fp32 : *found;
   gpu::Calibration calibration = gpu::with_kernel_launch(gpu::load_calibration(spec, dtype, given), spec, given);
   calibration.unwritten = {};  // a network's weights are real data, whatever the calibration's rows held
   return {.spec = spec, .dtype = dtype, .calibration = std::move(calibration)};
 }
 
 GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& network) {
-  const workload::Network one = network.with_batch(1);
   GpuRuns runs{.gpu = contender.spec.name,
                .dtype = contender.dtype,
                .calibrated = contender.calibration.source == gpu::CalibrationSource::own,
@@ -98,9 +107,10 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
                .die_mm2 = contender.spec.die_mm2.value_or(0),
                .node_nm = node_class_nm(contender.spec.node).value_or(0),
                .node = contender.spec.node,
-               .single = run_batch(contender, one)};
+               .single = run_batch(contender, network)};
+  runs.exceeds_memory = gpu::resident_bytes(network, contender.dtype) > contender.spec.dram_bytes;
   runs.saturated = runs.single;
-  for (std::int64_t batch = 2; batch <= kLargestBatch; batch *= 2) {
+  for (std::int64_t batch = 2 * network.batch(); batch <= kLargestBatch; batch *= 2) {
     const std::optional<workload::Network> larger = at_batch(network, batch, contender);
     runs.memory_bound_batch = !larger;
     if (!larger) break;
@@ -114,11 +124,14 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
 
 NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
                           const workload::Network& network, std::vector<GpuRuns> gpus) {
-  NetworkComparison comparison{.network = network.name(), .gpus = std::move(gpus)};
-  const workload::Network one = network.with_batch(1);
+  NetworkComparison comparison{.network = network.name(),
+                               .precision = config.precision,
+                               .tokens = workload::tokens_of(network) / static_cast<double>(network.batch()),
+                               .counts_vector_work = config.vector_lanes > 0,
+                               .gpus = std::move(gpus)};
   const accel::Evaluation evaluation =
-      accel::evaluate(accel::chip_facts(config, technology), one.gemms(), accel::Depth::stop_at_hardware);
-  if (evaluation.feasible()) comparison.accelerator = accelerator_run(evaluation, technology);
+      accel::evaluate(accel::chip_facts(config, technology), network.gemms(), accel::Depth::stop_at_hardware);
+  if (evaluation.feasible()) comparison.accelerator = accelerator_run(evaluation, technology, network.batch());
   for (const accel::Violation& violation : evaluation.violations.view()) {
     comparison.reasons.emplace_back(accel::code(violation.reason));
   }
@@ -137,11 +150,11 @@ std::string verdict_line(const NetworkComparison& comparison) {
         return a.saturated.inferences_per_s() < b.saturated.inferences_per_s();
       });
   const double throughput = strongest.saturated.inferences_per_s() / ours.inferences_per_s();
-  const double energy_there = ours.energy_j / strongest.saturated.energy_per_inference_j();
+  const double energy_there = ours.energy_per_inference_j() / strongest.saturated.energy_per_inference_j();
   return fmt::format(
-      "{} {} at batch 1, at {} the energy; {} has {}x the throughput at batch {}, where an inference "
+      "{} {} at batch {}, at {} the energy; {} has {}x the throughput at batch {}, where an inference "
       "costs it {} this design's energy",
-      latency_words(ours.latency_s, closest.single.latency_s), closest.gpu,
+      latency_words(ours.latency_s, closest.single.latency_s), closest.gpu, ours.batch,
       share_words(ours.energy_j, closest.single.energy_j), strongest.gpu, factor_text(throughput),
       strongest.saturated.batch, share_words(1, energy_there));
 }

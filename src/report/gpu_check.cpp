@@ -53,30 +53,34 @@ enum class Figures { all, absolute, relative };
 
 class NetworkTable {
  public:
-  explicit NetworkTable(Figures figures) : figures_(figures) {
+  /// `tokens` per inference: figures are per token, not per inference.
+  NetworkTable(Figures figures, double tokens) : figures_(figures), per_inference_(tokens > 0 ? tokens : 1) {
+    const std::string unit = tokens > 0 ? "token" : "inf.";
     table_.add_column("machine", Align::left);
     table_.add_column("batch", Align::right);
     if (figures != Figures::relative) {
-      for (const char* header : {"latency", "energy/inf.", "inf./s", "power"}) table_.add_column(header, Align::right);
+      for (const std::string& header : {std::string("latency"), "energy/" + unit, unit + "/s", std::string("power")}) {
+        table_.add_column(header, Align::right);
+      }
     }
     if (figures != Figures::absolute) {
-      for (const char* header : {"inf./J", "inf./J @5nm", "inf./s/mm2", "inf./s/mm2 @5nm"}) {
+      for (const std::string& header : {unit + "/J", unit + "/J @5nm", unit + "/s/mm2", unit + "/s/mm2 @5nm"}) {
         table_.add_column(header, Align::right);
       }
     }
   }
   void add(const std::string& name, const BatchRun& run, double mm2, double scaled_energy_j, double scaled_mm2) {
-    const double rate = run.inferences_per_s();
+    const double rate = run.inferences_per_s() * per_inference_;
     std::vector<std::string> cells{name, with_commas(static_cast<std::uint64_t>(run.batch))};
     if (figures_ != Figures::relative) {
       cells.push_back(marked(si(run.latency_s, "s"), run.validated));
-      cells.push_back(marked(si(run.energy_per_inference_j(), "J"), run.energy_validated));
+      cells.push_back(marked(si(run.energy_per_inference_j() / per_inference_, "J"), run.energy_validated));
       cells.push_back(three_digits(rate));
       cells.push_back(si(run.power_w(), "W"));
     }
     if (figures_ != Figures::absolute) {
-      cells.push_back(three_digits(run.inferences_per_j()));
-      cells.push_back(three_digits(1 / scaled_energy_j));
+      cells.push_back(three_digits(run.inferences_per_j() * per_inference_));
+      cells.push_back(three_digits(per_inference_ / scaled_energy_j));
       cells.push_back(per_mm2(rate, mm2));
       cells.push_back(per_mm2(rate, scaled_mm2));
     }
@@ -87,14 +91,16 @@ class NetworkTable {
 
  private:
   Figures figures_;
+  double per_inference_;
   Table table_;
 };
 
 NetworkTable network_table(const NetworkComparison& comparison, Figures figures) {
-  NetworkTable table(figures);
+  NetworkTable table(figures, comparison.tokens);
   if (comparison.accelerator) {
     const AcceleratorRun& own = *comparison.accelerator;
-    table.add("this design", own.single, own.area_mm2, own.scaled_energy_j, own.scaled_area_mm2);
+    table.add("this design", own.single, own.area_mm2,
+              own.scaled_energy_j / static_cast<double>(own.single.batch), own.scaled_area_mm2);
     table.add_rule();
   }
   for (const GpuRuns& gpu : comparison.gpus) {
@@ -104,7 +110,7 @@ NetworkTable network_table(const NetworkComparison& comparison, Figures figures)
       table.add(name, run, gpu.die_mm2, run.energy_per_inference_j() * scaling.energy, gpu.die_mm2 * scaling.area);
     };
     add_run(gpu.single);
-    if (gpu.saturated.batch > 1) add_run(gpu.saturated);
+    if (gpu.saturated.batch > gpu.single.batch) add_run(gpu.saturated);
   }
   return table;
 }
@@ -122,30 +128,34 @@ std::string tables_text(const NetworkComparison& comparison, int columns) {
 std::string single_row_note(const NetworkComparison& comparison, int columns) {
   std::vector<std::string> saturated, full;
   for (const GpuRuns& gpu : comparison.gpus) {
-    if (gpu.saturated.batch > 1) continue;
+    if (gpu.saturated.batch > gpu.single.batch) continue;
     (gpu.memory_bound_batch ? full : saturated).push_back(gpu.gpu);
   }
   std::string out;
   if (!saturated.empty()) {
     out += wrapped("",
-                   fmt::format("One row, because batch 1 saturates it (batch 2 gives less than {} more inf./s): {}",
+                   fmt::format("One row, because this batch saturates it (twice of it gives less than {} more): {}",
                                percent(check::kSaturationGain), join(saturated, ", ")),
                    columns, 2);
   }
   if (!full.empty()) {
-    out += wrapped("", "One row, because its memory holds batch 1 only: " + join(full, ", "), columns, 2);
+    out += wrapped("", "One row, because its memory holds no larger batch: " + join(full, ", "), columns, 2);
   }
   return out;
 }
 
 /// What a reader must know about the figures, once for all designs.
 std::string notes(const GpuCheckReport& report, int columns) {
-  std::set<std::string> uncalibrated, rooflines, full;
+  std::set<std::string> uncalibrated, rooflines, full, exceeded;
   double other_frac = 0;
+  bool fp8 = false, vector_work = false;
   bool outside = false;  // no design was measured, so that its figures always are
   for (const CheckedDesign& design : report.designs) {
     for (const NetworkComparison& network : design.networks) {
+      fp8 = fp8 || network.precision == accel::Precision::fp8;
+      vector_work = vector_work || network.counts_vector_work;
       for (const GpuRuns& gpu : network.gpus) {
+        if (gpu.exceeds_memory) exceeded.insert(fmt::format("{} ({})", gpu.gpu, network.network));
         if (gpu.roofline_estimate) rooflines.insert(gpu.gpu);
         if (!gpu.calibrated && !gpu.roofline_estimate) uncalibrated.insert(gpu.gpu);
         if (gpu.memory_bound_batch) full.insert(gpu.gpu);
@@ -181,6 +191,13 @@ std::string notes(const GpuCheckReport& report, int columns) {
         "the batch stops where the memory is full: " + join(std::vector<std::string>(full.begin(), full.end()), ", "),
         columns, 2);
   }
+  const auto estimate = [&](const std::string& text) { out += wrapped("estimate: ", text, columns, 2); };
+  if (!exceeded.empty()) {
+    estimate("the network does not fit the memory of one GPU; the figures are as if it did: " +
+             join(std::vector<std::string>(exceeded.begin(), exceeded.end()), ", "));
+  }
+  if (fp8) estimate("fp8: GPUs without the kernels that quantise activations, a MAC between published ratios");
+  if (vector_work) estimate("the design's softmax and normalisations by counts of operations");
   if (other_frac > 0) {
     out += wrapped("note: ",
                    fmt::format("GPUs: up to {} of the time is in kernels that are no GEMM (attention, normalisation, "
@@ -217,8 +234,10 @@ Json gpu_json(const GpuRuns& gpu) {
             {"roofline_estimate", gpu.roofline_estimate},
             {"node", gpu.node},
             {"die_mm2", gpu.die_mm2 > 0 ? Json(gpu.die_mm2) : Json(nullptr)},
+            {"exceeds_memory", gpu.exceeds_memory},
             {"batch_limited_by_memory", gpu.memory_bound_batch}};
-  for (const auto& [key, run] : {std::pair("batch_1", &gpu.single), std::pair("saturated", &gpu.saturated)}) {
+  const std::string own_batch = fmt::format("batch_{}", gpu.single.batch);
+  for (const auto& [key, run] : {std::pair(own_batch, &gpu.single), std::pair(std::string("saturated"), &gpu.saturated)}) {
     json[key] = run_json(*run);
     json[key]["other_latency_frac"] = run->other_frac;
     json[key]["inferences_per_s_per_mm2"] = per_area(run->inferences_per_s(), gpu.die_mm2);
@@ -228,9 +247,24 @@ Json gpu_json(const GpuRuns& gpu) {
   return json;
 }
 
+/// What the verdict rests on that nobody measured.
+Json estimates(const NetworkComparison& comparison) {
+  Json found = Json::array();
+  if (comparison.precision == accel::Precision::fp8) found.push_back("fp8");
+  const auto any = [&](auto&& is) { return std::any_of(comparison.gpus.begin(), comparison.gpus.end(), is); };
+  if (comparison.counts_vector_work || any([](const GpuRuns& gpu) { return gpu.single.other_frac > 0; })) {
+    found.push_back("non_gemm_work");
+  }
+  if (any([](const GpuRuns& gpu) { return gpu.exceeds_memory; })) found.push_back("exceeds_gpu_memory");
+  return found;
+}
+
 Json network_json(const NetworkComparison& comparison) {
   Json json{{"network", comparison.network},
             {"verdict", check::verdict_line(comparison)},
+            {"precision", accel::to_string(comparison.precision)},
+            {"tokens_per_inference", comparison.tokens > 0 ? Json(comparison.tokens) : Json(nullptr)},
+            {"estimates", estimates(comparison)},
             {"accelerator", nullptr},
             {"reasons", comparison.reasons}};
   if (comparison.accelerator) {
@@ -239,7 +273,7 @@ Json network_json(const NetworkComparison& comparison) {
     json["accelerator"] = run_json(own.single);
     json["accelerator"]["area_mm2"] = own.area_mm2;
     json["accelerator"]["inferences_per_s_per_mm2"] = rate / own.area_mm2;
-    json["accelerator"]["inferences_per_j_at_5nm"] = 1 / own.scaled_energy_j;
+    json["accelerator"]["inferences_per_j_at_5nm"] = static_cast<double>(own.single.batch) / own.scaled_energy_j;
     json["accelerator"]["inferences_per_s_per_mm2_at_5nm"] = rate / own.scaled_area_mm2;
   }
   json["gpus"] = Json::array();

@@ -1,6 +1,7 @@
 /// A network: checked layers, their GEMMs and the sums over both.
 #include "hindsight/workload/network.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <array>
@@ -124,6 +125,14 @@ LayerCounts count_layers(const Network& network) {
     }
   }
   return counts;
+}
+
+double tokens_of(const Network& network) {
+  const LayerCounts counts = count_layers(network);
+  if (counts.convolution + counts.depthwise > 0 || counts.matmul == 0) return 0;
+  const auto first = std::find_if(network.gemms().begin(), network.gemms().end(),
+                                  [](const GemmLayer& gemm) { return !gemm.weights_are_activations; });
+  return first == network.gemms().end() ? 0 : static_cast<double>(first->m);
 }
 
 }  // namespace hindsight::workload

@@ -1,10 +1,11 @@
 /// Accelerators against GPUs that one can buy: latency, energy, throughput, performance per watt and per area.
 ///
-/// Model: the accelerator by `accel`, one inference at a time; a GPU as the sum of the network's GEMMs through the
-/// vendor's library (`gpu/network.h`), back to back with settled clocks, in int8 where the GPU has it, because the
-/// accelerator computes int8, else in its narrowest format.
-/// Ignores: work that is no GEMM (its share is reported, and the least time its bytes take), copies to and from the
-/// GPU, the host, and the losses of power supplies. The accelerator's energy is chip and DRAM, the GPU's the board.
+/// Model: the accelerator by `accel`, one batch of the network at a time; a GPU as the sum of the network's kernels
+/// through the vendor's library (`gpu/network.h`), at the same batch, back to back with settled clocks, in the design's
+/// format where the GPU has it, else in the nearest wider one.
+/// Both sides count GEMMs, softmax and the normalisations of attention; a design without vector units counts GEMMs
+/// alone. Ignores: other elementwise work, copies to and from the GPU, the host, and the losses of power supplies. The
+/// accelerator's energy is chip and DRAM, the GPU's the board.
 #pragma once
 
 #include <cstdint>
@@ -42,28 +43,32 @@ struct GpuRuns {
   gpu::DType dtype = gpu::DType::int8;
   bool calibrated = false;         ///< runtime constants fitted on this GPU and class
   bool roofline_estimate = false;  ///< the GPU has no kernel model
+  bool exceeds_memory = false;     ///< the network at its own batch does not fit: its figures say what if it did
   double die_mm2 = 0;              ///< 0: not published
   double node_nm = 0;              ///< size class; 0: not known
   std::string node;
-  BatchRun single = {};             ///< batch 1
+  BatchRun single = {};             ///< the network's own batch
   BatchRun saturated = {};          ///< the batch from which doubling gains less than kSaturationGain
   bool memory_bound_batch = false;  ///< doubling ended because the GPU's memory is full
 };
 /// Doubling the batch must gain more than this to go on [chosen] the noise of a measured throughput.
 inline constexpr double kSaturationGain = 0.05;
 
-/// The accelerator on one network, batch 1. `scaled_*`: the same design at the GPUs' 5 nm class, without what does not
+/// The accelerator on one network, at the network's own batch. `scaled_*`: the same design at the GPUs' 5 nm class, without what does not
 /// shrink (DRAM energy, DRAM PHY).
 struct AcceleratorRun {
   BatchRun single;
   double area_mm2 = 0;
-  double scaled_energy_j = 0;
+  double scaled_energy_j = 0;  ///< of the batch
   double scaled_area_mm2 = 0;
 };
 
 /// One design on one network against all GPUs.
 struct NetworkComparison {
   std::string network;
+  accel::Precision precision = accel::Precision::int8;
+  double tokens = 0;         ///< per inference of a language model, its batch left out; 0: no language model
+  bool counts_vector_work = false;  ///< the design has vector units: softmax and normalisations take its time, too
   std::optional<AcceleratorRun> accelerator = {};  ///< nothing: infeasible
   std::vector<std::string> reasons = {};           ///< codes, when infeasible
   std::vector<GpuRuns> gpus = {};
@@ -75,8 +80,10 @@ struct GpuContender {
   gpu::DType dtype = gpu::DType::int8;
   gpu::Calibration calibration;
 };
-/// int8, else fp16, else fp32: the first that the GPU has. Constants, `given` and errors: as gpu::load_calibration.
-[[nodiscard]] GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibration> given = {});
+/// In the design's format or the first after it that the GPU has: int8, fp16, fp32; fp8, bf16, fp16, fp32; bf16, fp16,
+/// fp32. Constants, `given` and errors: as gpu::load_calibration.
+[[nodiscard]] GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibration> given = {},
+                                     accel::Precision precision = accel::Precision::int8);
 
 /// The GPU part of a comparison, the same for every design.
 [[nodiscard]] GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& network);
@@ -84,11 +91,11 @@ struct GpuContender {
 /// Node class that both sides are brought to for the scaled figures, nm.
 inline constexpr double kCommonNodeNm = 5;
 
-/// Judges a design on a network (at batch 1); `gpus` come from `run_on_gpu` on the same network.
+/// Judges a design on a network at its batch; `gpus` come from `run_on_gpu` on the same network.
 [[nodiscard]] NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
                                         const workload::Network& network, std::vector<GpuRuns> gpus);
 
-/// One sentence for a person: the closest rival at batch 1, the strongest at its best batch. Empty when infeasible.
+/// One sentence for a person: the closest rival at the same batch, the strongest at its best batch. Empty when infeasible.
 [[nodiscard]] std::string verdict_line(const NetworkComparison& comparison);
 
 }  // namespace hindsight::check

@@ -71,6 +71,10 @@ struct LayerCounts {
 };
 [[nodiscard]] LayerCounts count_layers(const Network& network);
 
+/// Tokens that one pass of a language model works on, its batch included: rows of its first layer with weights. 0 for
+/// networks with convolutions or without attention, which have none.
+[[nodiscard]] double tokens_of(const Network& network);
+
 /// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name; "NAME@BATCH" is the same at
 /// another batch, and keeps that name. Errors: Error{usage},
 /// file:line:column, nearest name.
