@@ -11,9 +11,10 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr EnumNames<OtherKind, 5> kOtherKinds{{{OtherKind::depthwise, "depthwise"},
+constexpr EnumNames<OtherKind, 6> kOtherKinds{{{OtherKind::depthwise, "depthwise"},
                                                {OtherKind::attention, "attention"},
                                                {OtherKind::normalisation, "normalisation"},
+                                               {OtherKind::elementwise, "elementwise"},
                                                {OtherKind::all_reduce, "all-reduce"},
                                                {OtherKind::all_gather, "all-gather"}}};
 constexpr EnumNames<AttentionRun, 2> kAttentionRuns{{{AttentionRun::fused, "fused"}, {AttentionRun::gemms, "gemms"}}};
@@ -26,6 +27,14 @@ Streaming depthwise(const workload::GemmLayer& layer, DType dtype) {
   return {.read_bytes = (layer.input_bytes + layer.weight_bytes) * input_bytes(dtype),
           .written_bytes = layer.output_bytes * input_bytes(dtype),  // in the format of the next layer's inputs
           .ops = 2 * layer.macs};
+}
+
+/// Reads the outputs of a layer once and writes its part of them.
+Streaming elementwise(const workload::GemmLayer& layer, workload::VectorWork work, double written_frac, DType dtype) {
+  const double elements = layer.output_bytes;  // int8: one byte is one element
+  return {.read_bytes = elements * input_bytes(dtype),
+          .written_bytes = elements * written_frac * input_bytes(dtype),
+          .ops = elements * workload::kVectorCosts[static_cast<std::size_t>(work)].ops};
 }
 
 /// Sums up a network, layer by layer.
@@ -53,11 +62,12 @@ class Summing {
           add_gemm(i);
           add_gemm(i + 1);
         }
-        add_normalisations(i);
+        if (!layer.work_stated) add_normalisations(i);
         ++i;  // the values
       } else {
         add_gemm(i);
       }
+      add_work_after(i);
       if (!layer.weights_are_activations) {
         tokens_ = static_cast<double>(layer.m) / static_cast<double>(network_.batch());
       }
@@ -96,6 +106,23 @@ class Summing {
     const workload::GemmLayer& output = gemms_[i + 2];
     add(OtherKind::normalisation, i, kNormalisationsPerAttention,
         normalisation(static_cast<double>(output.m), static_cast<double>(output.n), input_bytes(dtype_)));
+  }
+
+  /// What the network says that runs behind layer i, but for what libraries fuse into its GEMM.
+  void add_work_after(std::size_t i) {
+    using workload::VectorWork;
+    constexpr double kGated = 0.5;         // of the two matrices
+    constexpr double kPooled = 1.0 / 4.0;  // [chosen] windows with a stride of 2 in both directions
+    const workload::GemmLayer& layer = gemms_[i];
+    if (layer.after.has(VectorWork::norm)) {
+      add(OtherKind::normalisation, i, 1,
+          normalisation(layer.output_bytes / static_cast<double>(layer.n), static_cast<double>(layer.n),
+                        input_bytes(dtype_)));
+    }
+    for (const auto& [work, written_frac] : {std::pair(VectorWork::gate, kGated), std::pair(VectorWork::rotary, 1.0),
+                                             std::pair(VectorWork::pool, kPooled)}) {
+      if (layer.after.has(work)) add(OtherKind::elementwise, i, 1, elementwise(layer, work, written_frac, dtype_));
+    }
   }
 
   template <typename Kernel>

@@ -36,6 +36,9 @@ std::string layers_json(const workload::Network& network) {
                       {"weight_bytes", gemm.weight_bytes},
                       {"input_bytes", gemm.input_bytes},
                       {"output_bytes", gemm.output_bytes}});
+    for (const workload::VectorWork work : gemm.after.list()) {
+      layers.back()["after"].push_back(workload::to_string(work));
+    }
   }
   return layers.dump();
 }

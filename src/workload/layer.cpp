@@ -281,6 +281,7 @@ GemmLayer lower(const Layer& layer, std::int64_t batch) {
   gemm.weight_bytes = shape.count * shape.n * shape.k;
   gemm.input_bytes = shape.input_elements;
   gemm.output_bytes = shape.output_elements;
+  gemm.after = layer.after;
   return gemm;
 }
 

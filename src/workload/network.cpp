@@ -69,6 +69,8 @@ Network::Network(std::string name, std::string description, std::string source, 
     gemms_.push_back(lower(layer, batch_));
     add(totals_, gemms_.back());
   }
+  const bool stated = std::ranges::any_of(gemms_, [](const GemmLayer& gemm) { return gemm.after.any(); });
+  for (GemmLayer& gemm : gemms_) gemm.work_stated = stated;
   for (const double total : {totals_.macs, totals_.parameters, totals_.input_bytes, totals_.output_bytes}) {
     if (!(total <= kLargestExactInteger)) {
       throw Error(
@@ -97,8 +99,10 @@ std::string Network::canonical_definition() const {
                         gemm.stride_height, gemm.stride_width, gemm.dilation_height, gemm.dilation_width);
     text += fmt::format(" out_width {} in_channels {} depthwise {} weights_are_activations {}", gemm.out_width,
                         gemm.in_channels, gemm.depthwise ? 1 : 0, gemm.weights_are_activations ? 1 : 0);
-    text += fmt::format(" parameters {} input_bytes {} output_bytes {}\n", shortest(gemm.parameters),
+    text += fmt::format(" parameters {} input_bytes {} output_bytes {}", shortest(gemm.parameters),
                         shortest(gemm.input_bytes), shortest(gemm.output_bytes));
+    for (const VectorWork work : gemm.after.list()) text += fmt::format(" then {}", to_string(work));
+    text += '\n';
   }
   return text;
 }

@@ -3,6 +3,7 @@
 /// One flow map per layer; the format is described in docs/workloads.md. Every value is bounded, unknown keys are
 /// refused, and a problem of a layer is reported at the line of that layer.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -119,9 +120,26 @@ void read_parameters(const ConfigNode& node, Layer& layer) {
   layer.has_bias = bias ? bias->as_bool() : !layer.batch_norm;
 }
 
+/// `after: [add, norm]`: what runs over the layer's outputs; nothing when absent.
+VectorWorks read_after(const ConfigNode& node) {
+  VectorWorks after;
+  const std::optional<ConfigNode> list = node.find("after");
+  if (!list) return after;
+  for (const ConfigNode& item : list->items()) {
+    const std::string name = item.as_string();
+    const std::vector<std::string> known = vector_work_names();
+    const auto found = std::ranges::find(known, name);
+    if (found == known.end()) item.fail(unknown_name("work after a layer", name, known));
+    const auto work = static_cast<VectorWork>(found - known.begin());
+    if (after.has(work)) item.fail(fmt::format("'{}' stands twice (each runs once)", name));
+    after.add(work);
+  }
+  return after;
+}
+
 Layer read_convolution(const ConfigNode& node, Layer layer) {
   node.require_only_keys(
-      {"name", "type", "repeat", "in", "out", "kernel", "stride", "dilation", "pad", "groups", "bias", "batch_norm"});
+      {"name", "type", "repeat", "in", "out", "kernel", "stride", "dilation", "pad", "groups", "bias", "batch_norm", "after"});
   const ConfigNode in = node.at("in");
   const std::vector<ConfigNode> sizes = in.items();
   if (sizes.size() != 3) in.fail(fmt::format("in has {} values, but is [height, width, channels]", sizes.size()));
@@ -141,6 +159,7 @@ Layer read_convolution(const ConfigNode& node, Layer layer) {
   }
   read_padding(node, layer);
   read_parameters(node, layer);
+  layer.after = read_after(node);
   return layer;
 }
 
@@ -183,11 +202,11 @@ std::vector<Layer> read_layer(const ConfigNode& node) {
   }
   layer.type = read_type(node.at("type"));
   if (layer.type == LayerType::fully_connected) {
-    node.require_only_keys({"name", "type", "repeat", "rows", "reduction", "columns", "bias", "batch_norm"});
+    node.require_only_keys({"name", "type", "repeat", "rows", "reduction", "columns", "bias", "batch_norm", "after"});
     read_parameters(node, layer);
     layer.rows = size_or(node, "rows", 1);
   } else if (layer.type == LayerType::matmul) {
-    node.require_only_keys({"name", "type", "repeat", "rows", "reduction", "columns", "heads", "kv_heads"});
+    node.require_only_keys({"name", "type", "repeat", "rows", "reduction", "columns", "heads", "kv_heads", "after"});
     layer.has_bias = false;
     layer.rows = size_at(node, "rows");
     layer.heads = size_or(node, "heads", 1);
@@ -197,6 +216,7 @@ std::vector<Layer> read_layer(const ConfigNode& node) {
   }
   layer.reduction = size_at(node, "reduction");
   layer.columns = size_at(node, "columns");
+  layer.after = read_after(node);
   return {layer};
 }
 
@@ -294,6 +314,13 @@ std::string parameters_text(const Layer& layer) {
   return text;
 }
 
+std::string after_text(const Layer& layer) {
+  if (!layer.after.any()) return {};
+  std::vector<std::string_view> names;
+  for (const VectorWork work : layer.after.list()) names.push_back(to_string(work));
+  return fmt::format(", after: [{}]", fmt::join(names, ", "));
+}
+
 std::string opening(const std::string& name, std::string_view type, std::int64_t repeat) {
   std::string text = fmt::format("  - {{name: {}, type: {}", quoted(name, false), type);
   if (repeat != 1) text += fmt::format(", repeat: {}", repeat);
@@ -313,7 +340,7 @@ std::string layer_text(const Layer& layer) {
     const bool matmul = layer.type == LayerType::matmul;
     if (matmul || layer.rows != 1) text += fmt::format(", rows: {}", layer.rows);
     text += fmt::format(", reduction: {}, columns: {}", layer.reduction, layer.columns);
-    return text + (matmul ? heads_text(layer) : parameters_text(layer)) + "}\n";
+    return text + (matmul ? heads_text(layer) : parameters_text(layer)) + after_text(layer) + "}\n";
   }
   const bool depthwise = layer.type == LayerType::depthwise_convolution;
   text += fmt::format(", in: [{}, {}, {}]", layer.in_height, layer.in_width, layer.in_channels);
@@ -323,7 +350,7 @@ std::string layer_text(const Layer& layer) {
   text += pair_text("dilation", layer.dilation_height, layer.dilation_width);
   text += padding_text(layer);
   if (!depthwise && layer.groups != 1) text += fmt::format(", groups: {}", layer.groups);
-  return text + parameters_text(layer) + "}\n";
+  return text + parameters_text(layer) + after_text(layer) + "}\n";
 }
 
 /// The attention layer that expands to exactly these two, if there is one.
@@ -333,7 +360,7 @@ std::optional<std::string> attention_text(const Layer& scores, const Layer& valu
   Layer expected = scores;
   expected.name = name + kValues;
   std::swap(expected.columns, expected.reduction);
-  if (name.empty() || values != expected) return std::nullopt;
+  if (name.empty() || values != expected || scores.after.any()) return std::nullopt;
   std::string text = opening(name, kAttention, scores.repeat);
   text += fmt::format(", heads: {}", scores.heads);
   if (scores.kv_heads != 0) text += fmt::format(", kv_heads: {}", scores.kv_heads);

@@ -85,7 +85,7 @@ TEST(EnergySums, AddScaledScalesEveryComponent) {
   sum.add_scaled(one, 2);
   const double* got = &sum.mac_j;
   for (std::size_t i = 0; i < kFields; ++i) EXPECT_EQ(got[i], 3 * static_cast<double>(i + 1)) << i;
-  EXPECT_EQ(one.total_j(), 55);  // 1 + 2 + ... + 10
+  EXPECT_EQ(one.total_j(), 78);  // 1 + 2 + ... + 12
 }
 
 TEST(EventEnergies, FollowTheTechnology) {

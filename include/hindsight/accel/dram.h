@@ -23,6 +23,9 @@ inline constexpr std::array<DramDevice, kDramTypeCount> kDramDevices{{
     {.bandwidth_gb_per_s = 409.6, .capacity_gb = 16},  // [spec: jedec-hbm] 1,024 bits at 3.2 Gb/s, as MI250's stacks
     {.bandwidth_gb_per_s = 819.2, .capacity_gb = 16},  // [spec: jedec-hbm3] 1,024 bits at 6.4 Gb/s; 16 GB as H100's
 }};
-[[nodiscard]] constexpr DramDevice dram_device(DramType type) { return kDramDevices[static_cast<std::size_t>(type)]; }
+/// `data()`: device code has no check of bounds.
+[[nodiscard]] constexpr DramDevice dram_device(DramType type) {
+  return kDramDevices.data()[static_cast<std::size_t>(type)];
+}
 
 }  // namespace hindsight::accel

@@ -63,19 +63,20 @@ struct ChipRates {
 /// Of a layer's input and output, what has to stay at once: of attention's scores those of one head, where they are
 /// handed over head by head.
 [[nodiscard]] constexpr double kept_input_bytes(const LayerShape& layer, const ResidentMemory& memory) {
-  return memory.fuses_attention ? layer.input_bytes / layer.input_parts : layer.input_bytes;
+  return memory.vector_units ? layer.input_bytes / layer.input_parts : layer.input_bytes;
 }
 [[nodiscard]] constexpr double kept_output_bytes(const LayerShape& layer, const ResidentMemory& memory) {
-  return memory.fuses_attention ? layer.output_bytes / layer.output_parts : layer.output_bytes;
+  return memory.vector_units ? layer.output_bytes / layer.output_parts : layer.output_bytes;
 }
 
 /// Cycles of the vector units after a layer, which wait for its outputs. Their operands cross the PE memories' ports.
 ///
-/// Equation: max(operations / (PEs * lanes), 2 elements / (PEs * port)); none without vector units.
+/// Equation: max(operations / (PEs * lanes), (2 elements + other operands) / (PEs * port)); none without vector units.
 [[nodiscard]] constexpr double vector_cycles(const LayerShape& layer, const AcceleratorConfig& config) {
   if (config.vector_lanes <= 0 || layer.vector_ops <= 0) return 0.0;
   return std::max(layer.vector_ops / (config.pes() * config.vector_lanes),
-                  bandwidth_cycles(2.0 * layer.vector_elements, config.pes() * pe_port_operands(config)));
+                  bandwidth_cycles(2.0 * layer.vector_elements + layer.other_operands,
+                                   config.pes() * pe_port_operands(config)));
 }
 
 /// Cycles of the first DMA granule in and the last one out: nothing on chip works while they move.
@@ -168,7 +169,7 @@ constexpr void add_shared_and_vector_traffic(const LayerShape& layer, const Mapp
     traffic.shared_memory_write_bytes += layer.output_bytes;
   }
   if (config.vector_lanes > 0) {
-    traffic.pe_memory_read_bytes += layer.vector_elements;
+    traffic.pe_memory_read_bytes += layer.vector_elements + layer.other_operands;
     traffic.pe_memory_write_bytes += layer.vector_elements;
   }
 }
@@ -345,7 +346,7 @@ constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const Chip
 
 /// A network whose weights, keys and values the DRAM cannot hold does not run.
 constexpr void check_dram_capacity(NetworkCost& cost, const AcceleratorConfig& config) {
-  const double device_bytes = kDramDevices[static_cast<std::size_t>(config.dram_type)].capacity_gb * units::kGiga;
+  const double device_bytes = dram_device(config.dram_type).capacity_gb * units::kGiga;
   if (cost.stored_bytes <= config.dram_devices * device_bytes) return;
   cost.violations.add({.reason = Reason::dram_capacity,
                        .value = cost.stored_bytes,

@@ -30,10 +30,11 @@ struct LayerShape {
   double stride_rows = 1, stride_columns = 1;
   double in_channels = 1;  ///< bytes of one input pixel (of one group)
   double macs = 0, weight_bytes = 0, input_bytes = 0, output_bytes = 0;
-  // Of attention: heads that hand over the scores one by one, and work of the vector unit.
-  double input_parts = 1, output_parts = 1;
-  double vector_ops = 0;        ///< softmax, normalisations
-  double vector_elements = 0;  ///< that it reads, and writes back
+  double input_parts = 1, output_parts = 1;  ///< of attention: heads that hand over the scores one by one
+  // Of the vector units, behind the layer:
+  double vector_ops = 0;
+  double vector_elements = 0;  ///< of the layer's output that they read and write back; 0: no work
+  double other_operands = 0;   ///< elements that other layers wrote
   bool depthwise = false;
   bool windowed = false;  ///< a convolution: rows and columns of a feature map, otherwise a plain GEMM
   bool weights_are_activations = false;
@@ -73,21 +74,29 @@ struct LayerShape {
          scores.count == values.count && scores.repeat == values.repeat && scores.n == values.k;
 }
 
-/// Layer i with what it is to its neighbours. Its vector work: softmax of scores; behind an attention, normalisations
-/// of what the layer after it writes, each with a residual (the same as gpu/network.h counts on a GPU).
+/// Layer i with what it is to its neighbours. Its vector work: softmax of scores, else what the network says of it. Of
+/// networks that say nothing: behind an attention, normalisations of what the layer after it writes, each with a
+/// residual (the same as gpu/network.h counts on a GPU).
 [[nodiscard]] constexpr LayerShape layer_shape(std::span<const workload::GemmLayer> layers, std::size_t i) {
   LayerShape shape = layer_shape(layers[i]);
-  const double outputs = shape.count * shape.m * shape.n;
+  const double outputs = shape.output_bytes;  // int8: one byte is one element
+  const bool values = i > 0 && is_attention(layers, i - 1);
+  if (values) shape.input_parts = shape.count;
   if (is_attention(layers, i)) {
     shape.output_parts = shape.count;
     shape.vector_elements = outputs;
     shape.vector_ops = kSoftmaxOps * outputs;
-  } else if (i > 0 && is_attention(layers, i - 1)) {
-    shape.input_parts = shape.count;
-  } else if (i > 1 && is_attention(layers, i - 2) && !shape.weights_are_activations && !shape.depthwise) {
+  } else if (layers[i].after.any()) {
+    const workload::VectorCost cost = layers[i].after.cost();
+    shape.vector_elements = outputs;
+    shape.vector_ops = cost.ops * outputs;
+    shape.other_operands = cost.other_operands * outputs;
+  } else if (!layers[i].work_stated && !values && i > 1 && is_attention(layers, i - 2) &&
+             !shape.weights_are_activations && !shape.depthwise) {
     const double per_repeat = static_cast<double>(layers[i - 2].repeat) / shape.repeat;
     shape.vector_elements = kNormalisationsPerAttention * per_repeat * outputs;
     shape.vector_ops = kNormalisationOps * shape.vector_elements;
+    shape.other_operands = shape.vector_elements;
   }
   return shape;
 }

@@ -23,7 +23,7 @@ struct ResidentMemory {
   double weight_chunk_bytes = 0;     ///< weights that all cores hold at once while inputs stream
   double shared_parameter_bytes = 0;    ///< space for weights in the shared memory
   double pe_activation_half_bytes = 0;  ///< the PEs' part of activation_half_bytes
-  bool fuses_attention = false;         ///< scores are handed over head by head
+  bool vector_units = false;  ///< scores are handed over head by head, and what runs after a layer is counted
 };
 /// Equation: parameters = PEs * cores * core memory * (1 - working); activations = PEs * PE memory * (1 - working) / 2;
 /// chunks = one of the two working buffers of all PEs or cores. A shared memory keeps weights with kSharedWeightFrac of
@@ -39,7 +39,7 @@ struct ResidentMemory {
           .weight_chunk_bytes = core_bytes * config.core_working_frac / 2.0,
           .shared_parameter_bytes = shared_bytes * kSharedWeightFrac,
           .pe_activation_half_bytes = pe_half_bytes,
-          .fuses_attention = config.vector_lanes > 0};
+          .vector_units = config.vector_lanes > 0};
 }
 
 /// Where one layer's operands live.
@@ -57,7 +57,8 @@ struct Residency {
 /// Equation: streamed weights Ws = (1 - cached) * W. With the input on chip, Ws is read once. Otherwise the cheaper of
 ///   inputs in place:  I + halo + Ws * ceil(I / input chunk)      (every chunk of inputs sees all weights)
 ///   weights in place: Ws + I * ceil(Ws / weight chunk)           (every chunk of weights sees all inputs)
-/// where halo = (chunks - 1) * (window rows - stride) input rows. The output is written once unless it stays.
+/// where halo = (chunks - 1) * (window rows - stride) input rows. The output is written once unless it stays; where it
+/// does not, nor do operands of other layers that vector units add to it.
 /// I and Ws are those of one of `count` GEMMs, which run one after the other: no head or group reads another's weights.
 /// Both terms fall as memory grows, so more memory never means more DRAM traffic.
 constexpr void add_dram_traffic(const LayerShape& layer, const Residency& residency, const ResidentMemory& memory,
@@ -83,6 +84,7 @@ constexpr void add_dram_traffic(const LayerShape& layer, const Residency& reside
     }
   }
   traffic.dram_write_output_bytes = residency.output_on_chip ? 0.0 : layer.output_bytes;
+  if (memory.vector_units && !residency.output_on_chip) traffic.dram_read_input_bytes += layer.other_operands;
 }
 
 /// Bytes on the NoC for one repeat of a layer under one mapping.

@@ -6,12 +6,12 @@
 /// layer stay as those of a repeated product, and so do both operands of products without weights.
 /// What is no GEMM (gpu/other_kernels.h): a depthwise convolution streams its data. Scores and values of attention run
 /// as one kernel, with softmax; where the tokens that a layer computes are fewer than the keys, these come from a cache
-/// in DRAM. Two normalisations belong to every attention, each with the addition of a residual
-/// [paper: transformer-2017].
+/// in DRAM. Normalisations, gating, rotary embeddings and pooling are kernels that stream the outputs of the layer behind
+/// which the network's description has them. Where it has none at all, two normalisations belong to every attention, each
+/// with the addition of a residual [paper: transformer-2017].
 ///
-/// Ignores: activation functions and batch normalisation, which libraries fuse into the GEMM before; pooling, residual
-/// additions of convolutional networks, rotary and token embeddings, gating, sampling: no network's description has
-/// them.
+/// Ignores: activation functions, batch normalisation and additions without a normalisation, which libraries fuse into
+/// the GEMM before; token embeddings, sampling.
 #pragma once
 
 #include <optional>
@@ -32,8 +32,8 @@ struct LayerPrediction {
   GemmPrediction prediction;
 };
 
-enum class OtherKind { depthwise, attention, normalisation, all_reduce, all_gather };
-/// "depthwise", "attention", "normalisation", "all-reduce", "all-gather".
+enum class OtherKind { depthwise, attention, normalisation, elementwise, all_reduce, all_gather };
+/// "depthwise", "attention", "normalisation", "elementwise", "all-reduce", "all-gather".
 [[nodiscard]] std::string_view to_string(OtherKind kind);
 /// Kernels that are no GEMM; the prediction is that of one of `repeat`.
 struct OtherLayer {

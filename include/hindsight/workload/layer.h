@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "hindsight/workload/vector_work.h"
+
 namespace hindsight::workload {
 
 /// The largest size, stride or padding of a layer. [chosen] Keeps sums and differences of sizes far inside 64 bits; the
@@ -49,6 +51,8 @@ struct Layer {
   /// Batch normalisation after the layer: a scale and a shift, two parameters per output channel. Folded into
   /// weights and bias for inference, so it counts in `parameters` only.
   bool batch_norm = false;
+
+  VectorWorks after = {};  ///< what runs over the outputs
 
   [[nodiscard]] std::int64_t out_height() const;  ///< convolutions: P
   [[nodiscard]] std::int64_t out_width() const;   ///< convolutions: Q
@@ -99,6 +103,9 @@ struct GemmLayer {
   /// m x k operand only.
   double input_bytes = 0;
   double output_bytes = 0;  ///< distinct output activation bytes
+  VectorWorks after = {};   ///< no MACs; the accelerator model counts it on designs with vector units
+  /// Some layer of the network says what runs after it, so that one that says nothing has nothing.
+  bool work_stated = false;
 };
 
 /// Lowers a layer at `batch` images (or sequences) to its GEMM.

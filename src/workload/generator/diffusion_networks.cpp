@@ -52,8 +52,10 @@ class StableDiffusionUnet {
     const FeatureMap in = builder_.shape();
     norms_ += 2 * in.channels + 2 * out;
     convolution(name + ".conv1", out, 3);
+    builder_.then({VectorWork::add, VectorWork::norm, VectorWork::activation});  // the time; the norm of the next
     builder_.fully_connected(name + ".time", 1, kTime, out, Channel::bias);
     convolution(name + ".conv2", out, 3);
+    builder_.then({VectorWork::add, VectorWork::norm, VectorWork::activation});
     if (in.channels == out) return;
     builder_.continue_from(in);
     convolution(name + ".shortcut", out, 1);
@@ -66,18 +68,24 @@ class StableDiffusionUnet {
     constexpr std::int64_t kFeedForward = 4, kNorms = 4;  // [paper: stable-diffusion] one of groups, three of layers
     norms_ += kNorms * 2 * width;
     convolution(name + ".in", width, 1);
+    builder_.then({VectorWork::norm});
     builder_.fully_connected(name + ".self.qkv", pixels, width, width, Channel::plain, 3);
     builder_.attention(name + ".self",
                        {.heads = kHeads, .queries = pixels, .keys = pixels, .head_dim = width / kHeads});
     builder_.fully_connected(name + ".self.output", pixels, width, width, Channel::bias);
+    builder_.then({VectorWork::add, VectorWork::norm});
     builder_.fully_connected(name + ".cross.query", pixels, width, width, Channel::plain);
     builder_.fully_connected(name + ".cross.key_value", kTokens, kText, width, Channel::plain, 2);
     builder_.attention(name + ".cross",
                        {.heads = kHeads, .queries = pixels, .keys = kTokens, .head_dim = width / kHeads});
     builder_.fully_connected(name + ".cross.output", pixels, width, width, Channel::bias);
+    builder_.then({VectorWork::add, VectorWork::norm});
     builder_.fully_connected(name + ".feed_forward.up", pixels, width, 2 * kFeedForward * width, Channel::bias);
+    builder_.then({VectorWork::gate});
     builder_.fully_connected(name + ".feed_forward.down", pixels, kFeedForward * width, width, Channel::bias);
+    builder_.then({VectorWork::add});
     convolution(name + ".out", width, 1);
+    builder_.then({VectorWork::add, VectorWork::norm, VectorWork::activation});
   }
 
   void down() {

@@ -19,8 +19,11 @@ Network bert_base() {
       "attention",
       {.repeat = kBlocks, .heads = kHeads, .queries = kTokens, .keys = kTokens, .head_dim = kWidth / kHeads});
   builder.fully_connected("attention.output", kTokens, kWidth, kWidth, Channel::bias, kBlocks);
+  builder.then({VectorWork::add, VectorWork::norm});
   builder.fully_connected("feed_forward.up", kTokens, kWidth, kFeedForward, Channel::bias, kBlocks);
+  builder.then({VectorWork::activation});
   builder.fully_connected("feed_forward.down", kTokens, kFeedForward, kWidth, Channel::bias, kBlocks);
+  builder.then({VectorWork::add, VectorWork::norm});
   builder.fully_connected("pooler", 1, kWidth, kWidth, Channel::bias);
   // Two layer norms per block and one behind the embeddings.
   const std::int64_t norms = (2 * kBlocks + 1) * 2 * kWidth;
@@ -39,6 +42,7 @@ Network bert_base() {
 void add_llama_attention(NetworkBuilder& builder, const LlamaSizes& sizes, std::int64_t queries, std::int64_t context) {
   const auto& [blocks, width, feed_forward, heads, kv_heads, head_dim, vocabulary] = sizes;
   builder.fully_connected("attention.query", queries, width, heads * head_dim, Channel::plain, blocks);
+  builder.then({VectorWork::rotary});  // that of keys is left out: one line with the values, and few
   builder.fully_connected("attention.key_value", queries, width, kv_heads * head_dim, Channel::plain, 2 * blocks);
   builder.attention("attention", {.repeat = blocks,
                                   .heads = heads,
@@ -47,6 +51,7 @@ void add_llama_attention(NetworkBuilder& builder, const LlamaSizes& sizes, std::
                                   .keys = context,
                                   .head_dim = head_dim});
   builder.fully_connected("attention.output", queries, heads * head_dim, width, Channel::plain, blocks);
+  builder.then({VectorWork::add, VectorWork::norm});
 }
 
 Network llama_network(const std::string& name, const std::string& description, const LlamaSizes& sizes,
@@ -55,7 +60,9 @@ Network llama_network(const std::string& name, const std::string& description, c
   add_llama_attention(builder, sizes, queries, context);
   builder.fully_connected("feed_forward.gate_up", queries, sizes.width, sizes.feed_forward, Channel::plain,
                           2 * sizes.blocks);
+  builder.then({VectorWork::gate});
   builder.fully_connected("feed_forward.down", queries, sizes.feed_forward, sizes.width, Channel::plain, sizes.blocks);
+  builder.then({VectorWork::add, VectorWork::norm});
   builder.fully_connected("logits", 1, sizes.width, sizes.vocabulary, Channel::plain);
   // RMS norms have a scale only: two per block and one at the end.
   const std::int64_t outside = sizes.vocabulary * sizes.width + (2 * sizes.blocks + 1) * sizes.width;

@@ -26,7 +26,9 @@ std::int64_t add_experts(NetworkBuilder& builder, const Experts& experts, std::i
   const std::int64_t rows = queries * experts.active / asked;
   const std::int64_t layers = experts.blocks * asked;
   builder.fully_connected("expert.gate_up", rows, experts.width, experts.feed_forward, Channel::plain, 2 * layers);
+  builder.then({VectorWork::gate});
   builder.fully_connected("expert.down", rows, experts.feed_forward, experts.width, Channel::plain, layers);
+  builder.then({VectorWork::add});  // to the outputs of the other experts; the last brings the norm, left out
   constexpr std::int64_t kMatrices = 3;  // gate, up, down
   return (experts.count - asked) * experts.blocks * kMatrices * experts.width * experts.feed_forward;
 }
@@ -73,9 +75,11 @@ Network deepseek_v3(const std::string& name, const std::string& description, std
   constexpr std::int64_t kMoeBlocks = kBlocks - kDense;
   NetworkBuilder builder({}, Border::none);
   builder.fully_connected("attention.query_down", queries, kWidth, kQueryRank, Channel::plain, kBlocks);
+  builder.then({VectorWork::norm});
   builder.fully_connected("attention.query_up", queries, kQueryRank, kHeads * (kContent + kRotary), Channel::plain,
                           kBlocks);
   builder.fully_connected("attention.key_value_down", queries, kWidth, kKeyRank + kRotary, Channel::plain, kBlocks);
+  builder.then({VectorWork::norm});
   builder.fully_connected("attention.key_value_up", queries, kKeyRank, kHeads * 2 * kContent, Channel::plain, kBlocks);
   builder.product(
       "attention.scores",
@@ -83,10 +87,15 @@ Network deepseek_v3(const std::string& name, const std::string& description, std
   builder.product("attention.values",
                   {.repeat = kBlocks, .heads = kHeads, .rows = queries, .columns = kContent, .reduction = kPrompt});
   builder.fully_connected("attention.output", queries, kHeads * kContent, kWidth, Channel::plain, kBlocks);
+  builder.then({VectorWork::add, VectorWork::norm});
   builder.fully_connected("dense.gate_up", queries, kWidth, kDenseWidth, Channel::plain, 2 * kDense);
+  builder.then({VectorWork::gate});
   builder.fully_connected("dense.down", queries, kDenseWidth, kWidth, Channel::plain, kDense);
+  builder.then({VectorWork::add, VectorWork::norm});
   builder.fully_connected("shared.gate_up", queries, kWidth, kExpertWidth, Channel::plain, 2 * kMoeBlocks);
+  builder.then({VectorWork::gate});
   builder.fully_connected("shared.down", queries, kExpertWidth, kWidth, Channel::plain, kMoeBlocks);
+  builder.then({VectorWork::add, VectorWork::norm});
   const std::int64_t idle = add_experts(
       builder,
       {.blocks = kMoeBlocks, .count = kExperts, .active = kActive, .width = kWidth, .feed_forward = kExpertWidth},

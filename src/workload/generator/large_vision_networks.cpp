@@ -1,6 +1,7 @@
 /// ResNet-50 and ViT-B/16.
 #include <fmt/format.h>
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ Network resnet50() {
   constexpr std::int64_t kExpansion = 4;  // [paper: resnet] bottleneck: outputs per width
   NetworkBuilder builder({224, 224, 3}, Border::symmetric);
   builder.convolution("stem", {.out = 64, .kernel = 7, .stride = 2});
+  builder.then({VectorWork::pool});
   builder.continue_from({56, 56, 64});  // 3x3 max pooling, stride 2
   int stage = 0;
   for (const auto& [blocks, width, first_stride] : kStages) {
@@ -30,9 +32,12 @@ Network resnet50() {
       builder.convolution(name + ".reduce", {.out = width});
       builder.convolution(name + ".conv", {.out = width, .kernel = 3, .stride = stride});
       builder.convolution(name + ".expand", {.out = kExpansion * width});
-      if (block > 0) continue;
-      builder.continue_from(in);
-      builder.convolution(name + ".shortcut", {.out = kExpansion * width, .stride = stride});
+      if (block == 0) {
+        builder.continue_from(in);
+        builder.convolution(name + ".shortcut", {.out = kExpansion * width, .stride = stride});
+      }
+      builder.then({VectorWork::add});
+      if (stage == std::ssize(kStages) && block + 1 == blocks) builder.then({VectorWork::pool});
     }
   }
   builder.fully_connected("classifier", 1, 2048, 1000, Channel::bias);
@@ -55,8 +60,11 @@ Network vit_b_16() {
       "attention",
       {.repeat = kBlocks, .heads = kHeads, .queries = tokens, .keys = tokens, .head_dim = kWidth / kHeads});
   builder.fully_connected("attention.output", tokens, kWidth, kWidth, Channel::bias, kBlocks);
+  builder.then({VectorWork::add, VectorWork::norm});
   builder.fully_connected("mlp.up", tokens, kWidth, kMlp, Channel::bias, kBlocks);
+  builder.then({VectorWork::activation});
   builder.fully_connected("mlp.down", tokens, kMlp, kWidth, Channel::bias, kBlocks);
+  builder.then({VectorWork::add, VectorWork::norm});
   builder.fully_connected("classifier", 1, kWidth, 1000, Channel::bias);
   // Two layer norms per block and one at the end, a scale and a shift per channel each.
   const std::int64_t norms = (2 * kBlocks + 1) * 2 * kWidth;

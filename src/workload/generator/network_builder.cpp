@@ -57,6 +57,11 @@ void NetworkBuilder::add(Layer layer) {
   layers_.push_back(std::move(layer));
 }
 
+void NetworkBuilder::then(std::initializer_list<VectorWork> works) {
+  HINDSIGHT_EXPECT(!layers_.empty());
+  for (const VectorWork work : works) layers_.back().after.add(work);
+}
+
 void NetworkBuilder::convolution(const std::string& name, Conv conv) {
   add(convolution_layer(name, LayerType::convolution, shape_, conv, border_));
 }

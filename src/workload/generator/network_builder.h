@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,9 @@ class NetworkBuilder {
   void attention(const std::string& name, const Attention& shape);
   /// One product of attention whose keys and values differ in width.
   void product(const std::string& name, const HeadProduct& shape);
+
+  /// What runs over the outputs of the layer added last.
+  void then(std::initializer_list<VectorWork> works);
 
   /// Adds the layers of a block under `name`.
   void inverted_residual(const std::string& name, const InvertedResidual& block);

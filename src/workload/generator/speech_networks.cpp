@@ -20,18 +20,23 @@ Network whisper(const std::string& name, const std::string& description, const W
   const auto& [blocks, width, heads, mel_bands, vocabulary] = sizes;
   NetworkBuilder builder({1, kFrames, mel_bands}, Border::symmetric);
   builder.convolution_1d("conv1", {.out = width, .kernel = 3, .channel = Channel::bias});
+  builder.then({VectorWork::activation});
   builder.convolution_1d("conv2", {.out = width, .kernel = 3, .stride = 2, .channel = Channel::bias});
+  builder.then({VectorWork::activation});
   const auto linear = [&](const std::string& layer, std::int64_t rows, Channel channel, std::int64_t per_block) {
     builder.fully_connected(layer, rows, sizes.width, sizes.width, channel, per_block * sizes.blocks);
   };
   const auto feed_forward = [&](const std::string& half, std::int64_t rows) {
     const std::int64_t inner = kFeedForward * sizes.width;
     builder.fully_connected(half + ".feed_forward.up", rows, sizes.width, inner, Channel::bias, sizes.blocks);
+    builder.then({VectorWork::activation});
     builder.fully_connected(half + ".feed_forward.down", rows, inner, sizes.width, Channel::bias, sizes.blocks);
+    builder.then({VectorWork::add, VectorWork::norm});
   };
   const auto self_attention = [&](const std::string& half, std::int64_t rows) {
     linear(half + ".query_value_output", rows, Channel::bias, 3);
     linear(half + ".key", rows, Channel::plain, 1);
+    builder.then({VectorWork::add, VectorWork::norm});  // of the attention's output, as large; its line is that of three
     builder.attention(half, {.repeat = sizes.blocks,
                              .heads = sizes.heads,
                              .queries = rows,
@@ -42,6 +47,7 @@ Network whisper(const std::string& name, const std::string& description, const W
   feed_forward("encoder", kSound);
   self_attention("decoder.attention", kTokens);
   linear("decoder.cross.query_output", kTokens, Channel::bias, 2);
+  builder.then({VectorWork::add, VectorWork::norm});  // [chosen] one of two too many: the queries share the line
   linear("decoder.cross.value", kSound, Channel::bias, 1);
   linear("decoder.cross.key", kSound, Channel::plain, 1);
   builder.attention("decoder.cross",
