@@ -183,7 +183,8 @@ class Judge {
     std::vector<check::NetworkComparison> comparisons;
     for (const std::string& list : candidate.networks) {
       for (const workload::Network& network : workload::load_networks(list)) {
-        comparisons.push_back(check::compare(candidate.config, technology, network, runs_of(network, candidate.config.precision)));
+        comparisons.push_back(
+            check::compare(candidate.config, technology, network, runs_of(network, candidate.config.precision)));
       }
     }
     return comparisons;
@@ -196,7 +197,8 @@ class Judge {
       if (known == hash) return runs;
     }
     std::vector<check::GpuRuns> runs;
-    for (const check::GpuContender& contender : contenders_[static_cast<std::size_t>(precision)]) runs.push_back(check::run_on_gpu(contender, network));
+    for (const check::GpuContender& contender : contenders_[static_cast<std::size_t>(precision)])
+      runs.push_back(check::run_on_gpu(contender, network));
     return runs_.emplace_back(hash, std::move(runs)).second;
   }
 

@@ -116,6 +116,21 @@ void require_consistent(const OptimumOptions& options) {
   }
 }
 
+void show(const OptimumOptions& options, const study::OptimumTask& task, const study::Optimum& optimum) {
+  print(options.json ? report::optimum_json(task, optimum)
+                     : report::optimum_text(task, optimum, options.designs, output_columns()));
+}
+
+/// Of a space that the exact search has no bounds for.
+int find_with_gap(const OptimumOptions& options, const study::OptimumTask& task, const Provenance& provenance) {
+  Progress progress("optimum", study::kGapSteps, "steps", options.quiet);
+  const study::Optimum optimum = study::find_optimum(task, watch_with(progress));
+  progress.finish();
+  if (!task.request().log.empty()) study::record(task, optimum, provenance);
+  show(options, task, optimum);
+  return optimum.answer.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+}
+
 int run(const OptimumOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--space", options.request.space)
@@ -131,6 +146,9 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
   request.top = static_cast<std::size_t>(options.top);
   const study::OptimumTask task(request);
   install_interrupt_handlers();
+  if (!accel::optimum::has_exact_bounds(task.space()) && !options.all && task.front().empty()) {
+    return find_with_gap(options, task, provenance);
+  }
   const std::uint64_t designs = accel::optimum::count_combinations(task.question());
   if (options.all) return go_over_all(options, task, designs);
   Progress progress("optimum", designs, "designs", options.quiet);
@@ -146,8 +164,7 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
   if (!optimum.answer.interrupted) progress.update(designs);
   progress.finish();
   if (!request.log.empty()) study::record(task, optimum, provenance);
-  print(options.json ? report::optimum_json(task, optimum)
-                     : report::optimum_text(task, optimum, options.designs, output_columns()));
+  show(options, task, optimum);
   return optimum.answer.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 

@@ -106,8 +106,9 @@ std::vector<Enum> named_values(const space::DesignSpace& space, const space::Par
   for (const std::string& label : parameter.labels) {
     const std::optional<Enum> value = find_enum(label, table);
     if (!value) {
-      refuse(space, parameter, fmt::format("has the value '{}', which the accelerator model does not know.{}", label,
-                                           did_you_mean(label, names_in(table))));
+      refuse(space, parameter,
+             fmt::format("has the value '{}', which the accelerator model does not know.{}", label,
+                         did_you_mean(label, names_in(table))));
     }
     values.push_back(*value);
   }
@@ -232,8 +233,8 @@ Enum named(const ConfigNode& node, const std::string& field, const EnumNames<Enu
            std::string_view decides) {
   const std::string name = node.as_string();
   if (const std::optional<Enum> value = find_enum(name, table)) return *value;
-  node.fail(
-      fmt::format("{} '{}' is not known (it decides {}).{}", field, name, decides, did_you_mean(name, names_in(table))));
+  node.fail(fmt::format("{} '{}' is not known (it decides {}).{}", field, name, decides,
+                        did_you_mean(name, names_in(table))));
 }
 
 }  // namespace

@@ -145,7 +145,8 @@ std::string evaluator_definition(const Technology& technology) {
                         to_string(technology.cooling_class));
     text += fmt::format(" softmax_ops={} normalisation_ops={} normalisations_per_attention={} shared_weight_frac={}",
                         kSoftmaxOps, kNormalisationOps, kNormalisationsPerAttention, kSharedWeightFrac);
-    for (const DramDevice& device : kDramDevices) {
+    for (std::size_t i = 0; i < kDramTypeCount; ++i) {
+      const DramDevice device = dram_device(static_cast<DramType>(i));
       text += fmt::format(" dram_device={}gb_per_s,{}gb", device.bandwidth_gb_per_s, device.capacity_gb);
     }
   }

@@ -120,10 +120,11 @@ CoolingClass Technology::cooling_of(Cooling chip) const {
 namespace {
 
 [[noreturn]] void refuse_version_1(const Technology& technology, const std::string& what, std::string_view parameter) {
-  throw Error(ErrorKind::usage,
-              fmt::format("{} has {}, which version 1 of the model does not know; technology '{}' is of version 1. Name "
-                          "one of version 2 with --technology, such as 7nm-silicon@liquid.",
-                          what, parameter, technology.name));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} has {}, which version 1 of the model does not know; technology '{}' is of version 1. Name "
+                  "one of version 2 with --technology, such as 7nm-silicon@liquid.",
+                  what, parameter, technology.name));
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ std::string share_words(double ours, double theirs) {
 
 GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibration> given, accel::Precision precision) {
   const std::span<const gpu::DType> preferred = formats(precision);
-  const auto found = std::find_if(preferred.begin(), preferred.end(), [&](gpu::DType dtype) { return spec.has(dtype); });
+  const auto found =
+      std::find_if(preferred.begin(), preferred.end(), [&](gpu::DType dtype) { return spec.has(dtype); });
   const gpu::DType dtype = found == preferred.end() ? gpu::DType::fp32 : *found;
   gpu::Calibration calibration = gpu::with_kernel_launch(gpu::load_calibration(spec, dtype, given), spec, given);
   calibration.unwritten = {};  // a network's weights are real data, whatever the calibration's rows held

@@ -90,6 +90,7 @@ Json layer_json(const workload::Layer& layer, const workload::GemmLayer& gemm) {
   for (const LayerSize& size : sizes_of(layer.type)) json[std::string(size.name)] = layer.*size.member;
   json["bias"] = layer.has_bias;
   json["batch_norm"] = layer.batch_norm;
+  for (const workload::VectorWork work : layer.after.list()) json["after"].push_back(workload::to_string(work));
   json["gemm"] = {{"m", gemm.m},
                   {"n", gemm.n},
                   {"k", gemm.k},
@@ -106,6 +107,21 @@ bool flag(const Json& json, const char* name, std::string_view what) {
   if (!value.is_boolean())
     kOfQuestions.fail(fmt::format("{} of {} is {}, not true or false", name, what, shown(value)));
   return value.get<bool>();
+}
+
+/// What runs behind a layer; nothing where the question does not say.
+workload::VectorWorks works_after(const Json& json, std::string_view what) {
+  workload::VectorWorks after;
+  const auto list = json.find("after");
+  if (list == json.end()) return after;
+  if (!list->is_array()) kOfQuestions.fail(fmt::format("after of {} is {}, not a list", what, shown(*list)));
+  const std::vector<std::string> known = workload::vector_work_names();
+  for (const Json& one : *list) {
+    const auto found = one.is_string() ? std::ranges::find(known, one.get<std::string>()) : known.end();
+    if (found == known.end()) kOfQuestions.fail(fmt::format("after of {} has the unknown {}", what, shown(one)));
+    after.add(static_cast<workload::VectorWork>(found - known.begin()));
+  }
+  return after;
 }
 
 workload::Layer parse_layer(const Json& json) {
@@ -126,6 +142,7 @@ workload::Layer parse_layer(const Json& json) {
   }
   layer.has_bias = flag(json, "bias", what);
   layer.batch_norm = flag(json, "batch_norm", what);
+  layer.after = works_after(json, what);
   return layer;
 }
 

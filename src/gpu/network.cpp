@@ -34,7 +34,7 @@ Streaming elementwise(const workload::GemmLayer& layer, workload::VectorWork wor
   const double elements = layer.output_bytes;  // int8: one byte is one element
   return {.read_bytes = elements * input_bytes(dtype),
           .written_bytes = elements * written_frac * input_bytes(dtype),
-          .ops = elements * workload::kVectorCosts[static_cast<std::size_t>(work)].ops};
+          .ops = elements * workload::vector_cost(work).ops};
 }
 
 /// Sums up a network, layer by layer.

@@ -99,8 +99,8 @@ NetworkTable network_table(const NetworkComparison& comparison, Figures figures)
   NetworkTable table(figures, comparison.tokens);
   if (comparison.accelerator) {
     const AcceleratorRun& own = *comparison.accelerator;
-    table.add("this design", own.single, own.area_mm2,
-              own.scaled_energy_j / static_cast<double>(own.single.batch), own.scaled_area_mm2);
+    table.add("this design", own.single, own.area_mm2, own.scaled_energy_j / static_cast<double>(own.single.batch),
+              own.scaled_area_mm2);
     table.add_rule();
   }
   for (const GpuRuns& gpu : comparison.gpus) {
@@ -237,7 +237,8 @@ Json gpu_json(const GpuRuns& gpu) {
             {"exceeds_memory", gpu.exceeds_memory},
             {"batch_limited_by_memory", gpu.memory_bound_batch}};
   const std::string own_batch = fmt::format("batch_{}", gpu.single.batch);
-  for (const auto& [key, run] : {std::pair(own_batch, &gpu.single), std::pair(std::string("saturated"), &gpu.saturated)}) {
+  for (const auto& [key, run] :
+       {std::pair(own_batch, &gpu.single), std::pair(std::string("saturated"), &gpu.saturated)}) {
     json[key] = run_json(*run);
     json[key]["other_latency_frac"] = run->other_frac;
     json[key]["inferences_per_s_per_mm2"] = per_area(run->inferences_per_s(), gpu.die_mm2);

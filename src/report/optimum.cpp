@@ -24,11 +24,41 @@ std::string value_of(const OptimumTask& task, double value) {
   return task.metric().empty() ? fmt::format("{:.6g}", value) : metric_text(task.metric(), value);
 }
 
+/// What is known where the exact search has no bounds: the best of a search, and a floor.
+std::string gap_headline(const OptimumTask& task, const Optimum& optimum, const std::string& names,
+                         const std::string& several) {
+  const std::optional<std::uint64_t> size = task.space().size();
+  const std::string designs = size ? counted(*size, "combination") : "more than 2^63 combinations";
+  const bool found = !optimum.answer.best.empty();
+  return fmt::format("{} of {} for {}; smallest {}{}{}; {}",
+                     optimum.answer.interrupted ? found ? "interrupted: best found" : "interrupted: no design found yet"
+                     : optimum.gap->closed      ? "exact optimum"
+                                                : "best found",
+                     designs, names, several, task.objective(), limits_text(task), duration_text(optimum.seconds));
+}
+
+std::string gap_text(const OptimumTask& task, const Optimum& optimum, int columns) {
+  const study::Gap& gap = *optimum.gap;
+  const std::string rests = fmt::format("the search evaluated {}, the floor rests on {} of the space",
+                                        counted(gap.queries, "design"), counted(gap.splits, "halved part"));
+  if (optimum.answer.best.empty()) {
+    return wrapped("", fmt::format("no design is below {}; {}", value_of(task, gap.floor), rests), columns, 2);
+  }
+  const double best = optimum.answer.best.front().value;
+  const std::string known = gap.closed ? "no design is better"
+                                       : fmt::format(
+                                             "no design is below {}: the best found is at most x{:.4g} of the "
+                                             "optimum",
+                                             value_of(task, gap.floor), best / gap.floor);
+  return wrapped("gap: ", known + "; " + rests, columns, 2);
+}
+
 std::string headline(const OptimumTask& task, const Optimum& optimum) {
   std::vector<std::string> names;
   for (const workload::Network& network : task.networks()) names.push_back(network.name());
   const Certificate& c = optimum.answer.certificate;
   const std::string several = names.size() > 1 ? to_string(task.question().aggregate) + " of " : std::string();
+  if (optimum.gap) return gap_headline(task, optimum, join(names, ", "), several);
   const std::string out = fmt::format("{} of {} for {}; smallest {}{}",
                                       !optimum.answer.interrupted   ? "exact optimum"
                                       : optimum.answer.best.empty() ? "interrupted: no design found yet"
@@ -159,7 +189,7 @@ std::string optimum_text(const OptimumTask& task, const Optimum& optimum, Design
            design_table(designs, DesignHeads::numbers, style, columns);
     out += "\n" + network_table(task, optimum.answer.best.front()).render(columns) + "\n";
   }
-  return out + certificate_text(task, optimum, columns);
+  return out + (optimum.gap ? gap_text(task, optimum, columns) : certificate_text(task, optimum, columns));
 }
 
 std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
@@ -172,6 +202,15 @@ std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
   json["seconds"] = optimum.seconds;
   json["designs"] = Json::array();
   for (const Ranked& ranked : optimum.answer.best) json["designs"].push_back(ranked_json(task, ranked));
+  if (optimum.gap) {
+    const std::optional<std::uint64_t> size = task.space().size();
+    json["gap"] = {{"combinations", size ? Json(*size) : Json(nullptr)},
+                   {"floor", optimum.gap->floor},
+                   {"closed", optimum.gap->closed},
+                   {"splits", optimum.gap->splits},
+                   {"queries", optimum.gap->queries}};
+    return to_text(json);
+  }
   json["certificate"] = accounts_json(c);
   json["certificate"]["least_left_out"] = c.bounded + c.open > 0 ? Json(c.least_left_out) : Json(nullptr);
   return to_text(json);

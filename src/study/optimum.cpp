@@ -11,11 +11,15 @@
 #include <optional>
 #include <utility>
 
+#include "hindsight/accel/optimum/floor.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/log.h"
+#include "hindsight/optimize/online.h"
 #include "hindsight/space/legal_designs.h"
+#include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/log_names.h"
 #include "study/exact_question.h"
 
@@ -106,6 +110,7 @@ OptimumTask::OptimumTask(const OptimumRequest& request)
       technology_(accel::load_technology(request.technology)),
       networks_(workload::load_networks(request.workloads)) {
   [[maybe_unused]] const accel::ConfigBinding described(space_);
+  accel::require_expressible(technology_, space_);
   const std::vector<std::string> metrics = accel::metric_names();
   const dataset::Objective objective =
       dataset::parse_objective(known_objective(request.objective, metrics), dataset::Direction::minimise);
@@ -245,7 +250,98 @@ void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch
                           limits > 1 ? " with the others kept" : "", text_of(nearest, ", or ")));
 }
 
+namespace {
+
+/// The best design that an evolutionary search finds; nothing where none of its designs is feasible within the limits.
+std::optional<accel::optimum::Ranked> best_by_search(const OptimumTask& task, std::uint64_t& queries,
+                                                     const accel::optimum::Watch& watch) {
+  const Question& question = task.question();
+  const accel::ConfigBinding binding(task.space());
+  optimize::Problem problem{.space = &task.space(), .allowed = question.allowed, .constraints = {}, .model = {}};
+  problem.allowed.resize(task.space().parameters().size());
+  const std::shared_ptr<const evaluator::Evaluator> model = evaluator::built_in(task.space(), task.technology());
+  for (const Limit& limit : question.limits) {
+    auto constraint = analytic_constraint(model, std::string(limit.metric->name), limit.most);
+    if (constraint) problem.constraints.push_back(std::move(*constraint));
+  }
+  double best = std::numeric_limits<double>::infinity();
+  std::optional<space::Design> found;
+  const auto ask = [&](const space::Design& design) {
+    const std::optional<double> value = accel::optimum::value_of(question, binding, design);
+    ++queries;
+    if (value && *value < best) {
+      best = *value;
+      found = design;
+    }
+    constexpr std::uint64_t kPerLook = 64;
+    if (watch && queries % kPerLook == 0) {
+      static_cast<void>(watch({.settled = queries, .designs = kGapSteps, .bound = 0, .best = best}));
+    }
+    return value;
+  };
+  static_cast<void>(
+      optimize::optimize_online(optimize::OnlineMethod::evolutionary, problem, ask, kGapQueries, /*seed=*/0));
+  if (!found) return std::nullopt;
+  accel::optimum::Ranked ranked{.design = *found, .value = best, .evaluations = {}};
+  static_cast<void>(accel::optimum::value_of(question, binding, *found, &ranked.evaluations));
+  return ranked;
+}
+
+void require_boundable(const OptimumTask& task) {
+  const Goal& goal = task.question().goal;
+  const bool latency = goal.latency == 1 && goal.energy == 0 && goal.area == 0 && goal.peak_power == 0;
+  if (latency && task.question().top == 1 && task.question().derived_limits.empty()) return;
+  const std::string what = !latency                  ? "--objective " + task.objective()
+                           : task.question().top > 1 ? "--top above 1"
+                                                     : "a limit of a derived quantity";
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: the exact search has no bounds for the space {}, whose floor is of the latency of one "
+                          "design. Leave it out, or use `hindsight search`?",
+                          what, task.space().name()));
+}
+
+Optimum find_with_gap(const OptimumTask& task, const accel::optimum::Watch& watch) {
+  require_boundable(task);
+  const auto start = std::chrono::steady_clock::now();
+  Optimum optimum;
+  Gap gap;
+  std::optional<accel::optimum::Ranked> best = best_by_search(task, gap.queries, watch);
+  const double known = best ? best->value : std::numeric_limits<double>::infinity();
+  const accel::optimum::Floor floor = accel::optimum::latency_floor(task.question(), known, accel::optimum::kMostSplits,
+                                                                    [&](accel::optimum::Standing standing) {
+                                                                      standing.settled += kGapQueries;
+                                                                      standing.designs = kGapSteps;
+                                                                      return !watch || watch(standing);
+                                                                    });
+  if (floor.better) {
+    best = accel::optimum::Ranked{.design = *floor.better, .value = floor.better_s, .evaluations = {}};
+    static_cast<void>(accel::optimum::value_of(task.question(), accel::ConfigBinding(task.space()), *floor.better,
+                                               &best->evaluations));
+  }
+  gap.floor = floor.latency_s;
+  gap.closed = floor.closed && best.has_value();
+  gap.splits = floor.splits;
+  optimum.answer.interrupted = floor.interrupted;
+  if (best) optimum.answer.best.push_back(std::move(*best));
+  optimum.gap = gap;
+  optimum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!best && !floor.interrupted) {
+    throw Error(
+        ErrorKind::no_feasible,
+        fmt::format("none of {} designs of the space {} that a search tried runs {}{}. {}", with_commas(gap.queries),
+                    task.space().name(), networks_text(task),
+                    task.question().limits.empty() ? "" : " within " + limits_text(task.question()),
+                    std::isfinite(floor.latency_s)
+                        ? "Loosen a limit, or name a cooling class that removes more (--technology NODE@liquid)?"
+                        : "No design meets the limits (exact): even the smallest exceeds them. Loosen one?"));
+  }
+  return optimum;
+}
+
+}  // namespace
+
 Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch) {
+  if (!accel::optimum::has_exact_bounds(task.space())) return find_with_gap(task, watch);
   const auto start = std::chrono::steady_clock::now();
   Optimum optimum{.answer = accel::optimum::find_optimum(task.question(), watch), .seconds = 0};
   optimum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -263,6 +359,7 @@ ExactFront find_front(const OptimumTask& task, const accel::optimum::Watch& watc
 }
 
 std::string proof_of(const Optimum& optimum) {
+  if (optimum.gap) return optimum.gap->closed ? "branch and bound" : "search, and a floor of the latency";
   return optimum.answer.interrupted ? "bound of an interrupted branch and bound" : "branch and bound";
 }
 
@@ -275,6 +372,13 @@ void record(const OptimumTask& task, const Optimum& optimum, const Provenance& p
                          {"evaluated", c.evaluated},   {"open", c.open},
                          {"least_left_out", nullptr},  {"network_costs", c.network_costs}};
   if (c.bounded + c.open > 0) json["certificate"]["least_left_out"] = c.least_left_out;
+  if (optimum.gap) {
+    json.erase("certificate");
+    json["gap"] = {{"floor", optimum.gap->floor},
+                   {"closed", optimum.gap->closed},
+                   {"splits", optimum.gap->splits},
+                   {"queries", optimum.gap->queries}};
+  }
   log::Log log = log::Log::open(task.request().log, log::OpenMode::read_write_create);
   log::Run run(log, log::RunKind::optimum, provenance, json.dump());
   const std::int64_t space =

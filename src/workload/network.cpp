@@ -1,9 +1,9 @@
 /// A network: checked layers, their GEMMs and the sums over both.
 #include "hindsight/workload/network.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <unordered_set>
 #include <utility>

@@ -36,9 +36,9 @@ constexpr std::array<std::string_view, 10> kZoo{
     "mixtral_8x7b_prefill", "sd15_unet",           "whisper_base",      "whisper_large_v2",   "whisper_large_v3"};
 /// [chosen] Batches of 1, 8 and 64 where a server collects requests; a mixture of experts is described for one token.
 constexpr std::array<std::string_view, 12> kDatacenter{
-    "llama3_8b_decode", "llama3_8b_decode@8", "llama3_8b_decode@64", "llama3_8b_prefill",
+    "llama3_8b_decode",    "llama3_8b_decode@8", "llama3_8b_decode@64", "llama3_8b_prefill",
     "llama3_70b_decode@8", "llama3_70b_prefill", "mixtral_8x7b_decode", "bert_base@8",
-    "bert_base@64", "resnet50@64", "vit_b_16@64", "sd15_unet"};
+    "bert_base@64",        "resnet50@64",        "vit_b_16@64",         "sd15_unet"};
 constexpr std::int64_t kLargestBatch = std::int64_t{1} << 20;  // [chosen] far above what a memory holds
 constexpr const char* kAttention = "attention";
 constexpr const char* kScores = ".scores";
@@ -138,8 +138,8 @@ VectorWorks read_after(const ConfigNode& node) {
 }
 
 Layer read_convolution(const ConfigNode& node, Layer layer) {
-  node.require_only_keys(
-      {"name", "type", "repeat", "in", "out", "kernel", "stride", "dilation", "pad", "groups", "bias", "batch_norm", "after"});
+  node.require_only_keys({"name", "type", "repeat", "in", "out", "kernel", "stride", "dilation", "pad", "groups",
+                          "bias", "batch_norm", "after"});
   const ConfigNode in = node.at("in");
   const std::vector<ConfigNode> sizes = in.items();
   if (sizes.size() != 3) in.fail(fmt::format("in has {} values, but is [height, width, channels]", sizes.size()));

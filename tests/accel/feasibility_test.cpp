@@ -297,7 +297,8 @@ TEST_P(NearestPassing, ReallyPassesAndOneStepWorseFails) {
       EXPECT_EQ(seen[r] + hopeless[r], 0U) << code(static_cast<Reason>(r));
       continue;
     }
-    if (static_cast<Reason>(r) == Reason::dram_capacity) continue;  // no design of edge has devices: datacenter_test.cpp
+    if (static_cast<Reason>(r) == Reason::dram_capacity)
+      continue;  // no design of edge has devices: datacenter_test.cpp
     EXPECT_GE(seen[r], 5U) << code(static_cast<Reason>(r)) << ", hopeless " << hopeless[r];
   }
 }

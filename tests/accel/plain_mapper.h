@@ -28,7 +28,8 @@ inline void consider(Mapping& candidate, Mapping& best, const LayerShape& layer,
     candidate.noc = noc_load(layer, candidate.pe, candidate.core, candidate.plan, residency, config.sum_operands());
     candidate.noc_cycles = noc_cycles(candidate.noc, config);
     if (candidate.noc_cycles > best.steady_cycles) continue;
-    candidate.pe_memory = pe_memory_load(layer, candidate.pe, candidate.core, candidate.plan, candidate.lanes, config.sum_operands());
+    candidate.pe_memory =
+        pe_memory_load(layer, candidate.pe, candidate.core, candidate.plan, candidate.lanes, config.sum_operands());
     candidate.pe_memory_cycles =
         bandwidth_cycles(candidate.pe_memory.read_bytes + candidate.pe_memory.write_bytes, pe_port);
     candidate.steady_cycles = pipelined_cycles(floor_cycles, candidate.noc_cycles, candidate.pe_memory_cycles);

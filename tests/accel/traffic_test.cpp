@@ -156,10 +156,13 @@ TEST(NocLoad, CachedWeightsStayOnlyWhereTheyAreUsed) {
   const PeShare pe = pe_share(layer, {GemmDimension::n, GemmDimension::n}, 8, 4);
   const Residency cached{.weights_cached_frac = 1};
   EXPECT_EQ(noc_load(layer, pe, core_share(pe, 1, 4), {}, cached, kAccumulatorBytes).weight_bytes, 0);
-  EXPECT_GT(noc_load(layer, pe, core_share(pe, 2, 2), {}, cached, kAccumulatorBytes).weight_bytes, 0);  // cores share weights
-  EXPECT_GT(noc_load(layer, pe, core_share(pe, 1, 4), {}, {.weights_cached_frac = 0.99}, kAccumulatorBytes).weight_bytes, 0);
+  EXPECT_GT(noc_load(layer, pe, core_share(pe, 2, 2), {}, cached, kAccumulatorBytes).weight_bytes,
+            0);  // cores share weights
+  EXPECT_GT(
+      noc_load(layer, pe, core_share(pe, 1, 4), {}, {.weights_cached_frac = 0.99}, kAccumulatorBytes).weight_bytes, 0);
   const PeShare shared = pe_share(layer, {GemmDimension::m, GemmDimension::n}, 8, 4);
-  EXPECT_GT(noc_load(layer, shared, core_share(shared, 1, 4), {}, cached, kAccumulatorBytes).weight_bytes, 0);  // PEs share weights
+  EXPECT_GT(noc_load(layer, shared, core_share(shared, 1, 4), {}, cached, kAccumulatorBytes).weight_bytes,
+            0);  // PEs share weights
 }
 
 TEST(NocLoad, DepthwiseInputsAreNotShared) {

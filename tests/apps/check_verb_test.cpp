@@ -90,7 +90,7 @@ TEST_F(Check, LosesNoColumnInANarrowTerminal) {
     }
     EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("Not shown")));
     EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("e+0")));
-    EXPECT_THAT(outcome.out, HasSubstr("One row, because batch 1 saturates it"));
+    EXPECT_THAT(outcome.out, HasSubstr("One row, because this batch saturates it"));
   }
 }
 

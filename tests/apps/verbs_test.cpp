@@ -37,7 +37,7 @@ TEST_F(Verbs, ListAndShowSpaces) {
   EXPECT_EQ(edge.at("designs"), 452760000);
   EXPECT_EQ(edge.at("parameters").size(), 10U);
   EXPECT_THAT(hindsight({"space", "show", "tiny"}).out, HasSubstr("pes_x: 2 4 8"));
-  EXPECT_EQ(json_of(hindsight({"space", "list", "--json"})).size(), 2U);
+  EXPECT_EQ(json_of(hindsight({"space", "list", "--json"})).size(), 3U);
 }
 
 TEST_F(Verbs, SamplesAreDesignsOfTheSpace) {

@@ -177,7 +177,8 @@ TEST(NetworkOnGpu, WorkBehindLayersIsWhatTheNetworkSays) {
   const auto network = [](const std::string& after) {
     return workload::parse_network(
         "format: 1\nname: one\nlayers:\n"
-        "  - {name: up, type: fully_connected, repeat: 6, rows: 256, reduction: 512, columns: 2048" + after + "}\n",
+        "  - {name: up, type: fully_connected, repeat: 6, rows: 256, reduction: 512, columns: 2048" +
+            after + "}\n",
         "one.yaml");
   };
   EXPECT_TRUE(predict_on("h200", network(""), DType::bf16).others.empty());

@@ -75,7 +75,7 @@ TEST_F(Evaluations, JsonHoldsEveryLayerAndTheAreaAddsUp) {
   double area_mm2 = 0;
   for (const Json& part : json.at("area")) area_mm2 += part.get<double>();
   EXPECT_NEAR(area_mm2, json.at("area_mm2").get<double>(), 1e-9 * area_mm2);
-  EXPECT_EQ(json.at("area").size(), 14U);
+  EXPECT_EQ(json.at("area").size(), 16U);
   ASSERT_EQ(json.at("workloads").size(), 2U);
   for (std::size_t i = 0; i < networks_.size(); ++i) {
     EXPECT_EQ(json.at("workloads").at(i).at("layers").size(), networks_[i].layers().size());

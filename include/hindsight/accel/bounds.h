@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "hindsight/accel/network_cost.h"
@@ -12,11 +13,13 @@ namespace hindsight::accel {
 
 /// A latency that no mapping of `layers` on a chip is below; whether the chip can be built is not asked.
 ///
-/// Equation: sum_l repeat_l (max(lane cycles_l / (PEs * cores * lanes), DRAM cycles_l) + vector cycles_l) / clock.
+/// Equation: sum_l repeat_l (max(lane cycles_l / (PEs * cores * lanes), DRAM cycles_l) + vector cycles_l) / clock, and
+/// no layer's arithmetic takes less than its MACs at `most_macs_per_s`.
 /// Symbols: lane cycles_l, steps of one lane that does all of layer l; DRAM cycles_l, what the layer moves to and from
 /// DRAM over the bandwidth: weights that do not stay on chip, activations that do not fit.
 [[nodiscard]] constexpr double latency_bound_s(const AcceleratorConfig& config,
-                                               std::span<const workload::GemmLayer> layers) {
+                                               std::span<const workload::GemmLayer> layers,
+                                               double most_macs_per_s = std::numeric_limits<double>::infinity()) {
   const ChipRates rates = chip_rates(config);
   const double lanes = config.pes() * config.cores_per_pe * config.compute_lanes;
   double cycles = 0, earlier_weight_bytes = 0;
@@ -29,9 +32,11 @@ namespace hindsight::accel {
     if (!layer.weights_are_activations) earlier_weight_bytes += layer.weight_bytes * layer.repeat;
     const Traffic traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
                                               residency.weights_on_chip_frac(), rates.resident);
-    cycles += layer.repeat * (std::max(lane_cycles(layer, config.macs_per_lane) / lanes,
-                                       bandwidth_cycles(traffic.dram_bytes(), rates.dram_bytes_per_cycle)) +
-                              vector_cycles(layer, config));
+    const double arithmetic_cycles =
+        std::max(lane_cycles(layer, config.macs_per_lane) / lanes, layer.macs * (config.clock_hz() / most_macs_per_s));
+    cycles += layer.repeat *
+              (std::max(arithmetic_cycles, bandwidth_cycles(traffic.dram_bytes(), rates.dram_bytes_per_cycle)) +
+               vector_cycles(layer, config));
   }
   return cycles / config.clock_hz();
 }

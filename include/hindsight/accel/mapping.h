@@ -298,8 +298,10 @@ constexpr Mapping mapping_of(const Choice& choice, const SplitBound& split, cons
   mapping.core = core_share(split.pe, whole(asked.config.cores_per_pe / choice.split_n), choice.split_n);
   mapping.plan = plan_of(choice.dataflow, asked, split.pe, mapping.core, choice.lanes,
                          row_bands(asked.layer, split.pe, asked.memory));
-  mapping.noc = noc_load(asked.layer, split.pe, mapping.core, mapping.plan, asked.residency, asked.config.sum_operands());
-  mapping.pe_memory = pe_memory_load(asked.layer, split.pe, mapping.core, mapping.plan, choice.lanes, asked.config.sum_operands());
+  mapping.noc =
+      noc_load(asked.layer, split.pe, mapping.core, mapping.plan, asked.residency, asked.config.sum_operands());
+  mapping.pe_memory =
+      pe_memory_load(asked.layer, split.pe, mapping.core, mapping.plan, choice.lanes, asked.config.sum_operands());
   mapping.compute_cycles =
       compute_cycles(asked.layer, mapping.core, split.pe.k, choice.lanes, asked.config.macs_per_lane);
   mapping.core_memory_cycles = core_memory_cycles(asked, split.pe, mapping.core, mapping.reuse);

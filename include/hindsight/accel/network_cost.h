@@ -74,9 +74,9 @@ struct ChipRates {
 /// Equation: max(operations / (PEs * lanes), (2 elements + other operands) / (PEs * port)); none without vector units.
 [[nodiscard]] constexpr double vector_cycles(const LayerShape& layer, const AcceleratorConfig& config) {
   if (config.vector_lanes <= 0 || layer.vector_ops <= 0) return 0.0;
-  return std::max(layer.vector_ops / (config.pes() * config.vector_lanes),
-                  bandwidth_cycles(2.0 * layer.vector_elements + layer.other_operands,
-                                   config.pes() * pe_port_operands(config)));
+  return std::max(
+      layer.vector_ops / (config.pes() * config.vector_lanes),
+      bandwidth_cycles(2.0 * layer.vector_elements + layer.other_operands, config.pes() * pe_port_operands(config)));
 }
 
 /// Cycles of the first DMA granule in and the last one out: nothing on chip works while they move.

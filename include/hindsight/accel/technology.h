@@ -57,27 +57,27 @@ struct Technology {
   double register_bit_pj = 0;  ///< one write+read of a pipeline register bit
   double register_bit_um2 = 0;
   double logic_leakage_mw_per_mm2 = 0;
-  double noc_pj_per_byte_mm = 0;             ///< wire energy, per byte and millimetre
-  double noc_router_pj_per_byte = 0;         ///< per hop
-  double noc_router_um2_per_bit = 0;         ///< router and link driver area per bit of one bus and PE
-  double wire_delay_ps_per_mm = 0;           ///< repeated global wire
-  double tap_delay_ps = 0;                   ///< one multicast tap (mux and repeater)
-  double flop_overhead_ps = 0;               ///< set-up, clock-to-q and skew per cycle
-  double control_area_fraction = 0;          ///< sequencers, clocking, test; fraction of logic area
+  double noc_pj_per_byte_mm = 0;      ///< wire energy, per byte and millimetre
+  double noc_router_pj_per_byte = 0;  ///< per hop
+  double noc_router_um2_per_bit = 0;  ///< router and link driver area per bit of one bus and PE
+  double wire_delay_ps_per_mm = 0;    ///< repeated global wire
+  double tap_delay_ps = 0;            ///< one multicast tap (mux and repeater)
+  double flop_overhead_ps = 0;        ///< set-up, clock-to-q and skew per cycle
+  double control_area_fraction = 0;   ///< sequencers, clocking, test; fraction of logic area
   /// Indexed by DramType; version 1 has the first kDramTypesOfVersion1.
   double dram_pj_per_bit[kDramTypeCount] = {};
   double dram_phy_mm2_per_gb_per_s[kDramTypeCount] = {};  ///< PHY area per GB/s; controller not counted
-  double power_density_limit_w_per_mm2 = 0;  ///< of the PE array; version 1 only
-  double reticle_limit_mm2 = 858;            ///< [spec: asml-twinscan] exposure field 26 mm x 33 mm
+  double power_density_limit_w_per_mm2 = 0;               ///< of the PE array; version 1 only
+  double reticle_limit_mm2 = 858;                         ///< [spec: asml-twinscan] exposure field 26 mm x 33 mm
 
   // Of model version 2 (docs/silicon.md); the values here leave the results of version 1 as they are.
   int model_version = kModelVersion;
-  double engine_mm2 = 0;        ///< per PE: sequencer, DMA, post-processing
-  double clock_pj_per_mm2 = 0;  ///< per cycle and area of logic that is clocked whether it works or not
-  double peak_activity = 1;     ///< dynamic energy of the data that toggle most over that of usual data
-  double placement_fill = 1;    ///< share of the die inside its interfaces that blocks cover
-  double noc_hop_cycles = 0;    ///< registers of one hop of the pipelined NoC
-  double max_clock_mhz = 0;     ///< that multipliers and SRAM banks reach
+  double engine_mm2 = 0;                     ///< per PE: sequencer, DMA, post-processing
+  double clock_pj_per_mm2 = 0;               ///< per cycle and area of logic that is clocked whether it works or not
+  double peak_activity = 1;                  ///< dynamic energy of the data that toggle most over that of usual data
+  double placement_fill = 1;                 ///< share of the die inside its interfaces that blocks cover
+  double noc_hop_cycles = 0;                 ///< registers of one hop of the pipelined NoC
+  double max_clock_mhz = 0;                  ///< that multipliers and SRAM banks reach
   double mac_fp8_pj = 0, mac_fp8_um2 = 0;    ///< as mac_int8_*, of fp8 operands and fp32 sums
   double mac_bf16_pj = 0, mac_bf16_um2 = 0;  ///< of bf16 or fp16 operands and fp32 sums
   double vector_op_pj = 0;                   ///< one fp32 operation of a vector lane

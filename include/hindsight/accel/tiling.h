@@ -5,7 +5,8 @@
 /// map (the DMA engine moves rows); its halo rows stay in a rolling buffer and are not read twice by the same PE.
 /// Valid for: operands of 8 or 16 bits, partial sums of 32. What is called bytes here and in the mapper are operands,
 /// which take a byte at 8 bits: capacities and rates of a chip are divided by its operand's bytes where they come in
-/// (`operand_bytes`), and traffic is multiplied by them where it goes out (layer_result). Ignores: bank conflicts, alignment, tiles of part of a row.
+/// (`operand_bytes`), and traffic is multiplied by them where it goes out (layer_result). Ignores: bank conflicts,
+/// alignment, tiles of part of a row.
 #pragma once
 
 #include <algorithm>

@@ -17,13 +17,13 @@ namespace hindsight::accel {
 
 /// Capacities of the whole chip.
 struct ResidentMemory {
-  double parameter_bytes = 0;        ///< space for cached weights
-  double activation_half_bytes = 0;  ///< space for one layer's input or output
-  double input_chunk_bytes = 0;      ///< inputs of one layer that all PEs hold at once while weights stream
-  double weight_chunk_bytes = 0;     ///< weights that all cores hold at once while inputs stream
+  double parameter_bytes = 0;           ///< space for cached weights
+  double activation_half_bytes = 0;     ///< space for one layer's input or output
+  double input_chunk_bytes = 0;         ///< inputs of one layer that all PEs hold at once while weights stream
+  double weight_chunk_bytes = 0;        ///< weights that all cores hold at once while inputs stream
   double shared_parameter_bytes = 0;    ///< space for weights in the shared memory
   double pe_activation_half_bytes = 0;  ///< the PEs' part of activation_half_bytes
-  bool vector_units = false;  ///< scores are handed over head by head, and what runs after a layer is counted
+  bool vector_units = false;            ///< scores are handed over head by head, and what runs after a layer is counted
 };
 /// Equation: parameters = PEs * cores * core memory * (1 - working); activations = PEs * PE memory * (1 - working) / 2;
 /// chunks = one of the two working buffers of all PEs or cores. A shared memory keeps weights with kSharedWeightFrac of

@@ -54,8 +54,8 @@ struct GpuRuns {
 /// Doubling the batch must gain more than this to go on [chosen] the noise of a measured throughput.
 inline constexpr double kSaturationGain = 0.05;
 
-/// The accelerator on one network, at the network's own batch. `scaled_*`: the same design at the GPUs' 5 nm class, without what does not
-/// shrink (DRAM energy, DRAM PHY).
+/// The accelerator on one network, at the network's own batch. `scaled_*`: the same design at the GPUs' 5 nm class,
+/// without what does not shrink (DRAM energy, DRAM PHY).
 struct AcceleratorRun {
   BatchRun single;
   double area_mm2 = 0;
@@ -67,7 +67,7 @@ struct AcceleratorRun {
 struct NetworkComparison {
   std::string network;
   accel::Precision precision = accel::Precision::int8;
-  double tokens = 0;         ///< per inference of a language model, its batch left out; 0: no language model
+  double tokens = 0;                ///< per inference of a language model, its batch left out; 0: no language model
   bool counts_vector_work = false;  ///< the design has vector units: softmax and normalisations take its time, too
   std::optional<AcceleratorRun> accelerator = {};  ///< nothing: infeasible
   std::vector<std::string> reasons = {};           ///< codes, when infeasible
@@ -95,7 +95,8 @@ inline constexpr double kCommonNodeNm = 5;
 [[nodiscard]] NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
                                         const workload::Network& network, std::vector<GpuRuns> gpus);
 
-/// One sentence for a person: the closest rival at the same batch, the strongest at its best batch. Empty when infeasible.
+/// One sentence for a person: the closest rival at the same batch, the strongest at its best batch. Empty when
+/// infeasible.
 [[nodiscard]] std::string verdict_line(const NetworkComparison& comparison);
 
 }  // namespace hindsight::check

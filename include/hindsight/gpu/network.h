@@ -6,9 +6,9 @@
 /// layer stay as those of a repeated product, and so do both operands of products without weights.
 /// What is no GEMM (gpu/other_kernels.h): a depthwise convolution streams its data. Scores and values of attention run
 /// as one kernel, with softmax; where the tokens that a layer computes are fewer than the keys, these come from a cache
-/// in DRAM. Normalisations, gating, rotary embeddings and pooling are kernels that stream the outputs of the layer behind
-/// which the network's description has them. Where it has none at all, two normalisations belong to every attention, each
-/// with the addition of a residual [paper: transformer-2017].
+/// in DRAM. Normalisations, gating, rotary embeddings and pooling are kernels that stream the outputs of the layer
+/// behind which the network's description has them. Where it has none at all, two normalisations belong to every
+/// attention, each with the addition of a residual [paper: transformer-2017].
 ///
 /// Ignores: activation functions, batch normalisation and additions without a normalisation, which libraries fuse into
 /// the GEMM before; token embeddings, sampling.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/accel/optimum/floor.h"
 #include "hindsight/accel/optimum/optimum.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/study/limits.h"
@@ -74,10 +75,26 @@ struct NearestLimit {
 /// The same as Error{no_feasible}.
 [[noreturn]] void fail_infeasible(const OptimumTask& task, const accel::optimum::Watch& watch);
 
-struct Optimum {
-  accel::optimum::Answer answer;
-  double seconds = 0;
+/// What is known of the optimum of a space that the exact search has no bounds for.
+struct Gap {
+  double floor = 0;           ///< no design has a smaller value
+  bool closed = false;        ///< the best found is the optimum
+  std::uint64_t splits = 0;   ///< boxes of designs that the floor rests on
+  std::uint64_t queries = 0;  ///< designs that the search evaluated
 };
+
+struct Optimum {
+  accel::optimum::Answer answer;  ///< with a gap: the best design found, and no certificate
+  double seconds = 0;
+  std::optional<Gap> gap = {};
+};
+/// [chosen] Designs that the search of a space without exact bounds evaluates: a few seconds for a dozen networks.
+inline constexpr std::uint64_t kGapQueries = 30'000;
+/// What a watch of such a search counts: queries, then splits.
+inline constexpr std::uint64_t kGapSteps = kGapQueries + accel::optimum::kMostSplits;
+
+/// Of a space that accel::optimum::has_exact_bounds() is false for: the best design of an evolutionary search (seed 0),
+/// then a floor, for the latency alone. Error{usage} for what needs exact bounds: other objectives, several designs.
 /// Error{no_feasible}: see fail_infeasible(). An interrupted search is an answer.
 [[nodiscard]] Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch = {});
 

@@ -5,7 +5,6 @@
 /// with a softmax between them are known by their shapes (accel/spatial.h, gpu/network.h).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,15 +33,24 @@ struct VectorCost {
   double other_operands = 0;  ///< elements that another layer wrote
 };
 
-/// By VectorWork. Counts from the definitions.
-inline constexpr std::array<VectorCost, kVectorWorkCount> kVectorCosts{{
-    {.ops = 1, .other_operands = 1},      // a sum
-    {.ops = 6},                           // [paper: transformer-2017] mean, difference, square, variance, scale, shift
-    {.ops = 4},                           // [chosen] exponential, sum, reciprocal, product
-    {.ops = 2.5, .other_operands = 0.5},  // [paper: llama3] four of SiLU and a product, for two elements
-    {.ops = 3},                           // [paper: llama3] two products and a sum
-    {.ops = 1},                           // [chosen] a comparison or a sum; overlap of windows stays in registers
-}};
+/// Counts from the definitions. A switch, because device code cannot read a table at namespace scope.
+[[nodiscard]] constexpr VectorCost vector_cost(VectorWork work) {
+  switch (work) {
+    case VectorWork::add:
+      return {.ops = 1, .other_operands = 1};  // a sum
+    case VectorWork::norm:
+      return {.ops = 6};  // [paper: transformer-2017] mean, difference, square, variance, scale, shift
+    case VectorWork::activation:
+      return {.ops = 4};  // [chosen] exponential, sum, reciprocal, product
+    case VectorWork::gate:
+      return {.ops = 2.5, .other_operands = 0.5};  // [paper: llama3] four of SiLU and a product, for two elements
+    case VectorWork::rotary:
+      return {.ops = 3};  // [paper: llama3] two products and a sum
+    case VectorWork::pool:
+      return {.ops = 1};  // [chosen] a comparison or a sum; overlap of windows stays in registers
+  }
+  return {};
+}
 
 /// What runs behind one layer, each at most once.
 class VectorWorks {
@@ -54,8 +62,9 @@ class VectorWorks {
   [[nodiscard]] constexpr VectorCost cost() const {
     VectorCost sum;
     for (std::size_t i = 0; i < kVectorWorkCount; ++i) {
-      if (!has(static_cast<VectorWork>(i))) continue;
-      const VectorCost& one = kVectorCosts.data()[i];  // no check of bounds: device code has none
+      const auto work = static_cast<VectorWork>(i);
+      if (!has(work)) continue;
+      const VectorCost one = vector_cost(work);
       sum.ops += one.ops;
       sum.other_operands += one.other_operands;
     }

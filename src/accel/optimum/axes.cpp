@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hindsight/accel/optimum/floor.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
@@ -56,20 +57,29 @@ Axis make_axis(const Question& question, double AcceleratorConfig::*member) {
                   with_commas(kMostGroups)));
 }
 
-/// Parameters that no bound was proved for.
+/// The first parameter that no bound of the exact search was proved for; empty when there is none.
+std::string_view unproved_parameter(const space::DesignSpace& space) {
+  constexpr std::array<std::string_view, 6> kUnproved{"precision",      "dram_type",    "dram_devices",
+                                                      "noc_link_bytes", "vector_lanes", "shared_memory_bytes"};
+  const auto* const found =
+      std::ranges::find_if(kUnproved, [&](std::string_view name) { return space.find(name).has_value(); });
+  return found == kUnproved.end() ? std::string_view() : *found;
+}
+
 void require_known(const space::DesignSpace& space) {
-  constexpr std::array<std::string_view, 6> kUnknown{"precision",    "dram_type",    "dram_devices",
-                                                     "noc_link_bytes", "vector_lanes", "shared_memory_bytes"};
-  for (const std::string_view name : kUnknown) {
-    if (!space.find(name)) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("space '{}': the exact optimum has no bounds for its parameter '{}' (they are proved for the "
-                            "parameters of the edge space, clock and MACs per lane). Search it with `hindsight search`.",
-                            space.name(), name));
-  }
+  const std::string_view name = unproved_parameter(space);
+  if (name.empty()) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("space '{}': fronts, landscapes, ranks and objectives other than latency_s need bounds for its "
+                  "parameter '{}', and there are none. `hindsight optimum` with --objective latency_s gives the "
+                  "best design of a search and a gap; `hindsight search` takes any objective",
+                  space.name(), name));
 }
 
 }  // namespace
+
+bool has_exact_bounds(const space::DesignSpace& space) { return unproved_parameter(space).empty(); }
 
 Axes::Axes(const Question& question) : space_(question.space), rules_(template_rules(*question.technology)) {
   HINDSIGHT_EXPECT(question.allowed.empty() || question.allowed.size() == question.space->parameters().size());

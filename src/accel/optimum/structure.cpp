@@ -34,7 +34,8 @@ LeastTraffic least_traffic(const LayerShape& layer, const AcceleratorConfig& lar
       least.instructions =
           std::min(least.instructions, layer_instructions(pe, core, mapping.plan, largest.pes_x, largest.pes_y));
       for (const bool cached : {false, true}) {
-        mapping.noc = noc_load(layer, pe, core, mapping.plan, {.weights_cached_frac = cached ? 1.0 : 0.0}, largest.sum_operands());
+        mapping.noc = noc_load(layer, pe, core, mapping.plan, {.weights_cached_frac = cached ? 1.0 : 0.0},
+                               largest.sum_operands());
         Traffic traffic;
         add_on_chip_traffic(layer, mapping, largest, traffic);
         add_choice(cached ? least.cached : least.streamed, on_chip_bytes(traffic));

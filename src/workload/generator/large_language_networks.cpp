@@ -28,7 +28,7 @@ std::int64_t add_experts(NetworkBuilder& builder, const Experts& experts, std::i
   builder.fully_connected("expert.gate_up", rows, experts.width, experts.feed_forward, Channel::plain, 2 * layers);
   builder.then({VectorWork::gate});
   builder.fully_connected("expert.down", rows, experts.feed_forward, experts.width, Channel::plain, layers);
-  builder.then({VectorWork::add});  // to the outputs of the other experts; the last brings the norm, left out
+  builder.then({VectorWork::add});       // to the outputs of the other experts; the last brings the norm, left out
   constexpr std::int64_t kMatrices = 3;  // gate, up, down
   return (experts.count - asked) * experts.blocks * kMatrices * experts.width * experts.feed_forward;
 }

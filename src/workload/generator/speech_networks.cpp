@@ -36,7 +36,8 @@ Network whisper(const std::string& name, const std::string& description, const W
   const auto self_attention = [&](const std::string& half, std::int64_t rows) {
     linear(half + ".query_value_output", rows, Channel::bias, 3);
     linear(half + ".key", rows, Channel::plain, 1);
-    builder.then({VectorWork::add, VectorWork::norm});  // of the attention's output, as large; its line is that of three
+    builder.then(
+        {VectorWork::add, VectorWork::norm});  // of the attention's output, as large; its line is that of three
     builder.attention(half, {.repeat = sizes.blocks,
                              .heads = sizes.heads,
                              .queries = rows,

@@ -133,13 +133,13 @@ struct LeastCycles {
                                                   const AcceleratorConfig& largest, bool cached) {
   const TilePlan once;
   const double lanes = largest.compute_lanes;
-  const NocLoad noc = noc_load(layer, pe, core, once, {.weights_cached_frac = cached ? 1.0 : 0.0}, largest.sum_operands());
+  const NocLoad noc =
+      noc_load(layer, pe, core, once, {.weights_cached_frac = cached ? 1.0 : 0.0}, largest.sum_operands());
   const PeMemoryLoad load = pe_memory_load(layer, pe, core, once, lanes, largest.sum_operands());
   const double weight_bytes = core_weight_read_bytes(layer, core, pe.k, std::max(1.0, core.m));
-  return pipelined_cycles(
-      compute_cycles(layer, core, pe.k, lanes, largest.macs_per_lane),
-      bandwidth_cycles(weight_bytes, largest.core_port_operands()), noc_cycles(noc, largest),
-      bandwidth_cycles(load.read_bytes + load.write_bytes, pe_port_operands(largest)));
+  return pipelined_cycles(compute_cycles(layer, core, pe.k, lanes, largest.macs_per_lane),
+                          bandwidth_cycles(weight_bytes, largest.core_port_operands()), noc_cycles(noc, largest),
+                          bandwidth_cycles(load.read_bytes + load.write_bytes, pe_port_operands(largest)));
 }
 
 /// hidden_dram: `on_chip_cycles` as on_chip_cycles(). As slow is not hidden: the mapper then stops at the first number

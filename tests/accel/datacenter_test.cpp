@@ -1,0 +1,253 @@
+/// Properties of what the datacenter space adds: formats, shared memory, vector units, external memory by devices.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "hindsight/accel/bounds.h"
+#include "hindsight/accel/dram.h"
+#include "hindsight/accel/network_cost.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/random.h"
+#include "hindsight/space/rules.h"
+#include "hindsight/workload/network.h"
+#include "tolerances.h"
+
+namespace hindsight::accel {
+namespace {
+
+using hindsight::test::kRounding;
+using hindsight::test::relative_error;
+
+workload::Network one_layer(const std::string& keys) {
+  return workload::parse_network("format: 1\nname: one\nlayers:\n  - {name: one, " + keys + "}\n", "one.yaml");
+}
+
+class Datacenter : public testing::Test {
+ protected:
+  /// A chip in the middle of the space.
+  [[nodiscard]] static AcceleratorConfig middle() {
+    AcceleratorConfig config;
+    config.pes_x = config.pes_y = 4;
+    config.cores_per_pe = 8;
+    config.compute_lanes = 16;
+    config.macs_per_lane = 16;
+    config.clock_mhz = 1100;
+    config.pe_memory_bytes = 2097152;
+    config.core_memory_bytes = 65536;
+    config.activation_memory_entries = 16384;
+    config.parameter_memory_entries = 32768;
+    config.instruction_memory_entries = 16384;
+    config.shared_memory_bytes = 67108864;
+    config.noc_link_bytes = 256;
+    config.vector_lanes = 32;
+    config.dram_type = DramType::hbm2e;
+    config.dram_devices = 4;
+    config.dram_bandwidth_gb_per_s = 4 * dram_device(DramType::hbm2e).bandwidth_gb_per_s;
+    config.rules = template_rules(load_technology("7nm-silicon@air"));
+    return config;
+  }
+  [[nodiscard]] Metrics metrics_of(const AcceleratorConfig& config, const workload::Network& network) const {
+    const Evaluation evaluation = evaluate(chip_facts(config, technology_), network.gemms(), Depth::all_checks);
+    EXPECT_TRUE(evaluation.feasible()) << network.name() << ": "
+                                       << (evaluation.violations.count > 0
+                                               ? message(evaluation.violations.items[0], network.name())
+                                               : std::string());
+    return evaluation.metrics.value_or(Metrics{});
+  }
+
+  const Technology technology_ = load_technology("7nm-silicon@air");
+};
+
+TEST_F(Datacenter, WiderOperandsMoveTwiceTheBytesAndTakeMoreEnergyAndArea) {
+  const workload::Network decode = workload::load_network("llama3_8b_decode");
+  AcceleratorConfig config = middle();
+  config.dram_devices = 6;
+  config.dram_bandwidth_gb_per_s = 6 * dram_device(DramType::hbm2e).bandwidth_gb_per_s;
+  const Metrics int8 = metrics_of(config, decode);
+  const ChipFacts int8_chip = chip_facts(config, technology_);
+  config.precision = Precision::fp8;
+  const Metrics fp8 = metrics_of(config, decode);
+  const ChipFacts fp8_chip = chip_facts(config, technology_);
+  config.precision = Precision::bf16;
+  const Metrics bf16 = metrics_of(config, decode);
+  const ChipFacts bf16_chip = chip_facts(config, technology_);
+  EXPECT_EQ(fp8.latency_s, int8.latency_s) << "as many bytes and MACs";
+  EXPECT_GT(fp8.energy_j, int8.energy_j);
+  // Weights, keys and values come from DRAM, and less than the share that stays on chip.
+  EXPECT_GT(bf16.traffic.dram_bytes(), 1.98 * int8.traffic.dram_bytes());
+  EXPECT_GT(bf16.latency_s, 1.9 * int8.latency_s);
+  EXPECT_LT(int8_chip.area.mac_mm2, fp8_chip.area.mac_mm2);
+  EXPECT_LT(fp8_chip.area.mac_mm2, bf16_chip.area.mac_mm2);
+  EXPECT_LT(int8_chip.peak_power_w, bf16_chip.peak_power_w);
+}
+
+TEST_F(Datacenter, MoreOfAnythingIsNeverSlowerAndNeverReadsMoreFromDram) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  const ConfigBinding binding(space);
+  const std::vector<workload::Network> networks = workload::load_networks("bert_base@8,resnet50,llama3_8b_decode");
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const RandomStream random(seed, "datacenter designs");
+    std::vector<std::uint16_t> levels;
+    for (std::size_t p = 0; p < space.parameters().size(); ++p) {
+      levels.push_back(static_cast<std::uint16_t>(random.below(p, space.parameters()[p].level_count())));
+    }
+    for (const char* const name : {"shared_memory_bytes", "vector_lanes", "dram_devices"}) {
+      std::vector<std::uint16_t> more = levels;
+      const std::size_t p = space.index_of(name);
+      if (++more[p] >= space.parameters()[p].level_count()) continue;
+      const AcceleratorConfig less_config = binding.bind(space, {levels}), more_config = binding.bind(space, {more});
+      for (const workload::Network& network : networks) {
+        const NetworkCost less = network_cost(chip_facts(less_config, technology_), network.gemms(), {});
+        const NetworkCost with_more = network_cost(chip_facts(more_config, technology_), network.gemms(), {});
+        if (less.violations.count > 0) continue;
+        ASSERT_EQ(with_more.violations.count, 0U) << name << ", design " << seed << ", " << network.name();
+        ASSERT_LE(with_more.totals.latency_s, less.totals.latency_s * (1 + kRounding))
+            << name << ", design " << seed << ", " << network.name();
+        ASSERT_LE(with_more.totals.traffic.dram_bytes(), less.totals.traffic.dram_bytes() * (1 + kRounding));
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 300U);
+}
+
+TEST_F(Datacenter, ASharedMemoryKeepsWeightsThatCoresCannot) {
+  const workload::Network bert = workload::load_network("bert_base");  // 85 MB of weights
+  AcceleratorConfig config = middle();
+  config.shared_memory_bytes = 16777216;
+  const Metrics small = metrics_of(config, bert);
+  config.shared_memory_bytes = 268435456;
+  const Metrics large = metrics_of(config, bert);
+  EXPECT_LT(small.weights_cached_frac, 0.3);
+  EXPECT_EQ(large.weights_cached_frac, 1);
+  EXPECT_LT(large.traffic.dram_bytes(), 0.1 * small.traffic.dram_bytes());
+  EXPECT_GT(large.energy.shared_memory_j, 0);
+  EXPECT_GT(chip_facts(config, technology_).area.shared_memory_mm2, 50);
+}
+
+TEST_F(Datacenter, NetworksThatTheDramCannotHoldAreRefusedWithTheDevicesThatCould) {
+  AcceleratorConfig config = middle();
+  config.parameter_memory_entries = 131072;
+  config.dram_devices = 1;  // 16 GB
+  config.dram_bandwidth_gb_per_s = dram_device(DramType::hbm2e).bandwidth_gb_per_s;
+  const workload::Network llama = workload::load_network("llama3_70b_decode");
+  const Evaluation evaluation = evaluate(chip_facts(config, technology_), llama.gemms(), Depth::stop_at_hardware);
+  ASSERT_EQ(evaluation.violations.count, 1U);
+  const Violation& violation = evaluation.violations.items[0];
+  EXPECT_EQ(code(violation.reason), "dram_capacity");
+  EXPECT_EQ(violation.limit, 16e9);
+  EXPECT_GT(violation.value, 69e9);
+  ASSERT_EQ(violation.nearest_passing, 5) << "70 GB of int8 weights, keys and values";
+  config.dram_devices = 5;
+  config.dram_bandwidth_gb_per_s *= 5;
+  EXPECT_TRUE(evaluate(chip_facts(config, technology_), llama.gemms(), Depth::stop_at_hardware).feasible());
+}
+
+TEST_F(Datacenter, WorkBehindALayerTakesTheOperationsOfItsOutputs) {
+  const std::string product = "type: fully_connected, rows: 1024, reduction: 1024, columns: 1024";
+  const AcceleratorConfig config = middle();
+  const Metrics alone = metrics_of(config, one_layer(product));
+  const double lanes = 16 * 32, outputs = 1024.0 * 1024;
+  // The port: 16 PEs with 32 banks of 16 bytes move outputs in and out, and operands of other layers in.
+  const double port = 16 * pe_memory_bytes_per_cycle(config.pe_memory_bytes);
+  for (const auto& [after, ops, others] : {std::tuple("add", 1.0, 1.0),
+                                           {"norm", 6.0, 0.0},
+                                           {"activation", 4.0, 0.0},
+                                           {"gate", 2.5, 0.5},
+                                           {"rotary", 3.0, 0.0},
+                                           {"pool", 1.0, 0.0},
+                                           {"add, norm", 7.0, 1.0}}) {
+    const Metrics with = metrics_of(config, one_layer(product + fmt::format(", after: [{}]", after)));
+    const double expected = std::max(ops * outputs / lanes, (2 + others) * outputs / port);
+    EXPECT_LE(relative_error(with.latency_cycles - alone.latency_cycles, expected), 1e-9) << after;
+    const double expected_j = ops * outputs * technology_.vector_op_pj * 1e-12;
+    EXPECT_LE(relative_error(with.energy.vector_j, expected_j), kRounding) << after;
+  }
+  AcceleratorConfig without = config;
+  without.vector_lanes = 0;
+  EXPECT_EQ(metrics_of(without, one_layer(product + ", after: [add, norm]")).latency_s,
+            metrics_of(without, one_layer(product)).latency_s)
+      << "designs without vector units count products alone";
+}
+
+TEST_F(Datacenter, OperandsOfOtherLayersComeFromDramWhereOutputsGoThere) {
+  const std::string product = "type: fully_connected, rows: 1024, reduction: 1024, columns: 1024";
+  const AcceleratorConfig config = middle();
+  // A single layer hands its outputs to DRAM.
+  const double more = metrics_of(config, one_layer(product + ", after: [add]")).traffic.dram_bytes() -
+                      metrics_of(config, one_layer(product)).traffic.dram_bytes();
+  EXPECT_EQ(more, 1024.0 * 1024);
+}
+
+TEST_F(Datacenter, AttentionHandsItsScoresOverHeadByHeadAndCountsSoftmax) {
+  const workload::Network prefill = workload::load_network("llama3_8b_prefill");
+  AcceleratorConfig config = middle();
+  config.pe_memory_bytes = 8388608;
+  const Metrics fused = metrics_of(config, prefill);
+  config.vector_lanes = 0;
+  const Metrics without = metrics_of(config, prefill);
+  // 32 heads of 2,048 x 2,048 scores in 32 blocks, written and read: 2 x 4.3 GB that stay on chip head by head.
+  EXPECT_LT(fused.traffic.dram_bytes(), without.traffic.dram_bytes() - 4e9);
+  EXPECT_GT(fused.energy.vector_j, 0);
+  EXPECT_EQ(without.energy.vector_j, 0);
+}
+
+TEST_F(Datacenter, NetworksThatSayNothingKeepNormalisationsBehindAttention) {
+  const workload::Network stated = workload::load_network("bert_base");
+  std::vector<workload::Layer> layers = stated.layers();
+  for (workload::Layer& layer : layers) layer.after = {};
+  const workload::Network silent("silent", "", "", false, 1, layers);
+  const Metrics with = metrics_of(middle(), stated), without = metrics_of(middle(), silent);
+  // Twelve activations of 128 x 3,072 with four operations are what the description adds.
+  const double added_j = 12.0 * 128 * 3072 * 4 * technology_.vector_op_pj * 1e-12;
+  EXPECT_LE(relative_error(with.energy.vector_j - without.energy.vector_j, added_j), 1e-9);
+}
+
+TEST_F(Datacenter, ItsBoundIsBelowEveryEvaluation) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  const ConfigBinding binding(space);
+  const std::vector<workload::Network> networks =
+      workload::load_networks("bert_base@8,resnet50,llama3_8b_decode@8,vit_b_16");
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    const RandomStream random(seed, "bounded designs");
+    std::vector<std::uint16_t> levels;
+    for (std::size_t p = 0; p < space.parameters().size(); ++p) {
+      levels.push_back(static_cast<std::uint16_t>(random.below(p, space.parameters()[p].level_count())));
+    }
+    const AcceleratorConfig config = binding.bind(space, {levels});
+    for (const workload::Network& network : networks) {
+      const NetworkCost cost = network_cost(chip_facts(config, technology_), network.gemms(), {});
+      if (cost.violations.count > 0) continue;
+      ASSERT_LE(latency_bound_s(config, network.gemms()), cost.totals.latency_s * (1 + 1e-12))
+          << network.name() << ", design " << seed;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 500U);
+}
+
+TEST(DatacenterSpace, IsRefusedByVersion1AndBoundsItsStacks) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  try {
+    require_expressible(load_technology("22nm"), space);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("7nm-silicon@liquid"), std::string::npos) << error.what();
+  }
+  const std::size_t type = space.index_of("dram_type"), devices = space.index_of("dram_devices");
+  std::vector<std::uint16_t> levels(space.parameters().size(), 0);
+  levels[devices] = 5;  // twelve
+  EXPECT_TRUE(space.rules()->is_legal(levels)) << "lpddr5";
+  levels[type] = 3;
+  EXPECT_FALSE(space.rules()->is_legal(levels)) << "hbm3";
+  levels[devices] = 3;  // six
+  EXPECT_TRUE(space.rules()->is_legal(levels));
+}
+
+}  // namespace
+}  // namespace hindsight::accel
