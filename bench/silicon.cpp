@@ -1,6 +1,6 @@
 /// Published figures of whole chips beside the model's, quantity by quantity, in Markdown; then the constants of peak
 /// power as the fitted figures give them, and each family's mean: `silicon [FILE.yaml]`. The last table has the share
-/// of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2`.
+/// of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2 [WORKLOADS]`.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,6 +17,7 @@
 #include "hindsight/core/random.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/space/rules.h"
 #include "hindsight/workload/network.h"
 
 namespace {
@@ -97,18 +98,22 @@ void print_fit(const std::vector<SiliconFigure>& figures) {
   fmt::print("{}\n", table.markdown());
 }
 
-/// Reasons among uniform designs of at most `area_mm2`, on the nine applications: a design has all its reasons.
-void print_reasons(const std::string& space_name, const std::string& technology_name, double area_mm2) {
+/// Reasons among uniform designs of at most `area_mm2`, legal ones, on a list of networks: a design has all its
+/// reasons.
+void print_reasons(const std::string& space_name, const std::string& technology_name, double area_mm2,
+                   const std::string& workloads) {
   constexpr std::uint64_t kDesigns = 20'000, kSeed = 14, kMostDraws = 20'000'000;
   const auto space = hindsight::space::load_space(space_name);
   const ConfigBinding binding(space);
   const Technology technology = load_technology(technology_name);
-  const auto networks = hindsight::workload::load_networks("prime9");
+  const auto networks = hindsight::workload::load_networks(workloads);
   const hindsight::RandomStream stream(kSeed, "reasons");
   std::map<std::string, std::uint64_t> counts;
   std::uint64_t small = 0, pairs = 0, infeasible = 0, cool = 0, cool_infeasible = 0;
   for (std::uint64_t i = 0; small < kDesigns && i < kMostDraws; ++i) {
-    const ChipFacts chip = chip_facts(binding.bind(space, space.design(stream.below(i, *space.size()))), technology);
+    const hindsight::space::Design design = space.design(stream.below(i, *space.size()));
+    if (space.is_constrained() && !space.rules()->is_legal(design.levels)) continue;
+    const ChipFacts chip = chip_facts(binding.bind(space, design), technology);
     if (chip.area.total_mm2() > area_mm2) continue;
     ++small;
     for (const auto& network : networks) {
@@ -143,8 +148,11 @@ int main(int argc, char** argv) {
   try {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     if (!arguments.empty() && arguments.front() == "--reasons") {
-      if (arguments.size() != 4) throw hindsight::Error(hindsight::ErrorKind::usage, "--reasons SPACE TECHNOLOGY MM2");
-      print_reasons(arguments[1], arguments[2], std::stod(arguments[3]));
+      if (arguments.size() != 4 && arguments.size() != 5) {
+        throw hindsight::Error(hindsight::ErrorKind::usage, "--reasons SPACE TECHNOLOGY MM2 [WORKLOADS]");
+      }
+      print_reasons(arguments[1], arguments[2], std::stod(arguments[3]),
+                    arguments.size() == 5 ? arguments[4] : "prime9");
       return 0;
     }
     const std::vector<SiliconFigure> figures = load_silicon_figures(arguments.empty() ? "chips" : arguments.front());

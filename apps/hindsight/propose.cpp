@@ -192,11 +192,12 @@ void add_propose(CLI::App& app, Session& session) {
   study::ProposalRequest& request = options->request;
   optimize::ProposeOptions& how = request.options;
   CLI::App* verb = app.add_subcommand("propose", "Designs a trained surrogate expects to be good");
-  verb->add_option("--model", request.model, "File, or shipped model [edge-any]");
+  const CLI::Option* model =
+      verb->add_option("--model", request.model, "File, or shipped model [edge-any, or --space's]");
   repeatable(verb->add_option("--workload,--workloads", request.workloads, kWorkloadsHelp));
   repeatable(verb->add_option("--context", request.contexts, "Unseen one by log columns, m=4096,n=512"));
   repeatable(verb->add_option("--max", request.limits.max, "Limit NAME=NUMBER: metric, parameter, derived"));
-  verb->add_option("--space", request.space, "The model's space file, for its derived quantities");
+  verb->add_option("--space", request.space, "Space: its shipped model, derived quantities");
   repeatable(verb->add_option("--pareto", request.pareto, "Front of 2 or 3 metrics, latency,energy"));
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
@@ -223,7 +224,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_flag("!--no-record", request.record, "Keep the truth of --simulate out of --log");
   verb->add_option("--landscape", request.landscape, "Exact rank and regret, of optimum --all (--simulate)");
   verb->add_flag("--exact-front", request.exact_front, "Share of the exact front (--pareto, --simulate)");
-  verb->add_option("--technology", request.technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+  verb->add_option("--technology", request.technology, "Node [the model's]; 16nm-silicon[@CLASS]");
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--json", options->json, "Everything, as JSON");
@@ -232,10 +233,14 @@ void add_propose(CLI::App& app, Session& session) {
   verb->footer(
       "Exit code 3 when no design meets the limits.\n"
       "Example: hindsight propose --workload unet --max area_mm2=27 --simulate\n"
-      "Example: hindsight propose --workload unet --pareto latency,energy");
-  verb->callback([options, &session] {
-    session.action = [options, &session] {
-      options->request.model = model_file(options->request.model);
+      "Example: hindsight propose --workload unet --pareto latency,energy\n"
+      "Example: hindsight propose --space datacenter --workload llama3_8b_decode@8");
+  verb->callback([options, &session, model] {
+    const bool model_given = model->count() > 0;
+    session.action = [options, &session, model_given] {
+      study::ProposalRequest& chosen = options->request;
+      if (!model_given && !chosen.space.empty()) chosen.model = shipped_model_of(chosen.space);
+      chosen.model = model_file(chosen.model);
       return run(*options, session.provenance);
     };
   });

@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/space/design_space.h"
 
 namespace hindsight::app {
 namespace {
@@ -29,6 +30,10 @@ std::vector<std::string> shipped_models() {
 }
 
 }  // namespace
+
+std::string shipped_model_of(const std::string& space) {
+  return space::load_space(space).name() == "datacenter" ? "datacenter-any" : kShippedModel;
+}
 
 std::string model_file(const std::string& name_or_path) {
   std::error_code error;

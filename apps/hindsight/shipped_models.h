@@ -5,8 +5,11 @@
 
 namespace hindsight::app {
 
-/// The model a command takes when none is named: nine networks on the space `edge`.
+/// The model a command takes when none is named, of the space `edge`.
 inline constexpr const char* kShippedModel = "edge-any";
+/// That of a space, by the name or file of the space; kShippedModel for spaces that none is shipped for, which says in
+/// its errors what the two differ in.
+[[nodiscard]] std::string shipped_model_of(const std::string& space);
 
 /// A file that exists as given, else the shipped model of that name. Error{usage} with the nearest name.
 [[nodiscard]] std::string model_file(const std::string& name_or_path);

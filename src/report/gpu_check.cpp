@@ -144,72 +144,72 @@ std::string single_row_note(const NetworkComparison& comparison, int columns) {
   return out;
 }
 
-/// What a reader must know about the figures, once for all designs.
-std::string notes(const GpuCheckReport& report, int columns) {
+/// What of all comparisons a reader must know about.
+struct Doubts {
   std::set<std::string> uncalibrated, rooflines, full, exceeded;
   double other_frac = 0;
   bool fp8 = false, vector_work = false;
-  bool outside = false;  // no design was measured, so that its figures always are
-  for (const CheckedDesign& design : report.designs) {
-    for (const NetworkComparison& network : design.networks) {
-      fp8 = fp8 || network.precision == accel::Precision::fp8;
-      vector_work = vector_work || network.counts_vector_work;
-      for (const GpuRuns& gpu : network.gpus) {
-        if (gpu.exceeds_memory) exceeded.insert(fmt::format("{} ({})", gpu.gpu, network.network));
-        if (gpu.roofline_estimate) rooflines.insert(gpu.gpu);
-        if (!gpu.calibrated && !gpu.roofline_estimate) uncalibrated.insert(gpu.gpu);
-        if (gpu.memory_bound_batch) full.insert(gpu.gpu);
-        for (const BatchRun* run : {&gpu.single, &gpu.saturated}) {
-          outside = outside || !run->validated || !run->energy_validated;
-          other_frac = std::max(other_frac, run->other_frac);
-        }
+  bool outside = false;  ///< of what was measured; no design was, so that its figures always are
+
+  explicit Doubts(const GpuCheckReport& report) {
+    for (const CheckedDesign& design : report.designs) {
+      for (const NetworkComparison& network : design.networks) add(network);
+    }
+  }
+
+ private:
+  void add(const NetworkComparison& network) {
+    fp8 = fp8 || network.precision == accel::Precision::fp8;
+    vector_work = vector_work || network.counts_vector_work;
+    for (const GpuRuns& gpu : network.gpus) {
+      if (gpu.exceeds_memory) exceeded.insert(fmt::format("{} ({})", gpu.gpu, network.network));
+      if (gpu.roofline_estimate) rooflines.insert(gpu.gpu);
+      if (!gpu.calibrated && !gpu.roofline_estimate) uncalibrated.insert(gpu.gpu);
+      if (gpu.memory_bound_batch) full.insert(gpu.gpu);
+      for (const BatchRun* run : {&gpu.single, &gpu.saturated}) {
+        outside = outside || !run->validated || !run->energy_validated;
+        other_frac = std::max(other_frac, run->other_frac);
       }
     }
   }
+};
+
+/// What a reader must know about the figures, once for all designs.
+std::string notes(const GpuCheckReport& report, int columns) {
+  const Doubts doubts(report);
   std::string out;
-  if (outside) {
-    out += wrapped("* ",
-                   "outside what measurements cover: designs were never made; GPUs were measured in other formats or "
-                   "ways of running",
-                   columns, 2);
+  const auto say = [&](const char* head, const std::string& text) { out += wrapped(head, text, columns, 2); };
+  const auto names = [](const std::set<std::string>& set) {
+    return join(std::vector<std::string>(set.begin(), set.end()), ", ");
+  };
+  if (doubts.outside) {
+    say("* ",
+        "outside what measurements cover: designs were never made; GPUs were measured in other formats or ways of "
+        "running");
   }
-  if (!rooflines.empty()) {
-    out += wrapped("note: ",
-                   "roofline estimate, no kernel model: " +
-                       join(std::vector<std::string>(rooflines.begin(), rooflines.end()), ", "),
-                   columns, 2);
+  if (!doubts.rooflines.empty()) say("note: ", "roofline estimate, no kernel model: " + names(doubts.rooflines));
+  if (!doubts.uncalibrated.empty()) {
+    say("note: ", "runtime constants carried over from another GPU: " + names(doubts.uncalibrated));
   }
-  if (!uncalibrated.empty()) {
-    out += wrapped("note: ",
-                   "runtime constants carried over from another GPU: " +
-                       join(std::vector<std::string>(uncalibrated.begin(), uncalibrated.end()), ", "),
-                   columns, 2);
+  if (!doubts.full.empty()) say("note: ", "the batch stops where the memory is full: " + names(doubts.full));
+  if (!doubts.exceeded.empty()) {
+    say("estimate: ",
+        "the network does not fit the memory of one GPU; the figures are as if it did: " + names(doubts.exceeded));
   }
-  if (!full.empty()) {
-    out += wrapped(
-        "note: ",
-        "the batch stops where the memory is full: " + join(std::vector<std::string>(full.begin(), full.end()), ", "),
-        columns, 2);
+  if (doubts.fp8) {
+    say("estimate: ", "fp8: GPUs without the kernels that quantise activations, a MAC between published ratios");
   }
-  const auto estimate = [&](const std::string& text) { out += wrapped("estimate: ", text, columns, 2); };
-  if (!exceeded.empty()) {
-    estimate("the network does not fit the memory of one GPU; the figures are as if it did: " +
-             join(std::vector<std::string>(exceeded.begin(), exceeded.end()), ", "));
+  if (doubts.vector_work) {
+    say("estimate: ", "what the design does besides products (softmax, normalisations, ...) by counts of operations");
   }
-  if (fp8) estimate("fp8: GPUs without the kernels that quantise activations, a MAC between published ratios");
-  if (vector_work) estimate("the design's softmax and normalisations by counts of operations");
-  if (other_frac > 0) {
-    out += wrapped("note: ",
-                   fmt::format("GPUs: up to {} of the time is in kernels that are no GEMM (attention, normalisation, "
-                               "depthwise), estimated from equations that nobody measured here",
-                               percent(other_frac)),
-                   columns, 2);
+  if (doubts.other_frac > 0) {
+    say("note: ", fmt::format("GPUs: up to {} of the time is in kernels that are no GEMM (attention, normalisation, "
+                              "depthwise), estimated from equations that nobody measured here",
+                              percent(doubts.other_frac)));
   }
-  out += wrapped("note: ",
-                 fmt::format("accelerator: chip and DRAM at {}; GPU: whole board. '@5nm': logic and "
-                             "SRAM scaled to the GPUs' node class, DRAM and its PHY as they are",
-                             report.technology),
-                 columns, 2);
+  say("note: ", fmt::format("accelerator: chip and DRAM at {}; GPU: whole board. '@5nm': logic and SRAM scaled to the "
+                            "GPUs' node class, DRAM and its PHY as they are",
+                            report.technology));
   return out;
 }
 

@@ -38,6 +38,16 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
                   printable(found->second), asked));
 }
 
+/// The technology that the model's rows were evaluated with, as `accel::evaluator_name` has it; version 1's default
+/// where they come from another evaluator.
+std::string technology_of(const surrogate::Model& model) {
+  constexpr const char* kDefault = "22nm";
+  const auto found = model.parts().provenance.find("evaluator");
+  if (found == model.parts().provenance.end() || !found->second.starts_with(accel::kModelName)) return kDefault;
+  const std::size_t name = found->second.rfind(' ');
+  return name == std::string::npos ? kDefault : found->second.substr(name + 1);
+}
+
 /// Some metric of the front is a label that geometric means and ratios have no meaning for.
 bool has_linear_label(const std::vector<optimize::FrontMetric>& front, const surrogate::Model& model) {
   return std::any_of(front.begin(), front.end(), [&](const optimize::FrontMetric& metric) {
@@ -298,7 +308,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
                       .technology = {}};
   const surrogate::Model& model = proposals.model;
   const std::vector<Application> wanted = applications(model, request.workloads, request.contexts);
-  const accel::Technology technology = accel::load_technology(request.technology);
+  const accel::Technology technology =
+      accel::load_technology(request.technology.empty() ? technology_of(model) : request.technology);
   require_technology(model, technology);
   if (!request.simulator) proposals.technology = technology.name;
   KnownEvaluator evaluator;

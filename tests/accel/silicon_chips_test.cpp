@@ -83,7 +83,7 @@ TEST(SiliconChips, WhatTheModelReachesIsKept) {
   EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v1"}), 0);                // a bound
   EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v4i"}), 0);               // a bound
   EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.35);  // 0.35
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.10);   // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.35);   // 0.35
   double tpu_v1_off = 0;
   for (const SiliconFigure& figure : load_silicon_figures()) {
     const double off = std::abs(modelled(figure).value_or(NAN) / figure.published - 1);
@@ -102,7 +102,7 @@ TEST(SiliconChips, WhatTheModelReachesIsKept) {
 
 TEST(SiliconChips, WhatTheModelMisses_KnownLimitation) {
   const auto mean = means();
-  EXPECT_LT(mean.at({SiliconQuantity::die_mm2, "mtia_v1"}), -0.40);   // processors and vector units
+  EXPECT_LT(mean.at({SiliconQuantity::die_mm2, "mtia_v1"}), -0.40);   // 128 processors
   EXPECT_GT(mean.at({SiliconQuantity::cells_mm2, "gemmini"}), 0.25);  // an engine that it does not have
   EXPECT_LT(mean.at({SiliconQuantity::average_w, "tpu_v1"}), -0.35);  // what a server chip draws when it idles
   EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v1"}), -2);

@@ -47,7 +47,7 @@ struct ProposalRequest {
   std::string landscape = {};  ///< file; empty: none. With `simulate`: where proposals stand among all designs
   /// With `simulate` and a front: how much of the exact front it is. Evaluates random designs besides.
   bool exact_front = false;
-  std::string technology = "22nm";  ///< of the built-in model
+  std::string technology = {};  ///< of the built-in model; empty: the one that the model learnt from
   /// With `simulate`: makes what answers, for the model's space. What is proposed does not depend on it. Null: the
   /// built-in model, where the space describes an accelerator.
   std::function<KnownEvaluator(const space::DesignSpace& space)> simulator = {};

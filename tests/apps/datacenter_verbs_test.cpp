@@ -1,0 +1,138 @@
+/// Can a user design a chip for a data centre: look at the space, find a good design and how good it can get, propose
+/// one, and hold it against GPUs in the same format at the same batch?
+#include <nlohmann/json.hpp>
+
+#include "apps/app_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+class DatacenterVerbs : public AppTest {
+ protected:
+  static constexpr const char* kNode = "7nm-silicon@air";
+  /// A small part of the space, so that a search goes over all of it.
+  static std::vector<std::string> optimum(std::vector<std::string> more) {
+    std::vector<std::string> words{"optimum",      "--space", "datacenter", "--workloads", "bert_base@8",
+                                   "--technology", kNode,     "--quiet",    "--set",       "precision=fp8"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+};
+
+TEST_F(DatacenterVerbs, TheBestOfASearchComesWithAFloorAndAGap) {
+  const Outcome text = hindsight(optimum({"--max", "area_mm2=300"}));
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("best found of 128,024,064,000 combinations for bert_base@8"));
+  EXPECT_THAT(text.out, ContainsRegex("gap: no design is below [0-9.]+ .s: the best found is at most x[0-9.]+ of the"));
+  const Json json = Json::parse(hindsight(optimum({"--max", "area_mm2=300", "--json"})).out);
+  const Json& gap = json.at("gap");
+  const double best = json.at("designs").at(0).at("value");
+  EXPECT_EQ(gap.at("combinations"), 128024064000);
+  EXPECT_EQ(gap.at("closed"), false);
+  EXPECT_LT(gap.at("floor").get<double>(), best);
+  EXPECT_GT(gap.at("floor").get<double>(), best / 20);
+  EXPECT_FALSE(json.contains("certificate"));
+  EXPECT_EQ(json.at("proof"), "search, and a floor of the latency");
+  EXPECT_LE(json.at("designs").at(0).at("area_mm2").get<double>(), 300);
+  const std::string design = json.at("designs").at(0).at("design");
+  EXPECT_THAT(design, HasSubstr("precision=fp8"));
+  const Json simulated = Json::parse(hindsight({"simulate", "--space", "datacenter", "--design", design, "--workload",
+                                                "bert_base@8", "--technology", kNode, "--json"})
+                                         .out);
+  EXPECT_EQ(simulated.at("workloads").at(0).at("metrics").at("latency_s"), best);
+}
+
+TEST_F(DatacenterVerbs, KeepsTheBestWithWhatIsKnownOfItInALog) {
+  const std::string log = file("optimum.sqlite");
+  ASSERT_EQ(hindsight(optimum({"--max", "area_mm2=200", "--log", log})).exit_code, 0);
+  const Outcome shown = hindsight({"log", "show", log});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(hindsight({"log", "query", log, "SELECT config_json FROM runs"}).out, HasSubstr("\"gap\""));
+  EXPECT_EQ(hindsight({"log", "verify", log}).exit_code, 0);
+}
+
+TEST_F(DatacenterVerbs, WhatNeedsExactBoundsIsRefusedWithAWayOut) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--objective", "energy"}, {"--top", "3"}, {"--pareto", "latency,energy"}, {"--all"}}) {
+    const Outcome outcome = hindsight(optimum(more));
+    EXPECT_EQ(outcome.exit_code, 2) << more.front() << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("hindsight search")) << more.front();
+  }
+  const Outcome impossible = hindsight(optimum({"--max", "area_mm2=1"}));
+  EXPECT_EQ(impossible.exit_code, 3);
+  EXPECT_THAT(impossible.err, HasSubstr("area_mm2 <= 1"));
+  const Outcome version1 = hindsight({"optimum", "--space", "datacenter", "--workloads", "bert_base"});
+  EXPECT_EQ(version1.exit_code, 2);
+  EXPECT_THAT(version1.err, HasSubstr("--technology"));
+}
+
+TEST_F(DatacenterVerbs, ChecksAtTheDesignsFormatAndBatchPerToken) {
+  const std::string design =
+      "pes_x=2,pes_y=6,cores_per_pe=32,compute_lanes=4,macs_per_lane=32,precision=fp8,clock_mhz=1700,"
+      "pe_memory_bytes=524288,core_memory_bytes=8192,activation_memory_entries=1024,parameter_memory_entries=8192,"
+      "instruction_memory_entries=16384,shared_memory_bytes=268435456,noc_link_bytes=512,vector_lanes=128,"
+      "dram_type=hbm3,dram_devices=6";
+  const std::vector<std::string> words{"check",
+                                       "--space",
+                                       "datacenter",
+                                       "--design",
+                                       design,
+                                       "--workloads",
+                                       "llama3_8b_decode@8,llama3_70b_decode@8,resnet50@64",
+                                       "--gpu",
+                                       "h100-sxm5,l40s",
+                                       "--technology",
+                                       kNode};
+  const Outcome text = hindsight(words);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("token/J"));
+  EXPECT_THAT(text.out, HasSubstr("h100-sxm5 fp8"));
+  EXPECT_THAT(text.out, HasSubstr("estimate: fp8:"));
+  EXPECT_THAT(text.out, HasSubstr("l40s (llama3_70b_decode@8)"));
+  std::vector<std::string> as_json = words;
+  as_json.emplace_back("--json");
+  const Json networks = Json::parse(hindsight(as_json).out).at("designs").at(0).at("networks");
+  const Json& llama = networks.at(0);
+  EXPECT_EQ(llama.at("precision"), "fp8");
+  EXPECT_EQ(llama.at("tokens_per_inference"), 1);
+  EXPECT_EQ(llama.at("accelerator").at("batch"), 8);
+  EXPECT_EQ(llama.at("gpus").at(0).at("dtype"), "fp8");
+  EXPECT_EQ(llama.at("gpus").at(0).at("batch_8").at("batch"), 8);
+  EXPECT_EQ(llama.at("estimates"), Json::array({"fp8", "non_gemm_work"}));
+  EXPECT_EQ(networks.at(1).at("estimates"), Json::array({"fp8", "non_gemm_work", "exceeds_gpu_memory"}));
+  EXPECT_TRUE(networks.at(2).at("tokens_per_inference").is_null()) << "a network of images has no tokens";
+}
+
+TEST_F(DatacenterVerbs, ProposesWithTheSpacesOwnModelAndTechnology) {
+  const Outcome outcome = hindsight({"propose", "--space", "datacenter", "--workload", "llama3_8b_decode@8",
+                                     "--evaluations", "4000", "--simulate", "--top", "3", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  ASSERT_EQ(json.at("proposals").size(), 3U);
+  EXPECT_THAT(json.at("proposals").at(0).at("design").get<std::string>(), HasSubstr("dram_type="));
+  EXPECT_EQ(hindsight({"propose", "--space", "datacenter", "--workload", "resnet50", "--technology", "22nm"}).exit_code,
+            4);
+}
+
+TEST_F(DatacenterVerbs, BatchesOfANetworkAreNamed) {
+  const Outcome bad = hindsight({"workload", "show", "resnet50@0"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("NAME@BATCH"));
+  EXPECT_THAT(hindsight({"workload", "show", "resnet50@8"}).out, HasSubstr("resnet50@8"));
+  EXPECT_THAT(hindsight({"workload", "export", "bert_base"}).out, HasSubstr("after: [add, norm]"));
+  const std::string unknown = write(
+      "unknown.yaml",
+      "format: 1\nname: x\nlayers:\n  - {name: a, type: fully_connected, reduction: 8, columns: 8, after: [nrom]}\n");
+  const Outcome refused = hindsight({"workload", "show", unknown});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("Did you mean 'norm'?"));
+  EXPECT_THAT(refused.err, HasSubstr(":4:"));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
