@@ -67,13 +67,11 @@ import json, os, sys
 
 folder = sys.argv[1]
 best = json.load(open(f"{folder}/optimum.json"))["designs"][0]["value"]
-logged = json.loads(os.environ["LOGGED"])
-while isinstance(logged, (dict, list)):
-    logged = list(logged.values())[-1] if isinstance(logged, dict) else logged[0]
+logged = json.loads(os.environ["LOGGED"])[0]["best"]
 true = []
 for proposal in json.load(open(f"{folder}/proposals.json"))["proposals"]:
     verdict = proposal["simulated"]
-    true.append(verdict.get("objective") if verdict.get("feasible") else None)
+    true.append(verdict["value"] if verdict["feasible"] else None)
 built = [value for value in true if value is not None]
 ratio = lambda value: f"{value / best:.3f}" if value is not None else "cannot be built"
 print(f"| {os.environ['NETWORK']} | {ratio(true[0])} | {ratio(min(built, default=None))} | {ratio(logged)} | "
