@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kExtension = ".safetensors";
 
+}  // namespace
+
 std::vector<std::string> shipped_models() {
   std::set<std::string> names;
   for (const fs::path& root : data_roots()) {
@@ -27,8 +29,6 @@ std::vector<std::string> shipped_models() {
   }
   return {names.begin(), names.end()};
 }
-
-}  // namespace
 
 std::string model_file(const std::string& name_or_path) {
   std::error_code error;
