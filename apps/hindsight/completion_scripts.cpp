@@ -53,7 +53,7 @@ _hindsight() {
       values+=("${word//:/\\:}")
     fi
   done
-  (( ${#values} )) && _describe -o 'hindsight' values
+  (( ${#values} )) && _describe -t values hindsight values
   (( ${#ends} )) && compadd -S '' -- "${(@)ends}"
   if (( ${#values} + ${#ends} == 0 )) && [[ $kind == files ]]; then
     compset -P '*='
@@ -78,7 +78,7 @@ function __hindsight_complete
         set -l current (commandline -ct)
         set -l front (string match -r '^--[^=]*=' -- $current)
         for path in (__fish_complete_path (string replace -r '^--[^=]*=' '' -- $current))
-            echo $front$path
+            echo "$front$path"
         end
     end
 end

@@ -72,10 +72,10 @@ TEST_F(ShellCompletion, BashOffersVerbsOptionsWordsAndNames) {
   EXPECT_THAT(offered("bash", "hindsight gemm --dtype fp"), ElementsAre("fp32", "fp16", "fp8", "fp4"));
   EXPECT_THAT(offered("bash", "hindsight gemm --gpu h100-sxm5,l40"), ElementsAre("h100-sxm5,l40", "h100-sxm5,l40s"));
   EXPECT_THAT(offered("bash", "hindsight sweep --space=ed"), ElementsAre("edge"));
-  EXPECT_THAT(offered("bash", "hindsight sweep --around nearest:"), ElementsAre(""));
+  EXPECT_THAT(offered("bash", "hindsight sweep --around near"), ElementsAre("nearest:"));
   EXPECT_THAT(offered("bash", "hindsight space show ti"), ElementsAre("tiny"));
   EXPECT_THAT(offered("bash", "hindsight simulate --design edge_tpu_v1_"), ElementsAre("edge_tpu_v1_grid"));
-  EXPECT_THAT(offered("bash", "hindsight propose --technology 22"), ElementsAre("22nm"));
+  EXPECT_THAT(offered("bash", "hindsight propose --technology 22"), IsSupersetOf({"22nm"}));
   EXPECT_THAT(offered("bash", "hindsight train --recipe v0"), ElementsAre("v0.1"));
   EXPECT_THAT(offered("bash", "hindsight help gpu-k"), ElementsAre("gpu-kernels"));
   EXPECT_THAT(offered("bash", "hindsight completion "), ElementsAre("bash", "zsh", "fish"));

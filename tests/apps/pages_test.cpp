@@ -69,7 +69,7 @@ TEST_F(Pages, HelpShowsDocuments) {
   EXPECT_THAT(page.out, Not(HasSubstr("](")));
   EXPECT_EQ(hindsight({"help", "check"}).out, hindsight({"check", "--help"}).out);
   EXPECT_THAT(hindsight({"help", "check.md"}).out, ::testing::StartsWith("A design against GPUs\n"));
-  expect_one_line_error(hindsight({"help", "spacs"}), 2, "Did you mean 'spaces'?");
+  expect_one_line_error(hindsight({"help", "trainig"}), 2, "Did you mean 'training'?");
 }
 
 TEST_F(Pages, APagerIsForTerminalsAlone) {
