@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kNewestRuns = 30;  // [chosen] as many as one looks through
 
-/// A verb's own rules stand before those of all verbs.
+/// A verb's own rules stand before those of all verbs. Long: a table, which the rule takes for a function.
 constexpr auto kRules = std::to_array<ValueRule>({
     {"completion", "shell", Takes::words, "bash zsh fish"},
     {"log", "workload", Takes::logged},
