@@ -18,10 +18,20 @@ foreach(layer IN LISTS HINDSIGHT_LAYERS)
 endforeach()
 
 install(TARGETS hindsight RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
+# Man pages and completions: what the program prints from its own table of options.
+set(pages "${PROJECT_BINARY_DIR}/pages")
+install(DIRECTORY "${pages}/man1" DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT runtime)
+install(FILES "${pages}/bash/hindsight" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+        COMPONENT runtime)
+install(FILES "${pages}/zsh/_hindsight" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT runtime)
+install(FILES "${pages}/fish/hindsight.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d"
+        COMPONENT runtime)
 if(TARGET hindsight_torch)
   install(TARGETS hindsight_torch LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/hindsight" COMPONENT runtime)
 endif()
+# docs/ for `hindsight help`; once more below, where people look.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/configs" "${PROJECT_SOURCE_DIR}/data" "${PROJECT_SOURCE_DIR}/models"
+                  "${PROJECT_SOURCE_DIR}/docs"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/hindsight" COMPONENT runtime)
 install(FILES README.md CHANGELOG.md REFERENCES.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)

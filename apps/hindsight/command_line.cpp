@@ -5,15 +5,16 @@
 
 #include <algorithm>
 
+#include "command_tree.h"
+#include "completion.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
 #include "output.h"
+#include "pages.h"
 
 namespace hindsight::app {
 namespace {
-
-constexpr int kHelpColumn = 26;
 
 std::string version_text() {
   const BuildInfo& build = build_info();
@@ -25,9 +26,7 @@ std::string version_text() {
 
 std::vector<std::string> verb_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(verb->get_name());
-  }
+  for (const CLI::App* verb : verbs_below(app)) names.push_back(verb->get_name());
   return names;
 }
 
@@ -43,10 +42,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
 const CLI::App& deepest(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : deepest(*parsed.front());
-}
-
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
 /// The first word after a group of verbs must be one of its verbs.
@@ -91,44 +86,50 @@ std::string repeated_option(const CLI::App& verb) {
               fmt::format("{}: {}{} See: {} --help", full_name(verb), problem, separator, full_name(verb)));
 }
 
+/// What shells, the build and scripts/update-docs.sh ask; no verbs for people. False: it is none of these.
+bool answer_machine(const CLI::App& app, const std::vector<std::string>& arguments, Session& session) {
+  if (arguments.empty()) return false;
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (arguments.front() == "__complete") {
+    print(completion_answer(app, rest));
+  } else if (arguments.front() == "__options" && rest.empty()) {
+    print(option_pages(app));
+  } else if (arguments.front() == "__pages" && rest.size() == 1) {
+    write_pages(app, rest.front());
+  } else {
+    return false;
+  }
+  session.action = [] { return 0; };
+  return true;
+}
+
+/// `arguments`: what stands behind `help`. False: they name a verb, whose own help it is.
+bool show_help_topic(const CLI::App& app, const std::vector<std::string>& arguments, Session& session) {
+  session.action = [] { return 0; };
+  if (arguments.empty()) {
+    print(app.help() + topics_text(app));
+    return true;
+  }
+  const std::vector<std::string> verbs = verb_names(app);
+  if (std::find(verbs.begin(), verbs.end(), arguments.front()) != verbs.end()) return false;
+  if (arguments.size() > 1 || arguments.front().starts_with('-')) return false;
+  show_topic(app, arguments.front());
+  return true;
+}
+
 }  // namespace
 
 void parse_command_line(std::vector<std::string> arguments, Session& session) {
-  CLI::App app("Designs the next accelerator from the logs of the last ones.", "hindsight");
-  app.get_formatter()->column_width(kHelpColumn);
-  app.require_subcommand(0, 1);
-  app.footer(
-      "Exit codes: 0 ok, 1 failed, 2 usage, 3 infeasible, 4 incompatible file,\n"
-      "            5 not built in, 70 bug, 130 interrupted\n"
-      "Example:    hindsight simulate --design edge_tpu_v1 --workload unet --explain");
+  CLI::App app;
+  describe_program(app);
   bool version = false;
   app.add_flag("--version", version, "Version, commit, compiler and features");
-  add_simulate(app, session);
-  add_serve(app, session);
-  add_sweep(app, session);
-  add_search(app, session);
-  add_log(app, session);
-  add_space(app, session);
-  add_workload(app, session);
-  add_train(app, session);
-  add_backtest(app, session);
-  add_model(app, session);
-  add_optimum(app, session);
-  add_propose(app, session);
-  add_campaign(app, session);
-  add_ask(app, session);
-  add_tell(app, session);
-  add_check(app, session);
-  add_bench(app, session);
-  add_measure(app, session);
-  add_gemm(app, session);
-  add_kernel(app, session);
-  add_calibrate(app, session);
-  add_doctor(app, session);
-
+  add_verbs(app, session);
+  if (answer_machine(app, arguments, session)) return;
   if (!arguments.empty() && arguments.front() == "help") {
-    std::rotate(arguments.begin(), arguments.begin() + 1, arguments.end());
-    arguments.back() = "--help";
+    arguments.erase(arguments.begin());
+    if (show_help_topic(app, arguments, session)) return;
+    arguments.emplace_back("--help");
   }
   check_verbs(app, arguments, 0);
   session.action = nullptr;

@@ -8,9 +8,11 @@
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/log_summary.h"
+#include "hindsight/report/plot.h"
 #include "hindsight/study/log_names.h"
 #include "log_verbs.h"
 #include "output.h"
+#include "plot_output.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -26,6 +28,7 @@ struct LogOptions {
   std::int64_t runs = 5;
   std::string design;  ///< short id; empty: all
   report::DesignStyle designs = report::DesignStyle::compact;
+  bool plot = false;
   bool json = false;
 };
 
@@ -56,6 +59,10 @@ log::Log open_log(const LogOptions& options) {
 }
 
 int show(const LogOptions& options) {
+  if (options.plot && options.json) throw Error(ErrorKind::usage, "--plot: JSON has no pictures. Leave out --json?");
+  if (options.plot && !options.design.empty()) {
+    throw Error(ErrorKind::usage, "--plot: one design makes no picture. Leave out --design?");
+  }
   const log::Log log = open_log(options);
   const report::LogQuery query = make_query(options, log);
   if (query.filter.design) {
@@ -64,6 +71,10 @@ int show(const LogOptions& options) {
     return 0;
   }
   print(options.json ? report::log_contents_json(log, query) : report::log_contents_text(log, query, output_columns()));
+  if (options.plot) {
+    const auto glyphs = utf8_locale() ? report::PlotGlyphs::unicode : report::PlotGlyphs::ascii;
+    print(report::log_plots_text(log, query, plot_columns(), glyphs));
+  }
   return 0;
 }
 
@@ -110,6 +121,7 @@ void add_log(CLI::App& app, Session& session) {
   CLI::App* show_verb = add("show", "Contents, runs, what they proposed, best designs", show);
   add_selection(*show_verb, *options);
   show_verb->add_option("--runs", options->runs, "Newest runs to list [5]")->check(between(1, kMostLines));
+  show_verb->add_flag("--plot", options->plot, "Also draw one workload: area, metric, best so far");
   show_verb->add_option("--design", options->design, "All rows of this design, by its short id");
   show_verb->footer("Example: hindsight log show study.sqlite --metric energy_j --top 5");
 

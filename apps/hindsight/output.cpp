@@ -2,10 +2,14 @@
 #include "output.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <system_error>
 
 #include "hindsight/core/error.h"
@@ -85,7 +89,57 @@ void write_output(std::string_view rest) {
   }
 }
 
+/// Length of the escape code "ESC [ digits m" at `position`, 0 where there is none.
+std::size_t style_length(std::string_view text, std::size_t position) {
+  if (text.substr(position, 2) != "\x1b[") return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", position + 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 - position : 0;
+}
+
+/// Hands the text to a pager. False: there is none, and nothing was shown.
+bool shown_by_pager(const std::string& text) {
+  const char* wanted = std::getenv("PAGER");
+  const std::string pager = wanted != nullptr && *wanted != '\0' ? wanted : "less";
+  ::setenv("LESS", "FRX", 0);  // quit where it fits, show colours, leave the text there
+  FILE* pipe = ::popen(pager.c_str(), "w");
+  if (pipe == nullptr) return false;
+  std::fwrite(text.data(), 1, text.size(), pipe);
+  constexpr int kNotFound = 127;
+  const int status = ::pclose(pipe);
+  return !(WIFEXITED(status) && WEXITSTATUS(status) == kNotFound);
+}
+
 }  // namespace
+
+void print_styled(std::string_view text) {
+  std::string safe;
+  std::size_t from = 0;
+  const auto add = [&](std::size_t to) {
+    const std::string_view part = text.substr(from, to - from);
+    safe += is_tty(Stream::out) ? fit_for_terminal(part) : without_control_characters(part);
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = style_length(text, i);
+    if (length == 0) {
+      ++i;
+      continue;
+    }
+    add(i);
+    safe += text.substr(i, length);
+    i += length;
+    from = i;
+  }
+  add(text.size());
+  write_output(safe);
+}
+
+void print_paged(const std::string& text) {
+  winsize size{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  if (is_tty(Stream::out) && known && lines >= size.ws_row && shown_by_pager(text)) return;
+  print_styled(text);
+}
 
 void print_or_write(const std::string& file, std::string_view text) {
   if (is_standard_output(file)) {

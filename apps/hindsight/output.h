@@ -22,6 +22,11 @@ void print(std::string_view text);
 [[nodiscard]] inline bool is_standard_output(std::string_view file) { return file.empty() || file == "-"; }
 /// The same, but byte for byte where standard output is no terminal: cells of a table for programs.
 void print_data(std::string_view text);
+/// Text of ours with escape codes for colours and weights, which a terminal obeys; all other control characters are
+/// treated as by print().
+void print_styled(std::string_view text);
+/// The same, on a terminal that it does not fit through $PAGER, or less.
+void print_paged(const std::string& text);
 /// Writes `text` to `file`, whole or not at all, or to standard output.
 void print_or_write(const std::string& file, std::string_view text);
 

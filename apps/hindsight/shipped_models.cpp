@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kExtension = ".safetensors";
 
+}  // namespace
+
 std::vector<std::string> shipped_models() {
   std::set<std::string> names;
   for (const fs::path& root : data_roots()) {
@@ -28,8 +30,6 @@ std::vector<std::string> shipped_models() {
   }
   return {names.begin(), names.end()};
 }
-
-}  // namespace
 
 std::string shipped_model_of(const std::string& space) {
   return space::load_space(space).name() == "datacenter" ? "datacenter-any" : kShippedModel;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace hindsight::app {
 
@@ -13,5 +14,8 @@ inline constexpr const char* kShippedModel = "edge-any";
 
 /// A file that exists as given, else the shipped model of that name. Error{usage} with the nearest name.
 [[nodiscard]] std::string model_file(const std::string& name_or_path);
+
+/// Names of the models that ship with Hindsight, sorted.
+[[nodiscard]] std::vector<std::string> shipped_models();
 
 }  // namespace hindsight::app

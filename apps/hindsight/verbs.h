@@ -58,6 +58,7 @@ void add_measure(CLI::App& app, Session& session);
 void add_gemm(CLI::App& app, Session& session);
 void add_kernel(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
+void add_completion(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 
 }  // namespace hindsight::app

@@ -69,7 +69,7 @@ TEST_F(CommandLine, HelpIsAVerbAndTheAnswerToNothing) {
   for (const auto& verb : kVerbs) EXPECT_THAT(help, HasSubstr(verb.front()));
   EXPECT_EQ(hindsight({}).out, help);
   EXPECT_EQ(hindsight({}).exit_code, 0);
-  EXPECT_EQ(hindsight({"help"}).out, help);
+  EXPECT_TRUE(hindsight({"help"}).out.starts_with(help));  // and the documents
   EXPECT_EQ(hindsight({"help", "sweep"}).out, hindsight({"sweep", "--help"}).out);
   EXPECT_EQ(hindsight({"help", "log", "show"}).out, hindsight({"log", "show", "--help"}).out);
   EXPECT_LE(widest_line(help), 80U);
