@@ -119,6 +119,7 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   add_ask(app, session);
   add_tell(app, session);
   add_check(app, session);
+  add_report(app, session);
   add_bench(app, session);
   add_measure(app, session);
   add_gemm(app, session);
