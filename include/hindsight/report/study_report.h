@@ -60,9 +60,9 @@ struct ReportTable {
 };
 
 struct ReportFigure {
-  std::string name;   ///< for --figure
-  std::string title;  ///< what it answers
-  std::string note;   ///< how to read it, and what was left out
+  std::string name;       ///< for --figure
+  std::string title;      ///< what it answers
+  std::string note = {};  ///< how to read it, and what was left out
   FigureKind kind = FigureKind::points;
   std::vector<ReportColumn> columns = {};
   std::size_t x = 0, y = 1;  ///< columns shown first
@@ -98,8 +98,8 @@ struct StudyReport {
 
 /// The design that a report is about: the best proposal of the newest run that proposed, else the log's best.
 struct ChosenDesign {
-  std::string text_id;
-  std::string space, space_definition;
+  std::string text_id = {};
+  std::string space = {}, space_definition = {};
   std::vector<std::string> workloads = {};
   std::string evaluator = {};   ///< name of what its rows, or the log's, come from; empty: none
   std::string objective = {};   ///< as it is minimised
