@@ -44,7 +44,7 @@
     return {
       animation: false, aria: { enabled: false }, backgroundColor: 'transparent', textStyle: { fontFamily: 'system-ui, sans-serif', color: k.text },
       tooltip: { confine: true, backgroundColor: k.paper, borderColor: k.rule, textStyle: { color: k.text, fontSize: 12 }, extraCssText: 'max-width:min(22rem,90vw);white-space:normal;overflow-wrap:anywhere' },
-      legend: { top: 0, left: 0, itemGap: 14, textStyle: { color: k.text }, inactiveColor: k.rule, pageIconColor: k.soft, pageTextStyle: { color: k.soft }, type: 'scroll' },
+      legend: { show: false },
     };
   }
   function axis(column, more) {
@@ -69,7 +69,7 @@
     const all = (c) => panel.series.flatMap((s) => s.values.map((v) => v[c]));
     const bx = bounds(all(state.x), cx.logarithmic), by = bounds(all(state.y), cy.logarithmic);
     const option = base();
-    option.grid = { left: 62, right: 18, top: 42, bottom: 52 };
+    option.grid = { left: 62, right: 18, top: 16, bottom: 52 };
     option.xAxis = axis(cx, { nameGap: 30, min: bx[0], max: bx[1], axisLabel: { color: ink().soft, formatter: short, hideOverlap: true, showMinLabel: false, showMaxLabel: false } });
     option.yAxis = axis(cy, { nameGap: 46, min: by[0], max: by[1], axisLabel: { color: ink().soft, formatter: short, showMinLabel: false, showMaxLabel: false } });
     let dashes = 0;
@@ -94,9 +94,8 @@
   function barsOption(figure, panel, state, box) {
     const option = base();
     const narrow = box.clientWidth < 560;
-    box.style.height = Math.max(190, Math.min(760, 96 + panel.categories.length * (narrow ? 26 : 24))) + 'px';
-    option.legend.show = panel.series.length > 1;
-    option.grid = { left: 8, right: 24, top: panel.series.length > 1 ? 36 : 10, bottom: 34, containLabel: true };
+    box.style.height = Math.max(150, Math.min(760, 60 + panel.categories.length * (narrow ? 26 : 24))) + 'px';
+    option.grid = { left: 8, right: 24, top: 10, bottom: 34, containLabel: true };
     option.tooltip.trigger = 'axis';
     option.tooltip.axisPointer = { type: 'shadow' };
     option.tooltip.formatter = (items) => '<b>' + escape(items[0].name) + '</b>' + items.filter((i) => i.value > 0).map((i) => '<br>' + i.marker + escape(i.seriesName) + ' <b>' + short(i.value) + '</b>').join('');
@@ -113,7 +112,7 @@
     const k = ink();
     const tall = box.clientWidth < 700;
     box.style.height = tall ? 90 + figure.columns.length * 46 + 'px' : '';
-    option.parallel = tall ? { layout: 'vertical', left: 18, right: 26, top: 64, bottom: 24 } : { left: 40, right: 70, top: 118, bottom: 26 };
+    option.parallel = tall ? { layout: 'vertical', left: 18, right: 26, top: 30, bottom: 24 } : { left: 40, right: 70, top: 92, bottom: 26 };
     option.parallelAxis = figure.columns.map((c, dim) => ({
       dim, name: c.label, type: c.labels ? 'category' : c.logarithmic ? 'log' : 'value', data: c.labels, scale: true, nameLocation: 'end', nameGap: tall ? 0 : 12,
       nameTextStyle: tall ? { color: k.text, align: 'right', verticalAlign: 'bottom', padding: [0, 0, 7, 0], fontSize: 11 } : { color: k.text, rotate: 28, align: 'left', fontSize: 11 },
@@ -142,12 +141,40 @@
     wrap.append(list);
     return wrap;
   }
+  /* What marks mean, as buttons that take a series away and bring it back. */
+  const outlines = { circle: '<circle cx="8" cy="7" r="4"/>', rect: '<rect x="4" y="3" width="8" height="8"/>', triangle: '<path d="M8 1l6 11H2z"/>', diamond: '<path d="M8 0l6 7-6 7-6-7z"/>', cross: '<path d="M4 3l8 8M12 3l-8 8" stroke-width="2"/>' };
+  function drawLegend(view, panel) {
+    const shownSeries = panel.series.filter((s) => s.values.length);
+    view.legend.replaceChildren();
+    if (shownSeries.length < 2) return;
+    let dashes = 0;
+    shownSeries.forEach((s) => {
+      const button = document.createElement('button');
+      const bars = view.figure.kind === 'bars';
+      const tint = bars ? stack[panel.series.indexOf(s) % stack.length] : colour(s.role);
+      const kind = bars ? 'rect' : s.role === 'infeasible' ? 'cross' : shapes[s.role];
+      const line = isLine(s.role) || view.figure.kind === 'parallel';
+      const dash = s.role === 'reference' ? ['6 4', '2 3', '10 3 2 3'][dashes++ % 3] : s.role === 'infeasible' ? '4 3' : '';
+      const mark = line ? '<path d="M0 7h16" stroke-width="2.5" stroke-dasharray="' + dash + '"/>' : outlines[kind];
+      button.type = 'button';
+      button.setAttribute('aria-pressed', 'true');
+      button.innerHTML = '<svg width="16" height="14" aria-hidden="true" fill="' + tint + '" stroke="' + (line || kind === 'cross' ? tint : 'none') + '">' + mark + '</svg>';
+      button.append(s.name);
+      button.addEventListener('click', () => {
+        const on = button.getAttribute('aria-pressed') !== 'true';
+        button.setAttribute('aria-pressed', String(on));
+        view.chart.dispatchAction({ type: on ? 'legendSelect' : 'legendUnSelect', name: s.name });
+      });
+      view.legend.append(button);
+    });
+  }
   function draw(view) {
     if (!view.chart) view.chart = echarts.init(view.box, null, { renderer: 'svg' });
     const panel = view.figure.panels[view.state.panel];
     const option = makers[view.figure.kind](view.figure, panel, view.state, view.box);
     view.chart.resize();
     view.chart.setOption(option, true);
+    drawLegend(view, panel);
     view.box.setAttribute('aria-label', view.figure.title + ' (' + panel.name + '). ' + panel.series.filter((s) => s.values.length).map((s) => s.name + ': ' + s.values.length).join(', ') + '.');
     view.drawn = true;
   }
@@ -172,7 +199,7 @@
 
   study.sections.forEach((section) => section.figures.forEach((figure) => {
     const home = document.querySelector('[data-figure="' + CSS.escape(figure.name) + '"]');
-    const view = { figure, box: home.querySelector('.plot'), state: { panel: 0, x: figure.x, y: figure.y }, chart: null, drawn: false };
+    const view = { figure, box: home.querySelector('.plot'), legend: home.querySelector('.legend'), state: { panel: 0, x: figure.x, y: figure.y }, chart: null, drawn: false };
     views.push(view);
     addControls(view, home.querySelector('.controls'));
     let width = 0;

@@ -115,7 +115,7 @@ bool known_infeasible(const StoredProposal& proposal) {
 
 /// "1.27 times as fast" for a latency, else "1.27 times better".
 std::string times_better(const std::string& metric, double ratio) {
-  const char* word = metric == "latency_s" ? "as fast" : "as good";
+  const char* word = objective_metric(metric) == "latency_s" ? "as fast" : "as good";
   if (ratio >= 1) return fmt::format("{:.2f} times {}", ratio, word);
   return fmt::format("{:.2f} times {} (worse)", ratio, word);
 }
@@ -140,7 +140,9 @@ std::optional<double> optimum_of(const StudyContext& context, const StoredPropos
   for (const auto& workload : proposal.workloads) networks.push_back(workload.name);
   std::sort(networks.begin(), networks.end());
   for (const StoredProposal& optimum : context.proposals) {
-    if (optimum.kind != "optimum" || optimum.rank != 1 || optimum.objective != proposal.objective) continue;
+    if (optimum.kind != "optimum" || optimum.rank != 1 ||
+        objective_metric(optimum.objective) != objective_metric(proposal.objective))
+      continue;
     const Json options = options_of(context, optimum.run_id);
     const auto same = [&](const char* key) {
       return own.is_object() && options.is_object() &&
@@ -245,9 +247,10 @@ void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
     return;
   }
   const double value = truth ? *truth : *proposal.value;
-  report.headline = fmt::format("Build design {} for {}: {} of {}{}.", id, workloads_text(proposal),
-                                proposal.objective == "latency_s" ? "latency" : printable(proposal.objective),
-                                study_value(proposal.objective, value), truth ? "" : " predicted");
+  report.headline =
+      fmt::format("Build design {} for {}: {} of {}{}.", id, workloads_text(proposal),
+                  objective_metric(proposal.objective) == "latency_s" ? "latency" : printable(proposal.objective),
+                  study_value(proposal.objective, value), truth ? "" : " predicted");
   if (truth && proposal.value) {
     report.facts.push_back({.label = "True against predicted",
                             .value = fmt::format("{:+.1f} %", 100 * (*truth / *proposal.value - 1)),

@@ -91,7 +91,8 @@ std::string table_html(const ReportTable& table) {
 std::string figure_html(const ReportFigure& figure) {
   std::string out = fmt::format(
       "<figure id=\"figure-{0}\" data-figure=\"{0}\"><figcaption><h3>{1}</h3><p>{2}</p></figcaption>"
-      "<div class=\"controls\"></div><div class=\"plot {3}\" role=\"img\" aria-label=\"{1}\"></div>",
+      "<div class=\"controls\"></div><div class=\"legend\"></div><div class=\"plot {3}\" role=\"img\" "
+      "aria-label=\"{1}\"></div>",
       escaped(figure.name), escaped(figure.title), escaped(figure.note),
       figure.kind == FigureKind::parallel ? "wide" : "");
   if (!figure.table.rows.empty())

@@ -57,6 +57,8 @@ struct StudyContext {
 [[nodiscard]] std::string metric_label(const std::string& name);
 /// A value of a metric as a person reads it: "1.23 ms".
 [[nodiscard]] std::string study_value(const std::string& name, double value);
+/// The metric that an objective is: "latency" is latency_s; a product stays as it is.
+[[nodiscard]] std::string objective_metric(const std::string& objective);
 /// Codes of a set of reasons.
 [[nodiscard]] std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reasons);
 

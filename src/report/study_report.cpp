@@ -8,8 +8,10 @@
 #include <cmath>
 #include <set>
 
+#include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/space/short_id.h"
 #include "hindsight/study/log_names.h"
 #include "report/json.h"
@@ -101,7 +103,18 @@ std::string metric_label(const std::string& name) {
   return name;
 }
 
-std::string study_value(const std::string& name, double value) {
+std::string objective_metric(const std::string& objective) {
+  try {
+    const std::vector<dataset::Objective::Factor> factors =
+        dataset::parse_objective(objective, Direction::minimise).factors;
+    return factors.size() == 1 && factors[0].exponent == 1 ? factors[0].metric : objective;
+  } catch (const Error&) {
+    return objective;  // a word of another program
+  }
+}
+
+std::string study_value(const std::string& objective, double value) {
+  const std::string name = objective_metric(objective);
   if (std::isnan(value)) return "–";
   if (name.ends_with("_frac")) return fmt::format("{:.1f} %", 100 * value);
   if (name.ends_with("_mm2")) return fmt::format("{:.1f} mm²", value);

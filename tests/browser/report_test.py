@@ -14,6 +14,7 @@ import tempfile
 import time
 
 WIDTHS = (1280, 390)
+SLICE = 1500  # pixels of a screenshot
 
 
 class Browser:
@@ -129,10 +130,13 @@ def check(browser, page, width, dark, pictures):
     problems += ["clipped: " + text for text in browser.value(CLIPPED)]
     problems += ["clipped in a plot: " + text for text in browser.value(CLIPPED_PLOTS)]
     if pictures:
-        height = min(browser.value("document.documentElement.scrollHeight"), 16000)
-        shot = browser.ask("Page.captureScreenshot", captureBeyondViewport=True, clip={"x": 0, "y": 0, "width": width, "height": height, "scale": 1})
-        with open(os.path.join(pictures, f"report-{width}-{'dark' if dark else 'light'}.png"), "wb") as file:
-            file.write(base64.b64decode(shot["data"]))
+        height = browser.value("document.documentElement.scrollHeight")
+        for slice_number, top in enumerate(range(0, height, SLICE)):
+            shot = browser.ask("Page.captureScreenshot", captureBeyondViewport=True,
+                               clip={"x": 0, "y": top, "width": width, "height": min(SLICE, height - top), "scale": 1})
+            name = f"report-{width}-{'dark' if dark else 'light'}-{slice_number + 1}.png"
+            with open(os.path.join(pictures, name), "wb") as file:
+                file.write(base64.b64decode(shot["data"]))
     problems += ["this control changes nothing: " + text for text in browser.value(CONTROLS)]
     problems += browser.complaints()
     return [f"{width} px {'dark' if dark else 'light'}: {text}" for text in problems]
