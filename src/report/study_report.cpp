@@ -144,6 +144,11 @@ StudyReport study_report(const log::Log& log, const StudySources& sources) {
   const std::set<std::string> maximised = study::maximised_metrics(log);
   for (const std::string& metric : rows.metrics) rows.maximised.push_back(maximised.contains(metric));
   context.scan = scan_log(log, rows);
+  // What is shown first is what the answer is about.
+  std::stable_partition(context.scan.workloads.begin(), context.scan.workloads.end(), [&](const ScanWorkload& one) {
+    return context.chosen && std::find(context.chosen->workloads.begin(), context.chosen->workloads.end(), one.name) !=
+                                 context.chosen->workloads.end();
+  });
   read_proposal_metrics(context, evaluator);
   answer(context);
   for (ReportSection (*section)(StudyContext&) :

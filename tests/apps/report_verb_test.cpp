@@ -112,7 +112,7 @@ TEST_F(ReportVerb, ScriptInANameIsText) {
   ASSERT_EQ(hindsight({"report", "--log", log(), "--out", file("report.html")}).exit_code, 0);
   const std::string page = read_file(file("report.html"));
   EXPECT_EQ(page.find("<script>alert"), std::string::npos);
-  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_EQ(page.find("<img src=x"), std::string::npos);
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(1)"));
   for (const char* format : {"md", "svg"}) {
     std::vector<std::string> words{"report", "--log", log(), "--format", format};
