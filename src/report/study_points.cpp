@@ -295,6 +295,7 @@ ReportSection parameter_section(StudyContext& context) {
   return section;
 }
 
+/// Long: two figures of one count, side by side.
 ReportSection reason_section(StudyContext& context) {
   ReportSection section{.id = "reasons", .title = "Why designs are infeasible"};
   const StudyScan& scan = context.scan;
