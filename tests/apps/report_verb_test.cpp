@@ -59,7 +59,8 @@ TEST_F(ReportVerb, JsonCountsWhatTheLogHas) {
   EXPECT_THAT(reasons.at("title").get<std::string>(), HasSubstr(std::to_string(counted.at("bad").get<int>()) + " of " +
                                                                 std::to_string(counted.at("n").get<int>())));
   // The fastest feasible row of each workload begins its front.
-  for (const Json& panel : section(report, "trade-offs").at("figures").at(0).at("panels")) {
+  const Json panels = section(report, "trade-offs").at("figures").at(0).at("panels");
+  for (const Json& panel : panels) {
     const Outcome best =
         hindsight({"log", "query", log(),
                    "SELECT min(latency_s) AS best FROM evaluations JOIN workloads USING (workload_id) WHERE name = '" +
