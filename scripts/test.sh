@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/test.sh [--no-install] [--sanitize]
+usage: scripts/test.sh [--no-install] [--sanitize | --browser]
 
 Runs every test from a fresh Debian 12 on, in three steps:
   1. installs the missing Debian packages with apt-get (through sudo when not root);
@@ -16,6 +16,8 @@ Safe to run again: only what changed is built.
 
   --sanitize     instead: every test under AddressSanitizer and UndefinedBehaviorSanitizer in build/asan, then those
                  of what runs in several threads under ThreadSanitizer in build/tsan
+  --browser      instead: builds the program, makes a report and opens it in headless Chromium; says that it skips
+                 where Chromium is not installed
   --no-install   skip step 1 (packages come from elsewhere)
   --help         this text
 
@@ -27,10 +29,12 @@ TEXT
 
 install=yes
 sanitize=no
+browser=no
 for argument in "$@"; do
   case $argument in
     --no-install) install=no ;;
     --sanitize) sanitize=yes ;;
+    --browser) browser=yes ;;
     -h | --help) usage; exit 0 ;;
     *) echo "test.sh: unknown argument '$argument'. See --help" >&2; exit 2 ;;
   esac
@@ -62,6 +66,19 @@ if [ "$sanitize" = yes ]; then
     optimize_tests
   ctest --preset tsan --parallel "${JOBS:-2}" -R '^(core|log|evaluator|sweep)\.|^optimize\..*Threads' || status=$?
   exit "$status"
+fi
+
+if [ "$browser" = yes ]; then
+  chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+  if [ -z "$chromium" ]; then
+    echo "Skipped: no Chromium is installed (apt-get install chromium)."
+    exit 0
+  fi
+  echo "== 2/3 Build of the program in $build_dir"
+  cmake -S . -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=ON -DHINDSIGHT_WERROR=ON
+  cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}" --target hindsight
+  echo "== 3/3 A report in headless Chromium"
+  exec scripts/test-report.sh "$build_dir/apps/hindsight/hindsight" "$chromium"
 fi
 
 echo "== 2/3 Build in $build_dir"

@@ -39,6 +39,7 @@ void add_verbs(CLI::App& app, Session& session) {
   add_ask(app, session);
   add_tell(app, session);
   add_check(app, session);
+  add_report(app, session);
   add_bench(app, session);
   add_measure(app, session);
   add_gemm(app, session);

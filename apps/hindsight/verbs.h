@@ -49,6 +49,7 @@ void add_campaign(CLI::App& app, Session& session);
 void add_ask(CLI::App& app, Session& session);
 void add_tell(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
+void add_report(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_bench_offline(CLI::App& group, Session& session);
 void add_bench_optima(CLI::App& group, Session& session);

@@ -1,0 +1,305 @@
+/// The answer of a study: the design, what it gains, against whom, and what is not certain.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
+#include "hindsight/space/short_id.h"
+#include "report/json.h"
+#include "report/study_parts.h"
+#include "report/study_sql.h"
+
+namespace hindsight::report {
+namespace {
+
+Json options_of(const StudyContext& context, std::int64_t run_id) {
+  for (const log::RunInfo& run : context.runs) {
+    if (run.run_id == run_id) return Json::parse(run.options_json, nullptr, false);
+  }
+  return nullptr;
+}
+
+std::string string_at(const Json& json, const char* key) {
+  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+}
+
+/// Names of what run `options` was about, sorted.
+std::vector<std::string> networks_of(const Json& options) {
+  std::vector<std::string> names;
+  if (!options.is_object() || !options.contains("workloads")) return names;
+  for (const Json& one : options["workloads"]) {
+    if (one.is_object()) names.push_back(string_at(one, "name"));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// "area_mm2=29" of --max as SQL conditions; those that are no metric of the log are named in `left_out`.
+std::string limit_conditions(const StudyContext& context, const Json& options, std::vector<std::string>& left_out) {
+  std::string sql;
+  const std::vector<std::string> known = log::metric_names(context.log);
+  for (const auto& [key, sign] : {std::pair("max", "<="), std::pair("min", ">=")}) {
+    if (!options.is_object() || !options.contains(key) || !options[key].is_array()) continue;
+    for (const Json& entry : options[key]) {
+      if (!entry.is_string()) continue;
+      const std::string text = entry.get<std::string>();
+      const std::size_t equals = text.find('=');
+      const std::string name = text.substr(0, equals);
+      const std::optional<double> bound =
+          equals == std::string::npos ? std::nullopt : parse_double(text.substr(equals + 1));
+      if (bound && std::find(known.begin(), known.end(), name) != known.end()) {
+        sql += fmt::format(" AND {} {} {}", sql_metric(name), sign, *bound);
+      } else {
+        left_out.push_back(text);
+      }
+    }
+  }
+  return sql;
+}
+
+struct BestLogged {
+  std::string design;
+  double value = 0;
+};
+
+/// The best design that was logged before the run and answers the same question; nothing: none, or the question's
+/// aggregate is not one of ours.
+std::optional<BestLogged> best_before(const StudyContext& context, const StoredProposal& proposal,
+                                      const std::string& limits, const std::string& aggregate) {
+  std::string value;
+  try {
+    for (const auto& factor : dataset::parse_objective(proposal.objective, Direction::minimise).factors) {
+      value += fmt::format("{}pow({}, {})", value.empty() ? "" : " * ", sql_metric(factor.metric), factor.exponent);
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  std::string together;
+  if (proposal.workloads.size() == 1) together = fmt::format("min({})", value);
+  if (aggregate == "geomean" && together.empty()) together = fmt::format("exp(avg(ln({})))", value);
+  if (aggregate == "mean" && together.empty()) together = fmt::format("avg({})", value);
+  if (aggregate == "worst" && together.empty()) together = fmt::format("max({})", value);
+  if (together.empty()) return std::nullopt;
+  std::string names;
+  for (const auto& workload : proposal.workloads) names += (names.empty() ? "" : ", ") + sql_quoted(workload.name);
+  log::SqlQuery query(
+      context.log,
+      fmt::format(
+          "SELECT d.text_id, q.value FROM (SELECT e.design_id, {} AS value FROM evaluations e JOIN workloads w "
+          "USING (workload_id) WHERE e.feasible = 1 AND e.run_id < {} AND w.name IN ({}){} GROUP BY e.design_id "
+          "HAVING count(DISTINCT e.workload_id) = {} AND value IS NOT NULL ORDER BY value, e.design_id LIMIT 1) q "
+          "JOIN designs d USING (design_id)",
+          together, proposal.run_id, names, limits, proposal.workloads.size()));
+  std::vector<log::SqlValue> row;
+  if (!query.next(row)) return std::nullopt;
+  return BestLogged{.design = sql_text(row[0]), .value = sql_number(row[1])};
+}
+
+/// What an evaluator said of the whole proposal; nothing: nobody was asked, or it is infeasible.
+std::optional<double> truth_of(const StoredProposal& proposal) {
+  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  if (verdict.is_object() && verdict.contains("value") && verdict["value"].is_number())
+    return verdict["value"].get<double>();
+  if (proposal.workloads.size() == 1) return proposal.workloads.front().truth;
+  return std::nullopt;
+}
+
+bool known_infeasible(const StoredProposal& proposal) {
+  return std::any_of(proposal.workloads.begin(), proposal.workloads.end(),
+                     [](const auto& workload) { return workload.feasible && !*workload.feasible; });
+}
+
+/// "1.27 times as fast" for a latency, else "1.27 times better".
+std::string times_better(const std::string& metric, double ratio) {
+  const char* word = objective_metric(metric) == "latency_s" ? "as fast" : "as good";
+  if (ratio >= 1) return fmt::format("{:.2f} times {}", ratio, word);
+  return fmt::format("{:.2f} times {} (worse)", ratio, word);
+}
+
+std::string workloads_text(const StoredProposal& proposal) {
+  std::vector<std::string> names;
+  for (const auto& workload : proposal.workloads) names.push_back(printable(workload.name));
+  if (names.size() <= 3) return join(names, ", ");
+  return fmt::format("{} and {} more", names.front(), counted(names.size() - 1, "workload"));
+}
+
+/// An optimum of the same question: its value, whichever run proved it.
+std::optional<double> optimum_of(const StudyContext& context, const StoredProposal& proposal, std::string& proof) {
+  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  if (verdict.is_object() && verdict.contains("rank") && verdict["rank"].is_object() &&
+      verdict["rank"].contains("optimum") && verdict["rank"]["optimum"].is_number()) {
+    proof = "from the landscape of all designs";
+    return verdict["rank"]["optimum"].get<double>();
+  }
+  const Json own = options_of(context, proposal.run_id);
+  std::vector<std::string> networks;
+  for (const auto& workload : proposal.workloads) networks.push_back(workload.name);
+  std::sort(networks.begin(), networks.end());
+  for (const StoredProposal& optimum : context.proposals) {
+    if (optimum.kind != "optimum" || optimum.rank != 1 ||
+        objective_metric(optimum.objective) != objective_metric(proposal.objective))
+      continue;
+    const Json options = options_of(context, optimum.run_id);
+    const auto same = [&](const char* key) {
+      return own.is_object() && options.is_object() &&
+             own.value(key, Json::array()) == options.value(key, Json::array());
+    };
+    const bool aggregate = networks.size() == 1 || string_at(own, "aggregate") == string_at(options, "aggregate");
+    if (networks_of(options) != networks || !same("max") || !same("min") || !same("set") || !aggregate) continue;
+    proof = string_at(Json::parse(optimum.predicted_json, nullptr, false), "proof");
+    return optimum.value;
+  }
+  return std::nullopt;
+}
+
+/// Sentences of `hindsight check` that are stored beside the proposal.
+std::vector<std::string> gpu_verdicts(const StoredProposal& proposal) {
+  std::vector<std::string> sentences;
+  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  if (!verdict.is_object() || !verdict.contains("gpus") || !verdict["gpus"].is_object()) return sentences;
+  for (const Json& network : verdict["gpus"].value("networks", Json::array())) {
+    if (network.is_object() && !string_at(network, "verdict").empty()) {
+      sentences.push_back(fmt::format("{}: {}", string_at(network, "network"), string_at(network, "verdict")));
+    }
+  }
+  return sentences;
+}
+
+void gain_over_log(StudyContext& context, const StoredProposal& proposal, double value, bool is_true) {
+  const Json options = options_of(context, proposal.run_id);
+  std::vector<std::string> unknown_limits;
+  const std::string limits = limit_conditions(context, options, unknown_limits);
+  const std::optional<BestLogged> best = best_before(context, proposal, limits, string_at(options, "aggregate"));
+  if (!best) {
+    context.report.facts.push_back(
+        {.label = "Gain over the log's best",
+         .value = "not known",
+         .detail = "no earlier logged design runs every workload within the limits, or the aggregate is weighted"});
+    return;
+  }
+  const std::string dropped =
+      unknown_limits.empty() ? "" : fmt::format("; without the limit {}", printable(join(unknown_limits, ", ")));
+  context.report.facts.push_back({.label = fmt::format("{} over the log's best", is_true ? "Gain" : "Predicted gain"),
+                                  .value = times_better(proposal.objective, best->value / value),
+                                  .detail = fmt::format("{} has {}{}", space::short_id(best->design),
+                                                        study_value(proposal.objective, best->value), dropped)});
+}
+
+void distance_to_optimum(StudyContext& context, const StoredProposal& proposal, double value) {
+  std::string proof;
+  const std::optional<double> optimum = optimum_of(context, proposal, proof);
+  if (!optimum) {
+    context.report.facts.push_back(
+        {.label = "Above the exact optimum",
+         .value = "not known",
+         .detail = "the log has no optimum of this question ('hindsight optimum --log' proves one)"});
+    return;
+  }
+  context.report.facts.push_back({.label = "Above the exact optimum",
+                                  .value = fmt::format("{:+.1f} %", 100 * (value / *optimum - 1)),
+                                  .detail = fmt::format("{}, {}", study_value(proposal.objective, *optimum), proof)});
+}
+
+void proposal_doubts(StudyContext& context, const StoredProposal& proposal) {
+  std::vector<std::string>& doubts = context.report.doubts;
+  const Json predicted = Json::parse(proposal.predicted_json, nullptr, false);
+  if (!predicted.is_object()) return;
+  const auto flag = [&](const char* key) { return predicted.contains(key) && predicted[key] == true; };
+  if (predicted.contains("p_feasible") && predicted["p_feasible"].is_number() && !truth_of(proposal)) {
+    doubts.push_back(fmt::format("The model gives it a probability of {:.2f} to be feasible.",
+                                 predicted["p_feasible"].get<double>()));
+  }
+  if (flag("extrapolated"))
+    doubts.emplace_back("The model had not learned this workload: the predicted value is a guess, the ranking is not.");
+  if (flag("lifted"))
+    doubts.emplace_back(
+        "The predicted value was lifted to what arithmetic and DRAM traffic allow: the model was too hopeful there.");
+  if (predicted.contains("nearest_logged_distance") && predicted["nearest_logged_distance"].is_number()) {
+    const double distance = predicted["nearest_logged_distance"].get<double>();
+    if (distance > 0)
+      doubts.push_back(fmt::format("The nearest logged design differs in {} of its parameters.", shortest(distance)));
+  }
+  if (!truth_of(proposal) && !known_infeasible(proposal)) {
+    doubts.emplace_back("No evaluator has been asked about it: 'hindsight propose --simulate', or 'hindsight tell'.");
+  }
+  if (gpu_verdicts(proposal).empty())
+    doubts.emplace_back("It was not compared with GPUs: 'hindsight check --log' does.");
+}
+
+void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
+  StudyReport& report = context.report;
+  const std::optional<double> truth = truth_of(proposal);
+  const std::string id = space::short_id(proposal.design);
+  (void)context.design(proposal.design);
+  report.facts.push_back({.label = "Proposed design", .value = id, .detail = proposal.design});
+  if (known_infeasible(proposal)) {
+    report.headline = fmt::format("The proposed design {} turned out infeasible on {}.", id, workloads_text(proposal));
+    proposal_doubts(context, proposal);
+    return;
+  }
+  if (!truth && !proposal.value) {
+    report.headline = fmt::format("Design {} was proposed for {}; nothing is known of its {}.", id,
+                                  workloads_text(proposal), proposal.objective);
+    return;
+  }
+  const double value = truth ? *truth : *proposal.value;
+  report.headline =
+      fmt::format("Build design {} for {}: {} of {}{}.", id, workloads_text(proposal),
+                  objective_metric(proposal.objective) == "latency_s" ? "latency" : printable(proposal.objective),
+                  study_value(proposal.objective, value), truth ? "" : " predicted");
+  if (truth && proposal.value) {
+    report.facts.push_back({.label = "True against predicted",
+                            .value = fmt::format("{:+.1f} %", 100 * (*truth / *proposal.value - 1)),
+                            .detail = fmt::format("{} evaluated, {} predicted", study_value(proposal.objective, *truth),
+                                                  study_value(proposal.objective, *proposal.value))});
+  }
+  gain_over_log(context, proposal, value, truth.has_value());
+  distance_to_optimum(context, proposal, value);
+  for (const std::string& sentence : gpu_verdicts(proposal)) {
+    report.facts.push_back({.label = "Against GPUs", .value = "", .detail = sentence});
+  }
+  proposal_doubts(context, proposal);
+}
+
+void answer_logged(StudyContext& context) {
+  StudyReport& report = context.report;
+  const ChosenDesign& chosen = *context.chosen;
+  const std::string id = space::short_id(chosen.text_id);
+  (void)context.design(chosen.text_id);
+  report.headline = fmt::format("Nothing was proposed yet. Of the logged designs {} is the best: it runs {} of {}.", id,
+                                counted(chosen.workloads.size(), "workload"), context.scan.workloads.size());
+  report.facts.push_back({.label = "Best logged design", .value = id, .detail = chosen.text_id});
+  for (const ScanWorkload& workload : context.scan.workloads) {
+    report.facts.push_back(
+        {.label = printable(workload.name),
+         .value = fmt::format("{:.1f} % feasible", workload.rows == 0 ? 0.0
+                                                                      : 100.0 * static_cast<double>(workload.feasible) /
+                                                                            static_cast<double>(workload.rows)),
+         .detail = fmt::format("{} of {} rows", with_commas(workload.feasible), with_commas(workload.rows))});
+  }
+  report.doubts.emplace_back(
+      "The best of a log is the best of what was tried: 'hindsight train' and 'hindsight propose' look further.");
+}
+
+}  // namespace
+
+void answer(StudyContext& context) {
+  StudyReport& report = context.report;
+  if (const StoredProposal* proposal = first_proposal(context)) {
+    answer_proposal(context, *proposal);
+  } else if (context.chosen) {
+    answer_logged(context);
+  } else if (context.scan.rows == 0) {
+    report.headline = "The log has no evaluation yet, so there is nothing to answer.";
+  } else {
+    report.headline =
+        fmt::format("None of the {} is feasible; the reasons are below.", counted(context.scan.rows, "logged row"));
+  }
+  if (!context.left_out.empty()) report.doubts.push_back(context.left_out);
+}
+
+}  // namespace hindsight::report

@@ -1,0 +1,83 @@
+/// What the sections of a study's report share.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hindsight/log/query.h"
+#include "hindsight/report/study_report.h"
+#include "report/study_scan.h"
+
+namespace hindsight::report {
+
+/// A proposal, or an optimum, with what was predicted and what is true, per workload.
+struct StoredProposal {
+  std::int64_t run_id = 0, design_id = 0, rank = 1;
+  std::string kind;  ///< of the run
+  std::string design, objective;
+  std::optional<double> value = {};  ///< predicted, or proven
+  struct OnWorkload {
+    std::string name;
+    double predicted = 0;               ///< NaN: not known
+    double p_feasible = 0;              ///< NaN: not known
+    std::optional<bool> feasible = {};  ///< nothing: no evaluation answers
+    std::optional<double> truth = {};   ///< of the objective; nothing: infeasible, or not known
+  };
+  std::vector<OnWorkload> workloads = {};
+  std::string predicted_json, verdict_json;
+};
+
+struct StudyContext {
+  StudyContext(const log::Log& of, const StudySources& beside, StudyReport& into)
+      : log(of), sources(beside), report(into) {}
+
+  const log::Log& log;
+  const StudySources& sources;
+  StudyReport& report;
+  StudyScan scan = {};
+  std::optional<ChosenDesign> chosen = {};
+  std::vector<StoredProposal> proposals = {};  ///< newest run first, by rank
+  std::vector<log::RunInfo> runs = {};         ///< newest first
+  /// Metrics of scan.metrics by (workload, design), of proposals that have a row.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> proposal_metrics = {};
+  std::string left_out = {};  ///< rows of other evaluators, in words; empty: none
+
+  /// Index of a design among those of the report.
+  int design(const std::string& text_id);
+
+ private:
+  std::unordered_map<std::string, int> indices_;
+};
+
+/// "latency_s" as "latency, s".
+[[nodiscard]] std::string metric_label(const std::string& name);
+/// A value of a metric as a person reads it: "1.23 ms".
+[[nodiscard]] std::string study_value(const std::string& name, double value);
+/// The metric that an objective is: "latency" is latency_s; a product stays as it is.
+[[nodiscard]] std::string objective_metric(const std::string& objective);
+/// Codes of a set of reasons.
+[[nodiscard]] std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reasons);
+
+[[nodiscard]] std::vector<StoredProposal> stored_proposals(const log::Log& log);
+/// The first proposal of the newest run that proposed, and of the newest optimum; null: none.
+[[nodiscard]] const StoredProposal* first_proposal(const StudyContext& context);
+[[nodiscard]] const StoredProposal* first_optimum(const StudyContext& context);
+
+void answer(StudyContext& context);
+[[nodiscard]] ReportSection pareto_section(StudyContext& context);
+[[nodiscard]] ReportSection parameter_section(StudyContext& context);
+[[nodiscard]] ReportSection reason_section(StudyContext& context);
+[[nodiscard]] ReportSection trust_section(StudyContext& context);
+[[nodiscard]] ReportSection backtest_section(StudyContext& context);
+[[nodiscard]] ReportSection importance_section(StudyContext& context);
+[[nodiscard]] ReportSection training_section(StudyContext& context);
+[[nodiscard]] ReportSection roofline_section(StudyContext& context);
+[[nodiscard]] ReportSection layer_section(StudyContext& context);
+[[nodiscard]] ReportSection round_section(StudyContext& context);
+[[nodiscard]] ReportSection provenance_section(StudyContext& context);
+
+}  // namespace hindsight::report

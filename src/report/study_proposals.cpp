@@ -1,0 +1,227 @@
+/// What a log's runs proposed, with the rows that answer them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
+#include "hindsight/study/log_names.h"
+#include "report/json.h"
+#include "report/study_parts.h"
+#include "report/study_sql.h"
+
+namespace hindsight::report {
+namespace {
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+/// Proposals that are read, the newest. [chosen] more than a person proposes
+constexpr int kMostStored = 20'000;
+
+double number_of(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_number() ? at->get<double>() : kNotKnown;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+/// Objects of a list under a key; none where it is no list.
+std::vector<Json> objects_of(const Json& json, const char* key) {
+  std::vector<Json> objects;
+  if (!json.is_object() || !json.contains(key) || !json[key].is_array()) return objects;
+  for (const Json& one : json[key]) {
+    if (one.is_object()) objects.push_back(one);
+  }
+  return objects;
+}
+
+void read_workloads(StoredProposal& proposal, const std::string& own_workload) {
+  const Json predicted = Json::parse(proposal.predicted_json, nullptr, false);
+  for (const Json& one : objects_of(predicted, "workloads")) {
+    proposal.workloads.push_back({.name = text_of(one, "name"),
+                                  .predicted = number_of(one, "objective"),
+                                  .p_feasible = number_of(one, "p_feasible")});
+  }
+  if (proposal.workloads.empty() && !own_workload.empty()) {
+    const double p = predicted.is_object() ? number_of(predicted, "p_feasible") : kNotKnown;
+    proposal.workloads.push_back(
+        {.name = own_workload, .predicted = proposal.value.value_or(kNotKnown), .p_feasible = p});
+  }
+  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  for (const Json& one : objects_of(verdict, "workloads")) {
+    for (StoredProposal::OnWorkload& workload : proposal.workloads) {
+      if (workload.name != text_of(one, "name")) continue;
+      const double truth = number_of(one, "objective");
+      workload.feasible = !std::isnan(truth);
+      if (*workload.feasible) workload.truth = truth;
+    }
+  }
+}
+
+/// The objective as an SQL expression of evaluation e, smaller is better; empty where its text is not one.
+std::string objective_sql(const std::string& text) {
+  try {
+    std::string sql;
+    for (const dataset::Objective::Factor& factor : dataset::parse_objective(text, Direction::minimise).factors) {
+      sql += fmt::format("{}pow({}, {})", sql.empty() ? "" : " * ", sql_metric(factor.metric), factor.exponent);
+    }
+    return sql;
+  } catch (const Error&) {
+    return {};  // a log of another program may name what we do not read: no truth is known then
+  }
+}
+
+/// Rows that answer proposals of one objective.
+void read_truth(const log::Log& log, const std::string& objective, std::vector<StoredProposal>& proposals) {
+  const std::string value = objective_sql(objective);
+  if (value.empty()) return;
+  std::map<std::int64_t, std::vector<StoredProposal*>> by_design;
+  for (StoredProposal& proposal : proposals) {
+    if (proposal.objective == objective) by_design[proposal.design_id].push_back(&proposal);
+  }
+  log::SqlQuery query(log, fmt::format("SELECT e.design_id, w.name, e.feasible, {} FROM evaluations e JOIN workloads w "
+                                       "USING (workload_id) WHERE e.design_id IN (SELECT design_id FROM proposals "
+                                       "WHERE objective = {}) ORDER BY e.evaluation_id",
+                                       value, sql_quoted(objective)));
+  std::vector<log::SqlValue> row;
+  while (query.next(row)) {
+    const auto found = by_design.find(sql_int(row[0]));
+    if (found == by_design.end()) continue;
+    for (StoredProposal* proposal : found->second) {
+      for (StoredProposal::OnWorkload& workload : proposal->workloads) {
+        if (workload.name != sql_text(row[1])) continue;
+        workload.feasible = sql_int(row[2]) != 0;
+        const double truth = sql_number(row[3]);
+        workload.truth = *workload.feasible && !std::isnan(truth) ? std::optional(truth) : std::nullopt;
+      }
+    }
+  }
+}
+
+const StoredProposal* first_of(const StudyContext& context, bool (*is)(const std::string& kind)) {
+  const StoredProposal* first = nullptr;
+  for (const StoredProposal& proposal : context.proposals) {
+    if (!is(proposal.kind)) continue;
+    if (first == nullptr) first = &proposal;
+  }
+  return first;
+}
+
+/// The logged design that is best on all workloads together, where it runs the most of them.
+std::optional<ChosenDesign> best_logged(const log::Log& log) {
+  ChosenDesign chosen{.objective = study::own_objective(log)};
+  const bool more = study::maximised_metrics(log).contains(chosen.objective);
+  std::vector<log::SqlValue> row;
+  std::int64_t design_id = -1;
+  {
+    log::SqlQuery query(log, fmt::format("SELECT e.design_id FROM evaluations e WHERE e.feasible = 1 GROUP BY "
+                                         "e.design_id ORDER BY count(DISTINCT e.workload_id) DESC, avg(ln({})) IS "
+                                         "NULL, {}avg(ln({})), e.design_id LIMIT 1",
+                                         sql_metric(chosen.objective), more ? "-" : "", sql_metric(chosen.objective)));
+    if (!query.next(row)) return std::nullopt;
+    design_id = sql_int(row[0]);
+  }
+  log::SqlQuery query(log,
+                      fmt::format("SELECT DISTINCT d.text_id, s.name, s.definition, w.name, v.name FROM evaluations e "
+                                  "JOIN designs d USING (design_id) JOIN spaces s USING (space_id) JOIN workloads "
+                                  "w USING (workload_id) JOIN evaluators v USING (evaluator_id) WHERE e.design_id "
+                                  "= {} AND e.feasible = 1 ORDER BY w.name",
+                                  design_id));
+  while (query.next(row)) {
+    chosen.text_id = sql_text(row[0]);
+    chosen.space = sql_text(row[1]);
+    chosen.space_definition = sql_text(row[2]);
+    chosen.workloads.push_back(sql_text(row[3]));
+    chosen.evaluator = sql_text(row[4]);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<StoredProposal> stored_proposals(const log::Log& log) {
+  std::vector<StoredProposal> proposals;
+  {
+    log::SqlQuery query(
+        log, fmt::format("SELECT p.run_id, p.design_id, p.rank, r.kind, d.text_id, p.objective, p.predicted_value, "
+                         "p.predicted_json, p.verdict_json, w.name FROM proposals p JOIN runs r USING (run_id) JOIN "
+                         "designs d USING (design_id) LEFT JOIN workloads w ON w.workload_id = p.workload_id ORDER BY "
+                         "p.run_id DESC, p.rank, p.proposal_id LIMIT {}",
+                         kMostStored));
+    std::vector<log::SqlValue> row;
+    while (query.next(row)) {
+      StoredProposal proposal{.run_id = sql_int(row[0]),
+                              .design_id = sql_int(row[1]),
+                              .rank = sql_int(row[2]),
+                              .kind = sql_text(row[3]),
+                              .design = sql_text(row[4]),
+                              .objective = sql_text(row[5]),
+                              .predicted_json = sql_text(row[7]),
+                              .verdict_json = sql_text(row[8])};
+      if (const double value = sql_number(row[6]); !std::isnan(value)) proposal.value = value;
+      read_workloads(proposal, sql_text(row[9]));
+      proposals.push_back(std::move(proposal));
+    }
+  }
+  std::vector<std::string> objectives;
+  for (const StoredProposal& proposal : proposals) {
+    if (std::find(objectives.begin(), objectives.end(), proposal.objective) == objectives.end()) {
+      objectives.push_back(proposal.objective);
+    }
+  }
+  for (const std::string& objective : objectives) read_truth(log, objective, proposals);
+  return proposals;
+}
+
+const StoredProposal* first_proposal(const StudyContext& context) {
+  return first_of(context, [](const std::string& kind) { return kind != "optimum" && kind != "ask"; });
+}
+
+const StoredProposal* first_optimum(const StudyContext& context) {
+  return first_of(context, [](const std::string& kind) { return kind == "optimum"; });
+}
+
+std::optional<ChosenDesign> chosen_design(const log::Log& log) {
+  std::vector<log::SqlValue> row;
+  std::optional<ChosenDesign> chosen;
+  StoredProposal proposal;
+  {
+    log::SqlQuery query(
+        log,
+        "SELECT d.text_id, s.name, s.definition, p.objective, p.predicted_json, p.verdict_json, w.name, "
+        "p.predicted_value FROM proposals p JOIN runs r USING (run_id) JOIN designs d USING (design_id) "
+        "JOIN spaces s USING (space_id) LEFT JOIN workloads w ON w.workload_id = p.workload_id WHERE "
+        "r.kind NOT IN ('optimum', 'ask') ORDER BY p.run_id DESC, p.rank, p.proposal_id LIMIT 1");
+    if (query.next(row)) {
+      chosen = ChosenDesign{.text_id = sql_text(row[0]),
+                            .space = sql_text(row[1]),
+                            .space_definition = sql_text(row[2]),
+                            .objective = sql_text(row[3]),
+                            .proposed = true};
+      proposal.predicted_json = sql_text(row[4]);
+      proposal.verdict_json = sql_text(row[5]);
+      read_workloads(proposal, sql_text(row[6]));
+    }
+  }
+  if (!chosen) return best_logged(log);
+  for (const StoredProposal::OnWorkload& workload : proposal.workloads) chosen->workloads.push_back(workload.name);
+  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  if (verdict.is_object()) {
+    chosen->technology = text_of(verdict, "technology");
+    if (chosen->technology.empty() && verdict.contains("gpus") && verdict["gpus"].is_object()) {
+      chosen->technology = text_of(verdict["gpus"], "technology");
+    }
+  }
+  log::SqlQuery query(log,
+                      "SELECT v.name, count(*) AS n FROM evaluations e JOIN evaluators v USING (evaluator_id) "
+                      "GROUP BY e.evaluator_id ORDER BY n DESC LIMIT 1");
+  if (query.next(row)) chosen->evaluator = sql_text(row[0]);
+  return chosen;
+}
+
+}  // namespace hindsight::report

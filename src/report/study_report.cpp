@@ -1,0 +1,162 @@
+/// Puts a study's report together: the answer first, then a section for each question.
+#include "hindsight/report/study_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
+#include "hindsight/space/short_id.h"
+#include "hindsight/study/log_names.h"
+#include "report/json.h"
+#include "report/study_parts.h"
+#include "report/study_sql.h"
+
+namespace hindsight::report {
+namespace {
+
+constexpr std::size_t kMostRuns = 1'000'000;
+
+/// The evaluator whose rows the report is of: that of the chosen design's, else that with the most.
+std::int64_t choose_evaluator(StudyContext& context) {
+  std::vector<log::EvaluatorSummary> all = log::evaluators(context.log);
+  std::erase_if(all, [](const log::EvaluatorSummary& one) { return one.evaluations == 0; });
+  if (all.empty()) return 0;
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.evaluations > b.evaluations; });
+  if (all.size() > 1) {
+    std::uint64_t others = 0;
+    for (std::size_t i = 1; i < all.size(); ++i) others += all[i].evaluations;
+    context.left_out = fmt::format(
+        "Figures are of {}'s rows. {} of {} (e.g. {}) are left out: results of different "
+        "evaluators do not mix.",
+        printable(all[0].name), counted(others, "row"), counted(all.size() - 1, "other evaluator"),
+        printable(all[1].name));
+  }
+  return all.front().evaluator_id;
+}
+
+/// Metrics that have values: what designs are compared by, then latency, energy and area, then others of the log.
+std::vector<std::string> choose_metrics(const log::Log& log, std::int64_t evaluator) {
+  std::vector<std::string> wanted{study::own_objective(log), "latency_s", "energy_j", "area_mm2"};
+  for (const std::string& name : log::metric_names(log)) {
+    const std::vector<std::string>& standard = log::standard_metrics();
+    if (std::find(standard.begin(), standard.end(), name) == standard.end()) wanted.push_back(name);
+  }
+  std::vector<std::string> metrics;
+  std::vector<log::SqlValue> row;
+  for (const std::string& name : wanted) {
+    if (metrics.size() == kScanMetrics || std::find(metrics.begin(), metrics.end(), name) != metrics.end()) continue;
+    log::SqlQuery query(log, fmt::format("SELECT 1 FROM evaluations e WHERE e.feasible = 1 AND e.evaluator_id = {} AND "
+                                         "{} IS NOT NULL LIMIT 1",
+                                         evaluator, sql_metric(name)));
+    if (query.next(row)) metrics.push_back(name);
+  }
+  if (metrics.empty()) metrics.push_back(wanted.front());
+  return metrics;
+}
+
+/// What the log has of proposed designs; of an optimum of one workload, what its proof says.
+void read_proposal_metrics(StudyContext& context, std::int64_t evaluator) {
+  std::string sql = "SELECT e.workload_id, e.design_id";
+  for (const std::string& metric : context.scan.metrics) sql += ", " + sql_metric(metric);
+  sql += fmt::format(
+      " FROM evaluations e WHERE e.feasible = 1 AND e.evaluator_id = {} AND e.design_id IN (SELECT "
+      "design_id FROM proposals) ORDER BY e.evaluation_id",
+      evaluator);
+  log::SqlQuery query(context.log, sql);
+  std::vector<log::SqlValue> row;
+  while (query.next(row)) {
+    std::vector<double> metrics;
+    for (std::size_t k = 2; k < row.size(); ++k) metrics.push_back(sql_number(row[k]));
+    context.proposal_metrics.try_emplace({sql_int(row[0]), sql_int(row[1])}, std::move(metrics));
+  }
+}
+
+}  // namespace
+
+int StudyContext::design(const std::string& text_id) {
+  const auto [at, is_new] = indices_.try_emplace(text_id, static_cast<int>(report.designs.size()));
+  if (is_new) report.designs.push_back({.short_id = space::short_id(text_id), .text_id = text_id});
+  return at->second;
+}
+
+std::string metric_label(const std::string& name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kUnits{{{"_per_s", "per s"},
+                                                                                 {"_mm2", "mm²"},
+                                                                                 {"_bytes", "bytes"},
+                                                                                 {"_frac", "share"},
+                                                                                 {"_s", "s"},
+                                                                                 {"_j", "J"},
+                                                                                 {"_w", "W"}}};
+  for (const auto& [suffix, unit] : kUnits) {
+    if (!name.ends_with(suffix)) continue;
+    std::string words = name.substr(0, name.size() - suffix.size());
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return fmt::format("{}, {}", words, unit);
+  }
+  return name;
+}
+
+std::string objective_metric(const std::string& objective) {
+  try {
+    const std::vector<dataset::Objective::Factor> factors =
+        dataset::parse_objective(objective, Direction::minimise).factors;
+    return factors.size() == 1 && factors[0].exponent == 1 ? factors[0].metric : objective;
+  } catch (const Error&) {
+    return objective;  // a word of another program
+  }
+}
+
+std::string study_value(const std::string& objective, double value) {
+  const std::string name = objective_metric(objective);
+  if (std::isnan(value)) return "–";
+  if (name.ends_with("_frac")) return fmt::format("{:.1f} %", 100 * value);
+  if (name.ends_with("_mm2")) return fmt::format("{:.1f} mm²", value);
+  if (name.ends_with("_per_s")) return si(value, "/s");
+  if (name.ends_with("_s")) return si(value, "s");
+  if (name.ends_with("_j")) return si(value, "J");
+  if (name.ends_with("_w")) return si(value, "W");
+  return fmt::format("{:.4g}", value);
+}
+
+std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reasons) {
+  std::vector<std::string> codes;
+  for (std::size_t r = 0; r < scan.reason_names.size(); ++r) {
+    if ((reasons >> r & 1U) != 0) codes.push_back(scan.reason_names[r]);
+  }
+  return codes;
+}
+
+StudyReport study_report(const log::Log& log, const StudySources& sources) {
+  StudyReport report{.log = sources.log_name, .headline = {}};
+  StudyContext context(log, sources, report);
+  context.chosen = chosen_design(log);
+  context.proposals = stored_proposals(log);
+  context.runs = log::recent_runs(log, kMostRuns);
+  const std::int64_t evaluator = choose_evaluator(context);
+  ScanRows rows{.metrics = choose_metrics(log, evaluator), .maximised = {}, .evaluator_id = evaluator};
+  const std::set<std::string> maximised = study::maximised_metrics(log);
+  for (const std::string& metric : rows.metrics) rows.maximised.push_back(maximised.contains(metric));
+  context.scan = scan_log(log, rows);
+  // What is shown first is what the answer is about.
+  std::stable_partition(context.scan.workloads.begin(), context.scan.workloads.end(), [&](const ScanWorkload& one) {
+    return context.chosen && std::find(context.chosen->workloads.begin(), context.chosen->workloads.end(), one.name) !=
+                                 context.chosen->workloads.end();
+  });
+  read_proposal_metrics(context, evaluator);
+  answer(context);
+  for (ReportSection (*section)(StudyContext&) :
+       {pareto_section, parameter_section, trust_section, backtest_section, reason_section, importance_section,
+        training_section, roofline_section, layer_section, round_section, provenance_section}) {
+    report.sections.push_back(section(context));
+  }
+  return report;
+}
+
+}  // namespace hindsight::report

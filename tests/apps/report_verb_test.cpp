@@ -1,0 +1,161 @@
+/// Does a report answer from its log, escape what stands in it, and refuse what it cannot draw?
+#include <nlohmann/json.hpp>
+
+#include "apps/app_fixture.h"
+#include "hindsight/log/log.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+class ReportVerb : public AppTest {
+ protected:
+  [[nodiscard]] std::string log() const { return file("study.sqlite"); }
+  void sweep(const std::string& samples = "300") const {
+    const Outcome outcome = hindsight({"sweep", "--space", "tiny", "--workloads", "mobilenet_v2,m6", "--samples",
+                                       samples, "--log", log(), "--quiet"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  [[nodiscard]] Json json() const {
+    const Outcome outcome = hindsight({"report", "--log", log(), "--format", "json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  }
+  [[nodiscard]] static const Json& section(const Json& report, const std::string& id) {
+    for (const Json& one : report.at("sections")) {
+      if (one.at("id") == id) return one;
+    }
+    throw std::runtime_error("no section " + id);
+  }
+};
+
+TEST_F(ReportVerb, PageHoldsEverythingAndAsksForNothing) {
+  sweep();
+  const Outcome outcome = hindsight({"report", "--log", log(), "--out", file("report.html")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string page = read_file(file("report.html"));
+  EXPECT_THAT(page, HasSubstr("Content-Security-Policy"));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, Not(HasSubstr("src=\"http")));
+  EXPECT_THAT(page, HasSubstr("data-figure=\"pareto\""));
+  EXPECT_LT(page.size(), 3U << 20U);  // issue 17
+  const Outcome again = hindsight({"report", "--log", log(), "--out", file("again.html")});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(hash_of(file("report.html")), hash_of(file("again.html")));
+}
+
+TEST_F(ReportVerb, JsonCountsWhatTheLogHas) {
+  sweep();
+  const Json report = json();
+  EXPECT_EQ(report.at("schema"), "hindsight.report");
+  EXPECT_EQ(report.at("schema_version"), 1);
+  const Outcome count =
+      hindsight({"log", "query", log(), "SELECT count(*) AS n, sum(feasible = 0) AS bad FROM evaluations", "--json"});
+  const Json counted = Json::parse(count.out).at(0);
+  const Json& reasons = section(report, "reasons").at("figures").at(0);
+  EXPECT_THAT(reasons.at("title").get<std::string>(), HasSubstr(std::to_string(counted.at("bad").get<int>()) + " of " +
+                                                                std::to_string(counted.at("n").get<int>())));
+  // The fastest feasible row of each workload begins its front.
+  const Json panels = section(report, "trade-offs").at("figures").at(0).at("panels");
+  for (const Json& panel : panels) {
+    const Outcome best =
+        hindsight({"log", "query", log(),
+                   "SELECT min(latency_s) AS best FROM evaluations JOIN workloads USING (workload_id) WHERE name = '" +
+                       panel.at("name").get<std::string>() + "'",
+                   "--json"});
+    for (const Json& series : panel.at("series")) {
+      if (series.at("role") != "front") continue;
+      EXPECT_NEAR(series.at("values").at(0).at(0).get<double>() / Json::parse(best.out).at(0).at("best").get<double>(),
+                  1, 1e-5);
+    }
+  }
+}
+
+TEST_F(ReportVerb, SaysWhatALogHasNothingFor) {
+  sweep("20");
+  const Json report = json();
+  EXPECT_THAT(report.at("answer").at("headline").get<std::string>(), HasSubstr("Nothing was proposed yet"));
+  for (const char* id : {"predictions", "backtest", "importance", "training", "rounds"}) {
+    EXPECT_TRUE(section(report, id).at("missing").is_string()) << id;
+  }
+}
+
+TEST_F(ReportVerb, EmptyLogIsAReport) {
+  { const log::Log empty = log::Log::open(log(), log::OpenMode::read_write_create); }
+  EXPECT_THAT(json().at("answer").at("headline").get<std::string>(), HasSubstr("no evaluation yet"));
+  EXPECT_EQ(hindsight({"report", "--log", log(), "--out", file("report.html")}).exit_code, 0);
+}
+
+TEST_F(ReportVerb, ScriptInANameIsText) {
+  const std::string evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
+  {
+    log::Log written = log::Log::open(log(), log::OpenMode::read_write_create);
+    const Provenance provenance = make_provenance(0, nullptr);
+    const std::int64_t run = written.begin_run(log::RunKind::sweep, provenance, "{}");
+    const std::int64_t space = written.add_space("s", "s", "s", {"a"});
+    const std::int64_t workload = written.add_workload(evil, "w", "w", 1, "[]", 1, {});
+    const std::int64_t evaluator = written.add_evaluator(evil, "e", "e");
+    const auto result = written.append(run, space, evaluator,
+                                       {{.workload_id = workload,
+                                         .design_text_id = "a=1",
+                                         .design_hash = content_hash("a=1"),
+                                         .feasible = true,
+                                         .metrics = {{"latency_s", 1}}},
+                                        {.workload_id = workload,
+                                         .design_text_id = "a=2",
+                                         .design_hash = content_hash("a=2"),
+                                         .violations = {{.code = "bad", .message = evil}}}});
+    ASSERT_TRUE(result.rejected.empty()) << result.rejected[0].reason;
+  }
+  ASSERT_EQ(hindsight({"report", "--log", log(), "--out", file("report.html")}).exit_code, 0);
+  const std::string page = read_file(file("report.html"));
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(page.find("<img src=x"), std::string::npos);
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(1)"));
+  for (const char* format : {"md", "svg"}) {
+    std::vector<std::string> words{"report", "--log", log(), "--format", format};
+    if (words.back() == "svg") words.insert(words.end(), {"--figure", "pareto"});
+    const Outcome outcome = hindsight(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out.find("<script>"), std::string::npos) << format;
+  }
+}
+
+TEST_F(ReportVerb, FiguresAreSvg) {
+  sweep();
+  const Outcome figure = hindsight({"report", "--log", log(), "--format", "svg", "--figure", "reasons"});
+  ASSERT_EQ(figure.exit_code, 0) << figure.err;
+  EXPECT_THAT(figure.out, HasSubstr("<svg xmlns="));
+  EXPECT_THAT(figure.out, HasSubstr("<title>"));
+  expect_one_line_error(hindsight({"report", "--log", log(), "--format", "svg", "--figure", "paretto"}), 2,
+                        "Did you mean 'pareto'");
+  expect_one_line_error(hindsight({"report", "--log", log(), "--format", "svg", "--figure", "pareto", "--panel", "m7"}),
+                        2, "has no panel");
+}
+
+TEST_F(ReportVerb, RefusesInOneLine) {
+  expect_one_line_error(hindsight({"report"}), 2, "name one log");
+  expect_one_line_error(hindsight({"report", "--log", file("none.sqlite")}), 2, "none.sqlite");
+  sweep("5");
+  expect_one_line_error(hindsight({"report", "--log", log(), "--format", "png"}), 5, "no renderer of PNG");
+  expect_one_line_error(hindsight({"report", "--log", log(), "--format", "htm"}), 2, "Did you mean 'html'");
+  expect_one_line_error(hindsight({"report", "--log", log(), "--out", file("no/r.html")}), 2, "--out");
+}
+
+TEST_F(ReportVerb, ComparesTwoLogs) {
+  sweep("20");
+  const Outcome other = hindsight(
+      {"sweep", "--space", "tiny", "--workloads", "unet", "--samples", "20", "--log", file("b.sqlite"), "--quiet"});
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  const Outcome both = hindsight({"report", "--compare", log(), file("b.sqlite"), "--format", "json"});
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  const Json report = Json::parse(both.out);
+  EXPECT_EQ(section(report, "trade-offs").at("figures").at(0).at("panels").size(), 2U);
+  EXPECT_EQ(section(report, "trade-offs-b").at("figures").at(0).at("panels").at(0).at("name"), "unet");
+}
+
+}  // namespace
+}  // namespace hindsight::app::test

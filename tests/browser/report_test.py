@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Opens a report in headless Chromium and asks: does it draw, does it answer, does anything overflow or complain?
+
+usage: report_test.py CHROMIUM PAGE.html [FOLDER FOR SCREENSHOTS]
+
+Speaks the DevTools protocol over a pipe, so that no package is needed. Exit code 1 with a line per problem.
+"""
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+WIDTHS = (1280, 390)
+SLICE = 1500  # pixels of a screenshot
+
+
+class Browser:
+    def __init__(self, program, folder):
+        command_read, self.commands = os.pipe()
+        self.answers, answer_write = os.pipe()
+
+        def hand_over():  # DevTools reads from 3 and writes to 4
+            first, second = os.dup(command_read), os.dup(answer_write)
+            os.dup2(first, 3)
+            os.dup2(second, 4)
+
+        self.process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
+             "--user-data-dir=" + folder, "about:blank"],
+            preexec_fn=hand_over, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(command_read)
+        os.close(answer_write)
+        self.buffer, self.number, self.events, self.session = b"", 0, [], None
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.ask(domain + ".enable")
+
+    def read(self):
+        while b"\0" not in self.buffer:
+            piece = os.read(self.answers, 1 << 20)
+            if not piece:
+                raise SystemExit("report_test.py: Chromium ended early")
+            self.buffer += piece
+        message, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(message)
+
+    def ask(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.commands, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise SystemExit(f"report_test.py: {method}: {answer['error']['message']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def value(self, script):
+        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise SystemExit("report_test.py: " + details.get("exception", {}).get("description", details["text"]))
+        return answer["result"].get("value")
+
+    def complaints(self):
+        found = []
+        for event in self.events:
+            method, parameters = event.get("method"), event.get("params", {})
+            if method == "Runtime.exceptionThrown":
+                details = parameters["exceptionDetails"]
+                found.append("exception: " + details.get("exception", {}).get("description", details["text"]))
+            elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
+                found.append("console: " + str(parameters["args"][0].get("value")))
+            elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
+                found.append("log: " + parameters["entry"]["text"])
+            elif method == "Network.requestWillBeSent" and not parameters["request"]["url"].startswith(("file:", "data:", "about:")):
+                found.append("asked for " + parameters["request"]["url"])
+        self.events = []
+        return found
+
+
+DRAWN = """(() => { hindsightReport.drawAll(); return hindsightReport.views.map((view) => {
+  const box = view.box.getBoundingClientRect();
+  return {name: view.figure.name, marks: view.box.querySelectorAll('svg path, svg circle, svg rect').length,
+          texts: view.box.querySelectorAll('svg text').length, width: box.width, height: box.height,
+          label: view.box.getAttribute('aria-label')}; }); })()"""
+CLIPPED = """[...document.querySelectorAll('h1,h2,h3,p,li,summary,button,select,td,th')].filter((one) => {
+  const box = one.getBoundingClientRect();
+  if (!box.width || one.closest('.scroll') || one.closest('nav') || one.closest('.skip')) return false;
+  return box.right > innerWidth + 1 || box.left < -1 || one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== 'inline';
+}).map((one) => one.tagName + ' ' + one.textContent.slice(0, 60))"""
+CLIPPED_PLOTS = """hindsightReport.views.flatMap((view) => { const box = view.box.getBoundingClientRect();
+  return [...view.box.querySelectorAll('svg text')].filter((text) => { const own = text.getBoundingClientRect();
+    return own.width > 0 && (own.right > box.right + 2 || own.left < box.left - 2 || own.bottom > box.bottom + 2 || own.top < box.top - 2); })
+    .map((text) => view.figure.name + ': ' + text.textContent.slice(0, 40)); })"""
+CONTROLS = """(() => { const dead = []; hindsightReport.views.forEach((view) => {
+  const home = view.box.closest('figure');
+  home.querySelectorAll('select').forEach((list) => { if (list.options.length < 2) return;
+    const before = view.box.innerHTML; list.value = (+list.value + 1) % list.options.length;
+    list.dispatchEvent(new Event('change')); if (view.box.innerHTML === before) dead.push(view.figure.name + ': ' + list.parentElement.textContent.slice(0, 12)); });
+  home.querySelectorAll('button').forEach((button) => button.click()); }); return dead; })()"""
+
+
+def check(browser, page, width, dark, pictures):
+    problems = []
+    browser.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+    browser.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+    started = time.monotonic()
+    browser.ask("Page.navigate", url="file://" + os.path.abspath(page))
+    while browser.value("document.readyState") != "complete" or browser.value("typeof hindsightReport") != "object":
+        if time.monotonic() - started > 30:
+            return [f"{width} px: the page's script did not finish in 30 s"] + browser.complaints()
+        time.sleep(0.02)
+    paint = browser.value("new Promise((done) => requestAnimationFrame(() => setTimeout(() => done((performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime || null), 50)))")
+    print(f"{width} px {'dark' if dark else 'light'}: first paint {paint if paint is None else round(paint)} ms")
+    views = browser.value(DRAWN)
+    time.sleep(0.3)
+    for view in views:
+        if view["marks"] < 4 or view["texts"] < 2 or view["width"] < 200 or view["height"] < 100 or not view["label"]:
+            problems.append(f"{view['name']} is empty: {view}")
+    if browser.value("document.documentElement.scrollWidth") > width:
+        problems.append(f"the page is {browser.value('document.documentElement.scrollWidth')} px wide")
+    problems += ["clipped: " + text for text in browser.value(CLIPPED)]
+    problems += ["clipped in a plot: " + text for text in browser.value(CLIPPED_PLOTS)]
+    if pictures:
+        height = browser.value("document.documentElement.scrollHeight")
+        for slice_number, top in enumerate(range(0, height, SLICE)):
+            shot = browser.ask("Page.captureScreenshot", captureBeyondViewport=True,
+                               clip={"x": 0, "y": top, "width": width, "height": min(SLICE, height - top), "scale": 1})
+            name = f"report-{width}-{'dark' if dark else 'light'}-{slice_number + 1}.png"
+            with open(os.path.join(pictures, name), "wb") as file:
+                file.write(base64.b64decode(shot["data"]))
+    problems += ["this control changes nothing: " + text for text in browser.value(CONTROLS)]
+    problems += browser.complaints()
+    return [f"{width} px {'dark' if dark else 'light'}: {text}" for text in problems]
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        raise SystemExit(__doc__)
+    pictures = sys.argv[3] if len(sys.argv) == 4 else None
+    problems = []
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        browser = Browser(sys.argv[1], folder)
+        try:
+            for width in WIDTHS:
+                for dark in (False, True):
+                    problems += check(browser, sys.argv[2], width, dark, pictures)
+        finally:
+            browser.process.kill()
+            browser.process.wait()
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise SystemExit(1)
+    print("the page draws, answers and fits")
+
+
+main()
