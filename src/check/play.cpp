@@ -53,7 +53,7 @@ PlayTask single(const std::string& name, const std::string& application, const s
           .log = log};
 }
 
-std::vector<PlayTask> make_tasks() {
+std::vector<PlayTask> make_play_tasks() {
   std::vector<PlayTask> tasks;
   for (const OfflineTask& task : offline_tasks()) tasks.push_back(of_study(task));
   for (const std::string& name : kThree) {
@@ -84,7 +84,7 @@ std::vector<PlayTask> make_tasks() {
 std::string to_string(PlayLog::Kind kind) { return std::string(name_in(kKinds, kind)); }
 
 const std::vector<PlayTask>& play_tasks() {
-  static const std::vector<PlayTask> tasks = make_tasks();
+  static const std::vector<PlayTask> tasks = make_play_tasks();
   return tasks;
 }
 
