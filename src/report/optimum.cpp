@@ -27,7 +27,7 @@ std::string value_of(const OptimumTask& task, double value) {
 /// What is known where the exact search has no bounds: the best of a search, and a floor.
 std::string gap_headline(const OptimumTask& task, const Optimum& optimum, const std::string& names,
                          const std::string& several) {
-  const std::optional<std::uint64_t> size = task.space().size();
+  const std::optional<std::uint64_t> size = accel::optimum::level_combinations(task.question());
   const std::string designs = size ? counted(*size, "combination") : "more than 2^63 combinations";
   const bool found = !optimum.answer.best.empty();
   return fmt::format("{} of {} for {}; smallest {}{}{}; {}",
@@ -203,7 +203,7 @@ std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
   json["designs"] = Json::array();
   for (const Ranked& ranked : optimum.answer.best) json["designs"].push_back(ranked_json(task, ranked));
   if (optimum.gap) {
-    const std::optional<std::uint64_t> size = task.space().size();
+    const std::optional<std::uint64_t> size = accel::optimum::level_combinations(task.question());
     json["gap"] = {{"combinations", size ? Json(*size) : Json(nullptr)},
                    {"floor", optimum.gap->floor},
                    {"closed", optimum.gap->closed},

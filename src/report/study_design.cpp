@@ -141,6 +141,23 @@ ReportPanel parts_panel(const EvaluatedNetwork& network, const std::vector<Named
   return panel;
 }
 
+/// As a field with a unit, which a legend leaves out.
+std::string_view seconds_name(accel::Bound bound) {
+  switch (bound) {
+    case accel::Bound::compute:
+      return "compute_s";
+    case accel::Bound::core_memory:
+      return "core_memory_s";
+    case accel::Bound::pe_memory:
+      return "pe_memory_s";
+    case accel::Bound::noc:
+      return "noc_s";
+    case accel::Bound::dram:
+      return "dram_s";
+  }
+  return {};
+}
+
 /// Seconds of a layer by what bounds it, one part each, so that a colour tells the bound.
 NamedValues time_parts(const EvaluatedDesign& design, const EvaluatedNetwork& network, std::size_t i) {
   const accel::LayerResult& layer = network.layers[i];
@@ -150,7 +167,7 @@ NamedValues time_parts(const EvaluatedDesign& design, const EvaluatedNetwork& ne
   NamedValues parts;
   for (const accel::Bound bound : {accel::Bound::compute, accel::Bound::core_memory, accel::Bound::pe_memory,
                                    accel::Bound::noc, accel::Bound::dram}) {
-    parts.emplace_back(accel::to_string(bound), layer.bound == bound ? steady : 0.0);
+    parts.emplace_back(seconds_name(bound), layer.bound == bound ? steady : 0.0);
   }
   parts.emplace_back("fill and drain", layer.fill_drain_cycles * seconds);
   parts.emplace_back("overhead", layer.overhead_cycles * seconds);

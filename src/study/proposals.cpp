@@ -48,6 +48,13 @@ std::string technology_of(const surrogate::Model& model) {
   return name == std::string::npos ? kDefault : found->second.substr(name + 1);
 }
 
+accel::Technology technology_for(const ProposalRequest& request, const surrogate::Model& model) {
+  accel::Technology technology =
+      accel::load_technology(request.technology.empty() ? technology_of(model) : request.technology);
+  require_technology(model, technology);
+  return technology;
+}
+
 /// Some metric of the front is a label that geometric means and ratios have no meaning for.
 bool has_linear_label(const std::vector<optimize::FrontMetric>& front, const surrogate::Model& model) {
   return std::any_of(front.begin(), front.end(), [&](const optimize::FrontMetric& metric) {
@@ -308,9 +315,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
                       .technology = {}};
   const surrogate::Model& model = proposals.model;
   const std::vector<Application> wanted = applications(model, request.workloads, request.contexts);
-  const accel::Technology technology =
-      accel::load_technology(request.technology.empty() ? technology_of(model) : request.technology);
-  require_technology(model, technology);
+  const accel::Technology technology = technology_for(request, model);
   if (!request.simulator) proposals.technology = technology.name;
   KnownEvaluator evaluator;
   const space::DesignSpace& space = model.parts().space;

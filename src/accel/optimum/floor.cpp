@@ -298,6 +298,16 @@ Floor latency_floor(const Question& question, double known_s, std::uint64_t most
   return floor;
 }
 
+std::optional<std::uint64_t> level_combinations(const Question& question) {
+  if (!question.space->size()) return std::nullopt;
+  std::uint64_t product = 1;
+  for (std::size_t p = 0; p < question.space->parameters().size(); ++p) {
+    const bool all = question.allowed.empty() || question.allowed[p].empty();
+    product *= all ? question.space->parameters()[p].level_count() : question.allowed[p].size();
+  }
+  return product;
+}
+
 std::optional<double> value_of(const Question& question, const ConfigBinding& binding, const space::Design& design,
                                std::vector<Evaluation>* evaluations) {
   const ChipFacts chip = chip_facts(binding.bind(*question.space, design), *question.technology);

@@ -47,6 +47,9 @@ struct Floor {
                                              const space::Design& design,
                                              std::vector<Evaluation>* evaluations = nullptr);
 
+/// Combinations of the question's levels, legal or not; nothing above 2^63.
+[[nodiscard]] std::optional<std::uint64_t> level_combinations(const Question& question);
+
 /// Whether the exact search has bounds for all parameters of the space.
 [[nodiscard]] bool has_exact_bounds(const space::DesignSpace& space);
 
