@@ -174,6 +174,31 @@ TEST_F(Datacenter, WorkBehindALayerTakesTheOperationsOfItsOutputs) {
       << "designs without vector units count products alone";
 }
 
+TEST_F(Datacenter, ManyLanesWaitForTheMemorysPort) {
+  const std::string product = "type: fully_connected, rows: 1024, reduction: 1024, columns: 1024";
+  AcceleratorConfig config = middle();
+  config.vector_lanes = 1024;
+  const double outputs = 1024.0 * 1024, port = 16 * pe_memory_bytes_per_cycle(config.pe_memory_bytes);
+  ASSERT_GT(3 * outputs / port, outputs / (16 * 1024)) << "the port is what an addition waits for";
+  const double cycles = metrics_of(config, one_layer(product + ", after: [add]")).latency_cycles -
+                        metrics_of(config, one_layer(product)).latency_cycles;
+  // Outputs in and out, and the other operand in.
+  EXPECT_LE(relative_error(cycles, 3 * outputs / port), 1e-9);
+}
+
+TEST_F(Datacenter, DevicesOfAKindDecideTheBandwidth) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  const ConfigBinding binding(space);
+  const std::size_t type = space.index_of("dram_type"), devices = space.index_of("dram_devices");
+  std::vector<std::uint16_t> levels(space.parameters().size(), 0);
+  levels[type] = 3;
+  levels[devices] = 3;
+  const AcceleratorConfig config = binding.bind(space, {levels});
+  EXPECT_EQ(config.dram_type, DramType::hbm3);
+  EXPECT_EQ(config.dram_devices, 6);
+  EXPECT_EQ(config.dram_bandwidth_gb_per_s, 6 * 819.2);
+}
+
 TEST_F(Datacenter, OperandsOfOtherLayersComeFromDramWhereOutputsGoThere) {
   const std::string product = "type: fully_connected, rows: 1024, reduction: 1024, columns: 1024";
   const AcceleratorConfig config = middle();
