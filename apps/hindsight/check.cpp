@@ -170,15 +170,8 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
 /// Networks and their runs on all GPUs, each computed once.
 class Judge {
  public:
-  Judge(const std::string& gpus, const std::string& calibrations) {
-    const std::vector<gpu::GpuSpec> specs = gpu::load_gpus(gpus);
-    const std::vector<gpu::Calibration> given = read_given_calibrations(calibrations, specs);
-    for (std::size_t precision = 0; precision < accel::kPrecisionCount; ++precision) {
-      for (const gpu::GpuSpec& spec : specs) {
-        contenders_[precision].push_back(check::contender(spec, given, static_cast<accel::Precision>(precision)));
-      }
-    }
-  }
+  Judge(const std::string& gpus, const std::string& calibrations)
+      : specs_(gpu::load_gpus(gpus)), given_(read_given_calibrations(calibrations, specs_)) {}
   std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology) {
     std::vector<check::NetworkComparison> comparisons;
     for (const std::string& list : candidate.networks) {
@@ -197,11 +190,23 @@ class Judge {
       if (known == hash) return runs;
     }
     std::vector<check::GpuRuns> runs;
-    for (const check::GpuContender& contender : contenders_[static_cast<std::size_t>(precision)])
+    for (const check::GpuContender& contender : contenders(precision)) {
       runs.push_back(check::run_on_gpu(contender, network));
+    }
     return runs_.emplace_back(hash, std::move(runs)).second;
   }
 
+  /// Made when the first design of a format is judged.
+  const std::vector<check::GpuContender>& contenders(accel::Precision precision) {
+    std::vector<check::GpuContender>& made = contenders_[static_cast<std::size_t>(precision)];
+    if (made.empty()) {
+      for (const gpu::GpuSpec& spec : specs_) made.push_back(check::contender(spec, given_, precision));
+    }
+    return made;
+  }
+
+  std::vector<gpu::GpuSpec> specs_;
+  std::vector<gpu::Calibration> given_;
   std::array<std::vector<check::GpuContender>, accel::kPrecisionCount> contenders_;  ///< by the design's format
   std::vector<std::pair<std::string, std::vector<check::GpuRuns>>> runs_;
 };

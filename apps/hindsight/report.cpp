@@ -18,6 +18,7 @@
 #include "hindsight/space/design_space.h"
 #include "hindsight/workload/network.h"
 #include "output.h"
+#include "shipped_models.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -140,6 +141,7 @@ void require_sense(const ReportOptions& options) {
 int run(ReportOptions options) {
   require_sense(options);
   if (options.out.empty() && options.format == "html") options.out = "report.html";
+  if (!options.model.empty()) options.model = model_file(options.model);
   FileRoles roles;
   roles.reads("--model", options.model).writes("--out", options.out);
   if (!options.log.empty()) roles.reads_log("--log", options.log);
@@ -168,7 +170,7 @@ void add_report(CLI::App& app, Session& session) {
   verb->add_option("--format", options->format, "html, md, json or svg [html]");
   verb->add_option("--figure", options->figure, "Of --format svg: pareto, reasons, roofline, ...");
   verb->add_option("--panel", options->panel, "Of a figure: a workload or a parameter [the first]");
-  verb->add_option("--model", options->model, "Model whose parameters' importance is asked");
+  verb->add_option("--model", options->model, "File, or shipped model: importance of parameters");
   verb->add_option("--gpu,--gpus", options->gpus, "Roofs beside the design's [l4,h100-sxm5]");
   verb->footer(
       "The log may be one that is being written.\nExample: hindsight report --log study.sqlite --out report.html");

@@ -13,6 +13,8 @@ namespace {
 
 /// Fewer likely feasible designs than this rank nothing: all designs count then. [chosen]
 constexpr std::size_t kFewestLikely = 64;
+/// [chosen] Some two seconds of a core for networks by layers.
+constexpr std::size_t kMostContexts = 16;
 constexpr double kLikely = 0.5;  // [chosen] as the mean score of typical designs has it
 
 surrogate::LevelMatrix rows_of(const surrogate::LevelMatrix& levels, const std::vector<Eigen::Index>& rows) {
@@ -21,11 +23,21 @@ surrogate::LevelMatrix rows_of(const surrogate::LevelMatrix& levels, const std::
   return chosen;
 }
 
+/// Of the applications that a model learned, at most kMostContexts, as far apart in their order as can be.
+std::vector<dataset::Context> asked_contexts(const surrogate::Model& model) {
+  const std::vector<dataset::Context>& all = model.parts().training_contexts;
+  if (all.size() <= kMostContexts) return all;
+  std::vector<dataset::Context> some;
+  for (std::size_t i = 0; i < kMostContexts; ++i) some.push_back(all[i * all.size() / kMostContexts]);
+  return some;
+}
+
 /// Those of the typical designs that some context is likely to run.
-surrogate::LevelMatrix likely_designs(const surrogate::Model& model, unsigned threads) {
+surrogate::LevelMatrix likely_designs(const surrogate::Model& model, const std::vector<dataset::Context>& contexts,
+                                      unsigned threads) {
   const surrogate::LevelMatrix all = surrogate::typical_designs(model.parts().space);
   Eigen::VectorXd best = Eigen::VectorXd::Zero(all.rows());
-  for (const dataset::Context& context : model.parts().training_contexts) {
+  for (const dataset::Context& context : contexts) {
     best = best.cwiseMax(model.predict(all, context, threads).p_feasible);
   }
   std::vector<Eigen::Index> rows;
@@ -47,8 +59,8 @@ surrogate::LevelMatrix shuffled(const surrogate::LevelMatrix& levels, Eigen::Ind
 }  // namespace
 
 Importance permutation_importance(const surrogate::Model& model, const std::string& name, unsigned threads) {
-  const std::vector<dataset::Context>& contexts = model.parts().training_contexts;
-  const surrogate::LevelMatrix levels = likely_designs(model, threads);
+  const std::vector<dataset::Context> contexts = asked_contexts(model);
+  const surrogate::LevelMatrix levels = likely_designs(model, contexts, threads);
   Importance importance{.model = name, .designs = static_cast<std::size_t>(levels.rows())};
   std::vector<surrogate::EnsemblePrediction> before;
   for (const dataset::Context& context : contexts) {

@@ -150,17 +150,15 @@ ReportSection trust_section(StudyContext& context) {
 ReportSection backtest_section(StudyContext& context) {
   ReportSection section{.id = "backtest", .title = "Would it have found the log's best?"};
   for (const LoggedModel& model : logged_models(context)) {
-    if (!model.card.is_object() || !model.card.contains("provenance") || !model.card["provenance"].is_object())
-      continue;
-    for (const auto& [key, value] : model.card["provenance"].items()) {
-      if (key.find("backtest") == std::string::npos || !value.is_string()) continue;
-      section.paragraphs.push_back(fmt::format("{} (run {}): {}", printable(model.name), model.run_id,
-                                               printable(value.get<std::string>(), 400)));
-    }
+    constexpr const char* kChosen = "/provenance/recipe_chosen";  // as `train` writes it
+    const Json chosen = model.card.is_object() ? model.card.value(Json::json_pointer(kChosen), Json()) : Json();
+    if (!chosen.is_string()) continue;
+    section.paragraphs.push_back(
+        fmt::format("{} (run {}): {}", printable(model.name), model.run_id, printable(chosen.get<std::string>(), 400)));
   }
   if (section.paragraphs.empty()) {
     section.missing =
-        "No training of this log was chosen by a backtest. 'hindsight train' without --method runs one; 'hindsight "
+        "No training of this log was chosen by a backtest. 'hindsight train' without --recipe runs one; 'hindsight "
         "backtest' prints one.";
   }
   return section;

@@ -41,7 +41,7 @@ TEST_F(ReportVerb, PageHoldsEverythingAndAsksForNothing) {
   EXPECT_THAT(page, HasSubstr("default-src 'none'"));
   EXPECT_THAT(page, Not(HasSubstr("src=\"http")));
   EXPECT_THAT(page, HasSubstr("data-figure=\"pareto\""));
-  EXPECT_LT(page.size(), 3U << 20U);  // issue 17
+  EXPECT_LT(page.size(), 3U << 20U);  // what a mail takes
   const Outcome again = hindsight({"report", "--log", log(), "--out", file("again.html")});
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(hash_of(file("report.html")), hash_of(file("again.html")));
@@ -81,6 +81,45 @@ TEST_F(ReportVerb, SaysWhatALogHasNothingFor) {
   for (const char* id : {"predictions", "backtest", "importance", "training", "rounds"}) {
     EXPECT_TRUE(section(report, id).at("missing").is_string()) << id;
   }
+}
+
+/// What the backtests said that a recipe was chosen by stands in the model's card, under the key that `train` writes.
+TEST_F(ReportVerb, ShowsWhyARecipeWasChosen) {
+  sweep();
+  EXPECT_THAT(section(json(), "backtest").dump(), HasSubstr("--recipe"));
+  {
+    log::Log opened = log::Log::open(log(), log::OpenMode::read_write);
+    const Provenance provenance{.command_line = "hindsight train",
+                                .version = "0",
+                                .commit = "",
+                                .host = "",
+                                .user = "",
+                                .started_at = "2026-01-01T00:00:00Z",
+                                .cwd = ""};
+    const std::int64_t run = opened.begin_run(log::RunKind::train, provenance, "{}");
+    opened.add_model(run, 1,
+                     {.name = "chosen",
+                      .kind = "layers",
+                      .file = "chosen.safetensors",
+                      .file_sha256 = std::string(64, 'a'),
+                      .card_json = R"({"provenance": {"recipe_chosen": "layers, of 6 recipes: regret 1.25"}})"});
+    opened.add_model(
+        run, 1, {.name = "bare", .kind = "x", .file = "b", .file_sha256 = std::string(64, 'b'), .card_json = "[]"});
+    opened.end_run(run, log::RunStatus::finished);
+  }
+  const std::string shown = section(json(), "backtest").dump();
+  EXPECT_THAT(shown, HasSubstr("layers, of 6 recipes: regret 1.25"));
+  EXPECT_THAT(shown, Not(HasSubstr("bare")));
+}
+
+TEST_F(ReportVerb, AsksAShippedModelByItsName) {
+  sweep("20");
+  const Outcome outcome = hindsight({"report", "--log", log(), "--model", "edge-prime9", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json importance = section(Json::parse(outcome.out), "importance");
+  EXPECT_EQ(importance.at("figures").at(0).at("table").at("rows").size(), 10U);
+  expect_one_line_error(hindsight({"report", "--log", log(), "--model", "edge-prime8", "--format", "json"}), 2,
+                        "edge-prime9");
 }
 
 TEST_F(ReportVerb, EmptyLogIsAReport) {

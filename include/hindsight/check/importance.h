@@ -22,9 +22,9 @@ struct ParameterImportance {
 };
 
 struct Importance {
-  std::string model;                                 ///< as it was named
-  std::size_t designs = 0;                           ///< that were asked about, per context
-  std::vector<std::string> contexts = {};            ///< the applications the model learned
+  std::string model;                       ///< as it was named
+  std::size_t designs = 0;                 ///< that were asked about, per context
+  std::vector<std::string> contexts = {};  ///< of the applications the model learned, those it was asked about
   std::vector<ParameterImportance> parameters = {};  ///< largest ranking_lost first
 };
 
