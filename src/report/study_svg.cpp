@@ -36,8 +36,9 @@ struct Scale {
 };
 
 Scale scale_of(const ReportPanel& panel, const ReportColumn& column, std::size_t index, double from, double to) {
-  double low = INFINITY, high = -INFINITY;
   Scale scale{.logarithmic = column.logarithmic, .from = from, .to = to};
+  const bool is_shared = scale.has(column.low) && scale.has(column.high);
+  double low = is_shared ? column.low : INFINITY, high = is_shared ? column.high : -INFINITY;
   for (const ReportSeries& series : panel.series) {
     for (const std::vector<double>& point : series.values) {
       if (index >= point.size() || !scale.has(point[index])) continue;
@@ -86,20 +87,25 @@ std::string text_at(double x, double y, const char* anchor, const std::string& t
                      escaped(text));
 }
 
-std::string axes(const Scale& x, const Scale& y, const std::string& x_label, const std::string& y_label) {
+/// A number on an axis: shares as percentages.
+std::string tick_text(const ReportColumn& column, double value) {
+  return column.name.ends_with("_frac") ? fmt::format("{:.3g} %", 100 * value) : si(value, "");
+}
+
+std::string axes(const Scale& x, const Scale& y, const ReportColumn& across, const ReportColumn& up) {
   std::string out;
   for (const double tick : ticks_of(x)) {
     out += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/>\n", x.at(tick), kTop, kHeight - kBottom);
-    out += text_at(x.at(tick), kHeight - kBottom + 18, "middle", si(tick, ""));
+    out += text_at(x.at(tick), kHeight - kBottom + 18, "middle", tick_text(across, tick));
   }
   for (const double tick : ticks_of(y)) {
     out += fmt::format("<path class=\"grid\" d=\"M{1} {0:.1f}H{2}\"/>\n", y.at(tick), kLeft, kWidth - kRight);
-    out += text_at(kLeft - 8, y.at(tick) + 4, "end", si(tick, ""));
+    out += text_at(kLeft - 8, y.at(tick) + 4, "end", tick_text(up, tick));
   }
-  out += text_at((kLeft + kWidth - kRight) / 2, kHeight - 18, "middle", x_label, " class=\"axis\"");
+  out += text_at((kLeft + kWidth - kRight) / 2, kHeight - 18, "middle", across.label, " class=\"axis\"");
   const std::string turned =
       fmt::format(" class=\"axis\" transform=\"rotate(-90 18 {:.1f})\"", (kTop + kHeight - kBottom) / 2);
-  return out + text_at(18, (kTop + kHeight - kBottom) / 2, "middle", y_label, turned.c_str());
+  return out + text_at(18, (kTop + kHeight - kBottom) / 2, "middle", up.label, turned.c_str());
 }
 
 /// A mark of the role's shape: circle, cross, square, triangle, diamond.
@@ -150,7 +156,7 @@ std::string legend(const ReportPanel& panel, bool stacked) {
 std::string points_svg(const ReportFigure& figure, const ReportPanel& panel) {
   const Scale x = scale_of(panel, figure.columns[figure.x], figure.x, kLeft, kWidth - kRight);
   const Scale y = scale_of(panel, figure.columns[figure.y], figure.y, kHeight - kBottom, kTop);
-  std::string out = axes(x, y, figure.columns[figure.x].label, figure.columns[figure.y].label);
+  std::string out = axes(x, y, figure.columns[figure.x], figure.columns[figure.y]);
   for (const ReportSeries& series : panel.series) {
     std::string path;
     for (const std::vector<double>& point : series.values) {
@@ -183,7 +189,7 @@ std::string bars_svg(const ReportFigure& figure, const ReportPanel& panel) {
   std::string out;
   for (const double tick : ticks_of(x)) {
     out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}V{}\"/>\n", x.at(tick), kTop, kHeight - kBottom);
-    out += text_at(x.at(tick), kHeight - kBottom + 18, "middle", si(tick, ""));
+    out += text_at(x.at(tick), kHeight - kBottom + 18, "middle", tick_text(figure.columns[0], tick));
   }
   const double step =
       (kHeight - kBottom - kTop) / static_cast<double>(std::max<std::size_t>(panel.categories.size(), 1));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,8 @@ struct ReportColumn {
   std::string label;  ///< "latency, s"
   bool logarithmic = false;
   std::vector<std::string> labels = {};  ///< of the values 0, 1, ...; none: numbers
+  /// Of an axis that several figures share; NaN: as the values of a panel ask.
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
 };
 
 /// What a series stands for, which decides its colour and its shape: never colour alone.
@@ -123,9 +126,12 @@ struct StudySources {
 /// Error{interrupted} after Ctrl-C.
 [[nodiscard]] StudyReport study_report(const log::Log& log, const StudySources& sources);
 
-/// One self-contained page: style, library, script and data within; it asks for nothing. Error{failure} where the files
-/// of data/report are missing or damaged.
-[[nodiscard]] std::string report_html(const StudyReport& report);
+/// One self-contained page: style, library, script and data within; it asks for nothing from anywhere. `live`: the
+/// version of its data; such a page listens to `events` and takes `update` (report_update()) beside its own address,
+/// with its own query. Error{failure} where the files of data/report are missing or damaged.
+[[nodiscard]] std::string report_html(const StudyReport& report, std::optional<std::uint64_t> live = std::nullopt);
+/// What a live page puts in the place of what it shows: JSON with `contents` and `main` (HTML) and `study`.
+[[nodiscard]] std::string report_update(const StudyReport& report);
 /// For a pull request: the answer and every table, figures left out.
 [[nodiscard]] std::string report_markdown(const StudyReport& report);
 /// docs/report.md.
@@ -134,7 +140,8 @@ struct StudySources {
 /// report has not.
 [[nodiscard]] std::string report_svg(const StudyReport& report, const std::string& figure, const std::string& panel);
 
-/// Two reports in one, section by section: what stands in each, side by side.
+/// Two reports in one: first what both have figures of (fronts in one plot, the best of each), then section by section
+/// what stands in each, plots of both with the same axes.
 [[nodiscard]] StudyReport compared(const StudyReport& first, const StudyReport& second);
 
 }  // namespace hindsight::report
