@@ -22,6 +22,7 @@ namespace {
 
 /// The design of a report with all that its explanation refers to.
 struct Explained {
+  std::optional<report::ChosenDesign> chosen = {};
   accel::Technology technology = {};
   std::vector<workload::Network> networks = {};
   std::optional<report::EvaluatedDesign> design = {};
@@ -56,7 +57,8 @@ std::vector<workload::Network> networks_of(const log::Log& log, const std::vecto
 }
 
 void explain(const log::Log& log, Explained& explained) {
-  const std::optional<report::ChosenDesign> chosen = report::chosen_design(log);
+  explained.chosen = report::chosen_design(log);
+  const std::optional<report::ChosenDesign>& chosen = explained.chosen;
   if (!chosen) {
     explained.why_not = "The log has no feasible design to explain.";
     return;
@@ -93,7 +95,8 @@ report::StudyReport report_of_log(const log::Log& log, const std::string& name, 
                                      .explained = explained.design ? &*explained.design : nullptr,
                                      .why_unexplained = explained.why_not,
                                      .gpus = gpus,
-                                     .importance = importance};
+                                     .importance = importance,
+                                     .chosen = &explained.chosen};
   return report::study_report(log, sources);
 }
 

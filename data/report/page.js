@@ -52,7 +52,7 @@
   function axis(column, more) {
     const k = ink();
     return Object.assign({
-      type: column.logarithmic ? 'log' : 'value', name: column.label, nameLocation: 'middle', scale: true, nameTextStyle: { color: k.soft },
+      type: column.logarithmic ? 'log' : 'value', minInterval: column.whole ? 1 : 0, name: column.label, nameLocation: 'middle', scale: true, nameTextStyle: { color: k.soft },
       axisLabel: { color: k.soft, formatter: number(column), hideOverlap: true }, axisLine: { show: true, lineStyle: { color: k.soft } }, splitLine: { lineStyle: { color: k.rule } }, minorSplitLine: { show: false },
     }, more);
   }
@@ -69,8 +69,16 @@
 
   function pointsOption(figure, panel, state) {
     const cx = figure.columns[state.x], cy = figure.columns[state.y];
-    const all = (c) => panel.series.flatMap((s) => s.values.map((v) => v[c]));
+    /* Infeasible points far from all others do not stretch the axes: they stand at the edge. */
+    const all = (c) => {
+      const of = (infeasible) => panel.series.filter((s) => (s.role === 'infeasible') === infeasible).flatMap((s) => s.values.map((v) => v[c])).filter((v) => v !== null);
+      const others = of(false).concat(figure.columns[c].range || []);
+      if (!others.length) return of(true);
+      const [low, high] = others.reduce(([l, h], v) => [Math.min(l, v), Math.max(h, v)], [others[0], others[0]]);
+      return low > 0 ? others.concat(of(true).filter((v) => v >= low / figure.infeasible_room && v <= high * figure.infeasible_room)) : others.concat(of(true));
+    };
     const bx = bounds(all(state.x), cx), by = bounds(all(state.y), cy);
+    const within = (value, range) => (value === null ? range[1] : Math.min(Math.max(value, range[0]), range[1]));
     const option = base();
     option.grid = { left: 62, right: 18, top: 16, bottom: 52 };
     option.xAxis = axis(cx, { nameGap: 30, min: bx[0], max: bx[1], axisLabel: { color: ink().soft, formatter: number(cx), hideOverlap: true, showMinLabel: false, showMaxLabel: false } });
@@ -81,7 +89,7 @@
       const data = [];
       s.values.forEach((v, place) => {
         if (v[state.x] === null && v[state.y] === null) return;
-        data.push({ value: [v[state.x] === null ? bx[1] : v[state.x], v[state.y] === null ? by[1] : v[state.y]], place });
+        data.push({ value: [within(v[state.x], bx), within(v[state.y], by)], place });
       });
       const dash = s.role === 'reference' ? [[6, 4], [2, 3], [10, 3, 2, 3]][dashes++ % 3] : 'solid';
       return {

@@ -163,7 +163,7 @@ ReportFigure curve_figure(const StudyContext& context) {
                           "A line per member of the model, as the training reported it. Members of the recipes margins "
                           "and layers learn "
                           "different things (the objective, each reason), so their losses do not compare.",
-                      .columns = {{.name = "step", .label = "step"},
+                      .columns = {{.name = "step", .label = "step", .whole = true},
                                   {.name = "loss", .label = "loss"},
                                   {.name = "kendall_tau", .label = "Kendall's tau on rows held out"}}};
   figure.table = {.caption = "Trainings", .columns = {"model", "started", "members", "steps of one", "last losses"}};
@@ -276,7 +276,8 @@ ReportSection training_section(StudyContext& context) {
       .name = "training",
       .title = "Quality of the models, in the order they were trained",
       .note = "On rows that were held out: rank correlation of the objective and area under the curve of feasibility.",
-      .columns = {{.name = "model", .label = "model, in order"}, {.name = "quality", .label = "tau, AUC"}}};
+      .columns = {{.name = "model", .label = "model, in order", .whole = true},
+                  {.name = "quality", .label = "tau, AUC"}}};
   ReportSeries tau{.name = "Kendall's tau", .role = SeriesRole::line},
       auc{.name = "AUC of feasibility", .role = SeriesRole::second_line};
   for (std::size_t i = 0; i < models.size(); ++i) {

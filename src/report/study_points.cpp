@@ -135,8 +135,11 @@ std::string sample_note(const StudyScan& scan) {
           ? fmt::format("Drawn: {} of {} rows, the same ones every time, and every point of the front{}. ",
                         with_commas(shown), with_commas(scan.rows), cut ? " (evenly thinned where it is long)" : "")
           : fmt::format("All {} rows are drawn. ", with_commas(scan.rows));
-  return note +
-         "An infeasible design has no latency and no energy: it stands at the edge, where its known metrics say.";
+  return note + fmt::format(
+                    "An infeasible design has no latency and no energy: it stands at the edge, where its known metrics "
+                    "say. So "
+                    "does one whose metrics lie more than {} times outside those of the others.",
+                    kInfeasibleRoom);
 }
 
 }  // namespace

@@ -178,6 +178,35 @@ TEST_F(StudyReportTest, SvgHasEveryPointAtItsPlace) {
   EXPECT_EQ(std::count(svg.begin(), svg.end(), '<'), std::count(svg.begin(), svg.end(), '>'));
 }
 
+TEST_F(StudyReportTest, AbsurdInfeasibleDesignsDoNotStretchTheAxes) {
+  EvaluationRow absurd = log::test::infeasible_row(kNetA, log::test::text_id(3), {"reticle"});
+  absurd.metrics = {{"area_mm2", 1e6}};
+  make({of_area(1, 1, 16), of_area(2, 10, 4), absurd});
+  const std::string svg = report_svg(report(), "pareto", "net_a");
+  const std::vector<double> x = numbers_of(svg, "<rect x");
+  ASSERT_GE(x.size(), 2U);
+  EXPECT_GT(std::abs(x[0] - x[1]), 500) << "the feasible points use the width";
+  const std::regex cross("<path d=\"M([0-9.]+) [0-9.]+l4 4m0 -4l-4 4\"");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(svg, found, cross));
+  EXPECT_NEAR(std::stod(found[1].str()), 698, 3) << "at the right edge";
+}
+
+TEST_F(StudyReportTest, RoundsHaveWholeTicksAndNumbersNoEmptyDigits) {
+  make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
+  {
+    log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+    log.set_checkpoint(
+        {.key = "campaign:1",
+         .value_json = R"({"rounds": [{"best": 3.0, "best_so_far": 3.0}, {"best": 2.0, "best_so_far": 2.0}]})"});
+  }
+  const std::string svg = report_svg(report(), "rounds", "");
+  EXPECT_THAT(svg, HasSubstr(">1</text>"));
+  EXPECT_THAT(svg, HasSubstr(">2</text>"));
+  EXPECT_EQ(svg.find(">1.5"), std::string::npos);
+  EXPECT_EQ(svg.find(">1.00"), std::string::npos);
+}
+
 TEST_F(StudyReportTest, ComparedStudiesShareAxesAndStandInOnePlot) {
   make({of_area(1, 10, 2), of_area(2, 20, 1)});
   make({of_area(3, 5, 4)}, "b.db");

@@ -26,6 +26,7 @@ struct ReportColumn {
   std::string name;   ///< "latency_s"
   std::string label;  ///< "latency, s"
   bool logarithmic = false;
+  bool whole = false;                    ///< counts: no tick between two of them
   std::vector<std::string> labels = {};  ///< of the values 0, 1, ...; none: numbers
   /// Of an axis that several figures share; NaN: as the values of a panel ask.
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;
@@ -42,6 +43,9 @@ struct ReportSeries {
   std::vector<int> designs = {};                 ///< per point, index into StudyReport::designs, -1: none; or empty
   std::vector<std::string> notes = {};           ///< per point; or empty
 };
+
+/// How far axes reach beyond the other points for the sake of infeasible ones; those further out stand at the edge.
+inline constexpr double kInfeasibleRoom = 4;  // [chosen] they show where the limits are, not how absurd a design can be
 
 /// One variant of a figure, chosen by its name: a workload, a parameter.
 struct ReportPanel {
@@ -119,6 +123,8 @@ struct StudySources {
   std::string why_unexplained = {};
   std::span<const gpu::GpuSpec> gpus = {};           ///< whose rooflines stand beside the design's
   std::optional<check::Importance> importance = {};  ///< of a model
+  /// What chosen_design() says of this log, which is long to ask; null: it is asked.
+  const std::optional<ChosenDesign>* chosen = nullptr;
 };
 
 /// Reads the log once from its first row to its last; memory does not grow with its rows (what is kept is bounded, and
