@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/evaluation.h"
@@ -138,7 +139,7 @@ void require_sense(const ReportOptions& options) {
   }
 }
 
-int run(ReportOptions options) {
+int run(ReportOptions options, const Session& session) {
   require_sense(options);
   if (options.out.empty() && options.format == "html") options.out = "report.html";
   if (!options.model.empty()) options.model = model_file(options.model);
@@ -153,8 +154,8 @@ int run(ReportOptions options) {
           ? make_report(options, options.log)
           : report::compared(make_report(options, options.compare[0]), make_report(options, options.compare[1]));
   const std::string text = rendered(options, report);
-  print_or_write(options.out, text);
-  if (!is_standard_output(options.out))
+  write_or_rehearse(session, options.out, text);
+  if (!session.dry_run && !is_standard_output(options.out))
     remark(fmt::format("{}: {}", options.out, binary_bytes(static_cast<double>(text.size()))));
   return 0;
 }
@@ -172,9 +173,10 @@ void add_report(CLI::App& app, Session& session) {
   verb->add_option("--panel", options->panel, "Of a figure: a workload or a parameter [the first]");
   verb->add_option("--model", options->model, "File, or shipped model: importance of parameters");
   verb->add_option("--gpu,--gpus", options->gpus, "Roofs beside the design's [l4,h100-sxm5]");
+  add_dry_run(*verb, session);
   verb->footer(
       "The log may be one that is being written.\nExample: hindsight report --log study.sqlite --out report.html");
-  verb->callback([options, &session] { session.action = [options] { return run(*options); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app
