@@ -126,6 +126,11 @@ bool covers(const DefaultScope& scope, const CLI::App& verb) {
   return scope.empty() || path == scope || path.starts_with(scope + " ");
 }
 
+bool reaches(const DefaultScope& scope, const CLI::App& verb, const std::string& key) {
+  const std::string path = verb_path(verb);
+  return covers(scope, verb) && !(path == "serve" && key == "log" && scope != path);
+}
+
 std::vector<std::string> keys_of(const CLI::Option& option) {
   return option.get_lnames().empty() ? option.get_snames() : option.get_lnames();
 }

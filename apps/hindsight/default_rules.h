@@ -21,6 +21,10 @@ using DefaultScope = std::string;
 [[nodiscard]] std::vector<DefaultScope> default_scopes(const CLI::App& program);
 [[nodiscard]] bool covers(const DefaultScope& scope, const CLI::App& verb);
 
+/// Whether a default of the scope reaches an option of a verb: not where the option makes the verb another one, as
+/// --log does of `serve`, unless that verb alone was meant.
+[[nodiscard]] bool reaches(const DefaultScope& scope, const CLI::App& verb, const std::string& key);
+
 /// The names of an option in files: "samples", and "m" of an option that has a short name only. The first one is what
 /// messages say; none: it is only positional.
 [[nodiscard]] std::vector<std::string> keys_of(const CLI::Option& option);

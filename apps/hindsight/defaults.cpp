@@ -207,7 +207,7 @@ Defaults read_defaults(CLI::App& program, const DefaultPlaces& places) {
 std::vector<Default> defaults_of(const Defaults& defaults, const CLI::App& verb) {
   std::vector<const Default*> candidates;
   for (const Default& one : defaults.all) {
-    if (covers(one.scope, verb) && option_of(verb, one) != nullptr) candidates.push_back(&one);
+    if (reaches(one.scope, verb, one.key) && option_of(verb, one) != nullptr) candidates.push_back(&one);
   }
   // Of one layer the nearest scope wins, which has the longest name.
   std::stable_sort(candidates.begin(), candidates.end(), [](const Default* a, const Default* b) {

@@ -55,6 +55,15 @@ std::vector<Default> uncontradicted(const CLI::App& verb, const std::vector<Defa
     const bool off = one.flag && one.values.front() == "false";
     if (!by_line && !by_default && !off) taken.push_back(one);
   }
+  // What means nothing without another option is no error where nobody typed it.
+  const auto is_given = [&](const CLI::Option* needed) {
+    return needed->count() > 0 ||
+           std::any_of(taken.begin(), taken.end(), [&](const Default& one) { return option_of(verb, one) == needed; });
+  };
+  std::erase_if(taken, [&](const Default& one) {
+    const auto needs = option_of(verb, one)->get_needs();
+    return !std::all_of(needs.begin(), needs.end(), is_given);
+  });
   return taken;
 }
 

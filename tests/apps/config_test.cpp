@@ -167,6 +167,11 @@ TEST_F(Config, TheCommandLineWinsOverWhatContradictsIt) {
   project("all: {workload: m4}\n");
   const Outcome gemm = hindsight({"gemm", "--gpu", "l4", "-m", "64", "-n", "64", "-k", "64"}, in("project"));
   EXPECT_EQ(gemm.exit_code, 0) << gemm.err;
+  // The model as a process stays one: --log would make it a page, and --model means nothing without it.
+  project("all: {log: " + log + ", model: edge-any}\n");
+  EXPECT_TRUE(shown({"serve"}, "log", in("project")).is_null());
+  const Outcome serve = hindsight({"serve", "--space", "tiny"}, in("project"));
+  EXPECT_EQ(serve.exit_code, 0) << serve.err;
   // Of the same file both stay, and the verb says so, with the place of one.
   project("log query: {json: true, csv: true}\n");
   const Outcome both = hindsight({"log", "query", log, "SELECT 1"}, in("project"));
