@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -94,13 +95,16 @@ struct TellOptions {
   bool json = false;
 };
 
-int tell(const TellOptions& options, const Provenance& provenance) {
+int tell(const TellOptions& options, const Session& session) {
   study::TellRequest request = options.request;
   request.file = options.file;
-  request.log = options.log;
-  request.provenance = provenance;
+  request.provenance = session.provenance;
   FileRoles().reads("FILE", options.file).reads_log("--log", options.log).require_usable();
-  const study::Told told = study::tell(request);
+  study::Told told;
+  write_log(session, options.log, [&](const std::string& log) {
+    request.log = log;
+    told = study::tell(request);
+  });
   print(options.json ? report::told_json(told, options.log) : report::told_text(told, options.log, output_columns()));
   return 0;
 }
@@ -153,11 +157,11 @@ void add_tell(CLI::App& app, Session& session) {
   verb->add_option("--ignore", request.ignored, "Columns a,b to leave out")->delimiter(',');
   verb->add_flag("--repeat", request.repeat, "Other values for a design: it was measured again");
   verb->add_flag("--json", options->json, "As JSON");
+  add_dry_run(*verb, session);
   verb->footer(
       "All rows are told or none. Rows without metrics and reason wait on.\n"
       "Example: hindsight tell next.csv --log mine.sqlite");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return tell(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return tell(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
@@ -28,6 +31,30 @@ struct BacktestOptions {
   bool quiet = false, json = false;
 };
 
+/// The training that the choice is for. A recipe with changed values has no name to say it by, and rows that options
+/// chose are the user's to name again.
+void suggest_training(const BacktestOptions& options, const std::string& recipe) {
+  const std::vector<std::string> shipped = list_data_files("configs/training");
+  const bool is_shipped = std::find(shipped.begin(), shipped.end(), recipe) != shipped.end();
+  const LearningRows& rows = options.rows;
+  const bool plain = rows.runs.empty() && rows.where.empty() && rows.constraints.empty() && rows.assumptions.empty();
+  if (!is_shipped || !plain || !options.settings.empty()) return;
+  std::vector<std::string> words{"hindsight", "train"};
+  for (const std::string& log : rows.logs) words.insert(words.end(), {"--log", log});
+  const std::vector<std::pair<const char*, std::string>> named{{"--workloads", rows.workloads},
+                                                               {"--objective", rows.objective},
+                                                               {"--space", rows.space},
+                                                               {"--evaluator", rows.evaluator},
+                                                               {"--recipe", recipe}};
+  for (const auto& [option, value] : named) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  }
+  if (rows.maximise) words.emplace_back("--maximise");
+  const std::string model = std::filesystem::path(rows.log()).replace_extension(".safetensors").string();
+  words.insert(words.end(), {"--out", model});
+  suggest(words);
+}
+
 int run(const BacktestOptions& options, const Provenance& provenance) {
   study::BacktestOptions how = options.how;
   for (const std::string& name : options.methods) how.candidates.push_back(named_recipe("", name));
@@ -42,6 +69,7 @@ int run(const BacktestOptions& options, const Provenance& provenance) {
   if (options.most_rows > 0) how.rows = static_cast<std::size_t>(options.most_rows);
   const study::BacktestResult result = run_backtests(data, how, options.quiet);
   print(options.json ? report::backtest_json(result) : report::backtest_text(result, output_columns()));
+  if (!options.json && !options.quiet) suggest_training(options, result.candidates[result.chosen].recipe.name);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "given_calibrations.h"
 #include "hindsight/core/enum_names.h"
@@ -151,7 +152,11 @@ gpu::GpuSpec fitted_gpu(const CalibrateOptions& options) {
   return spec;
 }
 
-int calibrate_runtimes(const CalibrateOptions& options, const Provenance& provenance) {
+std::string wrote_text(const Session& session, const std::string& file) {
+  return session.dry_run ? "" : fmt::format("wrote {}\n", printable(file, 200));
+}
+
+int calibrate_runtimes(const CalibrateOptions& options, const Session& session) {
   if (!options.calibrations.empty() || !options.shortest_us.empty() || !options.operands.empty()) {
     throw Error(ErrorKind::usage,
                 "calibrate: --operands and --shortest-us go with --power, --calibration with it or --residual");
@@ -166,20 +171,19 @@ int calibrate_runtimes(const CalibrateOptions& options, const Provenance& proven
   gpu::CalibrationReport report = gpu::calibrate(spec, rows, fit);
   report.calibration.note = options.note;
   report.calibration.data = data_text(options);
-  const std::string yaml = gpu::to_yaml(report, command_text(options), provenance.started_at.substr(0, 10));
+  const std::string yaml = gpu::to_yaml(report, command_text(options), session.provenance.started_at.substr(0, 10));
   if (is_standard_output(options.out)) {
     print(yaml);
   } else {
-    write_file_atomically(options.out, yaml);
+    write_or_rehearse(session, options.out, yaml);
     print(errors_text("fitted on all rows", report.fitted) +
-          errors_text("held out, five folds grouped by (n, k)", report.held_out) +
-          fmt::format("wrote {}\n", printable(options.out, 200)));
+          errors_text("held out, five folds grouped by (n, k)", report.held_out) + wrote_text(session, options.out));
   }
   return 0;
 }
 
 /// The correction on top of constants: of --calibration, else those that the GPU has.
-int calibrate_residual(const CalibrateOptions& options, const Provenance& provenance) {
+int calibrate_residual(const CalibrateOptions& options, const Session& session) {
   if (!options.shortest_us.empty() || !options.operands.empty()) {
     throw Error(ErrorKind::usage, "calibrate: --operands and --shortest-us go with --power");
   }
@@ -197,14 +201,15 @@ int calibrate_residual(const CalibrateOptions& options, const Provenance& proven
   const gpu::RunMode mode = options.mode.empty() ? gpu::RunMode::burst : gpu::parse_mode(options.mode);
   gpu::Residual residual = gpu::train_residual(spec, constants, rows, mode).residual;
   residual.data = data_text(options);
-  print_or_write(options.out, gpu::to_yaml(residual, command_text(options), provenance.started_at.substr(0, 10)));
+  write_or_rehearse(session, options.out,
+                    gpu::to_yaml(residual, command_text(options), session.provenance.started_at.substr(0, 10)));
   if (is_standard_output(options.out)) return 0;
   constexpr double kPercent = 100;
   print(fmt::format(
       "held out, five folds grouped by (n, k), {} rows: MAPE {:.2f} %, median {:.2f} % without; MAPE "
-      "{:.2f} %, median {:.2f} % with the residual\nwrote {}\n",
+      "{:.2f} %, median {:.2f} % with the residual\n{}",
       residual.row_count, kPercent * residual.without_mape_frac, kPercent * residual.without_median_frac,
-      kPercent * residual.with_mape_frac, kPercent * residual.with_median_frac, printable(options.out, 200)));
+      kPercent * residual.with_mape_frac, kPercent * residual.with_median_frac, wrote_text(session, options.out)));
   return 0;
 }
 
@@ -229,7 +234,7 @@ bool takes_recorded_operands(const std::string& text) {
   return !text.empty() && parse_enum("--operands", text, kTakesRecorded);
 }
 
-int calibrate_power(const CalibrateOptions& options, const Provenance& provenance) {
+int calibrate_power(const CalibrateOptions& options, const Session& session) {
   if (options.mode == "burst") {
     throw Error(ErrorKind::usage, "calibrate --power: power is of sustained runs. Leave out --mode burst");
   }
@@ -273,17 +278,17 @@ int calibrate_power(const CalibrateOptions& options, const Provenance& provenanc
   result.held_out_mape_frac = fit.held_out.mape_frac;
   result.held_out_median_frac = fit.held_out.median_frac;
   result.held_out_r2 = fit.held_out.r2;
-  print_or_write(options.out,
-                 gpu::to_yaml(result, dtype_class, command_text(options), provenance.started_at.substr(0, 10)));
+  write_or_rehearse(
+      session, options.out,
+      gpu::to_yaml(result, dtype_class, command_text(options), session.provenance.started_at.substr(0, 10)));
   if (is_standard_output(options.out)) return 0;
   print(power_errors_text("fitted on all rows", fit.fitted) +
         power_errors_text("held out, five folds grouped by (n, k)", fit.held_out) +
-        power_errors_text("of these below the cap", fit.held_out_below_cap) +
-        fmt::format("wrote {}\n", printable(options.out, 200)));
+        power_errors_text("of these below the cap", fit.held_out_below_cap) + wrote_text(session, options.out));
   return 0;
 }
 
-int calibrate(const CalibrateOptions& options, const Provenance& provenance) {
+int calibrate(const CalibrateOptions& options, const Session& session) {
   FileRoles()
       .reads("--gpu", options.gpu)
       .reads("--measurements", options.measurements)
@@ -299,8 +304,8 @@ int calibrate(const CalibrateOptions& options, const Provenance& provenance) {
   if ((options.power || options.residual) && (!options.hold.empty() || !options.note.empty())) {
     throw Error(ErrorKind::usage, "calibrate: --hold and --note go with neither --power nor --residual");
   }
-  if (options.residual) return calibrate_residual(options, provenance);
-  return options.power ? calibrate_power(options, provenance) : calibrate_runtimes(options, provenance);
+  if (options.residual) return calibrate_residual(options, session);
+  return options.power ? calibrate_power(options, session) : calibrate_runtimes(options, session);
 }
 
 }  // namespace
@@ -327,14 +332,14 @@ void add_calibrate(CLI::App& app, Session& session) {
   verb->add_flag("--residual", options->residual, "Learn what the constants leave unexplained (needs\nlibxgboost)");
   verb->add_option("--calibration", options->calibrations, "--power, --residual: fitted runtimes [shipped]");
   verb->add_option("--out", options->out, "File to write [-: standard output]");
+  add_dry_run(*verb, session);
   verb->footer(
       "`gemm` and `check` take the file by --calibration, or find it in\n"
       "data/gpus/calibration/gemm of HINDSIGHT_DATA_DIR; that of --power belongs into\n"
       "data/gpus/calibration/power there, that of --residual into .../residual.\n"
       "Example: hindsight calibrate --gpu l40s --measurements rows.csv --out l40s.yaml");
-  verb->callback([options, &session] {
-    session.action = [options, &session] { return calibrate(*options, session.provenance); };
-  });
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return calibrate(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -221,6 +221,19 @@ void store(const CheckOptions& options, const report::GpuCheckReport& report,
   log::Log::open(options.log, log::OpenMode::read_write_create).set_verdicts(verdicts);
 }
 
+/// A log's verdicts have a page; a single design has its layers.
+void suggest_next(const CheckOptions& options) {
+  if (options.design.empty()) {
+    if (!options.log.empty()) suggest({"hindsight", "report", "--log", options.log, "--out", "report.html"});
+    return;
+  }
+  std::vector<std::string> words{"hindsight", "simulate", "--design", options.design};
+  if (!options.space.empty()) words.insert(words.end(), {"--space", options.space});
+  if (!options.log.empty()) words.insert(words.end(), {"--log", options.log});
+  words.insert(words.end(), {"--workload", options.workloads, "--technology", options.technology, "--explain"});
+  suggest(words);
+}
+
 int run(const CheckOptions& options) {
   const std::vector<Candidate> designs = candidates(options);
   const accel::Technology technology = accel::load_technology(options.technology);
@@ -239,6 +252,7 @@ int run(const CheckOptions& options) {
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
   const bool any = std::any_of(report.designs.begin(), report.designs.end(),
                                [](const report::CheckedDesign& design) { return design.feasible(); });
+  if (!options.json && any) suggest_next(options);
   return any ? 0 : exit_code(ErrorKind::no_feasible);
 }
 

@@ -9,6 +9,7 @@
 #include "completion.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
+#include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
 #include "output.h"
 #include "pages.h"
@@ -103,6 +104,17 @@ bool answer_machine(const CLI::App& app, const std::vector<std::string>& argumen
   return true;
 }
 
+/// Where --color stands among words that are not parsed, and how many words it takes.
+std::pair<std::size_t, std::size_t> find_colour(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    for (const std::string name : {"--color", "--colour"}) {
+      if (arguments[i].starts_with(name + "=")) return {i, 1};
+      if (arguments[i] == name && i + 1 < arguments.size()) return {i, 2};
+    }
+  }
+  return {arguments.size(), 0};
+}
+
 /// `arguments`: what stands behind `help`. False: they name a verb, whose own help it is.
 bool show_help_topic(const CLI::App& app, const std::vector<std::string>& arguments, Session& session) {
   session.action = [] { return 0; };
@@ -119,6 +131,14 @@ bool show_help_topic(const CLI::App& app, const std::vector<std::string>& argume
 
 }  // namespace
 
+void obey_colour(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments.front().starts_with("__")) return;  // words that a shell completes
+  const auto [at, words] = find_colour(arguments);
+  if (words == 0) return;
+  const std::string& last = arguments[at + words - 1];
+  set_colour_use(parse_colour_use(words == 1 ? last.substr(last.find('=') + 1) : last));
+}
+
 void parse_command_line(std::vector<std::string> arguments, Session& session) {
   CLI::App app;
   describe_program(app);
@@ -128,6 +148,9 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   if (answer_machine(app, arguments, session)) return;
   if (!arguments.empty() && arguments.front() == "help") {
     arguments.erase(arguments.begin());
+    const auto [at, words] = find_colour(arguments);
+    const auto colour = arguments.begin() + static_cast<std::ptrdiff_t>(at);
+    arguments.erase(colour, colour + static_cast<std::ptrdiff_t>(words));
     if (show_help_topic(app, arguments, session)) return;
     arguments.emplace_back("--help");
   }
@@ -143,6 +166,7 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
   } catch (const CLI::ParseError& error) {
     fail(app, error);
   }
+  set_colour_use(parse_colour_use(session.colour));
   if (session.action) return;
   print(version ? version_text() : app.help());
   session.action = [] { return 0; };

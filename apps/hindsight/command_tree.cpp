@@ -7,6 +7,7 @@ namespace hindsight::app {
 namespace {
 
 constexpr int kHelpColumn = 26;
+constexpr const char* kCommonOptions = "Options of all verbs";
 
 }  // namespace
 
@@ -46,7 +47,17 @@ void add_verbs(CLI::App& app, Session& session) {
   add_kernel(app, session);
   add_calibrate(app, session);
   add_completion(app, session);
+  add_config(app, session);
   add_doctor(app, session);
+  add_common_options(app, session);
+}
+
+void add_common_options(CLI::App& app, Session& session) {
+  const auto subcommands = app.get_subcommands([](CLI::App*) { return true; });
+  for (CLI::App* verb : subcommands) add_common_options(*verb, session);
+  if (!subcommands.empty() && app.get_parent() != nullptr) return;  // a group: its verbs have them
+  app.add_option("--color,--colour", session.colour, "auto, always or never [auto]")->group(kCommonOptions);
+  app.add_flag("--no-config", session.no_config, "No defaults of environment and files")->group(kCommonOptions);
 }
 
 std::vector<const CLI::App*> verbs_below(const CLI::App& group) {

@@ -11,6 +11,8 @@ namespace hindsight::app {
 /// Name, help and every verb of the program.
 void describe_program(CLI::App& app);
 void add_verbs(CLI::App& app, Session& session);
+/// --color and --no-config, to the program and to every verb below it.
+void add_common_options(CLI::App& app, Session& session);
 
 /// Verbs directly below a group, or below the program, in the order of the help.
 [[nodiscard]] std::vector<const CLI::App*> verbs_below(const CLI::App& group);

@@ -17,8 +17,9 @@ namespace {
 /// Where on the command line the last word stands.
 struct Place {
   const CLI::App* verb = nullptr;
-  const CLI::Option* pending = nullptr;  ///< the option whose value the last word is
-  std::size_t positionals = 0;           ///< arguments before it
+  const CLI::Option* pending = nullptr;     ///< the option whose value the last word is
+  std::size_t positionals = 0;              ///< arguments before it
+  std::vector<std::string> arguments = {};  ///< those
   std::vector<const CLI::Option*> seen = {};
   std::map<std::string, std::string> given = {};  ///< values by long name
 };
@@ -68,6 +69,7 @@ Place place_of(const CLI::App& program, const std::vector<std::string>& words) {
     } else {
       const auto arguments = positionals_of(*place.verb);
       if (place.positionals < arguments.size()) keep_value(place, *arguments[place.positionals], word);
+      place.arguments.push_back(word);
       ++place.positionals;
     }
   }
@@ -80,10 +82,32 @@ bool is_plain(const std::string& word) {
   return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
 }
 
+Completion verb_words(const CLI::App& group, const std::string& typed) {
+  Completion result;
+  for (const CLI::App* verb : verbs_below(group)) {
+    if (verb->get_name().starts_with(typed)) {
+      result.candidates.push_back({.word = verb->get_name(), .description = verb->get_description()});
+    }
+  }
+  return result;
+}
+
+/// Verbs as arguments: `config show log <Tab>` offers those of `log`.
+Completion verb_arguments(const Place& place, const std::string& typed) {
+  const CLI::App* group = place.verb;
+  while (group->get_parent() != nullptr) group = group->get_parent();
+  for (const std::string& word : place.arguments) {
+    group = find_verb(*group, word);
+    if (group == nullptr) return {};
+  }
+  return verb_words(*group, typed);
+}
+
 /// `front` stands before the value in the same word, e.g. "--space=".
 Completion values(const Place& place, const CLI::Option& option, const std::string& front, const std::string& typed) {
   const ValueRule* rule = value_rule(*place.verb, option);
   if (rule == nullptr) return {};
+  if (rule->takes == Takes::verbs) return verb_arguments(place, typed);
   const std::size_t comma = rule->list ? typed.rfind(',') : std::string::npos;
   const std::string before = comma == std::string::npos ? std::string{} : typed.substr(0, comma + 1);
   Completion result{.candidates = {}, .files = true};
@@ -104,16 +128,6 @@ Completion option_words(const Place& place, const std::string& typed) {
     for (const std::string& name : spellings(*option)) {
       if (name.starts_with(typed))
         result.candidates.push_back({.word = name, .description = description_line(*option)});
-    }
-  }
-  return result;
-}
-
-Completion verb_words(const CLI::App& group, const std::string& typed) {
-  Completion result;
-  for (const CLI::App* verb : verbs_below(group)) {
-    if (verb->get_name().starts_with(typed)) {
-      result.candidates.push_back({.word = verb->get_name(), .description = verb->get_description()});
     }
   }
   return result;

@@ -82,6 +82,10 @@ space::Design design_in(const space::DesignSpace& space, const std::string& desi
   return space.parse_design(space.text_id(accel::design_of(reference_chip(design), space)));
 }
 
+void add_columns(CLI::App& verb, std::vector<std::string>& columns) {
+  verb.add_option("--columns", columns, "Columns a,b of the table, in this order [all that fit]")->delimiter(',');
+}
+
 void add_wide(CLI::App& verb, report::DesignStyle& style) {
   verb.add_flag_callback(
       "--wide", [&style] { style = report::DesignStyle::whole; }, "Whole designs below the table");

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "hindsight/accel/config.h"
 #include "hindsight/report/design_table.h"
@@ -40,6 +41,9 @@ struct LoggedDesign {
 /// has no such design.
 [[nodiscard]] space::Design design_in(const space::DesignSpace& space, const std::string& design,
                                       const std::string& log);
+
+/// --columns: those of a table, by their headers.
+void add_columns(CLI::App& verb, std::vector<std::string>& columns);
 
 /// --wide: whole text ids below a table.
 void add_wide(CLI::App& verb, report::DesignStyle& style);

@@ -66,7 +66,15 @@ FileRoles& FileRoles::reads_log(const std::string& option, const std::string& fi
 }
 
 FileRoles& FileRoles::writes(const std::string& option, const std::string& file) {
-  if (is_named(file)) outputs_.push_back({option, file});
+  if (!is_named(file)) return *this;
+  outputs_.push_back({option, file});
+  planned_.push_back({option, file, FileKind::whole});
+  return *this;
+}
+
+FileRoles& FileRoles::writes_log(const std::string& option, const std::string& file) {
+  writes(option, file);
+  if (is_named(file)) planned_.back().kind = FileKind::log;
   return *this;
 }
 

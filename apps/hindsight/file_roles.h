@@ -13,6 +13,17 @@ struct NamedFile {
   std::string file;
 };
 
+/// How a file is written.
+enum class FileKind {
+  whole,  ///< replaced as a whole
+  log,    ///< appended to
+};
+struct PlannedFile {
+  std::string option;
+  std::string file;
+  FileKind kind;
+};
+
 class FileRoles {
  public:
   /// Those of a list a,b,c that are files rather than names; "-" is standard input.
@@ -23,16 +34,21 @@ class FileRoles {
   FileRoles& reads_log(const std::string& option, const std::string& file);
   /// Empty and "-" are no files.
   FileRoles& writes(const std::string& option, const std::string& file);
+  /// A log that is appended to; created where it is missing.
+  FileRoles& writes_log(const std::string& option, const std::string& file);
   /// A model file with its card.
   FileRoles& writes_model(const std::string& option, const std::string& file);
   /// Error{usage} for an output in a missing folder, and for files that clash, naming both options. Links and other
   /// spellings of a path count; devices and pipes may be shared. Nothing is opened: long work has not begun.
   void require_usable() const;
+  /// What is written, in the order in which it was named.
+  [[nodiscard]] const std::vector<PlannedFile>& planned() const { return planned_; }
 
  private:
   void require_folders() const;
 
   std::vector<NamedFile> inputs_, outputs_;
+  std::vector<PlannedFile> planned_;
 };
 
 }  // namespace hindsight::app

@@ -1,6 +1,8 @@
 /// hindsight log: what a log holds, and whether it is sound.
 #include "hindsight/log/log.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "design_argument.h"
@@ -27,6 +29,7 @@ struct LogOptions {
   std::int64_t top = 3;
   std::int64_t runs = 5;
   std::string design;  ///< short id; empty: all
+  std::vector<std::string> columns;
   report::DesignStyle designs = report::DesignStyle::compact;
   bool plot = false;
   bool json = false;
@@ -41,7 +44,8 @@ report::LogQuery make_query(const LogOptions& options, const log::Log& log) {
                          .maximised = study::maximised_metrics(log),
                          .top = static_cast<std::size_t>(options.top),
                          .runs = static_cast<std::size_t>(options.runs),
-                         .designs = options.designs};
+                         .designs = options.designs,
+                         .columns = options.columns};
   if (!options.workload.empty()) query.filter.workload = options.workload;
   if (!options.space.empty()) query.filter.space = options.space;
   if (!options.evaluator.empty()) query.filter.evaluator = options.evaluator;
@@ -62,6 +66,12 @@ int show(const LogOptions& options) {
   if (options.plot && options.json) throw Error(ErrorKind::usage, "--plot: JSON has no pictures. Leave out --json?");
   if (options.plot && !options.design.empty()) {
     throw Error(ErrorKind::usage, "--plot: one design makes no picture. Leave out --design?");
+  }
+  if (!options.columns.empty() && (options.json || !options.design.empty())) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--columns: chooses those of the best designs' tables, and {}. Leave one "
+                            "of the two out",
+                            options.json ? "--json has no tables" : "--design prints a design whole"));
   }
   const log::Log log = open_log(options);
   const report::LogQuery query = make_query(options, log);
@@ -121,6 +131,7 @@ void add_log(CLI::App& app, Session& session) {
   CLI::App* show_verb = add("show", "Contents, runs, what they proposed, best designs", show);
   add_selection(*show_verb, *options);
   show_verb->add_option("--runs", options->runs, "Newest runs to list [5]")->check(between(1, kMostLines));
+  add_columns(*show_verb, options->columns);
   show_verb->add_flag("--plot", options->plot, "Also draw one workload: area, metric, best so far");
   show_verb->add_option("--design", options->design, "All rows of this design, by its short id");
   show_verb->footer("Example: hindsight log show study.sqlite --metric energy_j --top 5");

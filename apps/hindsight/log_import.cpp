@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "csv_roles.h"
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -101,7 +102,7 @@ space::DesignSpace space_of(const ImportOptions& options, const dataset::ImportS
   return said_space(dataset::infer_source_space(source, roles));
 }
 
-int import(const ImportOptions& options, const Provenance& provenance) {
+int import(const ImportOptions& options, const Session& session) {
   const dataset::Duplicates duplicates = dataset::parse_duplicates(options.duplicates);
   const dataset::ReadOptions read = read_options(options);
   if (!options.workload.empty() && !options.roles.context.empty()) {
@@ -111,7 +112,7 @@ int import(const ImportOptions& options, const Provenance& provenance) {
   FileRoles()
       .reads("--file", options.file)
       .reads("--space", options.space)
-      .writes("--log", options.log)
+      .writes_log("--log", options.log)
       .require_usable();
   dataset::ImportSource source = dataset::read_import(options.file, read);
   const dataset::CsvRoles roles = roles_of(options, source);
@@ -121,11 +122,15 @@ int import(const ImportOptions& options, const Provenance& provenance) {
   const dataset::ImportTarget target{
       .workload = options.workload, .evaluator = options.evaluator, .known_workload = known_network};
   const bool keep = source.repeats && duplicates == dataset::Duplicates::error;
-  const dataset::ImportResult result = dataset::import_rows(source, roles, space, target, options.log,
-                                                            keep ? dataset::Duplicates::keep : duplicates, provenance);
+  dataset::ImportResult result;
+  write_log(session, options.log, [&](const std::string& log) {
+    result = dataset::import_rows(source, roles, space, target, log, keep ? dataset::Duplicates::keep : duplicates,
+                                  session.provenance);
+  });
   for (const std::string& text : result.remarks) remark(text);
   print(options.json ? report::import_json(result, options.log)
                      : report::import_text(result, options.log, output_columns()));
+  if (!options.json && !session.dry_run) suggest({"hindsight", "log", "show", options.log});
   return 0;
 }
 
@@ -146,6 +151,7 @@ void add_log_import(CLI::App& group, Session& session) {
   repeatable(verb->add_option("--round", options->rounded, "NAME=STEP: round a continuous parameter"));
   verb->add_option("--duplicates", options->duplicates, "Contradictions: error, first, last, best, keep [error]");
   verb->add_flag("--json", options->json, "As JSON");
+  add_dry_run(*verb, session);
   verb->footer(
       "Formats: csv, tsv, semicolon, jsonl, optuna (SQLite, journal), kernel-tuner,\n"
       "vizier, ax, export (of log export), proposals (of propose --csv, filled in).\n"
@@ -153,8 +159,7 @@ void add_log_import(CLI::App& group, Session& session) {
       "Example: hindsight log import tuning.csv --objective time_ms \\\n"
       "           --infeasible infeasible --log tuning.sqlite\n"
       "Example: hindsight log import study.db --log tuning.sqlite");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return import(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return import(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -22,17 +23,19 @@ struct MergeOptions {
   bool json = false;
 };
 
-int merge(const MergeOptions& options, const Provenance& provenance) {
+int merge(const MergeOptions& options, const Session& session) {
   const log::Contradictions contradictions = log::parse_contradictions(options.duplicates);
   if (is_standard_output(options.out)) {
     throw Error(ErrorKind::usage, fmt::format("--out '{}': a log is a file. Name it: --out FILE", options.out));
   }
   FileRoles roles;
   for (const std::string& log : options.logs) roles.reads_log("log", log);
-  roles.writes("--out", options.out).require_usable();
+  roles.writes_log("--out", options.out).require_usable();
   install_interrupt_handlers();
-  const log::MergeResult result =
-      log::merge_logs({options.logs.begin(), options.logs.end()}, options.out, contradictions, provenance);
+  log::MergeResult result;
+  write_log(session, options.out, [&](const std::string& out) {
+    result = log::merge_logs({options.logs.begin(), options.logs.end()}, out, contradictions, session.provenance);
+  });
   print(options.json ? report::merge_json(result, options.out)
                      : report::merge_text(result, options.out, output_columns()));
   return 0;
@@ -68,12 +71,12 @@ void add_log_merge(CLI::App& group, Session& session) {
   verb->add_option("--out", options->out, "Log to create, or to extend")->required();
   verb->add_option("--duplicates", options->duplicates, "Contradicting rows: error, or first is kept [error]");
   verb->add_flag("--json", options->json, "As JSON");
+  add_dry_run(*verb, session);
   verb->footer(
       "The content does not depend on how many logs there are or on their order;\n"
       "merging again adds nothing. All is written, or nothing.\n"
       "Example: hindsight log merge shard0.sqlite shard1.sqlite --out study.sqlite");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return merge(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return merge(*options, session); }; });
 }
 
 void add_log_hash(CLI::App& group, Session& session) {

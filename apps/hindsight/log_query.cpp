@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <numeric>
 
+#include "design_argument.h"
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
@@ -16,6 +19,7 @@ namespace {
 
 struct QueryOptions {
   std::string log, sql;
+  std::vector<std::string> columns;
   bool csv = false, json = false;
   std::int64_t rows = 0;  ///< 0: not given
 };
@@ -77,6 +81,23 @@ class RowPrinter {
   bool any_ = false;
 };
 
+/// Positions of the columns that --columns names; without it all.
+std::vector<std::size_t> chosen_columns(const QueryOptions& options, const std::vector<std::string>& columns) {
+  std::vector<std::size_t> chosen(columns.size());
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  if (options.columns.empty()) return chosen;
+  chosen.clear();
+  for (const std::string& name : options.columns) chosen.push_back(index_of_name("column", name, columns));
+  return chosen;
+}
+
+template <class Cell>
+std::vector<Cell> chosen_of(const std::vector<Cell>& cells, const std::vector<std::size_t>& chosen) {
+  std::vector<Cell> result;
+  for (const std::size_t c : chosen) result.push_back(cells[c]);
+  return result;
+}
+
 int query(const QueryOptions& options) {
   if (options.csv && options.json) throw Error(ErrorKind::usage, "--csv and --json are two formats. Name one.");
   install_interrupt_handlers();
@@ -84,12 +105,13 @@ int query(const QueryOptions& options) {
   log::SqlQuery answer(log, options.sql);
   const bool bounded = options.rows > 0 || !(options.csv || options.json);
   const std::int64_t most = options.rows > 0 ? options.rows : kTableRows;
-  RowPrinter printer(options, answer.columns());
+  const std::vector<std::size_t> chosen = chosen_columns(options, answer.columns());
+  RowPrinter printer(options, chosen_of(answer.columns(), chosen));
   report::SqlRow row;
   std::int64_t shown = 0;
   bool more = answer.next(row);
   while (more && (!bounded || shown < most)) {
-    printer.add(row);
+    printer.add(chosen_of(row, chosen));
     ++shown;
     more = answer.next(row);
   }
@@ -111,6 +133,7 @@ void add_log_query(CLI::App& group, Session& session) {
   verb->add_option("sql,--sql", options->sql, "One SELECT statement")->required();
   verb->add_flag("--csv", options->csv, "As CSV");
   verb->add_flag("--json", options->json, "As JSON: a list of objects");
+  add_columns(*verb, options->columns);
   verb->add_option("--rows", options->rows, "Most rows to show [100 of a table, else all]")
       ->check(between(1, kMostRows));
   verb->footer(

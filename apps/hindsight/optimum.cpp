@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "design_argument.h"
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -119,6 +120,10 @@ void require_consistent(const OptimumOptions& options) {
 void show(const OptimumOptions& options, const study::OptimumTask& task, const study::Optimum& optimum) {
   print(options.json ? report::optimum_json(task, optimum)
                      : report::optimum_text(task, optimum, options.designs, output_columns()));
+  if (options.json || options.quiet || optimum.answer.interrupted || optimum.answer.best.empty()) return;
+  const study::OptimumRequest& request = task.request();
+  suggest({"hindsight", "simulate", "--design", task.space().text_id(optimum.answer.best.front().design), "--space",
+           request.space, "--workload", request.workloads, "--technology", request.technology, "--explain"});
 }
 
 /// Of a space that the exact search has no bounds for.
@@ -131,12 +136,13 @@ int find_with_gap(const OptimumOptions& options, const study::OptimumTask& task,
   return optimum.answer.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 
-int run(const OptimumOptions& options, const Provenance& provenance) {
-  FileRoles()
-      .reads("--space", options.request.space)
+int run(const OptimumOptions& options, const Session& session) {
+  const Provenance& provenance = session.provenance;
+  FileRoles roles;
+  roles.reads("--space", options.request.space)
       .reads("--workloads", options.request.workloads)
       .reads("--technology", options.request.technology)
-      .writes("--log", options.request.log)
+      .writes_log("--log", options.request.log)
       .writes("--out", options.out)
       .require_usable();
   require_consistent(options);
@@ -145,6 +151,12 @@ int run(const OptimumOptions& options, const Provenance& provenance) {
   if (!options.aggregate.empty()) request.aggregate = parse_aggregate(options.aggregate);
   request.top = static_cast<std::size_t>(options.top);
   const study::OptimumTask task(request);
+  if (session.dry_run) {
+    return show_dry_run(roles,
+                        {{"--log", "the optimum with its proof, and no evaluation"},
+                         {"--out", "the metrics of every buildable design"}},
+                        dry_run_style(options.json));
+  }
   install_interrupt_handlers();
   if (!accel::optimum::has_exact_bounds(task.space()) && !options.all && task.front().empty()) {
     return find_with_gap(options, task, provenance);
@@ -199,6 +211,7 @@ void add_optimum(CLI::App& app, Session& session) {
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "Everything, as JSON");
   add_wide(*verb, options->designs);
+  add_dry_run(*verb, session);
   verb->footer(
       "Exit code 3 when no design meets the limits, with the nearest limit that can\n"
       "be met (--all: without it, and no file is written).\n"
@@ -212,7 +225,7 @@ void add_optimum(CLI::App& app, Session& session) {
     options->aggregate_given = aggregate->count() > 0;
     options->top_given = top->count() > 0;
     options->out_given = out->count() > 0;
-    session.action = [options, &session] { return run(*options, session.provenance); };
+    session.action = [options, &session] { return run(*options, session); };
   });
 }
 

@@ -22,6 +22,8 @@ constexpr std::size_t kNewestRuns = 30;  // [chosen] as many as one looks throug
 /// A verb's own rules stand before those of all verbs. Long: a table, which the rule takes for a function.
 constexpr auto kRules = std::to_array<ValueRule>({
     {"completion", "shell", Takes::words, "bash zsh fish"},
+    {"config show", "verb", Takes::verbs},
+    {"", "color", Takes::words, "auto always never"},
     {"log", "workload", Takes::logged},
     {"log", "space", Takes::logged_spaces},
     {"log", "run", Takes::runs},
@@ -66,7 +68,7 @@ constexpr auto kRules = std::to_array<ValueRule>({
     {"measure gemm", "dtype", Takes::words, "fp32 tf32 fp16 bf16 fp8 int8", true},
     {"measure gemm", "mode", Takes::words, "burst sustained", true},
     {"measure gemm", "kernel", Takes::words, "cublaslt tiled", true},
-    {"measure gemm", "shapes", Takes::words, "grid sustained"},
+    {"measure gemm", "shapes", Takes::files, "grid sustained"},
     {"check", "proposals", Takes::runs, "latest"},
     {"calibrate", "operands", Takes::words, "random recorded"},
     {"", "operands", Takes::words, "recorded random"},
@@ -105,9 +107,10 @@ constexpr auto kRules = std::to_array<ValueRule>({
     {"", "sheet", Takes::files},
     {"", "results", Takes::files},
     {"", "landscape", Takes::files},
-    {"", "calibration", Takes::files},
-    {"", "residual", Takes::files},
+    {"", "calibration", Takes::files, "", true},
+    {"", "residual", Takes::files, "", true},
     {"", "measurements", Takes::files},
+    {"", "compare", Takes::files},
     {"", "DESIGNS", Takes::files},
     {"", "PROPOSALS", Takes::files},
 });
@@ -158,6 +161,7 @@ Names names_of(Takes takes, const std::map<std::string, std::string>& given) {
   switch (takes) {
     case Takes::words:
     case Takes::files:
+    case Takes::verbs:
       return {};
     case Takes::workloads: {
       Names names{"prime9", "all", "zoo", "synthetic:"};

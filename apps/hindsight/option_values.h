@@ -29,6 +29,7 @@ enum class Takes {
   metrics,
   runs,        ///< of the log
   evaluators,  ///< of the log
+  verbs,       ///< of the program, which completion knows
 };
 
 /// A rule for the options of one name.

@@ -14,6 +14,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
 
@@ -175,6 +176,16 @@ void complain(std::string_view message) {
 }
 
 void remark(std::string_view message) { write_error_line(fmt::format("hindsight: {}\n", one_line(message))); }
+
+void suggest_line(const std::string& command) {
+  if (is_tty(Stream::out)) remark("next: " + command);
+}
+
+void suggest(const std::vector<std::string>& words) {
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_quoted(word);
+  suggest_line(command);
+}
 
 int output_columns() { return is_tty(Stream::out) ? terminal_columns(Stream::out) : 0; }
 

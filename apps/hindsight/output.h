@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hindsight::app {
 
@@ -37,6 +38,12 @@ void write_data(const std::string& file, std::string_view bytes);
 void complain(std::string_view message);
 /// Writes one line "hindsight: ..." to standard error.
 void remark(std::string_view message);
+
+/// Writes one line "hindsight: next: COMMAND" to standard error, where standard output is a terminal: a person reads.
+/// `words`: those of the command, the program's name first, which are quoted for a shell.
+void suggest(const std::vector<std::string>& words);
+/// The same with words that are quoted already.
+void suggest_line(const std::string& command);
 
 /// Width for tables on standard output: the terminal's, or 0 (unlimited) for pipes and files.
 [[nodiscard]] int output_columns();

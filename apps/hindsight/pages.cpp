@@ -79,7 +79,12 @@ constexpr const char* kManEnd =
     "5 not built in, or no such device; 70 a bug in Hindsight; 130 interrupted.\n"
     ".SH ENVIRONMENT\n"
     ".TP\n\\fBHINDSIGHT_DATA_DIR\\fR\nA folder with configs/ and data/ of your own, searched before the shipped ones.\n"
-    ".TP\n\\fBNO_COLOR\\fR, \\fBCOLUMNS\\fR, \\fBPAGER\\fR\nNo colours; the width of tables; what shows documents.\n";
+    ".TP\n\\fBHINDSIGHT_\\fIVERB\\fB_\\fIOPTION\\fR\nThe default of an option; see \\fBhindsight help defaults\\fR.\n"
+    ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR, \\fBCOLUMNS\\fR, \\fBPAGER\\fR\n"
+    "No colours; colours in pipes; the width of tables; what shows documents.\n"
+    ".SH FILES\n"
+    ".TP\n\\fI.hindsight.yaml\\fR, \\fI~/.config/hindsight/config.yaml\\fR\n"
+    "Defaults of a project and of a user; see \\fBhindsight help defaults\\fR.\n";
 
 std::string markdown_cell(const std::string& text) {
   std::string out;

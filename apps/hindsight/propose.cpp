@@ -9,6 +9,7 @@
 #include "design_argument.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
+#include "hindsight/accel/config.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -47,6 +48,7 @@ struct ProposeOptions {
   EvaluatorOptions evaluator;  ///< --evaluator-*
   bool json = false;
   report::DesignStyle designs = report::DesignStyle::compact;
+  std::vector<std::string> columns;
   std::string csv;
 };
 
@@ -139,7 +141,7 @@ void show(const ProposeOptions& options, const study::Proposals& proposals) {
   } else if (options.json) {
     print(report::proposals_json(proposals));
   } else {
-    print(report::proposals_text(proposals, options.designs, output_columns()));
+    print(report::proposals_text(proposals, options.designs, output_columns(), options.columns));
   }
 }
 
@@ -148,9 +150,32 @@ void finish(study::ProposalRecord& record, study::Proposals& proposals) {
   record.finish(proposals, sha256, report::model_json(proposals.model, proposals.model_file, sha256));
 }
 
+/// Whether the built-in model can evaluate designs of the space.
+bool can_be_simulated(const space::DesignSpace& space) {
+  try {
+    const accel::ConfigBinding binding(space);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// The truth of what was proposed; then, in a log, GPUs to hold the first proposal against.
+void suggest_next(const study::ProposalRequest& request, const study::Proposals& proposals,
+                  const Provenance& provenance) {
+  if (!can_be_simulated(proposals.model.parts().space) || request.workloads.empty() || request.simulator) return;
+  if (!request.simulate) return suggest_line(provenance.command_line + " --simulate");
+  if (request.log.empty() || proposals.known.empty() || !proposals.known.front().simulated) return;
+  suggest({"hindsight", "check", "--log", request.log, "--technology", proposals.technology});
+}
+
 int run(const ProposeOptions& options, const Provenance& provenance) {
   if (options.csv == "-" && options.json) {
     throw Error(ErrorKind::usage, "--csv - and --json both write to standard output. Name a file for the CSV?");
+  }
+  if (!options.columns.empty() && (options.json || options.csv == "-")) {
+    throw Error(ErrorKind::usage,
+                "--columns: chooses those of the table. Leave out --json, or name a file for the CSV?");
   }
   if (options.request.options.only_new && options.request.log.empty()) {
     throw Error(ErrorKind::usage, "--new: new designs are those that a log does not have. Name it with --log?");
@@ -178,6 +203,7 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
   progress.finish();
   show(options, proposals);
   if (record) finish(*record, proposals);
+  if (!options.json && options.csv != "-" && !proposals.interrupted) suggest_next(request, proposals, provenance);
   if (proposals.recorded) {
     remark(fmt::format("{} in {}: {} new", counted(proposals.evaluated.size(), "evaluation"),
                        printable(request.log, 200), with_commas(*proposals.recorded)));
@@ -229,6 +255,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--json", options->json, "Everything, as JSON");
   add_wide(*verb, options->designs);
+  add_columns(*verb, options->columns);
   verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");
   verb->footer(
       "Exit code 3 when no design meets the limits.\n"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -65,7 +66,7 @@ void require_sense(const ReportOptions& options) {
   if (options.format == "png") require_png_renderer();
 }
 
-int run(ReportOptions options) {
+int run(ReportOptions options, const Session& session) {
   require_sense(options);
   if (options.out.empty() && options.format == "html") options.out = "report.html";
   if (!options.model.empty()) options.model = model_file(options.model);
@@ -81,12 +82,12 @@ int run(ReportOptions options) {
                                          : report::compared(make_report(options, options.compare[0], importance),
                                                             make_report(options, options.compare[1], importance));
   const std::string text = rendered(options, report);
-  if (options.format == "png") {
+  if (options.format == "png" && !session.dry_run) {
     write_data(options.out, text);
   } else {
-    print_or_write(options.out, text);
+    write_or_rehearse(session, options.out, text);
   }
-  if (!is_standard_output(options.out))
+  if (!session.dry_run && !is_standard_output(options.out))
     remark(fmt::format("{}: {}", options.out, binary_bytes(static_cast<double>(text.size()))));
   return 0;
 }
@@ -105,9 +106,10 @@ void add_report(CLI::App& app, Session& session) {
   verb->add_option("--width", options->width, "Of a PNG, in pixels [1440]")->check(between(100, kWidestPng));
   verb->add_option("--model", options->model, "File, or shipped model: importance of parameters");
   verb->add_option("--gpu,--gpus", options->gpus, "Roofs beside the design's [l4,h100-sxm5]");
+  add_dry_run(*verb, session);
   verb->footer(
       "The log may be one that is being written.\nExample: hindsight report --log study.sqlite --out report.html");
-  verb->callback([options, &session] { session.action = [options] { return run(*options); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "dry_run.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/sweep_summary.h"
@@ -70,15 +72,24 @@ std::string most_frequent_reason(const sweep::SweepSummary& summary, const sweep
                           most_frequent_reason(summary, found), limited ? ", or loosen --max" : ""));
 }
 
-int run(const SearchOptions& options, const Provenance& provenance) {
-  FileRoles()
-      .reads("--space", options.space)
+int run(const SearchOptions& options, const Session& session) {
+  const Provenance& provenance = session.provenance;
+  FileRoles roles;
+  roles.reads("--space", options.space)
       .reads("--workloads", options.workloads)
       .reads("--technology", options.evaluator.technology)
-      .writes("--log", options.log)
+      .writes_log("--log", options.log)
       .require_usable();
   sweep::SweepOptions resolved = run_of(options, provenance);
   const study::SimulatorSearch search = study::resolve_search(options.words, resolved);
+  if (session.dry_run) {
+    sweep::require_sensible(resolved);
+    return show_dry_run(
+        roles,
+        {{"--log", fmt::format("{} asked for, earlier runs included, on {}", counted(resolved.samples, "design"),
+                               counted(resolved.networks.size(), "workload"))}},
+        dry_run_style(options.json));
+  }
   install_interrupt_handlers();
   const sweep::SweepSummary summary = study::run_search(resolved, search);
   if (options.json) {
@@ -118,14 +129,14 @@ void add_search(CLI::App& app, Session& session) {
   add_evaluator_options(*verb, options->evaluator);
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
+  add_dry_run(*verb, session);
   verb->footer("No query is spent on a design over a --max that is known without one:\n" +
                join(accel::metric_names_known_before_evaluation(), ", ") +
                ". The same command continues; --queries may grow.\n"
                "bayesian takes minutes for 1,000 queries, the others a second.\n"
                "Example: hindsight search --workloads unet --queries 2000 \\\n"
                "           --max area_mm2=27 --log searched.sqlite");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -7,11 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "dry_run.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/metrics.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/evaluator/noisy.h"
@@ -78,14 +80,30 @@ sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& prove
   return sweep;
 }
 
-int run(const SweepOptions& options, const Provenance& provenance) {
-  FileRoles()
-      .reads("--space", options.space)
+/// "20,000 designs on 9 workloads, at most 180,000 evaluations".
+std::string amount_of(const sweep::SweepOptions& resolved) {
+  const std::string workloads = counted(resolved.networks_of_a_design(), "workload");
+  if (resolved.samples == 0) return fmt::format("every design of the space on {}", workloads);
+  const std::uint64_t shards = resolved.shard.count;
+  const std::uint64_t designs = (resolved.samples + shards - 1 - resolved.shard.index) / shards;
+  return fmt::format("{} on {}, at most {}{}", counted(designs, "design"), workloads,
+                     counted(designs * resolved.networks_of_a_design(), "evaluation"),
+                     resolved.keep ? ", of which --keep leaves some out" : "");
+}
+
+int run(const SweepOptions& options, const Session& session) {
+  const Provenance& provenance = session.provenance;
+  FileRoles roles;
+  roles.reads("--space", options.space)
       .reads("--workloads", options.workloads)
       .reads("--technology", options.evaluator.technology)
-      .writes("--log", options.log)
+      .writes_log("--log", options.log)
       .require_usable();
   const sweep::SweepOptions resolved = resolve(options, provenance);
+  if (session.dry_run) {
+    sweep::require_sensible(resolved);
+    return show_dry_run(roles, {{"--log", amount_of(resolved)}}, dry_run_style(options.json));
+  }
   install_interrupt_handlers();
   const sweep::SweepSummary summary =
       resolved.search.empty() ? sweep::run_sweep(resolved) : study::run_trajectory(resolved);
@@ -93,6 +111,7 @@ int run(const SweepOptions& options, const Provenance& provenance) {
     print(report::sweep_json(summary, resolved));
   } else if (!options.quiet) {
     print(report::sweep_text(summary, resolved, output_columns()));
+    if (summary.status != sweep::SweepStatus::interrupted) suggest({"hindsight", "log", "show", options.log});
   }
   if (summary.status != sweep::SweepStatus::interrupted) return 0;
   const bool began = summary.candidates > 0;  // not while --keep looks at its sample
@@ -133,6 +152,7 @@ void add_sweep(CLI::App& app, Session& session) {
       ->check(between(1, kLargestExactInteger));
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
+  add_dry_run(*verb, session);
   verb->footer(
       "The same command continues an interrupted sweep; --samples may grow (not\n"
       "with lhs or --keep).\n"
@@ -144,8 +164,7 @@ void add_sweep(CLI::App& app, Session& session) {
       "Biased as logs of people are:\n"
       "         hindsight sweep --workloads m6 --samples 2000 --sampler trajectory \\\n"
       "           --objective latency_s --max area_mm2=27 --log tuned.sqlite");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
@@ -151,7 +152,8 @@ void require_model_name(const std::filesystem::path& file) {
 
 std::string checkpoint_of(const TrainOptions& options) { return options.out + ".checkpoint"; }
 
-void require_separate_files(const TrainOptions& options) {
+/// What a training reads and writes, no two of which are one file.
+FileRoles separate_files(const TrainOptions& options) {
   FileRoles roles;
   for (const std::string& log : options.rows.logs) roles.reads_log("--log", log);
   roles.reads("--recipe", options.recipe)
@@ -160,6 +162,27 @@ void require_separate_files(const TrainOptions& options) {
       .writes_model("--out", options.out)
       .writes("--out (checkpoint)", checkpoint_of(options))
       .require_usable();
+  return roles;
+}
+
+/// --dry-run: the rows are read and split, and nothing is trained.
+int rehearse(const TrainOptions& options, const Provenance& provenance, const std::optional<surrogate::Recipe>& recipe,
+             const FileRoles& roles) {
+  dataset::Selection selection = selection_of(options.rows);
+  if (recipe && recipe->method != surrogate::Method::layers) {
+    leave_out_infeasible_synthetic(options.rows, options.quiet, selection);
+  }
+  const dataset::UnitedRows rows = load_rows(options.rows, selection, provenance, options.quiet);
+  if (recipe) static_cast<void>(surrogate::plan_training(rows.data, *recipe));
+  return show_dry_run(roles,
+                      {{"--out", fmt::format("a model learnt from {}, {} of them feasible, {}",
+                                             counted(rows.data.size(), "row"), with_commas(rows.data.feasible_count()),
+                                             !options.from.empty() ? "added to " + options.from
+                                             : recipe              ? "by the recipe " + recipe->name
+                                                                   : "by the recipe that backtests choose")},
+                       {"--out (model card)", "what the model is"},
+                       {"--out (checkpoint)", "what is done so far, until the model is there"}},
+                      dry_run_style(options.json));
 }
 
 /// One progress line over all members, which train side by side, and their curve in the log.
@@ -324,6 +347,11 @@ int train_and_store(const TrainOptions& options, const Provenance& provenance, c
     print(report::training_json(summary));
   } else if (!options.quiet) {
     print(report::training_text(summary, output_columns()));
+    // A list of names is separated by commas, so a name with one cannot be said.
+    const std::string& application = data.contexts.front().name;
+    if (application.find(',') == std::string::npos) {
+      suggest({"hindsight", "propose", "--model", options.out, "--workload", application});
+    }
   }
   return 0;
 }
@@ -366,7 +394,7 @@ void require_no_training_options(const TrainOptions& options) {
 }
 
 /// --from: the objective and the labels are the model's.
-int run_from(TrainOptions given, const Provenance& provenance) {
+int run_from(TrainOptions given, const Session& session) {
   require_no_training_options(given);
   if (given.rows.logs.size() > 1 || !given.rows.assumptions.empty()) {
     throw Error(ErrorKind::usage,
@@ -374,14 +402,14 @@ int run_from(TrainOptions given, const Provenance& provenance) {
   }
   require_model_name(given.out);
   given.from = model_file(given.from);
-  require_separate_files(given);
+  const FileRoles roles = separate_files(given);
   const surrogate::Model base = surrogate::load_model(given.from);
   const bool asked = !given.rows.objective.empty();
   if (!asked) given.rows.objective = base.parts().objective_text;
   TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
-  const std::vector<std::string> known =
-      log::metric_names(log::Log::open(options.rows.log(), log::OpenMode::read_write));
+  const std::vector<std::string> known = log::metric_names(
+      log::Log::open(options.rows.log(), session.dry_run ? log::OpenMode::read_only : log::OpenMode::read_write));
   for (const std::string& label : base.parts().constraint_names) {
     if (std::ranges::find(known, label) != known.end()) options.rows.constraints.push_back(label);
   }
@@ -401,19 +429,22 @@ int run_from(TrainOptions given, const Provenance& provenance) {
                              .quiet = options.quiet,
                              .json = options.json};
   if (asked) require_objective(base, request.selection.objective);
-  return adapt_model(request, base, provenance);
+  if (session.dry_run) return rehearse(options, session.provenance, std::nullopt, roles);
+  return adapt_model(request, base, session.provenance);
 }
 
-int run(const TrainOptions& given, const Provenance& provenance) {
-  if (!given.from.empty()) return run_from(given, provenance);
+int run(const TrainOptions& given, const Session& session) {
+  const Provenance& provenance = session.provenance;
+  if (!given.from.empty()) return run_from(given, session);
   std::optional<surrogate::Recipe> recipe;
   if (is_named(given)) recipe = make_recipe(given, recipe_for(given.recipe, given.method));
   check_settings(given);
   static_cast<void>(parse_device(given.device));
   require_model_name(given.out);
-  require_separate_files(given);
+  const FileRoles roles = separate_files(given);
   TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
+  if (session.dry_run) return rehearse(options, provenance, recipe, roles);
   // The training is noted in the log: one that cannot be written is refused before its rows are read.
   static_cast<void>(log::Log::open(options.rows.log(), log::OpenMode::read_write));
   install_interrupt_handlers();
@@ -459,12 +490,12 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_flag("--tune", options->tune, "Search the recipe's ranges first");
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
+  add_dry_run(*verb, session);
   verb->footer(
       "Ctrl-C writes no model: what was done waits in OUT.checkpoint, for --resume.\n"
       "Example: hindsight train --log study.sqlite --workloads prime9 \\\n"
       "           --out study.safetensors");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -13,6 +13,10 @@ namespace hindsight::app {
 struct Session {
   Provenance provenance;
   std::function<int()> action;  ///< returns the exit code; set by the verb that was named
+  // What every verb takes.
+  std::string colour = "auto";
+  bool no_config = false;
+  bool dry_run = false;  ///< of verbs that write
 };
 
 /// What an option that names networks takes (workload::load_networks).
@@ -61,5 +65,6 @@ void add_kernel(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
+void add_config(CLI::App& app, Session& session);
 
 }  // namespace hindsight::app

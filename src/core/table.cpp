@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
@@ -52,6 +53,15 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return result + line + "\n";
 }
 
+/// A header as it is compared with what a user typed.
+std::string plain_header(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '_' || c == '-') c = ' ';
+  }
+  return text;
+}
+
 /// A cell of a Markdown table: bars escaped, escape codes removed.
 std::string markdown_cell(const std::string& cell) {
   std::string result;
@@ -79,6 +89,28 @@ void Table::add_row(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   std::transform(cells.begin(), cells.end(), cells.begin(), on_one_line);
   rows_.push_back({.rule_before = std::exchange(pending_rule_, false), .cells = std::move(cells)});
+}
+
+void Table::choose_columns(const std::vector<std::string>& headers) {
+  std::vector<std::string> known;
+  for (const Column& column : columns_) known.push_back(column.header);
+  std::vector<std::size_t> chosen;
+  for (const std::string& header : headers) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const std::string& one) { return plain_header(one) == plain_header(header); });
+    if (found == known.end()) {
+      throw Error(ErrorKind::usage, unknown_name("column", header, known));
+    }
+    chosen.push_back(static_cast<std::size_t>(found - known.begin()));
+  }
+  std::vector<Column> columns;
+  for (const std::size_t c : chosen) columns.push_back({columns_[c].header, columns_[c].align, 0});
+  for (Row& row : rows_) {
+    std::vector<std::string> cells;
+    for (const std::size_t c : chosen) cells.push_back(row.cells[c]);
+    row.cells = std::move(cells);
+  }
+  columns_ = std::move(columns);
 }
 
 void Table::add_rule() { pending_rule_ = true; }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/text.h"
 #include "utf8.h"
 
@@ -17,6 +18,15 @@ namespace {
 constexpr int kDefaultColumns = 80;   // [chosen] the width that pipes and old terminals agree on
 constexpr int kMinColumns = 40;       // [chosen] below this no table is readable
 constexpr int kMaxColumns = 100'000;  // [chosen] bounds a nonsense COLUMNS
+
+constexpr EnumNames<ColourUse, 3> kColourUses = {
+    {{ColourUse::automatic, "auto"}, {ColourUse::always, "always"}, {ColourUse::never, "never"}}};
+
+/// What --color said of this process.
+ColourUse& colour_use() {
+  static ColourUse use = ColourUse::automatic;
+  return use;
+}
 
 int descriptor(Stream stream) { return stream == Stream::out ? STDOUT_FILENO : STDERR_FILENO; }
 
@@ -52,8 +62,15 @@ int terminal_columns(Stream stream) {
   return std::max(columns, kMinColumns);
 }
 
+ColourUse parse_colour_use(std::string_view text) { return parse_enum("--color", text, kColourUses); }
+
+void set_colour_use(ColourUse use) { colour_use() = use; }
+
 bool use_colour(Stream stream) {
-  return environment("NO_COLOR").empty() && environment("TERM") != "dumb" && is_tty(stream);
+  if (colour_use() != ColourUse::automatic) return colour_use() == ColourUse::always;
+  if (!environment("NO_COLOR").empty()) return false;
+  if (const std::string_view forced = environment("CLICOLOR_FORCE"); !forced.empty() && forced != "0") return true;
+  return is_tty(stream) && environment("TERM") != "dumb";
 }
 
 std::string in_red(std::string_view text, Stream stream) {

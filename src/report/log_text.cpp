@@ -58,7 +58,7 @@ std::string proposed_text(const std::vector<log::ProposingRun>& runs, DesignStyl
 }
 
 std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const std::vector<std::string>& metrics,
-                        bool name_evaluator, DesignStyle style, int columns) {
+                        bool name_evaluator, const LogQuery& query, int columns) {
   const bool repeated = std::any_of(ranked.begin(), ranked.end(), [](const auto& one) { return one.repeat > 0; });
   Table table;
   table.add_column("rank", Align::right);
@@ -75,7 +75,8 @@ std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const 
     if (name_evaluator) cells.push_back(ranked[i].evaluator);
     table.add_row(std::move(cells));
   }
-  return table.render(columns) + "\n" + design_table(designs, DesignHeads::numbers, style, columns);
+  if (!query.columns.empty()) table.choose_columns(query.columns);
+  return table.render(columns) + "\n" + design_table(designs, DesignHeads::numbers, query.designs, columns);
 }
 
 bool several_evaluators(const log::Log& log) { return log::summary(log).evaluators.size() > 1; }
@@ -89,8 +90,8 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
     const auto ranked =
         log::best_designs(log, workload.workload, metric, query.top, direction_of(query, metric), query.filter);
     out += fmt::format("\n{}: best by {}\n", workload.workload, metric);
-    out += ranked.empty() ? "      no feasible design\n"
-                          : ranked_text(ranked, {metric}, name_evaluator, query.designs, columns);
+    out +=
+        ranked.empty() ? "      no feasible design\n" : ranked_text(ranked, {metric}, name_evaluator, query, columns);
   }
   return out;
 }
@@ -120,7 +121,7 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
            wrapped(workload.workload + ": ",
                    fmt::format("Pareto front of {} ({} designs{})", join(query.pareto, ", "), front.size(), thinned),
                    columns, 2);
-    out += ranked_text(shown, query.pareto, name_evaluator, query.designs, columns);
+    out += ranked_text(shown, query.pareto, name_evaluator, query, columns);
   }
   return out;
 }

@@ -368,10 +368,13 @@ Json front_json(const Proposals& proposals) {
 
 }  // namespace
 
-std::string proposals_text(const Proposals& proposals, DesignStyle style, int columns) {
+std::string proposals_text(const Proposals& proposals, DesignStyle style, int columns,
+                           const std::vector<std::string>& chosen) {
   const bool front = !proposals.options.front.empty();
+  Table table = front ? front_table(proposals) : proposal_table(proposals);
+  if (!chosen.empty()) table.choose_columns(chosen);
   std::string out = wrapped("", headline(proposals), columns, 2) + notes(proposals, columns);
-  out += "\n" + (front ? front_table(proposals) : proposal_table(proposals)).render(columns) + "\n";
+  out += "\n" + table.render(columns) + "\n";
   out += front ? front_remarks(proposals, columns) : wrapped("", ranking_text(proposals), columns, 2);
   if (!front && proposals.known.size() > 1) out += wrapped("", chosen_text(proposals), columns, 2);
   if (proposals.best_in_log) out += comparison(proposals, *proposals.best_in_log, columns);

@@ -211,6 +211,8 @@ class Sweep {
 
 }  // namespace
 
+void require_sensible(const SweepOptions& options) { validate(options); }
+
 SweepSummary run_sweep(const SweepOptions& options) {
   HINDSIGHT_EXPECT(options.search.empty());
   validate(options);

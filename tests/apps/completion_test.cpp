@@ -156,5 +156,12 @@ TEST(ValueRules, EachSpeaksOfAnOptionThatIsThere) {
   }
 }
 
+TEST_F(ShellCompletion, VerbsAreOfferedWhereTheyAreArguments) {
+  EXPECT_THAT(lines(hindsight({"__complete", "config", "show", "swe"}).out).at(1), HasSubstr("sweep\t"));
+  EXPECT_THAT(hindsight({"__complete", "config", "show", "log", "me"}).out, HasSubstr("merge\t"));
+  EXPECT_THAT(hindsight({"__complete", "sweep", "--color", ""}).out, HasSubstr("always\n"));
+  EXPECT_THAT(hindsight({"__complete", "conf"}).out, HasSubstr("config\t"));
+}
+
 }  // namespace
 }  // namespace hindsight::app::test

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core_fixture.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/terminal.h"
 
 namespace hindsight {
@@ -125,6 +126,22 @@ TEST(Table, MarkdownEscapesBarsAndDropsColour) {
   table.add_column("x", Align::right);
   table.add_row({"a|b", "\x1b[1m1\x1b[0m"});
   EXPECT_EQ(table.markdown(), "| name | x |\n|:---|---:|\n| a\\|b | 1 |\n");
+}
+
+TEST(Table, ChosenColumnsStandInTheirOrderAndAreNeverDropped) {
+  Table table = designs();
+  table.choose_columns({"Remark", "latency"});
+  EXPECT_EQ(table.render(0).substr(0, table.render(0).find('\n')), "remark       latency");
+  EXPECT_THAT(table.render(18), Not(HasSubstr("Not shown")));
+  EXPECT_THAT(designs().render(18), HasSubstr("Not shown"));
+  EXPECT_THAT(table.markdown(), HasSubstr("| best so far | 1.23 ms |"));
+  try {
+    table.choose_columns({"energy"});
+    FAIL() << "it is not there any more";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("unknown column 'energy'"));
+  }
 }
 
 }  // namespace

@@ -54,5 +54,18 @@ TEST(Terminal, NoColourWhenAskedOrNotATerminal) {
   EXPECT_FALSE(use_colour(Stream::err));
 }
 
+TEST(Terminal, WhatWasSetWinsOverTheEnvironment) {
+  const ScopedVariable no_color("NO_COLOR", "1");
+  set_colour_use(parse_colour_use("always"));
+  EXPECT_EQ(in_red("x", Stream::out), "\x1b[31mx\x1b[0m");
+  set_colour_use(parse_colour_use("never"));
+  const ScopedVariable unset("NO_COLOR", ""), forced("CLICOLOR_FORCE", "1");
+  EXPECT_FALSE(use_colour(Stream::out));
+  set_colour_use(parse_colour_use("auto"));
+  EXPECT_TRUE(use_colour(Stream::out));
+  const ScopedVariable off("CLICOLOR_FORCE", "0");
+  EXPECT_FALSE(use_colour(Stream::out) && !is_tty(Stream::out));
+}
+
 }  // namespace
 }  // namespace hindsight

@@ -19,6 +19,9 @@ class Table {
   void add_row(std::vector<std::string> cells);
   /// A horizontal rule before the next row.
   void add_rule();
+  /// Keeps the columns of these headers alone, in this order, and none of them is dropped for lack of width; '_' and
+  /// '-' stand for a blank, and case does not count. Error{usage} for a header that no column has, with the nearest.
+  void choose_columns(const std::vector<std::string>& headers);
   [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
   /// The rendered table, each line at most `columns` wide and ending in a newline.
   /// `columns` <= 0 means unlimited (pipes and files get everything).

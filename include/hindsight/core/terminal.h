@@ -1,4 +1,5 @@
-/// What the output streams are: TTY or pipe, width, colour. Honours NO_COLOR, TERM=dumb and COLUMNS.
+/// What the output streams are: TTY or pipe, width, colour. Honours --color, NO_COLOR, CLICOLOR_FORCE, TERM=dumb and
+/// COLUMNS.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,18 @@ enum class Stream { out, err };
 [[nodiscard]] bool is_tty(Stream stream);
 /// Columns of the terminal (COLUMNS, then ioctl, then 80), never below 40.
 [[nodiscard]] int terminal_columns(Stream stream);
-/// False when NO_COLOR is set and not empty, TERM=dumb, or the stream is not a TTY.
+/// When text is coloured.
+enum class ColourUse {
+  automatic,  ///< as the environment and the stream say
+  always,
+  never,
+};
+/// "auto", "always" or "never". Errors: as `parse_enum`.
+[[nodiscard]] ColourUse parse_colour_use(std::string_view text);
+/// For the whole process, both streams. Not for several threads at once: it is said before work begins.
+void set_colour_use(ColourUse use);
+/// What was set; automatic: false when NO_COLOR is set and not empty, else true when CLICOLOR_FORCE is set and neither
+/// empty nor 0, else whether the stream is a TTY and TERM is not dumb.
 [[nodiscard]] bool use_colour(Stream stream);
 /// `text` in the escape codes for red where `use_colour(stream)`.
 [[nodiscard]] std::string in_red(std::string_view text, Stream stream);

@@ -23,6 +23,7 @@ struct LogQuery {
   std::size_t runs = 5;                                 ///< newest runs
   std::vector<std::string> pareto = {};                 ///< metrics of the front; empty = none
   DesignStyle designs = DesignStyle::compact;           ///< in text
+  std::vector<std::string> columns = {};                ///< of tables of best designs, in text; empty = all
 };
 
 /// The metric by which designs of this workload are best.

@@ -176,6 +176,8 @@ struct SweepSummary {
 /// satisfies the constraints together (says the smallest values seen; a log that did not exist is not created); and
 /// those of log::Log.
 [[nodiscard]] SweepSummary run_sweep(const SweepOptions& options);
+/// The errors of options that make no sense, which run_sweep() and run_queries() begin with.
+void require_sensible(const SweepOptions& options);
 /// LOG.HASH.sample, beside the log; HASH: the first digits of definition_hash().
 [[nodiscard]] std::filesystem::path sample_file(const SweepOptions& options);
 

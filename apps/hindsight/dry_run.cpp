@@ -1,0 +1,124 @@
+/// Rehearses what verbs write.
+#include "dry_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/query.h"
+#include "output.h"
+
+namespace hindsight::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own in the temporary folder, gone at the end.
+class RehearsalFolder {
+ public:
+  RehearsalFolder() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "hindsight-dry-run-XXXXXX").string();
+    if (error || ::mkdtemp(name.data()) == nullptr) {
+      throw Error(ErrorKind::failure,
+                  fmt::format("--dry-run: no temporary folder {} (the log is copied there). Set TMPDIR?", name));
+    }
+    path_ = name;
+  }
+  ~RehearsalFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  RehearsalFolder(const RehearsalFolder&) = delete;
+  RehearsalFolder& operator=(const RehearsalFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// With what SQLite keeps beside it: rows that were not moved into the file yet stand there.
+void copy_log(const std::string& log, const fs::path& copy) {
+  for (const char* ending : {"", "-wal", "-journal"}) {
+    std::error_code ignored, error;
+    if (!fs::is_regular_file(log + ending, ignored)) continue;
+    fs::copy_file(log + ending, copy.string() + ending, error);
+    if (!error) continue;
+    throw Error(ErrorKind::failure, fmt::format("{}: cannot be copied for --dry-run: {}. Is there room in {}?",
+                                                printable(log, 200), error.message(), copy.parent_path().string()));
+  }
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+/// "new", "replaced (12 KiB now)", "appended to (4,321 evaluations now)".
+std::string state_of(const PlannedFile& planned) {
+  std::error_code error;
+  if (!fs::exists(planned.file, error)) return "new";
+  if (!fs::is_regular_file(planned.file, error)) return "written to as it is, a device or a pipe";
+  const auto bytes = static_cast<double>(fs::file_size(planned.file, error));
+  if (planned.kind == FileKind::whole) return fmt::format("replaced ({} now)", binary_bytes(bytes));
+  if (bytes == 0) return "new";
+  const log::Log log = log::Log::open(planned.file, log::OpenMode::read_only);
+  return fmt::format("appended to ({} now)", counted(log::summary(log).rows("evaluations"), "evaluation"));
+}
+
+}  // namespace
+
+void add_dry_run(CLI::App& verb, Session& session) {
+  verb.add_flag("--dry-run", session.dry_run, "Check everything, say what would be written");
+}
+
+int show_dry_run(const FileRoles& roles, const std::vector<PlannedContent>& contents, DryRunStyle style) {
+  using Json = nlohmann::ordered_json;
+  std::string text = "dry run: nothing is written\n";
+  Json files = Json::array();
+  for (const PlannedFile& planned : roles.planned()) {
+    const auto content = std::find_if(contents.begin(), contents.end(),
+                                      [&](const PlannedContent& one) { return one.first == planned.option; });
+    const std::string state = state_of(planned), gets = content == contents.end() ? "" : content->second;
+    text += fmt::format("{} {}: would be {}{}\n", planned.option, printable(planned.file, 400), state,
+                        gets.empty() ? "" : "; gets " + gets);
+    files.push_back({{"option", planned.option}, {"file", planned.file}, {"would_be", state}, {"gets", gets}});
+  }
+  if (roles.planned().empty()) text += "no file is named, so none would be\n";
+  if (style == DryRunStyle::json) {
+    text = Json{{"dry_run", true}, {"files", files}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  print(text);
+  return 0;
+}
+
+void write_log(const Session& session, const std::string& log, const std::function<void(const std::string&)>& work) {
+  if (!session.dry_run) return work(log);
+  const RehearsalFolder folder;
+  const std::string copy = (folder.path() / "copy.sqlite").string();
+  copy_log(log, copy);
+  try {
+    work(copy);
+  } catch (const Error& error) {
+    throw Error(error.kind(), replaced(error.what(), copy, log));
+  }
+  remark(fmt::format("dry run: {} is as it was, and the figures are those of a copy", printable(log, 400)));
+}
+
+void write_or_rehearse(const Session& session, const std::string& file, const std::string& content) {
+  if (!session.dry_run || is_standard_output(file)) return print_or_write(file, content);
+  std::error_code error;
+  const std::string state = fs::exists(file, error) ? "replaced" : "new";
+  remark(fmt::format("dry run: {} would be {}, {}", printable(file, 400), state,
+                     binary_bytes(static_cast<double>(content.size()))));
+}
+
+}  // namespace hindsight::app
