@@ -150,7 +150,8 @@ TEST_F(Datacenter, PeMemoriesKeepWeightsWhereAllActivationsStay) {
   config.pe_memory_bytes = (2 * 65536 + 524288) * 4.0 / 3;
   const Metrics some = metrics_of(config, two);
   EXPECT_LE(relative_error(some.weights_cached_frac, (49152.0 + 524288) / 2097152), 1e-9);
-  EXPECT_LE(relative_error(none.traffic.dram_read_weight_bytes - some.traffic.dram_read_weight_bytes, 524288), 1e-9);
+  // At least once each: weights that do not stay are read again for every part of the input.
+  EXPECT_LE(some.traffic.dram_read_weight_bytes, none.traffic.dram_read_weight_bytes - 524288);
   // What stays in the PE is read there on its way to the core.
   EXPECT_GT(some.traffic.pe_memory_read_bytes, none.traffic.pe_memory_read_bytes);
   // One byte less than the activations take, and none of them finds room with weights beside it.

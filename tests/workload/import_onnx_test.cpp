@@ -349,14 +349,9 @@ TEST_F(ImportOnnx, ResNet50HasThePublishedTotalsAndIsTheShippedNetwork) {
   const ImportedNetwork imported = read(ResNet().build(), {{"batch", 1}});
   EXPECT_EQ(imported.network.totals().macs, 4089184256);
   EXPECT_EQ(imported.network.totals().parameters, 25557032);
-  // An import says nothing of what runs behind the layers; what is multiplied is the same.
   const Network shipped = load_network("resnet50");
-  std::vector<Layer> layers = shipped.layers();
-  for (Layer& layer : layers) layer.after = {};
-  const Network multiplied(shipped.name(), "", "", false, 1, layers);
-  EXPECT_EQ(imported.network.definition_hash(), multiplied.definition_hash());
-  EXPECT_EQ(read(ResNet().build(), {{"batch", 4}}).network.definition_hash(),
-            multiplied.with_batch(4).definition_hash());
+  EXPECT_EQ(imported.network.canonical_definition(), shipped.canonical_definition());
+  EXPECT_EQ(read(ResNet().build(), {{"batch", 4}}).network.definition_hash(), shipped.with_batch(4).definition_hash());
 }
 
 /// Work behind a layer of an imported network.
