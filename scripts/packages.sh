@@ -7,6 +7,7 @@ build_packages=(
   g++
   libboost-dev
   libcli11-dev
+  libcpp-httplib-dev
   libeigen3-dev
   libfmt-dev
   libsqlite3-dev
@@ -21,6 +22,7 @@ test_packages=(
   clang-format-14
   libgmock-dev
   libgtest-dev
+  librsvg2-bin
   sqlite3
 )
 # Only for training (about 1 GB). LibTorch without OpenBLAS trains about sixteen times slower. XGBoost (2 MB), opened

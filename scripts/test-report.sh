@@ -24,3 +24,7 @@ python3 tests/browser/report_test.py "$chromium" "$folder/report.html" ${picture
 "$hindsight" sweep --space edge --workloads unet --samples 1 --log "$folder/one.sqlite" --quiet
 "$hindsight" report --log "$folder/one.sqlite" --out "$folder/one.html"
 python3 tests/browser/report_test.py "$chromium" "$folder/one.html"
+
+"$hindsight" report --compare "$folder/study.sqlite" "$folder/one.sqlite" --out "$folder/both.html"
+python3 tests/browser/report_test.py "$chromium" "$folder/both.html"
+python3 tests/browser/live_test.py "$chromium" "$hindsight" ${pictures:+"$pictures"}

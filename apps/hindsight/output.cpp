@@ -149,6 +149,16 @@ void print_or_write(const std::string& file, std::string_view text) {
   }
 }
 
+void write_data(const std::string& file, std::string_view bytes) {
+  if (!is_standard_output(file)) {
+    write_file_atomically(file, std::string(bytes));
+  } else if (is_tty(Stream::out)) {
+    throw Error(ErrorKind::usage, "these bytes are no text for a terminal. Name a file with --out");
+  } else {
+    write_output(bytes);
+  }
+}
+
 void print(std::string_view text) {
   write_output(is_tty(Stream::out) ? fit_for_terminal(text) : without_control_characters(text));
 }

@@ -30,6 +30,9 @@ void print_paged(const std::string& text);
 /// Writes `text` to `file`, whole or not at all, or to standard output.
 void print_or_write(const std::string& file, std::string_view text);
 
+/// The same for bytes that are no text. Error{usage} for standard output that is a terminal.
+void write_data(const std::string& file, std::string_view bytes);
+
 /// Writes one line "hindsight: error: ..." of at most 400 characters to standard error.
 void complain(std::string_view message);
 /// Writes one line "hindsight: ..." to standard error.

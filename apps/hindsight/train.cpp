@@ -162,10 +162,11 @@ void require_separate_files(const TrainOptions& options) {
       .require_usable();
 }
 
-/// One progress line over all members, which train side by side.
+/// One progress line over all members, which train side by side, and their curve in the log.
 class TrainingProgress {
  public:
-  explicit TrainingProgress(bool quiet) : quiet_(quiet) {}
+  TrainingProgress(bool quiet, study::TrainingRecord& record, std::string model)
+      : quiet_(quiet), record_(record), model_(std::move(model)) {}
   void operator()(const surrogate::TrainProgress& state) {
     done_.resize(static_cast<std::size_t>(state.members), 0);
     if (!line_) {
@@ -177,13 +178,28 @@ class TrainingProgress {
     for (const std::uint64_t steps : done_) sum += steps;
     notes_ = report::training_notes(state);
     line_->update(sum, notes_);
+    note(state);
   }
   void finish() {
     if (line_) line_->finish(notes_);
   }
 
  private:
+  /// A log that takes no curve now is no reason to end a long training; at its end the log must take the model.
+  void note(const surrogate::TrainProgress& state) {
+    if (!is_noted_) return;
+    try {
+      record_.note(state, model_);
+    } catch (const Error& error) {
+      is_noted_ = false;
+      remark(fmt::format("the training goes on, but its curve is not stored any more: {}", error.what()));
+    }
+  }
+
   bool quiet_;
+  study::TrainingRecord& record_;
+  std::string model_;
+  bool is_noted_ = true;
   std::unique_ptr<Progress> line_;
   std::vector<std::uint64_t> done_;
   std::vector<std::string> notes_;
@@ -283,7 +299,7 @@ int end_interrupted(const TrainOptions& options, const Provenance& provenance, c
 int train_and_store(const TrainOptions& options, const Provenance& provenance, const dataset::UnitedRows& rows,
                     surrogate::TrainingPlan plan, study::TrainingRecord& record) {
   const dataset::Dataset& data = rows.data;
-  TrainingProgress progress(options.quiet);
+  TrainingProgress progress(options.quiet, record, std::filesystem::path(options.out).filename().string());
   const surrogate::TrainOptions train_options{.device = parse_device(options.device),
                                               .threads = options.threads,
                                               .checkpoint = checkpoint_of(options),

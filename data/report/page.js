@@ -1,7 +1,7 @@
 /* Draws the figures of a report from the data in the page. Needs echarts; asks for nothing. */
 (function () {
   'use strict';
-  const study = JSON.parse(document.getElementById('study').textContent);
+  let study = JSON.parse(document.getElementById('study').textContent);
   const dark = matchMedia('(prefers-color-scheme: dark)');
   let printing = false;
 
@@ -23,7 +23,9 @@
     for (const [size, letter] of prefixes) if (Math.abs(value) >= size * 0.9995) return +(value / size).toPrecision(3) + (letter ? ' ' + letter : '');
     return value.toPrecision(3);
   }
-  const shown = (column, value) => (value === null || value === undefined ? 'not known' : column.labels ? column.labels[value] : short(value));
+  const isShare = (column) => column.name.endsWith('_frac');
+  const number = (column) => (isShare(column) ? (value) => +(100 * value).toPrecision(3) + ' %' : short);
+  const shown = (column, value) => (value === null || value === undefined ? 'not known' : column.labels ? column.labels[value] : number(column)(value));
 
   function designText(index) {
     if (index === undefined || index < 0) return '';
@@ -50,12 +52,13 @@
   function axis(column, more) {
     const k = ink();
     return Object.assign({
-      type: column.logarithmic ? 'log' : 'value', name: column.label, nameLocation: 'middle', scale: true, nameTextStyle: { color: k.soft },
-      axisLabel: { color: k.soft, formatter: short, hideOverlap: true }, axisLine: { show: true, lineStyle: { color: k.soft } }, splitLine: { lineStyle: { color: k.rule } }, minorSplitLine: { show: false },
+      type: column.logarithmic ? 'log' : 'value', minInterval: column.whole ? 1 : 0, name: column.label, nameLocation: 'middle', scale: true, nameTextStyle: { color: k.soft },
+      axisLabel: { color: k.soft, formatter: number(column), hideOverlap: true }, axisLine: { show: true, lineStyle: { color: k.soft } }, splitLine: { lineStyle: { color: k.rule } }, minorSplitLine: { show: false },
     }, more);
   }
-  function bounds(values, logarithmic) {
-    const known = values.filter((v) => v !== null && v !== undefined && isFinite(v) && (!logarithmic || v > 0));
+  function bounds(values, column) {
+    const logarithmic = column.logarithmic;
+    const known = values.concat(column.range || []).filter((v) => v !== null && v !== undefined && isFinite(v) && (!logarithmic || v > 0));
     if (!known.length) return logarithmic ? [1, 10] : [0, 1];
     let low = known[0], high = known[0];
     for (const v of known) { low = Math.min(low, v); high = Math.max(high, v); }
@@ -66,19 +69,27 @@
 
   function pointsOption(figure, panel, state) {
     const cx = figure.columns[state.x], cy = figure.columns[state.y];
-    const all = (c) => panel.series.flatMap((s) => s.values.map((v) => v[c]));
-    const bx = bounds(all(state.x), cx.logarithmic), by = bounds(all(state.y), cy.logarithmic);
+    /* Infeasible points far from all others do not stretch the axes: they stand at the edge. */
+    const all = (c) => {
+      const of = (infeasible) => panel.series.filter((s) => (s.role === 'infeasible') === infeasible).flatMap((s) => s.values.map((v) => v[c])).filter((v) => v !== null);
+      const others = of(false).concat(figure.columns[c].range || []);
+      if (!others.length) return of(true);
+      const [low, high] = others.reduce(([l, h], v) => [Math.min(l, v), Math.max(h, v)], [others[0], others[0]]);
+      return low > 0 ? others.concat(of(true).filter((v) => v >= low / figure.infeasible_room && v <= high * figure.infeasible_room)) : others.concat(of(true));
+    };
+    const bx = bounds(all(state.x), cx), by = bounds(all(state.y), cy);
+    const within = (value, range) => (value === null ? range[1] : Math.min(Math.max(value, range[0]), range[1]));
     const option = base();
     option.grid = { left: 62, right: 18, top: 16, bottom: 52 };
-    option.xAxis = axis(cx, { nameGap: 30, min: bx[0], max: bx[1], axisLabel: { color: ink().soft, formatter: short, hideOverlap: true, showMinLabel: false, showMaxLabel: false } });
-    option.yAxis = axis(cy, { nameGap: 46, min: by[0], max: by[1], axisLabel: { color: ink().soft, formatter: short, showMinLabel: false, showMaxLabel: false } });
+    option.xAxis = axis(cx, { nameGap: 30, min: bx[0], max: bx[1], axisLabel: { color: ink().soft, formatter: number(cx), hideOverlap: true, showMinLabel: false, showMaxLabel: false } });
+    option.yAxis = axis(cy, { nameGap: 46, min: by[0], max: by[1], axisLabel: { color: ink().soft, formatter: number(cy), showMinLabel: false, showMaxLabel: false } });
     let dashes = 0;
     option.series = panel.series.filter((s) => s.values.length).map((s) => {
       const line = isLine(s.role);
       const data = [];
       s.values.forEach((v, place) => {
         if (v[state.x] === null && v[state.y] === null) return;
-        data.push({ value: [v[state.x] === null ? bx[1] : v[state.x], v[state.y] === null ? by[1] : v[state.y]], place });
+        data.push({ value: [within(v[state.x], bx), within(v[state.y], by)], place });
       });
       const dash = s.role === 'reference' ? [[6, 4], [2, 3], [10, 3, 2, 3]][dashes++ % 3] : 'solid';
       return {
@@ -98,7 +109,7 @@
     option.grid = { left: 8, right: 24, top: 10, bottom: 34, containLabel: true };
     option.tooltip.trigger = 'axis';
     option.tooltip.axisPointer = { type: 'shadow' };
-    option.tooltip.formatter = (items) => '<b>' + escape(items[0].name) + '</b>' + items.filter((i) => i.value > 0).map((i) => '<br>' + i.marker + escape(i.seriesName) + ' <b>' + short(i.value) + '</b>').join('');
+    option.tooltip.formatter = (items) => '<b>' + escape(items[0].name) + '</b>' + items.filter((i) => i.value > 0).map((i) => '<br>' + i.marker + escape(i.seriesName) + ' <b>' + number(figure.columns[0])(i.value) + '</b>').join('');
     option.xAxis = axis(figure.columns[0], { nameGap: 24, scale: false });
     option.yAxis = { type: 'category', inverse: true, data: panel.categories, axisLabel: { color: ink().text, width: narrow ? 120 : 240, overflow: 'truncate', interval: 0 }, axisTick: { show: false }, axisLine: { lineStyle: { color: ink().rule } } };
     option.series = panel.series.map((s, i) => ({
@@ -116,7 +127,7 @@
     option.parallelAxis = figure.columns.map((c, dim) => ({
       dim, name: c.label, type: c.labels ? 'category' : c.logarithmic ? 'log' : 'value', data: c.labels, scale: true, nameLocation: 'end', nameGap: tall ? 0 : 12,
       nameTextStyle: tall ? { color: k.text, align: 'right', verticalAlign: 'bottom', padding: [0, 0, 7, 0], fontSize: 11 } : { color: k.text, rotate: 28, align: 'left', fontSize: 11 },
-      axisLine: { lineStyle: { color: k.soft } }, axisLabel: { color: k.soft, fontSize: 10, formatter: c.labels ? undefined : short, hideOverlap: true, showMinLabel: true },
+      axisLine: { lineStyle: { color: k.soft } }, axisLabel: { color: k.soft, fontSize: 10, formatter: c.labels ? undefined : number(c), hideOverlap: true, showMinLabel: true },
       areaSelectStyle: { width: 18, borderColor: colour('proposed'), color: colour('proposed'), opacity: 0.35 },
     }));
     if (tall) option.parallelAxis.forEach((a) => { a.nameLocation = 'end'; });
@@ -130,7 +141,7 @@
   }
   const makers = { points: pointsOption, bars: barsOption, parallel: parallelOption };
 
-  const views = [];
+  let views = [];
   function select(label, names, value, change) {
     const wrap = document.createElement('label');
     wrap.textContent = label;
@@ -163,25 +174,34 @@
       button.addEventListener('click', () => {
         const on = button.getAttribute('aria-pressed') !== 'true';
         button.setAttribute('aria-pressed', String(on));
+        if (on) view.state.hidden.delete(s.name); else view.state.hidden.add(s.name);
         view.chart.dispatchAction({ type: on ? 'legendSelect' : 'legendUnSelect', name: s.name });
       });
+      if (view.state.hidden.has(s.name)) {
+        button.setAttribute('aria-pressed', 'false');
+        view.chart.dispatchAction({ type: 'legendUnSelect', name: s.name });
+      }
       view.legend.append(button);
     });
   }
   function draw(view) {
-    if (!view.chart) view.chart = echarts.init(view.box, null, { renderer: 'svg' });
+    if (!view.chart) {
+      view.chart = echarts.init(view.box, null, { renderer: 'svg' });
+      view.chart.on('axisareaselected', (event) => { view.state.kept[event.parallelAxisId] = event.intervals; });
+    }
     const panel = view.figure.panels[view.state.panel];
     const option = makers[view.figure.kind](view.figure, panel, view.state, view.box);
     view.chart.resize();
     view.chart.setOption(option, true);
     drawLegend(view, panel);
+    Object.entries(view.state.kept).forEach(([id, intervals]) => { if (intervals.length) view.chart.dispatchAction({ type: 'axisAreaSelect', parallelAxisId: id, intervals }); });
     view.box.setAttribute('aria-label', view.figure.title + ' (' + panel.name + '). ' + panel.series.filter((s) => s.values.length).map((s) => s.name + ': ' + s.values.length).join(', ') + '.');
     view.drawn = true;
   }
   function addControls(view, place) {
     const { figure, state } = view;
     const redraw = () => draw(view);
-    if (figure.panels.length > 1) place.append(select(figure.panels[0].name in names ? 'Parameter' : 'Show', figure.panels.map((p) => p.name), 0, (i) => { state.panel = i; redraw(); }));
+    if (figure.panels.length > 1) place.append(select(study.designs.parameters.includes(figure.panels[0].name) ? 'Parameter' : 'Show', figure.panels.map((p) => p.name), state.panel, (i) => { state.panel = i; redraw(); }));
     if (figure.kind === 'points' && figure.columns.length > 2) {
       const labels = figure.columns.map((c) => c.label);
       place.append(select('Across', labels, state.x, (i) => { state.x = i; redraw(); }), select('Up', labels, state.y, (i) => { state.y = i; redraw(); }));
@@ -190,35 +210,56 @@
       const clear = document.createElement('button');
       clear.type = 'button';
       clear.textContent = 'Keep all designs';
-      clear.addEventListener('click', redraw);
+      clear.addEventListener('click', () => { state.kept = {}; redraw(); });
       place.append(clear);
     }
   }
-  const names = {};
-  study.designs.parameters.forEach((name) => { names[name] = true; });
-
-  study.sections.forEach((section) => section.figures.forEach((figure) => {
-    const home = document.querySelector('[data-figure="' + CSS.escape(figure.name) + '"]');
-    const view = { figure, box: home.querySelector('.plot'), legend: home.querySelector('.legend'), state: { panel: 0, x: figure.x, y: figure.y }, chart: null, drawn: false };
-    views.push(view);
-    addControls(view, home.querySelector('.controls'));
-    let width = 0;
-    new ResizeObserver(() => {
-      if (!view.drawn || view.box.clientWidth === width) return;
-      width = view.box.clientWidth;
-      draw(view);
-    }).observe(home);
-  }));
-  const drawAll = () => views.forEach(draw);
   const near = new IntersectionObserver((entries) => entries.forEach((entry) => {
     if (!entry.isIntersecting) return;
     const view = views.find((one) => one.box === entry.target);
     near.unobserve(entry.target);
-    if (!view.drawn) draw(view);
+    if (view && !view.drawn) draw(view);
   }), { rootMargin: '500px' });
-  views.forEach((view) => near.observe(view.box));
+  const sized = new ResizeObserver((entries) => entries.forEach((entry) => {
+    const view = views.find((one) => one.home === entry.target);
+    if (!view || !view.drawn || view.box.clientWidth === view.width) return;
+    view.width = view.box.clientWidth;
+    draw(view);
+  }));
+  /* What a reader chose in a figure, carried over to the same figure of newer data. */
+  function stateOf(figure, earlier) {
+    const state = { panel: 0, x: figure.x, y: figure.y, hidden: new Set(), kept: {} };
+    if (!earlier) return state;
+    const named = (list, name, otherwise) => { const at = list.findIndex((one) => one.name === name); return at < 0 ? otherwise : at; };
+    const before = earlier.figure;
+    state.panel = named(figure.panels, before.panels[earlier.state.panel].name, 0);
+    state.x = named(figure.columns, before.columns[earlier.state.x].name, figure.x);
+    if (before.columns.length > 1) state.y = named(figure.columns, before.columns[earlier.state.y].name, figure.y);
+    state.hidden = earlier.state.hidden;
+    if (before.columns.length === figure.columns.length) state.kept = earlier.state.kept;
+    return state;
+  }
+  function build() {
+    const earlier = views;
+    views = study.sections.flatMap((section) => section.figures.map((figure) => {
+      const home = document.querySelector('[data-figure="' + CSS.escape(figure.name) + '"]');
+      const before = earlier.find((one) => one.figure.name === figure.name && one.figure.kind === figure.kind);
+      return { figure, home, box: home.querySelector('.plot'), legend: home.querySelector('.legend'), state: stateOf(figure, before), chart: null, drawn: false, width: 0, wanted: before && before.drawn };
+    }));
+    earlier.forEach((view) => { if (view.chart) view.chart.dispose(); });
+    near.disconnect();
+    sized.disconnect();
+    views.forEach((view) => {
+      addControls(view, view.home.querySelector('.controls'));
+      if (view.wanted) draw(view); else near.observe(view.box);
+      sized.observe(view.home);
+    });
+  }
+  const drawAll = () => views.forEach(draw);
+  build();
   dark.addEventListener('change', () => views.filter((view) => view.drawn).forEach(draw));
   addEventListener('beforeprint', () => { printing = true; drawAll(); });
   addEventListener('afterprint', () => { printing = false; drawAll(); });
-  window.hindsightReport = { drawAll, views };
+  /* replace: newer data for the figures that stand in the document now. */
+  window.hindsightReport = { drawAll, get views() { return views; }, replace(next) { study = next; build(); } };
 })();

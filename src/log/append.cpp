@@ -377,4 +377,16 @@ AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_
   });
 }
 
+void Log::set_checkpoint(const Checkpoint& checkpoint) {
+  impl_->require_writable();
+  HINDSIGHT_EXPECT(nlohmann::json::accept(checkpoint.value_json));
+  impl_->guarded("storing a checkpoint", [&] {
+    Impl& log = *impl_;
+    if (!log.append_statements) log.append_statements = std::make_unique<AppendStatements>(log.database);
+    WriteTransaction transaction(log);
+    put_checkpoint(log.append_statements->put_checkpoint, checkpoint);
+    transaction.commit();
+  });
+}
+
 }  // namespace hindsight::log

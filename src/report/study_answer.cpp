@@ -296,8 +296,10 @@ void answer(StudyContext& context) {
   } else if (context.scan.rows == 0) {
     report.headline = "The log has no evaluation yet, so there is nothing to answer.";
   } else {
-    report.headline =
-        fmt::format("None of the {} is feasible; the reasons are below.", counted(context.scan.rows, "logged row"));
+    report.headline = context.scan.rows == 1
+                          ? std::string("The only logged row is infeasible; the reasons are below.")
+                          : fmt::format("None of the {} logged rows is feasible; the reasons are below.",
+                                        with_commas(context.scan.rows));
   }
   if (!context.left_out.empty()) report.doubts.push_back(context.left_out);
 }

@@ -145,6 +145,22 @@ std::string answer_html(const StudyReport& report) {
   return out + "</section>\n";
 }
 
+/// Links to the sections.
+std::string contents_html(const StudyReport& report) {
+  std::string out;
+  for (const ReportSection& section : report.sections) {
+    out += fmt::format("<li><a href=\"#{}\"{}>{}</a></li>\n", escaped(section.id),
+                       section.missing.empty() ? "" : " class=\"nothing\"", escaped(section.title));
+  }
+  return out;
+}
+
+std::string main_html(const StudyReport& report) {
+  std::string out = answer_html(report);
+  for (const ReportSection& section : report.sections) out += section_html(section);
+  return out;
+}
+
 }  // namespace
 
 std::string escaped(std::string_view text) {
@@ -173,32 +189,42 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string report_html(const StudyReport& report) {
+std::string report_html(const StudyReport& report, std::optional<std::uint64_t> live) {
   std::string policy;
   const std::string library = inline_script("echarts.min.js", policy);
-  const std::string script = inline_script("page.js", policy);
+  std::string script = inline_script("page.js", policy);
+  if (live) script += inline_script("live.js", policy);
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src{}; style-src "
-      "'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+      "'unsafe-inline'; img-src data:;{} base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"Hindsight {}\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      policy, build_info().version, escaped("Hindsight: " + report.log), page_part("page.css"));
+      policy, live ? " connect-src 'self';" : "", build_info().version, escaped("Hindsight: " + report.log),
+      page_part("page.css"));
   out += "<a class=\"skip\" href=\"#answer\">To the answer</a>\n<nav aria-label=\"Sections\"><b>Hindsight</b><ul>\n";
-  for (const ReportSection& section : report.sections) {
-    out += fmt::format("<li><a href=\"#{}\"{}>{}</a></li>\n", escaped(section.id),
-                       section.missing.empty() ? "" : " class=\"nothing\"", escaped(section.title));
+  out += contents_html(report) + "</ul></nav>\n";
+  if (live) {
+    out += fmt::format(
+        "<div class=\"live\" data-version=\"{}\"><span id=\"live\" role=\"status\">connecting</span><button "
+        "id=\"live-pause\" type=\"button\" aria-pressed=\"false\">Pause</button></div>\n",
+        *live);
   }
-  out += "</ul></nav>\n<main>\n" + answer_html(report);
-  for (const ReportSection& section : report.sections) out += section_html(section);
-  out += fmt::format(
-      "</main>\n<footer><p>Hindsight {}. Plots: Apache ECharts, Apache License 2.0. This page asks for nothing from "
-      "anywhere.</p></footer>\n",
-      escaped(build_info().version));
+  out += "<main>\n" + main_html(report);
+  out += fmt::format("</main>\n<footer><p>Hindsight {}. Plots: Apache ECharts, Apache License 2.0. {}</p></footer>\n",
+                     escaped(build_info().version),
+                     live ? "This page asks nobody but the program that serves it, on this machine."
+                          : "This page asks for nothing from anywhere.");
   out += "<noscript><p class=\"noscript\">Without JavaScript the figures stand as tables.</p></noscript>\n";
   return out + "<script type=\"application/json\" id=\"study\">" + json_for_page(report) + "</script>\n" + library +
          script + "</body>\n</html>\n";
+}
+
+std::string report_update(const StudyReport& report) {
+  const Json parts{
+      {"contents", contents_html(report)}, {"main", main_html(report)}, {"study", study_json(report, false)}};
+  return parts.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace hindsight::report

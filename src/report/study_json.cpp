@@ -97,10 +97,13 @@ Json figure_json(const ReportFigure& figure) {
   Json json{{"name", figure.name}, {"title", figure.title},
             {"note", figure.note}, {"kind", kKinds[static_cast<std::size_t>(figure.kind)]},
             {"x", figure.x},       {"y", figure.y}};
+  if (figure.kind == FigureKind::points) json["infeasible_room"] = kInfeasibleRoom;
   json["columns"] = Json::array();
   for (const ReportColumn& column : figure.columns) {
     json["columns"].push_back({{"name", column.name}, {"label", column.label}, {"logarithmic", column.logarithmic}});
+    if (column.whole) json["columns"].back()["whole"] = true;
     if (!column.labels.empty()) json["columns"].back()["labels"] = column.labels;
+    if (std::isfinite(column.low)) json["columns"].back()["range"] = {plotted(column.low), plotted(column.high)};
   }
   json["panels"] = Json::array();
   for (const ReportPanel& panel : figure.panels) {

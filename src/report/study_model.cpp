@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/space/short_id.h"
+#include "hindsight/study/training_record.h"
 #include "report/json.h"
 #include "report/study_parts.h"
 #include "report/study_sql.h"
@@ -14,7 +16,8 @@
 namespace hindsight::report {
 namespace {
 
-constexpr int kBins = 10;  // [chosen] as the calibration error of a model card has it
+constexpr int kMostCurves = 20;  // [chosen] trainings that a reader still compares
+constexpr int kBins = 10;        // [chosen] as the calibration error of a model card has it
 
 /// Mean predicted p_feasible and observed share per bin of p_feasible.
 struct CalibrationBin {
@@ -126,6 +129,63 @@ std::vector<LoggedModel> logged_models(const StudyContext& context) {
   return models;
 }
 
+std::string text_at(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key)) return "–";
+  if (json[key].is_string()) return printable(json[key].get<std::string>());
+  return json[key].is_number_integer() ? with_commas(json[key].get<std::uint64_t>()) : "–";
+}
+
+/// Points of one training by member; nothing where its checkpoint is not as ours are.
+std::vector<ReportSeries> curve_series(const Json& curve) {
+  constexpr std::size_t kMostMembers = 12;  // [chosen] lines that can be told apart
+  std::vector<ReportSeries> members;
+  if (!curve.is_object() || !curve.contains("points") || !curve["points"].is_array()) return members;
+  for (const Json& point : curve["points"]) {
+    if (!point.is_array() || point.size() != 4 || !point[0].is_number_unsigned() || !point[2].is_number()) continue;
+    const auto member = point[0].get<std::size_t>();
+    if (member >= kMostMembers) break;
+    while (members.size() <= member) {
+      constexpr std::array kLines{SeriesRole::line, SeriesRole::second_line, SeriesRole::reference};
+      members.push_back(
+          {.name = fmt::format("member {}", members.size() + 1), .role = kLines[members.size() % kLines.size()]});
+    }
+    members[member].values.push_back({point[1].is_number() ? point[1].get<double>() : NAN, point[2].get<double>(),
+                                      point[3].is_number() ? point[3].get<double>() : NAN});
+  }
+  return members;
+}
+
+/// Newest first, also of a training that runs.
+ReportFigure curve_figure(const StudyContext& context) {
+  ReportFigure figure{.name = "training-curves",
+                      .title = "How the loss went",
+                      .note =
+                          "A line per member of the model, as the training reported it. Members of the recipes margins "
+                          "and layers learn "
+                          "different things (the objective, each reason), so their losses do not compare.",
+                      .columns = {{.name = "step", .label = "step", .whole = true},
+                                  {.name = "loss", .label = "loss"},
+                                  {.name = "kendall_tau", .label = "Kendall's tau on rows held out"}}};
+  figure.table = {.caption = "Trainings", .columns = {"model", "started", "members", "steps of one", "last losses"}};
+  log::SqlQuery query(context.log, fmt::format("SELECT value_json FROM checkpoints WHERE key LIKE '{}%' "
+                                               "ORDER BY updated_at DESC, key LIMIT {}",
+                                               study::kTrainingKey, kMostCurves));
+  std::vector<log::SqlValue> row;
+  while (query.next(row)) {
+    const Json curve = Json::parse(sql_text(row[0]), nullptr, false);
+    std::vector<ReportSeries> series = curve_series(curve);
+    if (series.empty()) continue;
+    std::vector<std::string> last;
+    for (const ReportSeries& member : series) {
+      if (!member.values.empty()) last.push_back(fmt::format("{:.3g}", member.values.back()[1]));
+    }
+    const std::string model = text_at(curve, "model"), started = text_at(curve, "started_at");
+    figure.table.rows.push_back({model, started, text_at(curve, "members"), text_at(curve, "steps"), join(last, ", ")});
+    figure.panels.push_back({.name = model + ", " + started, .series = std::move(series)});
+  }
+  return figure;
+}
+
 std::string number_at(const Json& json, const char* key) {
   if (!json.is_object() || !json.contains(key) || !json[key].is_number()) return "–";
   return fmt::format("{:.3f}", json[key].get<double>());
@@ -202,8 +262,10 @@ ReportSection importance_section(StudyContext& context) {
 
 ReportSection training_section(StudyContext& context) {
   ReportSection section{.id = "training", .title = "Trainings"};
+  ReportFigure curves = curve_figure(context);
+  if (!curves.panels.empty()) section.figures.push_back(std::move(curves));
   const std::vector<LoggedModel> models = logged_models(context);
-  if (models.empty()) {
+  if (models.empty() && section.figures.empty()) {
     section.missing = "No model is stored in this log. 'hindsight train --log' leaves its card here.";
     return section;
   }
@@ -213,11 +275,9 @@ ReportSection training_section(StudyContext& context) {
   ReportFigure figure{
       .name = "training",
       .title = "Quality of the models, in the order they were trained",
-      .note =
-          "On rows that were held out: rank correlation of the objective and area under the curve of feasibility. A "
-          "log keeps "
-          "a training's result, not its steps.",
-      .columns = {{.name = "model", .label = "model, in order"}, {.name = "quality", .label = "tau, AUC"}}};
+      .note = "On rows that were held out: rank correlation of the objective and area under the curve of feasibility.",
+      .columns = {{.name = "model", .label = "model, in order", .whole = true},
+                  {.name = "quality", .label = "tau, AUC"}}};
   ReportSeries tau{.name = "Kendall's tau", .role = SeriesRole::line},
       auc{.name = "AUC of feasibility", .role = SeriesRole::second_line};
   for (std::size_t i = 0; i < models.size(); ++i) {
@@ -237,7 +297,7 @@ ReportSection training_section(StudyContext& context) {
     figure.panels.push_back({.name = "all", .series = {std::move(tau), std::move(auc)}});
     figure.table = table;
     section.figures.push_back(std::move(figure));
-  } else {
+  } else if (!models.empty()) {
     section.tables.push_back(std::move(table));
   }
   return section;

@@ -10,6 +10,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/space/short_id.h"
+#include "report/json.h"
 #include "report/study_parts.h"
 
 namespace hindsight::report {
@@ -49,12 +50,29 @@ std::map<std::int64_t, std::string> texts_of(StudyContext& context) {
 /// Metrics of a design on a workload as the log has them.
 std::vector<double> logged_metrics(const StudyContext& context, const ScanWorkload& workload, std::int64_t design_id);
 
+/// Metrics of an optimum as its proof has them, where `hindsight optimum` stored them; it stores no evaluation.
+std::vector<double> proven_metrics(const StudyContext& context, const ScanWorkload& workload,
+                                   const StoredProposal& optimum) {
+  const Json json = Json::parse(optimum.predicted_json, nullptr, false);
+  if (!json.is_object() || !json.contains("metrics") || !json["metrics"].is_object()) return {};
+  const Json of_workload = json["metrics"].value(workload.name, Json::object());
+  std::vector<double> metrics;
+  bool is_any_known = false;
+  for (const std::string& name : context.scan.metrics) {
+    const bool known = of_workload.is_object() && of_workload.contains(name) && of_workload[name].is_number();
+    metrics.push_back(known ? of_workload[name].get<double>() : kUnknownValue);
+    is_any_known = is_any_known || known;
+  }
+  return is_any_known ? metrics : std::vector<double>();
+}
+
 ReportSeries proposed_series(StudyContext& context, const ScanWorkload& workload, bool optima) {
   ReportSeries series{.name = optima ? "optimum" : "proposed",
                       .role = optima ? SeriesRole::optimum : SeriesRole::proposed};
   for (const StoredProposal& proposal : context.proposals) {
     if ((proposal.kind == "optimum") != optima || series.values.size() >= 50) continue;  // [chosen] those of a few runs
     std::vector<double> metrics = logged_metrics(context, workload, proposal.design_id);
+    if (metrics.empty() && optima) metrics = proven_metrics(context, workload, proposal);
     if (metrics.empty()) continue;
     series.values.push_back(std::move(metrics));
     series.designs.push_back(context.design(proposal.design));
@@ -117,8 +135,11 @@ std::string sample_note(const StudyScan& scan) {
           ? fmt::format("Drawn: {} of {} rows, the same ones every time, and every point of the front{}. ",
                         with_commas(shown), with_commas(scan.rows), cut ? " (evenly thinned where it is long)" : "")
           : fmt::format("All {} rows are drawn. ", with_commas(scan.rows));
-  return note +
-         "An infeasible design has no latency and no energy: it stands at the edge, where its known metrics say.";
+  return note + fmt::format(
+                    "An infeasible design has no latency and no energy: it stands at the edge, where its known metrics "
+                    "say. So "
+                    "does one whose metrics lie more than {} times outside those of the others.",
+                    kInfeasibleRoom);
 }
 
 }  // namespace

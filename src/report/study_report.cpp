@@ -136,7 +136,7 @@ std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reaso
 StudyReport study_report(const log::Log& log, const StudySources& sources) {
   StudyReport report{.log = sources.log_name, .headline = {}};
   StudyContext context(log, sources, report);
-  context.chosen = chosen_design(log);
+  context.chosen = sources.chosen != nullptr ? *sources.chosen : chosen_design(log);
   context.proposals = stored_proposals(log);
   context.runs = log::recent_runs(log, kMostRuns);
   const std::int64_t evaluator = choose_evaluator(context);

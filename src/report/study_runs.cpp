@@ -60,7 +60,7 @@ ReportSection round_section(StudyContext& context) {
   ReportFigure figure{.name = "rounds",
                       .title = "What each round found",
                       .note = "Smaller is better. A round without a point found no design within the limits.",
-                      .columns = {{.name = "round", .label = "round"},
+                      .columns = {{.name = "round", .label = "round", .whole = true},
                                   {.name = "objective", .label = "objective over all workloads", .logarithmic = true}}};
   figure.table = {.caption = "Rounds",
                   .columns = {"campaign", "round", "a model chose", "designs", "infeasible", "best", "best so far",

@@ -30,21 +30,29 @@ struct Scale {
   [[nodiscard]] double at(double value) const {
     const auto position = [&](double one) { return logarithmic ? std::log10(one) : one; };
     const double span = position(high) - position(low);
-    return from + (to - from) * (span > 0 ? (position(value) - position(low)) / span : 0.5);
+    const double share = span > 0 ? (position(value) - position(low)) / span : 0.5;
+    return from + (to - from) * std::clamp(share, 0.0, 1.0);
   }
   [[nodiscard]] bool has(double value) const { return std::isfinite(value) && (!logarithmic || value > 0); }
 };
 
 Scale scale_of(const ReportPanel& panel, const ReportColumn& column, std::size_t index, double from, double to) {
-  double low = INFINITY, high = -INFINITY;
   Scale scale{.logarithmic = column.logarithmic, .from = from, .to = to};
-  for (const ReportSeries& series : panel.series) {
-    for (const std::vector<double>& point : series.values) {
-      if (index >= point.size() || !scale.has(point[index])) continue;
-      low = std::min(low, point[index]);
-      high = std::max(high, point[index]);
+  const bool is_shared = scale.has(column.low) && scale.has(column.high);
+  double low = is_shared ? column.low : INFINITY, high = is_shared ? column.high : -INFINITY;
+  const auto take = [&](bool infeasible, double least, double most) {
+    for (const ReportSeries& series : panel.series) {
+      if ((series.role == SeriesRole::infeasible) != infeasible) continue;
+      for (const std::vector<double>& point : series.values) {
+        if (index >= point.size() || !scale.has(point[index]) || point[index] < least || point[index] > most) continue;
+        low = std::min(low, point[index]);
+        high = std::max(high, point[index]);
+      }
     }
-  }
+  };
+  take(false, -INFINITY, INFINITY);
+  const bool is_bounded = low <= high && low > 0;
+  take(true, is_bounded ? low / kInfeasibleRoom : -INFINITY, is_bounded ? high * kInfeasibleRoom : INFINITY);
   if (low > high) low = column.logarithmic ? 1 : 0, high = column.logarithmic ? 10 : 1;  // [chosen] of an empty axis
   const double room = 0.05;                                                              // [chosen] free at both ends
   if (column.logarithmic) {
@@ -58,7 +66,7 @@ Scale scale_of(const ReportPanel& panel, const ReportColumn& column, std::size_t
 }
 
 /// Round values within a scale, four to nine.
-std::vector<double> ticks_of(const Scale& scale) {
+std::vector<double> ticks_of(const Scale& scale, bool whole = false) {
   std::vector<double> ticks;
   if (scale.logarithmic) {
     for (const std::vector<double>& steps : {std::vector<double>{1}, std::vector<double>{1, 2, 5}}) {  // [chosen] 1-2-5
@@ -75,7 +83,8 @@ std::vector<double> ticks_of(const Scale& scale) {
     ticks.clear();
   }
   const double rough = (scale.high - scale.low) / 5, power = std::pow(10.0, std::floor(std::log10(rough)));  // [chosen]
-  const double step = power * (rough / power < 2 ? 2 : rough / power < 5 ? 5 : 10);                          // [chosen]
+  double step = power * (rough / power < 2 ? 2 : rough / power < 5 ? 5 : 10);                                // [chosen]
+  if (whole) step = std::max(step, 1.0);
   for (double tick = std::ceil(scale.low / step) * step; tick <= scale.high; tick += step)
     ticks.push_back(std::abs(tick) < step / 1e6 ? 0 : tick);  // [chosen] rounding
   return ticks;
@@ -86,20 +95,31 @@ std::string text_at(double x, double y, const char* anchor, const std::string& t
                      escaped(text));
 }
 
-std::string axes(const Scale& x, const Scale& y, const std::string& x_label, const std::string& y_label) {
+/// A number on an axis: shares as percentages.
+std::string tick_text(const ReportColumn& column, double value) {
+  if (column.name.ends_with("_frac")) return fmt::format("{:.3g} %", 100 * value);
+  std::string text = si(value, "");  // "1.00 k"
+  const std::size_t end = std::min(text.find(' '), text.size());
+  if (text.substr(0, end).find('.') == std::string::npos) return text;
+  std::size_t last = text.find_last_not_of('0', end - 1);
+  if (text[last] == '.') --last;
+  return text.erase(last + 1, end - last - 1);
+}
+
+std::string axes(const Scale& x, const Scale& y, const ReportColumn& across, const ReportColumn& up) {
   std::string out;
-  for (const double tick : ticks_of(x)) {
+  for (const double tick : ticks_of(x, across.whole)) {
     out += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/>\n", x.at(tick), kTop, kHeight - kBottom);
-    out += text_at(x.at(tick), kHeight - kBottom + 18, "middle", si(tick, ""));
+    out += text_at(x.at(tick), kHeight - kBottom + 18, "middle", tick_text(across, tick));
   }
-  for (const double tick : ticks_of(y)) {
+  for (const double tick : ticks_of(y, up.whole)) {
     out += fmt::format("<path class=\"grid\" d=\"M{1} {0:.1f}H{2}\"/>\n", y.at(tick), kLeft, kWidth - kRight);
-    out += text_at(kLeft - 8, y.at(tick) + 4, "end", si(tick, ""));
+    out += text_at(kLeft - 8, y.at(tick) + 4, "end", tick_text(up, tick));
   }
-  out += text_at((kLeft + kWidth - kRight) / 2, kHeight - 18, "middle", x_label, " class=\"axis\"");
+  out += text_at((kLeft + kWidth - kRight) / 2, kHeight - 18, "middle", across.label, " class=\"axis\"");
   const std::string turned =
       fmt::format(" class=\"axis\" transform=\"rotate(-90 18 {:.1f})\"", (kTop + kHeight - kBottom) / 2);
-  return out + text_at(18, (kTop + kHeight - kBottom) / 2, "middle", y_label, turned.c_str());
+  return out + text_at(18, (kTop + kHeight - kBottom) / 2, "middle", up.label, turned.c_str());
 }
 
 /// A mark of the role's shape: circle, cross, square, triangle, diamond.
@@ -141,7 +161,7 @@ std::string legend(const ReportPanel& panel, bool stacked) {
                              stacked ? 10 : 2, series.role == SeriesRole::reference ? " stroke-dasharray=\"5 4\"" : "")
                : mark(series.role, x + 8, 46);
     out += text_at(x + 22, 50, "start", series.name);
-    x += 36 + 6.6 * static_cast<double>(series.name.size());  // [chosen] mean width of a letter
+    x += 46 + 6.6 * static_cast<double>(series.name.size());  // [chosen] mean width of a letter
   }
   return out;
 }
@@ -150,7 +170,7 @@ std::string legend(const ReportPanel& panel, bool stacked) {
 std::string points_svg(const ReportFigure& figure, const ReportPanel& panel) {
   const Scale x = scale_of(panel, figure.columns[figure.x], figure.x, kLeft, kWidth - kRight);
   const Scale y = scale_of(panel, figure.columns[figure.y], figure.y, kHeight - kBottom, kTop);
-  std::string out = axes(x, y, figure.columns[figure.x].label, figure.columns[figure.y].label);
+  std::string out = axes(x, y, figure.columns[figure.x], figure.columns[figure.y]);
   for (const ReportSeries& series : panel.series) {
     std::string path;
     for (const std::vector<double>& point : series.values) {
@@ -183,7 +203,7 @@ std::string bars_svg(const ReportFigure& figure, const ReportPanel& panel) {
   std::string out;
   for (const double tick : ticks_of(x)) {
     out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}V{}\"/>\n", x.at(tick), kTop, kHeight - kBottom);
-    out += text_at(x.at(tick), kHeight - kBottom + 18, "middle", si(tick, ""));
+    out += text_at(x.at(tick), kHeight - kBottom + 18, "middle", tick_text(figure.columns[0], tick));
   }
   const double step =
       (kHeight - kBottom - kTop) / static_cast<double>(std::max<std::size_t>(panel.categories.size(), 1));

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "hindsight/accel/metrics.h"
 #include "hindsight/accel/optimum/floor.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -363,6 +364,23 @@ std::string proof_of(const Optimum& optimum) {
   return optimum.answer.interrupted ? "bound of an interrupted branch and bound" : "branch and bound";
 }
 
+namespace {
+
+/// {"unet": {"latency_s": 1e-3, ...}}: the confirmed metrics of a design by workload.
+Json metrics_json(const OptimumTask& task, const accel::optimum::Ranked& ranked) {
+  Json of_workloads = Json::object();
+  for (std::size_t w = 0; w < ranked.evaluations.size(); ++w) {
+    const accel::Evaluation& evaluation = ranked.evaluations[w];
+    if (!evaluation.feasible()) continue;
+    Json& of_workload = of_workloads[task.networks()[w].name()];
+    for (const accel::Metric& metric : accel::metrics())
+      of_workload[std::string(metric.name)] = metric.value(evaluation);
+  }
+  return of_workloads;
+}
+
+}  // namespace
+
 void record(const OptimumTask& task, const Optimum& optimum, const Provenance& provenance) {
   const accel::optimum::Certificate& c = optimum.answer.certificate;
   Json json = settings(task);
@@ -388,14 +406,15 @@ void record(const OptimumTask& task, const Optimum& optimum, const Provenance& p
     const accel::optimum::Ranked& ranked = optimum.answer.best[i];
     Json verdict{{"feasible", true}, {"value", ranked.value}, {"technology", task.technology().name}};
     verdict["area_mm2"] = ranked.evaluations.front().area.total_mm2();
-    rows.push_back({.design_text_id = task.space().text_id(ranked.design),
-                    .design_hash = task.space().content_hash(ranked.design),
-                    .workload_id = std::nullopt,
-                    .rank = static_cast<std::int64_t>(i + 1),
-                    .objective = task.objective(),
-                    .predicted_value = ranked.value,
-                    .predicted_json = Json{{"proof", proof_of(optimum)}}.dump(),
-                    .verdict_json = verdict.dump()});
+    rows.push_back(
+        {.design_text_id = task.space().text_id(ranked.design),
+         .design_hash = task.space().content_hash(ranked.design),
+         .workload_id = std::nullopt,
+         .rank = static_cast<std::int64_t>(i + 1),
+         .objective = task.objective(),
+         .predicted_value = ranked.value,
+         .predicted_json = Json{{"proof", proof_of(optimum)}, {"metrics", metrics_json(task, ranked)}}.dump(),
+         .verdict_json = verdict.dump()});
   }
   log.add_proposals(run.id(), space, std::nullopt, rows);
   run.finish(optimum.answer.interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);

@@ -98,6 +98,17 @@ Process::~Process() {
 
 void Process::send(int signal) const { ::kill(child_, signal); }
 
+std::string Process::read_line() const {
+  std::string line;
+  char c = 0;
+  while (true) {
+    const ssize_t count = ::read(out_, &c, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0 || c == '\n') return line;
+    line += c;
+  }
+}
+
 Outcome Process::wait() {
   Outcome outcome;
   std::array<pollfd, 2> files{pollfd{.fd = out_, .events = POLLIN, .revents = 0},

@@ -40,6 +40,8 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
   void send(int signal) const;
+  /// The next line of its standard output, without its end; what came before the output ended.
+  [[nodiscard]] std::string read_line() const;
   /// Reads to the end and waits.
   Outcome wait();
 

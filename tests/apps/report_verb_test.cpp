@@ -1,4 +1,5 @@
 /// Does a report answer from its log, escape what stands in it, and refuse what it cannot draw?
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "apps/app_fixture.h"
@@ -175,11 +176,59 @@ TEST_F(ReportVerb, FiguresAreSvg) {
                         2, "has no panel");
 }
 
+TEST_F(ReportVerb, APictureIsWhatTheRendererMakesOfTheSvg) {
+  sweep("20");
+  // A renderer that writes down what it was asked stands for rsvg-convert.
+  const std::string program = write("bin/rsvg-convert",
+                                    "#!/bin/sh\nwhile [ $# -gt 1 ]; do\n  [ \"$1\" = --output ] && out=$2\n"
+                                    "  [ \"$1\" = --width ] && width=$2\n  shift\ndone\n"
+                                    "printf '%s ' \"$width\" > \"$out\"\nhead -c 5 \"$1\" >> \"$out\"\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Surroundings with{.environment = {{"PATH", file("bin") + ":/usr/bin:/bin"}}};
+  const std::vector<std::string> words{"report",  "--log", log(),   "--format",       "png", "--figure", "pareto",
+                                       "--width", "640",   "--out", file("front.png")};
+  const Outcome outcome = hindsight(words, with);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(read_file(file("front.png")), "640 <?xml");
+  write("bin/rsvg-convert", "#!/bin/sh\necho 'cannot draw this' >&2\nexit 3\n");
+  const Outcome failed = hindsight(words, with);
+  expect_one_line_error(failed, 1, "exited with 3: cannot draw this");
+  EXPECT_EQ(read_file(file("front.png")), "640 <?xml") << "what was there stays";
+}
+
+TEST_F(ReportVerb, APictureIsAPng) {
+  if (std::system("command -v rsvg-convert > /dev/null") != 0) GTEST_SKIP() << "rsvg-convert is not installed";
+  sweep("20");
+  const Outcome outcome = hindsight({"report", "--log", log(), "--format", "png", "--figure", "pareto", "--width",
+                                     "640", "--out", file("front.png")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string bytes = read_file(file("front.png"));
+  ASSERT_GT(bytes.size(), 2000U);
+  EXPECT_EQ(bytes.substr(1, 3), "PNG");
+  EXPECT_EQ(static_cast<unsigned char>(bytes[18]) * 256 + static_cast<unsigned char>(bytes[19]), 640);
+}
+
+TEST_F(ReportVerb, AnOptimumStandsBesideTheFront) {
+  sweep("200");
+  const Outcome optimum = hindsight({"optimum", "--space", "tiny", "--workloads", "m6", "--log", log(), "--quiet"});
+  ASSERT_EQ(optimum.exit_code, 0) << optimum.err;
+  const Json report = json();
+  for (const Json& panel : section(report, "trade-offs").at("figures").at(0).at("panels")) {
+    std::size_t optima = 0;
+    for (const Json& series : panel.at("series"))
+      optima += series.at("role") == "optimum" ? series.at("values").size() : 0;
+    EXPECT_EQ(optima, panel.at("name") == "m6" ? 1U : 0U) << panel.at("name");
+  }
+}
+
 TEST_F(ReportVerb, RefusesInOneLine) {
   expect_one_line_error(hindsight({"report"}), 2, "name one log");
   expect_one_line_error(hindsight({"report", "--log", file("none.sqlite")}), 2, "none.sqlite");
   sweep("5");
-  expect_one_line_error(hindsight({"report", "--log", log(), "--format", "png"}), 5, "no renderer of PNG");
+  expect_one_line_error(hindsight({"report", "--log", log(), "--format", "png"}), 2, "Name it: --figure pareto");
+  expect_one_line_error(hindsight({"report", "--log", log(), "--format", "png", "--figure", "pareto"},
+                                  {.environment = {{"PATH", file("no-such-folder")}}}),
+                        5, "apt-get install librsvg2-bin");
   expect_one_line_error(hindsight({"report", "--log", log(), "--format", "htm"}), 2, "Did you mean 'html'");
   expect_one_line_error(hindsight({"report", "--log", log(), "--out", file("no/r.html")}), 2, "--out");
 }

@@ -180,6 +180,8 @@ class Log {
   void set_verdicts(const std::vector<std::pair<std::int64_t, std::string>>& verdicts);
 
   [[nodiscard]] std::optional<std::string> checkpoint(const std::string& key) const;
+  /// Stores a checkpoint in place of an earlier one of its key; append() does it with rows.
+  void set_checkpoint(const Checkpoint& checkpoint);
 
   /// Checks everything: SQLite's integrity and references, identities, that reasons and metrics agree with
   /// feasibility, that latencies are above 0, and that average_power_w is energy_j / latency_s as far as their digits

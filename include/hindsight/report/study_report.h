@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,7 +26,10 @@ struct ReportColumn {
   std::string name;   ///< "latency_s"
   std::string label;  ///< "latency, s"
   bool logarithmic = false;
+  bool whole = false;                    ///< counts: no tick between two of them
   std::vector<std::string> labels = {};  ///< of the values 0, 1, ...; none: numbers
+  /// Of an axis that several figures share; NaN: as the values of a panel ask.
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
 };
 
 /// What a series stands for, which decides its colour and its shape: never colour alone.
@@ -39,6 +43,9 @@ struct ReportSeries {
   std::vector<int> designs = {};                 ///< per point, index into StudyReport::designs, -1: none; or empty
   std::vector<std::string> notes = {};           ///< per point; or empty
 };
+
+/// How far axes reach beyond the other points for the sake of infeasible ones; those further out stand at the edge.
+inline constexpr double kInfeasibleRoom = 4;  // [chosen] they show where the limits are, not how absurd a design can be
 
 /// One variant of a figure, chosen by its name: a workload, a parameter.
 struct ReportPanel {
@@ -116,6 +123,8 @@ struct StudySources {
   std::string why_unexplained = {};
   std::span<const gpu::GpuSpec> gpus = {};           ///< whose rooflines stand beside the design's
   std::optional<check::Importance> importance = {};  ///< of a model
+  /// What chosen_design() says of this log, which is long to ask; null: it is asked.
+  const std::optional<ChosenDesign>* chosen = nullptr;
 };
 
 /// Reads the log once from its first row to its last; memory does not grow with its rows (what is kept is bounded, and
@@ -123,9 +132,12 @@ struct StudySources {
 /// Error{interrupted} after Ctrl-C.
 [[nodiscard]] StudyReport study_report(const log::Log& log, const StudySources& sources);
 
-/// One self-contained page: style, library, script and data within; it asks for nothing. Error{failure} where the files
-/// of data/report are missing or damaged.
-[[nodiscard]] std::string report_html(const StudyReport& report);
+/// One self-contained page: style, library, script and data within; it asks for nothing from anywhere. `live`: the
+/// version of its data; such a page listens to `events` and takes `update` (report_update()) beside its own address,
+/// with its own query. Error{failure} where the files of data/report are missing or damaged.
+[[nodiscard]] std::string report_html(const StudyReport& report, std::optional<std::uint64_t> live = std::nullopt);
+/// What a live page puts in the place of what it shows: JSON with `contents` and `main` (HTML) and `study`.
+[[nodiscard]] std::string report_update(const StudyReport& report);
 /// For a pull request: the answer and every table, figures left out.
 [[nodiscard]] std::string report_markdown(const StudyReport& report);
 /// docs/report.md.
@@ -134,7 +146,8 @@ struct StudySources {
 /// report has not.
 [[nodiscard]] std::string report_svg(const StudyReport& report, const std::string& figure, const std::string& panel);
 
-/// Two reports in one, section by section: what stands in each, side by side.
+/// Two reports in one: first what both have figures of (fronts in one plot, the best of each), then section by section
+/// what stands in each, plots of both with the same axes.
 [[nodiscard]] StudyReport compared(const StudyReport& first, const StudyReport& second);
 
 }  // namespace hindsight::report

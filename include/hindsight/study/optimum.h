@@ -109,7 +109,8 @@ struct ExactFront {
 [[nodiscard]] std::string proof_of(const Optimum& optimum);
 
 /// Stores an optimum in the log of its request: a run with settings, proof and certificate, and the designs as
-/// proposals with their values. No evaluation is stored, so that nothing learns from it. Error: see log::Log.
+/// proposals with their values and metrics (predicted_json). No evaluation is stored, so that nothing learns from it.
+/// Error: see log::Log.
 void record(const OptimumTask& task, const Optimum& optimum, const Provenance& provenance);
 
 }  // namespace hindsight::study

@@ -1,0 +1,89 @@
+/// Hands a figure to rsvg-convert and takes its pixels.
+#include "picture.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "hindsight/core/child_process.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/shell.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRenderer = "rsvg-convert";
+constexpr std::chrono::seconds kMostTime{60};       // [chosen] a figure takes less than one
+constexpr std::uintmax_t kMostBytes = 256U << 20U;  // [chosen] a poster
+
+/// Whether PATH has the renderer.
+bool has_renderer() {
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "" : path, ':')) {
+    if (!folder.empty() && ::access((fs::path(folder) / kRenderer).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+/// A folder that is gone at the end of its scope.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "hindsight-picture-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw Error(ErrorKind::failure,
+                  fmt::format("{}: cannot be made: {}", pattern, std::generic_category().message(errno)));
+    }
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+void require_png_renderer() {
+  if (has_renderer()) return;
+  throw Error(ErrorKind::unavailable, fmt::format("--format png: {} is not in PATH (Debian: apt-get install "
+                                                  "librsvg2-bin). Or take --format svg",
+                                                  kRenderer));
+}
+
+std::string png_of_svg(const std::string& svg, int width) {
+  require_png_renderer();
+  const ScratchFolder scratch;
+  const fs::path from = scratch.path() / "figure.svg", to = scratch.path() / "figure.png",
+                 said = scratch.path() / "said.txt";
+  write_file_atomically(from, svg);
+  ChildProcess renderer(
+      fmt::format("exec {} --keep-aspect-ratio --width {} --output {} {} 2> {}", kRenderer, width,
+                  shell_quoted(to.string()), shell_quoted(from.string()), shell_quoted(said.string())),
+      ChildInput::none);
+  const std::optional<ProcessEnd> end = renderer.wait(kMostTime);
+  if (!end || end->exit_code != 0 || !fs::exists(to)) {
+    const std::string why = !end ? "it did not end within a minute" : to_string(*end);
+    throw Error(ErrorKind::failure, fmt::format("{}: {}: {}. Take --format svg?", kRenderer, why,
+                                                printable(fs::exists(said) ? read_file(said) : std::string(), 200)));
+  }
+  return read_file(to, kMostBytes);
+}
+
+}  // namespace hindsight::app

@@ -1,0 +1,291 @@
+/// Does a report count, choose, draw and compare what its log holds?
+#include "hindsight/report/study_report.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "hindsight/core/random.h"
+#include "hindsight/study/training_record.h"
+#include "log/log_fixture.h"
+
+namespace hindsight::report {
+namespace {
+
+using log::EvaluationRow;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+const ReportFigure& figure_of(const StudyReport& report, const std::string& name) {
+  for (const ReportSection& section : report.sections) {
+    for (const ReportFigure& figure : section.figures) {
+      if (figure.name == name) return figure;
+    }
+  }
+  throw std::runtime_error("no figure " + name);
+}
+
+const ReportSeries& series_of(const ReportPanel& panel, SeriesRole role) {
+  for (const ReportSeries& series : panel.series) {
+    if (series.role == role) return series;
+  }
+  throw std::runtime_error("no series " + to_string(role));
+}
+
+/// The numbers behind `attribute` in an SVG, in order.
+std::vector<double> numbers_of(const std::string& svg, const std::string& attribute) {
+  std::vector<double> numbers;
+  const std::regex pattern(attribute + "=\"([0-9.]+)\"");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), pattern), end; at != end; ++at)
+    numbers.push_back(std::stod((*at)[1].str()));
+  return numbers;
+}
+
+class StudyReportTest : public log::test::LogTest {
+ protected:
+  /// A log with these rows on net_a.
+  void make(const std::vector<EvaluationRow>& rows, const std::string& name = "study.db") const {
+    log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_write_create);
+    const log::test::Ids ids = log::test::register_all(log);
+    const log::AppendResult result = log.append(ids.run, ids.space, ids.evaluator, rows);
+    ASSERT_TRUE(result.rejected.empty()) << result.rejected[0].reason;
+  }
+  [[nodiscard]] StudyReport report(const std::string& name = "study.db") const {
+    const log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_only);
+    return study_report(log, {.log_name = name, .why_unexplained = "no model"});
+  }
+};
+
+/// What register_all() calls net_a.
+constexpr std::int64_t kNetA = 1;
+
+EvaluationRow of_area(int x, double area_mm2, double latency_s) {
+  EvaluationRow row = log::test::feasible_row(kNetA, log::test::text_id(x), latency_s, 1);
+  for (auto& [name, value] : row.metrics) {
+    if (name == "area_mm2") value = area_mm2;
+  }
+  return row;
+}
+
+TEST_F(StudyReportTest, FrontIsThatOfEveryRow) {
+  const RandomStream random(7, "rows");
+  std::vector<EvaluationRow> rows;
+  std::vector<std::pair<double, double>> points;
+  for (int i = 0; i < 500; ++i) {
+    const auto at = static_cast<std::uint64_t>(i);
+    points.emplace_back(1 + random.uniform(2 * at), 1 + random.uniform(2 * at + 1));
+    rows.push_back(log::test::feasible_row(kNetA, log::test::text_id(i), points.back().first, points.back().second));
+  }
+  make(rows);
+  std::vector<std::pair<double, double>> best;
+  for (const auto& one : points) {
+    if (std::none_of(points.begin(), points.end(), [&](const auto& other) {
+          return other != one && other.first <= one.first && other.second <= one.second;
+        }))
+      best.push_back(one);
+  }
+  std::sort(best.begin(), best.end());
+  const StudyReport made = report();
+  const ReportFigure& figure = figure_of(made, "pareto");
+  std::vector<std::pair<double, double>> front;
+  for (const std::vector<double>& point : series_of(figure.panels.at(0), SeriesRole::front).values)
+    front.emplace_back(point.at(0), point.at(1));
+  EXPECT_EQ(front, best);
+  EXPECT_EQ(series_of(figure.panels.at(0), SeriesRole::feasible).values.size() + front.size(), 500U);
+}
+
+TEST_F(StudyReportTest, CountsReasonsOfEveryRow) {
+  std::vector<EvaluationRow> rows;
+  for (int i = 0; i < 40; ++i) rows.push_back(log::test::feasible_row(kNetA, log::test::text_id(i), 1 + i, 5));
+  for (int i = 40; i < 50; ++i)
+    rows.push_back(log::test::infeasible_row(kNetA, log::test::text_id(i), {"noc_timing", "reticle"}));
+  for (int i = 50; i < 53; ++i) rows.push_back(log::test::infeasible_row(kNetA, log::test::text_id(i), {"noc_timing"}));
+  make(rows);
+  const StudyReport made = report();
+  const ReportFigure& figure = figure_of(made, "reasons");
+  EXPECT_THAT(figure.title, HasSubstr("13 of 53"));
+  EXPECT_THAT(figure.panels.at(0).categories, ElementsAre("noc_timing", "reticle"));
+  EXPECT_EQ(figure.panels[0].series.at(0).values.at(1).at(0), 10.0 / 13);
+  EXPECT_THAT(figure.table.rows,
+              ElementsAre(ElementsAre("noc_timing", "13", "100.0 %"), ElementsAre("reticle", "10", "76.9 %")));
+  EXPECT_THAT(report_svg(made, "reasons", ""), HasSubstr(">50 %</text>"));
+}
+
+TEST_F(StudyReportTest, AMetricThatSomeRowsLackIsNotKnownThere) {
+  EvaluationRow without = log::test::feasible_row(kNetA, log::test::text_id(1), 1, 2);
+  std::erase_if(without.metrics, [](const auto& metric) { return metric.first == "energy_j"; });
+  make({without, log::test::feasible_row(kNetA, log::test::text_id(2), 2, 3)});
+  const StudyReport made = report();
+  const ReportFigure& figure = figure_of(made, "pareto");
+  ASSERT_EQ(figure.columns.at(1).name, "energy_j");
+  std::size_t unknown = 0;
+  for (const ReportSeries& series : figure.panels.at(0).series) {
+    for (const std::vector<double>& point : series.values) unknown += std::isnan(point.at(1)) ? 1 : 0;
+  }
+  EXPECT_EQ(unknown, 1U);
+  EXPECT_THAT(report_json(made), HasSubstr("null"));
+  EXPECT_EQ(report_svg(made, "pareto", "").find("nan"), std::string::npos);
+}
+
+TEST_F(StudyReportTest, SampleHasFewPointsOfManyRowsAndSaysSo) {
+  std::vector<EvaluationRow> rows;
+  for (int i = 0; i < 12000; ++i)
+    rows.push_back(log::test::feasible_row(kNetA, log::test::text_id(i), 1 + i, 1 + (i * 7919) % 12000));
+  make(rows);
+  const StudyReport made = report();
+  const ReportFigure& figure = figure_of(made, "pareto");
+  EXPECT_LE(series_of(figure.panels.at(0), SeriesRole::feasible).values.size(), 3600U);
+  EXPECT_THAT(figure.note, HasSubstr("12,000"));
+  EXPECT_EQ(report_json(made), report_json(report())) << "the same log, the same bytes";
+}
+
+TEST_F(StudyReportTest, LogWithoutRowsHasAReport) {
+  { static_cast<void>(log::Log::open(folder_ / "study.db", log::OpenMode::read_write_create)); }
+  const StudyReport made = report();
+  EXPECT_FALSE(made.headline.empty());
+  for (const ReportSection& section : made.sections)
+    EXPECT_TRUE(!section.missing.empty() || !section.paragraphs.empty()) << section.id;
+  EXPECT_THAT(report_html(made), HasSubstr("<!doctype html>"));
+  EXPECT_THAT(report_markdown(made), HasSubstr("#"));
+}
+
+TEST_F(StudyReportTest, AllInfeasibleIsSaid) {
+  make({log::test::infeasible_row(kNetA, log::test::text_id(1), {"noc_timing"})});
+  EXPECT_THAT(report().headline, HasSubstr("only logged row is infeasible"));
+}
+
+TEST_F(StudyReportTest, SvgHasEveryPointAtItsPlace) {
+  // Areas of 1, 10 and 100 on a logarithmic axis are equally far from each other; latencies fall as they rise.
+  make({of_area(1, 1, 16), of_area(2, 10, 4), of_area(3, 100, 1)});
+  const StudyReport made = report();
+  ASSERT_EQ(figure_of(made, "pareto").columns.at(figure_of(made, "pareto").x).name, "area_mm2");
+  const std::string svg = report_svg(made, "pareto", "net_a");
+  // All three are on the front: squares whose corner lies half a mark from their middle. The slowest comes last.
+  std::vector<double> x = numbers_of(svg, "<rect x"), y;
+  const std::regex corner("<rect x=\"[0-9.]+\" y=\"([0-9.]+)\"");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), corner), end; at != end; ++at)
+    y.push_back(std::stod((*at)[1].str()));
+  ASSERT_GE(x.size(), 3U);
+  EXPECT_NEAR(x[0] - x[1], x[1] - x[2], 0.2);
+  EXPECT_GT(x[0] - x[1], 250) << "the points use the width";
+  EXPECT_NEAR(y[0] - y[1], y[1] - y[2], 0.2) << "1, 4, 16";
+  EXPECT_GT(y[0], y[1]) << "faster is further down";
+  EXPECT_EQ(std::count(svg.begin(), svg.end(), '<'), std::count(svg.begin(), svg.end(), '>'));
+}
+
+TEST_F(StudyReportTest, AbsurdInfeasibleDesignsDoNotStretchTheAxes) {
+  EvaluationRow absurd = log::test::infeasible_row(kNetA, log::test::text_id(3), {"reticle"});
+  absurd.metrics = {{"area_mm2", 1e6}};
+  make({of_area(1, 1, 16), of_area(2, 10, 4), absurd});
+  const std::string svg = report_svg(report(), "pareto", "net_a");
+  const std::vector<double> x = numbers_of(svg, "<rect x");
+  ASSERT_GE(x.size(), 2U);
+  EXPECT_GT(std::abs(x[0] - x[1]), 500) << "the feasible points use the width";
+  const std::regex cross("<path d=\"M([0-9.]+) [0-9.]+l4 4m0 -4l-4 4\"");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(svg, found, cross));
+  EXPECT_NEAR(std::stod(found[1].str()), 698, 3) << "at the right edge";
+}
+
+TEST_F(StudyReportTest, RoundsHaveWholeTicksAndNumbersNoEmptyDigits) {
+  make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
+  {
+    log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+    log.set_checkpoint(
+        {.key = "campaign:1",
+         .value_json = R"({"rounds": [{"best": 3.0, "best_so_far": 3.0}, {"best": 2.0, "best_so_far": 2.0}]})"});
+  }
+  const std::string svg = report_svg(report(), "rounds", "");
+  EXPECT_THAT(svg, HasSubstr(">1</text>"));
+  EXPECT_THAT(svg, HasSubstr(">2</text>"));
+  EXPECT_EQ(svg.find(">1.5"), std::string::npos);
+  EXPECT_EQ(svg.find(">1.00"), std::string::npos);
+}
+
+TEST_F(StudyReportTest, ComparedStudiesShareAxesAndStandInOnePlot) {
+  make({of_area(1, 10, 2), of_area(2, 20, 1)});
+  make({of_area(3, 5, 4)}, "b.db");
+  const StudyReport both = compared(report(), report("b.db"));
+  const ReportFigure &a = figure_of(both, "pareto"), &b = figure_of(both, "pareto-b");
+  const std::size_t area = a.x;
+  EXPECT_EQ(a.columns[area].low, 5);
+  EXPECT_EQ(a.columns[area].high, 20);
+  EXPECT_EQ(b.columns[area].low, 5);
+  EXPECT_EQ(b.columns[0].high, 4);
+  EXPECT_TRUE(std::isnan(figure_of(report(), "pareto").columns[0].low)) << "of one study: as its values ask";
+  const ReportFigure& versus = figure_of(both, "versus");
+  ASSERT_EQ(versus.panels.size(), 1U);
+  EXPECT_EQ(versus.panels[0].series[0].values.size(), 2U);
+  const ReportSeries& of_b = versus.panels[0].series[1];
+  ASSERT_EQ(of_b.values.size(), 1U);
+  EXPECT_EQ(both.designs.at(static_cast<std::size_t>(of_b.designs[0])).text_id, log::test::text_id(3));
+  EXPECT_THAT(versus.table.rows[0], ElementsAre("net_a", "latency, s", "1.00 s", "4.00 s", "4.000"));
+  // The shared range decides where a point stands: B's only point is the smallest of both.
+  const std::vector<double> x = numbers_of(report_svg(both, "pareto-b", ""), "<rect x");
+  ASSERT_FALSE(x.empty());
+  EXPECT_LT(x[0], 130);
+}
+
+TEST_F(StudyReportTest, StudiesOfOtherWorkloadsAreSaidToShareNothing) {
+  make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
+  make({log::test::feasible_row(2, log::test::text_id(1), 1, 10)}, "b.db");
+  const StudyReport both = compared(report(), report("b.db"));
+  EXPECT_EQ(both.sections.at(0).id, "versus");
+  EXPECT_FALSE(both.sections[0].missing.empty());
+}
+
+TEST_F(StudyReportTest, DrawsHowATrainingWent) {
+  make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
+  {
+    study::TrainingRecord record(folder_ / "study.db", log::test::provenance(), "{}");
+    for (std::int64_t step = 0; step <= 1000; step += 10) {
+      for (std::int64_t member = 0; member < 2; ++member) {
+        record.note({.member = member,
+                     .members = 2,
+                     .step = step,
+                     .steps = 1000,
+                     .loss = 100.0 - 0.05 * static_cast<double>(step) + static_cast<double>(member)},
+                    "chip.safetensors");
+      }
+    }
+  }
+  const StudyReport made = report();
+  const ReportFigure& curves = figure_of(made, "training-curves");
+  ASSERT_EQ(curves.panels.size(), 1U);
+  EXPECT_THAT(curves.panels[0].name, HasSubstr("chip.safetensors"));
+  ASSERT_EQ(curves.panels[0].series.size(), 2U);
+  EXPECT_THAT(curves.panels[0].series[1].values.back(), ElementsAre(1000, 51, ::testing::IsNan()));
+  EXPECT_EQ(curves.table.rows.at(0).at(2), "2");
+  EXPECT_THAT(report_svg(made, "training-curves", ""), HasSubstr("<path d=\"M"));
+}
+
+TEST_F(StudyReportTest, ADamagedCurveIsLeftOut) {
+  make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
+  log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+  log.set_checkpoint({.key = "training:1", .value_json = "[]"});
+  log.set_checkpoint({.key = "training:2", .value_json = R"({"points": [[0, "a"], [-1, 2, 3, 4], 5]})"});
+  log.set_checkpoint({.key = "training:3", .value_json = R"({"points": [[99999999, 1, 2, null]]})"});
+  const StudyReport made = report();
+  EXPECT_THROW(static_cast<void>(figure_of(made, "training-curves")), std::runtime_error);
+}
+
+TEST_F(StudyReportTest, LivePageListensAndAFileDoesNot) {
+  make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
+  const StudyReport made = report();
+  const std::string file = report_html(made), live = report_html(made, 7);
+  EXPECT_EQ(file.find("EventSource"), std::string::npos);
+  EXPECT_EQ(file.find("connect-src"), std::string::npos);
+  EXPECT_THAT(live, HasSubstr("connect-src 'self'"));
+  EXPECT_THAT(live, HasSubstr("data-version=\"7\""));
+  const Json update = Json::parse(report_update(made));
+  EXPECT_THAT(live, HasSubstr(update.at("main").get<std::string>()));
+  EXPECT_THAT(live, HasSubstr(update.at("contents").get<std::string>()));
+}
+
+}  // namespace
+}  // namespace hindsight::report
