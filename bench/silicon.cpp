@@ -1,13 +1,16 @@
 /// Published figures of whole chips beside the model's, quantity by quantity, in Markdown; then the constants of peak
 /// power as the fitted figures give them, and each family's mean: `silicon [FILE.yaml]`. The last table has the share
-/// of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2 [WORKLOADS]`.
+/// of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2 [WORKLOADS]`. What a
+/// factor of two of each constant without a source does: `silicon --sensitivity`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -142,6 +145,109 @@ void print_reasons(const std::string& space_name, const std::string& technology_
   fmt::print("{}\n", table.markdown());
 }
 
+/// A constant of the technology files that is [chosen], and where it matters.
+struct ChosenConstant {
+  const char* name;
+  const char* technology;
+  const char* space;
+  const char* workload;
+  void (*scale)(Technology& technology, double factor);
+};
+CoolingClass& class_of(Technology& technology, Cooling cooling) {
+  return technology.cooling[static_cast<std::size_t>(cooling) - 1];
+}
+constexpr ChosenConstant kChosen[] = {
+    {"noc_router_um2_per_bit", "7nm-silicon@card", "edge", "mobilenet_v2",
+     [](Technology& technology, double factor) { technology.noc_router_um2_per_bit *= factor; }},
+    {"noc_router_um2_per_bit", "7nm-silicon@air", "datacenter", "resnet50@64",
+     [](Technology& technology, double factor) { technology.noc_router_um2_per_bit *= factor; }},
+    {"cooling.phone.most_w", "7nm-silicon@phone", "edge", "mobilenet_v2",
+     [](Technology& technology, double factor) { class_of(technology, Cooling::phone).most_w *= factor; }},
+    {"cooling.phone.w_per_mm2", "7nm-silicon@phone", "edge", "mobilenet_v2",
+     [](Technology& technology, double factor) { class_of(technology, Cooling::phone).w_per_mm2 *= factor; }},
+    {"cooling.air.most_w", "7nm-silicon@air", "datacenter", "resnet50@64",
+     [](Technology& technology, double factor) { class_of(technology, Cooling::air).most_w *= factor; }},
+};
+
+/// Area and latency of designs; nothing where one is infeasible.
+struct Costs {
+  double area_mm2 = 0, latency_s = 0;
+};
+std::vector<std::optional<Costs>> costs_of(const std::vector<AcceleratorConfig>& configs, const Technology& technology,
+                                           const hindsight::workload::Network& network) {
+  std::vector<std::optional<Costs>> costs;
+  for (const AcceleratorConfig& config : configs) {
+    const Evaluation evaluation = evaluate(chip_facts(config, technology), network.gemms(), Depth::stop_at_hardware);
+    costs.push_back(evaluation.feasible()
+                        ? std::optional(Costs{evaluation.area.total_mm2(), evaluation.metrics->latency_s})
+                        : std::nullopt);
+  }
+  return costs;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 1.0 : values[values.size() / 2];
+}
+
+/// Kendall's tau of latency x area over the designs that are feasible both ways, medians of the ratios, and how many
+/// more are feasible.
+void add_sensitivity(Table& table, const ChosenConstant& chosen, double factor,
+                     const std::vector<AcceleratorConfig>& configs, const hindsight::workload::Network& network) {
+  Technology technology = load_technology(chosen.technology);
+  const auto before = costs_of(configs, technology, network);
+  chosen.scale(technology, factor);
+  const auto after = costs_of(configs, technology, network);
+  std::vector<double> areas, latencies, values_before, values_after;
+  double feasible_before = 0, feasible_after = 0;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    feasible_before += before[i] ? 1 : 0;
+    feasible_after += after[i] ? 1 : 0;
+    if (!before[i] || !after[i]) continue;
+    areas.push_back(after[i]->area_mm2 / before[i]->area_mm2);
+    latencies.push_back(after[i]->latency_s / before[i]->latency_s);
+    values_before.push_back(before[i]->area_mm2 * before[i]->latency_s);
+    values_after.push_back(after[i]->area_mm2 * after[i]->latency_s);
+  }
+  double agree = 0, pairs = 0;
+  for (std::size_t i = 0; i < values_before.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double product = (values_before[i] - values_before[j]) * (values_after[i] - values_after[j]);
+      agree += product > 0 ? 1 : product < 0 ? -1 : 0;
+      ++pairs;
+    }
+  }
+  table.add_row({chosen.name, fmt::format("{}, {}", chosen.space, chosen.technology), fmt::format("x{:g}", factor),
+                 fmt::format("x{:.3f}", median(areas)), fmt::format("x{:.3f}", median(latencies)),
+                 fmt::format("{:.3f}", pairs > 0 ? agree / pairs : 1.0),
+                 fmt::format("x{:.2f}", feasible_before > 0 ? feasible_after / feasible_before : 1.0)});
+}
+
+void print_sensitivity() {
+  constexpr std::size_t kDesigns = 4'000;
+  constexpr std::uint64_t kSeed = 14;
+  Table table;
+  table.add_column("constant", Align::left);
+  table.add_column("of designs of", Align::left);
+  for (const char* const name : {"factor", "area", "latency", "tau of latency x area", "feasible designs"}) {
+    table.add_column(name, Align::right);
+  }
+  for (const ChosenConstant& chosen : kChosen) {
+    const auto space = hindsight::space::load_space(chosen.space);
+    const ConfigBinding binding(space);
+    const auto network = hindsight::workload::load_network(chosen.workload);
+    const hindsight::RandomStream stream(kSeed, "sensitivity");
+    std::vector<AcceleratorConfig> configs;
+    for (std::uint64_t i = 0; configs.size() < kDesigns; ++i) {
+      const hindsight::space::Design design = space.design(stream.below(i, *space.size()));
+      if (space.is_constrained() && !space.rules()->is_legal(design.levels)) continue;
+      configs.push_back(binding.bind(space, design));
+    }
+    for (const double factor : {0.5, 2.0}) add_sensitivity(table, chosen, factor, configs, network);
+  }
+  fmt::print("{}\n", table.markdown());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -153,6 +259,10 @@ int main(int argc, char** argv) {
       }
       print_reasons(arguments[1], arguments[2], std::stod(arguments[3]),
                     arguments.size() == 5 ? arguments[4] : "prime9");
+      return 0;
+    }
+    if (!arguments.empty() && arguments.front() == "--sensitivity") {
+      print_sensitivity();
       return 0;
     }
     const std::vector<SiliconFigure> figures = load_silicon_figures(arguments.empty() ? "chips" : arguments.front());

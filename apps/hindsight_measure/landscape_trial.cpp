@@ -134,7 +134,7 @@ void add_chips(SiteBatch& batch, const accel::ChipFacts& chip) {
       if (chip.config.pes() * bytes > kMostMemoryBytes) break;
       for (std::uint16_t sums = 0; sums < count(2); ++sums) {
         if (question.memories[2][sums] < 2 * cores * chip.config.compute_lanes) continue;
-        next.memories = {pe, core, sums};
+        next.memories = {pe, core, sums, 0};
         batch.add_chip(next);
       }
     }

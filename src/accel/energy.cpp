@@ -16,7 +16,8 @@ EventEnergy event_energy(const AcceleratorConfig& config, double pe_pitch_mm, co
           .noc_pj_per_hop_byte = technology.noc_router_pj_per_byte + technology.noc_pj_per_byte_mm * pe_pitch_mm,
           .dram_pj_per_byte = technology.dram_j_per_byte(config.dram_type) / units::kPico,
           .vector_op_pj = technology.vector_op_pj,
-          .peak_activity = technology.peak_activity};
+          .peak_activity = technology.peak_activity,
+          .idle_frac = technology.cooling_of(config.cooling).idle_frac};
 }
 
 double logic_mm2(const AreaBreakdown& area) {
@@ -59,7 +60,7 @@ PeakPower peak_power_around(const AcceleratorConfig& config, double pe_array_w, 
   const double noc_w = noc_pj * units::kPico * config.clock_hz();
   const double dram_w = config.dram_bandwidth_gb_per_s * units::kGiga * event.dram_pj_per_byte * units::kPico;
   PeakPower power{.pe_array_w = pe_array_w};
-  power.die_w = pe_array_w + event.peak_activity * noc_w;
+  power.die_w = (pe_array_w + event.peak_activity * noc_w) / (1.0 - event.idle_frac);
   power.chip_w = power.die_w + dram_w;
   return power;
 }
@@ -69,7 +70,8 @@ PeakPower peak_power(const ChipFacts& chip) {
       peak_power_around(chip.config, pe_array_peak_w(chip.config, chip, chip.event, chip.leakage_w), chip.event);
   // The shared memory feeds every row bus.
   const double shared_pj = chip.config.noc_link_bytes * chip.config.pes_y * chip.shared_memory.read_pj_per_byte;
-  const double shared_w = chip.event.peak_activity * shared_pj * units::kPico * chip.config.clock_hz();
+  const double busy_w = chip.event.peak_activity * shared_pj * units::kPico * chip.config.clock_hz();
+  const double shared_w = busy_w / (1.0 - chip.event.idle_frac);
   power.die_w += shared_w;
   power.chip_w += shared_w;
   return power;

@@ -57,6 +57,7 @@ ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology
   chip.pe_array_peak_w = peak.pe_array_w;
   chip.peak_power_w = peak.chip_w;
   chip.die_peak_w = peak.die_w;
+  chip.idle_w = chip.leakage_w + chip.event.idle_frac * chip.die_peak_w;
   if (!technology.is_version_1()) {
     const double cool_mm2 = chip.die_peak_w / technology.cooling_of(config.cooling).w_per_mm2;
     chip.area.cooling_mm2 = std::max(0.0, cool_mm2 - chip.area.total_mm2());
@@ -130,7 +131,7 @@ struct Definition {
   void operator()(const char* name, const CoolingClass (&classes)[kCoolingClassCount]) const {
     if (version == 1) return;
     for (const CoolingClass& one : classes) {
-      text += fmt::format(" {}={}w,{},{}", name, one.most_w, one.w_per_mm2, one.interfaces_mm2);
+      text += fmt::format(" {}={}w,{},{},{}", name, one.most_w, one.w_per_mm2, one.interfaces_mm2, one.idle_frac);
     }
   }
 };
@@ -145,6 +146,7 @@ std::string evaluator_definition(const Technology& technology) {
                         to_string(technology.cooling_class));
     text += fmt::format(" softmax_ops={} normalisation_ops={} normalisations_per_attention={} shared_weight_frac={}",
                         kSoftmaxOps, kNormalisationOps, kNormalisationsPerAttention, kSharedWeightFrac);
+    text += " weights_in_pes=what_activations_leave constants=halves";
     for (std::size_t i = 0; i < kDramTypeCount; ++i) {
       const DramDevice device = dram_device(static_cast<DramType>(i));
       text += fmt::format(" dram_device={}gb_per_s,{}gb", device.bandwidth_gb_per_s, device.capacity_gb);

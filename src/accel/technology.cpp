@@ -23,6 +23,8 @@ namespace {
 
 /// Above 0 and at most 1: a larger memory costs more, and splitting one into macros never saves area.
 inline constexpr Bounds kExponent{.low = 1e-6, .high = 1};
+/// Of the peak power; a chip that idles at more than nine tenths of it is none.
+inline constexpr Bounds kIdleShare{.low = 0, .high = 0.9};
 
 [[nodiscard]] bool is_of(const NumberRule& rule, int version) {
   return rule.of_version == 0 || rule.of_version == version;
@@ -81,10 +83,11 @@ class Reader {
     node.require_only_keys(cooling_names());
     for (std::size_t i = 0; i < kCoolingClassCount; ++i) {
       const ConfigNode one = node.at(cooling_names()[i]);
-      one.require_only_keys({"most_w", "w_per_mm2", "interfaces_mm2"});
+      one.require_only_keys({"most_w", "w_per_mm2", "interfaces_mm2", "idle_frac"});
       classes[i] = {.most_w = one.at("most_w").as_double(kPositive),
                     .w_per_mm2 = one.at("w_per_mm2").as_double(kPositive),
-                    .interfaces_mm2 = one.at("interfaces_mm2").as_double(kNonNegative)};
+                    .interfaces_mm2 = one.at("interfaces_mm2").as_double(kNonNegative),
+                    .idle_frac = one.at("idle_frac").as_double(kIdleShare)};
     }
   }
 
@@ -158,7 +161,9 @@ TemplateRules template_rules(const Technology& technology) {
           .overhead_cycles_per_hop = technology.noc_hop_cycles,
           .program_loops = true,
           .whole_windows = false,
-          .extra_hops = 0};
+          .extra_hops = 0,
+          .weights_in_pes = true,
+          .constants_in_halves = true};
 }
 
 namespace {

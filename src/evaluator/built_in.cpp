@@ -138,15 +138,16 @@ class BuiltIn final : public Evaluator {
                                                   const workload::Network& workload, const std::string& /*metric*/,
                                                   unsigned threads) const override {
     std::vector<double> values(levels.size() / space().parameters().size());
-    for_each_config(levels, kFactsPerChunk, threads,
-                    [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned) {
-                      values[i] = accel::latency_bound_s(config, workload.gemms());
-                    });
+    for_each_config(levels, kFactsPerChunk, threads, [&](std::size_t i, accel::AcceleratorConfig config, unsigned) {
+      config.rules = rules_;
+      values[i] = accel::latency_bound_s(config, workload.gemms());
+    });
     return values;
   }
 
   accel::ConfigBinding binding_;
   accel::Technology technology_;
+  accel::TemplateRules rules_ = accel::template_rules(technology_);
   std::vector<std::string> reasons_;
 };
 

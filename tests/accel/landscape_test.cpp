@@ -227,7 +227,7 @@ TEST_F(LandscapeTest, FilesThatAreNoneOrDamagedAreRefused) {
     }
   };
   refused("pes_x,pes_y\n", "is no landscape");
-  refused("hindsight landscape 2" + good.substr(good.find('\n')), "has format 2");
+  refused("hindsight landscape 3" + good.substr(good.find('\n')), "has format 3");
   refused(good.substr(0, good.size() - 7), "cut short");
   std::string flipped = good;
   flipped.back() = static_cast<char>(flipped.back() ^ 1);

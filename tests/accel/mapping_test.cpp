@@ -49,6 +49,7 @@ double exhaustive_cycles(const LayerShape& layer, const AcceleratorConfig& confi
     const PeShare pe = pe_share(layer, split, config.pes_x, config.pes_y);
     const SmallestTile tile = smallest_tile(layer, pe);
     if (tile.input_bytes > memory.input_tile_bytes || tile.output_bytes > memory.output_tile_bytes) continue;
+    if (tile.channels > memory.channels) continue;
     const double bands = row_bands(layer, pe, memory);
     for (double split_n = 1; split_n <= config.cores_per_pe; split_n *= 2) {
       const CoreShare core = core_share(pe, config.cores_per_pe / split_n, split_n);
@@ -136,6 +137,14 @@ TEST(BestMapping, WhatIsNotSearchedChangesNothing) {
       ASSERT_EQ(numbers_of(mapping), numbers_of(plain)) << "case " << i;
     } else {
       ++misfits;
+      if (mapping.needed_channels > 0) {
+        AcceleratorConfig enough = config;
+        enough.parameter_memory_entries = 2 * mapping.needed_channels;
+        ASSERT_TRUE(best_mapping(layer, enough, working_memory(enough), residency, dram_cycles).found) << "case " << i;
+        enough.parameter_memory_entries -= 1;
+        ASSERT_FALSE(best_mapping(layer, enough, working_memory(enough), residency, dram_cycles).found) << "case " << i;
+        continue;
+      }
       ASSERT_EQ(mapping.needed_tile_bytes, plain.needed_tile_bytes) << "case " << i;
       ASSERT_EQ(mapping.available_tile_bytes, plain.available_tile_bytes) << "case " << i;
       ASSERT_EQ(mapping.weights_too_large, plain.weights_too_large) << "case " << i;
@@ -163,6 +172,40 @@ TEST(BestMapping, AmongEqualsTheFewestNocBytes) {
   EXPECT_EQ(mapping.steady_cycles, 1e9);
   // 64 x 256 inputs, 256 x 64 weights, 64 x 64 outputs, each once.
   EXPECT_EQ(mapping.noc.weight_bytes + mapping.noc.input_bytes + mapping.noc.output_bytes, 16384 + 16384 + 4096);
+}
+
+/// Version 2. 64 x 64 x 256 on a grid of 4 x 1: splitting M leaves 64 channels in every PE, splitting N 16.
+TEST(BestMapping, OfEquallyFastOnesOneWhoseConstantsFit) {
+  AcceleratorConfig config = small_chip();
+  config.rules.constants_in_halves = true;
+  config.pes_x = 4;
+  config.pes_y = 1;
+  config.parameter_memory_entries = 128;
+  const auto mapped = [&](double m, double n) {
+    const LayerShape layer = gemm(m, n, 256);
+    return best_mapping(layer, config, working_memory(config), {.weights_cached_frac = 1}, 0);
+  };
+  // Half of 128 is enough for any split: the one that the mapper takes when nobody asks for constants.
+  const Mapping free = mapped(64, 64);
+  ASSERT_TRUE(free.found);
+  config.parameter_memory_entries = 2 * 16;
+  const Mapping fitting = mapped(64, 64);
+  ASSERT_TRUE(fitting.found);
+  EXPECT_EQ(fitting.pe.n, 16);
+  EXPECT_GE(fitting.steady_cycles, free.steady_cycles);
+  // 4 channels on 4 PEs leave the lanes idle; with room for 4 channels M is split, at a quarter of the cycles.
+  config.parameter_memory_entries = 2 * 4;
+  const Mapping wide = mapped(256, 4);
+  config.parameter_memory_entries = 2 * 1;
+  const Mapping narrow = mapped(256, 4);
+  ASSERT_TRUE(wide.found && narrow.found);
+  EXPECT_EQ(wide.pe.n, 4);
+  EXPECT_EQ(narrow.pe.n, 1);
+  EXPECT_GT(narrow.steady_cycles, wide.steady_cycles);
+  config.parameter_memory_entries = 1;
+  const Mapping none = mapped(256, 4);
+  EXPECT_FALSE(none.found);
+  EXPECT_EQ(none.needed_channels, 1);
 }
 
 TEST(BestMapping, DepthwiseNeverSplitsItsWindow) {

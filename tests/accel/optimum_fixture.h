@@ -23,7 +23,8 @@ inline constexpr std::uint64_t kSeed = 20261123;
 inline Technology test_technology() {
   Technology technology = load_technology(hindsight::test::technology_under_test());
   if (technology.is_version_1()) return technology;
-  technology.cooling[static_cast<std::size_t>(technology.cooling_class) - 1] = {.most_w = 20, .w_per_mm2 = 0.5};
+  technology.cooling[static_cast<std::size_t>(technology.cooling_class) - 1] = {
+      .most_w = 30, .w_per_mm2 = 0.8, .idle_frac = 0.38};
   return technology;
 }
 
@@ -84,11 +85,13 @@ class Dice {
     const AcceleratorConfig less = inputs().config(drawn);
     const auto& gemms = network().gemms();
     const LayerShape layer = layer_shape(gemms[below(gemms.size())]);
-    const char* const names[] = {"pe_memory_bytes", "core_memory_bytes", "activation_memory_entries"};
-    const std::size_t axis = inputs().space.index_of(names[n % 3]);
+    const char* const names[] = {"pe_memory_bytes", "core_memory_bytes", "activation_memory_entries",
+                                 "parameter_memory_entries"};
+    const std::size_t place = n % (inputs().technology.is_version_1() ? 3 : 4);
+    const std::size_t axis = inputs().space.index_of(names[place]);
     if (drawn.levels[axis] + 1U >= inputs().space.parameters()[axis].level_count()) return std::nullopt;
     ++drawn.levels[axis];
-    return GrownMemory{layer, less, inputs().config(drawn), names[n % 3]};
+    return GrownMemory{layer, less, inputs().config(drawn), names[place]};
   }
 
  private:

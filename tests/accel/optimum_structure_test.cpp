@@ -48,10 +48,11 @@ Case next_case(Dice& dice) {
 /// Calls visit(layer, residency, result) for every layer that has a mapping.
 template <class Visit>
 void for_each_mapped_layer(const Case& one, const Visit& visit) {
-  const ResidentMemory memory = resident_memory(one.config);
   double earlier_weight_bytes = 0;
   bool previous_on_chip = false;
   const auto& gemms = one.network->gemms();
+  const ResidentMemory memory = resident_for(one.config, resident_memory(one.config), gemms.size(),
+                                             [&](std::size_t i) { return layer_shape(gemms[i]); });
   for (std::size_t i = 0; i < gemms.size(); ++i) {
     const LayerShape layer = layer_shape(gemms[i]);
     const Residency residency =
@@ -129,6 +130,7 @@ TEST(OptimumStructure, DramByCapacity) {
       ASSERT_EQ(same[i].granule_bytes, drams[i].granule_bytes);
       ASSERT_EQ(same[i].total_bytes, drams[i].total_bytes);
       ASSERT_EQ(same[i].cached, drams[i].cached);
+      ASSERT_EQ(same[i].weights_in_pes_frac, drams[i].weights_in_pes_frac);
       for (const LayerDram& more : {by_pe[i], by_core[i]}) {
         ASSERT_LE(more.total_bytes, drams[i].total_bytes * (1 + kRounding));
         ASSERT_LE(more.beyond_bytes + more.granule_bytes,
@@ -194,24 +196,25 @@ TEST(OptimumStructure, LargerThanSaturatedMemoriesChangeNoMapping) {
     const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
     const SaturatedMemory saturated = saturated_memory(layer, enough);
     AcceleratorConfig more = enough;
+    const std::size_t place = n % (inputs().technology.is_version_1() ? 3 : 4);
     // one memory at a time at its saturation and beyond it, the others as they are
-    double AcceleratorConfig::*const members[] = {&AcceleratorConfig::pe_memory_bytes,
-                                                  &AcceleratorConfig::core_memory_bytes,
-                                                  &AcceleratorConfig::activation_memory_entries};
+    double AcceleratorConfig::*const members[] = {
+        &AcceleratorConfig::pe_memory_bytes, &AcceleratorConfig::core_memory_bytes,
+        &AcceleratorConfig::activation_memory_entries, &AcceleratorConfig::parameter_memory_entries};
     const double enoughs[] = {saturated.pe_memory_bytes, saturated.core_memory_bytes,
-                              saturated.activation_memory_entries};
-    enough.*members[n % 3] = enoughs[n % 3] * (1 + kMargin);
-    more.*members[n % 3] = enoughs[n % 3] * (1.5 + static_cast<double>(dice.below(20)));
+                              saturated.activation_memory_entries, saturated.parameter_memory_entries};
+    enough.*members[place] = enoughs[place] * (1 + kMargin);
+    more.*members[place] = enoughs[place] * (1.5 + static_cast<double>(dice.below(20)));
     const double dram_cycles = dice.below(2) == 0 ? 0.0 : least_split_cycles(layer, enough).compute * 3;
     const Mapping a = best_mapping(layer, enough, working_memory(enough), {.weights_cached_frac = 1}, dram_cycles);
     const Mapping b = best_mapping(layer, more, working_memory(more), {.weights_cached_frac = 1}, dram_cycles);
     ASSERT_EQ(a.found, b.found);
     if (!a.found) continue;
-    ASSERT_EQ(a.steady_cycles, b.steady_cycles) << n % 3;
+    ASSERT_EQ(a.steady_cycles, b.steady_cycles) << place;
     Traffic of_a, of_b;
     add_on_chip_traffic(layer, a, enough, of_a);
     add_on_chip_traffic(layer, b, more, of_b);
-    for_each_traffic_field([&](const char* name, double x, double y) { ASSERT_EQ(x, y) << name << n % 3; }, of_a, of_b);
+    for_each_traffic_field([&](const char* name, double x, double y) { ASSERT_EQ(x, y) << name << place; }, of_a, of_b);
     ASSERT_EQ(layer_instructions(a.pe, a.core, a.plan, enough.pes_x, enough.pes_y),
               layer_instructions(b.pe, b.core, b.plan, more.pes_x, more.pes_y));
     ASSERT_EQ(a.pe.n, b.pe.n);
@@ -229,7 +232,8 @@ TEST(OptimumStructure, NeedsIgnoreTheMemoriesThatAreNeeded) {
     if (chip.violations.count > 0) continue;
     const workload::Network& network = dice.network();
     space::Design other = design;
-    other.levels[parameter] = static_cast<std::uint16_t>(dice.below(5));
+    const bool by_parameter = !inputs().technology.is_version_1();  // version 2: compiled for each
+    if (!by_parameter) other.levels[parameter] = static_cast<std::uint16_t>(dice.below(5));
     other.levels[instruction] = static_cast<std::uint16_t>(dice.below(4));
     const ChipFacts reference = chip_facts(inputs().config(other), inputs().technology);
     const Compiled compiled = compile(reference, network);
@@ -245,6 +249,40 @@ TEST(OptimumStructure, NeedsIgnoreTheMemoriesThatAreNeeded) {
     ASSERT_LE(relative_error(metrics.energy_j, truth.metrics->energy_j), kRounding);
   }
   EXPECT_EQ(feasible, kCases);
+}
+
+TEST(OptimumStructure, AChoiceThatFitsASmallerParameterMemoryIsChosenBesideIt) {
+  Dice dice("fitting choice");
+  std::size_t fits = 0, changes = 0;
+  for (std::size_t n = 0; n < 10 * kCases; ++n) {
+    AcceleratorConfig config = inputs().config(dice.design());
+    const auto& gemms = dice.network().gemms();
+    const LayerShape layer = layer_shape(gemms[dice.below(gemms.size())]);
+    const Residency residency{.weights_cached_frac = dice.below(2) == 1 ? 1.0 : 0.5};
+    const double dram_cycles = dice.below(2) == 0 ? 0.0 : least_split_cycles(layer, config).compute * 2;
+    config.parameter_memory_entries = 1U << 20U;
+    const Mapping large = best_mapping(layer, config, working_memory(config), residency, dram_cycles);
+    config.parameter_memory_entries = static_cast<double>(16U << dice.below(9));
+    const Mapping small = best_mapping(layer, config, working_memory(config), residency, dram_cycles);
+    if (!large.found) {
+      ASSERT_FALSE(small.found);
+    } else if (!config.rules.constants_in_halves || 2 * large.pe.n <= config.parameter_memory_entries) {
+      ++fits;
+      ASSERT_EQ(small.pe.n, large.pe.n);
+      ASSERT_EQ(small.steady_cycles, large.steady_cycles);
+      ASSERT_EQ(mapper_detail::noc_bytes(small.noc), mapper_detail::noc_bytes(large.noc));
+      ASSERT_EQ(small.lanes, large.lanes);
+      ASSERT_EQ(small.core.split_n, large.core.split_n);
+    } else if (small.found) {
+      ++changes;
+      ASSERT_LE(2 * small.pe.n, config.parameter_memory_entries);
+      ASSERT_GE(small.steady_cycles, large.steady_cycles);
+    }
+  }
+  EXPECT_GE(fits, kCases);
+  if (!inputs().technology.is_version_1()) {
+    EXPECT_GE(changes, kCases / 3);
+  }
 }
 
 /// Axes and chips of the whole edge space.
@@ -274,6 +312,7 @@ TEST(OptimumStructure, FactsAreSeparable) {
     const Prices prices = edge.chips.prices(*group, whole, point);
     ASSERT_LE(relative_error(edge.chips.area_mm2(*group, whole, point), truth.area.total_mm2()), kRounding);
     ASSERT_LE(relative_error(whole.leakage_w, truth.leakage_w), kRounding);
+    ASSERT_LE(relative_error(whole.idle_w, truth.idle_w), kRounding);
     ASSERT_LE(relative_error(whole.array_w, truth.pe_array_peak_w), kRounding);
     ASSERT_LE(relative_error(edge.chips.peak_power_w(*group, whole, point), truth.peak_power_w), kRounding);
     ASSERT_LE(relative_error(prices.noc_pj_per_hop_byte, truth.event.noc_pj_per_hop_byte), kRounding);

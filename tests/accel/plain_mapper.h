@@ -76,6 +76,7 @@ inline void note_misfit(Mapping& best, double needed_bytes, double available_byt
       note_misfit(best, std::max(tile.input_bytes, tile.output_bytes), memory.input_tile_bytes, false);
       continue;
     }
+    if (tile.channels > memory.channels) continue;
     const double bands = row_bands(layer, candidate.pe, memory);
     for (double split_n = config.cores_per_pe; split_n >= 1.0;
          split_n = static_cast<double>(static_cast<std::int64_t>(split_n / 2.0))) {

@@ -66,6 +66,7 @@ inline Case random_case(const RandomStream& stream, std::uint64_t i) {
   config.pe_memory_bytes = static_cast<double>(1U << (14 + stream.below(word + 12, 8)));
   config.core_memory_bytes = static_cast<double>(1U << (10 + stream.below(word + 13, 8)));
   config.activation_memory_entries = static_cast<double>(1U << (8 + stream.below(word + 14, 7)));
+  config.parameter_memory_entries = static_cast<double>(1U << (6 + stream.below(word + 18, 9)));
   drawn.residency.weights_cached_frac = stream.below(word + 15, 2) == 0 ? 0.0 : 1.0;
   if (stream.below(word + 16, 2) != 0) drawn.dram_cycles = stream.uniform(word + 17) * drawn.layer.macs / 1000;
   return drawn;

@@ -78,12 +78,13 @@ double log_ratio(const SiliconFigure& figure) { return std::log(modelled(figure)
 TEST(SiliconChips, WhatTheModelReachesIsKept) {
   const auto mean = means();
   // Reached on 2026-11-23 (docs/silicon.md), rounded up; behind it what is asked.
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "nvdla"})), 0.10);  // 0.25
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "warboy"})), 0.20);   // 0.40
-  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v1"}), 0);                // a bound
-  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v4i"}), 0);               // a bound
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.35);  // 0.35
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.35);   // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "nvdla"})), 0.10);   // 0.25
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "warboy"})), 0.20);    // 0.40
+  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v1"}), 0);                 // a bound
+  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v4i"}), 0);                // a bound
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.35);   // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.35);    // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "tpu_v1"})), 0.35);  // 0.35
   double tpu_v1_off = 0;
   for (const SiliconFigure& figure : load_silicon_figures()) {
     const double off = std::abs(modelled(figure).value_or(NAN) / figure.published - 1);
@@ -104,9 +105,10 @@ TEST(SiliconChips, WhatTheModelMisses_KnownLimitation) {
   const auto mean = means();
   EXPECT_LT(mean.at({SiliconQuantity::die_mm2, "mtia_v1"}), -0.40);   // 128 processors
   EXPECT_GT(mean.at({SiliconQuantity::cells_mm2, "gemmini"}), 0.25);  // an engine that it does not have
-  EXPECT_LT(mean.at({SiliconQuantity::average_w, "tpu_v1"}), -0.35);  // what a server chip draws when it idles
-  EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v1"}), -2);
-  EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v4i"}), -2);
+  // A share of a peak power that is itself too small.
+  EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v1"}), -0.35);
+  EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v4i"}), -0.35);
+  EXPECT_GT(mean.at({SiliconQuantity::idle_w, "tpu_v4i"}), -1);
   for (const SiliconFigure& figure : load_silicon_figures()) {
     if (figure.design != "nvdla_32" || figure.quantity != SiliconQuantity::average_w) continue;
     EXPECT_LT(log_ratio(figure), -0.35);  // the smallest engines idle at more
@@ -267,6 +269,11 @@ TEST(SiliconErrors, FilesAreRefusedWithTheirKey) {
   refused({shipped, "engine_mm2: ", "engine: "}, {"engine"});
   refused({shipped, "cooling_class: passive", "cooling_class: pasive"}, {"pasive", "passive"});
   refused({shipped, "  phone: {most_w: 3,", "  phone: {watts: 3,"}, {"watts", "most_w"});
+  refused({shipped, "interfaces_mm2: 0, idle_frac: 0}  # [spec: hailo-8]", "interfaces_mm2: 0}  # [spec: hailo-8]"},
+          {"idle_frac"});
+  refused({shipped, "interfaces_mm2: 23, idle_frac: 0.38}  # [paper: tpu-2017]",
+           "interfaces_mm2: 23, idle_frac: 38}  # [paper: tpu-2017]"},
+          {"idle_frac", "38"});
   refused({shipped, "model_version: 2", "model_version: 3"}, {"model_version", "3"});
   refused({shipped, "model_version: 2", "model_version: 1"}, {"mac_fp8_pj"});  // a key of version 2
   refused({shipped, "  hbm3: 3.25", "  hbm4: 3.25"}, {"hbm4", "hbm2"});

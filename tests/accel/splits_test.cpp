@@ -44,6 +44,7 @@ AcceleratorConfig largest_of(AcceleratorConfig config) {
   config.pe_memory_bytes = 1U << 21U;
   config.core_memory_bytes = 1U << 17U;
   config.activation_memory_entries = 1U << 14U;
+  config.parameter_memory_entries = 1U << 18U;
   return config;
 }
 
@@ -82,15 +83,16 @@ TEST(Splits, ChooseWhatTheMapperChooses) {
     const accel::test::Case one = random_case(stream, i);
     Splits streamed(one.layer, largest_of(one.config), false), cached(one.layer, largest_of(one.config), true);
     // the same splits at several memories, which they may not confuse
-    constexpr std::array<std::array<double, 3>, 6> kShares{
-        {{0.25, 1, 8}, {1, 2, 2}, {4, 4, 0.5}, {1, 4, 2}, {4, 0.25, 8}, {4, 2, 1}}};
+    constexpr std::array<std::array<double, 4>, 6> kShares{
+        {{0.25, 1, 8, 1}, {1, 2, 2, 8}, {4, 4, 0.5, 1}, {1, 4, 2, 0.5}, {4, 0.25, 8, 8}, {4, 2, 1, 2}}};
     const AcceleratorConfig most = largest_of(one.config);
-    for (const auto& [pe, core, activation] : kShares) {
+    for (const auto& [pe, core, activation, parameter] : kShares) {
       accel::test::Case at = one;
       at.config.pe_memory_bytes = std::min(one.config.pe_memory_bytes * pe, most.pe_memory_bytes);
       at.config.core_memory_bytes = std::min(one.config.core_memory_bytes * core, most.core_memory_bytes);
       at.config.activation_memory_entries =
           std::min(one.config.activation_memory_entries * activation, most.activation_memory_entries);
+      at.config.parameter_memory_entries = one.config.parameter_memory_entries * parameter;
       for (Splits* const splits : {&streamed, &cached}) {
         const double cycles = compare(*splits, at, splits == &cached);
         ++(std::isfinite(cycles) ? found : misfits);

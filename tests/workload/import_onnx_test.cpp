@@ -349,14 +349,69 @@ TEST_F(ImportOnnx, ResNet50HasThePublishedTotalsAndIsTheShippedNetwork) {
   const ImportedNetwork imported = read(ResNet().build(), {{"batch", 1}});
   EXPECT_EQ(imported.network.totals().macs, 4089184256);
   EXPECT_EQ(imported.network.totals().parameters, 25557032);
-  // An import says nothing of what runs behind the layers; what is multiplied is the same.
   const Network shipped = load_network("resnet50");
-  std::vector<Layer> layers = shipped.layers();
-  for (Layer& layer : layers) layer.after = {};
-  const Network multiplied(shipped.name(), "", "", false, 1, layers);
-  EXPECT_EQ(imported.network.definition_hash(), multiplied.definition_hash());
-  EXPECT_EQ(read(ResNet().build(), {{"batch", 4}}).network.definition_hash(),
-            multiplied.with_batch(4).definition_hash());
+  EXPECT_EQ(imported.network.canonical_definition(), shipped.canonical_definition());
+  EXPECT_EQ(read(ResNet().build(), {{"batch", 4}}).network.definition_hash(), shipped.with_batch(4).definition_hash());
+}
+
+/// Work behind a layer of an imported network.
+std::vector<VectorWork> work_of(const ImportedNetwork& imported, std::size_t layer) {
+  return imported.network.layers().at(layer).after.list();
+}
+
+TEST_F(ImportOnnx, WorkBehindLayersIsListedWithThem) {
+  OnnxModel model = image({"1", "8", "16", "16"});
+  model.initializer(onnx_tensor("w1", {8, 8, 3, 3})).initializer(onnx_tensor("w2", {8, 8, 1, 1}));
+  model.initializer(onnx_tensor("w3", {4, 8})).initializer(onnx_tensor("scale", {1, 8, 1, 1}));
+  model.node(onnx_node("Conv", {"x", "w1"}, {"y1"}, {onnx_attribute("auto_pad", std::string("SAME_UPPER"))}));
+  model.node(onnx_node("Sigmoid", {"y1"}, {"s1"}));
+  model.node(onnx_node("Mul", {"y1", "s1"}, {"z1"}));  // SiLU: of one layer
+  model.node(onnx_node("Conv", {"z1", "w2"}, {"y2"}));
+  model.node(onnx_node("Relu", {"y2"}, {"r2"}));
+  model.node(onnx_node("Mul", {"r2", "scale"}, {"c2"}));  // a constant
+  model.node(onnx_node("Add", {"c2", "z1"}, {"a2"}));
+  model.node(onnx_node("GlobalAveragePool", {"a2"}, {"g2"}));
+  model.node(onnx_node("Flatten", {"g2"}, {"f2"}));
+  model.node(onnx_node("Gemm", {"f2", "w3"}, {"y3"}, {onnx_attribute("transB", 1)}));
+  const ImportedNetwork imported = read(model);
+  EXPECT_THAT(work_of(imported, 0), ElementsAre(VectorWork::activation));
+  EXPECT_THAT(work_of(imported, 1), ElementsAre(VectorWork::add, VectorWork::pool));
+  EXPECT_THAT(work_of(imported, 2), testing::IsEmpty());
+  EXPECT_THAT(imported.remarks, testing::Each(testing::Not(HasSubstr("work behind layers"))));
+}
+
+TEST_F(ImportOnnx, StepsOfANormalisationAreOne) {
+  OnnxModel model;
+  model.input("x", {"1", "10", "32"});
+  model.initializer(onnx_tensor("w", {32, 32})).initializer(onnx_tensor("g", {32}));
+  model.initializer(onnx_tensor("two", {})).initializer(onnx_tensor("tiny", {}));
+  model.node(onnx_node("MatMul", {"x", "w"}, {"y"}));
+  model.node(onnx_node("Add", {"y", "x"}, {"r"}));  // residual of the network's input
+  model.node(onnx_node("ReduceMean", {"r"}, {"mean"}, {onnx_attribute("axes", Sizes{-1})}));
+  model.node(onnx_node("Sub", {"r", "mean"}, {"d"}));
+  model.node(onnx_node("Pow", {"d", "two"}, {"q"}));
+  model.node(onnx_node("ReduceMean", {"q"}, {"variance"}, {onnx_attribute("axes", Sizes{-1})}));
+  model.node(onnx_node("Add", {"variance", "tiny"}, {"v"}));
+  model.node(onnx_node("Sqrt", {"v"}, {"root"}));
+  model.node(onnx_node("Div", {"d", "root"}, {"n"}));
+  model.node(onnx_node("Mul", {"n", "g"}, {"out"}));
+  EXPECT_THAT(work_of(read(model), 0), ElementsAre(VectorWork::add, VectorWork::norm));
+}
+
+TEST_F(ImportOnnx, WorkThatNoLayerTellsIsNamed) {
+  OnnxModel model = image({"1", "8", "16", "16"});
+  model.initializer(onnx_tensor("w1", {8, 8, 1, 1})).initializer(onnx_tensor("w2", {8, 8, 1, 1}));
+  model.node(onnx_node("Conv", {"x", "w1"}, {"y1"}));
+  model.node(onnx_node("GlobalAveragePool", {"y1"}, {"g"}));
+  model.node(onnx_node("Conv", {"g", "w2"}, {"e"}));
+  model.node(onnx_node("Sigmoid", {"e"}, {"s"}));
+  model.node(onnx_node("Mul", {"y1", "s"}, {"z"}));  // squeeze and excitation: a factor per channel
+  model.node(onnx_node("Softmax", {"z"}, {"p"}));
+  const ImportedNetwork imported = read(model);
+  EXPECT_THAT(work_of(imported, 0), ElementsAre(VectorWork::pool));
+  EXPECT_THAT(work_of(imported, 1), ElementsAre(VectorWork::activation));
+  EXPECT_THAT(imported.remarks,
+              Contains(HasSubstr("work behind layers that no layer tells and nothing counts: Mul (1), Softmax (1)")));
 }
 
 }  // namespace

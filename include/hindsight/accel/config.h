@@ -67,6 +67,8 @@ struct TemplateRules {
   bool program_loops = false;          ///< instructions per layer, not per tile
   bool whole_windows = true;           ///< a tile of weights holds all taps of its channels
   double extra_hops = 1;               ///< of a byte on the NoC, besides half of the grid in either direction
+  bool weights_in_pes = false;         ///< PE memories keep weights where all activations stay on chip
+  bool constants_in_halves = false;    ///< the parameter memory holds a layer's constants and the next one's, half each
 };
 
 /// A plain struct; copyable to a device. Integers are counts. One field per design parameter, then the

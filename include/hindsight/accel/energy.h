@@ -1,9 +1,9 @@
 /// Energy of one layer by component, and the chip's peak power.
 ///
 /// Model: activity counts times energy per access; idle lanes, cores and PEs are clock gated, but for the clocks of a
-/// version 2 technology's `clock_pj_per_mm2`, which count as leakage; leakage flows for the whole latency. Valid for:
-/// the technologies in `data/technology/`. Ignores: clock tree beyond the registers, temperature, data-dependent
-/// toggling, DRAM standby.
+/// version 2 technology's `clock_pj_per_mm2`, which count as leakage, and for the share of its cooling class that
+/// idles; leakage and this share flow for the whole latency. Valid for: the technologies in `data/technology/`.
+/// Ignores: clock tree beyond the registers, temperature, data-dependent toggling, DRAM standby.
 #pragma once
 
 #include "hindsight/accel/evaluation.h"
@@ -69,10 +69,13 @@ namespace hindsight::accel {
                                   const Technology& technology);
 
 /// Power with every lane busy, weights read at the port's rate, every core on pixels of its own, the NoC and DRAM at
-/// full rate, plus leakage. Version 2: on the data that toggle most (`peak_activity` of the technology).
+/// full rate, plus leakage. Version 2: on the data that toggle most (`peak_activity` of the technology), and with what
+/// a chip of its class does not switch off when it waits.
+///
+/// Equation: die = (array + NoC + shared memory) / (1 - idle share), of which the idle share flows always.
 struct PeakPower {
   double pe_array_w = 0;  ///< inside the PE tiles
-  double die_w = 0;       ///< pe_array_w plus NoC links
+  double die_w = 0;       ///< pe_array_w plus NoC links, over 1 - idle share
   double chip_w = 0;      ///< die_w plus DRAM
 };
 /// Peak power inside the PE tiles of a chip of this configuration with the memories of `memories`.

@@ -88,7 +88,7 @@ struct EnergyBreakdown {
   double shared_memory_j = 0;
   double vector_j = 0;  ///< of the vector units' operations
   double dram_j = 0;
-  double leakage_j = 0;  ///< with the clocks that are not gated, ChipFacts::leakage_w
+  double leakage_j = 0;  ///< with all else that flows whether the chip works or not, ChipFacts::idle_w
   [[nodiscard]] constexpr double total_j() const;
   /// Adds `factor` times every component.
   constexpr void add_scaled(const EnergyBreakdown& other, double factor);
@@ -226,6 +226,7 @@ struct EventEnergy {
   double dram_pj_per_byte = 0;
   double vector_op_pj = 0;
   double peak_activity = 1;  ///< dynamic energy of the worst data over that of usual data
+  double idle_frac = 0;      ///< of the die's peak power, CoolingClass::idle_frac
 };
 
 /// Facts of a design that no network changes: area, per-access energies, timing; computed once per design.
@@ -237,6 +238,7 @@ struct ChipFacts {
   EventEnergy event;
   double pe_pitch_mm = 0;  ///< side of one PE's square tile
   double leakage_w = 0;
+  double idle_w = 0;  ///< what flows whether it works or not: leakage, and the share of its class
   double pe_array_peak_w = 0;
   double die_peak_w = 0;  ///< without the DRAM's
   double peak_power_w = 0;

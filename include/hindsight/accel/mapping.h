@@ -6,6 +6,8 @@
 /// and among equals the fewest NoC bytes; the order of enumeration breaks exact ties.
 /// Fewer active lanes than the core has are tried only where computing is not what binds, so that a mapping of a
 /// smaller core is always among those of a larger one: more lanes are never slower.
+/// Version 2: only splits whose constants fit half of the parameter memory are enumerated, so that of equally fast
+/// mappings one that fits is taken, and where the fastest does not fit the fastest that does.
 #pragma once
 
 #include <algorithm>
@@ -37,6 +39,7 @@ struct Mapping {
   double needed_tile_bytes = 0;
   double available_tile_bytes = 0;
   bool weights_too_large = false;
+  double needed_channels = 0;  ///< when tiles fit and constants do not: the fewest of a PE; otherwise 0
 };
 
 namespace mapper_detail {
@@ -104,7 +107,8 @@ constexpr double split_bound_cycles(const Question& asked, const PeShare& pe, do
 }
 
 constexpr bool fits(const SmallestTile& tile, const WorkingMemory& memory) {
-  return tile.input_bytes <= memory.input_tile_bytes && tile.output_bytes <= memory.output_tile_bytes;
+  return tile.input_bytes <= memory.input_tile_bytes && tile.output_bytes <= memory.output_tile_bytes &&
+         tile.channels <= memory.channels;
 }
 
 /// A mapping by what tells it from the others, with what it is judged by. Not found, its cycles are those that some
@@ -321,7 +325,7 @@ constexpr void note_misfit(Mapping& misfit, double needed_bytes, double availabl
   misfit.weights_too_large = weights;
 }
 
-/// Why there is no mapping: under no split do the tiles of the PE and those of the core fit.
+/// Why there is no mapping: under no split do the tiles of the PE, those of the core and the constants fit.
 constexpr Mapping misfit_of(const Question& asked) {
   const auto grid_splits = kGridSplits;
   const auto ladder = kLaneLadder;
@@ -331,8 +335,13 @@ constexpr Mapping misfit_of(const Question& asked) {
     if (!is_possible(split, asked.layer, asked.config)) continue;
     const SmallestTile tile =
         smallest_tile(asked.layer, pe_share(asked.layer, split, asked.config.pes_x, asked.config.pes_y));
-    if (!fits(tile, asked.memory)) {
+    if (std::max(tile.input_bytes, tile.output_bytes) > asked.memory.input_tile_bytes) {
       note_misfit(misfit, std::max(tile.input_bytes, tile.output_bytes), asked.memory.input_tile_bytes, false);
+      continue;
+    }
+    if (tile.channels > asked.memory.channels && asked.lane_tile_bytes <= asked.memory.weight_tile_bytes) {
+      const double fewest = misfit.needed_channels;
+      misfit.needed_channels = fewest > 0 ? std::min(fewest, tile.channels) : tile.channels;
       continue;
     }
     std::size_t rung = 0;

@@ -48,16 +48,17 @@ struct ChipRates {
   return std::clamp(memory.parameter_bytes - earlier_weight_bytes, 0.0, all_bytes) / all_bytes;
 }
 
-/// Share of a layer's weights that stays in the shared memory, which takes what the cores leave, in execution order.
+/// Share of a layer's weights that stays in a memory of `own_bytes`, which takes what memories of `nearer_bytes` leave,
+/// in execution order: the PE memories what the cores leave, the shared memory what both leave.
 ///
-/// Equation: on chip = clamp(cores + shared - weights of earlier layers, 0, W) / W, less what the cores keep.
-[[nodiscard]] constexpr double shared_frac(const LayerShape& layer, double earlier_weight_bytes,
-                                           double weights_cached_frac, const ResidentMemory& memory) {
+/// Equation: on chip = clamp(nearer + own - weights of earlier layers, 0, W) / W, less `nearer_frac`, what the nearer
+/// ones keep.
+[[nodiscard]] constexpr double farther_frac(const LayerShape& layer, double earlier_weight_bytes, double nearer_bytes,
+                                            double nearer_frac, double own_bytes) {
   const double all_bytes = layer.weight_bytes * layer.repeat;
-  if (all_bytes <= 0 || layer.weights_are_activations || memory.shared_parameter_bytes <= 0) return 0.0;
-  const double space = memory.parameter_bytes + memory.shared_parameter_bytes;
-  const double on_chip = std::clamp(space - earlier_weight_bytes, 0.0, all_bytes) / all_bytes;
-  return std::max(0.0, on_chip - weights_cached_frac);
+  if (all_bytes <= 0 || layer.weights_are_activations || own_bytes <= 0) return 0.0;
+  const double on_chip = std::clamp(nearer_bytes + own_bytes - earlier_weight_bytes, 0.0, all_bytes) / all_bytes;
+  return std::max(0.0, on_chip - nearer_frac);
 }
 
 /// Of a layer's input and output, what has to stay at once: of attention's scores those of one head, where they are
@@ -67,6 +68,17 @@ struct ChipRates {
 }
 [[nodiscard]] constexpr double kept_output_bytes(const LayerShape& layer, const ResidentMemory& memory) {
   return memory.vector_units ? layer.output_bytes / layer.output_parts : layer.output_bytes;
+}
+
+/// What has to find room at once, on either side, for all activations of a layer to stay on chip: its input and its
+/// output, but for those of the network, and the run-time operand of a matmul.
+[[nodiscard]] constexpr double handed_over_bytes(const LayerShape& layer, bool is_first, bool is_last,
+                                                 const ResidentMemory& memory) {
+  const bool is_repeated = layer.repeat > 1.0;  // then it hands over to itself
+  const double in_bytes = is_first && !is_repeated ? 0.0 : kept_input_bytes(layer, memory);
+  const double out_bytes = is_last && !is_repeated ? 0.0 : kept_output_bytes(layer, memory);
+  const double operand_bytes = layer.weights_are_activations ? layer.weight_bytes * layer.repeat : 0.0;
+  return std::max(in_bytes, std::max(out_bytes, operand_bytes));
 }
 
 /// Cycles of the vector units after a layer, which wait for its outputs. Their operands cross the PE memories' ports.
@@ -155,12 +167,14 @@ constexpr void add_on_chip_traffic(const LayerShape& layer, const Mapping& mappi
   traffic.accumulator_write_bytes = accumulations * config.sum_operands();
 }
 
-/// Bytes through the shared memory: weights that wait there, and activations that the PEs cannot keep; and what the
-/// vector units read and write.
+/// Bytes of weights that wait in PE memories; through the shared memory, those that wait there and activations that the
+/// PEs cannot keep; and what the vector units read and write. The time of the PE memories' ports ignores the first:
+/// all PEs hold a part, and a row of them brings no more than a link.
 constexpr void add_shared_and_vector_traffic(const LayerShape& layer, const Mapping& mapping,
                                              const Residency& residency, const ResidentMemory& memory,
                                              const AcceleratorConfig& config, Traffic& traffic) {
   const double beyond_pes = memory.pe_activation_half_bytes;
+  traffic.pe_memory_read_bytes += mapping.noc.weight_bytes * residency.weights_in_pes_frac;
   traffic.shared_memory_read_bytes = mapping.noc.weight_bytes * residency.weights_shared_frac;
   if (residency.input_on_chip && kept_input_bytes(layer, memory) > beyond_pes) {
     traffic.shared_memory_read_bytes += mapping.noc.input_bytes;
@@ -187,8 +201,21 @@ constexpr void to_bytes(Traffic& traffic, const AcceleratorConfig& config) {
   return mapping.pe_memory_cycles >= steady ? Bound::pe_memory : Bound::core_memory;
 }
 
+/// Constants of a layer and of the one behind it, half of the memory each.
+[[nodiscard]] constexpr Violation halved_constants_violation(const Mapping& mapping, std::int32_t layer,
+                                                             const AcceleratorConfig& config) {
+  return {.reason = Reason::parameter_memory,
+          .layer = layer,
+          .value = 2.0 * mapping.needed_channels,
+          .limit = config.parameter_memory_entries,
+          .nearest_passing = 2.0 * mapping.needed_channels,
+          .parameter = "parameter_memory_entries"};
+}
+
+/// Why a layer has no mapping.
 [[nodiscard]] constexpr Violation no_mapping_violation(const Mapping& mapping, std::int32_t layer,
                                                        const AcceleratorConfig& config) {
+  if (mapping.needed_channels > 0) return halved_constants_violation(mapping, layer, config);
   const double factor = mapping.needed_tile_bytes / mapping.available_tile_bytes;
   return {.reason = Reason::no_mapping,
           .layer = layer,
@@ -239,7 +266,7 @@ constexpr void to_bytes(Traffic& traffic, const AcceleratorConfig& config) {
   add_shared_and_vector_traffic(layer, mapping, residency, rates.resident, config, result.traffic);
   to_bytes(result.traffic, config);
   result.energy = layer_energy(layer, result.traffic, result.executed_instructions, chip);
-  result.energy.leakage_j = chip.leakage_w * result.total_cycles / config.clock_hz();
+  result.energy.leakage_j = chip.idle_w * result.total_cycles / config.clock_hz();
   return result;
 }
 
@@ -259,6 +286,7 @@ struct NetworkCost {
   double cached_bytes = 0;    ///< those of them that stay on chip
   double stored_bytes = 0;    ///< weights, and keys and values of attention, which DRAM holds
   double last_constants = 0;  ///< channel constants per PE of the layer before
+  double most_constants = 0;  ///< of any layer
 };
 
 /// Where a layer's operands live; `earlier_weight_bytes` are those of the layers before.
@@ -266,7 +294,11 @@ struct NetworkCost {
                                                double earlier_weight_bytes, const ResidentMemory& memory) {
   Residency residency;
   residency.weights_cached_frac = cached_frac(layer, earlier_weight_bytes, memory);
-  residency.weights_shared_frac = shared_frac(layer, earlier_weight_bytes, residency.weights_cached_frac, memory);
+  residency.weights_in_pes_frac = farther_frac(layer, earlier_weight_bytes, memory.parameter_bytes,
+                                               residency.weights_cached_frac, memory.pe_parameter_bytes);
+  residency.weights_shared_frac =
+      farther_frac(layer, earlier_weight_bytes, memory.parameter_bytes + memory.pe_parameter_bytes,
+                   residency.weights_cached_frac + residency.weights_in_pes_frac, memory.shared_parameter_bytes);
   residency.input_on_chip = previous_on_chip && kept_input_bytes(layer, memory) <= memory.activation_half_bytes;
   residency.output_on_chip = !is_last && kept_output_bytes(layer, memory) <= memory.activation_half_bytes;
   return residency;
@@ -306,8 +338,10 @@ constexpr void add_layer_cost(NetworkCost& cost, const LayerShape& layer, std::i
   // A repeated layer follows itself.
   const double consecutive_constants =
       one.constants + (layer.repeat > 1.0 ? std::max(cost.last_constants, one.constants) : cost.last_constants);
-  // Floating point needs no constants to get back into range.
-  if (config.precision == Precision::int8 && consecutive_constants > config.parameter_memory_entries) {
+  // Floating point needs no constants to get back into range; in version 2 the mapper takes what fits half of the
+  // memory.
+  const bool asked = config.precision == Precision::int8 && !config.rules.constants_in_halves;
+  if (asked && consecutive_constants > config.parameter_memory_entries) {
     cost.violations.add({.reason = Reason::parameter_memory,
                          .layer = index,
                          .value = consecutive_constants,
@@ -316,6 +350,7 @@ constexpr void add_layer_cost(NetworkCost& cost, const LayerShape& layer, std::i
                          .parameter = "parameter_memory_entries"});
   }
   cost.last_constants = one.constants;
+  cost.most_constants = std::max(cost.most_constants, one.constants);
   add_repeats(cost.totals, one.result, layer.repeat, config.rules);
   cost.macs += layer.macs * layer.repeat;
 }
@@ -341,7 +376,7 @@ constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const Chip
   const double cycles = bandwidth_cycles(totals.program_bytes, rates.dram_bytes_per_cycle);
   totals.latency_cycles += cycles;
   totals.energy.dram_j += units::kPico * totals.program_bytes * chip.event.dram_pj_per_byte;
-  totals.energy.leakage_j += chip.leakage_w * cycles / chip.config.clock_hz();
+  totals.energy.leakage_j += chip.idle_w * cycles / chip.config.clock_hz();
 }
 
 /// A network whose weights, keys and values the DRAM cannot hold does not run.
@@ -376,17 +411,29 @@ constexpr void finish(NetworkCost& cost, const ChipFacts& chip, const ChipRates&
   totals.weights_cached_frac = cost.weight_bytes > 0 ? cost.cached_bytes / cost.weight_bytes : 1.0;
 }
 
+/// The memories of a chip that runs the layers shape_of(i), i < count.
+template <class ShapeOf>
+[[nodiscard]] constexpr ResidentMemory resident_for(const AcceleratorConfig& config, const ResidentMemory& memory,
+                                                    std::size_t count, const ShapeOf& shape_of) {
+  if (!config.rules.weights_in_pes) return memory;
+  double most_bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    most_bytes = std::max(most_bytes, handed_over_bytes(shape_of(i), i == 0, i + 1 == count, memory));
+  }
+  return with_weights_in_pes(memory, config, most_bytes);
+}
+
 /// Sums the layers shape_of(i), i < count, in order; cost_of(i, residency) is the LayerCost of one where its operands
 /// live, and see(i, cost) looks at it.
 template <class ShapeOf, class CostOf, class See>
 [[nodiscard]] constexpr NetworkCost sum_layers(const ChipFacts& chip, const ChipRates& rates, std::size_t count,
                                                const ShapeOf& shape_of, const CostOf& cost_of, const See& see) {
   NetworkCost cost;
+  const ResidentMemory resident = resident_for(chip.config, rates.resident, count, shape_of);
   bool previous_on_chip = false;  // the network's input comes from DRAM
   for (std::size_t i = 0; i < count; ++i) {
     const LayerShape& layer = shape_of(i);
-    const Residency residency =
-        residency_of(layer, previous_on_chip, i + 1 == count, cost.weight_bytes, rates.resident);
+    const Residency residency = residency_of(layer, previous_on_chip, i + 1 == count, cost.weight_bytes, resident);
     previous_on_chip = residency.output_on_chip;
     if (!layer.weights_are_activations) {
       cost.weight_bytes += layer.weight_bytes * layer.repeat;

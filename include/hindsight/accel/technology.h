@@ -44,6 +44,7 @@ struct CoolingClass {
   double most_w = 0;
   double w_per_mm2 = 0;
   double interfaces_mm2 = 0;  ///< to a host, clocks, pads; none where the accelerator is a block of a larger chip
+  double idle_frac = 0;       ///< of the die's peak power, that flows whether the chip works or not, besides leakage
 };
 
 /// One process node. A plain struct apart from the name; copyable to a device without it.

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "hindsight/accel/spatial.h"
 #include "hindsight/accel/template_constants.h"
@@ -24,11 +25,13 @@ struct WorkingMemory {
   double partial_sum_bytes = 0;      ///< per PE, both output buffers together: int32 sums are not double buffered
   double weight_tile_bytes = 0;      ///< per core, one of two buffers
   double accumulators_per_core = 0;  ///< int32 entries, one of two buffers
+  /// Channels whose constants a PE holds for one layer, one of two halves; infinity where the mapper does not ask.
+  double channels = std::numeric_limits<double>::infinity();
 };
 
 /// Equation: working = memory * working_frac; half of a PE's for inputs, half for outputs, each in two buffers.
-/// accumulators_per_core = entries / (2 * cores).
-/// Where operands are wider than a byte, tiles are counted in operands.
+/// accumulators_per_core = entries / (2 * cores). Version 2: channels = parameter memory / 2 at int8; floating point
+/// needs no constants to get back into range. Where operands are wider than a byte, tiles are counted in operands.
 [[nodiscard]] constexpr WorkingMemory working_memory(const AcceleratorConfig& config) {
   const double pe_working_bytes = config.pe_memory_bytes * config.working_frac;
   const double operand = config.operand_bytes();
@@ -36,7 +39,10 @@ struct WorkingMemory {
           .output_tile_bytes = pe_working_bytes / 4.0 / operand,
           .partial_sum_bytes = pe_working_bytes / 2.0,
           .weight_tile_bytes = config.core_memory_bytes * config.core_working_frac / 2.0 / operand,
-          .accumulators_per_core = config.activation_memory_entries / (2.0 * config.cores_per_pe)};
+          .accumulators_per_core = config.activation_memory_entries / (2.0 * config.cores_per_pe),
+          .channels = config.rules.constants_in_halves && config.precision == Precision::int8
+                          ? config.parameter_memory_entries / 2.0
+                          : std::numeric_limits<double>::infinity()};
 }
 
 /// Pixels that a core's accumulators hold for `lanes` lanes: how often a weight, once read, is used.
@@ -51,12 +57,17 @@ struct WorkingMemory {
 struct SmallestTile {
   double input_bytes = 0;
   double output_bytes = 0;
+  double channels = 0;  ///< whose constants have to be there
 };
 /// Equation: input = window rows * columns with halo * pixel bytes (one row of outputs); a plain GEMM can stream K,
 /// so it needs one row of one 4-byte group. Output = one row of int8 outputs.
 [[nodiscard]] constexpr SmallestTile smallest_tile(const LayerShape& layer, const PeShare& pe) {
-  if (!layer.windowed) return {.input_bytes = std::min(pe.k, 4.0), .output_bytes = std::min(pe.n, 1.0)};
-  return {.input_bytes = layer.kernel_rows * pe.in_columns * pe.pixel_bytes, .output_bytes = pe.columns * pe.n};
+  if (!layer.windowed) {
+    return {.input_bytes = std::min(pe.k, 4.0), .output_bytes = std::min(pe.n, 1.0), .channels = pe.n};
+  }
+  return {.input_bytes = layer.kernel_rows * pe.in_columns * pe.pixel_bytes,
+          .output_bytes = pe.columns * pe.n,
+          .channels = pe.n};
 }
 
 /// Smallest weight tile of a core: one window of four channels for every active lane; in version 2 of the model one

@@ -1,6 +1,7 @@
 /// Traffic: what stays on chip, what DRAM and the NoC move for one layer.
 ///
-/// Model: parameters are cached on chip in execution order until the core memories are full (parameter caching);
+/// Model: parameters are cached on chip in execution order until the core memories are full (parameter caching), in
+/// version 2 also in what the network's activations leave of the PE memories;
 /// an output stays in the PE memories when it fits in half of their resident space (ping and pong). What does not
 /// stay is streamed; DRAM re-reads follow from the chip's whole capacity, NoC re-reads from the PEs' tiles.
 /// Valid for: networks executed layer by layer. Ignores: fusion of layers into one tile loop, skip connections that
@@ -21,6 +22,7 @@ struct ResidentMemory {
   double activation_half_bytes = 0;     ///< space for one layer's input or output
   double input_chunk_bytes = 0;         ///< inputs of one layer that all PEs hold at once while weights stream
   double weight_chunk_bytes = 0;        ///< weights that all cores hold at once while inputs stream
+  double pe_parameter_bytes = 0;        ///< space for weights in the PE memories, which the network decides
   double shared_parameter_bytes = 0;    ///< space for weights in the shared memory
   double pe_activation_half_bytes = 0;  ///< the PEs' part of activation_half_bytes
   bool vector_units = false;            ///< scores are handed over head by head, and what runs after a layer is counted
@@ -42,13 +44,30 @@ struct ResidentMemory {
           .vector_units = config.vector_lanes > 0};
 }
 
+/// The memories of a chip that runs a network whose activations need `handed_over_bytes` on either side (ping and pong)
+/// to stay on chip, all of them: the PE memories keep weights in what is left.
+///
+/// Equation: weights in PEs = max(0, 2 (PEs' half - handed over)). Where some activations do not fit, none: more memory
+/// then never takes room from weights, so that all traffic falls with it. Nor where core memories are a FIFO that
+/// nothing stays in, because such a chip streams its weights.
+[[nodiscard]] constexpr ResidentMemory with_weights_in_pes(ResidentMemory memory, const AcceleratorConfig& config,
+                                                           double handed_over_bytes) {
+  if (config.rules.weights_in_pes && config.core_working_frac < 1.0) {
+    memory.pe_parameter_bytes = std::max(0.0, 2.0 * (memory.pe_activation_half_bytes - handed_over_bytes));
+  }
+  return memory;
+}
+
 /// Where one layer's operands live.
 struct Residency {
   bool input_on_chip = false;
   bool output_on_chip = false;
   double weights_cached_frac = 0;  ///< in the cores
+  double weights_in_pes_frac = 0;  ///< in the PE memories
   double weights_shared_frac = 0;  ///< in the shared memory
-  [[nodiscard]] constexpr double weights_on_chip_frac() const { return weights_cached_frac + weights_shared_frac; }
+  [[nodiscard]] constexpr double weights_on_chip_frac() const {
+    return weights_cached_frac + weights_in_pes_frac + weights_shared_frac;
+  }
   friend constexpr bool operator==(const Residency&, const Residency&) = default;
 };
 

@@ -149,7 +149,9 @@ SiteQuestion site_question(const Axes& axes, const std::vector<const workload::N
     for (const workload::GemmLayer& gemm : network->gemms()) shapes.push_back(layer_shape(gemm));
     question.add_application(shapes);
   }
-  question.memories = {axes[Role::pe_memory].values, axes[Role::core_memory].values, axes[Role::activation].values};
+  question.memories = {axes[Role::pe_memory].values, axes[Role::core_memory].values, axes[Role::activation].values,
+                       axes[Role::parameter].values};
+  if (!axes.config({}).rules.constants_in_halves) question.memories.back().resize(1);
   question.bandwidths_gb_per_s = axes[Role::bandwidth].values;
   question.parameter_entries = axes[Role::parameter].values;
   question.instruction_entries = axes[Role::instruction].values;
@@ -160,7 +162,7 @@ SiteQuestion site_question(const Axes& axes, const std::vector<const workload::N
 BatchChip batch_chip(const BuildableChip& chip) {
   const BytePrices prices = byte_prices(chip.core, {});
   return {.memories = {at(chip.point, Role::pe_memory), at(chip.point, Role::core_memory),
-                       at(chip.point, Role::activation)},
+                       at(chip.point, Role::activation), at(chip.point, Role::parameter)},
           .bandwidths = chip.bandwidths,
           .pj = prices.pj,
           .accumulator_pj = prices.accumulator_pj,

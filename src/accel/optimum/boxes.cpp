@@ -16,7 +16,7 @@ constexpr std::size_t kMappingSteps = 8;
 Search::Pairs Search::pairs_of(const Group& group, const Core& core, const Point& point) const {
   Pairs pairs{.area_mm2 = kInfinity,
               .peak_power_w = question_.goal.peak_power > 0 ? kInfinity : 0.0,
-              .prices = {.leakage_w = kInfinity,
+              .prices = {.idle_w = kInfinity,
                          .parameter_read_pj = kInfinity,
                          .instruction_read_pj = kInfinity,
                          .noc_pj_per_hop_byte = kInfinity},
@@ -112,6 +112,7 @@ void Search::split_group(const Node& node, Collector& collector) {
   }
   certificate_.refused += node.designs - left.designs;
   if (left.designs == 0) return;
+  at(most, Role::parameter) = static_cast<std::uint16_t>(axes_.size(Role::parameter) - 1);
   state->largest = axes_.config(most);
   for (const LayerShape& layer : layers_.shapes()) {
     const LeastCycles least = least_split_cycles(layer, state->largest);
@@ -128,7 +129,7 @@ void Search::bound_candidate(const Candidate& candidate, const GroupState& state
   for (std::size_t a = 0; a < latency_s_.size(); ++a) {
     latency_s_[a] = layers_.latency_s(a, state.on_chip, dram, config);
     energy_j_[a] = needs_energy_ ? candidate.least_j[a] + Layers::dram_j(dram.sums[a], state.group.chip) +
-                                       candidate.pairs.prices.leakage_w * latency_s_[a]
+                                       candidate.pairs.prices.idle_w * latency_s_[a]
                                  : 0.0;
   }
 }
@@ -204,6 +205,8 @@ void Search::map_shape(std::uint32_t shape, const AcceleratorConfig& config, con
     const Mapping mapping = on_chip_mapping(layer, config, cached);
     mapped.cycles[slot] = mapping.steady_cycles;  // infinity when there is none
     if (!needs_energy_ || !mapping.found) continue;
+    // fitting_choice: else smaller parameter memories have other mappings, which may take less.
+    if (config.rules.constants_in_halves && 2.0 * mapping.pe.n > axes_[Role::parameter].values.front()) continue;
     Traffic traffic;
     add_on_chip_traffic(layer, mapping, config, traffic);
     const double instructions = layer_instructions(mapping.pe, mapping.core, mapping.plan, config.pes_x, config.pes_y);
@@ -212,12 +215,12 @@ void Search::map_shape(std::uint32_t shape, const AcceleratorConfig& config, con
 }
 
 void Search::bound_bandwidth(const Mapped& mapped, const GroupState& state, const DramPoint& dram,
-                             const AcceleratorConfig& config, double leakage_w) {
+                             const AcceleratorConfig& config, double idle_w) {
   for (std::size_t a = 0; a < latency_s_.size(); ++a) {
     latency_s_[a] = layers_.latency_s(a, mapped.cycles, dram, config);
     if (!needs_energy_) continue;
     energy_j_[a] = layers_.mapped_j(a, {mapped.energy_j, mapped.least_j, state.least_compute}, dram, config) +
-                   Layers::dram_j(dram.sums[a], state.group.chip) + leakage_w * latency_s_[a];
+                   Layers::dram_j(dram.sums[a], state.group.chip) + idle_w * latency_s_[a];
   }
 }
 
@@ -228,6 +231,7 @@ void Search::open_memories(const Node& node, Collector& collector) {
   const Pairs pairs = pairs_of(state.group, core, point);
   const DramPoint& dram = layers_.dram(axes_.config(point));
   const ChipFacts chip = priced_chip(core, pairs.prices);
+  at(point, Role::parameter) = static_cast<std::uint16_t>(axes_.size(Role::parameter) - 1);
   Mapped mapped{
       .cycles = state.on_chip, .used = std::vector<char>(state.on_chip.size()), .energy_j = {}, .least_j = {}};
   for (std::size_t i = 0; i < layers_.uses().size(); ++i) {
@@ -251,7 +255,7 @@ void Search::open_memories(const Node& node, Collector& collector) {
     for (; done < end; ++done) map_shape(by_gap_[done], axes_.config(point), chip, mapped);
     std::erase_if(leaves, [&](Node& leaf) {
       at(point, Role::bandwidth) = leaf.bandwidth;
-      bound_bandwidth(mapped, state, dram, axes_.config(point), pairs.prices.leakage_w);
+      bound_bandwidth(mapped, state, dram, axes_.config(point), pairs.prices.idle_w);
       return settle(leaf, bound(pairs.area_mm2, pairs.peak_power_w), collector);
     });
   }

@@ -32,7 +32,7 @@ double most_pe_mm2(const AcceleratorConfig& config, const Technology& technology
 }  // namespace
 
 void Prices::lower(const Prices& other) {
-  leakage_w = std::min(leakage_w, other.leakage_w);
+  idle_w = std::min(idle_w, other.idle_w);
   parameter_read_pj = std::min(parameter_read_pj, other.parameter_read_pj);
   instruction_read_pj = std::min(instruction_read_pj, other.instruction_read_pj);
   noc_pj_per_hop_byte = std::min(noc_pj_per_hop_byte, other.noc_pj_per_hop_byte);
@@ -157,10 +157,14 @@ Whole Chips::whole(const Group& group, const Core& core, const Point& point) con
   const double pes = group.config.pes();
   const double leakage_w = units::kMilli * (pes * parameter.cost.leakage_mw + instruction.cost.leakage_mw);
   const double pe_mm2 = core.pe_mm2 + parameter.area_mm2 / technology_.placement_fill;
-  return {.pe_mm2 = pe_mm2,
-          .area_mm2 = pes * pe_mm2 + instruction.area_mm2 / technology_.placement_fill + interfaces_mm2_,
-          .leakage_w = core.leakage_w + leakage_w,
-          .array_w = core.array_w + leakage_w};
+  Whole whole{.pe_mm2 = pe_mm2,
+              .area_mm2 = pes * pe_mm2 + instruction.area_mm2 / technology_.placement_fill + interfaces_mm2_,
+              .leakage_w = core.leakage_w + leakage_w,
+              .idle_w = core.leakage_w + leakage_w,
+              .array_w = core.array_w + leakage_w};
+  const double idle_frac = group.chip.event.idle_frac;
+  if (idle_frac > 0) whole.idle_w += idle_frac * peak(group, whole, point).die_w;
+  return whole;
 }
 
 PeakPower Chips::peak(const Group& group, const Whole& whole, const Point& point) const {
@@ -176,7 +180,7 @@ double Chips::area_mm2(const Group& group, const Whole& whole, const Point& poin
 }
 
 Prices Chips::prices(const Group& group, const Whole& whole, const Point& point) const {
-  return {.leakage_w = whole.leakage_w,
+  return {.idle_w = whole.idle_w,
           .parameter_read_pj = parameter_[at(point, Role::parameter)].cost.read_pj_per_byte,
           .instruction_read_pj = instruction_[at(point, Role::instruction)].cost.read_pj_per_byte,
           .noc_pj_per_hop_byte = event_energy(group.config, std::sqrt(whole.pe_mm2), technology_).noc_pj_per_hop_byte};

@@ -50,12 +50,13 @@ struct Whole {
   double pe_mm2 = 0;
   double area_mm2 = 0;
   double leakage_w = 0;
+  double idle_w = 0;  ///< ChipFacts::idle_w
   double array_w = 0;
 };
 
 /// What accesses cost that depends on the whole chip, or the least that they cost on several chips.
 struct Prices {
-  double leakage_w = 0;
+  double idle_w = 0;
   double parameter_read_pj = 0, instruction_read_pj = 0;
   double noc_pj_per_hop_byte = 0;
   /// Each the smaller of both.

@@ -47,9 +47,9 @@ void for_each_pair(const Axes& axes, const Legality& legality, const Chips& chip
   }
 }
 
-/// A chip but for its bandwidth, parameter and instruction memory.
+/// A chip but for its bandwidth, instruction memory and, in version 1, parameter memory.
 struct BuildableChip {
-  Point point{};
+  Point point{};  ///< version 2: with the level of the parameter memory
   Core core;
   std::uint16_t bandwidths = 0;  ///< the levels up to the last that is allowed; at least one
 };
@@ -57,8 +57,9 @@ struct BuildableChip {
 /// The chips of one group that can be built.
 struct GroupChips {
   std::vector<BuildableChip> chips;
-  std::vector<std::uint16_t> allowed;  ///< likewise by chip, parameter and instruction memory
-  std::size_t pairs = 0;               ///< of parameter and instruction memory
+  std::vector<std::uint16_t>
+      allowed;            ///< likewise by chip, parameter and instruction memory; 0: none, or another chip's
+  std::size_t pairs = 0;  ///< of parameter and instruction memory
   [[nodiscard]] std::span<const std::uint16_t> allowed_of(std::size_t chip) const {
     return std::span(allowed).subspan(chip * pairs, pairs);
   }
@@ -71,17 +72,23 @@ inline void list_chips(const Axes& axes, const Legality& legality, const Chips& 
   found.allowed.clear();
   found.pairs = axes.size(Role::parameter) * axes.size(Role::instruction);
   if (!legality.allows(Fixed::group, group.point)) return;
+  const std::size_t instructions = axes.size(Role::instruction);
+  const bool by_parameter = group.config.rules.constants_in_halves;
+  std::vector<std::uint16_t> pairs;
   for_each_core(axes, legality, chips, group, [&](const Point& point, const Core& core) {
-    const std::size_t before = found.allowed.size();
-    std::uint16_t bandwidths = 0;
-    for_each_pair(axes, legality, chips, group, core, point, [&](const Point&, std::size_t count) {
-      found.allowed.push_back(static_cast<std::uint16_t>(count));
-      bandwidths = std::max(bandwidths, found.allowed.back());
-    });
-    if (bandwidths > 0) {
+    pairs.clear();
+    for_each_pair(axes, legality, chips, group, core, point,
+                  [&](const Point&, std::size_t count) { pairs.push_back(static_cast<std::uint16_t>(count)); });
+    const std::size_t step = by_parameter ? instructions : found.pairs;
+    for (std::size_t first = 0; first < found.pairs; first += step) {
+      const auto begin = pairs.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto end = begin + static_cast<std::ptrdiff_t>(step);
+      const std::uint16_t bandwidths = *std::max_element(begin, end);
+      if (bandwidths == 0) continue;
+      found.allowed.resize(found.allowed.size() + found.pairs, 0);
+      std::copy(begin, end, found.allowed.end() - static_cast<std::ptrdiff_t>(found.pairs - first));
       found.chips.push_back({.point = point, .core = core, .bandwidths = bandwidths});
-    } else {
-      found.allowed.resize(before);
+      at(found.chips.back().point, Role::parameter) = static_cast<std::uint16_t>(first / instructions);
     }
   });
 }

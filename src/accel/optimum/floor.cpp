@@ -9,6 +9,7 @@
 
 #include "hindsight/accel/bounds.h"
 #include "hindsight/accel/dram.h"
+#include "hindsight/accel/optimum/structure.h"
 #include "hindsight/core/error.h"
 
 namespace hindsight::accel::optimum {
@@ -33,7 +34,11 @@ struct LargerBound {
 class FloorSearch {
  public:
   explicit FloorSearch(const Question& question)
-      : question_(question), space_(*question.space), technology_(*question.technology), binding_(space_) {
+      : question_(question),
+        space_(*question.space),
+        technology_(*question.technology),
+        binding_(space_),
+        rules_(template_rules(technology_)) {
     for (std::size_t p = 0; p < space_.parameters().size(); ++p) {
       std::vector<std::uint16_t> levels = question.allowed.empty() ? std::vector<std::uint16_t>{} : question.allowed[p];
       if (levels.empty()) {
@@ -173,6 +178,7 @@ class FloorSearch {
       if (smallest.clock_mhz > technology_.max_clock_mhz) return kNone;
       largest.clock_mhz = std::min(largest.clock_mhz, technology_.max_clock_mhz);
     }
+    largest.rules = rules_;
     const double macs_per_s = most_macs_per_s(smallest, largest);
     if (macs_per_s <= 0) return kNone;
     const double held_bytes = largest.dram_devices > 0
@@ -181,7 +187,11 @@ class FloorSearch {
     std::vector<double> each;
     for (std::size_t a = 0; a < question_.networks.size(); ++a) {
       if (stored_elements_[a] * largest.operand_bytes() > held_bytes) return kNone;
-      each.push_back(latency_bound_s(largest, question_.networks[a]->gemms(), macs_per_s));
+      // least_energy: inputs and outputs cross the row buses once.
+      const auto noc_cycles_of = [&](const LayerShape& layer) {
+        return bandwidth_cycles(least_bytes(layer, 1).noc_hops, largest.noc_link_operands() * largest.pes_y);
+      };
+      each.push_back(latency_bound_s(largest, question_.networks[a]->gemms(), macs_per_s, noc_cycles_of));
     }
     return aggregate_value(each, question_.aggregate, question_.weights);
   }
@@ -194,7 +204,8 @@ class FloorSearch {
     const double chip_w = std::min(peak_w_, cooling.most_w), die_w = area_mm2_ * cooling.w_per_mm2;
     if (least.area.total_mm2() > area_mm2_ || least.peak_power_w > chip_w) return 0;
     const double by_area = most_macs(smallest, largest, least) * largest.clock_hz();
-    const double left_w = std::min(chip_w - least.peak_power_w, die_w - least.die_peak_w);
+    const double busy_frac = 1.0 - least.event.idle_frac;  // of every watt more
+    const double left_w = busy_frac * std::min(chip_w - least.peak_power_w, die_w - least.die_peak_w);
     const double activity = technology_.peak_activity;
     const double by_power = (left_w + activity * array_w(least)) / (activity * least_mac_j(smallest, largest, least));
     return std::min({of_largest, by_area, by_power});
@@ -246,6 +257,7 @@ class FloorSearch {
   const space::DesignSpace& space_;
   const Technology& technology_;
   ConfigBinding binding_;
+  TemplateRules rules_;
   std::vector<std::vector<std::uint16_t>> allowed_;
   std::vector<std::size_t> tied_;        ///< numeric parameters that a constraint names
   std::vector<double> stored_elements_;  ///< per network

@@ -80,11 +80,14 @@ void Keeper::chip(std::uint64_t group, const Point& point, std::uint16_t bandwid
   point_ = point;
   allowed_ = allowed;
   if (keeps_ == Keeps::tallies) return;
-  put(records_, ChipRecord{.group = static_cast<std::uint32_t>(group),
-                           .pe_memory = at(point, Role::pe_memory),
-                           .core_memory = at(point, Role::core_memory),
-                           .activation = at(point, Role::activation),
-                           .bandwidths = bandwidths});
+  put(records_,
+      ChipRecord{.group = static_cast<std::uint32_t>(group),
+                 .pe_memory = at(point, Role::pe_memory),
+                 .core_memory = at(point, Role::core_memory),
+                 .activation = at(point, Role::activation),
+                 .parameter = at(point, Role::parameter),
+                 .bandwidths = bandwidths},
+      !question_.technology->is_version_1());
 }
 
 bool Keeper::is_design(std::size_t pair, std::uint16_t bandwidth) const {

@@ -50,7 +50,8 @@ LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics
                              .networks = {},
                              .area_limit_mm2 = tightest(question, "area_mm2"),
                              .peak_power_limit_w = tightest(question, "peak_power_w"),
-                             .metrics = metrics};
+                             .metrics = metrics,
+                             .by_parameter_memory = !question.technology->is_version_1()};
   for (const workload::Network* network : question.networks) {
     identity.networks.emplace_back(network->name(), network->definition_hash());
   }
@@ -59,7 +60,8 @@ LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics
 
 std::string header_text(const LandscapeIdentity& identity, std::uint64_t records_bytes,
                         std::string_view records_sha256) {
-  std::string text = fmt::format("{}{}\n", kMagic, kLandscapeFormat);
+  std::string text =
+      fmt::format("{}{}\n", kMagic, identity.by_parameter_memory ? kLandscapeFormatByParameter : kLandscapeFormat);
   text += fmt::format("space {} {}\n", identity.space_hash, identity.space);
   text += fmt::format("evaluator {} {}\n", identity.evaluator_hash, identity.evaluator);
   text += fmt::format("area_limit_mm2 {}\n", limit_text(identity.area_limit_mm2));
@@ -111,8 +113,10 @@ LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, 
     const std::string name = hash.size() == value.size() ? "" : value.substr(hash.size() + 1);
     if (key == "hindsight") {
       const std::string format = line.substr(kMagic.size());
-      if (format != std::to_string(kLandscapeFormat)) {
-        refuse(file, fmt::format("has format {}, this version reads {}", printable(format), kLandscapeFormat));
+      identity.by_parameter_memory = format == std::to_string(kLandscapeFormatByParameter);
+      if (!identity.by_parameter_memory && format != std::to_string(kLandscapeFormat)) {
+        refuse(file, fmt::format("has format {}, this version reads {} and {}", printable(format), kLandscapeFormat,
+                                 kLandscapeFormatByParameter));
       }
     } else if (key == "space") {
       identity.space_hash = hash;

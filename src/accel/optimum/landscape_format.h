@@ -1,8 +1,8 @@
 /// The bytes of a landscape: a few lines of text that say what it is about, then one record per chip.
 ///
-/// A record: 4 bytes number of the group, 2 bytes each levels of PE, core and activation memory, 2 bytes number of
-/// bandwidths; then per bandwidth and application: latency (8), levels of parameter and instruction memory (1 each),
-/// with energies 4 x 8. Little-endian, unaligned.
+/// A record: 4 bytes number of the group, 2 bytes each levels of PE, core and activation memory, in format 2 of the
+/// parameter memory, 2 bytes number of bandwidths; then per bandwidth and application: latency (8), levels of parameter
+/// and instruction memory (1 each), with energies 4 x 8. Little-endian, unaligned.
 #pragma once
 
 #include <bit>
@@ -32,22 +32,24 @@ template <class Value>
 
 struct ChipRecord {
   std::uint32_t group = 0;
-  std::uint16_t pe_memory = 0, core_memory = 0, activation = 0, bandwidths = 0;
-  static constexpr std::size_t kBytes = 12;
+  std::uint16_t pe_memory = 0, core_memory = 0, activation = 0, parameter = 0, bandwidths = 0;
+  static constexpr std::size_t bytes(bool by_parameter_memory) { return by_parameter_memory ? 14 : 12; }
 };
-inline void put(std::string& bytes, const ChipRecord& record) {
+inline void put(std::string& bytes, const ChipRecord& record, bool by_parameter_memory) {
   put(bytes, record.group);
   put(bytes, record.pe_memory);
   put(bytes, record.core_memory);
   put(bytes, record.activation);
+  if (by_parameter_memory) put(bytes, record.parameter);
   put(bytes, record.bandwidths);
 }
-[[nodiscard]] inline ChipRecord take_chip(std::string_view& bytes) {
+[[nodiscard]] inline ChipRecord take_chip(std::string_view& bytes, bool by_parameter_memory) {
   ChipRecord record;
   record.group = take<std::uint32_t>(bytes);
   record.pe_memory = take<std::uint16_t>(bytes);
   record.core_memory = take<std::uint16_t>(bytes);
   record.activation = take<std::uint16_t>(bytes);
+  if (by_parameter_memory) record.parameter = take<std::uint16_t>(bytes);
   record.bandwidths = take<std::uint16_t>(bytes);
   return record;
 }

@@ -144,7 +144,7 @@ class ChipAsked {
                               units::kPico * (parts.parameter_read_bytes * prices.parameter_read_pj +
                                               parts.instruction_read_bytes * prices.instruction_read_pj +
                                               parts.noc_hop_bytes * prices.noc_pj_per_hop_byte) +
-                              prices.leakage_w * sites[a].latency_s;
+                              prices.idle_w * sites[a].latency_s;
       if (energy_j > most_energy_j_ * (1.0 + kMargin)) return std::nullopt;
       close = close || energy_j >= most_energy_j_ * (1.0 - kMargin);
       values_[a] = question_.goal.value(sites[a].latency_s, energy_j, area_mm2, power_w);
@@ -178,6 +178,7 @@ Point point_of(const ChipRecord& record, const Group& group) {
   at(point, Role::pe_memory) = record.pe_memory;
   at(point, Role::core_memory) = record.core_memory;
   at(point, Role::activation) = record.activation;
+  at(point, Role::parameter) = record.parameter;
   return point;
 }
 
@@ -263,7 +264,7 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
   std::vector<Site> all(identity_.networks.size()), sites(positions.size());
   std::vector<std::size_t> allowed(axes.size(Role::parameter) * axes.size(Role::instruction));
   while (!rest.empty()) {
-    const ChipRecord record = take_chip(rest);
+    const ChipRecord record = take_chip(rest, identity_.by_parameter_memory);
     if (record.group != opened) {
       opened = record.group;
       group = chips.group(axes.group_point(opened));
@@ -278,7 +279,8 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
     const Core core = chips.core(*group, *point);
     std::size_t pair = 0;
     for_each_pair(axes, legality, chips, *group, core, *point, [&](const Point& with, std::size_t count) {
-      const bool may = mask.allows(Role::parameter, at(with, Role::parameter)) &&
+      const bool own = !identity_.by_parameter_memory || at(with, Role::parameter) == record.parameter;
+      const bool may = own && mask.allows(Role::parameter, at(with, Role::parameter)) &&
                        mask.allows(Role::instruction, at(with, Role::instruction));
       allowed[pair++] = may ? count : 0;
     });

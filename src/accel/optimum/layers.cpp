@@ -40,9 +40,11 @@ Layers::Layers(const std::vector<const workload::Network*>& networks) {
   std::map<Key, std::uint32_t> known;
   for (const workload::Network* network : networks) {
     Span span{.begin = uses_.size(), .end = 0};
-    double repeats = 0;
+    double repeats = 0, handed_over = 0;
     for (const workload::GemmLayer& gemm : network->gemms()) {
       const LayerShape shape = layer_shape(gemm);
+      handed_over = std::max(handed_over, handed_over_bytes(shape, &gemm == &network->gemms().front(),
+                                                            &gemm == &network->gemms().back(), {}));
       const auto [found, fresh] = known.try_emplace(key_of(shape), static_cast<std::uint32_t>(shapes_.size()));
       if (fresh) shapes_.push_back(shape);
       uses_.push_back({.shape = found->second, .repeat = shape.repeat});
@@ -51,15 +53,17 @@ Layers::Layers(const std::vector<const workload::Network*>& networks) {
     span.end = uses_.size();
     applications_.push_back(span);
     repeats_.push_back(repeats);
+    handed_over_bytes_.push_back(handed_over);
   }
 }
 
 DramPoint Layers::compute(const AcceleratorConfig& config) const {
-  const ResidentMemory memory = resident_memory(config);
   DramPoint point;
   point.beyond_bytes.reserve(uses_.size());
   point.cached.reserve(uses_.size());
-  for (const Span& span : applications_) {
+  for (std::size_t a = 0; a < applications_.size(); ++a) {
+    const Span& span = applications_[a];
+    const ResidentMemory memory = with_weights_in_pes(resident_memory(config), config, handed_over_bytes_[a]);
     DramPoint::Sums sums;
     double earlier_weight_bytes = 0;
     bool previous_on_chip = false;  // the network's input comes from DRAM

@@ -71,6 +71,7 @@ class Layers {
   std::vector<Use> uses_;
   std::vector<Span> applications_;
   std::vector<double> repeats_;
+  std::vector<double> handed_over_bytes_;  ///< per application, of with_weights_in_pes()
   mutable std::map<std::pair<double, double>, std::unique_ptr<DramPoint>> points_;
 };
 

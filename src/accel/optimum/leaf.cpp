@@ -12,18 +12,30 @@
 namespace hindsight::accel::optimum {
 
 Compiled compile(ChipFacts chip, const workload::Network& network) {
-  chip.config.parameter_memory_entries = 0;
-  chip.config.instruction_memory_entries = chip.config.rules.program_loops ? kInfinity : 0.0;
+  const TemplateRules& rules = chip.config.rules;
+  if (!rules.constants_in_halves) chip.config.parameter_memory_entries = 0;
+  chip.config.instruction_memory_entries = rules.program_loops ? kInfinity : 0.0;
   const NetworkCost cost = network_cost(chip, network.gemms(), {});
   Compiled compiled{.mapped = true, .constants = 0, .instructions = cost.totals.instructions, .totals = cost.totals};
+  if (rules.constants_in_halves) compiled.constants = 2.0 * cost.most_constants;
   for (const Violation& violation : cost.violations.view()) {
-    if (violation.reason == Reason::parameter_memory) {
+    if (violation.reason == Reason::parameter_memory && !rules.constants_in_halves) {
       compiled.constants = violation.value;
     } else if (violation.reason != Reason::instruction_memory) {
       compiled.mapped = false;
     }
   }
   return compiled;
+}
+
+bool CompiledChip::mapped() const {
+  return std::all_of(networks.begin(), networks.end(), [](const Compiled& one) { return one.mapped; });
+}
+
+double CompiledChip::constants() const {
+  double most = 0;
+  for (const Compiled& one : networks) most = std::max(most, one.constants);
+  return most;
 }
 
 Metrics priced(const Metrics& totals, const ChipFacts& reference, const ChipFacts& chip) {
@@ -33,7 +45,7 @@ Metrics priced(const Metrics& totals, const ChipFacts& reference, const ChipFact
   energy.instruction_memory_j *=
       chip.instruction_memory.read_pj_per_byte / reference.instruction_memory.read_pj_per_byte;
   energy.noc_j *= chip.event.noc_pj_per_hop_byte / reference.event.noc_pj_per_hop_byte;
-  energy.leakage_j *= chip.leakage_w / reference.leakage_w;
+  energy.leakage_j *= chip.idle_w / reference.idle_w;
   stream_program(metrics, chip, chip_rates(chip.config));
   metrics.utilisation_frac *= totals.latency_cycles / metrics.latency_cycles;
   metrics.latency_s = metrics.latency_cycles / chip.config.clock_hz();
@@ -72,15 +84,32 @@ std::optional<Ranked> confirm(const Question& question, const Axes& axes, const 
 
 std::optional<Ranked> Search::confirm(const Point& point) const { return optimum::confirm(question_, axes_, point); }
 
+CompiledChip Search::compile_chip(const Point& point) {
+  CompiledChip chip{.reference = chips_.exact(point), .networks = {}};
+  for (const workload::Network* network : question_.networks) {
+    chip.networks.push_back(compile(chip.reference, *network));
+    ++certificate_.network_costs;
+    if (!chip.networks.back().mapped) break;
+  }
+  return chip;
+}
+
+std::vector<CompiledChip> Search::compile_leaf(Point point) {
+  const std::size_t levels = axes_.size(Role::parameter);
+  std::vector<CompiledChip> chips(levels);
+  for (std::size_t p = levels; p-- > 0;) {
+    at(point, Role::parameter) = static_cast<std::uint16_t>(p);
+    const bool same = p + 1 < levels && (!axes_.config(point).rules.constants_in_halves ||
+                                         chips[p + 1].constants() <= axes_[Role::parameter].values[p]);
+    chips[p] = same ? chips[p + 1] : compile_chip(point);
+    if (!chips[p].mapped()) break;  // smaller memories hold no more: on_chip_cycles_fall
+  }
+  return chips;
+}
+
 std::vector<Found> Search::leaf_designs(const Node& leaf, const Pairs& pairs) {
   const Point memories = point_of(leaf);
-  const ChipFacts reference = chips_.exact(memories);
-  std::vector<Compiled> compiled;
-  for (const workload::Network* network : question_.networks) {
-    compiled.push_back(compile(reference, *network));
-    ++certificate_.network_costs;
-    if (!compiled.back().mapped) return {};
-  }
+  const std::vector<CompiledChip> by_parameter = compile_leaf(memories);
   std::vector<Found> found;
   const std::size_t instructions = axes_.size(Role::instruction);
   for (std::size_t pair = 0; pair < pairs.allowed.size(); ++pair) {
@@ -89,6 +118,8 @@ std::vector<Found> Search::leaf_designs(const Node& leaf, const Pairs& pairs) {
     at(point, Role::parameter) = static_cast<std::uint16_t>(pair / instructions);
     at(point, Role::instruction) = static_cast<std::uint16_t>(pair % instructions);
     const AcceleratorConfig config = axes_.config(point);
+    const auto& [reference, compiled] = by_parameter[at(point, Role::parameter)];
+    if (compiled.empty() || !by_parameter[at(point, Role::parameter)].mapped()) continue;
     const bool fits = std::all_of(compiled.begin(), compiled.end(), [&](const Compiled& one) {
       return one.constants <= config.parameter_memory_entries &&
              (config.rules.program_loops || one.instructions <= config.instruction_memory_entries);

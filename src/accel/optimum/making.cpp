@@ -49,7 +49,8 @@ std::uint64_t record_bytes_of(std::uint64_t number, const Making& making, GroupC
   if (!group) return 0;
   list_chips(making.axes, making.legality, making.chips, *group, chips);
   const std::uint64_t bytes_per_bandwidth = making.question.networks.size() * site_bytes(making.metrics);
-  std::uint64_t bytes = chips.chips.size() * ChipRecord::kBytes;
+  const bool by_parameter_memory = !making.question.technology->is_version_1();
+  std::uint64_t bytes = chips.chips.size() * ChipRecord::bytes(by_parameter_memory);
   for (const BuildableChip& chip : chips.chips) bytes += chip.bandwidths * bytes_per_bandwidth;
   return bytes;
 }

@@ -13,7 +13,8 @@ namespace {
 
 /// Mappings have signed numbers of 32 bits.
 constexpr std::uint64_t kMostSlots = std::numeric_limits<std::int32_t>::max();
-constexpr std::array<Role, 3> kMemories{Role::pe_memory, Role::core_memory, Role::activation};
+constexpr std::array<Role, kBatchMemories> kMemories{Role::pe_memory, Role::core_memory, Role::activation,
+                                                     Role::parameter};
 
 }  // namespace
 
@@ -39,9 +40,9 @@ void Mappings::open(const AcceleratorConfig& group) {
   splits_.resize(2 * layers_.shapes().size());
   std::uint64_t slots = 0;
   for (const LayerShape& layer : layers_.shapes()) {
-    saturated_.push_back(saturated_levels(
-        layer, group,
-        {axes_[Role::pe_memory].values, axes_[Role::core_memory].values, axes_[Role::activation].values}));
+    saturated_.push_back(saturated_levels(layer, group,
+                                          {axes_[Role::pe_memory].values, axes_[Role::core_memory].values,
+                                           axes_[Role::activation].values, axes_[Role::parameter].values}));
     std::uint64_t count = 1;
     for (const std::uint16_t level : saturated_.back()) count *= level + std::uint64_t{1};
     for (int cached = 0; cached < 2; ++cached, slots += count) {
@@ -77,6 +78,7 @@ MapperMemory Mappings::memory_of(const Slot& slot) const {
   MapperMemory memory = by_level_[0][levels[0]];
   memory.working.weight_tile_bytes = by_level_[1][levels[1]].working.weight_tile_bytes;
   memory.working.accumulators_per_core = by_level_[2][levels[2]].working.accumulators_per_core;
+  memory.working.channels = by_level_[3][levels[3]].working.channels;
   return memory;
 }
 

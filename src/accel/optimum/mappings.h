@@ -57,11 +57,11 @@ class Mappings {
   const Layers& layers_;
   LandscapeMetrics metrics_;
   AcceleratorConfig group_, largest_;
-  std::array<std::vector<MapperMemory>, 3> by_level_;  ///< of one memory each, the others the largest
-  std::vector<MemoryLevels> saturated_;                ///< per shape: saturated_levels()
-  std::vector<std::uint32_t> first_slot_;              ///< per shape, not cached, then cached
-  std::vector<std::int32_t> known_;                    ///< per slot: the mapping when DRAM takes no time, or -1
-  std::vector<std::optional<Splits>> splits_;          ///< per shape, not cached, then cached
+  std::array<std::vector<MapperMemory>, kBatchMemories> by_level_;  ///< of one memory each, the others the largest
+  std::vector<MemoryLevels> saturated_;                             ///< per shape: saturated_levels()
+  std::vector<std::uint32_t> first_slot_;                           ///< per shape, not cached, then cached
+  std::vector<std::int32_t> known_;            ///< per slot: the mapping when DRAM takes no time, or -1
+  std::vector<std::optional<Splits>> splits_;  ///< per shape, not cached, then cached
   std::vector<Mapped> mapped_;
   std::vector<OnChipBytes> bytes_;
   std::uint64_t asked_ = 0;

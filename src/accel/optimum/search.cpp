@@ -132,6 +132,7 @@ Point Search::largest(const Group& group) const {
     }
     at(point, role) = at(with, role);
   }
+  at(point, Role::parameter) = static_cast<std::uint16_t>(axes_.size(Role::parameter) - 1);
   at(point, Role::bandwidth) = static_cast<std::uint16_t>(axes_.size(Role::bandwidth) - 1);
   return point;
 }

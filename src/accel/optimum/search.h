@@ -10,6 +10,7 @@
 #include "accel/optimum/chips.h"
 #include "accel/optimum/energy_floor.h"
 #include "accel/optimum/layers.h"
+#include "accel/optimum/leaf.h"
 #include "accel/optimum/legality.h"
 #include "hindsight/accel/optimum/optimum.h"
 
@@ -123,7 +124,7 @@ class Search {
   /// Fill latency_s_ and energy_j_: from the group's cycles and the candidate's DRAM; from the layers of one chip.
   void bound_candidate(const Candidate& candidate, const GroupState& state);
   void bound_bandwidth(const Mapped& mapped, const GroupState& state, const DramPoint& dram,
-                       const AcceleratorConfig& config, double leakage_w);
+                       const AcceleratorConfig& config, double idle_w);
   /// Which shapes to ask the mapper about first: those with the largest gaps between bound and truth, per repeat.
   void order_by(std::span<const double> gaps);
   void order_by_cycles(std::uint64_t group);
@@ -136,6 +137,10 @@ class Search {
   [[nodiscard]] Pairs pairs_of(const Group& group, const Core& core, const Point& point) const;
   [[nodiscard]] std::vector<Candidate> candidates_of(const Group& group) const;
   [[nodiscard]] bool within_limits(const Evaluation& evaluation, bool& close) const;
+  [[nodiscard]] CompiledChip compile_chip(const Point& point);
+  /// Per level of the parameter memory; fitting_choice: compiled anew only where the mappings of the level above do not
+  /// fit. Empty: some network cannot run, nor on smaller ones.
+  [[nodiscard]] std::vector<CompiledChip> compile_leaf(Point point);
   [[nodiscard]] std::vector<Found> leaf_designs(const Node& leaf, const Pairs& pairs);
 
   const Question& question_;

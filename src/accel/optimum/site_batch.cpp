@@ -38,12 +38,16 @@ MemoryLevels saturated_levels(const LayerShape& layer, const AcceleratorConfig& 
                               const std::array<std::span<const double>, kBatchMemories>& memories) {
   const SaturatedMemory enough = saturated_memory(layer, group);
   return {level_with(memories[0], enough.pe_memory_bytes), level_with(memories[1], enough.core_memory_bytes),
-          level_with(memories[2], enough.activation_memory_entries)};
+          level_with(memories[2], enough.activation_memory_entries),
+          level_with(memories[3], enough.parameter_memory_entries)};
 }
 
 void SiteQuestion::add_application(const std::vector<LayerShape>& network) {
   ApplicationLayers span{.begin = static_cast<std::uint32_t>(layers.size()), .end = 0};
-  double earlier_weight_bytes = 0;
+  double earlier_weight_bytes = 0, handed_over = 0;
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    handed_over = std::max(handed_over, handed_over_bytes(network[i], i == 0, i + 1 == network.size(), {}));
+  }
   for (std::size_t i = 0; i < network.size(); ++i) {
     const LayerShape& shape = network[i];
     const auto known = std::find(shapes.begin(), shapes.end(), shape);
@@ -51,7 +55,8 @@ void SiteQuestion::add_application(const std::vector<LayerShape>& network) {
                       .first = i == 0,
                       .last = i + 1 == network.size(),
                       .repeat = shape.repeat,
-                      .earlier_weight_bytes = earlier_weight_bytes};
+                      .earlier_weight_bytes = earlier_weight_bytes,
+                      .handed_over_bytes = handed_over};
     if (known == shapes.end()) shapes.push_back(shape);
     if (!layer.first) layer.shape_before = layers.back().shape;
     if (!shape.weights_are_activations) earlier_weight_bytes += shape.weight_bytes * shape.repeat;
@@ -74,8 +79,9 @@ void SiteBatch::clear() {
 GroupLayer SiteBatch::group_layer(const LayerShape& layer, const ChipFacts& chip) const {
   return {.least_compute_cycles = least_split_cycles(layer, chip.config).compute,
           .fixed = fixed_cost(layer, chip),
-          .enough = saturated_levels(layer, chip.config,
-                                     {question_.memories[0], question_.memories[1], question_.memories[2]}),
+          .enough = saturated_levels(
+              layer, chip.config,
+              {question_.memories[0], question_.memories[1], question_.memories[2], question_.memories[3]}),
           .first_slot = slots_};
 }
 
@@ -92,7 +98,8 @@ void SiteBatch::add_group(const ChipFacts& chip) {
   for (const PlacedLayer& layer : question_.layers) {
     bound_slots_.push_back(slots_);
     const MemoryLevels& enough = group_layers_[first + layer.shape].enough;
-    slots_ += memory_pairs(question_) * (enough[2] + std::uint64_t{1}) * question_.bandwidths_gb_per_s.size();
+    slots_ += memory_pairs(question_) * (enough[2] + std::uint64_t{1}) * (enough[3] + std::uint64_t{1}) *
+              question_.bandwidths_gb_per_s.size();
   }
 }
 

@@ -124,11 +124,13 @@ void Sites::add_use(std::size_t use, std::size_t first_bandwidth) {
     }
     if (other_dram || slot != chosen_.slot || count > chosen_.count) choose(slot, count);
     add(sums, one.repeat, transfer_, chosen_, config_);
-    if (metrics_ != LandscapeMetrics::latency) add_energy(one, c);
+    if (metrics_ != LandscapeMetrics::latency) add_energy(use, c);
   }
 }
 
-void Sites::add_energy(const Use& use, std::size_t chip) {
+void Sites::add_energy(std::size_t number, std::size_t chip) {
+  const Use use = layers_.uses()[number];
+  const double weights_in_pes_frac = dram_[chip]->layers[number].weights_in_pes_frac;
   const FixedCost& fixed = fixed_[use.shape];
   const BytePrices& prices = prices_[chip];
   EnergySums& sums = energies_[chip];
@@ -139,7 +141,8 @@ void Sites::add_energy(const Use& use, std::size_t chip) {
       hop_bytes[b] = hop_bytes[b - 1];
       continue;
     }
-    const OnChipBytes bytes = mappings_.bytes(mappings_.at(chosen_.number[b]));
+    const OnChipBytes bytes =
+        with_weights_from_pes(mappings_.bytes(mappings_.at(chosen_.number[b])), weights_in_pes_frac);
     on_chip_j[b] = joules(bytes, prices.pj);
     hop_bytes[b] = bytes.noc_hops;
   }
@@ -159,7 +162,9 @@ void Sites::finish(std::size_t application, std::size_t first_bandwidth) {
       Site& site = sites_[(c * bandwidths + first_bandwidth + b) * layers_.applications().size() + application];
       const Sums& sums = sums_[c];
       site.latency_s = sums.cycles[b] / config_.clock_hz();
-      site.parameter = level_of(axes_[Role::parameter], sums.constants[b]);
+      // Version 2: a mapping that was found fits.
+      site.parameter =
+          config_.rules.constants_in_halves ? std::uint8_t{0} : level_of(axes_[Role::parameter], sums.constants[b]);
       site.instruction = level_of(axes_[Role::instruction], sums.instructions[b]);
       if (metrics_ == LandscapeMetrics::latency) continue;
       const EnergySums& energy = energies_[c];

@@ -54,7 +54,7 @@ class Sites {
   void choose(const Mappings::Slot& slot, std::size_t count);
   static void add(Sums& sums, double repeat, const Transfer& transfer, const Chosen& chosen,
                   const AcceleratorConfig& config);
-  void add_energy(const Use& use, std::size_t chip);
+  void add_energy(std::size_t use, std::size_t chip);
   void finish(std::size_t application, std::size_t first_bandwidth);
 
   const Axes& axes_;

@@ -21,7 +21,8 @@ namespace {
 bool covers(const MapperMemory& larger, const MapperMemory& smaller) {
   return larger.working.input_tile_bytes >= smaller.working.input_tile_bytes &&
          larger.working.weight_tile_bytes >= smaller.working.weight_tile_bytes &&
-         larger.working.accumulators_per_core >= smaller.working.accumulators_per_core;
+         larger.working.accumulators_per_core >= smaller.working.accumulators_per_core &&
+         larger.working.channels >= smaller.working.channels;
 }
 
 }  // namespace

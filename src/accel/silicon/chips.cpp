@@ -81,7 +81,7 @@ std::optional<double> modelled(const SiliconFigure& figure) {
     case SiliconQuantity::peak_w:
       return chip.die_peak_w;
     case SiliconQuantity::idle_w:
-      return chip.leakage_w;
+      return chip.idle_w;
     case SiliconQuantity::average_w:
       if (const auto metrics = costs(chip, figure.workload)) {
         return (metrics->energy_j - metrics->energy.dram_j) / metrics->latency_s;

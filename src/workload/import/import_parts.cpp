@@ -38,6 +38,7 @@ GatheredLayer as_product(GatheredLayer gathered, std::int64_t rows) {
   product.columns = from.out_channels;
   product.has_bias = from.has_bias;
   product.batch_norm = from.batch_norm;
+  product.after = from.after;
   return {.layer = std::move(product), .images = 1, .where = std::move(gathered.where)};
 }
 

@@ -1,9 +1,9 @@
 /// A latency that no design of a space is below: for spaces that are too large, or too rich, for the exact optimum.
 ///
 /// Model: best first branch and bound over boxes of levels, each parameter's levels halved. No mapping is searched: a
-/// box is bounded by the time of arithmetic, DRAM traffic and vector work (`bounds.h`) of a chip with the box's largest
-/// value of every number and the best of its names, but with no more products per second than what is left of the area
-/// and of the watts lets it have:
+/// box is bounded by the time of arithmetic, DRAM traffic, the NoC's row buses and vector work (`bounds.h`) of a chip
+/// with the box's largest value of every number and the best of its names, but with no more products per second than
+/// what is left of the area and of the watts lets it have:
 ///
 ///   MACs <= ((area - area_0) * fill + array area_0) / area per MAC
 ///   MACs * clock <= (W - W_0 + array W_0) / energy per MAC

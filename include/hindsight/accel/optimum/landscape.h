@@ -1,7 +1,8 @@
 /// The landscape: what every design of a space that can be built costs on given applications, in one file.
 ///
-/// Model: latency depends on neither instruction nor parameter memory, and energy on them through four prices
-/// (needs_ignore and proportional_energy of structure.h), so one record stands for a chip but for these two memories:
+/// Model: in version 1 latency depends on neither instruction nor parameter memory, and energy on them through four
+/// prices (needs_ignore and proportional_energy of structure.h), so one record stands for a chip but for these two
+/// memories; in version 2, whose mappings depend on the parameter memory, for one but for its instruction memory:
 /// per application its latency, what it needs of both, and on request the parts of its energy. Latencies are those of
 /// `evaluate` to the last digit; energies to kMargin, and where that matters `evaluate` decides.
 /// Valid for: spaces that describe the template. Ignores: nothing.
@@ -18,8 +19,8 @@
 
 namespace hindsight::accel::optimum {
 
-/// [chosen] Format of the file; files of another one are refused.
-inline constexpr int kLandscapeFormat = 1;
+/// [chosen] Formats of the file, of records without and with the parameter memory; files of others are refused.
+inline constexpr int kLandscapeFormat = 1, kLandscapeFormatByParameter = 2;
 
 enum class LandscapeMetrics { latency, latency_and_energy };
 
@@ -30,6 +31,7 @@ struct LandscapeIdentity {
   std::vector<std::pair<std::string, std::string>> networks;  ///< name, hash of the definition
   double area_limit_mm2 = 0, peak_power_limit_w = 0;          ///< designs above are not in it; infinity: none
   LandscapeMetrics metrics = LandscapeMetrics::latency;
+  bool by_parameter_memory = false;  ///< a record for each, version 2 of the model
 };
 
 /// One application on one chip.
@@ -46,7 +48,7 @@ struct LandscapeSummary {
   std::uint64_t designs = 0;    ///< of the space
   std::uint64_t buildable = 0;  ///< of them: within the limits, all hardware checks pass
   std::uint64_t runnable = 0;   ///< of these: run every application
-  std::uint64_t chips = 0;      ///< records: chips but for parameter and instruction memory
+  std::uint64_t chips = 0;      ///< records: chips but for parameter (version 1) and instruction memory
   std::uint64_t mappings = 0;   ///< layers that the mapper was asked about
   bool interrupted = false;     ///< no file was written
 };

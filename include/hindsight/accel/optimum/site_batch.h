@@ -41,6 +41,7 @@ struct PlacedLayer {
   bool first = false, last = false;
   double repeat = 1;
   double earlier_weight_bytes = 0;  ///< of the layers before
+  double handed_over_bytes = 0;     ///< of its application, of with_weights_in_pes()
 };
 /// Layers [begin, end) are those of one application.
 struct ApplicationLayers {
@@ -48,8 +49,8 @@ struct ApplicationLayers {
 };
 
 /// Places of the levels in a chip's memories.
-enum class BatchMemory : std::uint8_t { pe, core, activation };
-inline constexpr std::size_t kBatchMemories = 3;
+enum class BatchMemory : std::uint8_t { pe, core, activation, parameter };
+inline constexpr std::size_t kBatchMemories = 4;
 using MemoryLevels = std::array<std::uint16_t, kBatchMemories>;
 
 /// What no batch changes: layers, levels, and what is asked.
@@ -57,7 +58,9 @@ struct SiteQuestion {
   std::vector<LayerShape> shapes;
   std::vector<PlacedLayer> layers;
   std::vector<ApplicationLayers> applications;
-  std::array<std::vector<double>, kBatchMemories> memories;    ///< values by level, ascending: bytes, bytes, entries
+  /// Values by level, ascending: bytes, bytes, entries, entries. Of the parameter memory one level stands for all where
+  /// no mapping depends on it.
+  std::array<std::vector<double>, kBatchMemories> memories;
   std::vector<double> bandwidths_gb_per_s;                     ///< by level, ascending
   std::vector<double> parameter_entries, instruction_entries;  ///< by level, ascending; at most 255 each
   bool energies = false;
@@ -154,6 +157,7 @@ namespace batch_detail {
   config.pe_memory_bytes = view.memories[0][memories[0]];
   config.core_memory_bytes = view.memories[1][memories[1]];
   config.activation_memory_entries = view.memories[2][memories[2]];
+  config.parameter_memory_entries = view.memories[3][memories[3]];
   return config;
 }
 
@@ -186,7 +190,7 @@ struct Asked {
   double dram_cycles = 0;  ///< 0: all that computing hides
 };
 /// compute_bound, saturation: chips that get the same slot get the same mapping. DRAM depends on PE and core memory,
-/// so that where it takes longer than computing only the activation memory is capped.
+/// so that where it takes longer than computing only activation and parameter memory are capped.
 [[nodiscard]] constexpr Asked asked_of(const SiteView& view, const BatchChip& chip, std::uint32_t place,
                                        const LayerDram& dram, double beyond_cycles, std::uint16_t bandwidth) {
   const PlacedLayer& layer = view.layers[place];
@@ -204,7 +208,9 @@ struct Asked {
   }
   asked.dram_cycles = beyond_cycles;
   index = std::uint64_t{chip.memories[0]} * view.memory_count[1] + chip.memories[1];
-  index = index * (fixed.enough[2] + std::uint64_t{1}) + asked.memories[2];
+  for (const std::size_t i : {std::size_t{2}, std::size_t{3}}) {
+    index = index * (fixed.enough[i] + std::uint64_t{1}) + asked.memories[i];
+  }
   index = index * view.bandwidth_count + bandwidth;
   asked.slot = view.bound_slots[std::uint64_t{chip.group} * view.layer_count + place] + index;
   return asked;
@@ -231,9 +237,10 @@ constexpr void dram_step(const SiteView& view, std::uint64_t item) {
   const BatchGroup& group = view.groups[item / per_group];
   const std::uint64_t pair = item % per_group / view.layer_count;
   const MemoryLevels memories{static_cast<std::uint16_t>(pair / view.memory_count[1]),
-                              static_cast<std::uint16_t>(pair % view.memory_count[1]), 0};
+                              static_cast<std::uint16_t>(pair % view.memory_count[1]), 0, 0};
   const PlacedLayer& layer = view.layers[item % view.layer_count];
-  const ResidentMemory memory = resident_memory(batch_detail::config_of(view, group, memories));
+  const AcceleratorConfig config = batch_detail::config_of(view, group, memories);
+  const ResidentMemory memory = with_weights_in_pes(resident_memory(config), config, layer.handed_over_bytes);
   const bool previous_on_chip =
       !layer.first && view.shapes[layer.shape_before].output_bytes <= memory.activation_half_bytes;
   const LayerShape& shape = view.shapes[layer.shape];
@@ -317,7 +324,7 @@ constexpr void add_step(const SiteView& view, std::uint64_t item) {
     constants = std::max(constants, together);
     last_constants = mapped.constants;
     if (view.mapped_bytes == nullptr) continue;
-    const OnChipBytes& bytes = view.mapped_bytes[slot];
+    const OnChipBytes bytes = with_weights_from_pes(view.mapped_bytes[slot], dram.weights_in_pes_frac);
     const FixedCost& fixed = view.group_layers[std::uint64_t{chip.group} * view.shape_count + layer.shape].fixed;
     energy.fixed_j += layer.repeat * (fixed.logic_j + joules(bytes, chip.pj) +
                                       units::kPico * fixed.accumulator_bytes * chip.accumulator_pj);
@@ -327,6 +334,8 @@ constexpr void add_step(const SiteView& view, std::uint64_t item) {
   }
   const std::uint64_t answer = number * view.application_count + application;
   view.latency_s[answer] = cycles / config.clock_hz();
+  // Version 2: a mapping that was found fits.
+  if (config.rules.constants_in_halves) constants = 0;
   view.parameter[answer] = batch_detail::level_of(view.parameter_entries, view.parameter_count, constants);
   view.instruction[answer] = batch_detail::level_of(view.instruction_entries, view.instruction_count, instructions);
   if (view.energy == nullptr) return;

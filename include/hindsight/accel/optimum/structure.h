@@ -6,10 +6,14 @@
 ///
 /// - split_latency: a layer takes max(on-chip cycles, DRAM beyond granules) + fixed cycles, where the on-chip cycles
 ///   are those of its best mapping when DRAM takes no time. latency_cycles() below.
-/// - on_chip_cycles_ignore: these depend neither on the bandwidth nor on instruction and parameter memory.
-/// - on_chip_cycles_fall: nor do they rise with PE, core or activation memory, or when all weights are cached; a layer
-///   that has a mapping keeps one.
-/// - dram_by_capacity: DRAM bytes and what is cached depend only on PEs * PE memory and PEs * cores * core memory,
+/// - on_chip_cycles_ignore: these depend neither on the bandwidth nor on the instruction memory, in version 1 nor on
+/// the
+///   parameter memory.
+/// - on_chip_cycles_fall: nor do they rise with PE, core, activation or parameter memory, or when all weights are
+/// cached;
+///   a layer that has a mapping keeps one.
+/// - dram_by_capacity: of one application, DRAM bytes and what is cached, in cores and in PEs, depend only on PEs * PE
+///   memory and PEs * cores * core memory,
 ///   and DRAM bytes, their part beyond the granules and the reads fall with both.
 /// - arithmetic_bound: on-chip cycles are at least lane cycles over lanes, and the outputs over the NoC's row buses.
 /// - compute_bound: nor are they below least_split_cycles(), and DRAM that is no slower than computing changes no
@@ -19,9 +23,12 @@
 /// - larger_memories: an output-stationary mapping of all lanes gets no slower and moves no more over the NoC with
 ///   larger memories.
 /// - needs_ignore: constants and instructions that a network needs do not depend on the parameter and instruction
-///   memory, nor do cycles, traffic and any energy but those of proportional_energy.
+///   memory, nor do cycles, traffic and any energy but those of proportional_energy. Version 2: of the instruction
+///   memory alone, where the program fits.
+/// - fitting_choice: version 2: a mapping whose constants fit half of a smaller parameter memory is the one that is
+///   chosen beside it, too.
 /// - proportional_energy: of the parts of energy, parameter and instruction memory change four, each in proportion to
-///   one fact of the chip: its read energies, its energy per NoC hop, its leakage.
+///   one fact of the chip: its read energies, its energy per NoC hop, what it takes when idle.
 /// - separable_facts: area without white space for heat, leakage and the peak power of the PE array are sums of parts
 ///   of one memory each; version 1: the power density does not depend on the bandwidth, timing depends on the PE's area
 ///   alone; version 2: that white space and the cooling depend on area and peak power alone.
@@ -44,8 +51,9 @@ struct LayerDram {
   double beyond_bytes = 0;   ///< that on-chip work hides, or waits for
   double granule_bytes = 0;  ///< first in, last out: nothing hides them
   double total_bytes = 0;
-  bool reads = false;   ///< pays DRAM's latency
-  bool cached = false;  ///< all weights stay on chip
+  double weights_in_pes_frac = 0;  ///< share of the weights that PE memories keep: read there, of DRAM or not
+  bool reads = false;              ///< pays DRAM's latency
+  bool cached = false;             ///< all weights stay on chip
 };
 [[nodiscard]] constexpr LayerDram layer_dram(const LayerShape& layer, const Residency& residency,
                                              const ResidentMemory& memory) {
@@ -56,6 +64,7 @@ struct LayerDram {
   return {.beyond_bytes = std::max(0.0, traffic.dram_bytes() - granule_bytes),
           .granule_bytes = granule_bytes,
           .total_bytes = traffic.dram_bytes(),
+          .weights_in_pes_frac = residency.weights_in_pes_frac,
           .reads = traffic.dram_read_bytes() > 0,
           .cached = residency.weights_cached_frac >= 1.0};
 }
@@ -153,12 +162,14 @@ struct OnChipBytes {
   double noc_hops = 0;  ///< bytes times hops
   double core_read = 0, core_write = 0;
   double pe_read = 0, pe_write = 0;
+  double noc_weights = 0;  ///< of weights that enter the NoC; cost nothing by themselves
   constexpr void add_scaled(const OnChipBytes& other, double factor) {
     noc_hops += factor * other.noc_hops;
     core_read += factor * other.core_read;
     core_write += factor * other.core_write;
     pe_read += factor * other.pe_read;
     pe_write += factor * other.pe_write;
+    noc_weights += factor * other.noc_weights;
   }
   /// None of them is larger than that of `other`.
   [[nodiscard]] constexpr bool covers(const OnChipBytes& other) const {
@@ -173,7 +184,13 @@ struct OnChipBytes {
           .core_read = traffic.core_memory_read_bytes,
           .core_write = traffic.core_memory_write_bytes,
           .pe_read = traffic.pe_memory_read_bytes,
-          .pe_write = traffic.pe_memory_write_bytes};
+          .pe_write = traffic.pe_memory_write_bytes,
+          .noc_weights = traffic.noc_weight_bytes};
+}
+/// With what is read of the weights that PE memories keep.
+[[nodiscard]] constexpr OnChipBytes with_weights_from_pes(OnChipBytes bytes, double weights_in_pes_frac) {
+  bytes.pe_read += bytes.noc_weights * weights_in_pes_frac;
+  return bytes;
 }
 
 /// Joules of these bytes at these prices, pJ per byte.
@@ -221,9 +238,11 @@ struct LeastTraffic {
 /// mapping, neither its cycles nor its traffic nor its program.
 struct SaturatedMemory {
   double pe_memory_bytes = 0, core_memory_bytes = 0, activation_memory_entries = 0;
+  double parameter_memory_entries = 0;  ///< 0: version 1, which asks for it after the mapping
 };
 /// Equation: tiles hold the whole input with its halo, the whole output, all sums as int32, all weights and one lane
-/// group more; accumulators hold all pixels for every lane; the PE memory has all banks that its crossbar reaches.
+/// group more; accumulators hold all pixels for every lane; the PE memory has all banks that its crossbar reaches; half
+/// of the parameter memory holds the constants of all channels.
 [[nodiscard]] constexpr SaturatedMemory saturated_memory(const LayerShape& layer, const AcceleratorConfig& config) {
   double input_bytes = layer.out_rows * layer.k;
   if (layer.windowed) {
@@ -238,7 +257,8 @@ struct SaturatedMemory {
                         layer.m * layer.n * kAccumulatorBytes / per_byte.partial_sum_bytes,
                         kPeMemoryBankBytes * kPeMemoryMaxBanks}),
           .core_memory_bytes = layer.k * (layer.n + lanes) / per_byte.weight_tile_bytes,
-          .activation_memory_entries = 2.0 * config.cores_per_pe * lanes * (layer.m + 1.0)};
+          .activation_memory_entries = 2.0 * config.cores_per_pe * lanes * (layer.m + 1.0),
+          .parameter_memory_entries = config.rules.constants_in_halves ? 2.0 * layer.n : 0.0};
 }
 
 }  // namespace hindsight::accel::optimum

@@ -1,5 +1,5 @@
 /// ONNX models as networks: shapes are followed from the inputs through the graph, and every node that multiplies
-/// becomes a layer.
+/// becomes a layer; what runs behind layers is listed with them.
 ///
 /// Valid for: graphs without loops whose sizes follow from those of the inputs. Shapes that the file states are used
 /// where ours end. Ignores: what does no multiply-accumulates, masks, sparsity.
@@ -17,6 +17,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "workload/import/import_parts.h"
+#include "workload/import/onnx/behind.h"
 #include "workload/import/onnx/run.h"
 
 namespace hindsight::workload {
@@ -224,6 +225,7 @@ class GraphWalk {
   }
 
   void visit(const Node& node) {
+    const std::size_t layers_before = walk_.gathered.layers.size();
     NodeRun run(walk_, node);
     const onnx::Operator* known = onnx::find_operator(node.type, node.domain);
     if (known == nullptr) {
@@ -243,6 +245,7 @@ class GraphWalk {
       }
     }
     use_stated_shapes(node);
+    behind_.see(node, layers_before);
   }
 
   /// Nothing is known of the operator but what the graphs within it do.
@@ -360,6 +363,14 @@ class GraphWalk {
                                         ? "a tensor points to a file"
                                         : fmt::format("{} tensors point to files", model_.outside_its_folder)));
     }
+    if (!behind_.not_told().empty()) {
+      std::vector<std::string> operators;
+      for (const OperatorCount& one : behind_.not_told()) {
+        operators.push_back(fmt::format("{} ({})", printable(one.name), one.count));
+      }
+      remarks.push_back(
+          fmt::format("work behind layers that no layer tells and nothing counts: {}", join(operators, ", ")));
+    }
     if (taken_ > 0) {
       remarks.push_back(fmt::format("{} taken from what the file states", counted(taken_, "shape")));
     }
@@ -373,6 +384,7 @@ class GraphWalk {
   Dimensions dimensions_;
   std::map<std::string, const ValueInfo*> stated_;
   Walk walk_;
+  onnx::WorkBehind behind_{walk_};
   std::uint64_t taken_ = 0, differing_ = 0;
   std::string difference_;
 };
