@@ -19,6 +19,7 @@
 #include "hindsight/evaluator/noisy.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/study/trajectory.h"
+#include "hindsight/sweep/launcher.h"
 #include "output.h"
 #include "sweep_bias.h"
 #include "verbs.h"
@@ -39,6 +40,7 @@ struct SweepOptions {
   std::vector<std::string> limits;
   std::int64_t grid_limit = 10'000'000;
   std::string shard = "0/1";
+  sweep::LaunchedShard place = {};  ///< what `shard` means to this process
   std::string log;
   unsigned threads = 0;
   bool quiet = false;
@@ -70,7 +72,7 @@ sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& prove
                             .networks_per_design = static_cast<std::size_t>(options.networks_per_design),
                             .limits = {},
                             .grid_limit = static_cast<std::uint64_t>(options.grid_limit),
-                            .shard = sweep::parse_shard(options.shard),
+                            .shard = options.place.shard,
                             .log = options.log,
                             .threads = options.threads,
                             .quiet = options.quiet,
@@ -91,8 +93,14 @@ std::string amount_of(const sweep::SweepOptions& resolved) {
                      resolved.keep ? ", of which --keep leaves some out" : "");
 }
 
-int run(const SweepOptions& options, const Session& session) {
+int run(SweepOptions options, const Session& session) {
   const Provenance& provenance = session.provenance;
+  options.place = sweep::shard_of(options.shard, sweep::process_environment);
+  options.log = sweep::file_of_shard(options.log, options.place.shard);
+  if (!options.place.source.empty() && !options.quiet) {
+    remark(fmt::format("shard {}/{} ({}), into {}", options.place.shard.index, options.place.shard.count,
+                       options.place.source, options.log));
+  }
   FileRoles roles;
   roles.reads("--space", options.space)
       .reads("--workloads", options.workloads)
@@ -147,7 +155,7 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--noise-seed", options->noise_seed, "Seed of the noise [1]")
       ->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
-  verb->add_option("--shard", options->shard, "Evaluate every COUNT-th design, INDEX/COUNT [0/1]");
+  verb->add_option("--shard", options->shard, "INDEX/COUNT of the designs; auto: by launcher [0/1]");
   verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
       ->check(between(1, kLargestExactInteger));
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
