@@ -2,7 +2,6 @@
 #include "picture.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -213,7 +213,8 @@ TEST_F(ReportVerb, AnOptimumStandsBesideTheFront) {
   const Outcome optimum = hindsight({"optimum", "--space", "tiny", "--workloads", "m6", "--log", log(), "--quiet"});
   ASSERT_EQ(optimum.exit_code, 0) << optimum.err;
   const Json report = json();
-  for (const Json& panel : section(report, "trade-offs").at("figures").at(0).at("panels")) {
+  const Json panels = section(report, "trade-offs").at("figures").at(0).at("panels");
+  for (const Json& panel : panels) {
     std::size_t optima = 0;
     for (const Json& series : panel.at("series"))
       optima += series.at("role") == "optimum" ? series.at("values").size() : 0;

@@ -29,7 +29,7 @@ struct Library {
   bool in_public_headers = false;
   std::string_view folder = "";  ///< the only folder that may name it, when that is narrower than a layer
 };
-constexpr std::array<Library, 16> kLibraries = {{
+constexpr std::array<Library, 17> kLibraries = {{
     {.prefix = "Eigen/", .layers = "*", .in_public_headers = true},
     {.prefix = "fmt/", .layers = "*"},
     {.prefix = "yaml-cpp/", .layers = "core"},
@@ -46,6 +46,7 @@ constexpr std::array<Library, 16> kLibraries = {{
     {.prefix = "cublasLt.h", .layers = "measure", .folder = "src/measure/cuda/"},
     {.prefix = "CLI/", .layers = "apps"},
     {.prefix = "CLI11.hpp", .layers = "apps"},
+    {.prefix = "httplib.h", .layers = "apps"},
 }};
 
 /// Headers of the platform (POSIX, Linux, the compiler): allowed in implementation files.
