@@ -21,6 +21,7 @@
 #include "hindsight/report/proposals.h"
 #include "hindsight/study/proposals.h"
 #include "output.h"
+#include "plot_output.h"
 #include "shipped_models.h"
 #include "verbs.h"
 
@@ -46,6 +47,7 @@ struct ProposeOptions {
   std::int64_t seed = 1;
   EvaluatorOptions evaluator;  ///< --evaluator-*
   bool json = false;
+  bool plot = false;
   report::DesignStyle designs = report::DesignStyle::compact;
   std::string csv;
 };
@@ -140,6 +142,7 @@ void show(const ProposeOptions& options, const study::Proposals& proposals) {
     print(report::proposals_json(proposals));
   } else {
     print(report::proposals_text(proposals, options.designs, output_columns()));
+    if (options.plot) print("\n" + report::proposals_plot_text(proposals, plot_columns(), plot_glyphs()));
   }
 }
 
@@ -151,6 +154,10 @@ void finish(study::ProposalRecord& record, study::Proposals& proposals) {
 int run(const ProposeOptions& options, const Provenance& provenance) {
   if (options.csv == "-" && options.json) {
     throw Error(ErrorKind::usage, "--csv - and --json both write to standard output. Name a file for the CSV?");
+  }
+  require_drawable(options.plot, options.json);
+  if (options.plot && options.csv == "-") {
+    throw Error(ErrorKind::usage, "--plot: a CSV on standard output has no pictures. Name a file for the CSV?");
   }
   if (options.request.options.only_new && options.request.log.empty()) {
     throw Error(ErrorKind::usage, "--new: new designs are those that a log does not have. Name it with --log?");
@@ -228,6 +235,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--json", options->json, "Everything, as JSON");
+  verb->add_flag("--plot", options->plot, "Also draw proposals and log: area, objective");
   add_wide(*verb, options->designs);
   verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");
   verb->footer(
