@@ -13,6 +13,7 @@
 #include "hindsight/core/units.h"
 #include "hindsight/report/offline.h"
 #include "output.h"
+#include "plot_output.h"
 #include "recipe_settings.h"
 #include "verbs.h"
 
@@ -35,6 +36,7 @@ struct BenchOfflineOptions {
   bool quick = false;
   bool quiet = false;
   bool json = false;
+  bool plot = false;
 };
 
 constexpr std::int64_t kMostSeeds = 1000;
@@ -88,6 +90,7 @@ int run(const BenchOfflineOptions& options, const Provenance& provenance) {
                 options.out.empty() ? "where to? Name the study's folder with --out, or a finished file with --results"
                                     : "--results shows a finished file, --out runs a study. Leave one of the two out?");
   }
+  require_drawable(options.plot, options.json);
   FileRoles().reads("--results", options.results).reads("--landscape", options.landscape).require_usable();
   const check::OfflineOptions resolved = make_options(options, provenance);
   install_interrupt_handlers();
@@ -109,6 +112,7 @@ int run(const BenchOfflineOptions& options, const Provenance& provenance) {
     write_file_atomically(resolved.folder / "results.json", report::offline_json(study));
   }
   print(options.json ? report::offline_json(study) : markdown);
+  if (options.plot) print("\n```\n" + report::offline_plot_text(study, plot_columns(), plot_glyphs()) + "```\n");
   return interrupt_requested() ? exit_code(ErrorKind::interrupted) : 0;
 }
 
@@ -138,6 +142,7 @@ void add_bench_offline(CLI::App& group, Session& session) {
   verb->add_flag("--quick", options->quick, "Three tasks, small budgets: minutes");
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "As JSON");
+  verb->add_flag("--plot", options->plot, "Also draw each task: queries, best so far");
   verb->footer(
       "Proposals are held against the exact optimum. The same command continues an\n"
       "interrupted study.\n"

@@ -14,6 +14,7 @@
 #include "hindsight/dataset/load.h"
 #include "hindsight/report/w50.h"
 #include "output.h"
+#include "plot_output.h"
 #include "recipe_choice.h"
 #include "recipe_settings.h"
 #include "verbs.h"
@@ -39,6 +40,7 @@ struct BenchW50Options {
   unsigned threads = 0;
   bool quiet = false;
   bool json = false;
+  bool plot = false;
 };
 
 constexpr std::int64_t kMostW50Seeds = 10'000;
@@ -163,6 +165,7 @@ Contender contender(const BenchW50Options& options, const std::string& name) {
 }
 
 int run(const BenchW50Options& options, const Provenance& provenance) {
+  require_drawable(options.plot, options.json);
   check::W50Options w50 = make_options(options);
   std::vector<Contender> contenders;
   for (const std::string& name : options.methods) contenders.push_back(contender(options, name));
@@ -189,6 +192,7 @@ int run(const BenchW50Options& options, const Provenance& provenance) {
     }
   }
   print(options.json ? report::w50_json(runs, w50) : report::w50_text(runs, output_columns()));
+  if (options.plot) print("\n" + report::w50_plot_text(runs, plot_columns(), plot_glyphs()));
   return interrupt_requested() ? exit_code(ErrorKind::interrupted) : 0;
 }
 
@@ -216,6 +220,7 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "Every run, as JSON");
+  verb->add_flag("--plot", options->plot, "Also draw the best so far, proposal by proposal");
   verb->footer(
       "Example: hindsight bench w50 --csv tuning.csv --objective time_ms \\\n"
       "           --infeasible infeasible --train 1000");

@@ -17,6 +17,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/gpu/tensor_parallel.h"
 #include "output.h"
+#include "plot_output.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -43,6 +44,7 @@ struct GemmOptions {
   bool explain = false;
   bool candidates = false;
   bool tiled = false;
+  bool plot = false;
 };
 
 /// What the command line asks for.
@@ -100,6 +102,8 @@ void check_options(const GemmOptions& options, Task task) {
   refuse(task != Task::networks && !options.devices.empty(), "--devices", "goes with --workload");
   refuse(task != Task::product && options.tiled, "--tiled", "goes with -m, -n and -k");
   refuse(options.tiled && (options.explain || options.candidates), "--tiled", "goes without --explain, --candidates");
+  refuse(options.plot && task == Task::table, "--plot", "draws -m, -n and -k, or --workload; a table is for programs");
+  refuse(options.plot && options.tiled, "--plot", "has no roofs for --tiled");
   refuse(options.tiled && !options.calibrations.empty(), "--calibration", "has no constants for --tiled");
   refuse(options.tiled && !options.launch.empty(), "--launch", "does not go with --tiled");
   refuse(options.tiled && !options.residuals.empty(), "--residual", "has no correction for --tiled");
@@ -235,11 +239,13 @@ int predict_product(const GemmOptions& options, gpu::RunMode mode) {
   const int columns = columns_for(options);
   if (options.json) {
     write(options, report::gemm_json(result));
-  } else if (options.candidates) {
-    write(options, report::gemm_candidates_text(result, columns));
-  } else {
-    write(options, options.explain ? report::gemm_explanation(result, columns) : report::gemm_text(result, columns));
+    return 0;
   }
+  std::string text = options.candidates ? report::gemm_candidates_text(result, columns)
+                     : options.explain  ? report::gemm_explanation(result, columns)
+                                        : report::gemm_text(result, columns);
+  if (options.plot) text += "\n" + report::gemm_plot_text(result, plot_columns(), plot_glyphs());
+  write(options, text);
   return 0;
 }
 
@@ -362,16 +368,19 @@ int predict_networks(const GemmOptions& options, gpu::RunMode mode) {
   const int columns = columns_for(options);
   if (options.json) {
     write(options, report::networks_gemm_json(reports));
-  } else {
-    write(options, options.explain ? report::networks_gemm_explanation(reports, columns)
-                                   : report::networks_gemm_text(reports, columns));
+    return 0;
   }
+  std::string text = options.explain ? report::networks_gemm_explanation(reports, columns)
+                                     : report::networks_gemm_text(reports, columns);
+  if (options.plot) text += report::networks_plot_text(reports, plot_columns(), plot_glyphs());
+  write(options, text);
   return 0;
 }
 
 int gemm(const GemmOptions& options) {
   const Task task = task_of(options);
   check_options(options, task);
+  require_drawable(options.plot, options.json);
   require_quantisable(options, task);
   FileRoles()
       .reads("--csv", options.csv)
@@ -424,6 +433,7 @@ void add_gemm(CLI::App& app, Session& session) {
   verb->add_flag("--explain", options->explain, "The terms behind each figure");
   verb->add_flag("--candidates", options->candidates, "The library's kernels, ranked");
   verb->add_flag("--tiled", options->tiled, "The plain tiled fp32 kernel at tiles 1 to 32");
+  verb->add_flag("--plot", options->plot, "Also draw the products below the GPUs' roofs");
   verb->add_flag("--json", options->json, "As JSON");
   verb->footer("Example: hindsight gemm --gpu h100-sxm5,l40s -m 4096 -n 4096 -k 4096 --explain");
   verb->callback([options, &session] { session.action = [options] { return gemm(*options); }; });

@@ -63,7 +63,7 @@ log::Log open_log(const LogOptions& options) {
 }
 
 int show(const LogOptions& options) {
-  if (options.plot && options.json) throw Error(ErrorKind::usage, "--plot: JSON has no pictures. Leave out --json?");
+  require_drawable(options.plot, options.json);
   if (options.plot && !options.design.empty()) {
     throw Error(ErrorKind::usage, "--plot: one design makes no picture. Leave out --design?");
   }
@@ -81,10 +81,7 @@ int show(const LogOptions& options) {
     return 0;
   }
   print(options.json ? report::log_contents_json(log, query) : report::log_contents_text(log, query, output_columns()));
-  if (options.plot) {
-    const auto glyphs = utf8_locale() ? report::PlotGlyphs::unicode : report::PlotGlyphs::ascii;
-    print(report::log_plots_text(log, query, plot_columns(), glyphs));
-  }
+  if (options.plot) print(report::log_plots_text(log, query, plot_columns(), plot_glyphs()));
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "hindsight/core/error.h"
 #include "hindsight/core/terminal.h"
 
 namespace hindsight::app {
@@ -21,6 +22,12 @@ bool utf8_locale() {
     return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
   }
   return false;
+}
+
+report::PlotGlyphs plot_glyphs() { return utf8_locale() ? report::PlotGlyphs::unicode : report::PlotGlyphs::ascii; }
+
+void require_drawable(bool plot, bool json) {
+  if (plot && json) throw Error(ErrorKind::usage, "--plot: JSON has no pictures. Leave out --json?");
 }
 
 }  // namespace hindsight::app

@@ -22,6 +22,7 @@
 #include "hindsight/report/proposals.h"
 #include "hindsight/study/proposals.h"
 #include "output.h"
+#include "plot_output.h"
 #include "shipped_models.h"
 #include "verbs.h"
 
@@ -47,6 +48,7 @@ struct ProposeOptions {
   std::int64_t seed = 1;
   EvaluatorOptions evaluator;  ///< --evaluator-*
   bool json = false;
+  bool plot = false;
   report::DesignStyle designs = report::DesignStyle::compact;
   std::vector<std::string> columns;
   std::string csv;
@@ -142,6 +144,7 @@ void show(const ProposeOptions& options, const study::Proposals& proposals) {
     print(report::proposals_json(proposals));
   } else {
     print(report::proposals_text(proposals, options.designs, output_columns(), options.columns));
+    if (options.plot) print("\n" + report::proposals_plot_text(proposals, plot_columns(), plot_glyphs()));
   }
 }
 
@@ -176,6 +179,10 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
   if (!options.columns.empty() && (options.json || options.csv == "-")) {
     throw Error(ErrorKind::usage,
                 "--columns: chooses those of the table. Leave out --json, or name a file for the CSV?");
+  }
+  require_drawable(options.plot, options.json);
+  if (options.plot && options.csv == "-") {
+    throw Error(ErrorKind::usage, "--plot: a CSV on standard output has no pictures. Name a file for the CSV?");
   }
   if (options.request.options.only_new && options.request.log.empty()) {
     throw Error(ErrorKind::usage, "--new: new designs are those that a log does not have. Name it with --log?");
@@ -254,6 +261,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--json", options->json, "Everything, as JSON");
+  verb->add_flag("--plot", options->plot, "Also draw proposals and log: area, objective");
   add_wide(*verb, options->designs);
   add_columns(*verb, options->columns);
   verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");

@@ -25,7 +25,7 @@ std::string page_part(const std::string& name) {
 
 /// Base64 of the bytes that `hex` writes, as a content security policy wants a hash.
 std::string base64_of_hex(std::string_view hex) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   std::uint32_t bits = 0;
   int count = 0;
@@ -35,10 +35,10 @@ std::string base64_of_hex(std::string_view hex) {
     count += 4;                                                            // [chosen] bits of one
     if (count < 6) continue;                                               // [chosen] bits of a base64 digit
     count -= 6;                                                            // [chosen] likewise
-    out += kDigits[bits >> static_cast<unsigned>(count) & 63U];
+    out += kBase64Digits[bits >> static_cast<unsigned>(count) & 63U];
   }
-  if (count > 0) out += kDigits[bits << static_cast<unsigned>(6 - count) & 63U];  // [chosen] likewise
-  while (out.size() % 4 != 0) out += '=';                                         // [chosen] base64 comes in fours
+  if (count > 0) out += kBase64Digits[bits << static_cast<unsigned>(6 - count) & 63U];  // [chosen] likewise
+  while (out.size() % 4 != 0) out += '=';  // [chosen] base64 comes in fours
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/built_in.h"
+#include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/applications.h"
 #include "study/doubts.h"
 #include "study/exact_front.h"
@@ -320,6 +321,9 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   KnownEvaluator evaluator;
   const space::DesignSpace& space = model.parts().space;
   if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
+  if (evaluator) {
+    if (auto area = analytic_constraint(evaluator, "area_mm2", 0)) proposals.area_mm2 = std::move(area->value);
+  }
   proposals.derived = derived_quantities(request.space, space);
   Limits limits = resolve_limits(request.limits, model, evaluator, proposals.derived);
   optimize::ProposeOptions& options = proposals.options;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "hindsight/core/files.h"
 #include "repository.h"
 
 namespace hindsight {
@@ -21,6 +22,13 @@ TEST(BuildInfo, IsFilledIn) {
   EXPECT_TRUE(std::regex_match(info.commit, std::regex("unknown|[0-9a-f]{40}(-dirty)?"))) << info.commit;
   EXPECT_TRUE(std::regex_match(info.compiler, std::regex(R"([A-Za-z]+ \d+\..*)"))) << info.compiler;
   EXPECT_FALSE(info.build_type.empty());
+}
+
+TEST(BuildInfo, TheCitationNamesItsVersion) {
+  const std::string citation = read_file(hindsight::test::repository() / "CITATION.cff");
+  EXPECT_THAT(citation, ::testing::StartsWith("cff-version: 1.2.0\n"));
+  EXPECT_THAT(citation, ::testing::HasSubstr("\nversion: " + build_info().version + "\n"))
+      << "the version of the project is that of CMakeLists.txt";
 }
 
 TEST(BuildInfo, CommitIsKnownInACheckout) {

@@ -13,6 +13,7 @@
 #include "hindsight/dataset/csv_stream.h"
 #include "hindsight/gpu/network.h"
 #include "hindsight/gpu/predict.h"
+#include "hindsight/report/plot.h"
 
 namespace hindsight::report {
 
@@ -47,6 +48,10 @@ struct GemmReport {
 [[nodiscard]] std::string gemm_explanation(const GemmReport& report, int columns);
 /// Per GPU the kernels that the library could choose, fastest first.
 [[nodiscard]] std::string gemm_candidates_text(const GemmReport& report, int columns);
+/// A roofline plot: operations per byte of operands and result against operations per second, both logarithmic. Each
+/// GPU's roof is of its arithmetic at the highest clock and of its DRAM and ends in its letter, its product is the
+/// letter in upper case. Below, a line per GPU. At most eight GPUs, the first; a line says of how many.
+[[nodiscard]] std::string gemm_plot_text(const GemmReport& report, int columns, PlotGlyphs glyphs);
 /// Everything, as one JSON object.
 [[nodiscard]] std::string gemm_json(const GemmReport& report);
 
@@ -100,6 +105,8 @@ struct NetworkReport {
 [[nodiscard]] std::string networks_gemm_text(const std::vector<NetworkReport>& reports, int columns);
 /// The same, then per network and GPU one row per layer.
 [[nodiscard]] std::string networks_gemm_explanation(const std::vector<NetworkReport>& reports, int columns);
+/// A roofline plot per network: the GEMM of every layer, a mark per GPU; at most four GPUs.
+[[nodiscard]] std::string networks_plot_text(const std::vector<NetworkReport>& reports, int columns, PlotGlyphs glyphs);
 [[nodiscard]] std::string networks_gemm_json(const std::vector<NetworkReport>& reports);
 
 /// Per GPU the best of the measured tiles of the plain tiled kernel (fp32), then a row per tile size 1 to 32: predicted

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hindsight/check/offline.h"
+#include "hindsight/report/plot.h"
 
 namespace hindsight::report {
 
@@ -11,6 +12,9 @@ namespace hindsight::report {
 /// design; predicted against true; queries that online methods need to match PRIME; ranks where they are known. GitHub
 /// Markdown. Without check::add_truth() the tables of regret are empty.
 [[nodiscard]] std::string offline_markdown(const check::OfflineStudy& study);
+/// Per task a scatter plot: simulator queries against the best so far over the optimum, median over seeds. Online
+/// methods are steps, the others lines at what their first proposal is worth. Without truth: of the latency itself.
+[[nodiscard]] std::string offline_plot_text(const check::OfflineStudy& study, int columns, PlotGlyphs glyphs);
 [[nodiscard]] std::string offline_json(const check::OfflineStudy& study);
 
 }  // namespace hindsight::report

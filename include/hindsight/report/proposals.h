@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hindsight/report/design_table.h"
+#include "hindsight/report/plot.h"
 #include "hindsight/study/proposals.h"
 
 namespace hindsight::report {
@@ -15,5 +16,11 @@ namespace hindsight::report {
 [[nodiscard]] std::string proposals_json(const study::Proposals& proposals);
 /// A header and a row per proposal: every parameter, then predictions, then truth.
 [[nodiscard]] std::string proposals_csv(const study::Proposals& proposals);
+/// A scatter plot of the proposals, by their ranks: area_mm2 against the predicted objective; of a front its first two
+/// metrics. Besides, where they are known, the true values and the logged designs that are feasible for all
+/// applications and meet the same limits (of a front: where the log's rows have both metrics). In a space without area
+/// the first limit or derived quantity stands in its place, else the rank, with a line at the log's best. Proposals
+/// without a finite value are not drawn.
+[[nodiscard]] std::string proposals_plot_text(const study::Proposals& proposals, int columns, PlotGlyphs glyphs);
 
 }  // namespace hindsight::report

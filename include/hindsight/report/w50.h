@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hindsight/check/w50.h"
+#include "hindsight/report/plot.h"
 
 namespace hindsight::report {
 
@@ -19,6 +20,9 @@ struct W50Run {
 };
 /// A row per table and method: medians over seeds and contexts of the regret; geometric means over several tables.
 [[nodiscard]] std::string w50_text(const std::vector<W50Run>& runs, int columns);
+/// Per table a sparkline of each method: the best of the first k proposals over the optimum, median over seeds and
+/// contexts, all on one scale.
+[[nodiscard]] std::string w50_plot_text(const std::vector<W50Run>& runs, int columns, PlotGlyphs glyphs);
 [[nodiscard]] std::string w50_markdown(const std::vector<W50Run>& runs);
 /// Every run with every context.
 [[nodiscard]] std::string w50_json(const std::vector<W50Run>& runs, const check::W50Options& options);

@@ -81,8 +81,10 @@ struct Proposals {
   /// Of proposals that were simulated: proposals x applications, and what answered; else none.
   std::vector<evaluator::Row> evaluated = {};
   std::shared_ptr<const Verifier> verifier = {};
-  std::optional<std::size_t> recorded = {};   ///< of `evaluated`, new to the log; nothing: they were not recorded
-  DerivedQuantities derived = nullptr;        ///< of the request's space
+  std::optional<std::size_t> recorded = {};  ///< of `evaluated`, new to the log; nothing: they were not recorded
+  DerivedQuantities derived = nullptr;       ///< of the request's space
+  /// Area of designs (n x parameters); null where the built-in model does not know the space.
+  std::function<Eigen::VectorXd(const optimize::LevelMatrix& levels)> area_mm2 = {};
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
   std::uint64_t simulator_queries = 0;        ///< evaluations asked for while this was made, but those of front_shares
