@@ -69,7 +69,7 @@ trap 'rm -rf "$folder"' EXIT
 
 # wrap N: prose in lines of at most N bytes; tables and pictures, which have runs of blanks, as they are.
 wrap() {
-  awk -v most="$1" '/^ / || /  / || length($0) <= most { print; next }
+  awk -v most="$1" '/^ / || /  / || /[█▁]/ || length($0) <= most { print; next }
                     { line = $1; for (i = 2; i <= NF; i++) { if (length(line) + 1 + length($i) > most) { print line
                         line = $i } else line = line " " $i } print line }'
 }

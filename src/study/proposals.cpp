@@ -297,6 +297,12 @@ void take_risk(const ProposalRequest& request, const surrogate::Model& model, op
   options.portfolio = usual.portfolio;
 }
 
+/// Null where the evaluator, which may be null, does not know areas.
+std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const KnownEvaluator& evaluator) {
+  const auto area = evaluator ? analytic_constraint(evaluator, "area_mm2", 0) : std::nullopt;
+  return area ? area->value : nullptr;
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace
@@ -321,9 +327,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   KnownEvaluator evaluator;
   const space::DesignSpace& space = model.parts().space;
   if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
-  if (evaluator) {
-    if (auto area = analytic_constraint(evaluator, "area_mm2", 0)) proposals.area_mm2 = std::move(area->value);
-  }
+  proposals.area_mm2 = area_of(evaluator);
   proposals.derived = derived_quantities(request.space, space);
   Limits limits = resolve_limits(request.limits, model, evaluator, proposals.derived);
   optimize::ProposeOptions& options = proposals.options;
