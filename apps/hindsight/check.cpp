@@ -167,15 +167,29 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
   return found;
 }
 
+/// Networks by the names that the user wrote, or that a log or file of proposals has.
+std::vector<workload::Network> networks_of(const std::string& list, bool as_proposed) {
+  try {
+    return workload::load_networks(list);
+  } catch (const Error& error) {
+    if (!as_proposed) throw;
+    throw Error(error.kind(), fmt::format("{} The design was proposed for a network of that name. Give its file: "
+                                          "--workload FILE",
+                                          error.what()));
+  }
+}
+
 /// Networks and their runs on all GPUs, each computed once.
 class Judge {
  public:
   Judge(const std::string& gpus, const std::string& calibrations)
       : specs_(gpu::load_gpus(gpus)), given_(read_given_calibrations(calibrations, specs_)) {}
-  std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology) {
+  /// `as_proposed`: the user named no workload.
+  std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology,
+                                              bool as_proposed) {
     std::vector<check::NetworkComparison> comparisons;
     for (const std::string& list : candidate.networks) {
-      for (const workload::Network& network : workload::load_networks(list)) {
+      for (const workload::Network& network : networks_of(list, as_proposed)) {
         comparisons.push_back(
             check::compare(candidate.config, technology, network, runs_of(network, candidate.config.precision)));
       }
@@ -246,7 +260,7 @@ int run(const CheckOptions& options) {
     report.designs.push_back({.design = candidate.name,
                               .rank = candidate.rank,
                               .proposal_id = candidate.proposal_id,
-                              .networks = judge.judge(candidate, technology)});
+                              .networks = judge.judge(candidate, technology, options.workloads.empty())});
   }
   if (!options.log.empty() && options.design.empty()) store(options, report, designs);
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));

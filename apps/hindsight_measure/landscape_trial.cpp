@@ -81,8 +81,10 @@ SiteQuestion draw_question(int finer, bool energies) {
     for (std::size_t i = 0; i < kLayersPerApplication; ++i) shapes.push_back(accel::layer_shape(draw_layer(random)));
     question.add_application(shapes);
   }
-  question.memories = {levels(256 * kKib, 16 * kKib * kKib, finer), levels(4 * kKib, 4 * kKib * kKib, finer),
-                       levels(256, 16 * kKib, finer)};
+  question.memories = {levels(256 * kKib, 16 * kKib * kKib, finer),
+                       levels(4 * kKib, 4 * kKib * kKib, finer),
+                       levels(256, 16 * kKib, finer),
+                       {32 * kKib}};
   for (int i = 1; i <= 6 * finer; ++i) question.bandwidths_gb_per_s.push_back(5.0 * i / finer);
   question.parameter_entries = levels(2 * kKib, 32 * kKib, 1);
   question.instruction_entries = levels(8 * kKib, 64 * kKib, 1);

@@ -5,6 +5,7 @@
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/design_space.h"
+#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -24,7 +25,7 @@ class Check : public AppTest {
   [[nodiscard]] std::string log() const { return file("study.sqlite"); }
 
   /// A log as `propose --log` leaves it: two proposals for one network.
-  void make_log() const {
+  void make_log(const std::string& network = "mobilenet_v2") const {
     log::Log log = log::Log::open(file("study.sqlite"), log::OpenMode::read_write_create);
     const space::DesignSpace tiny = space::load_space("tiny");
     const Provenance provenance{.command_line = "hindsight propose",
@@ -45,7 +46,7 @@ class Check : public AppTest {
                       .rank = rank,
                       .objective = "latency_s",
                       .predicted_value = 1e-3,
-                      .predicted_json = R"({"workloads":[{"name":"mobilenet_v2"}]})",
+                      .predicted_json = R"({"workloads":[{"name":")" + network + R"("}]})",
                       .verdict_json = R"({"feasible":true})"});
     }
     log.add_proposals(run, space, std::nullopt, rows);
@@ -108,6 +109,13 @@ TEST_F(Check, KeepsVerdictsBesideTheProposals) {
     EXPECT_EQ(verdict.at("gpus").at("rank"), proposal.rank);
   }
   EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
+}
+
+TEST_F(Check, ANetworkOfAFileIsAskedFor) {
+  make_log("camera");
+  expect_one_line_error(check({"--log", log()}), 2, "Give its file: --workload FILE");
+  const std::string network = (hindsight::test::repository() / "data/workloads/mobilenet_v2.yaml").string();
+  EXPECT_EQ(check({"--log", log(), "--workload", network}).exit_code, 0);
 }
 
 TEST_F(Check, ReadsTheOutputOfPropose) {
