@@ -87,7 +87,7 @@ TEST_F(DatacenterVerbs, ChecksAtTheDesignsFormatAndBatchPerToken) {
                                        "--gpu",
                                        "h100-sxm5,l40s",
                                        "--technology",
-                                       kNode};
+                                       "5nm-silicon@liquid"};
   const Outcome text = hindsight(words);
   ASSERT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("token/J"));

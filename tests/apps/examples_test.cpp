@@ -46,12 +46,13 @@ TEST_F(Examples, ReadsALogIntoDataFrames) {
     EXPECT_THAT(read.out, HasSubstr(part));
   }
   // The frames are those of the log: the best latency of m4, and the feasible share over all rows.
-  const Outcome checked = run(python + " -c " +
-                              shell_quoted("import sys; sys.path.insert(0, " + example("") +
-                                           "); from read_log import read_log; log = read_log('a.sqlite'); "
-                                           "rows = log.evaluations.query('workload == \"m4\" and feasible'); "
-                                           "print(repr(rows['latency_s'].min()), len(rows), len(log.designs['tiny']), "
-                                           "list(log.designs['tiny'])[0], log.reasons['code'].nunique() > 0)"));
+  const Outcome checked =
+      run(python + " -c " +
+          shell_quoted("import sys; sys.path.insert(0, '" + (hindsight::test::repository() / "examples").string() +
+                       "'); from read_log import read_log; log = read_log('a.sqlite'); "
+                       "rows = log.evaluations.query('workload == \"m4\" and feasible'); "
+                       "print(repr(rows['latency_s'].min()), len(rows), len(log.designs['tiny']), "
+                       "list(log.designs['tiny'])[0], log.reasons['code'].nunique() > 0)"));
   ASSERT_EQ(checked.exit_code, 0) << checked.out;
   const std::string expected =
       hindsight({"log", "query", file("a.sqlite"),
