@@ -174,6 +174,11 @@ TEST_F(Config, TheCommandLineWinsOverWhatContradictsIt) {
   const std::string serve = "cd '" + file("home/project") + "' && HOME='" + file("home") + "' '" +
                             program_path().string() + "' serve --space tiny </dev/null";
   EXPECT_EQ(std::system(serve.c_str()), 0);
+  // So does the place that wins over another: CSV of the project over JSON of the user.
+  user("log query: {json: true}\n");
+  project("log query: {csv: true}\n");
+  EXPECT_EQ(hindsight({"log", "query", log, "SELECT 1 AS one"}, in("project")).out, "one\n1\n");
+  user("{}\n");
   // Of the same file both stay, and the verb says so, with the place of one.
   project("log query: {json: true, csv: true}\n");
   const Outcome both = hindsight({"log", "query", log, "SELECT 1"}, in("project"));

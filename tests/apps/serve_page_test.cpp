@@ -38,6 +38,7 @@ class ServePage : public AppTest {
   }
   [[nodiscard]] httplib::Result get(const std::string& path, const httplib::Headers& headers = {}) const {
     httplib::Client client("127.0.0.1", port_);
+    client.set_read_timeout(5);
     return client.Get((path + "?token=" + token_).c_str(), headers);
   }
   /// Listens until a state satisfies `enough`, or for half a minute.
@@ -164,12 +165,14 @@ TEST_F(ServePage, APageTooManyIsRefusedNotKeptWaiting) {
     });
   }
   while (open < 8) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const httplib::Result ninth = get("/events");
-  EXPECT_EQ(ninth->status, 503);
-  EXPECT_THAT(ninth->body, HasSubstr("Close one"));
-  EXPECT_EQ(get("/")->status, 200);
+  const httplib::Result ninth = get("/events"), page_itself = get("/");
   enough = true;
   for (std::thread& page : pages) page.join();
+  ASSERT_TRUE(ninth) << "no answer";
+  EXPECT_EQ(ninth->status, 503);
+  EXPECT_THAT(ninth->body, HasSubstr("Close one"));
+  ASSERT_TRUE(page_itself);
+  EXPECT_EQ(page_itself->status, 200);
 }
 
 TEST_F(ServePage, RefusesWhatItCannotServe) {
