@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "file_roles.h"
+#include "hindsight/accel/technology.h"
 #include "hindsight/check/offline.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -27,7 +28,7 @@ struct BenchOfflineOptions {
   std::int64_t samples = 20'000;
   std::string recipe = "v0.1";
   std::vector<std::string> settings;
-  std::string technology = "22nm";
+  std::string technology;  ///< empty: that of the space
   double min_feasible = 0.5;
   double pessimism = 1;
   std::int64_t bayesian_queries = 200;
@@ -73,7 +74,7 @@ check::OfflineOptions make_options(const BenchOfflineOptions& options, const Pro
     for (const std::string& setting : kQuickSettings) apply_setting(result.recipe, setting);
   }
   for (const std::string& setting : options.settings) apply_setting(result.recipe, setting);
-  result.technology = accel::load_technology(options.technology);
+  result.technology = check::study_technology(options.technology);
   result.min_p_feasible = options.min_feasible;
   result.pessimism = options.pessimism;
   result.bayesian_queries = static_cast<std::uint64_t>(options.bayesian_queries);
@@ -131,7 +132,7 @@ void add_bench_offline(CLI::App& group, Session& session) {
       ->check(between(1, kLargestExactInteger));
   verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
-  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+  verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the space's]");
   verb->add_option("--min-feasible", options->min_feasible, "Smallest probability of proposals [0.5]");
   verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--bayesian-queries", options->bayesian_queries, "Cap of the Gaussian process [200]")

@@ -18,6 +18,7 @@
 #include "hindsight/log/query.h"
 #include "hindsight/report/gpu_check.h"
 #include "hindsight/space/design_space.h"
+#include "hindsight/study/log_names.h"
 #include "hindsight/workload/network.h"
 #include "output.h"
 #include "verbs.h"
@@ -36,7 +37,7 @@ struct CheckOptions {
   std::string workloads;
   std::string gpus = "l4,rtx-4090,l40s,h100-sxm5,h200";
   std::string calibrations;
-  std::string technology = "22nm";
+  std::string technology;  ///< empty: that of the space
   std::int64_t top = 1;
   bool json = false;
 };
@@ -45,6 +46,7 @@ struct CheckOptions {
 struct Candidate {
   std::string name;
   accel::AcceleratorConfig config;
+  std::string technology = {};  ///< of its log or its space; empty: nothing says
   std::optional<std::int64_t> rank = {};
   std::optional<std::int64_t> proposal_id = {};
   std::optional<std::string> earlier_verdict = {};
@@ -86,6 +88,7 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
     candidates.push_back(
         {.name = proposal.design_text_id,
          .config = configuration(space::space_from_definition(space->name, space->definition), proposal.design_text_id),
+         .technology = study::technology_of(log),
          .rank = proposal.rank,
          .proposal_id = proposal.proposal_id,
          .earlier_verdict = proposal.verdict_json,
@@ -116,6 +119,8 @@ std::vector<Candidate> from_file(const CheckOptions& options) {
   }
   const space::DesignSpace space = space::load_space(
       root.contains("space") && root["space"].is_string() ? root["space"].get<std::string>() : space_of(options));
+  const bool says = root.contains("technology") && root["technology"].is_string();
+  const std::string technology = says ? root["technology"].get<std::string>() : space.technology();
   std::vector<Candidate> candidates;
   for (const Json& entry : root["proposals"]) {
     if (candidates.size() == static_cast<std::size_t>(options.top)) break;
@@ -125,6 +130,7 @@ std::vector<Candidate> from_file(const CheckOptions& options) {
     const std::string name = entry["design"];
     candidates.push_back({.name = name,
                           .config = configuration(space, name),
+                          .technology = technology,
                           .rank = static_cast<std::int64_t>(candidates.size() + 1),
                           .networks = entry.contains("predicted") ? predicted_networks(entry["predicted"])
                                                                   : std::vector<std::string>{}});
@@ -139,11 +145,12 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
     require_own_space(options.space);
     const LoggedDesign logged = logged_design(options.log, options.design);
     return {{.name = logged.space.text_id(logged.design),
-             .config = accel::ConfigBinding(logged.space).bind(logged.space, logged.design)}};
+             .config = accel::ConfigBinding(logged.space).bind(logged.space, logged.design),
+             .technology = logged.space.technology()}};
   }
   if (is_text_id(options.design)) {
     const space::DesignSpace space = space::load_space(space_of(options));
-    return {{.name = options.design, .config = configuration(space, options.design)}};
+    return {{.name = options.design, .config = configuration(space, options.design), .technology = space.technology()}};
   }
   const accel::ReferenceChip chip = reference_chip(options.design);
   return {{.name = chip.name, .config = chip.config}};
@@ -236,7 +243,7 @@ void store(const CheckOptions& options, const report::GpuCheckReport& report,
 }
 
 /// A log's verdicts have a page; a single design has its layers.
-void suggest_next(const CheckOptions& options) {
+void suggest_next(const CheckOptions& options, const std::string& technology) {
   if (options.design.empty()) {
     if (!options.log.empty()) suggest({"hindsight", "report", "--log", options.log, "--out", "report.html"});
     return;
@@ -244,13 +251,20 @@ void suggest_next(const CheckOptions& options) {
   std::vector<std::string> words{"hindsight", "simulate", "--design", options.design};
   if (!options.space.empty()) words.insert(words.end(), {"--space", options.space});
   if (!options.log.empty()) words.insert(words.end(), {"--log", options.log});
-  words.insert(words.end(), {"--workload", options.workloads, "--technology", options.technology, "--explain"});
+  words.insert(words.end(), {"--workload", options.workloads, "--technology", technology, "--explain"});
   suggest(words);
+}
+
+/// The one asked for; else that of the designs, which have one source.
+accel::Technology technology_of(const CheckOptions& options, const std::vector<Candidate>& designs) {
+  if (!options.technology.empty()) return accel::load_technology(options.technology);
+  const std::string& own = designs.front().technology;
+  return accel::load_technology(own.empty() ? accel::kDefaultTechnology : own);
 }
 
 int run(const CheckOptions& options) {
   const std::vector<Candidate> designs = candidates(options);
-  const accel::Technology technology = accel::load_technology(options.technology);
+  const accel::Technology technology = technology_of(options, designs);
   for (const Candidate& candidate : designs) {
     accel::require_expressible(technology, candidate.name, candidate.config);
   }
@@ -266,7 +280,7 @@ int run(const CheckOptions& options) {
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
   const bool any = std::any_of(report.designs.begin(), report.designs.end(),
                                [](const report::CheckedDesign& design) { return design.feasible(); });
-  if (!options.json && any) suggest_next(options);
+  if (!options.json && any) suggest_next(options, technology.name);
   return any ? 0 : exit_code(ErrorKind::no_feasible);
 }
 
@@ -283,7 +297,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--workload,--workloads", options->workloads, std::string(kWorkloadsHelp) + " [as proposed]");
   verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
-  verb->add_option("--technology", options->technology, "Node of the designs [22nm]; 16nm-silicon[@CLASS]");
+  verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the designs']");
   verb->add_option("--top", options->top, "Best proposals to check [1]")->check(between(1, kMostProposals));
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->footer(

@@ -37,6 +37,7 @@ LoggedDesign logged_design(const std::string& file, const std::string& short_id)
                                 [&](const log::SpaceSummary& one) { return one.space_id == found.space_id; });
   HINDSIGHT_EXPECT(own != spaces.end());
   space::DesignSpace space = space::space_from_definition(own->name, own->definition);
+  space.set_technology(study::technology_of(log));
   space::Design design = space.parse_design(found.text_id);
   return {.space = std::move(space), .design = std::move(design)};
 }

@@ -28,7 +28,7 @@ evaluator::ExternalCommand command_of(const EvaluatorOptions& options) {
 
 void add_evaluator_options(CLI::App& verb, EvaluatorOptions& options) {
   CLI::Option* technology =
-      verb.add_option("--technology", options.technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+      verb.add_option("--technology", options.technology, "Node, NODE@CLASS: its cooling [the space's]");
   verb.add_option("--evaluator", options.command, "Your simulator: a command [built-in model]")->excludes(technology);
   add_evaluator_settings(verb, options);
 }
@@ -62,7 +62,8 @@ void require_no_settings(const EvaluatorOptions& options) {
 std::shared_ptr<const evaluator::Evaluator> make_evaluator(const EvaluatorOptions& options, space::DesignSpace space) {
   if (options.command.empty()) {
     require_no_settings(options);
-    return evaluator::built_in(std::move(space), accel::load_technology(options.technology));
+    const accel::Technology technology = accel::load_technology(options.technology, space);
+    return evaluator::built_in(std::move(space), technology);
   }
   auto external = evaluator::external(std::move(space), command_of(options));
   install_interrupt_handlers();  // before there are processes that Ctrl-C would leave behind

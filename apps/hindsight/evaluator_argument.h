@@ -18,7 +18,7 @@ struct EvaluatorOptions {
   double timeout_s = 0;                    ///< 0: as ExternalCommand has it
   std::int64_t retries = -1, workers = 0;  ///< below what may be given: as ExternalCommand has it
   std::string faults;
-  std::string technology = "22nm";  ///< of the built-in model
+  std::string technology;  ///< empty: that of the space  ///< of the built-in model
 };
 
 /// --evaluator, --technology, and what --evaluator-* sets. `options` must live as long as the verb.

@@ -123,7 +123,7 @@ void show(const OptimumOptions& options, const study::OptimumTask& task, const s
   if (options.json || options.quiet || optimum.answer.interrupted || optimum.answer.best.empty()) return;
   const study::OptimumRequest& request = task.request();
   suggest({"hindsight", "simulate", "--design", task.space().text_id(optimum.answer.best.front().design), "--space",
-           request.space, "--workload", request.workloads, "--technology", request.technology, "--explain"});
+           request.space, "--workload", request.workloads, "--technology", task.technology().name, "--explain"});
 }
 
 /// Of a space that the exact search has no bounds for.
@@ -201,7 +201,7 @@ void add_optimum(CLI::App& app, Session& session) {
   verb->add_option("--weights", request.weights, "One per workload, a,b,c: weighted mean")->delimiter(',');
   const CLI::Option* top =
       verb->add_option("--top,-n", options->top, "Best designs to list [1]")->check(between(1, kMostDesigns));
-  verb->add_option("--technology", request.technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+  verb->add_option("--technology", request.technology, "Node, NODE@CLASS: its cooling [the space's]");
   verb->add_option("--log", request.log, "Log that keeps the optimum and its proof");
   verb->add_flag("--all", options->all, "Every buildable design: a survey, or with --out all");
   const CLI::Option* out = verb->add_option("--out", options->out, "File of the landscape: what each design costs");

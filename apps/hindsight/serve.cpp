@@ -27,7 +27,7 @@ namespace {
 
 struct ServeOptions {
   std::string space = "edge";
-  std::string technology = "22nm";
+  std::string technology;  ///< empty: that of the space
   std::string log, model;
   std::string gpus = "l4,h100-sxm5";
   int port = 0;
@@ -65,7 +65,8 @@ int serve_page(ServeOptions options) {
 
 int serve_model(const ServeOptions& options) {
   std::ios::sync_with_stdio(false);
-  const auto model = evaluator::built_in(space::load_space(options.space), accel::load_technology(options.technology));
+  const space::DesignSpace space = space::load_space(options.space);
+  const auto model = evaluator::built_in(space, accel::load_technology(options.technology, space));
   evaluator::QuestionReader reader(model->space());
   std::uint64_t number = 0;
   while (const auto line = read_line(++number)) {
@@ -92,7 +93,7 @@ void add_serve(CLI::App& app, Session& session) {
   verb->add_option("--model", options->model, "File, or shipped model: importance of parameters")->needs(log);
   verb->add_option("--gpu,--gpus", options->gpus, "Roofs beside the design's [l4,h100-sxm5]")->needs(log);
   verb->add_option("--space", options->space, "Without --log: space of the questions [edge]")->excludes(log);
-  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2")->excludes(log);
+  verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the space's]")->excludes(log);
   verb->footer(
       "With --log: the page of 'hindsight report', live while a sweep, a training or\n"
       "a campaign writes. Only this machine reaches it, with the token in the address.\n"

@@ -19,14 +19,16 @@ struct SimulateOptions {
   std::string space;  ///< empty: edge
   std::string log;    ///< whose designs short ids name
   std::string workloads;
-  std::string technology = "22nm";
+  std::string technology;  ///< empty: that of the space
   bool explain = false;
   bool json = false;
 };
 
-report::EvaluatedDesign evaluate(const SimulateOptions& options, const accel::Technology& technology,
-                                 const std::vector<workload::Network>& networks) {
+/// `technology`: becomes that of the evaluation, which refers to it.
+report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vector<workload::Network>& networks,
+                                 accel::Technology& technology) {
   const auto in_space = [&](const space::DesignSpace& space, const space::Design& design) {
+    technology = accel::load_technology(options.technology, space);
     accel::require_expressible(technology, space);
     return report::evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology,
                                    networks, &space);
@@ -41,6 +43,7 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const accel::Te
     return in_space(space, space.parse_design(options.design));
   }
   const accel::ReferenceChip chip = reference_chip(options.design);
+  technology = accel::load_technology(options.technology.empty() ? accel::kDefaultTechnology : options.technology);
   accel::require_expressible(technology, chip.name, chip.config);
   report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);
   result.description = chip.description;
@@ -48,9 +51,9 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const accel::Te
 }
 
 int simulate(const SimulateOptions& options) {
-  const accel::Technology technology = accel::load_technology(options.technology);
   const std::vector<workload::Network> networks = workload::load_networks(options.workloads);
-  const report::EvaluatedDesign design = evaluate(options, technology, networks);
+  accel::Technology technology;
+  const report::EvaluatedDesign design = evaluate(options, networks, technology);
   if (options.json) {
     print(report::evaluation_json(design));
   } else if (options.explain) {
@@ -70,7 +73,7 @@ void add_simulate(CLI::App& app, Session& session) {
   verb->add_option("--workload,--workloads", options->workloads, kWorkloadsHelp)->required();
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
   verb->add_option("--log", options->log, "Log that has the design of a short id");
-  verb->add_option("--technology", options->technology, "Node [22nm]; 16nm-silicon[@CLASS]: version 2");
+  verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the space's]");
   verb->add_flag("--explain", options->explain, "Area, layers, energy, traffic and violations");
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->footer(

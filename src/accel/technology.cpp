@@ -215,4 +215,9 @@ Technology load_technology(const std::string& text) {
   return technology;
 }
 
+Technology load_technology(const std::string& asked, const space::DesignSpace& space) {
+  if (!asked.empty()) return load_technology(asked);
+  return load_technology(space.technology().empty() ? kDefaultTechnology : space.technology());
+}
+
 }  // namespace hindsight::accel

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "check/task_question.h"
 #include "hindsight/check/offline.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
@@ -65,6 +66,10 @@ std::vector<OfflineTask> make_tasks() {
 const std::vector<OfflineTask>& offline_tasks() {
   static const std::vector<OfflineTask> tasks = make_tasks();
   return tasks;
+}
+
+accel::Technology study_technology(const std::string& asked) {
+  return accel::load_technology(asked, space::load_space(kStudySpace));
 }
 
 std::vector<OfflineTask> select_tasks(const std::vector<std::string>& names) {

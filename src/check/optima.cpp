@@ -14,8 +14,6 @@
 namespace hindsight::check {
 namespace {
 
-constexpr const char* kTechnology = "22nm";
-
 struct KnownObjective {
   const char* name;
   accel::optimum::Goal goal;
@@ -51,7 +49,7 @@ const std::vector<std::string>& optima_objectives() {
 
 std::vector<TaskOptimum> task_optima(const std::vector<OfflineTask>& tasks, const std::vector<std::string>& objectives,
                                      const accel::optimum::Watch& watch) {
-  const accel::Technology technology = accel::load_technology(kTechnology);
+  const accel::Technology technology = study_technology();
   std::vector<TaskOptimum> optima;
   for (const OfflineTask& task : tasks) {
     for (const std::string& objective : objectives) {
@@ -106,7 +104,7 @@ std::string optima_csv(const std::vector<TaskOptimum>& optima) {
       "# optimum: mean of the objective over the applications, in its SI unit, area_mm2 at most the limit.\n"
       "# Regenerate: hindsight bench optima --out data/reference/optima.csv\n"
       "task,applications,area_limit_mm2,objective,optimum,design\n",
-      kStudySpace, accel::evaluator_name(accel::load_technology(kTechnology)));
+      kStudySpace, accel::evaluator_name(study_technology()));
   for (const TaskOptimum& one : optima) {
     text += fmt::format("{},{},{},{},{},{}\n", one.task.name, join(one.task.apply, " "),
                         shortest(one.task.area_limit_mm2), one.objective, shortest(one.value), csv_cell(one.design));

@@ -98,6 +98,6 @@ std::shared_ptr<const evaluator::Evaluator> play_evaluator() {
   return evaluator::built_in(space::load_space("edge"), play_technology());
 }
 
-accel::Technology play_technology() { return accel::load_technology("22nm"); }
+accel::Technology play_technology() { return study_technology(); }
 
 }  // namespace hindsight::check

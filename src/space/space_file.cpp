@@ -228,7 +228,7 @@ RuleTexts read_rules(const ConfigNode& root, const std::vector<ConfigNode>& para
 }
 
 DesignSpace read_space(const ConfigNode& root) {
-  root.require_only_keys({"name", "description", "parameters", "constraints", "derived"});
+  root.require_only_keys({"name", "description", "technology", "parameters", "constraints", "derived"});
   const ConfigNode name = root.at("name");
   if (const std::string problem = find_name_problem(name.as_string()); !problem.empty()) {
     name.fail(problem);
@@ -250,7 +250,10 @@ DesignSpace read_space(const ConfigNode& root) {
   if (const auto problem = find_problem(parameters)) {
     fail_at(nodes[problem->parameter], parameters[problem->parameter].name, *problem);
   }
-  return {name.as_string(), root.get_string("description", ""), std::move(parameters), read_rules(root, nodes)};
+  DesignSpace space(name.as_string(), root.get_string("description", ""), std::move(parameters),
+                    read_rules(root, nodes));
+  space.set_technology(root.get_string("technology", ""));
+  return space;
 }
 
 }  // namespace

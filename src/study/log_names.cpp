@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "hindsight/accel/evaluation.h"
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
@@ -46,6 +47,20 @@ bool is_word(char c) {
 }
 
 }  // namespace
+
+std::string technology_of_evaluator(const std::string& name) {
+  if (!name.starts_with(accel::kModelName)) return "";
+  const std::size_t space = name.rfind(' ');
+  return space == std::string::npos ? "" : name.substr(space + 1);
+}
+
+std::string technology_of(const log::Log& log) {
+  std::string newest;
+  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
+    if (const std::string found = technology_of_evaluator(one.name); !found.empty()) newest = found;
+  }
+  return newest;
+}
 
 std::map<std::string, std::string> own_objectives(const log::Log& log) {
   const std::map<std::int64_t, std::string> imported = imported_objectives(log);

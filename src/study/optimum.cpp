@@ -108,7 +108,7 @@ Json settings(const OptimumTask& task) {
 OptimumTask::OptimumTask(const OptimumRequest& request)
     : request_(request),
       space_(space::load_space(request.space)),
-      technology_(accel::load_technology(request.technology)),
+      technology_(accel::load_technology(request.technology, space_)),
       networks_(workload::load_networks(request.workloads)) {
   [[maybe_unused]] const accel::ConfigBinding described(space_);
   accel::require_expressible(technology_, space_);

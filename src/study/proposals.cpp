@@ -17,6 +17,7 @@
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/applications.h"
+#include "hindsight/study/log_names.h"
 #include "study/doubts.h"
 #include "study/exact_front.h"
 #include "study/proposal_ranks.h"
@@ -39,19 +40,16 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
                   printable(found->second), asked));
 }
 
-/// The technology that the model's rows were evaluated with, as `accel::evaluator_name` has it; version 1's default
-/// where they come from another evaluator.
-std::string technology_of(const surrogate::Model& model) {
-  constexpr const char* kDefault = "22nm";
+/// The technology that the model's rows were evaluated with; the default where they come from another evaluator.
+std::string technology_of_rows(const surrogate::Model& model) {
   const auto found = model.parts().provenance.find("evaluator");
-  if (found == model.parts().provenance.end() || !found->second.starts_with(accel::kModelName)) return kDefault;
-  const std::size_t name = found->second.rfind(' ');
-  return name == std::string::npos ? kDefault : found->second.substr(name + 1);
+  const std::string own = found == model.parts().provenance.end() ? "" : technology_of_evaluator(found->second);
+  return own.empty() ? accel::kDefaultTechnology : own;
 }
 
 accel::Technology technology_for(const ProposalRequest& request, const surrogate::Model& model) {
   accel::Technology technology =
-      accel::load_technology(request.technology.empty() ? technology_of(model) : request.technology);
+      accel::load_technology(request.technology.empty() ? technology_of_rows(model) : request.technology);
   require_technology(model, technology);
   return technology;
 }

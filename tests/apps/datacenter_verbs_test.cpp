@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/app_fixture.h"
+#include "hindsight/space/short_id.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -66,7 +67,8 @@ TEST_F(DatacenterVerbs, WhatNeedsExactBoundsIsRefusedWithAWayOut) {
   const Outcome impossible = hindsight(optimum({"--max", "area_mm2=1"}));
   EXPECT_EQ(impossible.exit_code, 3);
   EXPECT_THAT(impossible.err, HasSubstr("area_mm2 <= 1"));
-  const Outcome version1 = hindsight({"optimum", "--space", "datacenter", "--workloads", "bert_base"});
+  const Outcome version1 =
+      hindsight({"optimum", "--space", "datacenter", "--workloads", "bert_base", "--technology", "22nm"});
   EXPECT_EQ(version1.exit_code, 2);
   EXPECT_THAT(version1.err, HasSubstr("--technology"));
 }
@@ -117,6 +119,45 @@ TEST_F(DatacenterVerbs, ProposesWithTheSpacesOwnModelAndTechnology) {
   EXPECT_THAT(json.at("proposals").at(0).at("design").get<std::string>(), HasSubstr("dram_type="));
   EXPECT_EQ(hindsight({"propose", "--space", "datacenter", "--workload", "resnet50", "--technology", "22nm"}).exit_code,
             4);
+}
+
+TEST_F(DatacenterVerbs, TheSpaceNamesItsTechnologyAndALogThatOfItsRows) {
+  const std::string log = file("own.sqlite");
+  ASSERT_EQ(hindsight({"sweep", "--space", "datacenter", "--workloads", "resnet50@64", "--samples", "40", "--log", log})
+                .exit_code,
+            0);
+  const std::string name = "SELECT DISTINCT evaluator FROM v_evaluations";
+  EXPECT_THAT(hindsight({"log", "query", log, name}).out, HasSubstr(" 5nm-silicon@liquid"));
+  // A log of another technology: its designs are judged by that one unless another is named.
+  const std::string other = file("other.sqlite");
+  ASSERT_EQ(hindsight({"sweep", "--space", "datacenter", "--workloads", "resnet50@64", "--samples", "40", "--log",
+                       other, "--technology", kNode})
+                .exit_code,
+            0);
+  EXPECT_THAT(hindsight({"log", "query", other, name}).out, HasSubstr(" 7nm-silicon@air"));
+  const std::string found =
+      hindsight({"log", "query", other, "SELECT design FROM v_evaluations WHERE feasible ORDER BY latency_s LIMIT 1"})
+          .out;
+  const std::size_t begin = found.find("pes_x=");
+  ASSERT_NE(begin, std::string::npos) << found;
+  const std::string design = found.substr(begin, found.find_first_of(" \n", begin) - begin);
+  const std::string id = space::short_id(design);
+  const auto technology = [&](std::vector<std::string> words) {
+    words.emplace_back("--json");
+    const Outcome outcome = hindsight(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out).at("technology").get<std::string>();
+  };
+  for (const char* verb : {"simulate", "check"}) {
+    EXPECT_EQ(technology({verb, "--design", id, "--log", other, "--workload", "resnet50@64"}), kNode) << verb;
+    EXPECT_EQ(technology({verb, "--design", design, "--space", "datacenter", "--workload", "resnet50@64"}),
+              "5nm-silicon@liquid")
+        << verb;
+    EXPECT_EQ(technology({verb, "--design", id, "--log", other, "--workload", "resnet50@64", "--technology",
+                          "5nm-silicon@liquid"}),
+              "5nm-silicon@liquid")
+        << verb;
+  }
 }
 
 TEST_F(DatacenterVerbs, BatchesOfANetworkAreNamed) {

@@ -218,6 +218,16 @@ TEST(SpaceFileKeys, AUnitMayNotContradictTheSuffixOfTheName) {
   EXPECT_NO_THROW((void)parse_space(with("bits_per_ms", "none"), "mine.yaml"));
 }
 
+TEST(SpaceFile, ATechnologyIsNoPartOfTheDefinition) {
+  const std::string parameter = yaml("    unit: none\n    values: [1, 2]\n");
+  const DesignSpace plain = parse_space(parameter, "mine.yaml");
+  const DesignSpace named = parse_space("technology: 7nm-silicon@air\n" + parameter, "mine.yaml");
+  EXPECT_EQ(plain.technology(), "");
+  EXPECT_EQ(named.technology(), "7nm-silicon@air");
+  EXPECT_EQ(named.definition_hash(), plain.definition_hash());
+  EXPECT_THAT(error_of("technologie: 7nm\n" + parameter), HasSubstr("Did you mean 'technology'?"));
+}
+
 TEST(SpaceFile, TheDocumentedExampleIsTrue) {
   const std::string page = read_file(hindsight::test::repository() / "docs/spaces.md");
   const std::string open = "```yaml\n";

@@ -108,9 +108,14 @@ void require_expressible(const Technology& technology, const std::string& chip, 
 /// out); starting a layer one cycle per instruction of its loops, and h per row and column to tell the PEs.
 [[nodiscard]] TemplateRules template_rules(const Technology& technology);
 
+/// Where neither a command nor the design space names one: version 1 of the model at 22 nm.
+inline constexpr const char* kDefaultTechnology = "22nm";
+
 /// NAME from data/technology or a path; of version 2 "NAME@CLASS" with another cooling class for designs that name
 /// none, which the technology's name then ends with. Errors: Error{usage}, file:line:column.
 [[nodiscard]] Technology load_technology(const std::string& name_or_path);
+/// The one asked for; where that is empty the space's, or the default.
+[[nodiscard]] Technology load_technology(const std::string& asked, const space::DesignSpace& space);
 
 /// Cost of one SRAM of `bytes` capacity made of equal macros no larger than the model's largest.
 struct SramCost {

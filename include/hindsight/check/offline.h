@@ -29,6 +29,8 @@ struct OfflineTask {
 };
 /// Nine single tasks at 27 mm2, seven sets at 29 or 100 mm2, four zero-shot tasks [paper: prime-2022].
 [[nodiscard]] const std::vector<OfflineTask>& offline_tasks();
+/// The one asked for, or that of the study's space.
+[[nodiscard]] accel::Technology study_technology(const std::string& asked = {});
 /// Tasks by name or by their part before the slash ("single"). Error{usage} with the nearest name.
 [[nodiscard]] std::vector<OfflineTask> select_tasks(const std::vector<std::string>& names);
 

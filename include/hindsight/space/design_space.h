@@ -61,6 +61,10 @@ class DesignSpace {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& description() const { return description_; }
+  /// What the built-in model evaluates designs of this space with where a command names nothing; empty: its default.
+  /// Like the description no part of the definition.
+  [[nodiscard]] const std::string& technology() const { return technology_; }
+  void set_technology(std::string technology) { technology_ = std::move(technology); }
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   /// Position of a parameter. Error{usage} with the nearest name when unknown.
   [[nodiscard]] std::size_t index_of(std::string_view parameter) const;
@@ -124,6 +128,7 @@ class DesignSpace {
 
   std::string name_;
   std::string description_;
+  std::string technology_;
   std::vector<Parameter> parameters_;
   std::optional<std::uint64_t> size_;
   std::vector<std::uint32_t> level_counts_;  // p

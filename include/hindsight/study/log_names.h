@@ -29,6 +29,11 @@ namespace hindsight::study {
 /// several have.
 [[nodiscard]] std::string evaluator_of_rows(const log::Log& log, const std::string& wanted);
 
+/// The technology of the built-in model that the newest of its evaluators in the log has; "" where there is none.
+[[nodiscard]] std::string technology_of(const log::Log& log);
+/// That of an evaluator by its name in a log; "" where it is no built-in model.
+[[nodiscard]] std::string technology_of_evaluator(const std::string& name);
+
 /// The design whose hash id (space/short_id.h) begins with `id`, in small letters or capitals. Error{usage}: `id` is no
 /// short id, the log has no such design, or several. Of spaces that share it, the newest.
 [[nodiscard]] log::LoggedDesign design_of_id(const log::Log& log, const std::string& id);

@@ -9,6 +9,7 @@
 
 #include "hindsight/accel/optimum/floor.h"
 #include "hindsight/accel/optimum/optimum.h"
+#include "hindsight/accel/technology.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/study/limits.h"
 
@@ -17,7 +18,7 @@ namespace hindsight::study {
 struct OptimumRequest {
   std::string space = "edge";
   std::string workloads;
-  std::string technology = "22nm";
+  std::string technology = {};  ///< empty: that of the space
   std::string objective = "latency_s";
   /// Nothing: weighted with weights, else geomean, as `propose` has it.
   std::optional<Aggregate> aggregate = {};
