@@ -31,6 +31,12 @@ CLIPPED_PLOTS = """hindsightReport.views.flatMap((view) => { const box = view.bo
   return [...view.box.querySelectorAll('svg text')].filter((text) => { const own = text.getBoundingClientRect();
     return own.width > 0 && (own.right > box.right + 2 || own.left < box.left - 2 || own.bottom > box.bottom + 2 || own.top < box.top - 2); })
     .map((text) => view.figure.name + ': ' + text.textContent.slice(0, 40)); })"""
+BROKEN_OPTIONS = """[...document.querySelectorAll('main .option')].filter((one) => one.getClientRects().length > 1)
+  .map((one) => one.textContent)"""
+LOOSE_OPTIONS = """(() => { const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), loose = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    if (/(^|[ (])--[a-z]/.test(node.textContent) && !node.parentElement.closest('.option, svg, .plot')) loose.push(node.textContent.slice(0, 60));
+  return loose; })()"""
 CONTROLS = """(() => { const dead = []; hindsightReport.views.forEach((view) => {
   const home = view.box.closest('figure');
   home.querySelectorAll('select').forEach((list) => { if (list.options.length < 2) return;
@@ -60,6 +66,8 @@ def check(browser, page, width, dark, pictures):
         problems.append(f"the page is {browser.value('document.documentElement.scrollWidth')} px wide")
     problems += ["clipped: " + text for text in browser.value(CLIPPED)]
     problems += ["clipped in a plot: " + text for text in browser.value(CLIPPED_PLOTS)]
+    problems += ["broken over two lines: " + text for text in browser.value(BROKEN_OPTIONS)]
+    problems += ["an option name that may break: " + text for text in browser.value(LOOSE_OPTIONS)]
     if pictures:
         height = browser.value("document.documentElement.scrollHeight")
         for slice_number, top in enumerate(range(0, height, SLICE)):
