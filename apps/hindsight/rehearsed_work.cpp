@@ -1,0 +1,129 @@
+/// Times small parts of sweeps, searches and trainings.
+#include "rehearsed_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "hindsight/core/plural.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::app {
+namespace {
+
+// [chosen] about half a second of the built-in model on one core
+constexpr std::uint64_t kTimedEvaluations = 2000, kFewestTimedDesigns = 8, kMostTimedDesigns = 256;
+constexpr std::uint64_t kTimedPredictions = 2000;                // [chosen] a second of a slow model
+constexpr std::int64_t kTimedSteps = 60, kTimedLayerSteps = 12;  // [chosen] a second or two of common recipes
+
+constexpr const char* kNotAsked = "it depends on your simulator, which a dry run does not ask";
+
+/// How many designs the command evaluates; nothing for a grid of a space that is not counted.
+std::optional<std::uint64_t> designs_of(const sweep::SweepOptions& options) {
+  if (options.samples == 0) return options.space().size();
+  const std::uint64_t shards = options.shard.count;
+  return (options.samples + shards - 1 - options.shard.index) / shards;
+}
+
+sweep::SweepOptions small_part(const sweep::SweepOptions& options, std::uint64_t designs, const ScratchFolder& folder) {
+  sweep::SweepOptions part = options;
+  part.samples = std::clamp(kTimedEvaluations / options.networks_of_a_design(), kFewestTimedDesigns, kMostTimedDesigns);
+  part.samples = std::max<std::uint64_t>(1, std::min(part.samples, designs));
+  part.shard = {};
+  part.log = folder / "timed.sqlite";
+  part.quiet = true;
+  return part;
+}
+
+PlannedWork scaled(PlannedWork work, const sweep::SweepSummary& timed, std::uint64_t designs) {
+  if (timed.designs == 0) return work;
+  work.seconds = timed.elapsed_s / static_cast<double>(timed.designs) * static_cast<double>(designs);
+  work.basis = fmt::format("by {} timed here just now", counted(timed.designs, "design"));
+  return work;
+}
+
+}  // namespace
+
+PlannedWork sweep_work(const sweep::SweepOptions& options) {
+  PlannedWork work;
+  const std::optional<std::uint64_t> designs = designs_of(options);
+  if (designs) work.evaluations = *designs * options.networks_of_a_design();
+  if (options.evaluator->designs_at_once() > 0) {
+    work.basis = kNotAsked;
+  } else if (options.keep || !options.search.empty() || !designs) {
+    if (options.keep && work.evaluations) *work.evaluations *= 2;  // once for the thresholds, once for the rows
+    work.basis = "no small part of it takes its share of the time";
+  } else {
+    const ScratchFolder folder("the log of a few designs that are timed");
+    sweep::SweepOptions part = small_part(options, *designs, folder);
+    if (options.samples == 0) part.sampler = space::SamplerKind::uniform;
+    return scaled(work, sweep::run_sweep(part), *designs);
+  }
+  return work;
+}
+
+PlannedWork search_work(const sweep::SweepOptions& options, const study::SimulatorSearch& search) {
+  PlannedWork work{.evaluations = options.samples * options.networks.size()};
+  if (options.evaluator->designs_at_once() > 0) {
+    work.basis = kNotAsked;
+  } else if (options.search == "bayesian") {
+    work.basis = "what it takes to choose a design grows with every design before";
+  } else {
+    const ScratchFolder folder("the log of a few designs that are timed");
+    return scaled(work, study::run_search(small_part(options, options.samples, folder), search), options.samples);
+  }
+  return work;
+}
+
+PlannedWork proposal_work(const study::Proposals& so_far) {
+  using Clock = std::chrono::steady_clock;
+  optimize::ProposeOptions options = so_far.options;
+  const std::uint64_t judged = options.search.evaluations;
+  PlannedWork work;
+  if (options.search.kind == optimize::SearchKind::enumeration) {
+    work.basis = "a proof ends when no open box is left, which is seen on the way only";
+    return work;
+  }
+  options.search.evaluations = std::min(judged, kTimedPredictions);
+  options.search.progress = {};
+  const Clock::time_point start = Clock::now();
+  static_cast<void>(optimize::propose(so_far.model, options));
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const auto timed = static_cast<double>(options.search.evaluations);
+  work.seconds = seconds / timed * static_cast<double>(judged);
+  work.basis =
+      fmt::format("of the search, by one of {} timed here just now", counted(options.search.evaluations, "design"));
+  return work;
+}
+
+PlannedWork training_work(const dataset::Dataset& data, const surrogate::TrainingPlan& plan,
+                          const surrogate::TrainOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  surrogate::TrainingPlan part = plan;
+  surrogate::Recipe& recipe = part.recipe;
+  const std::int64_t steps = (recipe.steps + recipe.final_steps) * recipe.ensemble;
+  const std::int64_t timed = recipe.method == surrogate::Method::layers ? kTimedLayerSteps : kTimedSteps;
+  recipe.steps = std::min(recipe.steps, timed);
+  recipe.final_steps = 0;
+  std::int64_t taken = 0;
+  Clock::time_point first, last;
+  surrogate::TrainOptions how = options;
+  how.checkpoint = std::nullopt;
+  how.resume = false;
+  how.progress = [&](const surrogate::TrainProgress&) {  // one thread at a time
+    last = Clock::now();
+    if (taken++ == 0) first = last;
+  };
+  static_cast<void>(surrogate::train(data, part, how));
+  PlannedWork work{.evaluations = 0};
+  if (taken < 2) return work;
+  const double each_s = std::chrono::duration<double>(last - first).count() / static_cast<double>(taken - 1);
+  work.seconds = each_s * static_cast<double>(steps);
+  work.basis =
+      fmt::format("by {} of {} timed here just now, if it does not stop early",
+                  with_commas(static_cast<std::uint64_t>(taken)), counted(static_cast<std::uint64_t>(steps), "step"));
+  return work;
+}
+
+}  // namespace hindsight::app
