@@ -119,9 +119,10 @@ struct Picture {
 Picture list_picture(const Proposals& proposals) {
   const DesignQuantity quantity = quantity_of(proposals);
   const bool several = proposals.options.contexts.size() > 1;
+  const std::string metric = metric_of(proposals);  // which says its unit
   Picture picture{.x = {quantity.name},
                   .y = {(several ? optimize::to_string(proposals.options.aggregate) + " of " : std::string()) +
-                        proposals.model.parts().objective_text},
+                        (metric.empty() ? proposals.model.parts().objective_text : metric)},
                   .proposed = {}};
   std::vector<space::Design> designs;
   for (const optimize::Proposal& proposal : proposals.result.proposals) designs.push_back(proposal.design);
