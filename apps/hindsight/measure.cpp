@@ -149,8 +149,9 @@ int rehearse_measurement(const std::vector<measure::Task>& plan, const MeasureOp
     work.basis += fmt::format("; nothing starts later than --budget-s {}", shortest(options.run.budget_s));
   } else if (sustained > 0) {
     const double each_s = options.run.settle_s + options.run.window_s;
-    work.basis += fmt::format("; {} take at least {}", counted(static_cast<std::uint64_t>(sustained), "sustained task"),
-                              duration_text(each_s * static_cast<double>(sustained)));
+    work.basis +=
+        fmt::format("; at least {1} for {0}", counted(static_cast<std::uint64_t>(sustained), "sustained task"),
+                    duration_text(each_s * static_cast<double>(sustained)));
   }
   const std::string tasks = fmt::format("{} of {}{}", with_commas(plan.size() - done), counted(plan.size(), "task"),
                                         done > 0 ? ", the others are done" : "");

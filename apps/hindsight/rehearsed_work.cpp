@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
@@ -13,7 +14,7 @@ namespace hindsight::app {
 namespace {
 
 // [chosen] about half a second of the built-in model on one core
-constexpr std::uint64_t kTimedEvaluations = 2000, kFewestTimedDesigns = 8, kMostTimedDesigns = 256;
+constexpr std::uint64_t kTimedEvaluations = 4000, kFewestTimedDesigns = 8, kMostTimedDesigns = 512;
 constexpr std::uint64_t kTimedPredictions = 2000;                // [chosen] a second of a slow model
 constexpr std::int64_t kTimedSteps = 60, kTimedLayerSteps = 12;  // [chosen] a second or two of common recipes
 
@@ -26,20 +27,34 @@ std::optional<std::uint64_t> designs_of(const sweep::SweepOptions& options) {
   return (options.samples + shards - 1 - options.shard.index) / shards;
 }
 
-sweep::SweepOptions small_part(const sweep::SweepOptions& options, std::uint64_t designs, const ScratchFolder& folder) {
+/// The first designs of the sequence, by one process into a log of its own.
+sweep::SweepOptions first_designs(const sweep::SweepOptions& options, std::uint64_t designs,
+                                  const std::filesystem::path& log) {
   sweep::SweepOptions part = options;
-  part.samples = std::clamp(kTimedEvaluations / options.networks_of_a_design(), kFewestTimedDesigns, kMostTimedDesigns);
-  part.samples = std::max<std::uint64_t>(1, std::min(part.samples, designs));
+  part.samples = std::max<std::uint64_t>(1, designs);
   part.shard = {};
-  part.log = folder / "timed.sqlite";
+  part.log = log;
   part.quiet = true;
   return part;
 }
 
-PlannedWork scaled(PlannedWork work, const sweep::SweepSummary& timed, std::uint64_t designs) {
-  if (timed.designs == 0) return work;
-  work.seconds = timed.elapsed_s / static_cast<double>(timed.designs) * static_cast<double>(designs);
-  work.basis = fmt::format("by {} timed here just now", counted(timed.designs, "design"));
+/// What a run takes at its begin, and for each design, by two runs of different length.
+template <class Run>
+PlannedWork timed(PlannedWork work, const sweep::SweepOptions& options, std::uint64_t designs, const Run& run) {
+  const ScratchFolder folder("the log of a few designs that are timed");
+  const std::uint64_t most =
+      std::clamp(kTimedEvaluations / options.networks_of_a_design(), kFewestTimedDesigns, kMostTimedDesigns);
+  const std::uint64_t many = std::min(most, designs);
+  const sweep::SweepSummary first = run(first_designs(options, many / 8, folder / "few.sqlite"));
+  const sweep::SweepSummary second = run(first_designs(options, many, folder / "many.sqlite"));
+  if (second.designs == 0) return work;
+  const auto count = static_cast<double>(second.designs);
+  double each_s = second.elapsed_s / count;
+  if (second.designs > first.designs && second.elapsed_s > first.elapsed_s) {
+    each_s = (second.elapsed_s - first.elapsed_s) / (count - static_cast<double>(first.designs));
+  }
+  work.seconds = std::max(0.0, second.elapsed_s - each_s * count) + each_s * static_cast<double>(designs);
+  work.basis = fmt::format("by {} timed here just now", counted(second.designs, "design"));
   return work;
 }
 
@@ -55,10 +70,10 @@ PlannedWork sweep_work(const sweep::SweepOptions& options) {
     if (options.keep && work.evaluations) *work.evaluations *= 2;  // once for the thresholds, once for the rows
     work.basis = "no small part of it takes its share of the time";
   } else {
-    const ScratchFolder folder("the log of a few designs that are timed");
-    sweep::SweepOptions part = small_part(options, *designs, folder);
-    if (options.samples == 0) part.sampler = space::SamplerKind::uniform;
-    return scaled(work, sweep::run_sweep(part), *designs);
+    return timed(work, options, *designs, [&](sweep::SweepOptions part) {
+      if (options.samples == 0) part.sampler = space::SamplerKind::uniform;
+      return sweep::run_sweep(part);
+    });
   }
   return work;
 }
@@ -70,8 +85,8 @@ PlannedWork search_work(const sweep::SweepOptions& options, const study::Simulat
   } else if (options.search == "bayesian") {
     work.basis = "what it takes to choose a design grows with every design before";
   } else {
-    const ScratchFolder folder("the log of a few designs that are timed");
-    return scaled(work, study::run_search(small_part(options, options.samples, folder), search), options.samples);
+    return timed(work, options, options.samples,
+                 [&](const sweep::SweepOptions& part) { return study::run_search(part, search); });
   }
   return work;
 }

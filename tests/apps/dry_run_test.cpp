@@ -166,7 +166,7 @@ TEST_F(DryRun, MeasurementsSayWhatAGpuWouldBeAsked) {
   const Outcome outcome = hindsight(measure);
   EXPECT_EQ(listing(), before);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("g.sqlite: would be new; gets rows of 2 of 2 tasks"),
-                                 HasSubstr("1 sustained task take at least 2.2 s")));
+                                 HasSubstr("at least 2.2 s for 1 sustained task")));
   Words wet = measure;
   wet.pop_back();
   if (outcome.exit_code == 0) return;  // a GPU is here, and is not asked by tests of verbs
