@@ -33,8 +33,8 @@ python3 tests/browser/report_test.py --has=rounds --has=training-curves "$chromi
 
 # Nothing at all, nothing that can be built, names that would be tags.
 "$hindsight" ask --space tiny --application nobody --metric cost --objective cost -n 1 --log "$folder/empty.sqlite" >/dev/null 2>&1
-printf 'a,b,cost_ms\n1,1,oom\n2,1,oom\n1,2,oom\n2,2,oom\n' >"$folder/infeasible.csv"
-printf 'a<b>,"</script><script>throw 1</script>",cost_ms\n1,1,5\n2,1,4\n1,2,3\n2,2,oom\n' >"$folder/hostile.csv"
+printf 'a,b,cost_ms\n1,1,oom\n2,1,oom\n3,1,oom\n1,2,oom\n' >"$folder/infeasible.csv"
+printf 'a<b>,"</script><script>throw 1</script>",cost_ms\n1,1,5\n2,1,4\n3,1,3\n1,2,oom\n' >"$folder/hostile.csv"
 "$hindsight" log import "$folder/infeasible.csv" --objective cost_ms --log "$folder/infeasible.sqlite" >/dev/null
 "$hindsight" log import "$folder/hostile.csv" --objective cost_ms --workload '"><img src=x onerror=alert(1)>' \
   --log "$folder/hostile.sqlite" >/dev/null
