@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <numeric>
+#include <vector>
 
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
@@ -121,23 +123,28 @@ PlannedWork training_work(const dataset::Dataset& data, const surrogate::Trainin
   const std::int64_t timed = recipe.method == surrogate::Method::layers ? kTimedLayerSteps : kTimedSteps;
   recipe.steps = std::min(recipe.steps, timed);
   recipe.final_steps = 0;
-  std::int64_t taken = 0;
+  std::vector<std::int64_t> done(static_cast<std::size_t>(recipe.ensemble), 0);
+  std::int64_t before = -1, after = 0;  // steps of all members at the first and the last report
   Clock::time_point first, last;
   surrogate::TrainOptions how = options;
   how.checkpoint = std::nullopt;
   how.resume = false;
-  how.progress = [&](const surrogate::TrainProgress&) {  // one thread at a time
+  how.progress = [&](const surrogate::TrainProgress& state) {  // one thread at a time
+    done.at(static_cast<std::size_t>(state.member)) = state.step;
+    after = std::accumulate(done.begin(), done.end(), std::int64_t{0});
     last = Clock::now();
-    if (taken++ == 0) first = last;
+    if (before >= 0) return;
+    before = after;
+    first = last;
   };
   static_cast<void>(surrogate::train(data, part, how));
   PlannedWork work{.evaluations = 0};
-  if (taken < 2) return work;
-  const double each_s = std::chrono::duration<double>(last - first).count() / static_cast<double>(taken - 1);
+  if (after <= before) return work;
+  const double each_s = std::chrono::duration<double>(last - first).count() / static_cast<double>(after - before);
   work.seconds = each_s * static_cast<double>(steps);
   work.basis =
       fmt::format("by {} of {} timed here just now, if it does not stop early",
-                  with_commas(static_cast<std::uint64_t>(taken)), counted(static_cast<std::uint64_t>(steps), "step"));
+                  with_commas(static_cast<std::uint64_t>(after)), counted(static_cast<std::uint64_t>(steps), "step"));
   return work;
 }
 
