@@ -259,6 +259,15 @@ int run(const ProposeOptions& options, const Session& session) {
   return proposals.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 
+void add_proposal_outputs(CLI::App& verb, ProposeOptions& options, Session& session) {
+  verb.add_flag("--json", options.json, "Everything, as JSON");
+  verb.add_flag("--plot", options.plot, "Also draw proposals and log: area, objective");
+  add_wide(verb, options.designs);
+  add_columns(verb, options.columns);
+  add_dry_run(verb, session);
+  verb.add_option("--csv", options.csv, "Also as CSV; - for standard output");
+}
+
 }  // namespace
 
 void add_propose(CLI::App& app, Session& session) {
@@ -301,12 +310,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--technology", request.technology, "Node [the model's]; 16nm-silicon[@CLASS]");
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
-  verb->add_flag("--json", options->json, "Everything, as JSON");
-  verb->add_flag("--plot", options->plot, "Also draw proposals and log: area, objective");
-  add_wide(*verb, options->designs);
-  add_columns(*verb, options->columns);
-  add_dry_run(*verb, session);
-  verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");
+  add_proposal_outputs(*verb, *options, session);
   verb->footer(
       "Exit code 3 when no design meets the limits.\n"
       "Example: hindsight propose --workload unet --max area_mm2=27 --simulate\n"
