@@ -85,7 +85,10 @@ void expect_texts_within(const StudyReport& report) {
           EXPECT_LE(one.y, 480) << one.text;
         }
         for (std::size_t i = 1; i < texts.size(); ++i) {
-          if (texts[i].y == texts[i - 1].y && texts[i].y < 84) EXPECT_GT(texts[i].from_x, texts[i - 1].to_x);
+          const bool side_by_side = texts[i].y == texts[i - 1].y && texts[i].y < 84;
+          if (side_by_side) {
+            EXPECT_GT(texts[i].from_x, texts[i - 1].to_x);
+          }
         }
       }
     }
