@@ -25,6 +25,24 @@ python3 tests/browser/report_test.py "$chromium" "$folder/report.html" ${picture
 "$hindsight" report --log "$folder/one.sqlite" --out "$folder/one.html"
 python3 tests/browser/report_test.py "$chromium" "$folder/one.html"
 
+# Rounds that a model chose, and trainings.
+"$hindsight" campaign --space tiny --workloads m4,unet --rounds 3 --batch 12 --log "$folder/campaign.sqlite" --quiet
+"$hindsight" train --log "$folder/campaign.sqlite" --recipe margins --out "$folder/campaign.safetensors" --quiet
+"$hindsight" report --log "$folder/campaign.sqlite" --out "$folder/campaign.html"
+python3 tests/browser/report_test.py --has=rounds --has=training-curves "$chromium" "$folder/campaign.html"
+
+# Nothing at all, nothing that can be built, names that would be tags.
+"$hindsight" ask --space tiny --application nobody --metric cost --objective cost -n 1 --log "$folder/empty.sqlite" >/dev/null 2>&1
+printf 'a,b,cost_ms\n1,1,oom\n2,1,oom\n3,1,oom\n1,2,oom\n' >"$folder/infeasible.csv"
+printf 'a<b>,"</script><script>throw 1</script>",cost_ms\n1,1,5\n2,1,4\n3,1,3\n1,2,oom\n' >"$folder/hostile.csv"
+"$hindsight" log import "$folder/infeasible.csv" --objective cost_ms --log "$folder/infeasible.sqlite" >/dev/null
+"$hindsight" log import "$folder/hostile.csv" --objective cost_ms --workload '"><img src=x onerror=alert(1)>' \
+  --log "$folder/hostile.sqlite" >/dev/null
+for log in empty infeasible hostile; do
+  "$hindsight" report --log "$folder/$log.sqlite" --out "$folder/$log.html"
+  python3 tests/browser/report_test.py "$chromium" "$folder/$log.html"
+done
+
 "$hindsight" report --compare "$folder/study.sqlite" "$folder/one.sqlite" --out "$folder/both.html"
 python3 tests/browser/report_test.py "$chromium" "$folder/both.html"
 python3 tests/browser/live_test.py "$chromium" "$hindsight" ${pictures:+"$pictures"}

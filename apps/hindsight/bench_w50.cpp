@@ -1,6 +1,5 @@
 /// hindsight bench w50: how good are proposals when the better half of a table was never seen?
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/scratch_folder.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/report/w50.h"
@@ -46,28 +46,6 @@ struct BenchW50Options {
 constexpr std::int64_t kMostW50Seeds = 10'000;
 constexpr std::int64_t kMostW50Proposals = 100'000;
 
-/// A folder for the log that the table becomes; gone at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hindsight-w50-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw Error(ErrorKind::failure, fmt::format("{}: cannot make a temporary folder", pattern));
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// The columns of an objective: the one column of that name, or the factors of a product. The first is the objective
 /// of the import, the others are kept beside it.
 dataset::Objective resolve_objective(const std::string& text, const dataset::CsvTable& table,
@@ -103,8 +81,8 @@ dataset::Dataset load_truth(const std::string& file, const BenchW50Options& opti
   dataset::Selection selection;
   selection.objective = resolve_objective(options.roles.objective, table, roles);
   const space::DesignSpace space = infer_csv_space(table, roles, "");
-  const TemporaryFolder folder;
-  const std::filesystem::path log = folder.path() / "table.sqlite";
+  const ScratchFolder folder("the log that the table becomes");
+  const std::filesystem::path log = folder / "table.sqlite";
   const dataset::ImportResult imported =
       dataset::import_csv(table, roles, space, log, dataset::Duplicates::first, provenance);
   if (imported.rejected_count > 0) {

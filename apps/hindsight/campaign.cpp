@@ -3,15 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
+#include "dry_run.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/loop.h"
 #include "hindsight/study/optimum.h"
+#include "hindsight/surrogate/recipe.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -39,6 +45,7 @@ study::CampaignOptions campaign_of(const CampaignOptions& options, const Provena
   campaign.batch = static_cast<std::size_t>(options.batch);
   campaign.drawn = options.drawn >= 0 ? static_cast<std::size_t>(options.drawn) : campaign.batch / 8;
   campaign.recipe = options.recipe;
+  static_cast<void>(surrogate::load_recipe(options.recipe));  // it is not used before the second round
   campaign.seed = static_cast<std::uint64_t>(options.seed);
   campaign.threads = options.threads;
   campaign.log = options.log;
@@ -63,12 +70,36 @@ double optimum_of(const CampaignOptions& options) {
   return optimum.answer.best.front().value;
 }
 
-int run(const CampaignOptions& options, const Provenance& provenance) {
-  FileRoles()
-      .reads("--space", options.space)
+/// --dry-run: the log's copy says which rounds are done, and how long they took.
+int rehearse_campaign(const CampaignOptions& options, study::CampaignOptions campaign, const FileRoles& roles) {
+  study::CampaignSummary so_far;
+  LogRehearsal(options.log)([&](const std::string& copy) {
+    campaign.log = copy;
+    so_far = study::campaign_so_far(campaign);
+  });
+  const std::size_t done = so_far.rounds.size(), left = campaign.rounds - std::min(done, campaign.rounds);
+  PlannedWork work{.evaluations = left * campaign.batch * campaign.networks.size()};
+  if (done > 0) {
+    double spent_s = 0;
+    for (const study::CampaignRound& round : so_far.rounds) spent_s += round.choose_s + round.evaluate_s;
+    work.seconds = spent_s / static_cast<double>(done) * static_cast<double>(left);
+    work.basis = fmt::format("as long per round as the {} that the log has", counted(done, "round"));
+  } else {
+    work.basis = "no round is done yet, and models of later rounds learn from what the first ones find";
+  }
+  const std::string content = fmt::format("{} of {} on {}{}", counted(left, "round"), counted(campaign.batch, "design"),
+                                          counted(campaign.networks.size(), "workload"),
+                                          done > 0 ? fmt::format("; {} done before", with_commas(done)) : "");
+  return show_dry_run(roles, {{"--log", content}}, work, dry_run_style(options.json));
+}
+
+int run(const CampaignOptions& options, const Session& session) {
+  const Provenance& provenance = session.provenance;
+  FileRoles roles;
+  roles.reads("--space", options.space)
       .reads("--workloads", options.workloads)
       .reads("--technology", options.evaluator.technology)
-      .writes("--log", options.log)
+      .writes_log("--log", options.log)
       .require_usable();
   if (options.regret && !options.evaluator.command.empty()) {
     throw Error(ErrorKind::usage,
@@ -76,6 +107,7 @@ int run(const CampaignOptions& options, const Provenance& provenance) {
                 "Leave one of the two out?");
   }
   const study::CampaignOptions campaign = campaign_of(options, provenance);
+  if (session.dry_run) return rehearse_campaign(options, campaign, roles);
   install_interrupt_handlers();
   std::optional<double> optimum;
   if (options.regret) optimum = optimum_of(options);
@@ -117,12 +149,12 @@ void add_campaign(CLI::App& app, Session& session) {
   verb->add_flag("--regret", options->regret, "Compare with the exact optimum (built-in model)");
   verb->add_flag("-q,--quiet", options->quiet, "No lines per round and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
+  add_dry_run(*verb, session);
   verb->footer(
       "The same command continues; --rounds may grow. What the log has counts.\n"
       "Example: hindsight campaign --workloads unet --max area_mm2=27 \\\n"
       "           --rounds 5 --regret --log unet.sqlite");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app

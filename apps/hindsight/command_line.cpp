@@ -82,6 +82,10 @@ std::string repeated_option(const CLI::App& verb) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     if (const std::string repeated = repeated_option(verb); !repeated.empty()) problem = repeated;
   }
+  if (const std::vector<std::string> verbs = verb_names(verb);
+      dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !verbs.empty()) {
+    problem = "name what to do: " + join(verbs, ", ") + ".";
+  }
   const char* separator = problem.ends_with('.') || problem.ends_with('?') ? "" : ".";
   throw Error(ErrorKind::usage,
               fmt::format("{}: {}{} See: {} --help", full_name(verb), problem, separator, full_name(verb)));

@@ -2,10 +2,8 @@
 #include "dry_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
@@ -18,30 +16,6 @@ namespace hindsight::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of its own in the temporary folder, gone at the end.
-class RehearsalFolder {
- public:
-  RehearsalFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "hindsight-dry-run-XXXXXX").string();
-    if (error || ::mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorKind::failure,
-                  fmt::format("--dry-run: no temporary folder {} (the log is copied there). Set TMPDIR?", name));
-    }
-    path_ = name;
-  }
-  ~RehearsalFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  RehearsalFolder(const RehearsalFolder&) = delete;
-  RehearsalFolder& operator=(const RehearsalFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// With what SQLite keeps beside it: rows that were not moved into the file yet stand there.
 void copy_log(const std::string& log, const fs::path& copy) {
@@ -74,13 +48,24 @@ std::string state_of(const PlannedFile& planned) {
   return fmt::format("appended to ({} now)", counted(log::summary(log).rows("evaluations"), "evaluation"));
 }
 
+std::string evaluations_of(const PlannedWork& work) {
+  if (!work.evaluations) return "not known before";
+  return *work.evaluations == 0 ? "none" : "at most " + with_commas(*work.evaluations);
+}
+
+std::string time_of(const PlannedWork& work) {
+  const std::string time = work.seconds ? "about " + duration_text(*work.seconds) : "not known";
+  return work.basis.empty() ? time : fmt::format("{} ({})", time, work.basis);
+}
+
 }  // namespace
 
 void add_dry_run(CLI::App& verb, Session& session) {
   verb.add_flag("--dry-run", session.dry_run, "Check everything, say what would be written");
 }
 
-int show_dry_run(const FileRoles& roles, const std::vector<PlannedContent>& contents, DryRunStyle style) {
+int show_dry_run(const FileRoles& roles, const std::vector<PlannedContent>& contents, const PlannedWork& work,
+                 DryRunStyle style) {
   using Json = nlohmann::ordered_json;
   std::string text = "dry run: nothing is written\n";
   Json files = Json::array();
@@ -93,23 +78,35 @@ int show_dry_run(const FileRoles& roles, const std::vector<PlannedContent>& cont
     files.push_back({{"option", planned.option}, {"file", planned.file}, {"would_be", state}, {"gets", gets}});
   }
   if (roles.planned().empty()) text += "no file is named, so none would be\n";
+  text += fmt::format("evaluations: {}\ntime: {}\n", evaluations_of(work), time_of(work));
   if (style == DryRunStyle::json) {
-    text = Json{{"dry_run", true}, {"files", files}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    const Json json{{"dry_run", true},
+                    {"files", files},
+                    {"most_evaluations", work.evaluations ? Json(*work.evaluations) : Json(nullptr)},
+                    {"time_s", work.seconds ? Json(*work.seconds) : Json(nullptr)},
+                    {"time_basis", work.basis}};
+    text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   print(text);
   return 0;
 }
 
+LogRehearsal::LogRehearsal(std::string log) : log_(std::move(log)), copy_((folder_ / "copy.sqlite").string()) {
+  copy_log(log_, copy_);
+}
+
+void LogRehearsal::operator()(const std::function<void(const std::string& copy)>& work) const {
+  try {
+    work(copy_);
+  } catch (const Error& error) {
+    throw Error(error.kind(), replaced(error.what(), copy_, log_));
+  }
+}
+
 void write_log(const Session& session, const std::string& log, const std::function<void(const std::string&)>& work) {
   if (!session.dry_run) return work(log);
-  const RehearsalFolder folder;
-  const std::string copy = (folder.path() / "copy.sqlite").string();
-  copy_log(log, copy);
-  try {
-    work(copy);
-  } catch (const Error& error) {
-    throw Error(error.kind(), replaced(error.what(), copy, log));
-  }
+  LogRehearsal rehearsal(log);
+  rehearsal(work);
   remark(fmt::format("dry run: {} is as it was, and the figures are those of a copy", printable(log, 400)));
 }
 

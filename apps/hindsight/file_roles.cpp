@@ -65,6 +65,11 @@ FileRoles& FileRoles::reads_log(const std::string& option, const std::string& fi
   return *this;
 }
 
+FileRoles& FileRoles::appends_log(const std::string& option, const std::string& file) {
+  if (is_named(file)) planned_.push_back({option, file, FileKind::log});
+  return reads_log(option, file);
+}
+
 FileRoles& FileRoles::writes(const std::string& option, const std::string& file) {
   if (!is_named(file)) return *this;
   outputs_.push_back({option, file});

@@ -29,9 +29,10 @@ class FileRoles {
   /// Those of a list a,b,c that are files rather than names; "-" is standard input.
   FileRoles& reads(const std::string& option, const std::string& list);
   FileRoles& reads(const std::string& option, const std::vector<std::string>& lists);
-  /// A log with the files that SQLite keeps beside it. A log that is also appended to counts as read,
-  /// and must be there.
+  /// A log with the files that SQLite keeps beside it; it must be there.
   FileRoles& reads_log(const std::string& option, const std::string& file);
+  /// The same for a log that is appended to and planned().
+  FileRoles& appends_log(const std::string& option, const std::string& file);
   /// Empty and "-" are no files.
   FileRoles& writes(const std::string& option, const std::string& file);
   /// A log that is appended to; created where it is missing.

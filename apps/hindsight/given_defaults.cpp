@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <system_error>
 
 #include "command_tree.h"
 
@@ -67,6 +71,23 @@ std::vector<Default> uncontradicted(const CLI::App& verb, const std::vector<Defa
   return taken;
 }
 
+/// `log query "SELECT ..."`: the first word is the log's place. Where a default names the log, a word that has blanks
+/// and names no file is the SQL. False: there is nothing to move.
+bool move_sql(const CLI::App& verb, const std::vector<Default>& defaults, std::vector<std::string>& words) {
+  const CLI::Option *log = verb.get_option_no_throw("--log"), *sql = verb.get_option_no_throw("--sql");
+  if (log == nullptr || sql == nullptr || log->count() != 1 || sql->count() > 0) return false;
+  if (std::none_of(defaults.begin(), defaults.end(), [&](const Default& one) { return option_of(verb, one) == log; })) {
+    return false;
+  }
+  const std::string word = log->results().front();
+  const auto found = std::find(words.begin(), words.end(), word);
+  std::error_code ignored;
+  const bool names_log = word.find(' ') == std::string::npos || std::filesystem::exists(word, ignored);
+  if (names_log || found == words.end() || *std::prev(found) == "--log") return false;
+  words.insert(found, "--sql");
+  return true;
+}
+
 bool is_on(const CLI::App& app, const std::string& flag) {
   const CLI::Option* option = app.get_option_no_throw(flag);
   return option != nullptr && option->count() > 0;
@@ -110,13 +131,13 @@ CompleteLine with_defaults(std::vector<std::string> arguments, const DefaultPlac
   std::vector<std::string>& words = line.arguments;
   if (words.empty() || words.front() == "help" || words.front().starts_with("__")) return line;
   if (!may_have_defaults(places)) return line;
-  Rehearsal typed;
-  const CLI::App* verb = rehearse(typed.app, words);
-  if (verb == nullptr || !takes_defaults(*verb) || is_on(typed.app, "--no-config") || is_on(*verb, "--no-config"))
+  std::optional<Rehearsal> typed(std::in_place);
+  const CLI::App* verb = rehearse(typed->app, words);
+  if (verb == nullptr || !takes_defaults(*verb) || is_on(typed->app, "--no-config") || is_on(*verb, "--no-config"))
     return line;
   Rehearsal values;
   const Defaults defaults = read_defaults(values.app, places);
-
+  if (move_sql(*verb, defaults_of(defaults, *verb), words)) verb = rehearse(typed.emplace().app, words);
   line.taken = uncontradicted(*verb, defaults_of(defaults, *verb));
   std::vector<std::string> added;
   for (const Default& one : line.taken) {

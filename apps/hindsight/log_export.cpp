@@ -4,14 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <set>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/scratch_folder.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/dataset/gzip.h"
 #include "hindsight/dataset/optuna_export.h"
@@ -88,12 +92,22 @@ std::string python_text(const std::string& text) {
   return quoted + "\"";
 }
 
-int export_study(const ExportOptions& options, const log::Log& log) {
+int export_study(const ExportOptions& options, const log::Log& log, const Session& session) {
   if (is_standard_output(options.out)) {
     throw Error(ErrorKind::usage, "--format optuna writes an SQLite file. Name it: --out FILE");
   }
   const std::string metric = objective_of(options, log);
   const Direction direction = options.maximise ? Direction::maximise : log::direction_of(metric);
+  if (session.dry_run) {
+    const ScratchFolder folder("the study of a dry run");
+    std::error_code ignored;
+    const bool there = std::filesystem::exists(options.out, ignored);  // which is refused
+    const std::string file = there ? options.out : (folder / "study.sqlite").string();
+    const dataset::OptunaExport made = dataset::export_optuna(log, filter_of(options), metric, direction, file);
+    write_or_rehearse(session, options.out, read_file(file, std::filesystem::file_size(file)));
+    remark(fmt::format("dry run: it would get {}", counted(made.trials, "trial")));
+    return 0;
+  }
   const dataset::OptunaExport made = dataset::export_optuna(log, filter_of(options), metric, direction, options.out);
   remark(fmt::format(
       "{} of {} written to {}, {} of them failed; {}: optuna.load_study(study_name=..., "
@@ -106,7 +120,7 @@ int export_study(const ExportOptions& options, const log::Log& log) {
   return 0;
 }
 
-int export_rows(const ExportOptions& options) {
+int export_rows(const ExportOptions& options, const Session& session) {
   const Format format = format_of(options);
   if (format != Format::optuna && (!options.metric.empty() || options.maximise)) {
     throw Error(ErrorKind::usage,
@@ -116,7 +130,7 @@ int export_rows(const ExportOptions& options) {
   install_interrupt_handlers();
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
   for (const std::string& warning : log.warnings()) remark(warning);
-  if (format == Format::optuna) return export_study(options, log);
+  if (format == Format::optuna) return export_study(options, log, session);
   const log::EvaluationFilter filter = filter_of(options);
   const report::LogExport made =
       format == Format::csv ? report::export_csv(log, filter) : report::export_json_lines(log, filter);
@@ -124,9 +138,14 @@ int export_rows(const ExportOptions& options) {
   if (is_standard_output(options.out)) {
     print_data(made.text);
   } else {
-    print_or_write(options.out, packed ? dataset::gzipped(made.text) : made.text);
+    write_or_rehearse(session, options.out, packed ? dataset::gzipped(made.text) : made.text);
   }
   if (is_standard_output(options.out)) return 0;
+  if (session.dry_run) {
+    remark(fmt::format("dry run: it would get {}, {} of them infeasible", counted(made.rows, "row"),
+                       with_commas(made.infeasible)));
+    return 0;
+  }
   remark(fmt::format("{} written to {}, {} of them infeasible", counted(made.rows, "row"), printable(options.out, 400),
                      with_commas(made.infeasible)));
   if (!made.import_options.empty()) {
@@ -151,12 +170,14 @@ void add_log_export(CLI::App& group, Session& session) {
   verb->add_option("--run", options->run_id, "Only rows of this run")->check(between(1, INT64_MAX));
   verb->add_option("--metric", options->metric, "Objective of an Optuna study [latency_s, or imported]");
   verb->add_flag("--maximise", options->maximise, "More of an Optuna study's objective is better");
+  add_dry_run(*verb, session);
   verb->footer(
       "Infeasible rows have their reasons, with value and limit. The CSV can be\n"
       "imported again; the options for that are printed. optuna.load_study opens\n"
       "an Optuna study.\n"
       "Example: hindsight log export study.sqlite --out study.csv");
-  verb->callback([options, &session] { session.action = [options] { return export_rows(*options); }; });
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return export_rows(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/gpu_measurements.h"
@@ -96,14 +98,15 @@ std::string sheet_name(const std::string& file) {
   return name;
 }
 
-void require_separate_files(const MeasureOptions& options) {
-  FileRoles()
-      .reads("--shapes", options.shapes)
+FileRoles separate_measurement_files(const MeasureOptions& options) {
+  FileRoles roles;
+  roles.reads("--shapes", options.shapes)
       .reads("the records", options.file)
-      .writes("--log", options.log)
+      .writes_log("--log", options.log)
       .writes("--csv", options.csv)
       .writes("--sheet", options.sheet)
       .require_usable();
+  return roles;
 }
 
 /// Prints what was measured, and writes the CSV, as the options say.
@@ -132,8 +135,38 @@ void write_sheet(const measure::SessionRecords& records, const MeasureOptions& o
   }
 }
 
-int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Provenance& provenance) {
-  require_separate_files(options);
+/// --dry-run: what a device would be asked. Where none can be asked, that is said as the command says it.
+int rehearse_measurement(const std::vector<measure::Task>& plan, const MeasureOptions& options,
+                         const FileRoles& roles) {
+  const auto done = static_cast<std::size_t>(std::count_if(plan.begin(), plan.end(), [&](const measure::Task& task) {
+    return options.run.finished.contains(measure::key(task));
+  }));
+  const auto sustained = std::count_if(plan.begin(), plan.end(), [&](const measure::Task& task) {
+    return task.mode == measure::Mode::sustained && !options.run.finished.contains(measure::key(task));
+  });
+  PlannedWork work{.evaluations = 0, .basis = "how long bursts take is seen on the device only"};
+  if (options.run.budget_s > 0) {
+    work.basis += fmt::format("; nothing starts later than --budget-s {}", shortest(options.run.budget_s));
+  } else if (sustained > 0) {
+    const double each_s = options.run.settle_s + options.run.window_s;
+    work.basis +=
+        fmt::format("; at least {1} for {0}", counted(static_cast<std::uint64_t>(sustained), "sustained task"),
+                    duration_text(each_s * static_cast<double>(sustained)));
+  }
+  const std::string tasks = fmt::format("{} of {}{}", with_commas(plan.size() - done), counted(plan.size(), "task"),
+                                        done > 0 ? ", the others are done" : "");
+  const int code = show_dry_run(roles,
+                                {{"--log", "rows of " + tasks},
+                                 {"--csv", "the GEMMs of " + tasks},
+                                 {"--sheet", "what is known of the device then"}},
+                                work, dry_run_style(options.json));
+  measure::require_device(options.run.device);
+  return code;
+}
+
+int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Session& session) {
+  const Provenance& provenance = session.provenance;
+  const FileRoles roles = separate_measurement_files(options);
   const measure::Availability here = measure::availability();
   if (options.resume && options.log.empty()) {
     throw Error(ErrorKind::usage, "--resume needs --log (what is done stands there)");
@@ -147,6 +180,7 @@ int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Pr
     const std::string& uuid = here.uuids[device];
     options.run.finished = measure::finished_tasks(logged_sessions(options.log, uuid), uuid);
   }
+  if (session.dry_run) return rehearse_measurement(plan, options, roles);
   options.run.command_line = provenance.command_line;
   options.run.version = provenance.version;
   options.run.commit = provenance.commit;
@@ -173,8 +207,23 @@ int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Pr
   return failure ? exit_code(*failure) : 0;
 }
 
-int import(const MeasureOptions& options, const Provenance& provenance) {
-  require_separate_files(options);
+void import_into_log(const std::vector<measure::SessionRecords>& sessions, const std::string& file,
+                     const Provenance& provenance) {
+  log::Log log = log::Log::open(file, log::OpenMode::read_write_create);
+  log::Run run(log, log::RunKind::measure_import, provenance);
+  log::MeasurementCounts all;
+  for (const measure::SessionRecords& records : sessions) {
+    const log::MeasurementCounts counts = log::append_measurements(log, run.id(), records);
+    all.inserted += counts.inserted;
+    all.already_present += counts.already_present;
+  }
+  run.finish();
+  remark(fmt::format("{} measurements of {} sessions stored, {} were there", all.inserted, sessions.size(),
+                     all.already_present));
+}
+
+int import(const MeasureOptions& options, const Session& session) {
+  static_cast<void>(separate_measurement_files(options));
   const std::vector<measure::SessionRecords> sessions =
       measure::parse_json_lines(read_file(options.file), options.file, measure::LastLine::may_be_cut);
   if (options.log.empty() && options.csv.empty() && options.sheet.empty()) {
@@ -194,24 +243,15 @@ int import(const MeasureOptions& options, const Provenance& provenance) {
   const std::string sheet =
       options.sheet.empty() ? "" : measure::sheet_yaml(measure::merged(sessions), sheet_name(options.sheet));
   if (!options.log.empty()) {
-    log::Log log = log::Log::open(options.log, log::OpenMode::read_write_create);
-    log::Run run(log, log::RunKind::measure_import, provenance);
-    log::MeasurementCounts all;
-    for (const measure::SessionRecords& records : sessions) {
-      const log::MeasurementCounts counts = log::append_measurements(log, run.id(), records);
-      all.inserted += counts.inserted;
-      all.already_present += counts.already_present;
-    }
-    run.finish();
-    remark(fmt::format("{} measurements of {} sessions stored, {} were there", all.inserted, sessions.size(),
-                       all.already_present));
+    write_log(session, options.log,
+              [&](const std::string& file) { import_into_log(sessions, file, session.provenance); });
   }
-  if (!options.sheet.empty()) print_or_write(options.sheet, sheet);
-  if (!options.csv.empty()) print_or_write(options.csv, measure::gemms_csv(sessions));
+  if (!options.sheet.empty()) write_or_rehearse(session, options.sheet, sheet);
+  if (!options.csv.empty()) write_or_rehearse(session, options.csv, measure::gemms_csv(sessions));
   return 0;
 }
 
-void add_common(CLI::App& verb, MeasureOptions& options) {
+void add_measure_options(CLI::App& verb, MeasureOptions& options, Session& session) {
   verb.add_option("--device", options.run.device, "Number of the CUDA device [0]")->check(between(0, 1023));
   verb.add_option("--log", options.log, "SQLite log to store every row in");
   verb.add_flag("--resume", options.resume, "Leave out what the log has of this GPU");
@@ -223,6 +263,7 @@ void add_common(CLI::App& verb, MeasureOptions& options) {
       ->check(CLI::PositiveNumber.description(""));
   verb.add_flag("--json", options.json, "As JSON");
   verb.add_flag("--quiet", options.quiet, "No progress");
+  add_dry_run(verb, session);
 }
 
 void add_gemm_verb(CLI::App& group, Session& session) {
@@ -244,14 +285,14 @@ void add_gemm_verb(CLI::App& group, Session& session) {
   verb->add_option("--last-tile", options->last_tile, "Tiled kernel: largest tile [32]")
       ->check(between(1, gpu::kLargestTile));
   verb->add_option("--csv", options->csv, "Rows as CSV to a file, or - for standard output");
-  add_common(*verb, *options);
+  add_measure_options(*verb, *options, session);
   verb->footer(
       "Power is measured in sustained mode. Exit code 5 without CUDA or device, 1 when\n"
       "a task failed (the others' rows are kept).\n"
       "Example: hindsight measure gemm -m 4096 -n 4096 -k 4096 --dtype bf16 \\\n"
       "           --mode burst,sustained --algorithms 8 --log gpu.sqlite");
   verb->callback([options, &session] {
-    session.action = [options, &session] { return run(gemm_plan(*options), *options, session.provenance); };
+    session.action = [options, &session] { return run(gemm_plan(*options), *options, session); };
   });
 }
 
@@ -259,7 +300,7 @@ void add_device_verb(CLI::App& group, Session& session) {
   const auto options = std::make_shared<MeasureOptions>();
   CLI::App* verb = group.add_subcommand("device", "Measure latencies, bandwidths, rates and power");
   verb->add_option("--sheet", options->sheet, "Write a spec sheet (YAML) for gemm, calibrate");
-  add_common(*verb, *options);
+  add_measure_options(*verb, *options, session);
   verb->footer(
       "Exit code 5 without CUDA or device, 1 when a task failed (the others are kept).\n"
       "Example: hindsight measure device --sheet my-gpu.yaml --log gpu.sqlite");
@@ -267,7 +308,7 @@ void add_device_verb(CLI::App& group, Session& session) {
     session.action = [options, &session] {
       measure::PlanOptions parts;
       parts.cublaslt = parts.tiled = false;
-      return run(measure::make_plan(parts), *options, session.provenance);
+      return run(measure::make_plan(parts), *options, session);
     };
   });
 }
@@ -279,11 +320,11 @@ void add_import_verb(CLI::App& group, Session& session) {
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing");
   verb->add_option("--csv", options->csv, "GEMMs as CSV to a file, or - for standard output");
   verb->add_option("--sheet", options->sheet, "Spec sheet (YAML) to a file, or - for standard output");
+  add_dry_run(*verb, session);
   verb->footer(
       "Needs no GPU. Importing twice changes nothing.\n"
       "Example: hindsight measure import results/measurements.jsonl --log gpu.sqlite");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return import(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return import(*options, session); }; });
 }
 
 }  // namespace

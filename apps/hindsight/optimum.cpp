@@ -155,6 +155,7 @@ int run(const OptimumOptions& options, const Session& session) {
     return show_dry_run(roles,
                         {{"--log", "the optimum with its proof, and no evaluation"},
                          {"--out", "the metrics of every buildable design"}},
+                        {.basis = "a proof ends when no open box is left, which is seen on the way only"},
                         dry_run_style(options.json));
   }
   install_interrupt_handlers();

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <system_error>
 
 #include "hindsight/core/child_process.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/scratch_folder.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 
@@ -34,29 +33,6 @@ bool has_renderer() {
   return false;
 }
 
-/// A folder that is gone at the end of its scope.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "hindsight-picture-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw Error(ErrorKind::failure,
-                  fmt::format("{}: cannot be made: {}", pattern, std::generic_category().message(errno)));
-    }
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 }  // namespace
 
 void require_png_renderer() {
@@ -68,9 +44,8 @@ void require_png_renderer() {
 
 std::string png_of_svg(const std::string& svg, int width) {
   require_png_renderer();
-  const ScratchFolder scratch;
-  const fs::path from = scratch.path() / "figure.svg", to = scratch.path() / "figure.png",
-                 said = scratch.path() / "said.txt";
+  const ScratchFolder scratch("the figure");
+  const fs::path from = scratch / "figure.svg", to = scratch / "figure.png", said = scratch / "said.txt";
   write_file_atomically(from, svg);
   ChildProcess renderer(
       fmt::format("exec {} --keep-aspect-ratio --width {} --output {} {} 2> {}", kRenderer, width,

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "design_argument.h"
+#include "dry_run.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/config.h"
@@ -23,6 +24,7 @@
 #include "hindsight/study/proposals.h"
 #include "output.h"
 #include "plot_output.h"
+#include "rehearsed_work.h"
 #include "shipped_models.h"
 #include "verbs.h"
 
@@ -77,16 +79,17 @@ void resolve_evaluator(const ProposeOptions& options, study::ProposalRequest& re
   request.simulator = [chosen](const space::DesignSpace& space) { return make_evaluator(chosen, space); };
 }
 
-void require_separate_files(const ProposeOptions& options) {
-  FileRoles()
-      .reads("--model", options.request.model)
+FileRoles separate_proposal_files(const ProposeOptions& options) {
+  FileRoles roles;
+  roles.reads("--model", options.request.model)
       .reads("--workload", options.request.workloads)
       .reads("--space", options.request.space)
       .reads("--technology", options.request.technology)
       .reads("--landscape", options.request.landscape)
-      .reads_log("--log", options.request.log)
+      .appends_log("--log", options.request.log)
       .writes("--csv", options.csv)
       .require_usable();
+  return roles;
 }
 
 /// What means nothing for a front is refused, not ignored.
@@ -148,6 +151,16 @@ void show(const ProposeOptions& options, const study::Proposals& proposals) {
   }
 }
 
+/// The errors of a log that cannot keep proposals, from a copy of it.
+void require_record(const study::ProposalRequest& request, const study::Proposals& so_far,
+                    const Provenance& provenance) {
+  LogRehearsal(request.log)([&](const std::string& copy) {
+    study::ProposalRequest rehearsed = request;
+    rehearsed.log = copy;
+    const study::ProposalRecord record(rehearsed, so_far.options, provenance);
+  });
+}
+
 void finish(study::ProposalRecord& record, study::Proposals& proposals) {
   const std::string sha256 = sha256_hex(read_file(proposals.model_file, kLargestModelBytes));
   record.finish(proposals, sha256, report::model_json(proposals.model, proposals.model_file, sha256));
@@ -172,7 +185,8 @@ void suggest_next(const study::ProposalRequest& request, const study::Proposals&
   suggest({"hindsight", "check", "--log", request.log, "--technology", proposals.technology});
 }
 
-int run(const ProposeOptions& options, const Provenance& provenance) {
+/// Options that say nothing together.
+void require_proposable(const ProposeOptions& options) {
   if (options.csv == "-" && options.json) {
     throw Error(ErrorKind::usage, "--csv - and --json both write to standard output. Name a file for the CSV?");
   }
@@ -197,16 +211,43 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
                             front ? "" : "--pareto", front || simulated ? "" : " and ", simulated ? "" : "--simulate"));
   }
   if (!options.request.pareto.empty()) require_for_front(options);
-  require_separate_files(options);
+}
+
+/// --dry-run: all is loaded and checked, and the search is left out.
+int rehearse_proposals(const ProposeOptions& options, const study::Proposals& so_far, const FileRoles& roles) {
+  const study::ProposalRequest& request = options.request;
+  const std::size_t most = so_far.options.count;
+  PlannedWork work = proposal_work(so_far);
+  work.evaluations = request.simulate ? most * so_far.options.contexts.size() : 0;
+  if (request.exact_front) work.evaluations = std::nullopt;  // and those of random designs, as many as it takes
+  if (request.simulate && request.simulator) work.basis += "; what your simulator takes is not known";
+  const std::string evaluated = request.simulate && request.record ? ", and what is evaluated" : "";
+  return show_dry_run(roles,
+                      {{"--log", fmt::format("at most {} and their model{}", counted(most, "proposal"), evaluated)},
+                       {"--csv", fmt::format("a header and a row for each of at most {}", counted(most, "proposal"))}},
+                      work, dry_run_style(options.json));
+}
+
+int run(const ProposeOptions& options, const Session& session) {
+  const Provenance& provenance = session.provenance;
+  require_proposable(options);
+  const FileRoles roles = separate_proposal_files(options);
   study::ProposalRequest request = request_of(options);
   resolve_evaluator(options, request);
   ProofProgress progress;
   request.options.search.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   std::optional<study::ProposalRecord> record;
-  study::Proposals proposals = study::propose(request, [&](const optimize::ProposeOptions& how) {
+  study::Proposals proposals = study::propose(request, [&](const study::Proposals& so_far) {
+    report::require_columns(so_far, options.columns);
+    if (session.dry_run) return study::SearchStep::leave_out;
     install_interrupt_handlers();  // before there is a run that Ctrl-C would leave unended
-    if (!request.log.empty()) record.emplace(request, how, provenance);
+    if (!request.log.empty()) record.emplace(request, so_far.options, provenance);
+    return study::SearchStep::search;
   });
+  if (session.dry_run) {
+    if (!request.log.empty()) require_record(request, proposals, provenance);
+    return rehearse_proposals(options, proposals, roles);
+  }
   progress.finish();
   show(options, proposals);
   if (record) finish(*record, proposals);
@@ -216,6 +257,15 @@ int run(const ProposeOptions& options, const Provenance& provenance) {
                        printable(request.log, 200), with_commas(*proposals.recorded)));
   }
   return proposals.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+}
+
+void add_proposal_outputs(CLI::App& verb, ProposeOptions& options, Session& session) {
+  verb.add_flag("--json", options.json, "Everything, as JSON");
+  verb.add_flag("--plot", options.plot, "Also draw proposals and log: area, objective");
+  add_wide(verb, options.designs);
+  add_columns(verb, options.columns);
+  add_dry_run(verb, session);
+  verb.add_option("--csv", options.csv, "Also as CSV; - for standard output");
 }
 
 }  // namespace
@@ -260,11 +310,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--technology", request.technology, "Node [the model's]; 16nm-silicon[@CLASS]");
   verb->add_option("--seed", options->seed, "Seed of the search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", how.threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
-  verb->add_flag("--json", options->json, "Everything, as JSON");
-  verb->add_flag("--plot", options->plot, "Also draw proposals and log: area, objective");
-  add_wide(*verb, options->designs);
-  add_columns(*verb, options->columns);
-  verb->add_option("--csv", options->csv, "Also as CSV; - for standard output");
+  add_proposal_outputs(*verb, *options, session);
   verb->footer(
       "Exit code 3 when no design meets the limits.\n"
       "Example: hindsight propose --workload unet --max area_mm2=27 --simulate\n"
@@ -276,7 +322,7 @@ void add_propose(CLI::App& app, Session& session) {
       study::ProposalRequest& chosen = options->request;
       if (!model_given && !chosen.space.empty()) chosen.model = shipped_model_of(chosen.space);
       chosen.model = model_file(chosen.model);
-      return run(*options, session.provenance);
+      return run(*options, session);
     };
   });
 }

@@ -16,6 +16,7 @@
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/study/simulator_search.h"
 #include "output.h"
+#include "rehearsed_work.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -88,7 +89,7 @@ int run(const SearchOptions& options, const Session& session) {
         roles,
         {{"--log", fmt::format("{} asked for, earlier runs included, on {}", counted(resolved.samples, "design"),
                                counted(resolved.networks.size(), "workload"))}},
-        dry_run_style(options.json));
+        search_work(resolved, search), dry_run_style(options.json));
   }
   install_interrupt_handlers();
   const sweep::SweepSummary summary = study::run_search(resolved, search);

@@ -21,6 +21,7 @@
 #include "hindsight/study/trajectory.h"
 #include "hindsight/sweep/launcher.h"
 #include "output.h"
+#include "rehearsed_work.h"
 #include "sweep_bias.h"
 #include "verbs.h"
 
@@ -93,9 +94,22 @@ std::string amount_of(const sweep::SweepOptions& resolved) {
                      resolved.keep ? ", of which --keep leaves some out" : "");
 }
 
+/// The command as the log keeps it: what --shard auto meant, so that it gives the same shard anywhere.
+Provenance with_shard(Provenance provenance, const std::string& typed, const sweep::LaunchedShard& place) {
+  if (place.source.empty()) return provenance;
+  std::string& line = provenance.command_line;
+  for (const char* between : {" ", "="}) {
+    const std::string words = fmt::format(" --shard{}{}", between, typed);
+    const std::size_t at = line.find(words);
+    if (at == std::string::npos) continue;
+    line.replace(at, words.size(), fmt::format(" --shard {}/{}", place.shard.index, place.shard.count));
+  }
+  return provenance;
+}
+
 int run(SweepOptions options, const Session& session) {
-  const Provenance& provenance = session.provenance;
   options.place = sweep::shard_of(options.shard, sweep::process_environment);
+  const Provenance provenance = with_shard(session.provenance, options.shard, options.place);
   options.log = sweep::file_of_shard(options.log, options.place.shard);
   if (!options.place.source.empty() && !options.quiet) {
     remark(fmt::format("shard {}/{} ({}), into {}", options.place.shard.index, options.place.shard.count,
@@ -110,7 +124,7 @@ int run(SweepOptions options, const Session& session) {
   const sweep::SweepOptions resolved = resolve(options, provenance);
   if (session.dry_run) {
     sweep::require_sensible(resolved);
-    return show_dry_run(roles, {{"--log", amount_of(resolved)}}, dry_run_style(options.json));
+    return show_dry_run(roles, {{"--log", amount_of(resolved)}}, sweep_work(resolved), dry_run_style(options.json));
   }
   install_interrupt_handlers();
   const sweep::SweepSummary summary =

@@ -15,7 +15,6 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
-#include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/evaluator/evaluator.h"
@@ -31,8 +30,10 @@
 #include "output.h"
 #include "recipe_choice.h"
 #include "recipe_settings.h"
+#include "rehearsed_work.h"
 #include "shipped_models.h"
 #include "train_from.h"
+#include "training_progress.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -173,7 +174,19 @@ int rehearse(const TrainOptions& options, const Provenance& provenance, const st
     leave_out_infeasible_synthetic(options.rows, options.quiet, selection);
   }
   const dataset::UnitedRows rows = load_rows(options.rows, selection, provenance, options.quiet);
-  if (recipe) static_cast<void>(surrogate::plan_training(rows.data, *recipe));
+  std::optional<surrogate::TrainingPlan> plan;
+  if (recipe) plan = surrogate::plan_training(rows.data, *recipe);
+  PlannedWork work{.evaluations = 0};
+  if (!recipe) {
+    work.basis = options.from.empty() ? "backtests choose what is trained" : "few rows adapt a model in seconds";
+  } else if (options.tune) {
+    work.basis = "--tune trains many times";
+  } else {
+    surrogate::TrainOptions how;
+    how.device = parse_device(options.device);
+    how.threads = options.threads;
+    work = training_work(rows.data, *plan, how);
+  }
   return show_dry_run(roles,
                       {{"--out", fmt::format("a model learnt from {}, {} of them feasible, {}",
                                              counted(rows.data.size(), "row"), with_commas(rows.data.feasible_count()),
@@ -182,51 +195,8 @@ int rehearse(const TrainOptions& options, const Provenance& provenance, const st
                                                                    : "by the recipe that backtests choose")},
                        {"--out (model card)", "what the model is"},
                        {"--out (checkpoint)", "what is done so far, until the model is there"}},
-                      dry_run_style(options.json));
+                      work, dry_run_style(options.json));
 }
-
-/// One progress line over all members, which train side by side, and their curve in the log.
-class TrainingProgress {
- public:
-  TrainingProgress(bool quiet, study::TrainingRecord& record, std::string model)
-      : quiet_(quiet), record_(record), model_(std::move(model)) {}
-  void operator()(const surrogate::TrainProgress& state) {
-    done_.resize(static_cast<std::size_t>(state.members), 0);
-    if (!line_) {
-      line_ =
-          std::make_unique<Progress>("train", static_cast<std::uint64_t>(state.steps * state.members), "steps", quiet_);
-    }
-    done_[static_cast<std::size_t>(state.member)] = static_cast<std::uint64_t>(state.step);
-    std::uint64_t sum = 0;
-    for (const std::uint64_t steps : done_) sum += steps;
-    notes_ = report::training_notes(state);
-    line_->update(sum, notes_);
-    note(state);
-  }
-  void finish() {
-    if (line_) line_->finish(notes_);
-  }
-
- private:
-  /// A log that takes no curve now is no reason to end a long training; at its end the log must take the model.
-  void note(const surrogate::TrainProgress& state) {
-    if (!is_noted_) return;
-    try {
-      record_.note(state, model_);
-    } catch (const Error& error) {
-      is_noted_ = false;
-      remark(fmt::format("the training goes on, but its curve is not stored any more: {}", error.what()));
-    }
-  }
-
-  bool quiet_;
-  study::TrainingRecord& record_;
-  std::string model_;
-  bool is_noted_ = true;
-  std::unique_ptr<Progress> line_;
-  std::vector<std::uint64_t> done_;
-  std::vector<std::string> notes_;
-};
 
 /// The model with the facts of this command among its provenance.
 surrogate::Model with_provenance(const surrogate::Model& model, const TrainOptions& options,

@@ -278,6 +278,14 @@ std::string summary_line(const OfflineResult& result) {
                   file, counted(stored.size(), "result"), first.task, first.method, first.seed, first.samples));
 }
 
+void make_study_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && std::filesystem::is_directory(folder, error)) return;
+  throw Error(ErrorKind::usage, fmt::format("--out {}: is no folder, and none can be made there. Name another one",
+                                            printable(folder.string(), 200)));
+}
+
 }  // namespace
 
 OfflineStudy run_offline(const OfflineOptions& options) {
@@ -286,7 +294,7 @@ OfflineStudy run_offline(const OfflineOptions& options) {
     if (options.progress) options.progress(line);
   };
   const bool shown_only = !options.results.empty();
-  if (!shown_only) std::filesystem::create_directories(options.folder);
+  if (!shown_only) make_study_folder(options.folder);
   if (shown_only && !std::filesystem::exists(options.results)) {
     throw Error(ErrorKind::usage, fmt::format("{}: no such file. Name the results.jsonl of a study",
                                               printable(options.results.string())));

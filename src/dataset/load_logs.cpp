@@ -2,14 +2,13 @@
 #include "hindsight/dataset/load_logs.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "dataset/take_over.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/scratch_folder.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/dataset/stored_space.h"
@@ -26,29 +25,6 @@ std::string shown(const std::vector<Path>& logs) {
   for (const Path& log : logs) names.push_back(printable(log.string(), 200));
   return join(names, " + ");
 }
-
-/// A folder for what exists while rows are read.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "hindsight-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorKind::failure, fmt::format("{}: no folder can be made there to unite logs in. Set TMPDIR",
-                                                  std::filesystem::temp_directory_path().string()));
-    }
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const Path& path() const { return path_; }
-
- private:
-  Path path_;
-};
 
 /// Logs that are read with one design space.
 struct Group {
@@ -189,7 +165,7 @@ UnitedRows load_logs(const std::vector<Path>& logs, const Selection& selection,
   const std::vector<Group> groups = grouped(logs, named_space(logs, selection.space));
   const space::DesignSpace& space = groups.front().space;
   require_assumptions(assumptions, space);
-  const ScratchFolder scratch;
+  const ScratchFolder scratch("logs that are united");
   std::optional<UnitedRows> united;
   std::size_t counted_once = 0;
   std::vector<TakenOver> taken;

@@ -14,6 +14,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/scratch_folder.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/evaluator/protocol.h"
@@ -35,28 +36,6 @@ constexpr int kCannotExecute = 126, kNotFound = 127;  ///< POSIX: exit codes of 
 constexpr int kSignalBase = 128;                      ///< a shell's child died of signal N: 128 + N
 constexpr std::array<std::string_view, 3> kPlaceholders{"{design.json}", "{workload.json}", "{out.json}"};
 
-/// A folder of one question; gone at the end.
-class QuestionFolder {
- public:
-  QuestionFolder() {
-    std::string path = (fs::temp_directory_path() / "hindsight-XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr) {
-      throw Error(ErrorKind::failure, fmt::format("{}: cannot create a folder for a question", path));
-    }
-    path_ = path;
-  }
-  ~QuestionFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  QuestionFolder(const QuestionFolder&) = delete;
-  QuestionFolder& operator=(const QuestionFolder&) = delete;
-  [[nodiscard]] fs::path file(std::string_view name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
 void write(const fs::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);
   out << text << '\n';
@@ -68,9 +47,9 @@ std::string without_braces(std::string_view placeholder) {
   return std::string(placeholder.substr(1, placeholder.size() - 2));
 }
 
-std::string with_files(std::string command, const QuestionFolder& folder) {
+std::string with_files(std::string command, const ScratchFolder& folder) {
   for (const std::string_view placeholder : kPlaceholders) {
-    const std::string word = shell_quoted(folder.file(without_braces(placeholder)).string());
+    const std::string word = shell_quoted((folder / without_braces(placeholder)).string());
     for (auto at = command.find(placeholder); at != std::string::npos;
          at = command.find(placeholder, at + word.size())) {
       command.replace(at, placeholder.size(), word);
@@ -173,9 +152,9 @@ std::optional<Outcome> SimulatorProcess::ask_line(const Asked& asked, Clock::tim
 }
 
 std::optional<Outcome> SimulatorProcess::ask_once(const Asked& asked, Clock::time_point deadline) {
-  const QuestionFolder folder;
-  write(folder.file("design.json"), asked.design_json);
-  write(folder.file("workload.json"), *asked.workload_json);
+  const ScratchFolder folder("the files of a question");
+  write(folder / "design.json", asked.design_json);
+  write(folder / "workload.json", *asked.workload_json);
   process_.emplace(with_files(command_.text, folder), ChildInput::none);
   std::string_view nothing;
   while (!process_->ended()) {
@@ -190,8 +169,8 @@ std::optional<Outcome> SimulatorProcess::ask_once(const Asked& asked, Clock::tim
     return Failed{"crash", with_last_line(fmt::format("the process {}", to_string(end)), tail_)};
   }
   if (end.exit_code != 0) return Refused{fmt::format("exit_code_{}", end.exit_code), tail_.last_line()};
-  if (!fs::exists(folder.file("out.json"))) throw Error(ErrorKind::failure, "exited with 0 and left no {out.json}");
-  return Said{read_file(folder.file("out.json"), kMostAnswerBytes)};
+  if (!fs::exists(folder / "out.json")) throw Error(ErrorKind::failure, "exited with 0 and left no {out.json}");
+  return Said{read_file(folder / "out.json", kMostAnswerBytes)};
 }
 
 SimulatorProcess::Event SimulatorProcess::converse(const std::string& question, Clock::time_point deadline) {

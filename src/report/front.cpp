@@ -51,7 +51,7 @@ bool any_reason(const Proposals& proposals) {
                                              [](const Knowledge& known) { return !reason(known).empty(); });
 }
 
-void add_columns(const Proposals& proposals, Table& table) {
+void add_columns(const Proposals& proposals, bool with_truth, bool with_reasons, Table& table) {
   table.add_column("point", Align::right);
   for (const optimize::FrontMetric& metric : proposals.options.front) table.add_column(metric.name, Align::right);
   for (const optimize::FrontMetric& metric : proposals.options.front) {
@@ -63,12 +63,12 @@ void add_columns(const Proposals& proposals, Table& table) {
   }
   for (const std::string& name : study::derived_names(proposals)) table.add_column(name, Align::right, 3);
   if (proposals.logged) table.add_column("changes", Align::right, 2);
-  if (!simulated(proposals)) return;
+  if (!with_truth) return;
   for (const optimize::FrontMetric& metric : proposals.options.front) {
     if (!metric.value) table.add_column("true " + metric.name, Align::right);
   }
   table.add_column("on front", Align::right);
-  if (any_reason(proposals)) table.add_column("why not", Align::left, 3);
+  if (with_reasons) table.add_column("why not", Align::left, 3);
 }
 
 /// Shares of the exact front's hypervolume, one per reference.
@@ -101,10 +101,12 @@ std::string front_names(const Proposals& proposals) {
   return join(names, ", ");
 }
 
-Table front_table(const Proposals& proposals) {
+Table front_table(const Proposals& proposals, ColumnSet set) {
   const auto& front = proposals.options.front;
   Table table;
-  add_columns(proposals, table);
+  const bool all = set == ColumnSet::possible && proposals.verifier;
+  const bool with_truth = simulated(proposals) || all, with_reasons = any_reason(proposals) || all;
+  add_columns(proposals, with_truth, with_reasons, table);
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     const optimize::Proposal& proposal = proposals.result.proposals[i];
     const Knowledge& known = proposals.known[i];
@@ -122,12 +124,12 @@ Table front_table(const Proposals& proposals) {
     }
     for (const double value : study::derived_values(proposals, i)) cells.push_back(fmt::format("{:.4g}", value));
     if (proposals.logged) cells.push_back(changes_text(proposal));
-    for (std::size_t m = 0; simulated(proposals) && m < front.size(); ++m) {
+    for (std::size_t m = 0; with_truth && m < front.size(); ++m) {
       if (front[m].value) continue;
       cells.push_back(known.true_front.empty() ? "-" : value_text(front[m].name, known.true_front[m]));
     }
-    if (simulated(proposals)) cells.push_back(standing(proposals, i));
-    if (any_reason(proposals)) cells.push_back(reason(known));
+    if (with_truth) cells.push_back(standing(proposals, i));
+    if (with_reasons) cells.push_back(reason(known));
     table.add_row(std::move(cells));
   }
   return table;

@@ -140,6 +140,10 @@ bool any_in_log(const Proposals& proposals) {
   return std::any_of(proposals.known.begin(), proposals.known.end(), [](const Knowledge& one) { return one.logged; });
 }
 
+bool any_ranked(const Proposals& proposals) {
+  return std::any_of(proposals.known.begin(), proposals.known.end(), [](const Knowledge& one) { return one.rank; });
+}
+
 std::vector<std::string> unseen_of(const Proposals& proposals, std::size_t index) {
   return surrogate::unseen_levels_of(proposals.model, proposals.result.proposals[index].design);
 }
@@ -151,12 +155,13 @@ std::size_t count_unseen(const Proposals& proposals) {
   return count;
 }
 
-Table proposal_table(const Proposals& proposals) {
+Table proposal_table(const Proposals& proposals, ColumnSet set) {
   const std::string metric = metric_of(proposals);
-  const bool in_log = any_in_log(proposals), with_truth = simulated(proposals);
-  const bool ranked =
-      std::any_of(proposals.known.begin(), proposals.known.end(), [](const Knowledge& one) { return one.rank; });
-  const bool any_unseen = count_unseen(proposals) > 0;
+  const bool all = set == ColumnSet::possible;
+  const bool in_log = all ? proposals.logged != nullptr : any_in_log(proposals);
+  const bool with_truth = all ? proposals.verifier != nullptr : simulated(proposals);
+  const bool ranked = all ? proposals.has_landscape : any_ranked(proposals);
+  const bool any_unseen = all || count_unseen(proposals) > 0;
   Table table;
   table.add_column("rank", Align::right);
   table.add_column("predicted", Align::right);
@@ -316,6 +321,10 @@ std::string notes(const Proposals& proposals, int columns) {
   return out;
 }
 
+Table table_of(const Proposals& proposals, ColumnSet set) {
+  return proposals.options.front.empty() ? proposal_table(proposals, set) : front_table(proposals, set);
+}
+
 Json proof_json(const std::optional<optimize::Proof>& proof) {
   if (!proof) return nullptr;
   return {{"complete", proof->open() == 0},
@@ -368,10 +377,14 @@ Json front_json(const Proposals& proposals) {
 
 }  // namespace
 
+void require_columns(const Proposals& so_far, const std::vector<std::string>& chosen) {
+  if (!chosen.empty()) table_of(so_far, ColumnSet::possible).choose_columns(chosen);
+}
+
 std::string proposals_text(const Proposals& proposals, DesignStyle style, int columns,
                            const std::vector<std::string>& chosen) {
   const bool front = !proposals.options.front.empty();
-  Table table = front ? front_table(proposals) : proposal_table(proposals);
+  Table table = table_of(proposals, chosen.empty() ? ColumnSet::useful : ColumnSet::possible);
   if (!chosen.empty()) table.choose_columns(chosen);
   std::string out = wrapped("", headline(proposals), columns, 2) + notes(proposals, columns);
   out += "\n" + table.render(columns) + "\n";

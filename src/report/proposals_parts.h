@@ -20,9 +20,15 @@ namespace hindsight::report {
 [[nodiscard]] std::string changes_text(const optimize::Proposal& proposal);
 [[nodiscard]] bool simulated(const study::Proposals& proposals);
 
+/// Columns of a table of proposals.
+enum class ColumnSet {
+  useful,    ///< without those that would say the same of every proposal
+  possible,  ///< all that the request can fill; known before the search
+};
+
 /// What was asked, before the table of a front.
 [[nodiscard]] std::string front_headline(const study::Proposals& proposals);
-[[nodiscard]] Table front_table(const study::Proposals& proposals);
+[[nodiscard]] Table front_table(const study::Proposals& proposals, ColumnSet set);
 /// What the points are, and what simulations say about them; lines of at most `columns`.
 [[nodiscard]] std::string front_remarks(const study::Proposals& proposals, int columns);
 /// The names of its metrics.

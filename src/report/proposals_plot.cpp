@@ -44,17 +44,6 @@ LevelMatrix levels_of(const std::vector<space::Design>& designs) {
   return levels;
 }
 
-optimize::LoggedQuestion question_of(const Proposals& proposals) {
-  const optimize::ProposeOptions& options = proposals.options;
-  optimize::LoggedQuestion question{.applications = {},
-                                    .aggregate = options.aggregate,
-                                    .weights = options.weights,
-                                    .constraints = options.constraints,
-                                    .allowed = options.allowed};
-  for (const dataset::Context& context : options.contexts) question.applications.push_back(context.name);
-  return question;
-}
-
 /// Designs of the log that have a row of one of the applications, each once, in the order of their levels.
 std::vector<space::Design> logged_designs(const dataset::Dataset& logged, const optimize::LoggedQuestion& question) {
   std::set<std::vector<std::uint16_t>> found;
@@ -98,7 +87,7 @@ struct LoggedDesigns {
 
 LoggedDesigns feasible_logged(const Proposals& proposals) {
   if (!proposals.logged) return {};
-  const optimize::LoggedQuestion question = question_of(proposals);
+  const optimize::LoggedQuestion question = study::logged_question(proposals.options);
   const std::vector<space::Design> designs = logged_designs(*proposals.logged, question);
   const auto truths = optimize::logged_truth(*proposals.logged, question, designs);
   const std::vector<bool> within = within_limits(levels_of(designs), question);
@@ -130,9 +119,10 @@ struct Picture {
 Picture list_picture(const Proposals& proposals) {
   const DesignQuantity quantity = quantity_of(proposals);
   const bool several = proposals.options.contexts.size() > 1;
+  const std::string metric = metric_of(proposals);  // which says its unit
   Picture picture{.x = {quantity.name},
                   .y = {(several ? optimize::to_string(proposals.options.aggregate) + " of " : std::string()) +
-                        proposals.model.parts().objective_text},
+                        (metric.empty() ? proposals.model.parts().objective_text : metric)},
                   .proposed = {}};
   std::vector<space::Design> designs;
   for (const optimize::Proposal& proposal : proposals.result.proposals) designs.push_back(proposal.design);

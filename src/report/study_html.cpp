@@ -73,16 +73,38 @@ std::string json_for_page(const StudyReport& report) {
   return out;
 }
 
+bool is_option_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
+
+/// Text between tags: as escaped(), with the names of options in pieces that no line is broken in.
+std::string prose(std::string_view text) {
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at)) {
+    std::size_t end = at + 2;
+    while (end < text.size() && is_option_letter(text[end])) ++end;
+    while (text[end - 1] == '-' && end > at + 2) --end;
+    const bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '(' || text[at - 1] == '`';
+    const bool is_option = begins && end > at + 2 && text[at + 2] >= 'a';
+    if (is_option) {
+      out += escaped(text.substr(done, at - done)) +
+             fmt::format("<span class=\"option\">{}</span>", escaped(text.substr(at, end - at)));
+      done = end;
+    }
+    at = end;
+  }
+  return out + escaped(text.substr(done));
+}
+
 std::string table_html(const ReportTable& table) {
   std::string out = fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-      "aria-label=\"{0}\"><table><caption>{0}</caption><thead><tr>",
-      escaped(table.caption));
+      "aria-label=\"{}\"><table><caption>{}</caption><thead><tr>",
+      escaped(table.caption), prose(table.caption));
   for (const std::string& column : table.columns) out += fmt::format("<th scope=\"col\">{}</th>", escaped(column));
   out += "</tr></thead><tbody>\n";
   for (const std::vector<std::string>& row : table.rows) {
     out += "<tr>";
-    for (const std::string& value : row) out += fmt::format("<td>{}</td>", escaped(value));
+    for (const std::string& value : row) out += fmt::format("<td>{}</td>", prose(value));
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
@@ -93,7 +115,7 @@ std::string figure_html(const ReportFigure& figure) {
       "<figure id=\"figure-{0}\" data-figure=\"{0}\"><figcaption><h3>{1}</h3><p>{2}</p></figcaption>"
       "<div class=\"controls\"></div><div class=\"legend\"></div><div class=\"plot {3}\" role=\"img\" "
       "aria-label=\"{1}\"></div>",
-      escaped(figure.name), escaped(figure.title), escaped(figure.note),
+      escaped(figure.name), escaped(figure.title), prose(figure.note),
       figure.kind == FigureKind::parallel ? "wide" : "");
   if (!figure.table.rows.empty())
     out += "<details><summary>The same as a table</summary>" + table_html(figure.table) + "</details>";
@@ -103,8 +125,8 @@ std::string figure_html(const ReportFigure& figure) {
 std::string section_html(const ReportSection& section) {
   std::string out = fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\"><h2 id=\"{0}-title\">{1}</h2>\n",
                                 escaped(section.id), escaped(section.title));
-  if (!section.missing.empty()) out += fmt::format("<p class=\"missing\">{}</p>\n", escaped(section.missing));
-  for (const std::string& paragraph : section.paragraphs) out += fmt::format("<p>{}</p>\n", escaped(paragraph));
+  if (!section.missing.empty()) out += fmt::format("<p class=\"missing\">{}</p>\n", prose(section.missing));
+  for (const std::string& paragraph : section.paragraphs) out += fmt::format("<p>{}</p>\n", prose(paragraph));
   for (const ReportFigure& figure : section.figures) out += figure_html(figure);
   for (const ReportTable& table : section.tables) out += table_html(table);
   return out + "</section>\n";
@@ -115,7 +137,7 @@ std::string detail_html(const std::string& detail) {
   const std::vector<std::string> pieces = split(detail, ',');
   bool is_design = pieces.size() > 1;
   for (const std::string& piece : pieces) is_design = is_design && piece.find('=') != std::string::npos;
-  if (!is_design) return fmt::format("<p>{}</p>", escaped(detail));
+  if (!is_design) return fmt::format("<p>{}</p>", prose(detail));
   std::string out = "<ul class=\"design\">";
   for (const std::string& piece : pieces) {
     const std::size_t equals = piece.find('=');
@@ -139,7 +161,7 @@ std::string answer_html(const StudyReport& report) {
   out += "</div>\n";
   if (!report.doubts.empty()) {
     out += "<div class=\"doubts\"><h2>What is not certain</h2><ul>\n";
-    for (const std::string& doubt : report.doubts) out += fmt::format("<li>{}</li>\n", escaped(doubt));
+    for (const std::string& doubt : report.doubts) out += fmt::format("<li>{}</li>\n", prose(doubt));
     out += "</ul></div>\n";
   }
   return out + "</section>\n";

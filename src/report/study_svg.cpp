@@ -6,15 +6,21 @@
 #include <cmath>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
+#include "report/fields.h"
 #include "report/study_figures.h"
 
 namespace hindsight::report {
 namespace {
 
 // [chosen] A figure of a column and a half; margins hold the labels
-constexpr double kWidth = 720, kHeight = 480, kLeft = 84, kRight = 20, kTop = 66, kBottom = 62;
+constexpr double kWidth = 720, kHeight = 480, kLeft = 84, kRight = 20, kTop = 84, kBottom = 62;
 constexpr double kMark = 4;  // [chosen] half a mark
+constexpr double kTitleSize = 15, kTextSize = 12;
+// [chosen] of the size of a text: its letters' mean width in the wider fonts of browsers, bold and plain
+constexpr double kBoldLetter = 0.64, kLetter = 0.58;
+constexpr std::size_t kLegendRows = 2;  // [chosen] what fits above the plot
 
 /// Okabe and Ito's colours, which colour-blind readers tell apart. [chosen] in the order of SeriesRole
 constexpr std::array<const char*, 9> kColours{"#0072B2", "#999999", "#009E73", "#D55E00", "#CC79A7",
@@ -149,19 +155,52 @@ bool is_line(SeriesRole role) {
   return role == SeriesRole::line || role == SeriesRole::second_line || role == SeriesRole::reference;
 }
 
-std::string legend(const ReportPanel& panel, bool stacked) {
+/// How many letters of a text of `size` fit into a width.
+std::size_t letters_in(double width, double size, double letter = kLetter) {
+  return static_cast<std::size_t>(width / (size * letter));
+}
+
+/// One or two lines, each as wide as the figure at most; what is longer ends in "…".
+std::string title_svg(const std::string& title) {
+  const std::size_t most = letters_in(kWidth - kLeft - kRight, kTitleSize, kBoldLetter);
+  const std::string whole = printable(title, 2 * most);
+  const std::vector<std::string> lines = split(wrapped("", whole, static_cast<int>(most), 0), '\n');
   std::string out;
-  double x = kLeft;
+  for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 2); ++i) {
+    const bool is_cut = i == 1 && lines.size() > 2 && !lines[2].empty();
+    out +=
+        text_at(kLeft, 22 + 19 * static_cast<double>(i), "start", printable(is_cut ? lines[i] + "…" : lines[i], most),
+                fmt::format(" font-size=\"{}\" font-weight=\"bold\"", kTitleSize).c_str());
+  }
+  return out;
+}
+
+/// The names of the series, in rows that end where the figure does.
+std::string legend(const ReportPanel& panel, bool stacked) {
+  constexpr double kSign = 22, kGap = 24, kRowHeight = 17, kFirstRow = 60;  // [chosen] of a name: before, behind, below
+  std::size_t named = 0;
+  for (const ReportSeries& series : panel.series) named += series.values.empty() ? 0 : 1;
+  const double room = kWidth - kRight - kLeft;
+  const double columns = std::ceil(static_cast<double>(named) / static_cast<double>(kLegendRows));
+  const std::size_t most = letters_in(room / std::max(columns, 1.0) - kSign - kGap, kTextSize);
+  std::string out;
+  double x = kLeft, y = kFirstRow;
   for (std::size_t s = 0; s < panel.series.size(); ++s) {
     const ReportSeries& series = panel.series[s];
     if (series.values.empty()) continue;
+    const std::string name = printable(series.name, most);
+    const double width = kSign + kTextSize * kLetter * static_cast<double>(display_width(name));
+    if (x > kLeft && x + width > kLeft + room) {
+      x = kLeft;
+      y += kRowHeight;
+    }
     const char* colour = stacked ? kStack[s % kStack.size()] : kColours[static_cast<std::size_t>(series.role)];
     out += stacked || is_line(series.role)
-               ? fmt::format("<path d=\"M{:.1f} 46h16\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", x, colour,
+               ? fmt::format("<path d=\"M{:.1f} {}h16\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", x, y - 4, colour,
                              stacked ? 10 : 2, series.role == SeriesRole::reference ? " stroke-dasharray=\"5 4\"" : "")
-               : mark(series.role, x + 8, 46);
-    out += text_at(x + 22, 50, "start", series.name);
-    x += 46 + 6.6 * static_cast<double>(series.name.size());  // [chosen] mean width of a letter
+               : mark(series.role, x + 8, y - 4);
+    out += text_at(x + kSign, y, "start", name);
+    x += width + kGap;
   }
   return out;
 }
@@ -226,10 +265,11 @@ std::string bars_svg(const ReportFigure& figure, const ReportPanel& panel) {
 }
 
 std::string parallel_svg(const ReportFigure& figure, const ReportPanel& panel) {
+  constexpr double kRightOfAxes = 110;  // [chosen] room for the last axis's turned name
   std::string out;
   std::vector<Scale> scales;
   const double step =
-      (kWidth - kLeft - kRight) / static_cast<double>(std::max<std::size_t>(figure.columns.size() - 1, 1));
+      (kWidth - kLeft - kRightOfAxes) / static_cast<double>(std::max<std::size_t>(figure.columns.size() - 1, 1));
   for (std::size_t c = 0; c < figure.columns.size(); ++c) {
     scales.push_back(scale_of(panel, figure.columns[c], c, kHeight - kBottom, kTop + 70));
     const double x = kLeft + step * static_cast<double>(c);
@@ -290,8 +330,7 @@ std::string report_svg(const StudyReport& report, const std::string& name, const
       "font-size=\"12\">\n<title>{2}</title>\n<desc>{3}</desc>\n"
       "<style>.grid{{stroke:#ddd}}.axis{{font-size:13px}}</style>\n<rect width=\"{0}\" height=\"{1}\" "
       "fill=\"#fff\"/>\n{4}{5}</svg>\n",
-      kWidth, kHeight, escaped(title), escaped(figure.note),
-      text_at(kLeft, 24, "start", printable(title, 88), " font-size=\"15\" font-weight=\"bold\""), body);
+      kWidth, kHeight, escaped(title), escaped(figure.note), title_svg(title), body);
 }
 
 }  // namespace hindsight::report

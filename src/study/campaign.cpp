@@ -169,6 +169,12 @@ class Campaign {
     summary_.rounds_before = state_.rounds.size();
   }
 
+  [[nodiscard]] CampaignSummary so_far() const {
+    CampaignSummary summary = summary_;
+    summary.rounds = state_.rounds;
+    return summary;
+  }
+
   CampaignSummary run() {
     summary_.status = CampaignStatus::already_finished;
     if (state_.rounds.size() < options_.rounds) {
@@ -407,7 +413,7 @@ class Campaign {
   }
 
   const CampaignOptions& options_;
-  const AfterRound& after_round_;
+  AfterRound after_round_;
   log::Log log_;
   SimulatorSearch search_;
   optimize::Problem limits_;  ///< known without an evaluation
@@ -425,6 +431,12 @@ CampaignSummary run_campaign(const CampaignOptions& options, const AfterRound& a
   HINDSIGHT_EXPECT(options.batch > 0 && !options.networks.empty());
   const Resolved resolved(options);  // what is refused here leaves no log behind
   return Campaign(options, resolved, after_round).run();
+}
+
+CampaignSummary campaign_so_far(const CampaignOptions& options) {
+  HINDSIGHT_EXPECT(options.batch > 0 && !options.networks.empty());
+  const Resolved resolved(options);
+  return Campaign(options, resolved, {}).so_far();
 }
 
 }  // namespace hindsight::study

@@ -118,16 +118,6 @@ std::shared_ptr<const Verifier> make_verifier(const ProposalRequest& request, co
                                           labels_asked(model, options));
 }
 
-optimize::LoggedQuestion logged_question(const optimize::ProposeOptions& options) {
-  optimize::LoggedQuestion question{.applications = {},
-                                    .aggregate = options.aggregate,
-                                    .weights = options.weights,
-                                    .constraints = options.constraints,
-                                    .allowed = options.allowed};
-  for (const dataset::Context& context : options.contexts) question.applications.push_back(context.name);
-  return question;
-}
-
 std::optional<double> simulated_value(const Verdict& verdict, const optimize::ProposeOptions& options) {
   if (!verdict.feasible()) return std::nullopt;
   std::vector<double> objectives;
@@ -305,6 +295,16 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 }  // namespace
 
+optimize::LoggedQuestion logged_question(const optimize::ProposeOptions& options) {
+  optimize::LoggedQuestion question{.applications = {},
+                                    .aggregate = options.aggregate,
+                                    .weights = options.weights,
+                                    .constraints = options.constraints,
+                                    .allowed = options.allowed};
+  for (const dataset::Context& context : options.contexts) question.applications.push_back(context.name);
+  return question;
+}
+
 Proposals propose(const ProposalRequest& request, const BeforeSearch& before_search) {
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
@@ -336,7 +336,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
   if (request.bounds) add_bounds(model, wanted, evaluator, options);
-  std::shared_ptr<const Verifier> verifier;
+  std::shared_ptr<const Verifier>& verifier = proposals.verifier;
   if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) {
@@ -349,7 +349,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
         std::make_unique<const dataset::Dataset>(load_logged(request.log, request.evaluator, model, wanted));
     options.logged = proposals.logged.get();
   }
-  if (before_search) before_search(options);
+  proposals.has_landscape = ranks.has_value();
+  if (before_search && before_search(proposals) == SearchStep::leave_out) return proposals;
   proposals.result = optimize::propose(model, options);
   add_knowledge(proposals);
   proposals.novelties = surrogate::novelties(model, options.contexts);
@@ -357,7 +358,6 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   proposals.seconds = elapsed.count();
   if (verifier) simulate(proposals, *verifier);
-  proposals.verifier = verifier;
   if (ranks) ranks->add(proposals);
   proposals.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   if (exact) proposals.front_shares = shares_of(*exact, proposals, *verifier);

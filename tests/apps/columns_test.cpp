@@ -58,6 +58,30 @@ TEST_F(Columns, ProposalsHaveThoseThatWereChosenInANarrowTerminal) {
   EXPECT_THAT(refused.err, HasSubstr("Did you mean 'p feasible'?"));
 }
 
+TEST_F(Columns, OfProposalsAreRefusedBeforeTheSearch) {
+  const std::string log = file("edge.sqlite");
+  ASSERT_EQ(hindsight({"sweep", "--workloads", "m4", "--samples", "20", "--max", "area_mm2=60", "--log", log, "-q"})
+                .exit_code,
+            0);
+  const std::string before = hash_of(log);
+  const std::vector<std::string> propose{"propose", "--workload",    "m4",  "--top",    "2", "--log",
+                                         log,       "--evaluations", "500", "--columns"};
+  const auto with = [&](const std::string& columns, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = propose;
+    words.push_back(columns);
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  expect_one_line_error(with("predictd"), 2, "Did you mean 'predicted'?");
+  expect_one_line_error(with("rank,true"), 2, "true");  // not without --simulate
+  expect_one_line_error(with("pont", {"--pareto", "latency,energy"}), 2, "Did you mean 'point'?");
+  EXPECT_EQ(hash_of(log), before);  // no run was begun
+  // What no proposal may have is a column all the same where it was asked for.
+  EXPECT_THAT(with("rank,in_log,in_no_row").out, HasSubstr("rank  in log  in no row\n"));
+  EXPECT_THAT(with("rank,true", {"--simulate"}).out, HasSubstr("rank"));
+  EXPECT_THAT(with("point,why_not", {"--simulate", "--pareto", "latency,energy"}).out, HasSubstr("point  why not\n"));
+}
+
 class Colour : public AppTest {
  protected:
   [[nodiscard]] static bool coloured(const std::vector<std::string>& command,

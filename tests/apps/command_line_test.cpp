@@ -97,6 +97,7 @@ TEST_F(CommandLine, DoctorFindsTheData) {
 TEST_F(CommandLine, OffersTheNearestWord) {
   expect_one_line_error(hindsight({"swep"}), 2, "Did you mean 'sweep'?");
   expect_one_line_error(hindsight({"log", "stat"}), 2, "Did you mean 'stats'?");
+  expect_one_line_error(hindsight({"bench"}), 2, "name what to do: offline, optima, w50");
   expect_one_line_error(hindsight({"sweep", "--workloads", "m4", "--log", "a", "--smples", "3"}), 2,
                         "Did you mean '--samples'?");
   expect_one_line_error(hindsight({"simulate", "--design", kTinyDesign, "--space", "tinny", "--workload", "m4"}), 2,

@@ -51,6 +51,20 @@ class Config : public AppTest {
   }
 };
 
+TEST_F(Config, SqlAloneIsNotTakenForTheLogThatADefaultNames) {
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "m4", "--samples", "7", "--log",
+                       file("home/project/a.sqlite"), "-q"})
+                .exit_code,
+            0);
+  const Surroundings surroundings = in("project", {{"HINDSIGHT_LOG", "a.sqlite"}});
+  const std::string count = "SELECT count(*) AS n FROM evaluations";
+  EXPECT_EQ(hindsight({"log", "query", count, "--csv"}, surroundings).out, "n\n7\n");
+  EXPECT_EQ(hindsight({"log", "query", "--csv", "--sql", count}, surroundings).out, "n\n7\n");
+  EXPECT_EQ(hindsight({"log", "query", "a.sqlite", count, "--csv"}, surroundings).out, "n\n7\n");
+  expect_one_line_error(hindsight({"log", "query", count}, in("project")), 2, "sql");      // there is no default
+  expect_one_line_error(hindsight({"log", "query", "a.sqlite"}, surroundings), 2, "sql");  // no SQL
+}
+
 const Words kSample{"space", "sample", "tiny", "--count", "2"};
 
 Words plus(Words words, const Words& more) {

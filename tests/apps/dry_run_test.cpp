@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/app_fixture.h"
-#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -97,6 +96,94 @@ TEST_F(DryRun, WholeFilesAreMadeAndNotWritten) {
   EXPECT_THAT(rehearsed({"report", "--log", log_, "--out", "-", "--format", "md"}).out, HasSubstr("#"));
 }
 
+TEST_F(DryRun, SaysHowManyEvaluationsAndHowLong) {
+  const Words sweep{"sweep", "--space",   "tiny", "--workloads", "m4,unet",         "--samples",
+                    "10",    "--threads", "1",    "--log",       file("new.sqlite")};
+  EXPECT_THAT(rehearsed(sweep).out, AllOf(HasSubstr("\nevaluations: at most 20\n"), HasSubstr("\ntime: about "),
+                                          HasSubstr("by 10 designs timed here")));
+  Words large = sweep;
+  large[6] = "100000";
+  large.emplace_back("--json");
+  const nlohmann::json json = nlohmann::json::parse(rehearsed(large).out);
+  EXPECT_EQ(json.at("most_evaluations"), 200'000);
+  EXPECT_GT(json.at("time_s").get<double>(), 0.01);  // hundreds of times the few that were timed
+  Words asking = sweep;
+  asking.insert(asking.end(), {"--evaluator", "touch '" + file("asked") + "'"});
+  EXPECT_THAT(rehearsed(asking).out, AllOf(HasSubstr("time: not known"), HasSubstr("your simulator")));
+  EXPECT_FALSE(std::filesystem::exists(file("asked")));
+  Words kept = sweep;
+  kept.insert(kept.end(), {"--keep", "worst:0.5", "--objective", "latency_s"});
+  EXPECT_THAT(rehearsed(kept).out, AllOf(HasSubstr("at most 40\n"), HasSubstr("time: not known")));
+  EXPECT_THAT(rehearsed({"search", "--space", "tiny", "--workloads", "m4", "--queries", "9", "--log", log_}).out,
+              AllOf(HasSubstr("at most 9\n"), HasSubstr("time: about ")));
+  EXPECT_THAT(rehearsed({"search", "--space", "tiny", "--workloads", "m4", "--queries", "9", "--log", log_, "--method",
+                         "bayesian"})
+                  .out,
+              HasSubstr("time: not known"));
+  EXPECT_THAT(rehearsed({"train", "--log", log_, "--out", file("m.safetensors"), "--recipe", "margins"}).out,
+              AllOf(HasSubstr("evaluations: none\n"), HasSubstr("time: about "), HasSubstr(" steps timed here")));
+  EXPECT_THAT(rehearsed({"train", "--log", log_, "--out", file("m.safetensors")}).out, HasSubstr("time: not known"));
+}
+
+TEST_F(DryRun, CampaignsSayWhichRoundsAreLeft) {
+  Words campaign{"campaign", "--space",  "tiny", "--workloads", "m4,unet",       "--batch",
+                 "4",        "--rounds", "1",    "--log",       file("c.sqlite")};
+  EXPECT_THAT(rehearsed(campaign).out,
+              AllOf(HasSubstr("c.sqlite: would be new; gets 1 round of 4 designs on 2 workloads"),
+                    HasSubstr("evaluations: at most 8\n"), HasSubstr("time: not known")));
+  ASSERT_EQ(hindsight(campaign).exit_code, 0);
+  campaign[8] = "3";
+  EXPECT_THAT(rehearsed(campaign).out, AllOf(HasSubstr("appended to (8 evaluations now); gets 2 rounds"),
+                                             HasSubstr("1 done before"), HasSubstr("evaluations: at most 16\n"),
+                                             HasSubstr("time: about "), HasSubstr("as the 1 round that the log has")));
+}
+
+TEST_F(DryRun, ProposalsAreNotSearchedFor) {
+  const Words propose{"propose", "--workload", "m4", "--top", "3", "--log"};
+  const std::string log = file("edge.sqlite");
+  ASSERT_EQ(hindsight({"sweep", "--workloads", "m4", "--samples", "20", "--max", "area_mm2=60", "--log", log, "-q"})
+                .exit_code,
+            0);
+  Words plain = propose, simulated = propose;
+  plain.insert(plain.end(), {log, "--csv", file("p.csv")});
+  EXPECT_THAT(rehearsed(plain).out,
+              AllOf(HasSubstr("--log " + log + ": would be appended to (20 evaluations now); gets at most 3 proposals"),
+                    HasSubstr("p.csv: would be new"), HasSubstr("evaluations: none\n"), HasSubstr("time: about ")));
+  simulated.insert(simulated.end(), {log, "--simulate"});
+  EXPECT_THAT(rehearsed(simulated).out, HasSubstr("evaluations: at most 3\n"));
+}
+
+TEST_F(DryRun, MeasurementsSayWhatAGpuWouldBeAsked) {
+  const Words measure{"measure",  "gemm",
+                      "-m",       "64",
+                      "-n",       "64",
+                      "-k",       "64",
+                      "--dtype",  "bf16",
+                      "--log",    file("g.sqlite"),
+                      "--mode",   "burst,sustained",
+                      "--dry-run"};
+  const auto before = listing();
+  const Outcome outcome = hindsight(measure);
+  EXPECT_EQ(listing(), before);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("g.sqlite: would be new; gets rows of 2 of 2 tasks"),
+                                 HasSubstr("at least 2.2 s for 1 sustained task")));
+  Words wet = measure;
+  wet.pop_back();
+  if (outcome.exit_code == 0) return;  // a GPU is here, and is not asked by tests of verbs
+  const Outcome real = hindsight(wet);
+  EXPECT_EQ(outcome.exit_code, real.exit_code);
+  EXPECT_EQ(outcome.err, real.err);
+}
+
+TEST_F(DryRun, ExportsAreMadeAndNotWritten) {
+  for (const std::string name : {"e.csv", "e.jsonl", "e.csv.gz"}) {
+    EXPECT_THAT(rehearsed({"log", "export", log_, "--out", file(name)}).err,
+                AllOf(HasSubstr(name + " would be new, "), HasSubstr("it would get 30 rows")));
+  }
+  EXPECT_THAT(rehearsed({"log", "export", log_, "--out", file("o.sqlite"), "--format", "optuna"}).err,
+              AllOf(HasSubstr("o.sqlite would be new, "), HasSubstr("30 trials")));
+}
+
 TEST_F(DryRun, RefusesWhatTheCommandRefuses) {
   const std::string text = write("no.sqlite", "this is no log, and long enough to be looked at by anybody at all");
   const std::string bad = write("bad.csv", "a,b\n1,2\n");
@@ -115,6 +202,15 @@ TEST_F(DryRun, RefusesWhatTheCommandRefuses) {
            {"log", "merge", text, "--out", file("x.sqlite")},
            {"log", "merge", log_, "--out", text},
            {"tell", bad, "--log", log_},
+           {"campaign", "--space", "tiny", "--workloads", "m4", "--recipe", "marginss", "--log", file("x.sqlite")},
+           {"campaign", "--space", "tiny", "--workloads", "m4", "--log", text},
+           {"propose", "--workload", "m4", "--log", text},
+           {"propose", "--workload", "m4", "--columns", "rnk"},
+           {"propose", "--workload", "m4", "--csv", file("no/x.csv")},
+           {"log", "export", log_, "--out", file("x.txt")},
+           {"log", "export", log_, "--out", text, "--format", "optuna"},
+           {"log", "export", log_, "--out", file("no/x.csv")},
+           {"measure", "import", bad, "--log", file("x.sqlite")},
            {"report", "--log", text},
            {"report", "--log", log_, "--format", "htm"}}) {
     SCOPED_TRACE(command[0] + " " + command[1] + " " + command.back());

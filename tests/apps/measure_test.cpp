@@ -57,6 +57,23 @@ TEST_F(Measure, WithoutDeviceSaysSoAndExitsWithFive) {
   EXPECT_FALSE(std::filesystem::exists(file("s.yaml")));
 }
 
+TEST_F(Measure, DryImportsWriteNothing) {
+  const std::string lines = measurements(), log = file("g.sqlite"), csv = file("g.csv");
+  const std::vector<std::string> import{"measure", "import", lines, "--log", log, "--csv", csv};
+  std::vector<std::string> dry = import;
+  dry.emplace_back("--dry-run");
+  const Outcome rehearsal = hindsight(dry);
+  EXPECT_EQ(rehearsal.exit_code, 0) << rehearsal.err;
+  EXPECT_THAT(rehearsal.err, testing::AllOf(HasSubstr("6 measurements of 1 sessions stored"),
+                                            HasSubstr("g.sqlite is as it was"), HasSubstr("g.csv would be new")));
+  EXPECT_FALSE(std::filesystem::exists(log));
+  EXPECT_FALSE(std::filesystem::exists(csv));
+  ASSERT_EQ(hindsight(import).exit_code, 0);
+  const std::string before = hash_of(log);
+  EXPECT_THAT(hindsight(dry).err, testing::AllOf(HasSubstr("6 were there"), HasSubstr("g.csv would be replaced")));
+  EXPECT_EQ(hash_of(log), before);
+}
+
 TEST_F(Measure, BadWordsAreUsageErrors) {
   const auto gemm = [](std::vector<std::string> words) {
     words.insert(words.begin(), {"measure", "gemm"});

@@ -70,6 +70,7 @@ TEST_F(BenchOffline, AFinishedStudyIsShownFromItsFileAlone) {
   expect_one_line_error(show({"--landscape", file("none.landscape")}), 2, "none.landscape");
   expect_one_line_error(show({"--out", file("offline")}), 2, "Leave one of the two out?");
   expect_one_line_error(hindsight({"bench", "offline"}), 2, "--out");
+  expect_one_line_error(hindsight({"bench", "offline", "--quick", "--out", write("taken", "x")}), 2, "is no folder");
   expect_one_line_error(hindsight({"bench", "offline", "--results", file("none.jsonl")}), 2, "no such file");
   expect_one_line_error(show({"--samples", "7"}), 2, "with --samples 20000");
   expect_one_line_error(show({"--methods", "prime", "--technology", "45nm"}), 4, "less than the exact optimum");

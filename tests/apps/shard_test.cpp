@@ -61,6 +61,30 @@ TEST_F(Shards, OfEveryLauncherMakeTheLogOfOneProcess) {
   EXPECT_EQ(merged(logs), expected);
 }
 
+TEST_F(Shards, AutoIsRecordedAsWhatItMeant) {
+  const Surroundings second{.environment = {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "3"}}};
+  const auto recorded = [](const std::string& log) {
+    return hindsight({"log", "query", log, "SELECT command_line FROM runs", "--csv"}).out;
+  };
+  for (const std::string typed : {"auto", "auto/3"}) {
+    const std::string log = file(typed == "auto" ? "a.db" : "b.db");
+    ASSERT_EQ(hindsight(words(typed, log), second).exit_code, 0);
+    EXPECT_THAT(recorded(log), HasSubstr(" --shard 1/3 --log "));
+    EXPECT_EQ(recorded(log).find("auto"), std::string::npos);
+    // The recorded words, anywhere, are the same sweep: the log has all of it.
+    const std::string content = content_of(log);
+    EXPECT_EQ(hindsight(words("1/3", log)).exit_code, 0);
+    EXPECT_EQ(content_of(log), content);
+  }
+  std::vector<std::string> joined = words("", file("c.db"));
+  joined.erase(joined.begin() + 11, joined.begin() + 13);
+  joined.emplace_back("--shard=auto");
+  ASSERT_EQ(hindsight(joined, second).exit_code, 0);
+  EXPECT_THAT(recorded(file("c.db")), HasSubstr(" --shard 1/3"));
+  ASSERT_EQ(hindsight(words("2/3", file("d.db"))).exit_code, 0);
+  EXPECT_THAT(recorded(file("d.db")), HasSubstr(" --shard 2/3 --log "));
+}
+
 TEST_F(Shards, KilledAndStartedAgainMakeTheSame) {
   const std::string expected = whole();
   std::vector<std::string> logs;

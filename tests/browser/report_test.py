@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Opens a report in headless Chromium and asks: does it draw, does it answer, does anything overflow or complain?
 
-usage: report_test.py CHROMIUM PAGE.html [FOLDER FOR SCREENSHOTS]
+usage: report_test.py [--has=FIGURE] CHROMIUM PAGE.html [FOLDER FOR SCREENSHOTS]
+
+--has: a figure that the page must draw.
 
 Speaks the DevTools protocol over a pipe, so that no package is needed. Exit code 1 with a line per problem.
 """
@@ -31,6 +33,12 @@ CLIPPED_PLOTS = """hindsightReport.views.flatMap((view) => { const box = view.bo
   return [...view.box.querySelectorAll('svg text')].filter((text) => { const own = text.getBoundingClientRect();
     return own.width > 0 && (own.right > box.right + 2 || own.left < box.left - 2 || own.bottom > box.bottom + 2 || own.top < box.top - 2); })
     .map((text) => view.figure.name + ': ' + text.textContent.slice(0, 40)); })"""
+BROKEN_OPTIONS = """[...document.querySelectorAll('main .option')].filter((one) => one.getClientRects().length > 1)
+  .map((one) => one.textContent)"""
+LOOSE_OPTIONS = """(() => { const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), loose = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    if (/(^|[ (])--[a-z]/.test(node.textContent) && !node.parentElement.closest('.option, svg, .plot')) loose.push(node.textContent.slice(0, 60));
+  return loose; })()"""
 CONTROLS = """(() => { const dead = []; hindsightReport.views.forEach((view) => {
   const home = view.box.closest('figure');
   home.querySelectorAll('select').forEach((list) => { if (list.options.length < 2) return;
@@ -39,7 +47,7 @@ CONTROLS = """(() => { const dead = []; hindsightReport.views.forEach((view) => 
   home.querySelectorAll('button').forEach((button) => button.click()); }); return dead; })()"""
 
 
-def check(browser, page, width, dark, pictures):
+def check(browser, page, width, dark, pictures, wanted):
     problems = []
     browser.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
     browser.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
@@ -56,10 +64,13 @@ def check(browser, page, width, dark, pictures):
     for view in views:
         if view["marks"] < 4 or view["texts"] < 2 or view["width"] < 200 or view["height"] < 100 or not view["label"]:
             problems.append(f"{view['name']} is empty: {view}")
+    problems += [f"{name} is not drawn" for name in wanted if name not in [view["name"] for view in views]]
     if browser.value("document.documentElement.scrollWidth") > width:
         problems.append(f"the page is {browser.value('document.documentElement.scrollWidth')} px wide")
     problems += ["clipped: " + text for text in browser.value(CLIPPED)]
     problems += ["clipped in a plot: " + text for text in browser.value(CLIPPED_PLOTS)]
+    problems += ["broken over two lines: " + text for text in browser.value(BROKEN_OPTIONS)]
+    problems += ["an option name that may break: " + text for text in browser.value(LOOSE_OPTIONS)]
     if pictures:
         height = browser.value("document.documentElement.scrollHeight")
         for slice_number, top in enumerate(range(0, height, SLICE)):
@@ -74,16 +85,18 @@ def check(browser, page, width, dark, pictures):
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
+    wanted = [word.split("=", 1)[1] for word in sys.argv[1:] if word.startswith("--has=")]
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    if len(words) not in (2, 3):
         raise SystemExit(__doc__)
-    pictures = sys.argv[3] if len(sys.argv) == 4 else None
+    pictures = words[2] if len(words) == 3 else None
     problems = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(sys.argv[1], folder)
+        browser = Browser(words[0], folder)
         try:
             for width in WIDTHS:
                 for dark in (False, True):
-                    problems += check(browser, sys.argv[2], width, dark, pictures)
+                    problems += check(browser, words[1], width, dark, pictures, wanted)
         finally:
             browser.process.kill()
             browser.process.wait()

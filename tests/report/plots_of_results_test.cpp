@@ -45,7 +45,7 @@ Proposals with_areas() {
 
 TEST(ProposalsPlot, NumbersStandAtAreaAndPredictionAmongTheLog) {
   // 29 cells from 10 to 12 mm2, 16 lines from 1.4 to 5 s: 2 s is (2 - 1.4) / 3.6 * 16 = 2.7 lines up.
-  std::string expected = "latency\n        5 |" + std::string(14, ' ') + ".\n";
+  std::string expected = "latency_s\n        5 |" + std::string(14, ' ') + ".\n";
   for (int i = 0; i < 12; ++i) expected += "          |\n";
   expected += "          |.\n          |" + std::string(28, ' ') + "3\n      1.4 |1" + std::string(13, ' ') + "2\n";
   expected += "          +" + std::string(29, '-') + "\n           10        area_mm2         12\n";

@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "hindsight/core/random.h"
+#include "hindsight/core/terminal.h"
 #include "hindsight/study/training_record.h"
 #include "log/log_fixture.h"
 
@@ -44,6 +45,54 @@ std::vector<double> numbers_of(const std::string& svg, const std::string& attrib
   for (std::sregex_iterator at(svg.begin(), svg.end(), pattern), end; at != end; ++at)
     numbers.push_back(std::stod((*at)[1].str()));
   return numbers;
+}
+
+/// A text of an SVG, where it stands and how wide it is in the wider fonts of browsers.
+struct DrawnText {
+  std::string text;
+  double from_x = 0, to_x = 0, y = 0;
+};
+
+std::vector<DrawnText> texts_of(const std::string& svg) {
+  const std::regex pattern("<text x=\"([-0-9.]+)\" y=\"([-0-9.]+)\" text-anchor=\"(\\w+)\"([^>]*)>([^<]*)</text>");
+  std::vector<DrawnText> texts;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), pattern), end; at != end; ++at) {
+    const std::smatch& found = *at;
+    const std::string anchor = found[3].str(), more = found[4].str(), text = found[5].str();
+    const bool bold = more.find("bold") != std::string::npos, axis = more.find("axis") != std::string::npos;
+    const double letter = bold ? 15 * 0.64 : axis ? 13 * 0.58 : 12 * 0.58;
+    double width = letter * static_cast<double>(display_width(text));
+    if (more.find("rotate(-35") != std::string::npos) width *= std::cos(35 * 3.14159 / 180);
+    if (more.find("rotate(-90") != std::string::npos) width = 0;  // upright: it stands across the middle
+    const double x = std::stod(found[1].str());
+    const double from = anchor == "start" ? x : anchor == "end" ? x - width : x - width / 2;
+    texts.push_back({text, from, from + width, std::stod(found[2].str())});
+  }
+  return texts;
+}
+
+/// Every text of every panel of every figure lies within the picture, and those of one line do not overlap in the head.
+void expect_texts_within(const StudyReport& report) {
+  for (const ReportSection& section : report.sections) {
+    for (const ReportFigure& figure : section.figures) {
+      for (const ReportPanel& panel : figure.panels) {
+        SCOPED_TRACE(figure.name + ", " + panel.name);
+        const std::vector<DrawnText> texts = texts_of(report_svg(report, figure.name, panel.name));
+        EXPECT_FALSE(texts.empty());
+        for (const DrawnText& one : texts) {
+          EXPECT_GE(one.from_x, 0) << one.text;
+          EXPECT_LE(one.to_x, 720) << one.text;
+          EXPECT_LE(one.y, 480) << one.text;
+        }
+        for (std::size_t i = 1; i < texts.size(); ++i) {
+          const bool side_by_side = texts[i].y == texts[i - 1].y && texts[i].y < 84;
+          if (side_by_side) {
+            EXPECT_GT(texts[i].from_x, texts[i - 1].to_x);
+          }
+        }
+      }
+    }
+  }
 }
 
 class StudyReportTest : public log::test::LogTest {
@@ -205,6 +254,32 @@ TEST_F(StudyReportTest, RoundsHaveWholeTicksAndNumbersNoEmptyDigits) {
   EXPECT_THAT(svg, HasSubstr(">2</text>"));
   EXPECT_EQ(svg.find(">1.5"), std::string::npos);
   EXPECT_EQ(svg.find(">1.00"), std::string::npos);
+}
+
+TEST_F(StudyReportTest, NoTextOfAFigureIsCut) {
+  std::vector<EvaluationRow> rows;
+  for (int i = 0; i < 30; ++i) rows.push_back(log::test::feasible_row(kNetA, log::test::text_id(i), 1 + i, 40 - i));
+  for (int i = 30; i < 40; ++i)
+    rows.push_back(log::test::infeasible_row(kNetA, log::test::text_id(i), {"noc_timing", "reticle"}));
+  make(rows);
+  make({of_area(3, 5, 4)}, "b.db");
+  StudyReport made = report();
+  expect_texts_within(made);
+  expect_texts_within(compared(made, report("b.db")));
+  for (ReportSection& section : made.sections) {  // names as long as anybody's
+    for (ReportFigure& figure : section.figures) {
+      figure.title += " of the network whose name is longer than most, and of those that have its layers too";
+      for (ReportColumn& column : figure.columns) column.label += " of everything";
+      for (ReportPanel& panel : figure.panels) {
+        for (ReportSeries& series : panel.series) series.name += ", over all of the many workloads there are";
+        for (std::string& category : panel.categories) category += ".of.the.layer.that.has.a.long.name";
+      }
+    }
+  }
+  expect_texts_within(made);
+  const std::string svg = report_svg(made, "pareto", "");
+  EXPECT_THAT(svg, HasSubstr("…</text>"));
+  EXPECT_THAT(svg, HasSubstr("its layers too</title>"));  // the whole stands there
 }
 
 TEST_F(StudyReportTest, ComparedStudiesShareAxesAndStandInOnePlot) {

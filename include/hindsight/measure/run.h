@@ -22,6 +22,8 @@ struct Availability {
   std::string problem;               ///< empty when there is a device; else one clause that says why not
 };
 [[nodiscard]] Availability availability();
+/// The errors of run() that do not depend on its plan. Measures nothing.
+void require_device(int device);
 
 /// Takes results as they come. What it throws ends the run.
 class Sink {

@@ -10,6 +10,9 @@
 
 namespace hindsight::report {
 
+/// Error{usage} for a column that the table will not have, with the nearest: before the search, with what propose()
+/// hands to BeforeSearch.
+void require_columns(const study::Proposals& so_far, const std::vector<std::string>& chosen);
 /// `chosen`: columns of the table by their headers (Table::choose_columns); none: all that fit.
 [[nodiscard]] std::string proposals_text(const study::Proposals& proposals, DesignStyle style, int columns,
                                          const std::vector<std::string>& chosen = {});

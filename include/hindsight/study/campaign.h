@@ -68,4 +68,8 @@ using AfterRound = std::function<void(const CampaignSummary& so_far)>;
 /// definition; those of the evaluator, of next_designs() and of log::Log. Ctrl-C ends it with what was appended.
 [[nodiscard]] CampaignSummary run_campaign(const CampaignOptions& options, const AfterRound& after_round = {});
 
+/// What the log has of a campaign, for which nothing is chosen or evaluated: its finished rounds. Its space, workloads
+/// and evaluator are registered in the log. Errors: as run_campaign() before its first round.
+[[nodiscard]] CampaignSummary campaign_so_far(const CampaignOptions& options);
+
 }  // namespace hindsight::study

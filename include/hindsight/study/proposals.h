@@ -80,9 +80,10 @@ struct Proposals {
   std::optional<FrontShares> front_shares = {};  ///< where the exact front was asked for
   /// Of proposals that were simulated: proposals x applications, and what answered; else none.
   std::vector<evaluator::Row> evaluated = {};
-  std::shared_ptr<const Verifier> verifier = {};
-  std::optional<std::size_t> recorded = {};  ///< of `evaluated`, new to the log; nothing: they were not recorded
-  DerivedQuantities derived = nullptr;       ///< of the request's space
+  std::shared_ptr<const Verifier> verifier = {};  ///< null where nothing is simulated
+  bool has_landscape = false;                     ///< ranks are asked for
+  std::optional<std::size_t> recorded = {};       ///< of `evaluated`, new to the log; nothing: they were not recorded
+  DerivedQuantities derived = nullptr;            ///< of the request's space
   /// Area of designs (n x parameters); null where the built-in model does not know the space.
   std::function<Eigen::VectorXd(const optimize::LevelMatrix& levels)> area_mm2 = {};
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
@@ -93,8 +94,14 @@ struct Proposals {
   double seconds = 0;  ///< of loading and proposing, without simulating
 };
 
-/// Called once everything is loaded and found valid, before the search begins.
-using BeforeSearch = std::function<void(const optimize::ProposeOptions& options)>;
+/// What a search for `options` asks a log.
+[[nodiscard]] optimize::LoggedQuestion logged_question(const optimize::ProposeOptions& options);
+
+/// What is done once all is known that is known before the search.
+enum class SearchStep { search, leave_out };
+/// Called once everything is loaded and found valid, before the search begins, with all but its results. What it throws
+/// ends propose(); `leave_out` too, with no proposals.
+using BeforeSearch = std::function<SearchStep(const Proposals& so_far)>;
 /// Error{usage, incompatible, no_feasible}: see applications(), load_logged(), resolve_limits(), resolve_front(),
 /// optimize::propose().
 /// Error{usage} when the space cannot be simulated, Error{incompatible} when the model learnt from another technology.

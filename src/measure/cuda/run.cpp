@@ -208,6 +208,8 @@ Availability availability() {
   return result;
 }
 
+void require_device(int device) { select_device(device, "measure"); }
+
 RunResult run(const std::vector<Task>& plan, const RunOptions& options, Sink& sink) {
   const double start_s = steady_now_s();
   RunResult result;

@@ -18,6 +18,8 @@ Availability availability() {
   return {.built_in = false, .toolkit = "", .devices = {}, .uuids = {}, .problem = HINDSIGHT_CUDA_ABSENCE};
 }
 
+void require_device(int /*device*/) { unavailable(); }
+
 RunResult run(const std::vector<Task>& /*plan*/, const RunOptions& /*options*/, Sink& /*sink*/) { unavailable(); }
 
 KernelCheck check_kernels(int /*device*/) { unavailable(); }

@@ -1,0 +1,45 @@
+/// Shows and keeps how a training gets on.
+#include "training_progress.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "hindsight/core/error.h"
+#include "hindsight/report/model.h"
+#include "output.h"
+
+namespace hindsight::app {
+
+TrainingProgress::TrainingProgress(bool quiet, study::TrainingRecord& record, std::string model)
+    : quiet_(quiet), record_(record), model_(std::move(model)) {}
+
+void TrainingProgress::operator()(const surrogate::TrainProgress& state) {
+  done_.resize(static_cast<std::size_t>(state.members), 0);
+  if (!line_) {
+    line_ =
+        std::make_unique<Progress>("train", static_cast<std::uint64_t>(state.steps * state.members), "steps", quiet_);
+  }
+  done_[static_cast<std::size_t>(state.member)] = static_cast<std::uint64_t>(state.step);
+  std::uint64_t sum = 0;
+  for (const std::uint64_t steps : done_) sum += steps;
+  notes_ = report::training_notes(state);
+  line_->update(sum, notes_);
+  note(state);
+}
+
+void TrainingProgress::finish() {
+  if (line_) line_->finish(notes_);
+}
+
+void TrainingProgress::note(const surrogate::TrainProgress& state) {
+  if (!is_noted_) return;
+  try {
+    record_.note(state, model_);
+  } catch (const Error& error) {
+    is_noted_ = false;
+    remark(fmt::format("the training goes on, but its curve is not stored any more: {}", error.what()));
+  }
+}
+
+}  // namespace hindsight::app
