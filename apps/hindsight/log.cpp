@@ -115,7 +115,7 @@ void add_selection(CLI::App& verb, LogOptions& options) {
 
 void add_log(CLI::App& app, Session& session) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App* group = app.add_subcommand("log", "Show, verify, merge, import and export logs");
+  CLI::App* group = app.add_subcommand("log", "Show, verify, merge, back up, repair, import and export logs");
   group->require_subcommand(1);
   group->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
   const auto add = [&](const char* name, const char* description, int (*body)(const LogOptions&)) {
@@ -145,6 +145,8 @@ void add_log(CLI::App& app, Session& session) {
   add_log_hash(*group, session);
   add_log_export(*group, session);
   add_log_query(*group, session);
+  add_log_repair(*group, session);
+  add_log_backup(*group, session);
 }
 
 }  // namespace hindsight::app
