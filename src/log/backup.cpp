@@ -62,6 +62,9 @@ void require_new(const fs::path& output) {
 void copy_pages(Log::Impl& from, const fs::path& draft, const fs::path& output) {
   translating(nullptr, output, "copying to it", [&] {
     SQLite::Database copy(draft.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    distrust(copy);
+    sqlite3_db_config(copy.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 0,
+                      nullptr);  // it would refuse to go without a journal
     copy.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
     Copying(copy, from.database).run();
     copy.exec("PRAGMA journal_mode = DELETE");

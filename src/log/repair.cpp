@@ -64,8 +64,10 @@ class Readable {
   void bring_in() {
     try {
       SQLite::Database database(path_.string(), SQLite::OPEN_READWRITE);
+      distrust(database);
       // Lets SQLite work on a file that is shorter than its header says.
-      database.exec("PRAGMA writable_schema = ON; PRAGMA mmap_size = 0");
+      sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+      database.exec("PRAGMA writable_schema = ON");
       database.execAndGet("SELECT count(*) FROM sqlite_master");
       newest_lost_ = database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0;
     } catch (const SQLite::Exception&) {
