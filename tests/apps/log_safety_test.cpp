@@ -20,7 +20,7 @@ class LogSafety : public AppTest {
  protected:
   Outcome sweep(const std::string& name, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments{"sweep", "--space", "tiny", "--workloads", "m4,unet", "--samples",
-                                       "400",   "--seed",  "3",    "--quiet",     "--log",   file(name)};
+                                       "300",   "--seed",  "3",    "--quiet",     "--log",   file(name)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     Outcome outcome = hindsight(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -59,8 +59,8 @@ TEST_F(LogSafety, ADamagedLogIsRepairedAndTheSweepMakesItWhole) {
                                   HasSubstr("what is readable and sound was recovered")));
   EXPECT_EQ(hindsight({"log", "verify", file("new.db"), "--deep"}).exit_code, 0);
   const std::int64_t rows = number(file("new.db"), "SELECT count(*) FROM evaluations");
-  EXPECT_GT(rows, 400);
-  EXPECT_LT(rows, 800);
+  EXPECT_GT(rows, 300);
+  EXPECT_LT(rows, 600);
   EXPECT_TRUE(read_file(broken) == bytes);
 
   sweep("new.db");
@@ -110,8 +110,8 @@ TEST_F(LogSafety, DeepVerificationRepeatsRowsToTheBit) {
   ASSERT_EQ(sound.exit_code, 0) << sound.out;
   const Json json = Json::parse(sound.out);
   EXPECT_EQ(json.at("repeated"), 300);
-  EXPECT_EQ(json.at("repeatable"), 800);
-  EXPECT_EQ(json.at("evaluations"), 800);
+  EXPECT_EQ(json.at("repeatable"), 600);
+  EXPECT_EQ(json.at("evaluations"), 600);
   EXPECT_TRUE(json.at("skipped").empty());
 
   const auto found = [&](const std::string& sql, const std::string& words) {
