@@ -13,6 +13,7 @@
 #include "hindsight/log/query.h"
 #include "log/append_row.h"
 #include "log/filter.h"
+#include "log/findings.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
 
@@ -26,9 +27,6 @@ constexpr const char* kDamagedRemedy =
     "The row was changed or damaged after it was written: restore the log from a copy, or `hindsight log repair` it";
 constexpr const char* kEvaluatorRemedy =
     "Look at what the evaluator gave, and give corrected rows a new evaluator version";
-
-/// SQL of what tells the built-in model, without noise on top, among `evaluators m`.
-constexpr const char* kBuiltInModel = "m.name GLOB 'hindsight-accel [0-9]*' AND m.name NOT LIKE '% noise %'";
 
 /// Counts rows of a kind and keeps the first.
 class Findings {
@@ -84,7 +82,7 @@ void check_reasons(SQLite::Database& database, Findings& findings) {
       fmt::format("SELECT v.evaluation_id, v.code, v.value, v.limit_value FROM evaluation_violations v "
                   "JOIN evaluations e ON e.evaluation_id = v.evaluation_id JOIN evaluators m ON m.evaluator_id = "
                   "e.evaluator_id WHERE v.value = v.limit_value OR (v.value < v.limit_value AND {}) ORDER BY 1",
-                  kBuiltInModel));
+                  kBuiltInModelSql));
   while (query.executeStep()) {
     findings.add("reason within its limit", fmt::format("evaluation {}", query.getColumn(0).getInt64()),
                  fmt::format("{} is a reason, but {} keeps its limit {}", printable(text_of(query, 1)),
@@ -110,11 +108,11 @@ void check_amounts(SQLite::Database& database, Findings& findings) {
 
 /// Beyond a feasible design's mean power no unit of the built-in model can be busy.
 void check_peak_power(SQLite::Database& database, Findings& findings) {
-  SQLite::Statement query(
-      database, fmt::format("SELECT e.evaluation_id, average_power_w, peak_power_w FROM evaluations e "
-                            "JOIN evaluators m ON m.evaluator_id = e.evaluator_id WHERE {} AND "
-                            "average_power_w > peak_power_w * {} ORDER BY 1",
-                            kBuiltInModel, shortest(1 + kRoundingFrac)));
+  SQLite::Statement query(database,
+                          fmt::format("SELECT e.evaluation_id, average_power_w, peak_power_w FROM evaluations e "
+                                      "JOIN evaluators m ON m.evaluator_id = e.evaluator_id WHERE {} AND "
+                                      "average_power_w > peak_power_w * {} ORDER BY 1",
+                                      kBuiltInModelSql, shortest(1 + kRoundingFrac)));
   while (query.executeStep()) {
     findings.add("power above its peak", fmt::format("evaluation {}", query.getColumn(0).getInt64()),
                  fmt::format("average_power_w is {}, above peak_power_w {}", shortest(query.getColumn(1).getDouble()),

@@ -123,6 +123,10 @@ void Rescue::drop_uncertain_evaluations() {
   database_.exec(
       "CREATE TEMP TABLE with_metrics AS SELECT DISTINCT evaluator_id FROM evaluations "
       "WHERE evaluation_id IN (SELECT evaluation_id FROM evaluation_metrics)");
+  database_.exec(
+      fmt::format("INSERT INTO temp.with_metrics SELECT evaluator_id FROM evaluators m WHERE NOT ({}) AND NOT EXISTS "
+                  "(SELECT 1 FROM temp.with_metrics)",
+                  kBuiltInModelSql));
   add("evaluation_metrics", "evaluator_id IN (SELECT evaluator_id FROM temp.with_metrics)");
   database_.exec("DROP TABLE temp.with_metrics");
   drop_evaluations(ids, "their reasons or further metrics are not all there");

@@ -99,9 +99,12 @@ void Salvage::walk_roots() {
     }
   }
   for (const RecordShape& shape : record_shapes()) {
-    const bool newest = shape.name != kEvaluationsWithoutRepeats;
-    const bool there = tables_[shape.name].root_known || (without_repeats_ && shape.name.starts_with("gpu_"));
-    if (shape.is_table && newest && !there) schema_whole_ = false;
+    if (!shape.is_table || shape.name == kEvaluationsWithoutRepeats) continue;
+    // Version 2 brought the tables of GPUs.
+    if (schema_whole_ && file_.schema_version().value_or(3) < 2 && shape.name.starts_with("gpu_")) {
+      tables_[shape.name].root_known = true;
+    }
+    if (!tables_[shape.name].root_known) schema_whole_ = false;
   }
 }
 

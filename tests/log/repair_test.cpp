@@ -113,30 +113,32 @@ TEST_F(RepairTest, WhateverPageIsDamagedOnlyItsRowsAreLost) {
   const std::set<std::string> rows = rows_of(file_);
   const std::size_t pages = sound.size() / kPage;
   ASSERT_GT(pages, 40U);
-  std::size_t nearly_all = 0, attempts = 0;
+  std::set<std::size_t> costly;  // pages that take more than their own rows
   for (std::size_t page = 0; page < pages; ++page) {
-    for (const Damage how : {Damage::zeros, Damage::noise, Damage::torn}) {
+    for (const Damage how : {page % 2 == 0 ? Damage::zeros : Damage::noise, Damage::torn}) {
+      if (how == Damage::torn && page % 4 != 0) continue;
       SCOPED_TRACE("page " + std::to_string(page + 1) + ", damage " + std::to_string(static_cast<int>(how)));
       const std::string bytes = damaged(sound, page, how);
       write(bytes);
       fs::remove(repaired_);
-      ++attempts;
       try {
         const RepairResult result = repair();
         const std::set<std::string> left = rows_of(repaired_);
         EXPECT_TRUE(std::includes(rows.begin(), rows.end(), left.begin(), left.end())) << "a row that never was";
         EXPECT_TRUE(Log::open(repaired_, OpenMode::read_only).verify().sound());
         EXPECT_TRUE(left == rows || !result.whole()) << "lost and not said";
-        if (left.size() + 100 >= rows.size()) ++nearly_all;
+        if (left.size() + 150 < rows.size()) costly.insert(page + 1);
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::incompatible) << error.what();
         EXPECT_FALSE(fs::exists(repaired_));
+        costly.insert(page + 1);
       }
       EXPECT_TRUE(read_file(file_) == bytes) << "the damaged file was touched";
     }
   }
-  // What no row can do without stands on a few pages: the space, the workload (with its long text), the evaluators.
-  EXPECT_GE(nearly_all, attempts - 6 * 3);
+  // What no row can do without: the space, the workload (with a long text on further pages), the evaluators. No page of
+  // a list of tables, no root and no inner page is among them.
+  EXPECT_LE(costly.size(), 7U) << ::testing::PrintToString(costly);
   fs::remove(repaired_);
   EXPECT_EQ(files(), std::set<std::string>{"study.db"});
 }
