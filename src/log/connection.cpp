@@ -309,9 +309,10 @@ void distrust(SQLite::Database& database) {
   enable(handle, SQLITE_DBCONFIG_ENABLE_VIEW, false);
   enable(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false);
   enable(handle, SQLITE_DBCONFIG_DEFENSIVE, true);
-  // Virtual tables parse what a file holds for them (FTS, R-tree); those that SQLite makes by itself (pragma_*, json_*)
-  // stay.
-  sqlite3_drop_modules(handle, nullptr);
+  // Virtual tables parse what a file holds for them (FTS, R-tree). These are none of a file; nor are those of PRAGMAs,
+  // which SQLite makes when they are asked for.
+  const char* kept[] = {"json_each", "json_tree", nullptr};
+  sqlite3_drop_modules(handle, kept);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostTextBytes);
   database.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON");
 }
@@ -418,11 +419,9 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
            fmt::format("{}: not a Hindsight log (not a SQLite file). Name another file; this one is unchanged.", name));
       break;
     case SQLITE_CORRUPT:
-      fail(ErrorKind::incompatible,
-           fmt::format(
-               "{}: damaged log ({} while {}). Restore it from a copy, or rescue its rows: `hindsight log repair "
-               "'{}' --out NEW`.",
-               name, error.what(), doing, name));
+      fail(ErrorKind::incompatible, fmt::format("{}: damaged log ({} while {}). Restore it from a copy, or rescue its "
+                                                "rows: `hindsight log repair {} --out NEW`.",
+                                                name, error.what(), doing, name));
       break;
     case SQLITE_INTERRUPT:
       throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while {}.", name, doing));

@@ -76,6 +76,22 @@ void replace_context(SQLite::Database& database, std::int64_t workload_id, int c
 
 }  // namespace
 
+std::int64_t insert_run(SQLite::Database& database, const std::string& kind, const Provenance& provenance,
+                        const std::string& options_json) {
+  const std::string options = with_durability(checked_json(options_json));
+  SQLite::Statement insert(database,
+                           "INSERT INTO runs (kind, command_line, version, commit_hash, host, user, cwd, started_at, "
+                           "options_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  int column = 0;
+  for (const std::string* text :
+       {&kind, &provenance.command_line, &provenance.version, &provenance.commit, &provenance.host, &provenance.user,
+        &provenance.cwd, &provenance.started_at, &options}) {
+    insert.bind(++column, *text);
+  }
+  insert.exec();
+  return database.getLastInsertRowid();
+}
+
 Log::Impl::Impl(std::filesystem::path path_, OpenMode mode_, Connection connection)
     : path(std::move(path_)),
       mode(mode_),
@@ -115,9 +131,9 @@ const std::filesystem::path& Log::path() const { return impl_->path; }
 const std::vector<std::string>& Log::warnings() const { return impl_->warnings; }
 
 const std::string& to_string(RunKind kind) {
-  static const std::array<std::string, 14> names = {
+  static const std::array<std::string, 13> names = {
       "sweep",   "import", "train", "propose", "measure", "measure import", "bench",
-      "optimum", "search", "merge", "ask",     "tell",    "campaign",       "repair"};
+      "optimum", "search", "merge", "ask",     "tell",    "campaign"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -148,20 +164,8 @@ void Run::finish(RunStatus status) {
 
 std::int64_t Log::begin_run(RunKind kind, const Provenance& provenance, const std::string& options_json) {
   impl_->require_writable();
-  const std::string options = with_durability(checked_json(options_json));
-  return impl_->guarded("starting a run", [&] {
-    SQLite::Statement insert(impl_->database,
-                             "INSERT INTO runs (kind, command_line, version, commit_hash, host, user, cwd, started_at, "
-                             "options_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    int column = 0;
-    for (const std::string* text :
-         {&to_string(kind), &provenance.command_line, &provenance.version, &provenance.commit, &provenance.host,
-          &provenance.user, &provenance.cwd, &provenance.started_at, &options}) {
-      insert.bind(++column, *text);
-    }
-    insert.exec();
-    return static_cast<std::int64_t>(impl_->database.getLastInsertRowid());
-  });
+  return impl_->guarded("starting a run",
+                        [&] { return insert_run(impl_->database, to_string(kind), provenance, options_json); });
 }
 
 void Log::end_run(std::int64_t run_id, RunStatus status) {

@@ -127,7 +127,7 @@ RepairResult fill(Salvage& salvage, const fs::path& draft, const fs::path& damag
     SQLite::Transaction transaction(database);
     RepairResult result = Rescue(salvage, log).run();
     const nlohmann::ordered_json options{{"damaged", printable(damaged.string(), kWholeText)}};
-    const std::int64_t run = log.begin_run(RunKind::repair, provenance, options.dump());
+    const std::int64_t run = insert_run(database, "repair", provenance, options.dump());
     log.end_run(run, RunStatus::finished);
     transaction.commit();
     return result;

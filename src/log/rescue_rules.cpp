@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "hindsight/core/plural.h"

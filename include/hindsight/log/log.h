@@ -46,8 +46,7 @@ enum class RunKind {
   merge,
   ask,
   tell,
-  campaign,
-  repair
+  campaign
 };
 [[nodiscard]] const std::string& to_string(RunKind kind);
 
