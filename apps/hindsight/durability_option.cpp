@@ -10,7 +10,7 @@ namespace hindsight::app {
 void add_durability(CLI::App& verb) {
   verb.add_option_function<std::string>(
       "--durability", [](const std::string& name) { log::set_durability(log::parse_durability(name)); },
-      "Commits outlive a kill: normal; power loss: full [normal]");
+      "normal: outlives a kill; full: power loss [normal]");
 }
 
 }  // namespace hindsight::app

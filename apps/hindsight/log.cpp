@@ -134,7 +134,7 @@ void add_selection(CLI::App& verb, LogOptions& options) {
 
 void add_log(CLI::App& app, Session& session) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App* group = app.add_subcommand("log", "Show, verify, merge, back up, repair, import and export logs");
+  CLI::App* group = app.add_subcommand("log", "Show, verify, merge, back up, repair, exchange logs");
   group->require_subcommand(1);
   group->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
   const auto add = [&](const char* name, const char* description, int (*body)(const LogOptions&)) {
