@@ -180,6 +180,25 @@ TEST_F(RepairTest, RowsWithoutParentsAreDroppedAndCounted) {
   EXPECT_EQ(log.checkpoint("training:1"), "{}");
 }
 
+TEST_F(RepairTest, WhatWasDeletedDoesNotComeBack) {
+  make_log();
+  // Pages that were put aside keep their rows; then the evaluations lose the page above them.
+  exec(
+      "PRAGMA secure_delete = OFF; PRAGMA foreign_keys = OFF; DELETE FROM evaluation_violations WHERE evaluation_id < "
+      "250;"
+      "DELETE FROM evaluations WHERE evaluation_id < 250");
+  const std::set<std::string> rows = rows_of(file_);
+  const std::size_t root =
+      static_cast<std::size_t>(SQLite::Database(file_.string())
+                                   .execAndGet("SELECT rootpage FROM sqlite_master WHERE name = 'evaluations'")
+                                   .getInt64());
+  write(damaged(read_file(file_), root - 1, Damage::zeros));
+  repair();
+  const std::set<std::string> left = rows_of(repaired_);
+  EXPECT_TRUE(std::includes(rows.begin(), rows.end(), left.begin(), left.end()));
+  EXPECT_GT(left.size(), rows.size() / 2);
+}
+
 TEST_F(RepairTest, ALostRunIsNamedAndItsRowsStay) {
   make_log();
   exec("PRAGMA foreign_keys = OFF; DELETE FROM runs");
