@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "dry_run.h"
+#include "durability_option.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -157,6 +158,7 @@ void add_tell(CLI::App& app, Session& session) {
   verb->add_option("--ignore", request.ignored, "Columns a,b to leave out")->delimiter(',');
   verb->add_flag("--repeat", request.repeat, "Other values for a design: it was measured again");
   verb->add_flag("--json", options->json, "As JSON");
+  add_durability(*verb);
   add_dry_run(*verb, session);
   verb->footer(
       "All rows are told or none. Rows without metrics and reason wait on.\n"

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "dry_run.h"
+#include "durability_option.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
@@ -150,6 +151,7 @@ void add_campaign(CLI::App& app, Session& session) {
   verb->add_flag("-q,--quiet", options->quiet, "No lines per round and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   add_dry_run(*verb, session);
+  add_durability(*verb);
   verb->footer(
       "The same command continues; --rounds may grow. What the log has counts.\n"
       "Example: hindsight campaign --workloads unet --max area_mm2=27 \\\n"

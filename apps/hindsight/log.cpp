@@ -7,10 +7,13 @@
 
 #include "design_argument.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
+#include "hindsight/report/deep_verification.h"
 #include "hindsight/report/log_summary.h"
 #include "hindsight/report/plot.h"
+#include "hindsight/study/deep_verify.h"
 #include "hindsight/study/log_names.h"
 #include "log_verbs.h"
 #include "output.h"
@@ -33,6 +36,9 @@ struct LogOptions {
   report::DesignStyle designs = report::DesignStyle::compact;
   bool plot = false;
   bool json = false;
+  bool deep = false;  ///< of verify, as what follows
+  std::int64_t sample = -1, seed = -1;
+  std::string workloads;
 };
 
 constexpr std::int64_t kMostLines = 1'000'000;
@@ -94,11 +100,24 @@ int stats(const LogOptions& options) {
 }
 
 int verify(const LogOptions& options) {
+  if (!options.deep && (options.sample >= 0 || options.seed >= 0 || !options.workloads.empty())) {
+    throw Error(ErrorKind::usage, "--sample, --seed and --workloads are about --deep. Add it");
+  }
+  install_interrupt_handlers();
   const log::Log log = open_log(options);
   const log::Verification verification = log.verify();
-  print(options.json ? report::verification_json(log, verification)
-                     : report::verification_text(log, verification, output_columns()));
-  return verification.sound() ? 0 : exit_code(ErrorKind::incompatible);
+  if (!options.deep || !verification.sound()) {
+    print(options.json ? report::verification_json(log, verification)
+                       : report::verification_text(log, verification, output_columns()));
+    return verification.sound() ? 0 : exit_code(ErrorKind::incompatible);
+  }
+  study::DeepOptions how{.workloads = options.workloads};
+  if (options.sample >= 0) how.sample = static_cast<std::size_t>(options.sample);
+  if (options.seed >= 0) how.seed = static_cast<std::uint64_t>(options.seed);
+  const study::DeepVerification deep = study::verify_deeply(log, how);
+  print(options.json ? report::deep_verification_json(log, deep)
+                     : report::deep_verification_text(log, deep, output_columns()));
+  return deep.sound() ? 0 : exit_code(ErrorKind::incompatible);
 }
 
 void add_selection(CLI::App& verb, LogOptions& options) {
@@ -115,7 +134,7 @@ void add_selection(CLI::App& verb, LogOptions& options) {
 
 void add_log(CLI::App& app, Session& session) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App* group = app.add_subcommand("log", "Show, verify, merge, import and export logs");
+  CLI::App* group = app.add_subcommand("log", "Show, verify, merge, back up, repair, exchange logs");
   group->require_subcommand(1);
   group->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
   const auto add = [&](const char* name, const char* description, int (*body)(const LogOptions&)) {
@@ -139,12 +158,23 @@ void add_log(CLI::App& app, Session& session) {
   stats_verb->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
 
   CLI::App* verify_verb = add("verify", "Check integrity, references, identities, values", verify);
-  verify_verb->footer("Exit code 4 when the log is damaged.\nExample: hindsight log verify study.sqlite");
+  verify_verb->add_flag("--deep", options->deep, "Also values, hashes, and rows asked for again");
+  verify_verb->add_option("--sample", options->sample, "Evaluations to ask the model for again [1000]")
+      ->check(between(0, kMostLines));
+  verify_verb->add_option("--seed", options->seed, "Of the sample [0]")->check(between(0, INT64_MAX));
+  verify_verb->add_option("--workloads", options->workloads, "Files of networks that the log knows by name");
+  verify_verb->footer(
+      "Exit code 4 when the log is damaged.\n"
+      "--deep repeats a sample with the built-in model: every bit must come again. Rows\n"
+      "of other evaluators are skipped, and it says so.\n"
+      "Example: hindsight log verify study.sqlite --deep");
   add_log_import(*group, session);
   add_log_merge(*group, session);
   add_log_hash(*group, session);
   add_log_export(*group, session);
   add_log_query(*group, session);
+  add_log_repair(*group, session);
+  add_log_backup(*group, session);
 }
 
 }  // namespace hindsight::app

@@ -6,6 +6,7 @@
 
 #include "csv_roles.h"
 #include "dry_run.h"
+#include "durability_option.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -151,6 +152,7 @@ void add_log_import(CLI::App& group, Session& session) {
   repeatable(verb->add_option("--round", options->rounded, "NAME=STEP: round a continuous parameter"));
   verb->add_option("--duplicates", options->duplicates, "Contradictions: error, first, last, best, keep [error]");
   verb->add_flag("--json", options->json, "As JSON");
+  add_durability(*verb);
   add_dry_run(*verb, session);
   verb->footer(
       "Formats: csv, tsv, semicolon, jsonl, optuna (SQLite, journal), kernel-tuner,\n"

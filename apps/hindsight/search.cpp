@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "dry_run.h"
+#include "durability_option.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/metrics.h"
@@ -130,6 +131,7 @@ void add_search(CLI::App& app, Session& session) {
   add_evaluator_options(*verb, options->evaluator);
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
+  add_durability(*verb);
   add_dry_run(*verb, session);
   verb->footer("No query is spent on a design over a --max that is known without one:\n" +
                join(accel::metric_names_known_before_evaluation(), ", ") +

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dry_run.h"
+#include "durability_option.h"
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/accel/metrics.h"
@@ -174,6 +175,7 @@ void add_sweep(CLI::App& app, Session& session) {
       ->check(between(1, kLargestExactInteger));
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
+  add_durability(*verb);
   add_dry_run(*verb, session);
   verb->footer(
       "The same command continues an interrupted sweep; --samples may grow (not\n"

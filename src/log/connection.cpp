@@ -13,6 +13,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/durability.h"
 #include "log/schema.h"
 
 namespace hindsight::log {
@@ -44,18 +45,6 @@ std::string uri_of(const fs::path& file, std::string_view options) {
 }
 
 void enable(sqlite3* handle, int option, bool on) { sqlite3_db_config(handle, option, on ? 1 : 0, nullptr); }
-
-/// Settings that hold before the file is known to be a log: nothing in its schema may run code, and closing does not
-/// write to it.
-void distrust(SQLite::Database& database) {
-  sqlite3* handle = database.getHandle();
-  sqlite3_extended_result_codes(handle, 1);
-  enable(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-  enable(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, false);
-  enable(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, false);
-  enable(handle, SQLITE_DBCONFIG_DEFENSIVE, true);
-  database.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON");
-}
 
 /// The file is a log: closing it may merge its -wal file.
 void trust(SQLite::Database& database) { enable(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false); }
@@ -166,10 +155,10 @@ void enable_wal(SQLite::Database& database, std::chrono::milliseconds busy_timeo
                     "'{}' (slower, and readers wait for writers).",
                     shown(file), journal_mode));
   }
-  database.exec(
-      fmt::format("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {}; "
-                  "PRAGMA journal_size_limit = {}; PRAGMA cache_size = -{}",
-                  kAutoCheckpointPages, kJournalSizeLimitBytes, kCacheKib));
+  database.exec(fmt::format(
+      "PRAGMA synchronous = {}; PRAGMA wal_autocheckpoint = {}; "
+      "PRAGMA journal_size_limit = {}; PRAGMA cache_size = -{}",
+      durability() == Durability::full ? "FULL" : "NORMAL", kAutoCheckpointPages, kJournalSizeLimitBytes, kCacheKib));
 }
 
 void warn_about_network(const fs::path& file, std::vector<std::string>& warnings) {
@@ -311,6 +300,27 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
 
 }  // namespace
 
+void distrust(SQLite::Database& database) {
+  sqlite3* handle = database.getHandle();
+  sqlite3_extended_result_codes(handle, 1);
+  enable(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+  enable(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, false);
+  enable(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, false);
+  enable(handle, SQLITE_DBCONFIG_ENABLE_VIEW, false);
+  enable(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false);
+  enable(handle, SQLITE_DBCONFIG_DEFENSIVE, true);
+  // Virtual tables parse what a file holds for them (FTS, R-tree). These are none of a file; nor are those of PRAGMAs,
+  // which SQLite makes when they are asked for.
+  const char* kept[] = {"json_each", "json_tree", nullptr};
+  sqlite3_drop_modules(handle, kept);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostTextBytes);
+  database.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON");
+}
+
+void allow_views(SQLite::Database& database, bool allowed) {
+  enable(database.getHandle(), SQLITE_DBCONFIG_ENABLE_VIEW, allowed);
+}
+
 std::string reading_uri(const fs::path& file) {
   const std::string_view options = read_access(file).options;
   return uri_of(file, options.empty() ? "?mode=ro" : options);
@@ -409,10 +419,9 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
            fmt::format("{}: not a Hindsight log (not a SQLite file). Name another file; this one is unchanged.", name));
       break;
     case SQLITE_CORRUPT:
-      fail(ErrorKind::incompatible,
-           fmt::format("{}: damaged log ({} while {}). Restore it from a copy, or rescue rows with "
-                       "`sqlite3 '{}' .recover`.",
-                       name, error.what(), doing, name));
+      fail(ErrorKind::incompatible, fmt::format("{}: damaged log ({} while {}). Restore it from a copy, or rescue its "
+                                                "rows: `hindsight log repair {} --out NEW`.",
+                                                name, error.what(), doing, name));
       break;
     case SQLITE_INTERRUPT:
       throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while {}.", name, doing));

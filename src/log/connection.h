@@ -45,6 +45,18 @@ decltype(auto) translating(sqlite3* handle, const std::filesystem::path& file, s
 /// Name of the network or shared file system with this statfs type, or nullptr for a local one.
 [[nodiscard]] const char* network_file_system_name(long file_system_type);
 
+/// Settings of every connection to a file that somebody else may have made: nothing in its schema runs code, no view or
+/// virtual table of it is read, and no value is longer than kMostTextBytes. SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE is on:
+/// closing does not write.
+void distrust(SQLite::Database& database);
+
+/// Whether statements may read views of the file; those of the connection itself (TEMP) they may always.
+void allow_views(SQLite::Database& database, bool allowed);
+
+/// [chosen] Longest text or row, bytes: far above a log's longest text (the layers of a network, some MB), a quarter of
+/// what SQLite would allow.
+inline constexpr int kMostTextBytes = 256 << 20;
+
 /// An open log file: checked, migrated (when writable) and configured.
 struct Connection {
   SQLite::Database database;

@@ -22,6 +22,13 @@ namespace fs = std::filesystem;
                                               shown(output), std::strerror(reason)));
 }
 
+void sync_folder_of(const fs::path& file) {
+  const int descriptor = ::open(fs::absolute(file).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;              // it may be written without being readable
+  static_cast<void>(::fsync(descriptor));  // some file systems cannot
+  ::close(descriptor);
+}
+
 }  // namespace
 
 DraftFile::DraftFile(const fs::path& output)
@@ -43,13 +50,13 @@ void DraftFile::publish() const {
   if (!synced) fail(output_, reason);
   if (std::error_code none; fs::is_regular_file(fs::symlink_status(output_, none)) && fs::is_empty(output_, none)) {
     if (::rename(path_.c_str(), output_.c_str()) != 0) fail(output_, errno);
-    return;
+  } else if (::link(path_.c_str(), output_.c_str()) != 0) {
+    // A file system without hard links.
+    if (errno == EEXIST || ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, output_.c_str(), RENAME_NOREPLACE) != 0) {
+      fail(output_, errno);
+    }
   }
-  if (::link(path_.c_str(), output_.c_str()) == 0) return;
-  // A file system without hard links.
-  if (errno == EEXIST || ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, output_.c_str(), RENAME_NOREPLACE) != 0) {
-    fail(output_, errno);
-  }
+  sync_folder_of(output_);
 }
 
 }  // namespace hindsight::log

@@ -15,7 +15,8 @@ class DraftFile {
   DraftFile& operator=(const DraftFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Syncs it and gives it the name of the output, in place of an empty file of that name. Closed before. Errors:
+  /// Syncs it, gives it the name of the output, in place of an empty file of that name, and syncs the folder, so that
+  /// the name outlives a power failure. Closed before. Errors:
   /// Error{failure} when another file of that name is there, or the disk fails.
   void publish() const;
 

@@ -67,6 +67,10 @@ class WriteTransaction {
   std::optional<SQLite::Transaction> own_;
 };
 
+/// Stores that a run has begun, and gives its number. Kinds besides those of RunKind: "repair" (repair.h) and "lost".
+std::int64_t insert_run(SQLite::Database& database, const std::string& kind, const Provenance& provenance,
+                        const std::string& options_json);
+
 /// Creates the view of a space's designs with one column per parameter and stores the parameters' names. Runs inside
 /// the caller's transaction.
 void describe_parameters(SQLite::Database& database, std::int64_t space_id, const std::vector<std::string>& names);

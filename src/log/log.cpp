@@ -9,6 +9,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/log/durability.h"
 #include "log/impl.h"
 
 namespace hindsight::log {
@@ -22,6 +23,14 @@ const std::string& checked_json(const std::string& text) {
   }
   HINDSIGHT_EXPECT(nlohmann::json::accept(text));
   return text;
+}
+
+/// Options of a run with what else they are, unless it is as always.
+std::string with_durability(const std::string& options) {
+  if (durability() == Durability::normal) return options;
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(options);
+  json["durability"] = to_string(durability());
+  return json.dump();
 }
 
 /// What the log knows about a space or workload of this name or definition.
@@ -66,6 +75,22 @@ void replace_context(SQLite::Database& database, std::int64_t workload_id, int c
 }
 
 }  // namespace
+
+std::int64_t insert_run(SQLite::Database& database, const std::string& kind, const Provenance& provenance,
+                        const std::string& options_json) {
+  const std::string options = with_durability(checked_json(options_json));
+  SQLite::Statement insert(database,
+                           "INSERT INTO runs (kind, command_line, version, commit_hash, host, user, cwd, started_at, "
+                           "options_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  int column = 0;
+  for (const std::string* text :
+       {&kind, &provenance.command_line, &provenance.version, &provenance.commit, &provenance.host, &provenance.user,
+        &provenance.cwd, &provenance.started_at, &options}) {
+    insert.bind(++column, *text);
+  }
+  insert.exec();
+  return database.getLastInsertRowid();
+}
 
 Log::Impl::Impl(std::filesystem::path path_, OpenMode mode_, Connection connection)
     : path(std::move(path_)),
@@ -139,20 +164,8 @@ void Run::finish(RunStatus status) {
 
 std::int64_t Log::begin_run(RunKind kind, const Provenance& provenance, const std::string& options_json) {
   impl_->require_writable();
-  const std::string& options = checked_json(options_json);
-  return impl_->guarded("starting a run", [&] {
-    SQLite::Statement insert(impl_->database,
-                             "INSERT INTO runs (kind, command_line, version, commit_hash, host, user, cwd, started_at, "
-                             "options_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    int column = 0;
-    for (const std::string* text :
-         {&to_string(kind), &provenance.command_line, &provenance.version, &provenance.commit, &provenance.host,
-          &provenance.user, &provenance.cwd, &provenance.started_at, &options}) {
-      insert.bind(++column, *text);
-    }
-    insert.exec();
-    return static_cast<std::int64_t>(impl_->database.getLastInsertRowid());
-  });
+  return impl_->guarded("starting a run",
+                        [&] { return insert_run(impl_->database, to_string(kind), provenance, options_json); });
 }
 
 void Log::end_run(std::int64_t run_id, RunStatus status) {

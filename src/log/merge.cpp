@@ -106,6 +106,7 @@ void copy_log(const fs::path& file, const fs::path& draft, const fs::path& outpu
     const std::uint64_t rows = rows_of(database, "evaluations");
     copy.exec();
     SQLite::Database made(draft.string(), SQLite::OPEN_READONLY);
+    distrust(made);
     if (rows_of(made, "evaluations") < rows) {
       throw Error(ErrorKind::failure,
                   fmt::format("{}: its copy for {} lacks rows; nothing was written. Run this again, "

@@ -190,6 +190,7 @@ OptunaStudies read_optuna_studies(const std::filesystem::path& file) {
   return translating(nullptr, file, "opening it", [&] {
     SQLite::Database database(file.string(), SQLite::OPEN_READONLY, kBusyMilliseconds);
     return translating(database.getHandle(), file, "reading it", [&] {
+      distrust(database);
       const ReadTransaction snapshot(database);
       require_layout(database, file);
       return Reader(database, file).read();

@@ -40,12 +40,13 @@ std::string writer_version(SQLite::Database& database) {
   return "a newer Hindsight";
 }
 
-/// "table" for every table and "table.column" for every column.
+/// "table" for every table and "table.column" for every column, as SQLite understood the file: a view or a virtual
+/// table of that name is none.
 std::set<std::string> tables_and_columns(SQLite::Database& database) {
   std::set<std::string> names;
   SQLite::Statement query(database,
-                          "SELECT m.name, p.name FROM sqlite_master m, pragma_table_xinfo(m.name) p "
-                          "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'");
+                          "SELECT l.name, p.name FROM pragma_table_list l, pragma_table_xinfo(l.name) p WHERE "
+                          "l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite!_%' ESCAPE '!'");
   while (query.executeStep()) {
     const std::string table = query.getColumn(0).getString();
     names.insert(table);

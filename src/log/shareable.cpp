@@ -21,6 +21,7 @@ void write_shareable_copy(const Log& log, const std::filesystem::path& file) {
   const auto no_handle = nullptr;
   translating(no_handle, file, "blanking its origin", [&] {
     SQLite::Database written(file.string(), SQLite::OPEN_READWRITE);
+    distrust(written);
     written.exec("PRAGMA journal_mode = DELETE");
     written.exec(
         "UPDATE runs SET command_line = '', host = '', user = '', cwd = '', commit_hash = '', started_at = '', "

@@ -78,8 +78,8 @@ int authorize(void* refused, int action, const char* first, const char* second, 
   }
 }
 
-/// Views of a log may call functions that SQLite trusts only in statements (json_each, ->>): the authorizer sees their
-/// calls, too. Restored at the end.
+/// Views of a log may be read, and may call functions that SQLite trusts only in statements (json_each, ->>): the
+/// authorizer sees their calls, too. Restored at the end.
 class TrustedViews {
  public:
   explicit TrustedViews(sqlite3* handle) : handle_(handle) { set(1); }
@@ -88,7 +88,10 @@ class TrustedViews {
   TrustedViews& operator=(const TrustedViews&) = delete;
 
  private:
-  void set(int on) { sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, nullptr); }
+  void set(int on) {
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_VIEW, on, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, nullptr);
+  }
   sqlite3* handle_;
 };
 

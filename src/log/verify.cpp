@@ -10,6 +10,7 @@
 
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "log/findings.h"
 #include "log/impl.h"
 
 namespace hindsight::log {
@@ -35,25 +36,41 @@ void check_references(SQLite::Database& database, std::vector<std::string>& prob
   }
 }
 
-void check_designs(SQLite::Database& database, std::vector<std::string>& problems) {
+/// Findings of one kind, as far as there is room.
+class Report {
+ public:
+  Report(std::vector<Finding>& findings, std::size_t most) : findings_(findings), most_(most) {}
+  [[nodiscard]] bool has_room() const { return findings_.size() < most_; }
+  void add(const char* kind, const char* table, std::int64_t id, std::string text) {
+    findings_.push_back({.kind = kind, .table = table, .id = id, .text = std::move(text)});
+  }
+
+ private:
+  std::vector<Finding>& findings_;
+  std::size_t most_;
+};
+
+void check_designs(SQLite::Database& database, Report& report) {
   SQLite::Statement query(database, "SELECT design_id, content_hash, text_id FROM designs");
-  while (problems.size() < kMaxProblems && query.executeStep()) {
+  while (report.has_room() && query.executeStep()) {
     const auto hash = static_cast<std::uint64_t>(query.getColumn(1).getInt64());
     if (const std::string text_id = query.getColumn(2).getString(); hindsight::content_hash(text_id) != hash) {
-      problems.push_back(
-          fmt::format("design {}: its hash is not that of '{}'", query.getColumn(0).getInt64(), text_id));
+      const std::int64_t id = query.getColumn(0).getInt64();
+      report.add("design hash", "designs", id, fmt::format("design {}: its hash is not that of '{}'", id, text_id));
     }
   }
 }
 
-void check_feasibility(SQLite::Database& database, std::vector<std::string>& problems) {
+void check_feasibility(SQLite::Database& database, Report& report) {
   SQLite::Statement query(database,
                           "SELECT evaluation_id, feasible FROM evaluations e WHERE feasible = "
                           "EXISTS (SELECT 1 FROM evaluation_violations v WHERE v.evaluation_id = e.evaluation_id)");
-  while (problems.size() < kMaxProblems && query.executeStep()) {
+  while (report.has_room() && query.executeStep()) {
     const bool feasible = query.getColumn(1).getInt() != 0;
-    problems.push_back(fmt::format("evaluation {}: {}", query.getColumn(0).getInt64(),
-                                   feasible ? "feasible, yet with a violation" : "infeasible without a reason"));
+    const std::int64_t id = query.getColumn(0).getInt64();
+    report.add("feasibility", "evaluations", id,
+               fmt::format("evaluation {}: {}", id,
+                           feasible ? "feasible, yet with a violation" : "infeasible without a reason"));
   }
 }
 
@@ -71,30 +88,35 @@ double rounding_frac(double value) {
 }
 
 /// Infinity is no outcome; an energy is not negative.
-void check_finite(SQLite::Database& database, std::vector<std::string>& problems) {
+void check_finite(SQLite::Database& database, Report& report) {
   std::string metrics = "SELECT evaluation_id, name, value FROM evaluation_metrics";
   for (const std::string& metric : standard_metrics()) {
     metrics += fmt::format(" UNION ALL SELECT evaluation_id, '{0}', {0} FROM evaluations", metric);
   }
   SQLite::Statement infinite(
       database, fmt::format("SELECT * FROM ({}) WHERE abs(value) > {}", metrics, std::numeric_limits<double>::max()));
-  while (problems.size() < kMaxProblems && infinite.executeStep()) {
-    problems.push_back(fmt::format("evaluation {}: {} is infinite", infinite.getColumn(0).getInt64(),
-                                   printable(infinite.getColumn(1).getString())));
+  while (report.has_room() && infinite.executeStep()) {
+    const std::int64_t id = infinite.getColumn(0).getInt64();
+    report.add("infinite value", "evaluations", id,
+               fmt::format("evaluation {}: {} is infinite", id, printable(infinite.getColumn(1).getString())));
   }
   SQLite::Statement energies(database, "SELECT evaluation_id, energy_j FROM evaluations WHERE energy_j < 0");
-  while (problems.size() < kMaxProblems && energies.executeStep()) {
-    problems.push_back(fmt::format("evaluation {}: energy_j is {}, and no design gives energy",
-                                   energies.getColumn(0).getInt64(), shortest(energies.getColumn(1).getDouble())));
+  while (report.has_room() && energies.executeStep()) {
+    const std::int64_t id = energies.getColumn(0).getInt64();
+    report.add("negative energy", "evaluations", id,
+               fmt::format("evaluation {}: energy_j is {}, and no design gives energy", id,
+                           shortest(energies.getColumn(1).getDouble())));
   }
 }
 
 /// Values that contradict each other or cannot be: latency above 0, average power = energy / latency.
-void check_values(SQLite::Database& database, std::vector<std::string>& problems) {
+void check_values(SQLite::Database& database, Report& report) {
   SQLite::Statement latencies(database, "SELECT evaluation_id, latency_s FROM evaluations WHERE latency_s <= 0");
-  while (problems.size() < kMaxProblems && latencies.executeStep()) {
-    problems.push_back(fmt::format("evaluation {}: latency_s is {}, and nothing takes no time",
-                                   latencies.getColumn(0).getInt64(), shortest(latencies.getColumn(1).getDouble())));
+  while (report.has_room() && latencies.executeStep()) {
+    const std::int64_t id = latencies.getColumn(0).getInt64();
+    report.add("latency", "evaluations", id,
+               fmt::format("evaluation {}: latency_s is {}, and nothing takes no time", id,
+                           shortest(latencies.getColumn(1).getDouble())));
   }
   // [chosen] what a few roundings of a double leave; beyond it the digits decide.
   constexpr double kComputedFrac = 1e-9;
@@ -105,7 +127,7 @@ void check_values(SQLite::Database& database, std::vector<std::string>& problems
                             "latency_s > 0 AND abs(energy_j) <= {1} AND abs(average_power_w) <= {1} AND "
                             "abs(average_power_w - energy_j / latency_s) > {0} * abs(average_power_w)",
                             kComputedFrac, std::numeric_limits<double>::max()));
-  while (problems.size() < kMaxProblems && powers.executeStep()) {
+  while (report.has_room() && powers.executeStep()) {
     const double energy_j = powers.getColumn(1).getDouble(), latency_s = powers.getColumn(2).getDouble();
     const double power_w = powers.getColumn(3).getDouble(), expected_w = energy_j / latency_s;
     if (power_w == 0 && std::abs(expected_w) < kRoundedToZeroW) continue;
@@ -114,12 +136,24 @@ void check_values(SQLite::Database& database, std::vector<std::string>& problems
     const bool finite = std::isfinite(expected_w);
     if (finite && std::abs(power_w - expected_w) <= rounded_frac * std::max(std::abs(power_w), std::abs(expected_w)))
       continue;
-    problems.push_back(fmt::format("evaluation {}: average_power_w is {}, but energy_j / latency_s is {}",
-                                   powers.getColumn(0).getInt64(), shortest(power_w), shortest(expected_w)));
+    const std::int64_t id = powers.getColumn(0).getInt64();
+    report.add("power", "evaluations", id,
+               fmt::format("evaluation {}: average_power_w is {}, but energy_j / latency_s is {}", id,
+                           shortest(power_w), shortest(expected_w)));
   }
 }
 
 }  // namespace
+
+std::vector<Finding> find_problems(SQLite::Database& database, std::size_t most) {
+  std::vector<Finding> findings;
+  Report report(findings, most);
+  check_designs(database, report);
+  check_feasibility(database, report);
+  check_finite(database, report);
+  check_values(database, report);
+  return findings;
+}
 
 Verification Log::verify() const {
   return impl_->guarded("checking it", [&] {
@@ -128,10 +162,10 @@ Verification Log::verify() const {
       check_integrity(impl_->database, verification.problems);
       if (verification.sound()) {
         check_references(impl_->database, verification.problems);
-        check_designs(impl_->database, verification.problems);
-        check_feasibility(impl_->database, verification.problems);
-        check_finite(impl_->database, verification.problems);
-        check_values(impl_->database, verification.problems);
+        std::vector<std::string>& problems = verification.problems;
+        for (Finding& finding : find_problems(impl_->database, kMaxProblems - problems.size())) {
+          problems.push_back(std::move(finding.text));
+        }
       }
     } catch (const SQLite::Exception& error) {
       const int code = error.getErrorCode() & 0xff;

@@ -175,7 +175,7 @@ TEST_F(FaultTest, AppendingToDamagedPagesIsAnErrorAndNotACrash) {
   write(damaged);
   const auto [kind, message] = error_of([&] { make_log(400); });
   EXPECT_EQ(kind, ErrorKind::incompatible);
-  EXPECT_THAT(message, HasSubstr(".recover"));
+  EXPECT_THAT(message, HasSubstr("hindsight log repair"));
 }
 
 TEST_F(FaultTest, TriggersOfADoctoredLogDoNotRun) {
