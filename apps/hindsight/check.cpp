@@ -255,16 +255,9 @@ void suggest_next(const CheckOptions& options, const std::string& technology) {
   suggest(words);
 }
 
-/// The one asked for; else that of the designs, which have one source.
-accel::Technology technology_of(const CheckOptions& options, const std::vector<Candidate>& designs) {
-  if (!options.technology.empty()) return accel::load_technology(options.technology);
-  const std::string& own = designs.front().technology;
-  return accel::load_technology(own.empty() ? accel::kDefaultTechnology : own);
-}
-
 int run(const CheckOptions& options) {
   const std::vector<Candidate> designs = candidates(options);
-  const accel::Technology technology = technology_of(options, designs);
+  const accel::Technology technology = technology_for(options.technology, designs.front().technology);
   for (const Candidate& candidate : designs) {
     accel::require_expressible(technology, candidate.name, candidate.config);
   }

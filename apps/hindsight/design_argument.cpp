@@ -42,6 +42,18 @@ LoggedDesign logged_design(const std::string& file, const std::string& short_id)
   return {.space = std::move(space), .design = std::move(design)};
 }
 
+accel::Technology technology_for(const std::string& asked, const std::string& own) {
+  if (!asked.empty()) return accel::load_technology(asked);
+  if (own.empty()) return accel::load_technology(accel::kDefaultTechnology);
+  try {
+    return accel::load_technology(own);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("the design's own technology, of its log or space, cannot be read: {} Name "
+                                          "its file, or another, with --technology",
+                                          error.what()));
+  }
+}
+
 accel::ReferenceChip reference_chip(const std::string& name) {
   try {
     return accel::load_reference_chip(name);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/technology.h"
 #include "hindsight/report/design_table.h"
 #include "hindsight/space/design_space.h"
 
@@ -32,6 +33,10 @@ struct LoggedDesign {
 };
 /// By the beginning of its short id. Error{usage} where the log has no such design, or several.
 [[nodiscard]] LoggedDesign logged_design(const std::string& file, const std::string& short_id);
+
+/// The technology asked for, else the designs' own (of their space, or of the rows of their log), else the default.
+/// Error{usage}; where the own one is not there, with what to name.
+[[nodiscard]] accel::Technology technology_for(const std::string& asked, const std::string& own);
 
 /// accel::load_reference_chip(), whose error says what a short id would need.
 [[nodiscard]] accel::ReferenceChip reference_chip(const std::string& name);

@@ -28,7 +28,7 @@ struct SimulateOptions {
 report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vector<workload::Network>& networks,
                                  accel::Technology& technology) {
   const auto in_space = [&](const space::DesignSpace& space, const space::Design& design) {
-    technology = accel::load_technology(options.technology, space);
+    technology = technology_for(options.technology, space.technology());
     accel::require_expressible(technology, space);
     return report::evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology,
                                    networks, &space);
@@ -43,7 +43,7 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vect
     return in_space(space, space.parse_design(options.design));
   }
   const accel::ReferenceChip chip = reference_chip(options.design);
-  technology = accel::load_technology(options.technology.empty() ? accel::kDefaultTechnology : options.technology);
+  technology = technology_for(options.technology, "");
   accel::require_expressible(technology, chip.name, chip.config);
   report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);
   result.description = chip.description;

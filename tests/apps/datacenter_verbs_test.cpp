@@ -4,6 +4,7 @@
 
 #include "apps/app_fixture.h"
 #include "hindsight/space/short_id.h"
+#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -158,6 +159,26 @@ TEST_F(DatacenterVerbs, TheSpaceNamesItsTechnologyAndALogThatOfItsRows) {
               "5nm-silicon@liquid")
         << verb;
   }
+}
+
+TEST_F(DatacenterVerbs, AnOwnTechnologyOfALogIsAskedForByItsFile) {
+  std::string yaml = read_file(hindsight::test::repository() / "data/technology/22nm.yaml");
+  yaml.replace(yaml.find("name: 22nm"), 10, "name: mine");
+  const std::string technology = file("mine.yaml"), log = file("mine.sqlite");
+  write_file_atomically(technology, yaml);
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "20", "--technology", technology,
+                       "--log", log})
+                .exit_code,
+            0);
+  const std::string found =
+      hindsight({"log", "query", log, "SELECT design FROM v_evaluations WHERE feasible LIMIT 1"}).out;
+  const std::size_t begin = found.find("pes_x=");
+  ASSERT_NE(begin, std::string::npos) << found;
+  const std::string id = space::short_id(found.substr(begin, found.find_first_of(" \n", begin) - begin));
+  std::vector<std::string> words{"simulate", "--design", id, "--log", log, "--workload", "m6"};
+  expect_one_line_error(hindsight(words), 2, "with --technology");
+  words.insert(words.end(), {"--technology", technology});
+  EXPECT_EQ(hindsight(words).exit_code, 0);
 }
 
 TEST_F(DatacenterVerbs, BatchesOfANetworkAreNamed) {
