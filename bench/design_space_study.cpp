@@ -96,7 +96,7 @@ struct ApplicationStudy {
 struct Options {
   std::uint64_t samples = 20000, seed = 1;
   double max_area_mm2 = 100;
-  std::string space = "edge", workloads = "prime9", technology = "22nm";
+  std::string space = "edge", workloads = "prime9", technology = accel::kDefaultTechnology;
   bool markdown = false, all_checks = false;
 };
 

@@ -39,7 +39,7 @@ struct Options {
   std::string out = "optimum_brute_force.csv";
   std::uint64_t parts = 20, designs = 1'000'000, seed = 1;
   bool whole = false;
-  std::string workload;
+  std::string workload, technology = accel::kDefaultTechnology;
   unsigned threads = 0;
 };
 
@@ -198,7 +198,7 @@ std::set<std::string> parts_done(const std::string& file, std::size_t questions)
 
 int run(const Options& options) {
   const space::DesignSpace space = space::load_space("edge");
-  const accel::Technology technology = accel::load_technology("22nm");
+  const accel::Technology technology = accel::load_technology(options.technology);
   std::vector<Asked> asked;
   for (const double limit : {kAreaLimit, technology.reticle_limit_mm2}) {
     asked.push_back({"latency_s", Goal{.latency = 1}, limit});
@@ -236,6 +236,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "Of the random parts");
   app.add_flag("--whole", options.whole, "The whole space instead");
   app.add_option("--workload", options.workload, "One for all parts [prime9 in turn; m6 for the whole space]");
+  app.add_option("--technology", options.technology, "A file of results holds one [22nm-silicon]");
   app.add_option("--threads", options.threads, "Threads [all that may be used]");
   CLI11_PARSE(app, argc, argv);
   return run(options);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <CLI/CLI.hpp>
 #include <ctime>
 #include <functional>
 #include <future>
@@ -72,8 +73,10 @@ class Report {
 
 /// Everything that several measurements ask.
 struct Setting {
+  explicit Setting(const std::string& name) : technology(accel::load_technology(name)) {}
+
   space::DesignSpace space = space::load_space("edge");
-  accel::Technology technology = accel::load_technology("22nm");
+  accel::Technology technology;
   std::vector<workload::Network> networks = workload::load_networks("prime9");
   std::shared_ptr<const evaluator::Evaluator> evaluator = evaluator::built_in(space, technology);
 };
@@ -369,8 +372,8 @@ void memory_rows(const Setting& setting, Report& report) {
   report.row("its log, nine rows a design", "MiB/million designs", per_million * (many_log_mib - few_log_mib));
 }
 
-void print_all() {
-  const Setting setting;
+void print_all(const std::string& technology) {
+  const Setting setting(technology);
   Report report;
   memory_rows(setting, report);  // first: it reads the most memory that the process ever had
   report.rule();
@@ -387,7 +390,11 @@ void print_all() {
 }  // namespace
 }  // namespace hindsight::bench
 
-int main() {
-  hindsight::bench::print_all();
+int main(int argc, char** argv) {
+  std::string technology = hindsight::accel::kDefaultTechnology;
+  CLI::App app("Ratios of what this machine can do.");
+  app.add_option("--technology", technology, "Of the accelerator model [22nm-silicon]");
+  CLI11_PARSE(app, argc, argv);
+  hindsight::bench::print_all(technology);
   return 0;
 }

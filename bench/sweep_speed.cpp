@@ -44,7 +44,7 @@ std::vector<accel::ChipFacts> chips(const space::DesignSpace& space, const accel
 /// 1: every check and every layer of every design.
 void evaluate_nine(benchmark::State& state) {
   const space::DesignSpace space = space::load_space("edge");
-  const accel::Technology technology = accel::load_technology("22nm");
+  const accel::Technology technology = accel::load_technology(accel::kDefaultTechnology);
   const std::vector<workload::Network> networks = workload::load_networks("prime9");
   const std::vector<accel::ChipFacts> designs = chips(space, technology, 1000);
   const auto depth = state.range(0) == 0 ? accel::Depth::stop_at_hardware : accel::Depth::all_checks;
@@ -63,7 +63,7 @@ BENCHMARK(evaluate_nine)->ArgName("depth")->Arg(0)->Arg(1);
 /// The same with layers that the networks share costed once, as sweeps and searches ask.
 void evaluate_nine_together(benchmark::State& state) {
   const space::DesignSpace space = space::load_space("edge");
-  const accel::Technology technology = accel::load_technology("22nm");
+  const accel::Technology technology = accel::load_technology(accel::kDefaultTechnology);
   const accel::NetworkSet set(workload::load_networks("prime9"));
   const std::vector<accel::ChipFacts> designs = chips(space, technology, 1000);
   const auto depth = state.range(0) == 0 ? accel::Depth::stop_at_hardware : accel::Depth::all_checks;
@@ -82,7 +82,7 @@ BENCHMARK(evaluate_nine_together)->ArgName("depth")->Arg(0)->Arg(1);
 /// What a candidate costs that the area limit rejects.
 void decide_candidate(benchmark::State& state) {
   const space::DesignSpace space = space::load_space("edge");
-  const accel::Technology technology = accel::load_technology("22nm");
+  const accel::Technology technology = accel::load_technology(accel::kDefaultTechnology);
   const accel::ConfigBinding binding(space);
   const auto sampler = space::make_sampler(space::SamplerKind::uniform, space, 1, 1, 0);
   std::vector<std::uint16_t> levels(space.parameters().size());
@@ -104,7 +104,7 @@ void sweep_nine(benchmark::State& state) {
     state.SkipWithError("no temporary folder");
     return;
   }
-  const accel::Technology technology = accel::load_technology("22nm");
+  const accel::Technology technology = accel::load_technology(accel::kDefaultTechnology);
   std::uint64_t rows = 0, designs = 0;
   for (auto _ : state) {
     const std::filesystem::path log = std::filesystem::path(folder) / "study.sqlite";

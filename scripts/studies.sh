@@ -8,7 +8,7 @@ usage: scripts/studies.sh [--out FOLDER] STEP...
 
 Steps, each resumable: what a finished part left in the folder is kept.
 
-  any          300 synthetic networks, 20,000 designs on nine of them each; the model edge-any
+  any          300 synthetic networks, 20,000 designs (at most 100 mm2 and 5 W) on nine of them each; the model edge-any
   nine         the nine applications of PRIME's study, logs of the seeds 1, 2 and 3, a model each (recipe layers)
   single       each of the nine applications from its own 20,000 designs of the same logs alone: single.csv, and a table
   tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
@@ -26,7 +26,7 @@ Steps, each resumable: what a finished part left in the folder is kept.
   front        propose --pareto latency,energy against the exact front: edge-any, and a model of the log of seed 1 with
                energies; the nine applications within 27 mm2, ten proposals each, random designs and that log beside
                them: front.csv, and a table each
-  few          train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
+  few          (TECHNOLOGY=22nm) train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
                not trained on, against the models as they are and training from scratch: few.csv, and a table
 
   --out FOLDER   where logs, models and tables go (default: build/studies)
@@ -34,6 +34,8 @@ Steps, each resumable: what a finished part left in the folder is kept.
 
 Environment:
   TABLES         CSV files of the step tables, separated by spaces; without it the step says that it is skipped
+  TECHNOLOGY     of the simulator (default: that of the space edge), as `hindsight sweep --technology` takes it; results of
+                 version 1 of the model that pages quote were made with 22nm, in a folder of their own
   BUILD_DIR      build folder with the program (default: build/release)
   FEW_ROWS       rows of the step few (default: "16 64 256 500")
   FEW_SEEDS      its seeds, which draw the rows (default: "1 2 3")
@@ -55,12 +57,14 @@ done
 [ ${#steps[@]} -gt 0 ] || { usage >&2; exit 2; }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-reference=$PWD/data/reference/optima.csv
+reference=$PWD/data/reference/optima${TECHNOLOGY:+-$TECHNOLOGY}.csv
+technology=(${TECHNOLOGY:+--technology "$TECHNOLOGY"})
 outside=$PWD/scripts/outside-networks.sh
-models=$PWD/models
+any=${TECHNOLOGY:+.}; any=${any:-$PWD/models}/edge-any.safetensors  # of the folder, where it is no shipped one
 PATH="$(realpath -m -- "${BUILD_DIR:-build/release}")/apps/hindsight:$PATH"
 command -v hindsight >/dev/null || { echo "studies.sh: no hindsight in BUILD_DIR or on the PATH. Build it, e.g. with scripts/quickstart.sh" >&2; exit 1; }
 command -v sqlite3 >/dev/null || { echo "studies.sh: sqlite3 is missing (it reads the JSON). apt-get install sqlite3" >&2; exit 1; }
+[ -e "$reference" ] || { echo "studies.sh: $reference is missing. Write it: hindsight bench optima --technology $TECHNOLOGY --out $reference" >&2; exit 1; }
 mkdir -p "$out"
 cd "$out"
 
@@ -75,15 +79,18 @@ train() {
 }
 
 step_any() {
+  # Beyond twice the watts that the space's cooling carries there is nothing to learn but that it is too hot.
+  local hot=(--max peak_power_w=5)
+  [ "${TECHNOLOGY:-}" != 22nm ] || hot=()
   hindsight sweep --space edge --workloads synthetic:300 --networks-per-design 9 --samples 20000 --max area_mm2=100 \
-    --seed 1 --log any.sqlite
+    "${hot[@]}" --seed 1 "${technology[@]}" --log any.sqlite
   train any.sqlite edge-any.safetensors --constraint energy_j --set steps=16000
 }
 
 # log_of_nine SEED: nine-SEED.sqlite
 log_of_nine() {
   hindsight sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 --seed "$1" \
-    --log "nine-$1.sqlite"
+    "${technology[@]}" --log "nine-$1.sqlite"
 }
 
 step_nine() {
@@ -190,7 +197,7 @@ step_tables() {
 step_distance() {
   "$outside" outside
   hindsight sweep --space edge --workloads "all,synthetic:24@9,$(printf '%s\n' outside/*.yaml | paste -sd,)" \
-    --samples 40000 --sampler uniform --max area_mm2=100 --seed 20261122 --log distance.sqlite --quiet
+    --samples 40000 --sampler uniform --max area_mm2=100 --seed 20261122 "${technology[@]}" --log distance.sqlite --quiet
   mkdir -p calibrated
   hindsight model calibrate edge-any.safetensors --log distance.sqlite --out calibrated/edge-any.safetensors
   hindsight model score edge-any.safetensors --log distance.sqlite
@@ -208,7 +215,7 @@ simulate_swaps() {
       --max area_mm2=27 --json > swap/part.json
     [ -e "swap/$network.json" ] || mv swap/part.json "swap/$network.json"
     while IFS='|' read -r rank design; do
-      hindsight simulate --design "$design" --workloads "$swapped" --json > swap/design.json || [ $? -eq 3 ]
+      hindsight simulate --design "$design" --space edge --workloads "$swapped" "${technology[@]}" --json > swap/design.json || [ $? -eq 3 ]
       sqlite3 -separator ';' :memory: "
         SELECT json_extract(value, '\$.workload'), '$network', $rank, '$design',
                CASE WHEN json_extract(value, '\$.feasible') THEN json_extract(value, '\$.metrics.latency_s') END
@@ -260,7 +267,7 @@ step_exact() {
     grep -q "^$applications;$limit;" exact.csv && continue
     json=$(mktemp)
     # shellcheck disable=SC2086  # an option and its value
-    hindsight propose --model "$models/edge-any.safetensors" --workloads "$applications" $limit --search exact --top 1 \
+    hindsight propose --model "$any" --workloads "$applications" $limit --search exact --top 1 \
       --json > "$json"
     sqlite3 :memory: "
       SELECT printf('%s;%s;%.1f;%d;%d;%d;%d;%.4f', '$applications', '$limit', j ->> '\$.seconds',
@@ -291,7 +298,7 @@ front_of() {
   folder=$(mktemp -d)
   hindsight propose --model "$1" --workload "$2" --max "area_mm2=$3" --pareto latency,energy --simulate --exact-front \
     --json > "$folder/proposed.json"
-  hindsight optimum --workload "$2" --max "area_mm2=$3" --pareto latency,energy --quiet --json > "$folder/exact.json"
+  hindsight optimum --workload "$2" --max "area_mm2=$3" --pareto latency,energy "${technology[@]}" --quiet --json > "$folder/exact.json"
   k='$.front.exact.hypervolume'
   sqlite3 nine-1.sqlite "
     CREATE TEMP TABLE j AS SELECT readfile('$folder/proposed.json') AS j;
@@ -335,7 +342,7 @@ step_front() {
   log_of_nine 1
   train nine-1.sqlite nine-1-energy.safetensors --constraint energy_j --quiet
   touch front.csv
-  for model in "$models/edge-any.safetensors" nine-1-energy.safetensors; do
+  for model in "$any" nine-1-energy.safetensors; do
     while IFS=';' read -r task application area optimum; do
       grep -q "^$(basename "$model" .safetensors);$application;" front.csv ||
         front_of "$model" "$application" "$area" >> front.csv
@@ -346,7 +353,7 @@ step_front() {
 
 step_accuracy() {
   hindsight sweep --space edge --workloads prime9,resnet50,vit_b_16,bert_base --samples 8000 --sampler uniform \
-    --max area_mm2=100 --seed 77 --log unseen.sqlite --quiet
+    --max area_mm2=100 --seed 77 "${technology[@]}" --log unseen.sqlite --quiet
   hindsight model score edge-any.safetensors --log unseen.sqlite
 }
 
@@ -479,7 +486,9 @@ few_table() {
 
 step_few() {
   local target rows seed base app technology objective area area22
-  few_latency=$models/edge-any.safetensors
+  [ "${TECHNOLOGY:-}" = 22nm ] || { echo "studies.sh: few: its targets and limits are those of version 1 of the model. Set TECHNOLOGY=22nm" >&2; exit 2; }
+  [ -e edge-any.safetensors ] || step_any
+  few_latency=edge-any.safetensors
   few_targets=${FEW_TARGETS:-45nm changed energy7}
   touch few.csv
   case " $few_targets " in

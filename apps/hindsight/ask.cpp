@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "dry_run.h"
 #include "durability_option.h"
@@ -28,23 +29,26 @@ struct AskOptions {
   bool pending = false, forget = false, json = false;
 };
 
-int show_pending(const AskOptions& options) {
+int show_pending(const AskOptions& options, const Session& session) {
   const study::Pending pending = study::pending_of(options.log, options.request.space, options.request.evaluator);
   if (pending.of_others > 0) {
     remark(fmt::format("{} more of other spaces or evaluators: name them with --space and --evaluator",
                        counted(pending.of_others, "answer")));
   }
-  print_or_write(options.out, report::pending_csv(pending.designs, pending.space, pending.metrics));
+  write_or_rehearse(session, options.out, report::pending_csv(pending.designs, pending.space, pending.metrics));
   return 0;
 }
 
-int forget(const AskOptions& options) {
-  const std::size_t count = study::forget_pending(options.log, options.request.space, options.request.evaluator);
+int forget(const AskOptions& options, const Session& session) {
+  std::size_t count = 0;
+  write_log(session, options.log, [&](const std::string& log) {
+    count = study::forget_pending(log, options.request.space, options.request.evaluator);
+  });
   remark(fmt::format("{} {} awaited no more", counted(count, "answer"), count == 1 ? "is" : "are"));
   return 0;
 }
 
-int ask(const AskOptions& options, const Provenance& provenance) {
+int ask(const AskOptions& options, const Session& session) {
   if (options.pending && options.forget) {
     throw Error(ErrorKind::usage, "--pending shows what --forget forgets. Leave one of the two out");
   }
@@ -63,17 +67,21 @@ int ask(const AskOptions& options, const Provenance& provenance) {
                             printable(options.out, 200), counted(untold, "answer"), printable(options.out, 200),
                             printable(options.log, 200)));
   }
-  if (options.pending) return show_pending(options);
-  if (options.forget) return forget(options);
+  if (options.pending) return show_pending(options, session);
+  if (options.forget) return forget(options, session);
   study::AskRequest request = options.request;
-  request.log = options.log;
-  request.provenance = provenance;
+  request.provenance = session.provenance;
   if (!options.aggregate.empty()) request.aggregate = parse_aggregate(options.aggregate);
   request.count = static_cast<std::size_t>(options.count);
   if (options.drawn >= 0) request.drawn = static_cast<std::size_t>(options.drawn);
   request.seed = static_cast<std::uint64_t>(options.seed);
   install_interrupt_handlers();
-  const study::Asked asked = study::ask(request);
+  std::optional<study::Asked> answer;
+  write_log(session, options.log, [&](const std::string& log) {
+    request.log = log;
+    answer = study::ask(request);
+  });
+  const study::Asked& asked = *answer;
   remark(fmt::format("{} chosen by {}; run {}{}", counted(asked.next.designs.size(), "design"),
                      asked.next.learned       ? asked.next.why
                      : asked.next.why.empty() ? "drawing"
@@ -83,7 +91,7 @@ int ask(const AskOptions& options, const Provenance& provenance) {
                          ? ""
                          : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
   try {
-    print_or_write(options.out, options.json ? report::ask_json(asked) : report::ask_csv(asked));
+    write_or_rehearse(session, options.out, options.json ? report::ask_json(asked) : report::ask_csv(asked));
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{} The designs are asked for; ask --pending shows them", error.what()));
   }
@@ -138,11 +146,11 @@ void add_ask(CLI::App& app, Session& session) {
   verb->add_flag("--pending", options->pending, "Show what awaits an answer; ask nothing");
   verb->add_flag("--forget", options->forget, "Await no more answers; ask nothing");
   verb->add_flag("--json", options->json, "As JSON");
+  add_dry_run(*verb, session);
   verb->footer(
       "Fill in the metrics, or a reason, and tell. No design is asked for twice.\n"
       "Example: hindsight ask -n 16 --log mine.sqlite --out next.csv");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return ask(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return ask(*options, session); }; });
 }
 
 void add_tell(CLI::App& app, Session& session) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/check/offline.h"
@@ -49,7 +50,7 @@ const std::vector<std::string> kQuickTasks{"single/mobilenet_v2", "multi/edge_v2
 const std::vector<std::string> kQuickMethods{"best_in_log", "supervised",   "coms",
                                              "prime",       "evolutionary", "bayesian@40"};
 const std::vector<std::string> kQuickSettings{"steps=200", "final_steps=50", "ensemble=1", "evaluate_interval=100"};
-constexpr std::int64_t kQuickSamples = 1000;
+constexpr std::int64_t kQuickSamples = 4000;
 constexpr std::uint64_t kQuickEvaluations = 5000;
 
 check::OfflineOptions make_options(const BenchOfflineOptions& options, const Provenance& provenance) {
@@ -85,7 +86,24 @@ check::OfflineOptions make_options(const BenchOfflineOptions& options, const Pro
   return result;
 }
 
-int run(const BenchOfflineOptions& options, const Provenance& provenance) {
+/// --dry-run: which cells the folder lacks, and how long such cells took.
+int rehearse_study(const BenchOfflineOptions& options, const check::OfflineOptions& resolved) {
+  const check::PlannedOffline planned = check::plan_offline(resolved);
+  FileRoles roles;
+  roles.writes("--out", options.out);
+  PlannedWork work{.seconds = planned.seconds};
+  if (planned.to_run == 0) {
+    work.evaluations = 0;
+  } else {
+    work.basis = planned.seconds ? "by cells of the same methods in the folder"
+                                 : "the folder has no cell of one of the methods; a cell takes seconds to an hour";
+  }
+  return show_dry_run(roles,
+                      {{"--out", fmt::format("{} of {}", with_commas(planned.to_run), counted(planned.cells, "cell"))}},
+                      work, dry_run_style(options.json));
+}
+
+int run(const BenchOfflineOptions& options, const Session& session) {
   if (options.out.empty() == options.results.empty()) {
     throw Error(ErrorKind::usage,
                 options.out.empty() ? "where to? Name the study's folder with --out, or a finished file with --results"
@@ -93,12 +111,13 @@ int run(const BenchOfflineOptions& options, const Provenance& provenance) {
   }
   require_drawable(options.plot, options.json);
   FileRoles().reads("--results", options.results).reads("--landscape", options.landscape).require_usable();
-  const check::OfflineOptions resolved = make_options(options, provenance);
+  const check::OfflineOptions resolved = make_options(options, session.provenance);
   install_interrupt_handlers();
   std::optional<accel::optimum::Landscape> landscape;  // read first: a study takes hours
   if (!options.landscape.empty()) {
     landscape = check::read_study_landscape(options.landscape, resolved.tasks, resolved.technology);
   }
+  if (session.dry_run && !options.out.empty()) return rehearse_study(options, resolved);
   check::OfflineStudy study = check::run_offline(resolved);
   check::add_truth(study, resolved.technology, landscape ? &*landscape : nullptr);
   if (study.left_out > 0 && !options.quiet) {
@@ -144,6 +163,7 @@ void add_bench_offline(CLI::App& group, Session& session) {
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "As JSON");
   verb->add_flag("--plot", options->plot, "Also draw each task: queries, best so far");
+  add_dry_run(*verb, session);
   verb->footer(
       "Proposals are held against the exact optimum. The same command continues an\n"
       "interrupted study.\n"
@@ -151,7 +171,7 @@ void add_bench_offline(CLI::App& group, Session& session) {
   verb->callback([options, verb, &session] {
     if (options->quick && verb->count("--samples") == 0) options->samples = kQuickSamples;
     if (options->quick && verb->count("--seeds") == 0) options->seeds = 1;
-    session.action = [options, &session] { return run(*options, session.provenance); };
+    session.action = [options, &session] { return run(*options, session); };
   });
 }
 

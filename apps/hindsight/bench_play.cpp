@@ -3,15 +3,18 @@
 
 #include <memory>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/check/play_export.h"
 #include "hindsight/check/play_score.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/play.h"
 #include "output.h"
+#include "rehearsed_work.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -32,15 +35,27 @@ struct ScoreOptions {
   bool json = false;
 };
 
-int run_export(const ExportOptions& options, const Provenance& provenance) {
-  FileRoles().writes("--out", options.out).require_usable();
+/// --dry-run: the log of the task, timed on a few of its designs.
+int rehearse_export(const check::PlayTask& task, const check::PlayExport& options, const FileRoles& roles) {
+  const std::string out = roles.planned().front().file;
+  check::require_new_folder(out);
+  const std::string content = fmt::format("a log of {} designs on {}, its tables and a README",
+                                          with_commas(task.log.samples), counted(task.train.size(), "application"));
+  return show_dry_run(roles, {{"--out", content}}, sweep_work(check::play_sweep(task, options, out)),
+                      DryRunStyle::text);
+}
+
+int run_export(const ExportOptions& options, const Session& session) {
+  FileRoles roles;
+  roles.writes("--out", options.out).require_usable();
   const check::PlayTask& task = check::find_play_task(options.task);
   install_interrupt_handlers();
-  const check::PlayExported written = check::export_play(task, options.out,
-                                                         {.seed = static_cast<std::uint64_t>(options.seed),
-                                                          .threads = options.threads,
-                                                          .quiet = options.quiet,
-                                                          .provenance = provenance});
+  const check::PlayExport how{.seed = static_cast<std::uint64_t>(options.seed),
+                              .threads = options.threads,
+                              .quiet = options.quiet,
+                              .provenance = session.provenance};
+  if (session.dry_run) return rehearse_export(task, how, roles);
+  const check::PlayExported written = check::export_play(task, options.out, how);
   if (!options.quiet) {
     print(fmt::format("{}: {} evaluations of {} designs, {} feasible; begin with {}\n", options.out,
                       with_commas(written.rows), with_commas(written.designs), with_commas(written.feasible),
@@ -49,14 +64,16 @@ int run_export(const ExportOptions& options, const Provenance& provenance) {
   return 0;
 }
 
-int run_score(const ScoreOptions& options) {
-  FileRoles().reads("PROPOSALS", options.proposals).writes("--results", options.results).require_usable();
+int run_score(const ScoreOptions& options, const Session& session) {
+  FileRoles roles;
+  roles.reads("PROPOSALS", options.proposals).writes("--results", options.results).require_usable();
   install_interrupt_handlers();
   const check::PlayScore score = check::score_play(
       check::find_play_task(options.task), options.proposals,
       {.ranks = options.no_rank ? check::PlayRanks::none : check::PlayRanks::counted, .quiet = options.quiet});
-  if (!options.results.empty()) check::append_result(options.results, score, options.player);
+  if (!options.results.empty() && !session.dry_run) check::append_result(options.results, score, options.player);
   print(options.json ? report::play_score_json(score) : report::play_score_text(score, output_columns()));
+  if (session.dry_run) remark_planned(roles);
   return 0;
 }
 
@@ -82,12 +99,12 @@ void add_export(CLI::App& group, Session& session) {
       ->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
+  add_dry_run(*verb, session);
   verb->footer(
       "The same task and seed give the same bytes.\n"
       "Example: hindsight bench export small/m4@1000 --out m4");
-  verb->callback([options, &session] {
-    session.action = [options, &session] { return run_export(*options, session.provenance); };
-  });
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run_export(*options, session); }; });
 }
 
 void add_facts(CLI::App& group, Session& session) {
@@ -113,8 +130,10 @@ void add_score(CLI::App& group, Session& session) {
   verb->add_flag("--no-rank", options->no_rank, "No rank: counting better designs may take a minute");
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "As JSON, with every proposal");
+  add_dry_run(*verb, session);
   verb->footer("Example: hindsight bench score small/m4@1000 proposals.csv");
-  verb->callback([options, &session] { session.action = [options] { return run_score(*options); }; });
+  verb->callback(
+      [options, &session] { session.action = [options, &session] { return run_score(*options, session); }; });
 }
 
 }  // namespace

@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "design_argument.h"
+#include "dry_run.h"
 #include "given_calibrations.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/check/gpus.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
@@ -232,8 +234,14 @@ class Judge {
   std::vector<std::pair<std::string, std::vector<check::GpuRuns>>> runs_;
 };
 
-void store(const CheckOptions& options, const report::GpuCheckReport& report,
-           const std::vector<Candidate>& candidates) {
+/// Into the log, or says so in a dry run.
+void store(const CheckOptions& options, const report::GpuCheckReport& report, const std::vector<Candidate>& candidates,
+           const Session& session) {
+  if (session.dry_run) {
+    remark(fmt::format("dry run: {} would get the {} above", printable(options.log, 400),
+                       counted(candidates.size(), "verdict")));
+    return;
+  }
   std::vector<std::pair<std::int64_t, std::string>> verdicts;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     verdicts.emplace_back(*candidates[i].proposal_id,
@@ -255,7 +263,7 @@ void suggest_next(const CheckOptions& options, const std::string& technology) {
   suggest(words);
 }
 
-int run(const CheckOptions& options) {
+int run(const CheckOptions& options, const Session& session) {
   const std::vector<Candidate> designs = candidates(options);
   const accel::Technology technology = technology_for(options.technology, designs.front().technology);
   for (const Candidate& candidate : designs) {
@@ -269,11 +277,11 @@ int run(const CheckOptions& options) {
                               .proposal_id = candidate.proposal_id,
                               .networks = judge.judge(candidate, technology, options.workloads.empty())});
   }
-  if (!options.log.empty() && options.design.empty()) store(options, report, designs);
+  if (!options.log.empty() && options.design.empty()) store(options, report, designs, session);
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
   const bool any = std::any_of(report.designs.begin(), report.designs.end(),
                                [](const report::CheckedDesign& design) { return design.feasible(); });
-  if (!options.json && any) suggest_next(options, technology.name);
+  if (!options.json && !session.dry_run && any) suggest_next(options, technology.name);
   return any ? 0 : exit_code(ErrorKind::no_feasible);
 }
 
@@ -293,10 +301,11 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the designs']");
   verb->add_option("--top", options->top, "Best proposals to check [1]")->check(between(1, kMostProposals));
   verb->add_flag("--json", options->json, "Everything, as JSON");
+  add_dry_run(*verb, session);
   verb->footer(
       "Exit code 3 when no design can run its workloads.\n"
-      "Example: hindsight check --design edge_tpu_v1 --workload mobilenet_v2 --gpu l4,h200");
-  verb->callback([options, &session] { session.action = [options] { return run(*options); }; });
+      "Example: hindsight check --design coral_edge_tpu --workload mobilenet_v2 --gpu l4,h200");
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -19,7 +19,7 @@ void describe_program(CLI::App& app) {
   app.footer(
       "Exit codes: 0 ok, 1 failed, 2 usage, 3 infeasible, 4 incompatible file,\n"
       "            5 not built in, 70 bug, 130 interrupted\n"
-      "Example:    hindsight simulate --design edge_tpu_v1 --workload unet --explain\n"
+      "Example:    hindsight simulate --design coral_edge_tpu --workload unet --explain\n"
       "Documents:  hindsight help");
 }
 

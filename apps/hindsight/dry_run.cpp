@@ -40,6 +40,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 std::string state_of(const PlannedFile& planned) {
   std::error_code error;
   if (!fs::exists(planned.file, error)) return "new";
+  if (fs::is_directory(planned.file, error)) return "filled, the folder is there";
   if (!fs::is_regular_file(planned.file, error)) return "written to as it is, a device or a pipe";
   const auto bytes = static_cast<double>(fs::file_size(planned.file, error));
   if (planned.kind == FileKind::whole) return fmt::format("replaced ({} now)", binary_bytes(bytes));
@@ -108,6 +109,12 @@ void write_log(const Session& session, const std::string& log, const std::functi
   LogRehearsal rehearsal(log);
   rehearsal(work);
   remark(fmt::format("dry run: {} is as it was, and the figures are those of a copy", printable(log, 400)));
+}
+
+void remark_planned(const FileRoles& roles) {
+  for (const PlannedFile& planned : roles.planned()) {
+    remark(fmt::format("dry run: {} would be {}", printable(planned.file, 400), state_of(planned)));
+  }
 }
 
 void write_or_rehearse(const Session& session, const std::string& file, const std::string& content) {

@@ -57,6 +57,9 @@ class LogRehearsal {
 /// error says that nothing was written.
 void write_log(const Session& session, const std::string& log, const std::function<void(const std::string&)>& work);
 
+/// A line on standard error per file that would be written, after a command that has done all but that.
+void remark_planned(const FileRoles& roles);
+
 /// The same for whole files: writes, or says what would be written. Standard output is written in any case.
 void write_or_rehearse(const Session& session, const std::string& file, const std::string& content);
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "gemm_csv.h"
 #include "given_calibrations.h"
@@ -377,13 +378,13 @@ int predict_networks(const GemmOptions& options, gpu::RunMode mode) {
   return 0;
 }
 
-int gemm(const GemmOptions& options) {
+int gemm(const GemmOptions& options, const Session& session) {
   const Task task = task_of(options);
   check_options(options, task);
   require_drawable(options.plot, options.json);
   require_quantisable(options, task);
-  FileRoles()
-      .reads("--csv", options.csv)
+  FileRoles roles;
+  roles.reads("--csv", options.csv)
       .reads("--workload", options.workloads)
       .reads("--gpu", options.gpus)
       .reads("--calibration", options.calibrations)
@@ -391,6 +392,13 @@ int gemm(const GemmOptions& options) {
       .writes("--out", options.out)
       .require_usable();
   const gpu::RunMode mode = run_mode(options, task);
+  if (session.dry_run) {
+    static_cast<void>(gpu::load_gpus(options.gpus));
+    if (task == Task::networks) static_cast<void>(workload::load_networks(options.workloads));
+    return show_dry_run(roles, {{"--out", "the predictions"}},
+                        {.evaluations = 0, .basis = "one prediction takes less than a millisecond"},
+                        dry_run_style(options.json));
+  }
   switch (task) {
     case Task::product:
       return options.tiled ? predict_tiled(options) : predict_product(options, mode);
@@ -435,8 +443,9 @@ void add_gemm(CLI::App& app, Session& session) {
   verb->add_flag("--tiled", options->tiled, "The plain tiled fp32 kernel at tiles 1 to 32");
   verb->add_flag("--plot", options->plot, "Also draw the products below the GPUs' roofs");
   verb->add_flag("--json", options->json, "As JSON");
+  add_dry_run(*verb, session);
   verb->footer("Example: hindsight gemm --gpu h100-sxm5,l40s -m 4096 -n 4096 -k 4096 --explain");
-  verb->callback([options, &session] { session.action = [options] { return gemm(*options); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return gemm(*options, session); }; });
 }
 
 }  // namespace hindsight::app

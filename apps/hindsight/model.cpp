@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
@@ -62,18 +63,20 @@ struct ModelCalibrateOptions {
   std::string out;
 };
 
-int calibrate(const ModelCalibrateOptions& options, const Provenance& provenance) {
-  FileRoles()
-      .reads("--model", options.score.model)
+int calibrate(const ModelCalibrateOptions& options, const Session& session) {
+  FileRoles roles;
+  roles.reads("--model", options.score.model)
       .reads_log("--log", options.score.log)
       .writes_model("--out", options.out)
       .require_usable();
   const surrogate::Model model = surrogate::load_model(options.score.model);
   surrogate::Model::Parts parts = model.parts();
-  parts.error_calibration = surrogate::calibrate_errors(scores_of(model, options.score), provenance.command_line);
+  parts.error_calibration =
+      surrogate::calibrate_errors(scores_of(model, options.score), session.provenance.command_line);
   const surrogate::Model calibrated(std::move(parts));
-  surrogate::save_model(calibrated, options.out);
+  if (!session.dry_run) surrogate::save_model(calibrated, options.out);
   print(report::calibration_text(calibrated.parts().error_calibration, options.out, output_columns()));
+  if (session.dry_run) remark_planned(roles);
   return 0;
 }
 
@@ -90,13 +93,14 @@ void add_calibrate_model(CLI::App& group, Session& session) {
   CLI::App* verb = group.add_subcommand("calibrate", "Its errors on a log's networks, stored by their distance");
   add_rows(*verb, options->score);
   verb->add_option("--out", options->out, "Where the model goes with them")->required();
+  add_dry_run(*verb, session);
   verb->footer(
       "`propose` then says what error to expect of an unseen network.\n"
       "Example: hindsight model calibrate any.safetensors --log other.sqlite --out calibrated.safetensors");
   verb->callback([options, &session] {
     session.action = [options, &session] {
       options->score.model = model_file(options->score.model);
-      return calibrate(*options, session.provenance);
+      return calibrate(*options, session);
     };
   });
 }

@@ -73,7 +73,8 @@ int go_over_all(const OptimumOptions& options, const study::OptimumTask& task, s
   const accel::optimum::LandscapeSummary summary = accel::optimum::write_landscape(question, options.out, how, watch);
   if (!summary.interrupted) progress.update(designs);
   progress.finish();
-  print(options.json ? report::landscape_json(summary, options.out) : report::landscape_text(summary, options.out));
+  print(options.json ? report::landscape_json(summary, options.out)
+                     : report::landscape_text(summary, options.out, output_columns()));
   return summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 

@@ -78,7 +78,7 @@ void add_simulate(CLI::App& app, Session& session) {
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->footer(
       "Exit code 3 when the design cannot run every workload.\n"
-      "Example: hindsight simulate --design edge_tpu_v1 --workload unet --explain");
+      "Example: hindsight simulate --design coral_edge_tpu --workload unet --explain");
   verb->callback([options, &session] { session.action = [options] { return simulate(*options); }; });
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "csv_roles.h"
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -78,7 +79,7 @@ struct InferOptions {
   std::string out;
 };
 
-int infer(const InferOptions& options) {
+int infer(const InferOptions& options, const Session& session) {
   FileRoles().reads("--csv", options.csv).writes("--out", options.out).require_usable();
   const dataset::CsvTable table = dataset::read_csv(options.csv);
   const space::DesignSpace space = infer_csv_space(table, options.roles.resolve(table), options.name);
@@ -87,7 +88,7 @@ int infer(const InferOptions& options) {
     print(yaml);
     return 0;
   }
-  write_file_atomically(options.out, yaml);
+  write_or_rehearse(session, options.out, yaml);
   print(report::space_text(space, output_columns()));
   return 0;
 }
@@ -140,13 +141,15 @@ void add_space(CLI::App& app, Session& session) {
   add_csv_roles(*infer_verb, infer_options->roles);  // without an objective all columns are looked at
   infer_verb->add_option("--name", infer_options->name, "Name of the space [the file's]");
   infer_verb->add_option("--out", infer_options->out, "YAML file to write [standard output]");
+  add_dry_run(*infer_verb, session);
   infer_verb->footer(
       "All columns without a role are design parameters; those that look like results\n"
       "are named.\n"
       "Example: hindsight space infer tuning.csv --objective time_ms \\\n"
       "           --infeasible infeasible --out tuning.yaml");
-  infer_verb->callback(
-      [infer_options, &session] { session.action = [infer_options] { return infer(*infer_options); }; });
+  infer_verb->callback([infer_options, &session] {
+    session.action = [infer_options, &session] { return infer(*infer_options, session); };
+  });
 }
 
 }  // namespace hindsight::app

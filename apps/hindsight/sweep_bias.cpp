@@ -35,7 +35,7 @@ void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep) {
   if (options.around.empty()) {
     throw Error(ErrorKind::usage,
                 "--sampler around needs --around DESIGN, a text id of the space or a reference chip that is in it, "
-                "e.g. --around edge_tpu_v1_grid, or nearest:CHIP");
+                "e.g. --around nearest:coral_edge_tpu");
   }
   sweep.around =
       space::Neighbourhood{.centre = design_in(sweep.space(), options.around, sweep.log.string()),

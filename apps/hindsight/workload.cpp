@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -72,7 +73,7 @@ std::map<std::string, std::int64_t> dimensions_of(const std::vector<std::string>
   return dimensions;
 }
 
-int import_file(const WorkloadOptions& options) {
+int import_file(const WorkloadOptions& options, const Session& session) {
   FileRoles().reads("FILE", std::vector<std::string>{options.file}).writes("--out", options.out).require_usable();
   workload::ImportOptions import;
   if (!options.format.empty()) import.format = workload::parse_import_format(options.format);
@@ -84,19 +85,20 @@ int import_file(const WorkloadOptions& options) {
     print(yaml);
     return 0;
   }
-  if (!options.out.empty()) print_or_write(options.out, yaml);
+  if (!options.out.empty()) write_or_rehearse(session, options.out, yaml);
   print(options.json ? report::network_import_json(imported, options.out)
                      : report::network_import_text(imported, options.out, output_columns()));
   return 0;
 }
 
-void add_import(CLI::App& verb, WorkloadOptions& options) {
+void add_import(CLI::App& verb, WorkloadOptions& options, Session& session) {
   verb.add_option("file", options.file, "Network of another tool; Timeloop: or a folder")->required();
   verb.add_option("--out", options.out, "Workload file; - is standard output [report only]");
   verb.add_option("--format", options.format, "What FILE is, of those below [by its content]");
   repeatable(verb.add_option("--dim", options.dimensions, "ONNX: NAME=NUMBER, a symbolic size; again for more"));
   verb.add_option("--name", options.name, "Name of the network [FILE's own, or FILE's name]");
   verb.add_flag("--json", options.json, "The report as JSON");
+  add_dry_run(verb, session);
   verb.footer("Formats: " + join(workload::import_format_names(), ", ") +
               ".\nReads shapes only: weights are never read, and no file but FILE is opened.\n"
               "Example: hindsight workload import model.onnx --dim batch=1 --out model.yaml");
@@ -132,8 +134,10 @@ void add_workload(CLI::App& app, Session& session) {
 
   CLI::App* export_verb = add("export", "One network as a YAML file, to edit and to give to other verbs", export_yaml);
   takes_one(export_verb);
-  CLI::App* import_verb = add("import", "Another tool's network (ONNX, ...) as a workload file", import_file);
-  add_import(*import_verb, *options);
+  CLI::App* import_verb = group->add_subcommand("import", "Another tool's network (ONNX, ...) as a workload file");
+  import_verb->callback(
+      [options, &session] { session.action = [options, &session] { return import_file(*options, session); }; });
+  add_import(*import_verb, *options, session);
 
   export_verb->footer("Example: hindsight workload export synthetic:300/17 > mine.yaml");
 }

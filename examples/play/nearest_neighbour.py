@@ -13,12 +13,12 @@ folder, answer = Path(sys.argv[1]), sys.argv[2]
 task = json.loads((folder / "task.json").read_text())
 names, values = zip(*((p["name"], p["values"]) for p in task["space"]["parameters"]))
 
-# The log: designs as levels of their parameters, with their summed latency, infinite when one workload cannot run.
+# The log: designs as levels of their parameters, with their summed objective, infinite when one workload cannot run.
 log = {}
 for row in csv.DictReader(open(folder / "log.csv", newline="")):
     design = tuple(levels.index(float(row[name])) for name, levels in zip(names, values))
     fits = row["feasible"] == "1" and all(float(row[metric]) <= most for metric, most in task["limits"].items())
-    log[design] = log.get(design, 0) + (float(row["latency_s"]) if fits else math.inf)
+    log[design] = log.get(design, 0) + (math.prod(float(row[metric]) for metric in task["objective"].split(" * ")) if fits else math.inf)
 worst = max(cost for cost in log.values() if cost < math.inf)
 
 def predicted(design):

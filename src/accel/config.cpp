@@ -294,9 +294,6 @@ space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& spa
     const double value = chip.config.*field.member;
     if (value != fixed.*field.member) refuse(field.name, shortest(value), shortest(fixed.*field.member));
   }
-  if (chip.config.cooling != fixed.cooling) {
-    refuse("cooling", std::string(to_string(chip.config.cooling)), std::string(to_string(fixed.cooling)));
-  }
   space::Design design;
   design.levels.resize(space.parameters().size());
   const auto name_level = [&](std::string_view field, std::string_view value, std::string_view otherwise) {
@@ -326,6 +323,9 @@ space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& spa
     HINDSIGHT_EXPECT(nearest != values.end());  // a space of accelerators has numbers: ConfigBinding
     if (*nearest != value) refuse(field.name, shortest(value), shortest(*nearest));
     design.levels[*p] = static_cast<std::uint16_t>(nearest - values.begin());
+  }
+  if (chip.config.cooling != fixed.cooling) {  // last: of what differs it is least about the chip's parts
+    refuse("cooling", std::string(to_string(chip.config.cooling)), "that of the space's technology");
   }
   return design;
 }

@@ -342,6 +342,33 @@ OfflineStudy run_offline(const OfflineOptions& options) {
   return result;
 }
 
+PlannedOffline plan_offline(const OfflineOptions& options) {
+  if (std::error_code ignored; std::filesystem::exists(options.folder, ignored)) make_study_folder(options.folder);
+  const std::vector<OfflineResult> stored = read_results(options.folder / "results.jsonl");
+  const auto in_file = [&](const auto& is_it) { return std::any_of(stored.begin(), stored.end(), is_it); };
+  PlannedOffline planned{.cells = options.tasks.size() * options.methods.size() * options.seeds.size(), .seconds = 0};
+  for (const OfflineMethod& method : options.methods) {
+    std::size_t missing = 0, alike = 0;
+    double seconds = 0;
+    for (const OfflineResult& one : stored) {
+      if (one.method != method.name || one.samples != options.samples) continue;
+      ++alike;
+      seconds += one.seconds;
+    }
+    for (const OfflineTask& task : options.tasks) {
+      for (const std::uint64_t seed : options.seeds) {
+        missing +=
+            in_file([&](const OfflineResult& one) { return same_cell(one, options, task, method, seed); }) ? 0 : 1;
+      }
+    }
+    planned.to_run += missing;
+    if (missing == 0) continue;
+    if (alike == 0) planned.seconds = std::nullopt;
+    if (planned.seconds) *planned.seconds += seconds / static_cast<double>(alike) * static_cast<double>(missing);
+  }
+  return planned;
+}
+
 std::optional<std::uint64_t> queries_to_match(const OfflineResult& online, double value) {
   const auto found = std::find_if(online.improvements.begin(), online.improvements.end(),
                                   [value](const auto& improvement) { return improvement.second <= value; });

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -16,16 +17,19 @@
 namespace hindsight::check {
 namespace {
 
-constexpr const char* kReference = "data/reference/optima.csv";
+/// Of the technology of the study's space, and of that of its results.
+constexpr std::array<const char*, 2> kReferences{"data/reference/optima.csv", "data/reference/optima-22nm.csv"};
 
 bool go_on(const accel::optimum::Standing&) { return !interrupt_requested(); }
 
-/// Of the shipped file; none when it is of another model or technology, or is not there.
+/// Of the shipped files; none when they are of another model or technology, or not there.
 std::vector<TaskOptimum> shipped_optima(const accel::Technology& technology) {
   for (const std::filesystem::path& root : data_roots()) {
-    const std::filesystem::path file = root / kReference;
-    if (!std::filesystem::exists(file)) continue;
-    if (auto optima = parse_optima(read_file(file), technology, file)) return *optima;
+    for (const char* name : kReferences) {
+      const std::filesystem::path file = root / name;
+      if (!std::filesystem::exists(file)) continue;
+      if (auto optima = parse_optima(read_file(file), technology, file)) return *optima;
+    }
   }
   return {};
 }

@@ -48,8 +48,7 @@ const std::vector<std::string>& optima_objectives() {
 }
 
 std::vector<TaskOptimum> task_optima(const std::vector<OfflineTask>& tasks, const std::vector<std::string>& objectives,
-                                     const accel::optimum::Watch& watch) {
-  const accel::Technology technology = study_technology();
+                                     const accel::Technology& technology, const accel::optimum::Watch& watch) {
   std::vector<TaskOptimum> optima;
   for (const OfflineTask& task : tasks) {
     for (const std::string& objective : objectives) {
@@ -98,13 +97,15 @@ std::optional<std::vector<TaskOptimum>> parse_optima(const std::string& text, co
   return optima;
 }
 
-std::string optima_csv(const std::vector<TaskOptimum>& optima) {
+std::string optima_csv(const std::vector<TaskOptimum>& optima, const accel::Technology& technology) {
+  const bool own = technology.name == study_technology().name;
   std::string text = fmt::format(
       "# Exact optima of the offline study's tasks over all designs of configs/spaces/{}.yaml, {}.\n"
       "# optimum: mean of the objective over the applications, in its SI unit, area_mm2 at most the limit.\n"
-      "# Regenerate: hindsight bench optima --out data/reference/optima.csv\n"
+      "# Regenerate: hindsight bench optima {}--out data/reference/optima{}.csv\n"
       "task,applications,area_limit_mm2,objective,optimum,design\n",
-      kStudySpace, accel::evaluator_name(study_technology()));
+      kStudySpace, accel::evaluator_name(technology), own ? "" : fmt::format("--technology {} ", technology.name),
+      own ? "" : "-" + technology.name);
   for (const TaskOptimum& one : optima) {
     text += fmt::format("{},{},{},{},{},{}\n", one.task.name, join(one.task.apply, " "),
                         shortest(one.task.area_limit_mm2), one.objective, shortest(one.value), csv_cell(one.design));

@@ -12,6 +12,7 @@
 #include "check/play_readme.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/nearest_design.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -67,47 +68,6 @@ class FolderToBe {
  private:
   fs::path out_, path_;
 };
-
-void require_free(const fs::path& out) {
-  std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(out, ignored))) return;
-  if (fs::is_directory(fs::symlink_status(out, ignored)) && fs::is_empty(out, ignored)) return;
-  throw Error(ErrorKind::usage, fmt::format("{}: is there already, and nothing is written over. Name a new folder?",
-                                            printable(out.string(), 200)));
-}
-
-sweep::SweepOptions sweep_of(const PlayTask& task, const PlayExport& options, const fs::path& log) {
-  sweep::SweepOptions sweep{.evaluator = play_evaluator(),
-                            .networks = workload::load_networks(join(task.train, ",")),
-                            .sampler = space::SamplerKind::uniform,
-                            .samples = task.log.samples,
-                            .seed = options.seed,
-                            .limits = {{.fact = "area_mm2", .limit = kPlayLogAreaLimit}},
-                            .shard = {},
-                            .log = log,
-                            .threads = options.threads,
-                            .quiet = options.quiet,
-                            .provenance = options.provenance};
-  switch (task.log.kind) {
-    case PlayLog::Kind::uniform:
-      break;
-    case PlayLog::Kind::around: {
-      const accel::ReferenceChip chip = accel::load_reference_chip("edge_tpu_v1_grid");
-      sweep.around = space::Neighbourhood{.centre = accel::design_of(chip, sweep.space()), .steps = kAroundSteps};
-      break;
-    }
-    case PlayLog::Kind::trajectory:
-      sweep.search = study::kTrajectory;
-      sweep.objective = "latency_s";
-      sweep.limits = task.limits;
-      break;
-    case PlayLog::Kind::worst_half:
-      sweep.keep = sweep::Keep{.kind = sweep::KeepKind::worst, .share_frac = kWorseHalf};
-      sweep.objective = "latency_s";
-      break;
-  }
-  return sweep;
-}
 
 /// One evaluation as a line: values of the parameters, then the rest of csv_header().
 std::string csv_line(const log::EvaluationRecord& record, const std::string& workload) {
@@ -208,9 +168,9 @@ std::string task_json(const PlayTask& task, const PlayExport& options, const Pla
   for (const sweep::FactLimit& bound : task.limits) limits[bound.fact] = bound.limit;
   const Json json{{"task", task.name},
                   {"version", task.version},
-                  {"model_version", accel::kModelVersion},
+                  {"model_version", play_technology().model_version},
                   {"seed", options.seed},
-                  {"objective", "latency_s"},
+                  {"objective", formula_of(task.objective)},
                   {"aggregate", "mean"},
                   {"direction", "minimise"},
                   {"train", task.train},
@@ -228,11 +188,53 @@ std::string task_json(const PlayTask& task, const PlayExport& options, const Pla
 
 }  // namespace
 
+void require_new_folder(const std::filesystem::path& out) {
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(out, ignored))) return;
+  if (fs::is_directory(fs::symlink_status(out, ignored)) && fs::is_empty(out, ignored)) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: is there already, and nothing is written over. Name a new folder?",
+                                            printable(out.string(), 200)));
+}
+
+sweep::SweepOptions play_sweep(const PlayTask& task, const PlayExport& options, const std::filesystem::path& log) {
+  sweep::SweepOptions sweep{.evaluator = play_evaluator(),
+                            .networks = workload::load_networks(join(task.train, ",")),
+                            .sampler = space::SamplerKind::uniform,
+                            .samples = task.log.samples,
+                            .seed = options.seed,
+                            .limits = {{.fact = "area_mm2", .limit = kPlayLogAreaLimit}},
+                            .shard = {},
+                            .log = log,
+                            .threads = options.threads,
+                            .quiet = options.quiet,
+                            .provenance = options.provenance};
+  switch (task.log.kind) {
+    case PlayLog::Kind::uniform:
+      break;
+    case PlayLog::Kind::around: {
+      const accel::ReferenceChip chip = accel::load_reference_chip("coral_edge_tpu");
+      sweep.around =
+          space::Neighbourhood{.centre = accel::nearest_design(chip, sweep.space()).design, .steps = kAroundSteps};
+      break;
+    }
+    case PlayLog::Kind::trajectory:
+      sweep.search = study::kTrajectory;
+      sweep.objective = formula_of(task.objective);
+      sweep.limits = task.limits;
+      break;
+    case PlayLog::Kind::worst_half:
+      sweep.keep = sweep::Keep{.kind = sweep::KeepKind::worst, .share_frac = kWorseHalf};
+      sweep.objective = formula_of(task.objective);
+      break;
+  }
+  return sweep;
+}
+
 PlayExported export_play(const PlayTask& task, const std::filesystem::path& out, const PlayExport& options) {
-  require_free(out);
+  require_new_folder(out);
   FolderToBe folder(out);
   const fs::path raw = folder.scratch() / "raw.sqlite";
-  const sweep::SweepOptions sweep = sweep_of(task, options, raw);
+  const sweep::SweepOptions sweep = play_sweep(task, options, raw);
   const sweep::SweepSummary summary = sweep.search.empty() ? sweep::run_sweep(sweep) : study::run_trajectory(sweep);
   if (summary.status == sweep::SweepStatus::interrupted) {
     throw Error(ErrorKind::interrupted, "interrupted; nothing was written");

@@ -78,9 +78,10 @@ std::string play_readme(const PlayTask& task, const PlayExport& options, const P
   for (const space::Parameter& parameter : evaluator->space().parameters()) header.push_back(parameter.name);
   std::string text =
       fmt::format("# {}\n\nVersion {} of the task, version {} of the accelerator model, seed {} of the log.\n\n",
-                  task.name, task.version, accel::kModelVersion, options.seed);
-  text += "Propose accelerators of the smallest latency without asking a simulator: a log is all there is.\n\n";
-  text += fmt::format("- **Value** of a design: mean `latency_s` over {}.\n", list_of(task.apply));
+                  task.name, task.version, play_technology().model_version, options.seed);
+  text += fmt::format("Propose accelerators of the smallest {} without asking a simulator: a log is all there is.\n\n",
+                      task.objective == PlayObjective::latency ? "latency" : "energy-delay product");
+  text += fmt::format("- **Value** of a design: mean `{}` over {}.\n", formula_of(task.objective), list_of(task.apply));
   text += fmt::format("- **Limits**: {}. A design beyond one, or that an application cannot run on, is infeasible.\n",
                       limits_of(task));
   text += fmt::format("- **Log**: {}; {} evaluations on {}, {} of them feasible.\n", origin_of(task, written),

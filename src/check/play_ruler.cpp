@@ -27,6 +27,7 @@ std::shared_ptr<Truth> truth_of(const PlayTask& task) {
   truth->question.technology = &truth->technology;
   for (const workload::Network& network : truth->networks) truth->question.networks.push_back(&network);
   truth->question.aggregate = Aggregate::mean;
+  if (task.objective == PlayObjective::edp) truth->question.goal = {.latency = 1, .energy = 1};
   for (const sweep::FactLimit& bound : task.limits) {
     const accel::Metric* metric = accel::find_metric(bound.fact);
     HINDSIGHT_EXPECT(metric != nullptr);
@@ -55,17 +56,17 @@ PlayRuler ruler_of(const PlayTask& task, bool quiet) {
   if (answer.interrupted) stop();
   PlayRuler ruler;
   if (!answer.best.empty()) {
-    ruler.optimum_s = answer.best.front().value;
+    ruler.optimum = answer.best.front().value;
     ruler.optimum_design = truth->evaluator->space().text_id(answer.best.front().design);
   }
-  ruler.rank = [truth, designs, quiet](double value_s) {
-    const auto known = truth->better.find(value_s);
+  ruler.rank = [truth, designs, quiet](double value) {
+    const auto known = truth->better.find(value);
     if (known != truth->better.end()) return known->second + 1;
     Progress counting("rank", designs, "designs", quiet);
     const accel::optimum::Standings standings =
-        accel::optimum::count_better(truth->question, value_s, shown_on(counting));
+        accel::optimum::count_better(truth->question, value, shown_on(counting));
     if (standings.interrupted) stop();
-    truth->better.emplace(value_s, standings.better);
+    truth->better.emplace(value, standings.better);
     return standings.better + 1;
   };
   return ruler;

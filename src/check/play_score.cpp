@@ -60,7 +60,7 @@ PlayedDesign judge(const PlayTask& task, const evaluator::Evaluator& evaluator, 
   }
   if (played.reasons.empty()) {
     HINDSIGHT_ENSURE(values.size() == task.apply.size());
-    played.value_s = aggregate_value(values, Aggregate::mean, {});
+    played.value = aggregate_value(values, Aggregate::mean, {});
   }
   return played;
 }
@@ -69,14 +69,14 @@ PlayedBest best_of(const std::vector<PlayedDesign>& designs, std::size_t count, 
                    PlayRanks ranks) {
   PlayedBest best{.of = count};
   for (std::size_t i = 0; i < std::min(count, designs.size()); ++i) {
-    if (!designs[i].value_s) continue;
+    if (!designs[i].value) continue;
     ++best.feasible;
-    best.value_s = std::min(*designs[i].value_s, best.value_s.value_or(*designs[i].value_s));
+    best.value = std::min(*designs[i].value, best.value.value_or(*designs[i].value));
   }
-  if (best.value_s) {
-    HINDSIGHT_ENSURE(ruler.optimum_s && *ruler.optimum_s <= *best.value_s);  // or the optimum is none
-    best.regret = *best.value_s / *ruler.optimum_s;
-    if (ranks == PlayRanks::counted) best.rank = ruler.rank(*best.value_s);
+  if (best.value) {
+    HINDSIGHT_ENSURE(ruler.optimum && *ruler.optimum <= *best.value);  // or the optimum is none
+    best.regret = *best.value / *ruler.optimum;
+    if (ranks == PlayRanks::counted) best.rank = ruler.rank(*best.value);
   }
   return best;
 }
@@ -144,12 +144,13 @@ PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposal
                             printable(proposals_csv.string(), 200), with_commas(designs.size()), kMostPlayProposals));
   }
   const study::Verifier verifier(evaluator, workload::load_networks(join(task.apply, ",")),
-                                 dataset::parse_objective("latency_s", dataset::Direction::minimise));
+                                 dataset::parse_objective(formula_of(task.objective), dataset::Direction::minimise));
   const std::uint64_t before = evaluator::count_so_far().evaluations;
   const std::vector<study::Verdict> verdicts = verifier.verify(designs);
   PlayScore score{.task = task.name,
                   .task_version = task.version,
-                  .model_version = accel::kModelVersion,
+                  .model_version = play_technology().model_version,
+                  .objective = task.objective,
                   .designs_sha256 = {},
                   .ruler = ruler_of(task, scoring.quiet),
                   .designs = {},
@@ -176,7 +177,7 @@ void append_result(const std::filesystem::path& file, const PlayScore& score, co
   for (const PlayedBest& one : score.best) {
     best.push_back({{"of", one.of},
                     {"feasible", one.feasible},
-                    {"latency_s", optional(one.value_s)},
+                    {key_of(score.objective), optional(one.value)},
                     {"regret", optional(one.regret)},
                     {"rank", one.rank ? Json(*one.rank) : Json(nullptr)}});
   }
@@ -187,7 +188,7 @@ void append_result(const std::filesystem::path& file, const PlayScore& score, co
                   {"model_version", score.model_version},
                   {"proposals", score.designs.size()},
                   {"designs_sha256", score.designs_sha256},
-                  {"optimum_latency_s", optional(score.ruler.optimum_s)},
+                  {"optimum_" + key_of(score.objective), optional(score.ruler.optimum)},
                   {"best", best},
                   {"hindsight_version", build_info().version},
                   {"commit", build_info().commit},

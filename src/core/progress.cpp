@@ -31,6 +31,9 @@ bool can_redraw() {
 }
 
 /// "12.3 k designs/s", or per minute or hour where a second sees less than one.
+/// [chosen] Before, the first items tell nothing of the rate: a line that comes at once would promise to end at once.
+constexpr double kRateKnown_s = 0.3;
+
 std::string rate_text(double rate_per_s, const std::string& item_name) {
   if (rate_per_s >= 1.0) {
     return fmt::format("{} {}/s", si(rate_per_s, ""), item_name);
@@ -179,12 +182,13 @@ std::string Progress::line(std::uint64_t done, double elapsed_s, int columns,
   } else {
     parts[count] = fmt::format("{} {}", with_commas(done), item_name_);
   }
-  if (rate_per_s > 0.0) {
+  const bool rate_known = rate_per_s > 0.0 && (elapsed_s >= kRateKnown_s || complete || finished_);
+  if (rate_known) {
     parts[rate] = rate_text(rate_per_s, item_name_);
   }
   if (complete || finished_) {
     parts[time] = fmt::format("{} {}", complete ? "in" : "after", duration_text(elapsed_s));
-  } else if (total_ > 0 && rate_per_s > 0.0) {
+  } else if (total_ > 0 && rate_known) {
     parts[time] = "ETA " + duration_text(static_cast<double>(total_ - done) / rate_per_s);
   }
   parts[remark] = notes_text(notes, notes.size());

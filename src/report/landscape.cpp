@@ -47,11 +47,13 @@ Json counts(const accel::optimum::LandscapeSummary& summary) {
 
 }  // namespace
 
-std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file) {
+std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file, int columns) {
   if (summary.interrupted) return "interrupted; nothing was written\n";
-  return fmt::format("{}: {} of {} can be built, {} of them run every workload; {} layers mapped\n",
-                     printable(file, 200), with_commas(summary.buildable), counted(summary.designs, "design"),
-                     with_commas(summary.runnable), with_commas(summary.mappings));
+  return wrapped("",
+                 fmt::format("{}: {} of {} can be built, {} of them run every workload; {} layers mapped",
+                             printable(file, 200), with_commas(summary.buildable), counted(summary.designs, "design"),
+                             with_commas(summary.runnable), with_commas(summary.mappings)),
+                 columns, 2);
 }
 
 std::string landscape_json(const accel::optimum::LandscapeSummary& summary, const std::string& file) {

@@ -24,12 +24,16 @@ std::string limits_text(const check::PlayTask& task) {
 
 std::string or_dash(const std::optional<std::string>& text) { return text.value_or("-"); }
 
+std::string objective_text(const check::PlayScore& score, double value) {
+  return score.objective == check::PlayObjective::latency ? metric_text("latency_s", value) : si(value, "J s");
+}
+
 /// "12 infeasible: noc_timing 8, area_mm2 5".
 std::string infeasible_text(const check::PlayScore& score) {
   std::map<std::string, std::size_t> counts;
   std::size_t infeasible = 0;
   for (const check::PlayedDesign& design : score.designs) {
-    if (!design.value_s) ++infeasible;
+    if (!design.value) ++infeasible;
     for (const std::string& reason : design.reasons) ++counts[reason];
   }
   std::vector<std::string> reasons;
@@ -65,13 +69,14 @@ std::string play_tasks_json() {
     tasks.push_back({{"task", task.name},
                      {"version", task.version},
                      {"about", task.about},
+                     {"objective", check::formula_of(task.objective)},
                      {"log", check::to_string(task.log.kind)},
                      {"designs", task.log.samples},
                      {"train", task.train},
                      {"apply", task.apply},
                      {"limits", limits}});
   }
-  return to_text({{"model_version", accel::kModelVersion}, {"tasks", tasks}});
+  return to_text({{"model_version", check::play_technology().model_version}, {"tasks", tasks}});
 }
 
 std::string play_score_text(const check::PlayScore& score, int columns) {
@@ -83,20 +88,20 @@ std::string play_score_text(const check::PlayScore& score, int columns) {
   Table table;
   table.add_column("best of", Align::right);
   table.add_column("feasible", Align::right);
-  table.add_column("latency", Align::right);
+  table.add_column(score.objective == check::PlayObjective::latency ? "latency" : "EDP", Align::right);
   table.add_column("regret", Align::right);
   table.add_column("rank", Align::right);
   for (const check::PlayedBest& best : score.best) {
-    const auto value = best.value_s ? std::optional(metric_text("latency_s", *best.value_s)) : std::nullopt;
+    const auto value = best.value ? std::optional(objective_text(score, *best.value)) : std::nullopt;
     const auto regret = best.regret ? std::optional(fmt::format("{:.4f}", *best.regret)) : std::nullopt;
     const auto rank = best.rank ? std::optional(with_commas(*best.rank)) : std::nullopt;
     table.add_row(
         {std::to_string(best.of), std::to_string(best.feasible), or_dash(value), or_dash(regret), or_dash(rank)});
   }
   out += "\n" + table.render(columns);
-  if (!score.ruler.optimum_s) return out + "no design of the space meets the limits of this task\n";
-  out += wrapped("", fmt::format("the best design there is: {}", metric_text("latency_s", *score.ruler.optimum_s)),
-                 columns, 2);
+  if (!score.ruler.optimum) return out + "no design of the space meets the limits of this task\n";
+  out +=
+      wrapped("", fmt::format("the best design there is: {}", objective_text(score, *score.ruler.optimum)), columns, 2);
   return out + design_line("  ", score.ruler.optimum_design, columns);
 }
 
@@ -104,14 +109,14 @@ std::string play_score_json(const check::PlayScore& score) {
   Json designs = Json::array(), best = Json::array();
   for (const check::PlayedDesign& design : score.designs) {
     designs.push_back({{"design", design.design},
-                       {"feasible", design.value_s.has_value()},
-                       {"latency_s", value_or_null(design.value_s)},
+                       {"feasible", design.value.has_value()},
+                       {check::key_of(score.objective), value_or_null(design.value)},
                        {"reasons", design.reasons}});
   }
   for (const check::PlayedBest& one : score.best) {
     best.push_back({{"of", one.of},
                     {"feasible", one.feasible},
-                    {"latency_s", value_or_null(one.value_s)},
+                    {check::key_of(score.objective), value_or_null(one.value)},
                     {"regret", value_or_null(one.regret)},
                     {"rank", value_or_null(one.rank)}});
   }
@@ -121,7 +126,7 @@ std::string play_score_json(const check::PlayScore& score) {
                   {"task_version", score.task_version},
                   {"model_version", score.model_version},
                   {"evaluations", score.evaluations},
-                  {"optimum_latency_s", value_or_null(score.ruler.optimum_s)},
+                  {"optimum_" + check::key_of(score.objective), value_or_null(score.ruler.optimum)},
                   {"optimum_design", score.ruler.optimum_design},
                   {"best", best},
                   {"proposals", designs}});

@@ -425,16 +425,23 @@ class Campaign {
   CampaignSummary summary_;
 };
 
+CampaignOptions with_stated_limits_of(CampaignOptions options) {
+  options.words.limits = with_stated_limits(std::move(options.words.limits), *options.evaluator);
+  return options;
+}
+
 }  // namespace
 
-CampaignSummary run_campaign(const CampaignOptions& options, const AfterRound& after_round) {
-  HINDSIGHT_EXPECT(options.batch > 0 && !options.networks.empty());
+CampaignSummary run_campaign(const CampaignOptions& asked, const AfterRound& after_round) {
+  HINDSIGHT_EXPECT(asked.batch > 0 && !asked.networks.empty());
+  const CampaignOptions options = with_stated_limits_of(asked);
   const Resolved resolved(options);  // what is refused here leaves no log behind
   return Campaign(options, resolved, after_round).run();
 }
 
-CampaignSummary campaign_so_far(const CampaignOptions& options) {
-  HINDSIGHT_EXPECT(options.batch > 0 && !options.networks.empty());
+CampaignSummary campaign_so_far(const CampaignOptions& asked) {
+  HINDSIGHT_EXPECT(asked.batch > 0 && !asked.networks.empty());
+  const CampaignOptions options = with_stated_limits_of(asked);
   const Resolved resolved(options);
   return Campaign(options, resolved, {}).so_far();
 }

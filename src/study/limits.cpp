@@ -230,6 +230,16 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
   return limits;
 }
 
+LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
+  for (const auto& [fact, limit] : evaluator.stated_limits()) {
+    const bool named = std::any_of(words.max.begin(), words.max.end(), [&](const std::string& text) {
+      return study::known_name(parse_assignment("--max", text).name, evaluator.fact_names()) == fact;
+    });
+    if (!named) words.max.push_back(fmt::format("{}={}", fact, shortest(limit)));
+  }
+  return words;
+}
+
 Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, const KnownEvaluator& evaluator,
                       const DerivedQuantities& derived) {
   const space::DesignSpace& space = model.parts().space;

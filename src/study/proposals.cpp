@@ -291,6 +291,13 @@ std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const Known
   return area ? area->value : nullptr;
 }
 
+/// What the user bounds, and what the evaluator that the model learnt from states besides.
+LimitWords limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator) {
+  const auto rows = model.parts().provenance.find("evaluator");
+  const bool learnt_from_it = evaluator && rows != model.parts().provenance.end() && rows->second == evaluator->name();
+  return learnt_from_it ? with_stated_limits(request.limits, *evaluator) : request.limits;
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace
@@ -327,7 +334,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
   proposals.area_mm2 = area_of(evaluator);
   proposals.derived = derived_quantities(request.space, space);
-  Limits limits = resolve_limits(request.limits, model, evaluator, proposals.derived);
+  Limits limits = resolve_limits(limits_of(request, model, evaluator), model, evaluator, proposals.derived);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator);

@@ -79,7 +79,12 @@ TEST_F(Learn, RefusesToAdaptWhatDoesNotFit) {
   }
   expect_one_line_error(from(model(), {"--objective", "energy"}), 2, "the model predicts latency, not energy");
   expect_one_line_error(from("edge-any", {}), 4, "has value 1 in the model where it has");
-  expect_one_line_error(from("edge-prime9", {}), 4, "only networks of the recipes layers and margins can");
+  const std::string conservative = file("conservative.safetensors");
+  ASSERT_EQ(hindsight({"train", "--log", log(), "--out", conservative, "--recipe", "v0.1", "--set", "steps=20", "--set",
+                       "final_steps=5", "--set", "ensemble=1", "--quiet"})
+                .exit_code,
+            0);
+  expect_one_line_error(from(conservative, {}), 4, "only networks of the recipes layers and margins can");
   expect_one_line_error(from(model(), {"--where", "latency_s<0"}), 2, "no evaluation");
   expect_one_line_error(from("no-such-model", {}), 2, "no-such-model");
   EXPECT_FALSE(std::filesystem::exists(file("adapted.safetensors")));

@@ -105,7 +105,7 @@ TEST_F(Learn, OfflineRunsOnceAndThenFindsEverythingDone) {
                                          "--methods",
                                          "best_in_log,prime,evolutionary@40",
                                          "--samples",
-                                         "200",
+                                         "2000",
                                          "--set",
                                          "steps=30",
                                          "--set",

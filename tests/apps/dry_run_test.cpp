@@ -184,6 +184,101 @@ TEST_F(DryRun, ExportsAreMadeAndNotWritten) {
               AllOf(HasSubstr("o.sqlite would be new, "), HasSubstr("30 trials")));
 }
 
+TEST_F(DryRun, AsksAreChosenInACopy) {
+  const Words ask{"ask", "-n", "3", "--objective", "latency_s", "--evaluator", "mine", "--log", log_, "--out"};
+  Words dry_ask = ask, real_ask = ask;
+  dry_ask.push_back(file("next.csv"));
+  const Outcome dry = rehearsed(dry_ask);
+  EXPECT_THAT(dry.err, AllOf(HasSubstr("3 designs chosen by"), HasSubstr("next.csv would be new, "),
+                             HasSubstr("swept.sqlite is as it was")));
+  real_ask.push_back("-");
+  const std::string designs = rehearsed(real_ask).out;
+  EXPECT_THAT(designs, HasSubstr("pes_x"));
+  EXPECT_EQ(designs, hindsight(real_ask).out);
+  EXPECT_THAT(rehearsed({"ask", "--log", log_, "--forget"}).err, HasSubstr("3 answers are awaited no more"));
+  EXPECT_THAT(rehearsed({"ask", "--log", log_, "--pending", "--out", file("p.csv")}).err,
+              HasSubstr("p.csv would be new"));
+  const Words fresh{"ask",           "-n",   "2",     "--space",        "tiny",        "--metric", "cost",
+                    "--application", "mine", "--log", file("a.sqlite"), "--objective", "cost"};
+  EXPECT_THAT(rehearsed(fresh).err, HasSubstr("a.sqlite is as it was"));
+}
+
+TEST_F(DryRun, FilesOfSmallVerbsAreMadeAndNotWritten) {
+  EXPECT_THAT(rehearsed({"space", "infer", table_, "--objective", "cost_ms", "--out", file("s.yaml")}).err,
+              HasSubstr("s.yaml would be new, "));
+  const std::string topology = write("net.csv", "Layer,H,W,R,S,C,K,Stride,\nconv,8,8,3,3,4,8,1,\n");
+  EXPECT_THAT(rehearsed({"workload", "import", topology, "--format", "scale-sim", "--out", file("w.yaml")}).err,
+              HasSubstr("w.yaml would be new, "));
+  const Words model{"model", "calibrate", "edge-any", "--out", file("c.safetensors"), "--log"};
+  const std::string edge = file("edge.sqlite");
+  ASSERT_EQ(hindsight({"sweep", "--workloads", "prime9,resnet50,bert_base", "--samples", "5000", "--max", "area_mm2=27",
+                       "--max", "peak_power_w=2.4", "--log", edge, "-q"})
+                .exit_code,
+            0);
+  Words calibrate = model;
+  calibrate.push_back(edge);
+  EXPECT_THAT(rehearsed(calibrate).err, AllOf(HasSubstr("c.safetensors would be new"), HasSubstr("c.md would be new")));
+  ASSERT_EQ(hindsight({"propose", "--workload", "m4", "--max", "area_mm2=27", "--top", "1", "--evaluations", "2000",
+                       "--log", edge})
+                .exit_code,
+            0);
+  EXPECT_THAT(rehearsed({"check", "--log", edge, "--gpu", "l4"}).err, HasSubstr("edge.sqlite would get the 1 verdict"));
+  EXPECT_THAT(rehearsed({"gemm", "--gpu", "l4", "-m", "64", "-n", "64", "-k", "64", "--out", file("g.txt")}).out,
+              HasSubstr("g.txt: would be new; gets the predictions"));
+}
+
+TEST_F(DryRun, BenchesSayWhatIsLeft) {
+  const Words single{"bench", "export", "small/m4@200", "--out", file("m4")};
+  EXPECT_THAT(rehearsed(single).out, AllOf(HasSubstr("m4: would be new; gets a log of 200 designs on 1 application"),
+                                           HasSubstr("evaluations: at most 200\n"), HasSubstr("time: about ")));
+  EXPECT_THAT(rehearsed({"bench", "optima", "--task", "single", "--out", file("o.csv")}).out,
+              HasSubstr("o.csv: would be new; gets the optima of 9 tasks under 3 objectives"));
+  const Words study{"bench",     "offline", "--out", file("study"), "--tasks", "single/m4",
+                    "--samples", "50",      "-q",    "--seeds",     "2",       "--methods"};
+  Words first = study, both = study;
+  first.emplace_back("best_in_log");
+  both.emplace_back("best_in_log,random@5");
+  EXPECT_THAT(rehearsed(first).out, AllOf(HasSubstr("study: would be new; gets 2 of 2 cells"),
+                                          HasSubstr("time: not known"), HasSubstr("no cell of one of the methods")));
+  const Outcome ran = hindsight(first);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(rehearsed(first).out, AllOf(HasSubstr("gets 0 of 2 cells"), HasSubstr("evaluations: none\n")));
+  EXPECT_THAT(rehearsed(both).out, HasSubstr("gets 2 of 4 cells"));
+  first[10] = "4";
+  EXPECT_THAT(rehearsed(first).out, AllOf(HasSubstr("gets 2 of 4 cells"), HasSubstr("by cells of the same methods")));
+  const std::string designs = write("d.csv", [] {
+    std::string header, values;
+    for (std::string part, rest = kTinyDesign + ","; !rest.empty(); rest.erase(0, part.size() + 1)) {
+      part = rest.substr(0, rest.find(','));
+      const std::size_t at = part.find('=');
+      header += (header.empty() ? "" : ",") + part.substr(0, at);
+      values += (values.empty() ? "" : ",") + part.substr(at + 1);
+    }
+    return header + "\n" + values + "\n";
+  }());
+  EXPECT_THAT(rehearsed({"bench", "score", "small/m4@200", designs, "--no-rank", "--results", file("r.jsonl")}).err,
+              HasSubstr("r.jsonl would be new"));
+}
+
+/// As the table of options says: what has a file to write can be tried without.
+TEST_F(DryRun, EveryVerbThatWritesAFileHasIt) {
+  const std::string options = hindsight({"__options"}).out;
+  std::size_t verbs = 0;
+  for (std::size_t at = options.find("## "); at != std::string::npos;) {
+    const std::size_t next = options.find("\n## ", at);
+    const std::string verb = options.substr(at, next == std::string::npos ? next : next - at);
+    at = next == std::string::npos ? next : next + 1;
+    const bool writes = verb.find("`--out`") != std::string::npos || verb.find("`--csv`, ") != std::string::npos ||
+                        verb.find("`--results` | TEXT | File to append") != std::string::npos ||
+                        verb.find("created if missing") != std::string::npos ||
+                        verb.find("keeps the") != std::string::npos;
+    if (!writes) continue;
+    ++verbs;
+    EXPECT_THAT(verb, HasSubstr("`--dry-run`")) << verb.substr(0, verb.find('\n'));
+  }
+  EXPECT_GT(verbs, 20U);
+}
+
 TEST_F(DryRun, RefusesWhatTheCommandRefuses) {
   const std::string text = write("no.sqlite", "this is no log, and long enough to be looked at by anybody at all");
   const std::string bad = write("bad.csv", "a,b\n1,2\n");
@@ -212,6 +307,19 @@ TEST_F(DryRun, RefusesWhatTheCommandRefuses) {
            {"log", "export", log_, "--out", file("no/x.csv")},
            {"measure", "import", bad, "--log", file("x.sqlite")},
            {"report", "--log", text},
+           {"ask", "--log", text},
+           {"ask", "--log", log_, "--objective", "latencyy"},
+           {"check", "--log", log_},  // no proposals
+           {"space", "infer", bad, "--objective", "cost", "--out", file("x.yaml")},
+           {"workload", "import", text, "--out", file("x.yaml")},
+           {"model", "calibrate", text, "--log", log_, "--out", file("x.safetensors")},
+           {"bench", "export", "small/m4@200", "--out", folder_},
+           {"bench", "export", "small/m4@201", "--out", file("new")},
+           {"bench", "optima", "--objective", "latency"},
+           {"bench", "offline", "--tasks", "singel", "--out", file("new")},
+           {"bench", "offline", "--tasks", "single", "--out", text},
+           {"bench", "score", "small/m4@200", bad, "--results", file("r.jsonl")},
+           {"gemm", "--gpu", "l44", "-m", "64", "-n", "64", "-k", "64", "--out", file("g.txt")},
            {"report", "--log", log_, "--format", "htm"}}) {
     SCOPED_TRACE(command[0] + " " + command[1] + " " + command.back());
     const auto before = listing();

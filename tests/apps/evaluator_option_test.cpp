@@ -179,7 +179,7 @@ TEST_F(EvaluatorOption, ProposalsAreSimulatedByIt) {
   Json first = Json::parse(plain.out);
   const Json second = Json::parse(by_process.out);
   for (Json& proposal : first.at("proposals")) {
-    EXPECT_EQ(proposal.at("simulated").at("technology"), "22nm");
+    EXPECT_EQ(proposal.at("simulated").at("technology"), "22nm-silicon");
     proposal["simulated"]["technology"] = nullptr;  // the model's, which was not asked
   }
   ASSERT_EQ(second.at("proposals").size(), 3U);

@@ -113,21 +113,6 @@ TEST_F(Learn, LearnsFromLayersAndIsScoredOnNetworksItHasNotSeen) {
       << "the network is looked at";
 }
 
-TEST_F(Learn, PredictionsAreLiftedToWhatIsPossibleUnlessAskedNotTo) {
-  const auto lifted = [&](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"propose", "--model", "edge-any", "--workload", "resnet50", "--max",
-                                         "area_mm2=27", "--evaluations", "5000", "--top", "3", "--json"});
-    const Outcome outcome = hindsight(arguments);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    const Json json = Json::parse(outcome.out);
-    const Json& list = json.at("proposals");
-    return std::count_if(list.begin(), list.end(),
-                         [](const Json& one) { return one.at("predicted").at("lifted").get<bool>(); });
-  };
-  EXPECT_GT(lifted({}), 0) << "its best designs for this network are at the bound of arithmetic";
-  EXPECT_EQ(lifted({"--no-bounds"}), 0);
-}
-
 TEST_F(Learn, ATableHasNoLayersToLearnFrom) {
   write("table.csv", "a,b,time\n1,1,5\n1,2,6\n2,1,7\n2,2,9\n3,1,8\n3,2,4\n");
   ASSERT_EQ(hindsight({"log", "import", "--csv", file("table.csv"), "--objective", "time", "--log", log()}).exit_code,

@@ -14,10 +14,13 @@ using Json = nlohmann::json;
 
 class BenchOffline : public AppTest {
  protected:
+  [[nodiscard]] static std::filesystem::path results() {
+    return hindsight::test::repository() / "bench/offline/results_20000.jsonl";
+  }
   /// The study in this repository, of one task.
   [[nodiscard]] static Outcome show(const std::vector<std::string>& more) {
-    const auto file = hindsight::test::repository() / "bench/offline/results_20000.jsonl";
-    std::vector<std::string> arguments{"bench", "offline", "--tasks", "single/t_rnn_dec", "--results", file.string()};
+    std::vector<std::string> arguments{"bench",        "offline", "--tasks",   "single/t_rnn_dec",
+                                       "--technology", "22nm",    "--results", results().string()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return hindsight(arguments);
   }
@@ -25,10 +28,10 @@ class BenchOffline : public AppTest {
 
 TEST_F(BenchOffline, RanksAndRegretsAreThoseOfTheExactOptimum) {
   const std::string landscape = file("dec.landscape");
-  ASSERT_EQ(
-      hindsight({"optimum", "--all", "--workloads", "t_rnn_dec", "--max", "area_mm2=27", "--out", landscape, "--quiet"})
-          .exit_code,
-      0);
+  ASSERT_EQ(hindsight({"optimum", "--all", "--workloads", "t_rnn_dec", "--max", "area_mm2=27", "--technology", "22nm",
+                       "--out", landscape, "--quiet"})
+                .exit_code,
+            0);
   const Outcome shown = show({"--methods", "coms,prime,evolutionary@10x", "--landscape", landscape, "--json"});
   ASSERT_EQ(shown.exit_code, 0) << shown.err;
   const Json results = Json::parse(shown.out).at("results");
@@ -67,13 +70,17 @@ TEST_F(BenchOffline, AFinishedStudyIsShownFromItsFileAlone) {
   EXPECT_THAT(shown.err, HasSubstr("results of the file not shown")) << "of other methods";
   EXPECT_THAT(shown.out, HasSubstr("| single/t_rnn_dec | 1.076 | 0.048573 |"));
   EXPECT_EQ(shown.out.find("Rank of"), std::string::npos) << "no landscape";
+  expect_one_line_error(hindsight({"bench", "offline", "--results", results().string(), "--tasks", "single/t_rnn_dec"}),
+                        4, "Name its --technology");
   expect_one_line_error(show({"--landscape", file("none.landscape")}), 2, "none.landscape");
   expect_one_line_error(show({"--out", file("offline")}), 2, "Leave one of the two out?");
   expect_one_line_error(hindsight({"bench", "offline"}), 2, "--out");
   expect_one_line_error(hindsight({"bench", "offline", "--quick", "--out", write("taken", "x")}), 2, "is no folder");
   expect_one_line_error(hindsight({"bench", "offline", "--results", file("none.jsonl")}), 2, "no such file");
   expect_one_line_error(show({"--samples", "7"}), 2, "with --samples 20000");
-  expect_one_line_error(show({"--methods", "prime", "--technology", "45nm"}), 4, "less than the exact optimum");
+  expect_one_line_error(hindsight({"bench", "offline", "--results", results().string(), "--tasks", "single/t_rnn_dec",
+                                   "--methods", "prime", "--technology", "45nm"}),
+                        4, "less than the exact optimum");
   const std::string other = file("tiny.landscape");
   ASSERT_EQ(hindsight({"optimum", "--all", "--space", "tiny", "--workloads", "m6", "--out", other, "-q"}).exit_code, 0);
   expect_one_line_error(show({"--landscape", other}), 4, "landscape");

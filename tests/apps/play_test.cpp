@@ -7,6 +7,7 @@
 
 #include "apps/app_fixture.h"
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/nearest_design.h"
 #include "hindsight/check/play_score.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
@@ -22,7 +23,7 @@ using ::testing::UnorderedElementsAre;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* kTask = "small/m4@200";
+constexpr const char* kTask = "small/unet@1000";
 
 class Play : public AppTest {
  protected:
@@ -92,7 +93,7 @@ TEST_F(Play, ExportsTheSameRowsAsCsvAndAsALog) {
                                                   "space.yaml", "layers.csv"));
   EXPECT_THAT(names(folder_), UnorderedElementsAre("task"));
   const auto rows = rows_of(folder);
-  ASSERT_EQ(rows.size(), 200U);
+  ASSERT_EQ(rows.size(), 1000U);
   const Json task = Json::parse(read_file(folder / "task.json"));
   std::size_t i = 0;
   std::vector<std::string> violations{"row,code,quantity,value,limit"};
@@ -120,7 +121,7 @@ TEST_F(Play, ExportsTheSameRowsAsCsvAndAsALog) {
   });
   EXPECT_EQ(i, rows.size());
   EXPECT_EQ(lines_of(folder / "violations.csv"), violations);
-  EXPECT_EQ(task.at("log").at("rows"), 200);
+  EXPECT_EQ(task.at("log").at("rows"), 1000);
   EXPECT_EQ(hindsight({"log", "verify", (folder / "log.sqlite").string()}).exit_code, 0);
   EXPECT_EQ(hindsight({"space", "show", (folder / "space.yaml").string()}).exit_code, 0);
   EXPECT_GT(lines_of(folder / "layers.csv").size(), 10U);
@@ -172,7 +173,7 @@ TEST_F(Play, HandsOutBiasedLogs) {
 
   const auto evaluator = check::play_evaluator();
   const space::DesignSpace& space = evaluator->space();
-  const space::Design centre = accel::design_of(accel::load_reference_chip("edge_tpu_v1_grid"), space);
+  const space::Design centre = accel::nearest_design(accel::load_reference_chip("coral_edge_tpu"), space).design;
   const auto near = rows_of(exported("near", {}, "biased/near_m4"));
   EXPECT_EQ(near.size(), 2000U);
   std::size_t farthest = 0;

@@ -71,8 +71,8 @@ TEST_F(SearchVerb, OfEveryDesignAgreesWithTheExactOptimum) {
 }
 
 TEST_F(SearchVerb, EndsWith3WhenNothingFeasibleWasFoundAndKeepsTheLog) {
-  // Nothing runs on 1 mm2.
-  const Outcome outcome = hindsight(command("none.sqlite", {"--queries", "15", "--max", "area_mm2=1", "--quiet"}));
+  // Nothing runs on 4 mm2.
+  const Outcome outcome = hindsight(command("none.sqlite", {"--queries", "15", "--max", "area_mm2=4", "--quiet"}));
   expect_one_line_error(outcome, 3, "none of the 15 designs asked for is feasible and within --max (most often: ");
   EXPECT_EQ(sweep::test::rows(file("none.sqlite")).size(), 15U);
   EXPECT_THAT(hindsight({"log", "show", file("none.sqlite")}).out, HasSubstr(" search  finished"));

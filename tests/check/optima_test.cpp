@@ -24,12 +24,22 @@ std::vector<std::string> rows_of(const std::string& csv) {
   return rows;
 }
 
+TEST(Optima, OfVersion1AreKeptForItsStudy) {
+  const std::string committed = read_file(hindsight::test::repository() / "data/reference/optima-22nm.csv");
+  const accel::Technology technology = accel::load_technology("22nm");
+  const std::string today = optima_csv(task_optima(select_tasks({"single"}), {"latency_s"}, technology), technology);
+  for (const std::string& row : rows_of(today)) EXPECT_THAT(rows_of(committed), testing::Contains(row));
+  EXPECT_EQ(committed.substr(0, committed.find("task,")), today.substr(0, today.find("task,")));
+}
+
 TEST(Optima, TheCommittedOnesOfSingleApplicationsAreThoseOfToday) {
   // Regenerate all: hindsight bench optima --out data/reference/optima.csv
   const std::string committed = read_file(hindsight::test::repository() / "data/reference/optima.csv");
   const std::vector<std::string> rows = rows_of(committed);
   EXPECT_EQ(rows.size(), 1 + offline_tasks().size() * optima_objectives().size());
-  const std::string today = optima_csv(task_optima(select_tasks({"single", "zero_shot"}), {"latency_s"}));
+  const accel::Technology technology = study_technology();
+  const std::string today =
+      optima_csv(task_optima(select_tasks({"single", "zero_shot"}), {"latency_s"}, technology), technology);
   for (const std::string& row : rows_of(today)) EXPECT_THAT(rows, testing::Contains(row));
   EXPECT_EQ(committed.substr(0, committed.find("task,")), today.substr(0, today.find("task,")));
 }
@@ -42,7 +52,8 @@ TEST(Optima, AreThoseOfAnIndependentEnumeration) {
                                             {"zero_shot/edge_v3_to_v2@29", 0.052752}, {"multi/nine@100", 0.074157},
                                             {"multi/six_unet_enc@29", 0.196279}};
   for (const auto& [task, latency_ms] : known) {
-    const std::vector<TaskOptimum> optima = task_optima(select_tasks({task}), {"latency_s"});
+    const std::vector<TaskOptimum> optima =
+        task_optima(select_tasks({task}), {"latency_s"}, accel::load_technology("22nm"));
     ASSERT_EQ(optima.size(), 1U);
     EXPECT_NEAR(optima.front().value * 1e3, latency_ms, kHalfTheLastDigit) << task;
   }
@@ -59,7 +70,8 @@ std::string message_of(const std::string& text) {
 
 TEST(Optima, AreReadAsTheyWereWrittenForTheirOwnEvaluatorOnly) {
   OfflineTask task = select_tasks({"multi/six_enc@100"}).front();
-  const std::string text = optima_csv({{.task = task, .objective = "latency_s", .value = 1.5e-3, .design = "a=1,b=2"}});
+  const std::string text = optima_csv({{.task = task, .objective = "latency_s", .value = 1.5e-3, .design = "a=1,b=2"}},
+                                      accel::load_technology("22nm"));
   const auto optima = parse_optima(text, accel::load_technology("22nm"), "optima.csv");
   ASSERT_TRUE(optima);
   ASSERT_EQ(optima->size(), 1U);

@@ -21,6 +21,13 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+TEST(ProgressLine, PromisesNothingBeforeThereIsARate) {
+  Progress progress("train", 100, "steps", true);
+  EXPECT_THAT(progress.line(1, 0.001, 0, ""), AllOf(HasSubstr("1.0 %"), Not(HasSubstr("ETA")), Not(HasSubstr("/s"))));
+  EXPECT_THAT(progress.line(1, 1.0, 0, ""), HasSubstr("1.00 steps/s  ETA 1 min 39 s"));
+  EXPECT_THAT(progress.line(100, 0.001, 0, ""), HasSubstr("in "));
+}
+
 TEST(ProgressLine, TellsShareRateAndEta) {
   const Progress progress("sweep", 1'000'000, "designs", true);
   // 492,000 in 40 s = 12.3 k/s; the other 508,000 take 41.3 s.

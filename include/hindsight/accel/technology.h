@@ -109,7 +109,7 @@ void require_expressible(const Technology& technology, const std::string& chip, 
 [[nodiscard]] TemplateRules template_rules(const Technology& technology);
 
 /// Where neither a command nor the design space names one: version 1 of the model at 22 nm.
-inline constexpr const char* kDefaultTechnology = "22nm";
+inline constexpr const char* kDefaultTechnology = "22nm-silicon";
 
 /// NAME from data/technology or a path; of version 2 "NAME@CLASS" with another cooling class for designs that name
 /// none, which the technology's name then ends with. Errors: Error{usage}, file:line:column.

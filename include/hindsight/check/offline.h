@@ -105,12 +105,20 @@ struct OfflineStudy {
 /// Error{usage} for a results file to show that is not there or has none of the cells.
 [[nodiscard]] OfflineStudy run_offline(const OfflineOptions& options);
 
+/// What run_offline() would do. Error{usage} as there; nothing is made.
+struct PlannedOffline {
+  std::size_t cells = 0, to_run = 0;  ///< asked for; not in the results file yet
+  /// As long as the cells of the same method in the results file took on average; nothing where one has none.
+  std::optional<double> seconds = {};
+};
+[[nodiscard]] PlannedOffline plan_offline(const OfflineOptions& options);
+
 /// A landscape that answers these tasks; Error{incompatible} when it does not (Landscape::require_answers()).
 [[nodiscard]] accel::optimum::Landscape read_study_landscape(const std::filesystem::path& file,
                                                              const std::vector<OfflineTask>& tasks,
                                                              const accel::Technology& technology);
 
-/// Fills the truth of the results. Optima are those of data/reference/optima.csv where they are of this technology and
+/// Fills the truth of the results. Optima are those of data/reference/optima*.csv where they are of this technology and
 /// task, else they are computed. `landscape`: for the ranks; null: none. No evaluation is counted as a query. A task
 /// without a design within its limit has no truth, nor has one that Ctrl-C came before. Error{incompatible}: a result
 /// is below the exact optimum, so that it is of another model or technology.

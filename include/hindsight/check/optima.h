@@ -26,6 +26,7 @@ struct TaskOptimum {
 /// `watch` ends it.
 [[nodiscard]] std::vector<TaskOptimum> task_optima(const std::vector<OfflineTask>& tasks,
                                                    const std::vector<std::string>& objectives,
+                                                   const accel::Technology& technology,
                                                    const accel::optimum::Watch& watch = {});
 
 /// The smallest mean latency of a task over all designs within its limit; nothing when there is none.
@@ -40,6 +41,6 @@ struct TaskOptimum {
 
 /// Comments with model and command, a header, one row per optimum: task, applications, limit, objective, aggregate,
 /// optimum, design.
-[[nodiscard]] std::string optima_csv(const std::vector<TaskOptimum>& optima);
+[[nodiscard]] std::string optima_csv(const std::vector<TaskOptimum>& optima, const accel::Technology& technology);
 
 }  // namespace hindsight::check

@@ -21,7 +21,7 @@ namespace hindsight::check {
 struct PlayLog {
   enum class Kind {
     uniform,     ///< random designs
-    around,      ///< walks of up to 4 single-parameter steps from the chip edge_tpu_v1_grid
+    around,      ///< walks of up to 4 single-parameter steps from what is nearest to the chip coral_edge_tpu
     trajectory,  ///< what an evolution within the task's area tried
     worst_half,  ///< random designs, of the feasible rows the worse half
   };
@@ -31,9 +31,19 @@ struct PlayLog {
 [[nodiscard]] std::string to_string(PlayLog::Kind kind);
 inline constexpr double kPlayLogAreaLimit = 100;  ///< mm2 [paper: prime-2022]
 
-/// Learn from designs on `train`, propose designs of the space edge for `apply` (22 nm), without asking the simulator.
-/// What counts is the mean latency of `apply`; a proposal beyond a limit, or that one of them cannot run on, is
-/// infeasible.
+/// What a task minimises, meant over its applications.
+enum class PlayObjective {
+  latency,  ///< s
+  edp,      ///< energy-delay product, J s
+};
+/// As the dataset's objectives are written: "latency_s", "energy_j * latency_s".
+[[nodiscard]] std::string formula_of(PlayObjective objective);
+/// The name of its values in JSON, with the unit: "latency_s", "edp_js".
+[[nodiscard]] std::string key_of(PlayObjective objective);
+
+/// Learn from designs on `train`, propose designs of the space edge for `apply`, without asking the simulator.
+/// What counts is the mean of the objective over `apply`; a proposal beyond a limit, or that one of them cannot run on,
+/// is infeasible.
 struct PlayTask {
   std::string name;  ///< "single/unet", "small/unet@1000"
   int version = 1;
@@ -42,8 +52,10 @@ struct PlayTask {
   std::vector<std::string> apply;
   std::vector<sweep::FactLimit> limits;
   PlayLog log;
+  PlayObjective objective = PlayObjective::latency;
 };
-/// Single applications, sets and unseen ones as in the offline study; biased and small logs, tight budgets.
+/// Single applications, sets and unseen ones as in the offline study; biased and small logs, tight budgets,
+/// energy-delay products, a set of networks that want different chips.
 [[nodiscard]] const std::vector<PlayTask>& play_tasks();
 /// Error{usage} with the nearest name.
 [[nodiscard]] const PlayTask& find_play_task(const std::string& name);

@@ -6,6 +6,7 @@
 
 #include "hindsight/check/play.h"
 #include "hindsight/core/provenance.h"
+#include "hindsight/sweep/sweep.h"
 
 namespace hindsight::check {
 
@@ -27,5 +28,12 @@ struct PlayExported {
 /// when `out` exists and is not an empty folder; Error{interrupted} after Ctrl-C; Error{failure}. None of them leaves
 /// anything behind.
 PlayExported export_play(const PlayTask& task, const std::filesystem::path& out, const PlayExport& options);
+
+/// Error{usage} when `out` exists and is not an empty folder.
+void require_new_folder(const std::filesystem::path& out);
+
+/// The sweep, or the search, whose log export_play() writes, into the file `log`.
+[[nodiscard]] sweep::SweepOptions play_sweep(const PlayTask& task, const PlayExport& options,
+                                             const std::filesystem::path& log);
 
 }  // namespace hindsight::check

@@ -20,11 +20,11 @@ inline constexpr std::size_t kPlayPrefixes[] = {1, 10, kMostPlayProposals};
 
 /// What scores are held against, exact to the last digit of an evaluation (accel/optimum).
 struct PlayRuler {
-  std::optional<double> optimum_s;  ///< smallest mean latency of any feasible design within the limits
-  std::string optimum_design;       ///< text id
-  /// Number of feasible designs within the limits that are better than `value_s`, plus one. Takes longer, the more
+  std::optional<double> optimum;  ///< smallest value of any feasible design within the limits; s or J s
+  std::string optimum_design;     ///< text id
+  /// Number of feasible designs within the limits that are better than `value`, plus one. Takes longer, the more
   /// there are. Error{interrupted} after Ctrl-C.
-  std::function<std::uint64_t(double value_s)> rank;
+  std::function<std::uint64_t(double value)> rank;
 };
 /// How much is said and counted.
 enum class PlayRanks { none, counted };
@@ -39,20 +39,21 @@ struct PlayScoring {
 /// The truth about one proposal.
 struct PlayedDesign {
   std::string design;                ///< text id
-  std::optional<double> value_s;     ///< mean latency of the task's applications; nothing when infeasible
+  std::optional<double> value;       ///< mean over the task's applications; nothing when infeasible
   std::vector<std::string> reasons;  ///< why not: "area_mm2" for a limit, else codes of violations; each once
 };
 /// The best of the first `of` proposals, or of all where there are fewer.
 struct PlayedBest {
   std::size_t of = 0;
   std::size_t feasible = 0;                ///< among them
-  std::optional<double> value_s = {};      ///< nothing when none is feasible
+  std::optional<double> value = {};        ///< nothing when none is feasible
   std::optional<double> regret = {};       ///< value / optimum, at least 1
   std::optional<std::uint64_t> rank = {};  ///< 1: the optimum; nothing when ranks were not asked for
 };
 struct PlayScore {
   std::string task;
   int task_version = 0, model_version = 0;
+  PlayObjective objective = PlayObjective::latency;
   std::string designs_sha256;  ///< of the text ids in their order
   PlayRuler ruler;
   std::vector<PlayedDesign> designs;

@@ -20,7 +20,8 @@ namespace hindsight::report {
 [[nodiscard]] std::string front_json(const study::OptimumTask& task, const study::ExactFront& found);
 
 /// What a landscape came to.
-[[nodiscard]] std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file);
+[[nodiscard]] std::string landscape_text(const accel::optimum::LandscapeSummary& summary, const std::string& file,
+                                         int columns);
 [[nodiscard]] std::string landscape_json(const accel::optimum::LandscapeSummary& summary, const std::string& file);
 
 /// A survey: how many designs run each workload, the best of them, and how the others compare with it.

@@ -1,0 +1,46 @@
+/// Do proposals keep to what is known without a model: lower bounds, the watts of the cooling class?
+#include <algorithm>
+
+#include "apps/learn_fixture.h"
+
+namespace hindsight::app::test {
+namespace {
+
+TEST_F(Learn, PredictionsAreLiftedToWhatIsPossibleUnlessAskedNotTo) {
+  const auto lifted = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"propose", "--model", "edge-any", "--workload", "t_rnn_dec", "--max",
+                                         "area_mm2=27", "--evaluations", "5000", "--top", "3", "--json"});
+    const Outcome outcome = hindsight(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    const Json& list = json.at("proposals");
+    return std::count_if(list.begin(), list.end(),
+                         [](const Json& one) { return one.at("predicted").at("lifted").get<bool>(); });
+  };
+  EXPECT_GT(lifted({}), 0) << "its best designs for this network are at the bound of arithmetic";
+  EXPECT_EQ(lifted({"--no-bounds"}), 0);
+}
+
+TEST_F(Learn, TheWattsOfTheCoolingClassAreALimitOfProposals) {
+  const auto proposed = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"propose", "--workload", "m6", "--max", "area_mm2=27", "--evaluations", "5000", "--top",
+                               "5", "--simulate", "--json"});
+    const Outcome outcome = hindsight(more);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  };
+  const Json by_class = proposed({"--model", "edge-any"});
+  EXPECT_EQ(by_class.at("limits").at("peak_power_w"), Json({{"limit", 2.5}, {"learned", false}}));
+  for (const Json& proposal : by_class.at("proposals")) {
+    EXPECT_EQ(proposal.at("simulated").dump().find("cooling"), std::string::npos) << proposal;
+  }
+  const Json stated = proposed({"--model", "edge-any", "--max", "peak_power_w=1.5"});
+  EXPECT_EQ(stated.at("limits").at("peak_power_w").at("limit"), 1.5);
+  // Nobody states watts where the technology has no cooling class.
+  ASSERT_EQ(sweep("m6", "200").exit_code, 0);
+  ASSERT_EQ(train({"--recipe", "margins", "--set", "steps=50", "--set", "final_steps=5"}).exit_code, 0);
+  EXPECT_FALSE(proposed({"--model", model()}).at("limits").contains("peak_power_w"));
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
