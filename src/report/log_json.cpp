@@ -118,7 +118,9 @@ std::string log_statistics_json(const log::Log& log, const LogQuery& query) {
 }
 
 std::string verification_json(const log::Log& log, const log::Verification& verification) {
-  return to_text({{"log", log.path().string()}, {"sound", verification.sound()}, {"problems", verification.problems}});
+  Json json{{"log", log.path().string()}, {"sound", verification.sound()}, {"problems", verification.problems}};
+  if (!verification.sound()) json["remedy"] = "hindsight log repair LOG --out NEW.sqlite";
+  return to_text(json);
 }
 
 }  // namespace hindsight::report

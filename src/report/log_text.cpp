@@ -199,7 +199,10 @@ std::string verification_text(const log::Log& log, const log::Verification& veri
   for (const std::string& problem : verification.problems) {
     out += wrapped("", fmt::format("{}: {}", file, problem), columns, 2);
   }
-  return out;
+  return out + wrapped("",
+                       fmt::format("Keep the file, and recover what is whole: hindsight log repair {} --out NEW.sqlite",
+                                   file),
+                       columns, 2);
 }
 
 }  // namespace hindsight::report

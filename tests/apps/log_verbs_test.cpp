@@ -377,9 +377,18 @@ TEST_F(LogVerbs, VerifyNamesValuesThatContradictEachOther) {
   const Outcome power = hindsight({"log", "verify", log});
   EXPECT_EQ(power.exit_code, 4);
   EXPECT_THAT(power.out, ContainsRegex("evaluation [0-9]+: average_power_w is .*, but energy_j / latency_s is "));
-  EXPECT_EQ(std::count(power.out.begin(), power.out.end(), '\n'), 1);
+  EXPECT_EQ(std::count(power.out.begin(), power.out.end(), '\n'), 2) << "a problem, and what to do";
   exec(log, "UPDATE evaluations SET latency_s = -latency_s WHERE feasible = 1");
   EXPECT_THAT(hindsight({"log", "verify", log}).out, ContainsRegex("evaluation [0-9]+: latency_s is -"));
+  EXPECT_THAT(hindsight({"log", "verify", log}).out, HasSubstr("hindsight log repair " + log + " --out NEW.sqlite"));
+  EXPECT_EQ(hindsight({"log", "repair", log, "--out", file("repaired.sqlite")}).exit_code, 0) << "as the advice says";
+  EXPECT_EQ(hindsight({"log", "verify", file("repaired.sqlite"), "--deep"}).exit_code, 0);
+  const Outcome deep = hindsight({"log", "verify", log, "--deep", "--json"});
+  EXPECT_EQ(deep.exit_code, 4);
+  const Json json = Json::parse(deep.out);
+  EXPECT_FALSE(json.at("sound").get<bool>());
+  EXPECT_EQ(json.at("findings").at(0).at("kind"), "integrity");
+  EXPECT_THAT(json.at("findings").at(0).at("remedy").get<std::string>(), HasSubstr("log repair"));
 }
 
 }  // namespace
