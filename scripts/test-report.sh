@@ -9,12 +9,13 @@ fi
 hindsight=$(realpath "$1")
 chromium=$2
 pictures=${3:-}
-[ -z "$pictures" ] || pictures=$(realpath "$pictures")
+[ -z "$pictures" ] || { mkdir -p -- "$pictures"; pictures=$(realpath "$pictures"); }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-"$hindsight" sweep --space edge --workloads mobilenet_v2,unet --samples 5000 --log "$folder/study.sqlite" --quiet
+"$hindsight" sweep --space edge --workloads mobilenet_v2,unet --samples 5000 --max area_mm2=60 --max peak_power_w=5 \
+  --log "$folder/study.sqlite" --quiet
 "$hindsight" propose --model models/edge-prime9.safetensors --workloads mobilenet_v2,unet --max area_mm2=29 --simulate \
   --evaluations 5000 --top 5 --log "$folder/study.sqlite" >/dev/null
 "$hindsight" check --log "$folder/study.sqlite" >/dev/null

@@ -27,7 +27,8 @@
   const focused = () => {
     const one = document.activeElement, home = one && one.closest && one.closest('[data-figure]');
     if (!home) return null;
-    return { figure: home.dataset.figure, place: [...home.querySelectorAll('select,button,summary,[tabindex]')].indexOf(one) };
+    // Among its like: a figure may get a list or lose one.
+    return { figure: home.dataset.figure, tag: one.tagName, place: [...home.querySelectorAll(one.tagName)].indexOf(one) };
   };
   const busy = () => (document.activeElement && document.activeElement.tagName === 'SELECT') || !getSelection().isCollapsed;
 
@@ -43,7 +44,7 @@
     hindsightReport.replace(parts.study);
     if (focus) {
       const home = main.querySelector('[data-figure="' + CSS.escape(focus.figure) + '"]');
-      const one = home && home.querySelectorAll('select,button,summary,[tabindex]')[focus.place];
+      const one = home && home.querySelectorAll(focus.tag)[focus.place];
       if (one) one.focus({ preventScroll: true });
     }
     const again = anchor && document.getElementById(anchor.id);

@@ -41,6 +41,21 @@
     return text + designText(series.designs && series.designs[place]);
   }
 
+  // As the page draws it: the plotting library's own measure knows other fonts than some browsers have.
+  const ruler = Object.assign(document.createElement('span'), { ariaHidden: 'true' });
+  Object.assign(ruler.style, { position: 'absolute', visibility: 'hidden', whiteSpace: 'pre', fontFamily: 'system-ui, sans-serif', fontSize: '12px' });
+  function widthOf(text) {
+    if (!ruler.isConnected) document.body.append(ruler);
+    ruler.textContent = text;
+    return ruler.getBoundingClientRect().width;
+  }
+  function cutTo(text, width) {
+    if (widthOf(text) <= width) return text;
+    let kept = text.length;
+    while (kept > 1 && widthOf(text.slice(0, kept) + '…') > width) kept--;
+    return text.slice(0, kept) + '…';
+  }
+
   function base() {
     const k = ink();
     return {
@@ -106,12 +121,14 @@
     const option = base();
     const narrow = box.clientWidth < 560;
     box.style.height = Math.max(150, Math.min(760, 60 + panel.categories.length * (narrow ? 26 : 24))) + 'px';
-    option.grid = { left: 8, right: 24, top: 10, bottom: 34, containLabel: true };
+    const labels = new Map(panel.categories.map((name) => [name, cutTo(name, narrow ? 120 : 240)]));
+    const widest = Math.max(0, ...[...labels.values()].map(widthOf));
+    option.grid = { left: Math.ceil(widest) + 16, right: 34, top: 10, bottom: 54 };
     option.tooltip.trigger = 'axis';
     option.tooltip.axisPointer = { type: 'shadow' };
     option.tooltip.formatter = (items) => '<b>' + escape(items[0].name) + '</b>' + items.filter((i) => i.value > 0).map((i) => '<br>' + i.marker + escape(i.seriesName) + ' <b>' + number(figure.columns[0])(i.value) + '</b>').join('');
     option.xAxis = axis(figure.columns[0], { nameGap: 24, scale: false });
-    option.yAxis = { type: 'category', inverse: true, data: panel.categories, axisLabel: { color: ink().text, width: narrow ? 120 : 240, overflow: 'truncate', interval: 0 }, axisTick: { show: false }, axisLine: { lineStyle: { color: ink().rule } } };
+    option.yAxis = { type: 'category', inverse: true, data: panel.categories, axisLabel: { color: ink().text, formatter: (name) => labels.get(name), interval: 0 }, axisTick: { show: false }, axisLine: { lineStyle: { color: ink().rule } } };
     option.series = panel.series.map((s, i) => ({
       name: s.name, type: 'bar', stack: 'all', barMaxWidth: 18, data: s.values.map((v) => v[0]), itemStyle: { color: panel.series.length > 1 ? stack[i % stack.length] : colour('bar'), borderColor: ink().paper, borderWidth: 0.5, decal: i >= 4 ? { symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: 0.785, color: 'rgba(0,0,0,.25)' } : undefined },
     }));

@@ -48,7 +48,8 @@ def picture(browser, folder, name):
 
 def follow(browser, hindsight, log, server, address, pictures):
     problems = []
-    sweep = [hindsight, "sweep", "--space", "edge", "--workloads", "mobilenet_v2,unet", "--log", log, "--quiet"]
+    sweep = [hindsight, "sweep", "--space", "edge", "--workloads", "mobilenet_v2,unet", "--max", "area_mm2=60",
+             "--max", "peak_power_w=5", "--log", log, "--quiet"]
     browser.ask("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
     browser.ask("Page.navigate", url=address)
     if not wait(browser, "typeof hindsightLive === 'object' && /live/.test(document.getElementById('live').textContent)", 30, "a live page", problems):
