@@ -40,6 +40,22 @@ TEST_F(Pages, CommandLinePageNamesEveryVerb) {
     EXPECT_THAT(page, HasSubstr("`" + verb->get_name())) << verb->get_name();
 }
 
+TEST_F(Pages, CommandLinePageListsVerbsInTheProgramsWords) {
+  const std::string page = read_file(hindsight::test::repository() / "docs" / "cli.md");
+  const std::string options = hindsight({"__options"}).out;
+  std::size_t verbs = 0;
+  for (std::size_t at = options.find("## "); at != std::string::npos; at = options.find("\n## ", at)) {
+    at = options.find("## ", at) + 3;
+    const std::size_t end = options.find('\n', at), about = end + 2;
+    const std::string verb = options.substr(at, end - at);
+    EXPECT_THAT(page,
+                HasSubstr("| `" + verb + "` | " + options.substr(about, options.find('\n', about) - about) + " |"))
+        << "Run scripts/update-docs.sh docs/cli.md";
+    ++verbs;
+  }
+  EXPECT_GT(verbs, 30U);
+}
+
 TEST_F(Pages, EveryVerbHasAManPageWithAllItsOptions) {
   write_pages(app_, file("pages"));
   for (const CLI::App* verb : all_verbs(app_)) {
