@@ -42,5 +42,22 @@ TEST_F(Learn, TheWattsOfTheCoolingClassAreALimitOfProposals) {
   EXPECT_FALSE(proposed({"--model", model()}).at("limits").contains("peak_power_w"));
 }
 
+TEST_F(Learn, TheWattsOfTheCoolingClassAreALimitOfCampaigns) {
+  const auto hottest = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> campaign{"campaign", "--workloads", "m6",      "--rounds", "1",
+                                      "--batch",  "8",           "--quiet", "--log",    file(name)};
+    campaign.insert(campaign.end(), more.begin(), more.end());
+    EXPECT_EQ(hindsight(campaign).exit_code, 0);
+    return Json::parse(
+               hindsight({"log", "query", file(name), "SELECT max(peak_power_w) AS w FROM v_evaluations", "--json"})
+                   .out)
+        .at(0)
+        .at("w")
+        .get<double>();
+  };
+  EXPECT_LE(hottest("class.sqlite", {}), 2.5);
+  EXPECT_GT(hottest("stated.sqlite", {"--max", "peak_power_w=1000"}), 2.5);
+}
+
 }  // namespace
 }  // namespace hindsight::app::test
