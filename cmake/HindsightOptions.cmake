@@ -38,6 +38,9 @@ function(hindsight_build_quickly target level)
     target_compile_options(${target} PRIVATE -O0)
   else()
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
+    if(HINDSIGHT_HARDENED AND level STREQUAL "-O0")
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-U_FORTIFY_SOURCE>)  # glibc: not without optimisation
+    endif()
   endif()
 endfunction()
 
