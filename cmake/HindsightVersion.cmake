@@ -28,36 +28,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# git must see the repository of this source tree only, not one that happens to enclose it, and must not
-# take its index lock while somebody else works in it.
-function(run_git result)
-  execute_process(
-    COMMAND "${CMAKE_COMMAND}" -E env --unset=GIT_DIR --unset=GIT_WORK_TREE --unset=GIT_INDEX_FILE git --no-optional-locks -C
-            "${HINDSIGHT_SOURCE_DIR}" ${ARGN}
-    OUTPUT_VARIABLE output
-    RESULT_VARIABLE status
-    ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(NOT status EQUAL 0)
-    set(output "git-failed")
-  endif()
-  set(${result}
-      "${output}"
-      PARENT_SCOPE)
-endfunction()
-
-set(HINDSIGHT_COMMIT "unknown")
-file(REAL_PATH "${HINDSIGHT_SOURCE_DIR}" source_dir)
-run_git(top rev-parse --show-toplevel)
-if(top STREQUAL source_dir)
-  run_git(commit rev-parse HEAD)
-  if(commit MATCHES "^[0-9a-f]+$")
-    set(HINDSIGHT_COMMIT "${commit}")
-    run_git(changes status --porcelain --untracked-files=no)
-    if(NOT changes STREQUAL "")
-      string(APPEND HINDSIGHT_COMMIT "-dirty")
-    endif()
-  endif()
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/HindsightCommit.cmake")
+hindsight_commit("${HINDSIGHT_SOURCE_DIR}" HINDSIGHT_COMMIT commit_epoch)
 
 set(HINDSIGHT_FEATURE_INITIALISERS "")
 if(NOT HINDSIGHT_FEATURES STREQUAL "")
