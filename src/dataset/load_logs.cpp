@@ -100,11 +100,13 @@ std::vector<std::string> workload_names(const std::vector<Path>& logs) {
 }
 
 /// What several logs hold of the selection; nothing where they have none of the workloads that are asked for.
-std::optional<Dataset> rows_of(const Group& group, Selection selection, const Path& scratch,
-                               const Provenance& provenance, std::size_t& counted_once) {
+std::optional<Dataset> rows_of(const Group& group, Selection selection, const Provenance& provenance,
+                               std::size_t& counted_once) {
   Path log = group.logs.front();
+  std::optional<ScratchFolder> scratch;  // one log needs none
   if (group.logs.size() > 1) {
-    log = scratch / fmt::format("{}.sqlite", group.space.definition_hash().substr(0, 16));
+    scratch.emplace("logs that are united");
+    log = scratch->path() / fmt::format("{}.sqlite", group.space.definition_hash().substr(0, 16));
     const log::MergeResult merged = log::merge_logs(group.logs, log, log::Contradictions::refuse, provenance);
     counted_once += merged.already_present;
   }
@@ -165,13 +167,12 @@ UnitedRows load_logs(const std::vector<Path>& logs, const Selection& selection,
   const std::vector<Group> groups = grouped(logs, named_space(logs, selection.space));
   const space::DesignSpace& space = groups.front().space;
   require_assumptions(assumptions, space);
-  const ScratchFolder scratch("logs that are united");
   std::optional<UnitedRows> united;
   std::size_t counted_once = 0;
   std::vector<TakenOver> taken;
   for (const Group& group : groups) {
     if (group.logs.empty()) continue;
-    std::optional<Dataset> rows = rows_of(group, selection, scratch.path(), provenance, counted_once);
+    std::optional<Dataset> rows = rows_of(group, selection, provenance, counted_once);
     if (!rows) continue;
     if (&group != &groups.front()) {
       TakenOver& one = taken.emplace_back();

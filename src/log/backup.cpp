@@ -77,7 +77,7 @@ BackupResult back_up_log(const fs::path& file, const fs::path& output) {
   require_new(output);
   const Log log = Log::open(file, OpenMode::read_only);
   Log::Impl& from = log.impl();
-  const DraftFile draft(output);
+  const DraftFile draft(output, file);
   BackupResult result;
   from.guarded("copying it", [&] {
     // Holds the moment: without it a writer would make SQLite begin again and again.

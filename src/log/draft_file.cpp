@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,6 +36,14 @@ DraftFile::DraftFile(const fs::path& output)
     : output_(output), path_(fmt::format("{}.{}.new", fs::absolute(output).string(), getpid())) {
   std::error_code ignored;
   fs::remove(path_, ignored);
+}
+
+DraftFile::DraftFile(const fs::path& output, const fs::path& like) : DraftFile(output) {
+  struct stat facts {};
+  if (::stat(like.c_str(), &facts) != 0) return;  // whoever reads it says so
+  const int descriptor = ::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, facts.st_mode & 0666U);
+  if (descriptor < 0) fail(output_, errno);
+  ::close(descriptor);
 }
 
 DraftFile::~DraftFile() {

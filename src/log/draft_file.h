@@ -10,6 +10,8 @@ class DraftFile {
  public:
   /// The draft lies beside `output`; its path is absolute, so that SQLite takes no part of it for a URI.
   explicit DraftFile(const std::filesystem::path& output);
+  /// Also makes it, empty, for nobody else to read than may read `like`, which it becomes a copy of.
+  DraftFile(const std::filesystem::path& output, const std::filesystem::path& like);
   ~DraftFile();
   DraftFile(const DraftFile&) = delete;
   DraftFile& operator=(const DraftFile&) = delete;

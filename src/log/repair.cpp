@@ -44,13 +44,14 @@ bool is_beside(const fs::path& file, const char* ending) {
 /// The damaged file, or a copy into which SQLite brought what its -wal or -journal file holds.
 class Readable {
  public:
-  Readable(const fs::path& damaged, const fs::path& output) : copy_(output.string() + ".copy"), path_(damaged) {
+  Readable(const fs::path& damaged, const fs::path& output)
+      : copy_(output.string() + ".copy", damaged), path_(damaged) {
     if (!is_beside(damaged, "-wal") && !is_beside(damaged, "-journal")) return;
     path_ = copy_.path();
     for (const char* ending : {"", "-wal", "-journal"}) {
       if (*ending != '\0' && !is_beside(damaged, ending)) continue;
       std::error_code error;
-      fs::copy_file(damaged.string() + ending, path_.string() + ending, error);
+      fs::copy_file(damaged.string() + ending, path_.string() + ending, fs::copy_options::overwrite_existing, error);
       if (!error) continue;
       throw Error(ErrorKind::failure, fmt::format("{}{}: cannot be copied beside {}: {}. Is there room?",
                                                   shown(damaged), ending, shown(output), error.message()));
@@ -138,7 +139,7 @@ RepairResult fill(Salvage& salvage, const fs::path& draft, const fs::path& damag
 
 RepairResult repair_log(const fs::path& damaged, const fs::path& output, const Provenance& provenance) {
   require_files(damaged, output);
-  const DraftFile draft(output);
+  const DraftFile draft(output, damaged);
   RepairResult result;
   {
     const Readable readable(damaged, output);
