@@ -18,7 +18,7 @@ void describe_program(CLI::App& app) {
   app.require_subcommand(0, 1);
   app.footer(
       "Exit codes: 0 ok, 1 failed, 2 usage, 3 infeasible, 4 incompatible file,\n"
-      "            5 not built in, 70 bug, 130 interrupted\n"
+      "            5 not built in, 70 bug, 130 interrupted (143 by SIGTERM)\n"
       "Example:    hindsight simulate --design coral_edge_tpu --workload unet --explain\n"
       "Documents:  hindsight help");
 }

@@ -1,7 +1,14 @@
 /// The program: parses the command line, runs one verb, and turns every failure into one line and an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command_line.h"
@@ -18,13 +25,41 @@ hindsight::Provenance provenance_of(const char* program, const std::vector<std::
   return hindsight::make_provenance(static_cast<int>(words.size()), words.data());
 }
 
-}  // namespace
+namespace app = hindsight::app;
 
-int main(int argc, char** argv) {
-  namespace app = hindsight::app;
-  // A closed pipe and a file at its size limit are error codes of write(), not signals that end a sweep in the middle.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+/// A program that is started without standard output (`>&-`) would get its number for the next file that it opens, and
+/// print into that. What takes the place here fails when it is used.
+void keep_standard_streams_apart() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(number, F_GETFD) >= 0) continue;
+    static_cast<void>(::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY));  // the lowest free number
+  }
+}
+
+std::atomic<bool> memory_ran_out{false};
+
+void say_out_of_memory() {
+  constexpr std::string_view kMessage =
+      "hindsight: error: out of memory; what was committed is kept. Free some, or give it less at a time.\n";
+  static_cast<void>(::write(STDERR_FILENO, kMessage.data(), kMessage.size()) == 0);
+}
+
+/// Destructors of libraries allocate (nlohmann::json's, SQLiteCpp's), and end the program where they cannot. That is no
+/// crash: a log outlives it as it outlives a kill.
+void keep_memory_failures_orderly() {
+  std::set_new_handler([] {
+    memory_ran_out.store(true);
+    throw std::bad_alloc();
+  });
+  std::set_terminate([] {
+    if (!memory_ran_out.load()) std::abort();
+    say_out_of_memory();
+    ::_exit(hindsight::exit_code(hindsight::ErrorKind::failure));
+  });
+}
+
+/// Runs one verb; its errors are said and become its exit code.
+int run(int argc, char** argv) {
   app::CompleteLine line{.arguments = {argv + (argc > 0 ? 1 : 0), argv + argc}};
   try {
     app::obey_colour(line.arguments);
@@ -38,10 +73,25 @@ int main(int argc, char** argv) {
     app::complain(line.explained(error.what()));
     return hindsight::exit_code(error.kind());
   } catch (const std::bad_alloc&) {
-    app::complain("out of memory");
-    return hindsight::exit_code(hindsight::ErrorKind::failure);
+    throw;  // not even a message can be made
   } catch (const std::exception& error) {
     app::complain(std::string(error.what()) + " (this is a bug in Hindsight; please report it with the command line)");
     return hindsight::kInternalErrorExitCode;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A closed pipe and a file at its size limit are error codes of write(), not signals that end a sweep in the middle.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  keep_standard_streams_apart();
+  keep_memory_failures_orderly();
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory();
+    return hindsight::exit_code(hindsight::ErrorKind::failure);
   }
 }

@@ -76,7 +76,8 @@ std::string man_verbs(const CLI::App& group) {
 constexpr const char* kManEnd =
     ".SH EXIT STATUS\n"
     "0 done; 1 the run failed; 2 usage; 3 infeasible; 4 an incompatible or damaged file;\n"
-    "5 not built in, or no such device; 70 a bug in Hindsight; 130 interrupted.\n"
+    "5 not built in, or no such device; 70 a bug in Hindsight; 130 interrupted by Ctrl-C,\n"
+    "143 by SIGTERM, 129 by SIGHUP.\n"
     ".SH ENVIRONMENT\n"
     ".TP\n\\fBHINDSIGHT_DATA_DIR\\fR\nA folder with configs/ and data/ of your own, searched before the shipped ones.\n"
     ".TP\n\\fBHINDSIGHT_\\fIVERB\\fB_\\fIOPTION\\fR\nThe default of an option; see \\fBhindsight help defaults\\fR.\n"

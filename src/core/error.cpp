@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/interrupt_exit.h"
+
 namespace hindsight {
 
 int exit_code(ErrorKind kind) {
@@ -18,7 +20,7 @@ int exit_code(ErrorKind kind) {
     case ErrorKind::unavailable:
       return 5;
     case ErrorKind::interrupted:
-      return 130;
+      return interrupt_exit_code();
   }
   return kInternalErrorExitCode;
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "core/interrupt_exit.h"
 #include "hindsight/core/error.h"
 
 namespace hindsight {
@@ -16,21 +17,22 @@ namespace {
 std::atomic<bool> requested_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "the handler may touch lock-free atomics only");
 
-/// Exit code of a process that Ctrl-C ended (128 + SIGINT).
-constexpr int kInterruptedExitCode = 130;
+/// The signal that asked first.
+std::atomic<int> first_signal{SIGINT};
 
 /// Process groups that end with this process; 0: a free place. [chosen] More than one machine has use for.
 constexpr std::size_t kMostGroups = 4096;
 std::array<std::atomic<int>, kMostGroups> groups{};
 static_assert(std::atomic<int>::is_always_lock_free, "the handler may touch lock-free atomics only");
 
-void on_signal(int /*signal*/) {
+void on_signal(int signal) {
   if (requested_flag.exchange(true)) {
     for (const std::atomic<int>& group : groups) {
       if (const int number = group.load(std::memory_order_relaxed)) kill(-number, SIGKILL);
     }
-    _exit(kInterruptedExitCode);
+    _exit(interrupt_exit_code());
   }
+  first_signal.store(signal, std::memory_order_relaxed);
 }
 
 void install(int signal) {
@@ -51,6 +53,12 @@ void install(int signal) {
 void install_interrupt_handlers() {
   install(SIGINT);
   install(SIGTERM);
+  install(SIGHUP);  // the terminal was closed
+}
+
+int interrupt_exit_code() {
+  constexpr int kEndedBySignal = 128;  // [chosen] what a shell reports of a program that a signal ended
+  return kEndedBySignal + first_signal.load(std::memory_order_relaxed);
 }
 
 bool interrupt_requested() { return requested_flag.load(std::memory_order_relaxed); }

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hindsight/core/error.h"
+
 namespace hindsight {
 namespace {
 
@@ -48,6 +50,19 @@ TEST(Interrupt, SecondSignalEndsWith130) {
   });
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 130);
+}
+
+TEST(Interrupt, TheExitCodeNamesTheSignalThatAskedFirst) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const int status = status_of_child([number] {
+      signal(SIGHUP, SIG_DFL);
+      install_interrupt_handlers();
+      raise(number);
+      _exit(exit_code(ErrorKind::interrupted));
+    });
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 128 + number);
+  }
 }
 
 TEST(Interrupt, IgnoredSignalsStayIgnored) {
