@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/spreadsheet.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::dataset {
@@ -158,7 +159,8 @@ void CsvParser::read_cell(CsvBlock& block) {
   } else {
     read_plain(block);
   }
-  block.cells.push_back({.begin = begin, .end = static_cast<std::uint32_t>(block.text.size()), .place = place});
+  const std::uint32_t guard = has_formula_guard(std::string_view(block.text).substr(begin)) ? 1 : 0;
+  block.cells.push_back({.begin = begin + guard, .end = static_cast<std::uint32_t>(block.text.size()), .place = place});
 }
 
 void CsvParser::read_plain(CsvBlock& block) {

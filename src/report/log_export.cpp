@@ -10,8 +10,10 @@
 #include <set>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/shell.h"
+#include "hindsight/core/spreadsheet.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/row_names.h"
 #include "hindsight/space/design_space.h"
@@ -168,7 +170,7 @@ class CsvWriter {
  private:
   static std::string line(const std::vector<std::string>& cells) {
     std::string text;
-    for (const std::string& cell : cells) text += (text.empty() ? "" : ",") + csv_cell(cell);
+    for (const std::string& cell : cells) text += (text.empty() ? "" : ",") + csv_cell(guarded_from_formulas(cell));
     return text + "\n";
   }
 
@@ -250,7 +252,8 @@ std::string space_option(const log::Log& log, const log::EvaluationFilter& filte
   for (const log::SpaceSummary& space : log::spaces(log)) {
     if (filter.space ? space.name != *filter.space : space.designs == 0) continue;
     try {
-      const bool same = space::load_space(space.name).definition_hash() == space.definition_hash;
+      const bool same =
+          !names_a_file(space.name) && space::load_space(space.name).definition_hash() == space.definition_hash;
       return same ? " --space " + shell_quoted(space.name) : "";
     } catch (const Error&) {
       return "";  // no space of that name ships, and no file has it
