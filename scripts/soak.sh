@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The long form of the tests of faults: hundreds of kills, every failing call, a power cut at every write.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/soak.sh [--only NAME] [--count N] [--points N] [--folder FOLDER] [--build FOLDER]
+
+Makes things go wrong, one by one, and prints one table at the end: class of fault (docs/reliability.md), what, how many,
+rows lost, corrupt files, crashes, hangs, results that differ in silence, other faults (unclear messages, files left
+behind), seconds. Hours on two cores; what is done is kept in FOLDER/results.csv, and the same command goes on from there.
+What is wrong stands in words in FOLDER/notes.txt.
+
+  class 1   SIGKILL at random moments: sweep, import, train, propose, campaign, log merge
+  class 3   the n-th open, read, write, fsync, rename, mmap or truncate fails, once and from then on, for every n
+  class 4   the n-th allocation of memory fails
+  class 9   a model file, cut at every length and changed at random
+  class 10  the power is cut at every write; what was not synced is lost, torn or kept
+
+  --only NAME      what has NAME in it, e.g. 'SIGKILL', 'sweep: write', 'power cut'
+  --count N        kills of each verb; allocations that fail; 250 times as many changes of the model (default: 400)
+  --points N       failing calls of each kind, at equal distances (default: 0, every one)
+  --folder FOLDER  results and scratch files (default: build/soak)
+  --build FOLDER   build folder with program and tests (default: build/test)
+  --help           this text
+
+Exit codes: 0 nothing was lost, corrupt or silent; 1 something was; 2 usage
+TEXT
+}
+
+only=
+count=400
+points=0
+folder=build/soak
+build=build/test
+while [ $# -gt 0 ]; do
+  case $1 in
+    --only | --count | --points | --folder | --build)
+      [ $# -ge 2 ] || { echo "soak.sh: $1 needs a value. See --help" >&2; exit 2; }
+      case $1 in
+        --only) only=$2 ;;
+        --count) count=$2 ;;
+        --points) points=$2 ;;
+        --folder) folder=$2 ;;
+        --build) build=$2 ;;
+      esac
+      shift 2
+      ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "soak.sh: unknown argument '$1'. See --help" >&2; exit 2 ;;
+  esac
+done
+for number in "$count" "$points"; do
+  case $number in
+    '' | *[!0-9]*) echo "soak.sh: '$number' is not a number. See --help" >&2; exit 2 ;;
+  esac
+done
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+soak=$build/tests/fault/fault_soak
+[ -x "$soak" ] || { echo "soak.sh: there is no $soak. Build it: scripts/test.sh, or name --build" >&2; exit 2; }
+mkdir -p "$folder"
+exec "$soak" "$(cd "$folder" && pwd)" "$count" "$points" "$only"

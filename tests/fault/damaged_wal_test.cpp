@@ -1,0 +1,87 @@
+/// Class 5: what does a log give whose write-ahead log was damaged? Commits are checksummed: a prefix of them.
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <fstream>
+
+#include "fault/fault_fixture.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "log/log_fixture.h"
+#include "log/process.h"
+
+namespace hindsight::fault::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBatches = 12, kBatch = 10;
+
+/// Guarantee: whatever is cut off or changed in a -wal file, the log is sound, or is refused as damaged, and holds
+/// whole batches; never a crash.
+class Class05Wal : public FaultFixture {
+ protected:
+  /// A writer that was killed with commits in its write-ahead log.
+  void SetUp() override {
+    const pid_t child = log::test::fork_child([&] {
+      auto* log = new log::Log(log::Log::open(file("log.db"), log::OpenMode::read_write_create));
+      const log::test::Ids ids = log::test::register_all(*log);
+      for (int i = 0; i < kBatches; ++i) {
+        log->append(ids.run, ids.space, ids.evaluator, log::test::batch_of(ids, i * kBatch, kBatch),
+                    log::Checkpoint{"sweep", std::to_string(i)});
+      }
+      _exit(0);
+    });
+    ASSERT_EQ(log::test::wait_for(child), 0);
+    main_ = read_file(file("log.db"));
+    wal_ = read_file(file("log.db-wal"));
+    ASSERT_GT(wal_.size(), 100'000U);
+  }
+
+  /// Rows that the log gives with this -wal file; -1 where it is refused.
+  std::int64_t rows_with(const std::string& wal) {
+    fs::remove(file("log.db-shm"));
+    std::ofstream(file("log.db"), std::ios::binary) << main_;
+    std::ofstream(file("log.db-wal"), std::ios::binary) << wal;
+    try {
+      const log::Log log = log::Log::open(file("log.db"), log::OpenMode::read_only);
+      EXPECT_TRUE(log.verify().sound());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::incompatible) << error.what();
+      return -1;
+    }
+    return rows_in(file("log.db"));
+  }
+
+  std::string main_, wal_;
+};
+
+TEST_F(Class05Wal, CutAnywhereItGivesWholeBatches) {
+  std::int64_t before = 0;
+  for (std::size_t length = 0; length <= wal_.size(); length += 4999) {
+    const std::int64_t rows = rows_with(wal_.substr(0, length));
+    if (rows < 0) continue;
+    EXPECT_EQ(rows % kBatch, 0) << "cut after " << length;
+    EXPECT_GE(rows, before) << "a longer file gives no less";
+    before = rows;
+  }
+  EXPECT_EQ(rows_with(wal_), kBatches * kBatch);
+}
+
+TEST_F(Class05Wal, ChangedAnywhereItGivesWholeBatches) {
+  for (std::size_t at = 0; at < wal_.size(); at += at < 64 ? 1 : 4001) {
+    std::string changed = wal_;
+    changed[at] = static_cast<char>(changed[at] ^ 0x41);
+    const std::int64_t rows = rows_with(changed);
+    EXPECT_EQ(rows < 0 ? 0 : rows % kBatch, 0) << "changed at " << at;
+  }
+}
+
+TEST_F(Class05Wal, OfAnotherLogItIsNotTaken) {
+  std::string noise(wal_.size(), '\0');
+  for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<char>(i * 31U ^ i >> 7U);
+  const std::int64_t rows = rows_with(noise);
+  EXPECT_EQ(rows, rows_with("")) << "what the file itself has";
+}
+
+}  // namespace
+}  // namespace hindsight::fault::test

@@ -1,0 +1,134 @@
+/// Classes 3 and 4: what does a verb say and leave when the disk is full, fails or is read-only, or memory runs out?
+/// scripts/soak.sh makes every call fail.
+#include <sys/mount.h>
+
+#include "fault/fail_loop.h"
+#include "fault/fault_fixture.h"
+#include "hindsight/core/files.h"
+
+namespace hindsight::fault::test {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// Guarantee: exit code other than 0 and one line that names a file, or the undisturbed result; the previous file or
+/// the new one; a sound log with all rows that were there; nothing left behind; the same command then completes.
+class Class03Disk : public FaultFixture {
+ protected:
+  void expect_answered(const std::string& name, FailLoop loop, std::int64_t most) const {
+    HINDSIGHT_NEEDS_INTERPOSER();
+    loop.most = most;
+    const Tally tally = fail_at_every(scenario(name), loop, folder());
+    EXPECT_GT(tally.count, 0) << "no call failed: is the library loaded?";
+    EXPECT_TRUE(tally.clean()) << tally.words();
+  }
+};
+
+TEST_F(Class03Disk, SweepOnAFullDisk) {
+  expect_answered("sweep", {.call = "write", .error = "ENOSPC", .times = "once"}, 4);
+  expect_answered("sweep", {.call = "write", .error = "ENOSPC", .times = "forever"}, 4);
+}
+TEST_F(Class03Disk, SweepOnAFailingDisk) {
+  expect_answered("sweep", {.call = "write", .error = "EIO", .times = "forever"}, 3);
+  expect_answered("sweep", {.call = "read", .error = "EIO", .times = "once"}, 3);
+  expect_answered("sweep", {.call = "fsync", .error = "EIO", .times = "once"}, 3);
+}
+TEST_F(Class03Disk, SweepWhereNothingCanBeOpened) {
+  expect_answered("sweep", {.call = "open", .error = "EROFS", .times = "once"}, 4);
+  expect_answered("sweep", {.call = "open", .error = "EIO", .times = "forever"}, 4);
+}
+TEST_F(Class03Disk, Import) {
+  expect_answered("import", {.call = "write", .error = "ENOSPC", .times = "once"}, 3);
+  expect_answered("import", {.call = "read", .error = "EIO", .times = "forever"}, 3);
+}
+TEST_F(Class03Disk, AMergedLogComesWholeOrNotAtAll) {
+  expect_answered("merge", {.call = "write", .error = "ENOSPC", .times = "forever"}, 4);
+  expect_answered("merge", {.call = "rename", .error = "EROFS", .times = "forever"}, 2);
+  expect_answered("backup", {.call = "fsync", .error = "EIO", .times = "once"}, 3);
+}
+TEST_F(Class03Disk, AnExportedTableIsTheOldOneOrTheNewOne) {
+  expect_answered("export", {.call = "write", .error = "ENOSPC", .times = "once"}, 4);
+  expect_answered("export", {.call = "fsync", .error = "EIO", .times = "forever"}, 3);
+  expect_answered("export", {.call = "rename", .error = "EROFS", .times = "once"}, 0);
+}
+TEST_F(Class03Disk, AModelIsTheOldOneOrTheNewOne) {
+  HINDSIGHT_NEEDS_TRAINING();
+  expect_answered("train", {.call = "rename", .error = "EROFS", .times = "once"}, 2);
+}
+
+/// A file system of a mebibyte, for as long as the test runs.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const fs::path& folder) : folder_(folder) {
+    fs::create_directories(folder);
+    mounted_ = ::mount("small", folder.c_str(), "tmpfs", 0, "size=300k") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  [[nodiscard]] bool mounted() const { return mounted_; }
+  [[nodiscard]] bool make_read_only() const {
+    return ::mount("small", folder_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, "size=300k") == 0;
+  }
+  [[nodiscard]] bool grow() const { return ::mount("small", folder_.c_str(), "tmpfs", MS_REMOUNT, "size=16m") == 0; }
+
+ private:
+  fs::path folder_;
+  bool mounted_ = false;
+};
+
+TEST_F(Class03Disk, ARealFileSystemThatIsFullAndThenGrows) {
+  const SmallDisk disk(folder());
+  if (!disk.mounted()) GTEST_SKIP() << "skipped: mounting a tmpfs is not permitted here";
+  const std::vector<std::string> sweep{"sweep",     "--space", "tiny",  "--workloads", "m6",
+                                       "--samples", "384",     "--log", "log.db",      "--quiet"};
+  const Ended full = run(sweep, {.folder = folder()});
+  EXPECT_EQ(full.exit_code, 1) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("log.db: "));
+  EXPECT_THAT(full.err, HasSubstr("ree some space"));
+  ASSERT_TRUE(disk.grow());
+  const Ended rest = run(sweep, {.folder = folder()});
+  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  ASSERT_EQ(
+      run({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "384", "--log", file("whole.db"), "--quiet"})
+          .exit_code,
+      0);
+  EXPECT_EQ(content_hash_of((folder() / "log.db").string()), content_hash_of(file("whole.db")));
+}
+
+TEST_F(Class03Disk, ARealFileSystemThatBecomesReadOnly) {
+  const SmallDisk disk(folder());
+  if (!disk.mounted()) GTEST_SKIP() << "skipped: mounting a tmpfs is not permitted here";
+  lay_out(scenario("export"), file("kept"));
+  fs::copy_file(file("kept/a.db"), folder() / "a.db");
+  ASSERT_TRUE(disk.make_read_only());
+  const Ended reads = run({"log", "verify", "a.db"}, {.folder = folder()});
+  EXPECT_EQ(reads.exit_code, 0) << reads.err;
+  const Ended writes =
+      run({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "384", "--log", "a.db", "--quiet"},
+          {.folder = folder()});
+  EXPECT_EQ(writes.exit_code, 1) << writes.err;
+  EXPECT_THAT(writes.err, HasSubstr("a.db: read-only"));
+  const Ended table = run({"log", "export", "a.db", "--out", "out.csv"}, {.folder = folder()});
+  EXPECT_EQ(table.exit_code, 1);
+  EXPECT_THAT(table.err, HasSubstr("out.csv: cannot write: Read-only file system"));
+}
+
+/// Guarantee: exit code 1 and one line, never a signal; the log stays sound and the same command then completes.
+class Class04Memory : public Class03Disk {};
+
+TEST_F(Class04Memory, ImportWithoutOneBlock) {
+  expect_answered("import", {.call = "malloc", .error = "ENOMEM", .times = "once"}, 8);
+}
+TEST_F(Class04Memory, ImportWithoutAnyMore) {
+  expect_answered("import", {.call = "malloc", .error = "ENOMEM", .times = "forever"}, 8);
+}
+TEST_F(Class04Memory, SweepWithoutAnyMore) {
+  expect_answered("sweep", {.call = "malloc", .error = "ENOMEM", .times = "forever"}, 6);
+}
+
+}  // namespace
+}  // namespace hindsight::fault::test

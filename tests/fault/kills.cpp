@@ -1,0 +1,92 @@
+/// Kills, what is looked at before and after each, and the comparison at the end.
+#include "fault/kills.h"
+
+#include <fmt/format.h>
+
+#include <random>
+
+namespace hindsight::fault {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Killer {
+ public:
+  Killer(const Scenario& scenario, const fs::path& folder, std::uint64_t seed)
+      : scenario_(scenario), folder_(folder), random_(seed), whole_(undisturbed(scenario, folder)) {
+    lay_out(scenario_, folder_);
+  }
+
+  /// Starts the command and kills it. False: it was done before.
+  bool kill_once(Tally& tally) {
+    constexpr double kBeyondTheEnd = 1.05;  // [chosen] also the last writes are hit
+    std::uniform_real_distribution<double> moment(0.0, kBeyondTheEnd * whole_.seconds);
+    std::int64_t seen = rows_in(log());
+    const Ended ended =
+        run(scenario_.words, {.folder = folder_, .signal_after_s = moment(random_), .before_signal = [&] {
+                                seen = std::max(seen, rows_in(log()));
+                              }});
+    if (ended.hung) tally.add(tally.hangs, place(tally) + "hangs");
+    if (!ended.was_sent) {
+      finish(ended, tally);
+      return false;
+    }
+    ++tally.count;
+    look(seen, tally);
+    return true;
+  }
+
+  /// Lets it come to its end.
+  void complete(Tally& tally) { finish(run(scenario_.words, {.folder = folder_}), tally); }
+
+ private:
+  [[nodiscard]] fs::path log() const { return folder_ / scenario_.log; }
+  [[nodiscard]] std::string place(const Tally& tally) const {
+    return fmt::format("{}, kill {}: ", scenario_.name, tally.count);
+  }
+
+  void look(std::int64_t seen, Tally& tally) {
+    if (const std::string fault = fault_of(log()); !fault.empty()) tally.add(tally.corrupt, place(tally) + fault);
+    if (const std::int64_t left = rows_in(log()); left < seen) {
+      tally.add(tally.lost, fmt::format("{}{} of {} rows are left", place(tally), left, seen), seen - left);
+    }
+    if (!is_old_or_new(scenario_, folder_, whole_.outcome)) {
+      tally.add(tally.corrupt, place(tally) + scenario_.file + " is neither old nor new");
+    }
+    // A log that comes whole was named between the last write and the kill: it is done.
+    const bool made_whole = scenario_.name == "merge" && fs::exists(log());
+    if (made_whole) {
+      if (outcome_of(scenario_, folder_) != whole_.outcome) tally.add(tally.silent, place(tally) + "another log");
+      lay_out(scenario_, folder_);
+    }
+  }
+
+  void finish(const Ended& ended, Tally& tally) {
+    if (ended.exit_code != 0) {
+      auto& column = ended.by_signal || ended.exit_code == 70 ? tally.crashes : tally.other;
+      tally.add(column, fmt::format("{}did not go on: {} {}", place(tally), ended.exit_code, ended.err));
+    } else if (outcome_of(scenario_, folder_) != whole_.outcome) {
+      tally.add(tally.silent, place(tally) + "the result is another one than undisturbed");
+    }
+    lay_out(scenario_, folder_);
+  }
+
+  const Scenario& scenario_;
+  fs::path folder_;
+  std::mt19937_64 random_;
+  Undisturbed whole_;
+};
+
+}  // namespace
+
+Tally kill_again_and_again(const Scenario& scenario, std::int64_t count, std::uint64_t seed, const fs::path& folder) {
+  Tally tally;
+  Killer killer(scenario, folder, seed);
+  while (tally.count < count) {
+    if (!killer.kill_once(tally) && !tally.clean() && tally.other + tally.crashes > count) break;
+  }
+  killer.complete(tally);
+  return tally;
+}
+
+}  // namespace hindsight::fault

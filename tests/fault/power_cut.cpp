@@ -1,0 +1,257 @@
+/// Traces, and the disks that they may leave.
+#include "fault/power_cut.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <stdexcept>
+
+#include "hindsight/core/files.h"
+
+namespace hindsight::fault {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kSector = 512;
+
+/// A write, or that part of it which reached the disk.
+void put(std::string& content, std::uint64_t offset, std::string_view data) {
+  if (content.size() < offset + data.size()) content.resize(offset + data.size(), '\0');
+  content.replace(offset, data.size(), data);
+}
+
+void put_some_sectors(std::string& content, const TraceStep& step, std::mt19937_64& random) {
+  const std::uint64_t begin = step.head.offset, end = begin + step.data.size();
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t next = std::min(end, (at / kSector + 1) * kSector);
+    if (random() % 2 == 0) put(content, at, std::string_view(step.data).substr(at - begin, next - at));
+    at = next;
+  }
+}
+
+}  // namespace
+
+std::vector<TraceStep> read_trace(const fs::path& file) {
+  const std::string bytes = read_file(file, std::uint64_t{1} << 31U);
+  std::vector<TraceStep> steps;
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    TraceStep step;
+    std::memcpy(&step.head, bytes.data() + at, sizeof step.head);
+    at += sizeof step.head;
+    step.name = bytes.substr(at, step.head.name_bytes);
+    at += step.head.name_bytes;
+    step.data = bytes.substr(at, step.head.data_bytes);
+    at += step.head.data_bytes;
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+void acknowledge(const fs::path& trace, std::uint64_t what) {
+  std::ofstream out(trace, std::ios::binary | std::ios::app);
+  const RecordHead head{.change = Change::acknowledge, .offset = what};
+  out.write(reinterpret_cast<const char*>(&head), sizeof head);
+}
+
+PowerCut::PowerCut(const Disk& before) {
+  for (const auto& [name, content] : before) {
+    synced_[name] = files_.size();
+    files_.push_back({.synced = content, .live = content, .pending = {}});
+  }
+  live_ = synced_;
+}
+
+PowerCut::File PowerCut::file_of(const TraceStep& step) {
+  const auto known = by_inode_.find(step.head.inode);
+  if (known != by_inode_.end() && step.head.change != Change::create) return known->second;
+  // By its name: it lay there before, or is made now.
+  const auto named = live_.find(step.name);
+  File file = files_.size();
+  if (named != live_.end() && step.head.change != Change::create) {
+    file = named->second;
+  } else {
+    files_.emplace_back();
+  }
+  by_inode_[step.head.inode] = file;
+  return file;
+}
+
+void PowerCut::play(const TraceStep& step) {
+  switch (step.head.change) {
+    case Change::create:
+      live_[step.name] = file_of(step);
+      pending_.push_back(live_);
+      break;
+    case Change::write:
+    case Change::truncate: {
+      Content& content = files_[file_of(step)];
+      if (step.head.change == Change::write) {
+        put(content.live, step.head.offset, step.data);
+      } else {
+        content.live.resize(step.head.offset, '\0');
+      }
+      content.pending.push_back(step);
+      break;
+    }
+    case Change::sync: {
+      Content& content = files_[file_of(step)];
+      content.synced = content.live;
+      content.pending.clear();
+      break;
+    }
+    case Change::sync_folder:
+      synced_ = live_;
+      pending_.clear();
+      break;
+    case Change::rename:
+    case Change::link:
+    case Change::unlink: {
+      const auto from = live_.find(step.name);
+      if (from == live_.end()) break;
+      const File file = from->second;
+      if (step.head.change != Change::link) live_.erase(from);
+      if (step.head.change != Change::unlink) live_[step.data] = file;
+      pending_.push_back(live_);
+      break;
+    }
+    case Change::acknowledge:
+      break;
+  }
+}
+
+std::string PowerCut::content(File file, Loss loss, std::uint64_t seed) const {
+  const Content& one = files_[file];
+  if (loss == Loss::everything) return one.synced;
+  if (loss == Loss::nothing) return one.live;
+  std::mt19937_64 random(seed + file);
+  std::string content = one.synced;
+  for (const TraceStep& step : one.pending) {
+    const auto fate = random() % 4;  // nothing of it, all of it, some of it, its size alone
+    if (fate == 0) continue;
+    if (step.head.change == Change::truncate) {
+      content.resize(step.head.offset, '\0');
+    } else if (fate == 1) {
+      put(content, step.head.offset, step.data);
+    } else if (fate == 2) {
+      put_some_sectors(content, step, random);
+    } else if (content.size() < step.head.offset + step.data.size()) {
+      content.resize(step.head.offset + step.data.size(), '\0');
+    }
+  }
+  return content;
+}
+
+Disk PowerCut::disk(Loss loss, std::uint64_t seed) const {
+  const Names* names = &synced_;
+  if (loss == Loss::nothing) names = &live_;
+  if (loss == Loss::some && !pending_.empty()) {
+    const std::uint64_t reached = std::mt19937_64(seed)() % (pending_.size() + 1);
+    if (reached > 0) names = &pending_[reached - 1];
+  }
+  Disk disk;
+  for (const auto& [name, file] : *names) {
+    if (!name.ends_with("-shm")) disk[name] = content(file, loss, seed);  // memory that processes share
+  }
+  return disk;
+}
+
+namespace {
+
+Disk disk_of(const fs::path& folder) {
+  Disk disk;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    disk[entry.path().filename().string()] = read_file(entry.path());
+  }
+  return disk;
+}
+
+void lay_out_disk(const Disk& disk, const fs::path& folder) {
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const auto& [name, content] : disk) std::ofstream(folder / name, std::ios::binary) << content;
+}
+
+class Cutter {
+ public:
+  Cutter(const CutPlan& plan, fs::path folder)
+      : plan_(plan), folder_(std::move(folder)), trace_(folder_.string() + ".trace") {
+    lay_out(plan_.steps.front(), folder_);
+    before_ = disk_of(folder_);
+    fs::remove(trace_);
+    acknowledge(trace_, static_cast<std::uint64_t>(rows_in(folder_ / plan_.steps.front().log)));
+    for (const Scenario& step : plan_.steps) {
+      const Ended ended = run(step.words, {.folder = folder_,
+                                           .environment = {{"LD_PRELOAD", interposer().string()},
+                                                           {"HINDSIGHT_FAULT_RECORD", trace_.string()},
+                                                           {"HINDSIGHT_FAULT_UNDER", folder_.string()}}});
+      if (ended.exit_code != 0) throw std::runtime_error("the command to be cut off failed: " + ended.err);
+      acknowledge(trace_, static_cast<std::uint64_t>(rows_in(folder_ / step.log)));
+    }
+    outcome_ = outcome_of(plan_.steps.back(), folder_);
+    steps_ = read_trace(trace_);
+    fs::remove(trace_);
+  }
+
+  void cut_everywhere(Tally& tally) {
+    PowerCut power(before_);
+    std::uint64_t acknowledged = 0;
+    std::int64_t number = 0;
+    for (const TraceStep& step : steps_) {
+      power.play(step);
+      if (step.head.change == Change::acknowledge) acknowledged = step.head.offset;
+      if (step.name.ends_with("-shm")) continue;
+      if (++number % plan_.every != 0 && step.head.change != Change::acknowledge) continue;
+      for (const Loss loss : {Loss::everything, Loss::nothing, Loss::some}) {
+        lay_out_disk(power.disk(loss, static_cast<std::uint64_t>(number)), folder_);
+        judge(fmt::format("{}, cut {} of {}, loss {}: ", plan_.steps.back().name, number, steps_.size(),
+                          static_cast<int>(loss)),
+              static_cast<std::int64_t>(acknowledged), tally);
+      }
+    }
+  }
+
+ private:
+  void judge(const std::string& place, std::int64_t acknowledged, Tally& tally) const {
+    const Scenario& last = plan_.steps.back();
+    const fs::path log = folder_ / last.log;
+    ++tally.count;
+    if (const std::string fault = fault_of(log); !fault.empty()) {
+      tally.add(tally.corrupt, place + fault);
+      return;
+    }
+    if (const std::int64_t left = rows_in(log); plan_.full && left < acknowledged) {
+      tally.add(tally.lost, fmt::format("{}{} of {} rows are left", place, left, acknowledged), acknowledged - left);
+    }
+    if (!is_old_or_new(last, folder_, outcome_)) {
+      tally.add(tally.corrupt, place + last.file + " is neither old nor new");
+    }
+    if (!plan_.goes_on) return;
+    const Ended next = run(last.words, {.folder = folder_});
+    if (next.exit_code != 0) {
+      tally.add(tally.other, fmt::format("{}does not go on: {}", place, next.err));
+    } else if (outcome_of(last, folder_) != outcome_) {
+      tally.add(tally.silent, place + "goes on to another result");
+    }
+  }
+
+  const CutPlan& plan_;
+  fs::path folder_, trace_;
+  Disk before_;
+  std::vector<TraceStep> steps_;
+  std::string outcome_;
+};
+
+}  // namespace
+
+Tally cut_the_power(const CutPlan& plan, const fs::path& folder) {
+  Tally tally;
+  Cutter(plan, folder).cut_everywhere(tally);
+  return tally;
+}
+
+}  // namespace hindsight::fault

@@ -1,0 +1,217 @@
+/// The commands, their files, and their outcomes as text.
+#include "fault/scenario.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/log/content.h"
+
+namespace hindsight::fault {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kQuickTraining{
+    "--set", "steps=30",   "--set", "final_steps=5",        "--set",    "evaluate_interval=10",
+    "--set", "ensemble=1", "--set", "mining_generations=1", "--method", "prime"};
+
+std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::vector<Scenario> make_scenarios() {
+  return {
+      {.name = "sweep",
+       .words = {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "120", "--log", "log.db", "--quiet"},
+       .log = "log.db"},
+      {.name = "import",
+       .words = {"log", "import", "--csv", "b.csv", "--objective", "latency_s", "--space", "tiny", "--log", "log.db"},
+       .log = "log.db",
+       .needs = {"b.csv"}},
+      {.name = "train",
+       .words = joined({"train", "--log", "b.db", "--out", "out.safetensors", "--quiet"}, kQuickTraining),
+       .log = "b.db",
+       .file = "out.safetensors",
+       .previous = "b.safetensors",
+       .needs = {"b.db"}},
+      {.name = "propose",
+       .words = {"propose", "--model", "b.safetensors", "--workload", "m6", "--evaluations", "300", "--top", "3",
+                 "--log", "b.db"},
+       .log = "b.db",
+       .needs = {"b.db", "b.safetensors"}},
+      {.name = "campaign",
+       .words = {"campaign", "--space", "tiny", "--workloads", "m6", "--rounds", "3", "--batch", "6", "--recipe",
+                 "quick.yaml", "--log", "log.db", "--quiet"},
+       .log = "log.db",
+       .needs = {"quick.yaml"}},
+      {.name = "merge",
+       .words = {"log", "merge", "a.db", "b.db", "--out", "merged.db"},
+       .log = "merged.db",
+       .needs = {"a.db", "b.db"}},
+      {.name = "export",
+       .words = {"log", "export", "a.db", "--out", "out.csv"},
+       .log = "a.db",
+       .file = "out.csv",
+       .previous = "b.csv",
+       .needs = {"a.db"}},
+      {.name = "backup", .words = {"log", "backup", "a.db", "--out", "copy.db"}, .log = "copy.db", .needs = {"a.db"}},
+      {.name = "repair",
+       .words = {"log", "repair", "damaged.db", "--out", "fixed.db"},
+       .log = "fixed.db",
+       .needs = {"damaged.db"}},
+  };
+}
+
+void require(const Ended& ended) {
+  if (ended.exit_code != 0) throw std::runtime_error("an undisturbed command failed: " + ended.err);
+}
+
+/// Root's checkout with its data, wherever the working folder is.
+void fill(const fs::path& folder) {
+  const Setting here{.folder = folder};
+  require(run({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "80", "--log", "a.db", "--quiet"}, here));
+  require(
+      run({"sweep", "--space", "tiny", "--workloads", "mobilenet_v2,m6", "--samples", "60", "--log", "b.db", "--quiet"},
+          here));
+  require(run({"log", "export", "b.db", "--out", "b.csv"}, here));
+  write_file_atomically(folder / "quick.yaml",
+                        "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
+  std::string damaged = read_file(folder / "a.db");
+  constexpr std::size_t kPage = 4096;
+  const std::size_t page = damaged.size() / kPage / 2 * kPage;
+  std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(page), kPage, '\x5a');
+  write_file_atomically(folder / "damaged.db", damaged);
+  if (can_train()) {
+    fs::copy_file(folder / "b.db", folder / "taught.db");
+    require(run(joined({"train", "--log", "taught.db", "--out", "b.safetensors", "--quiet"}, kQuickTraining), here));
+  }
+}
+
+std::string newest_proposals(const fs::path& log) {
+  const SQLite::Database database(log.string(), SQLite::OPEN_READONLY);
+  SQLite::Statement query(database,
+                          "SELECT rank, text_id, predicted_value FROM proposals JOIN designs USING (design_id) "
+                          "WHERE run_id = (SELECT max(run_id) FROM proposals) ORDER BY rank");
+  std::string text;
+  while (query.executeStep()) {
+    for (int i = 0; i < 3; ++i) text += query.getColumn(i).getString() + " ";
+  }
+  return text;
+}
+
+/// The digest of its weights that a model carries; the rest of its header says when and where it was trained.
+std::string weights_of(const std::string& bytes) {
+  const std::string key = "\"data_sha256\":\"";
+  const std::size_t begin = bytes.find(key);
+  return begin == std::string::npos ? "no model" : bytes.substr(begin + key.size(), 64);
+}
+
+std::string digest_of_file(const fs::path& file) {
+  if (!fs::exists(file)) return "none";
+  const std::string bytes = read_file(file);
+  return file.extension() == ".safetensors" ? weights_of(bytes) : sha256_hex(bytes);
+}
+
+}  // namespace
+
+const Scenario& scenario(const std::string& name) {
+  static const std::vector<Scenario> all = make_scenarios();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Scenario& one) { return one.name == name; });
+  if (found == all.end()) throw std::runtime_error("no scenario " + name);
+  return *found;
+}
+
+bool can_train() {
+  static const bool can = run({"doctor", "--json"}).out.find("libtorch") != std::string::npos;
+  return can;
+}
+
+const fs::path& pantry() {
+  static const hindsight::test::TemporaryFolder folder;
+  static const bool filled = (fill(folder.path()), true);
+  static_cast<void>(filled);
+  return folder.path();
+}
+
+void lay_out(const Scenario& scenario, const fs::path& folder) {
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const std::string& name : scenario.needs) fs::copy_file(pantry() / name, folder / name);
+  if (!scenario.previous.empty()) fs::copy_file(pantry() / scenario.previous, folder / scenario.file);
+}
+
+std::string outcome_of(const Scenario& scenario, const fs::path& folder) {
+  std::string text;
+  if (!scenario.log.empty()) {
+    if (!fs::exists(folder / scenario.log)) return "no log";
+    text = log::content(log::Log::open(folder / scenario.log, log::OpenMode::read_only)).sha256;
+  }
+  if (scenario.name == "propose") text += " " + newest_proposals(folder / scenario.log);
+  if (!scenario.file.empty()) text += " " + digest_of_file(folder / scenario.file);
+  return text;
+}
+
+Undisturbed undisturbed(const Scenario& scenario, const fs::path& folder) {
+  lay_out(scenario, folder);
+  const Ended ended = run(scenario.words, {.folder = folder});
+  require(ended);
+  return {outcome_of(scenario, folder), ended.seconds};
+}
+
+std::int64_t rows_in(const fs::path& log) {
+  if (!fs::exists(log)) return 0;
+  try {
+    // Not read-only: such a connection leaves its -wal and -shm files behind.
+    SQLite::Database database(log.string(), SQLite::OPEN_READWRITE);
+    database.setBusyTimeout(10'000);
+    return database.execAndGet("SELECT (SELECT count(*) FROM evaluations) + (SELECT count(*) FROM proposals)")
+        .getInt64();
+  } catch (const SQLite::Exception&) {
+    return 0;  // being made
+  }
+}
+
+std::string fault_of(const fs::path& log) {
+  if (!fs::exists(log)) return "";
+  try {
+    const log::Verification verification = log::Log::open(log, log::OpenMode::read_only).verify();
+    return verification.sound() ? "" : "log verify finds faults";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::vector<std::string> left_behind(const Scenario& scenario, const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    // A log's own -wal and -shm files, empty, may outlive a disk on which nothing can be done.
+    std::string log = name;
+    for (const std::string ending : {"-wal", "-shm"}) {
+      if (log.ends_with(ending)) log.resize(log.size() - ending.size());
+    }
+    const bool expected = log == scenario.log || name == scenario.file ||
+                          name.starts_with(scenario.file + ".checkpoint") ||
+                          name == fs::path(scenario.file).replace_extension(".md").string() ||
+                          std::find(scenario.needs.begin(), scenario.needs.end(), log) != scenario.needs.end();
+    if (!expected) names.push_back(name);
+  }
+  return names;
+}
+
+bool is_old_or_new(const Scenario& scenario, const fs::path& folder, const std::string& outcome) {
+  if (scenario.file.empty()) return true;
+  const fs::path file = folder / scenario.file;
+  if (!scenario.previous.empty() && fs::exists(file) && read_file(file) == read_file(pantry() / scenario.previous)) {
+    return true;
+  }
+  return outcome.ends_with(" " + digest_of_file(file));
+}
+
+}  // namespace hindsight::fault
