@@ -16,7 +16,7 @@ class Class01Kill : public FaultFixture {
   }
 };
 
-TEST_F(Class01Kill, Sweep) { expect_nothing_lost("sweep", 10); }
+TEST_F(Class01Kill, Sweep) { expect_nothing_lost("long sweep", 10); }
 TEST_F(Class01Kill, Import) { expect_nothing_lost("import", 8); }
 TEST_F(Class01Kill, Merge) { expect_nothing_lost("merge", 8); }
 

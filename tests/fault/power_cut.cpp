@@ -203,19 +203,40 @@ class Cutter {
     std::int64_t number = 0;
     for (const TraceStep& step : steps_) {
       power.play(step);
-      if (step.head.change == Change::acknowledge) acknowledged = step.head.offset;
+      if (step.head.change == Change::acknowledge) {
+        acknowledged = step.head.offset;
+        ++acknowledgements_;
+      }
       if (step.name.ends_with("-shm")) continue;
-      if (++number % plan_.every != 0 && step.head.change != Change::acknowledge) continue;
-      for (const Loss loss : {Loss::everything, Loss::nothing, Loss::some}) {
-        lay_out_disk(power.disk(loss, static_cast<std::uint64_t>(number)), folder_);
-        judge(fmt::format("{}, cut {} of {}, loss {}: ", plan_.steps.back().name, number, steps_.size(),
-                          static_cast<int>(loss)),
-              static_cast<std::int64_t>(acknowledged), tally);
+      ++number;
+      if (!cut_at(step, number)) continue;
+      judge_disk(power, Loss::everything, number, 0, acknowledged, tally);
+      judge_disk(power, Loss::nothing, number, 0, acknowledged, tally);
+      // A new name of what was not synced is what goes wrong: several fates of it.
+      const std::uint64_t fates = changes_names(step) ? 8 : 1;
+      for (std::uint64_t fate = 0; fate < fates; ++fate) {
+        judge_disk(power, Loss::some, number, fate, acknowledged, tally);
       }
     }
   }
 
  private:
+  static bool changes_names(const TraceStep& step) {
+    return step.head.change == Change::rename || step.head.change == Change::link || step.head.change == Change::unlink;
+  }
+  [[nodiscard]] bool cut_at(const TraceStep& step, std::int64_t number) const {
+    return number % plan_.every == 0 || step.head.change == Change::acknowledge || changes_names(step);
+  }
+
+  void judge_disk(const PowerCut& power, Loss loss, std::int64_t number, std::uint64_t fate, std::uint64_t acknowledged,
+                  Tally& tally) const {
+    constexpr std::uint64_t kFates = 1000;
+    lay_out_disk(power.disk(loss, static_cast<std::uint64_t>(number) * kFates + fate), folder_);
+    judge(fmt::format("{}, cut {} of {}, loss {}, fate {}: ", plan_.steps.back().name, number, steps_.size(),
+                      static_cast<int>(loss), fate),
+          static_cast<std::int64_t>(acknowledged), tally);
+  }
+
   void judge(const std::string& place, std::int64_t acknowledged, Tally& tally) const {
     const Scenario& last = plan_.steps.back();
     const fs::path log = folder_ / last.log;
@@ -229,6 +250,10 @@ class Cutter {
     }
     if (!is_old_or_new(last, folder_, outcome_)) {
       tally.add(tally.corrupt, place + last.file + " is neither old nor new");
+    }
+    const bool all_acknowledged = acknowledgements_ == plan_.steps.size() + 1;  // one before the first
+    if (plan_.full && all_acknowledged && outcome_of(last, folder_) != outcome_) {
+      tally.add(tally.lost, place + "what was acknowledged at the end is not there");
     }
     if (!plan_.goes_on) return;
     const Ended next = run(last.words, {.folder = folder_});
@@ -244,6 +269,7 @@ class Cutter {
   Disk before_;
   std::vector<TraceStep> steps_;
   std::string outcome_;
+  std::size_t acknowledgements_ = 0;
 };
 
 }  // namespace

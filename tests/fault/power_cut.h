@@ -61,7 +61,8 @@ class PowerCut {
 
 /// Runs commands one after another, each acknowledged at its end with the number of rows that its log then holds, and
 /// cuts the power at each write, sync and rename: `every` of them, with each kind of loss. `full`: all acknowledged
-/// rows have to be there. A log has to be sound, another file old or new.
+/// rows have to be there, and at the end the result of the last command. A log has to be sound, another file old or
+/// new.
 struct CutPlan {
   std::vector<Scenario> steps;  ///< of one folder; the first one's needs lie there before
   bool full = true;

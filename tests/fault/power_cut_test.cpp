@@ -36,12 +36,12 @@ TEST_F(Class10PowerCut, NormalDurabilityKeepsTheLogSound) {
 
 TEST_F(Class10PowerCut, AMergedLogComesWholeOrNotAtAll) {
   HINDSIGHT_NEEDS_INTERPOSER();
-  expect_survives({.steps = {scenario("merge")}, .full = false, .every = 13});
+  expect_survives({.steps = {scenario("merge")}, .full = true, .every = 13});
 }
 
 TEST_F(Class10PowerCut, AnExportedTableIsTheOldOneOrTheNewOne) {
   HINDSIGHT_NEEDS_INTERPOSER();
-  const Tally tally = cut_the_power({.steps = {scenario("export")}, .full = false}, folder());
+  const Tally tally = cut_the_power({.steps = {scenario("export")}, .full = true}, folder());
   EXPECT_GE(tally.count, 9) << "made, written, synced, renamed";
   EXPECT_TRUE(tally.clean()) << tally.words();
 }
@@ -49,7 +49,7 @@ TEST_F(Class10PowerCut, AnExportedTableIsTheOldOneOrTheNewOne) {
 TEST_F(Class10PowerCut, AModelIsTheOldOneOrTheNewOne) {
   HINDSIGHT_NEEDS_INTERPOSER();
   HINDSIGHT_NEEDS_TRAINING();
-  expect_survives({.steps = {scenario("train")}, .full = false, .every = 5});
+  expect_survives({.steps = {scenario("train")}, .full = true, .every = 5});
 }
 
 /// The disks themselves: a write that was not synced may be torn, a name that was not synced may be missing.

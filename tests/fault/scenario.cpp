@@ -30,6 +30,9 @@ std::vector<Scenario> make_scenarios() {
       {.name = "sweep",
        .words = {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "120", "--log", "log.db", "--quiet"},
        .log = "log.db"},
+      {.name = "long sweep",  // of 16 commits
+       .words = {"sweep", "--space", "edge", "--workloads", "m6", "--samples", "8000", "--log", "log.db", "--quiet"},
+       .log = "log.db"},
       {.name = "import",
        .words = {"log", "import", "--csv", "b.csv", "--objective", "latency_s", "--space", "tiny", "--log", "log.db"},
        .log = "log.db",
@@ -87,10 +90,6 @@ void fill(const fs::path& folder) {
   const std::size_t page = damaged.size() / kPage / 2 * kPage;
   std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(page), kPage, '\x5a');
   write_file_atomically(folder / "damaged.db", damaged);
-  if (can_train()) {
-    fs::copy_file(folder / "b.db", folder / "taught.db");
-    require(run(joined({"train", "--log", "taught.db", "--out", "b.safetensors", "--quiet"}, kQuickTraining), here));
-  }
 }
 
 std::string newest_proposals(const fs::path& log) {
@@ -139,11 +138,24 @@ const fs::path& pantry() {
   return folder.path();
 }
 
+fs::path trained_model() {
+  const fs::path model = pantry() / "b.safetensors";
+  if (!fs::exists(model)) {
+    fs::copy_file(pantry() / "b.db", pantry() / "taught.db");
+    require(run(joined({"train", "--log", "taught.db", "--out", "b.safetensors", "--quiet"}, kQuickTraining),
+                {.folder = pantry()}));
+  }
+  return model;
+}
+
 void lay_out(const Scenario& scenario, const fs::path& folder) {
   fs::remove_all(folder);
   fs::create_directories(folder);
-  for (const std::string& name : scenario.needs) fs::copy_file(pantry() / name, folder / name);
-  if (!scenario.previous.empty()) fs::copy_file(pantry() / scenario.previous, folder / scenario.file);
+  const auto from_pantry = [](const std::string& name) {
+    return name == "b.safetensors" ? trained_model() : pantry() / name;
+  };
+  for (const std::string& name : scenario.needs) fs::copy_file(from_pantry(name), folder / name);
+  if (!scenario.previous.empty()) fs::copy_file(from_pantry(scenario.previous), folder / scenario.file);
 }
 
 std::string outcome_of(const Scenario& scenario, const fs::path& folder) {

@@ -21,11 +21,13 @@ struct Scenario {
   std::vector<std::string> needs = {};  ///< files of the pantry that it reads or appends to
 };
 
-/// By name: sweep, import, train, propose, campaign, merge, export, backup, repair.
+/// By name: sweep, long sweep, import, train, propose, campaign, merge, export, backup, repair.
 [[nodiscard]] const Scenario& scenario(const std::string& name);
 
-/// Logs, a table and models from which commands begin, made once a process.
+/// Logs and a table from which commands begin, made once a process.
 [[nodiscard]] const std::filesystem::path& pantry();
+/// A model of one of them, trained when it is asked for.
+[[nodiscard]] std::filesystem::path trained_model();
 /// False: this build cannot train.
 [[nodiscard]] bool can_train();
 

@@ -116,7 +116,7 @@ class Results {
 
 void add_kills(const Choice& choice, std::vector<Job>& jobs) {
   constexpr std::int64_t kPiece = 25;  // [chosen] what is done again when the soak itself is ended
-  for (const char* name : {"sweep", "import", "train", "propose", "campaign", "merge"}) {
+  for (const char* name : {"sweep", "long sweep", "import", "train", "propose", "campaign", "merge"}) {
     const bool learns =
         std::string(name) == "train" || std::string(name) == "propose" || std::string(name) == "campaign";
     if (learns && !can_train()) continue;
@@ -185,7 +185,7 @@ void add_power_cuts(const Choice& choice, std::vector<Job>& jobs) {
   }
   for (const char* name : {"merge", "backup", "export", "train"}) {
     if (std::string(name) == "train" && !can_train()) continue;
-    const CutPlan plan{.steps = {scenario(name)}, .full = false, .every = every, .goes_on = false};
+    const CutPlan plan{.steps = {scenario(name)}, .full = true, .every = every, .goes_on = false};
     jobs.push_back({10, fmt::format("power cut: {}", name), 0, 0,
                     [plan, &choice](auto, auto) { return cut_the_power(plan, choice.folder / "work"); }});
   }
@@ -194,11 +194,11 @@ void add_power_cuts(const Choice& choice, std::vector<Job>& jobs) {
 void add_models(const Choice& choice, std::vector<Job>& jobs) {
   if (!can_train()) return;
   constexpr std::int64_t kChangesPerKill = 250;  // [chosen] 100,000 changes beside 400 kills
-  const auto model = [] { return pantry() / "b.safetensors"; };
   jobs.push_back({9, "model file: cut at every length", 0, 0,
-                  [=, &choice](auto, auto) { return cut_model(model(), choice.folder, 1); }});
-  jobs.push_back({9, "model file: changed at random", choice.count * kChangesPerKill, 10'000,
-                  [=, &choice](auto count, auto seed) { return change_model(model(), choice.folder, count, seed); }});
+                  [&choice](auto, auto) { return cut_model(trained_model(), choice.folder, 1); }});
+  jobs.push_back(
+      {9, "model file: changed at random", choice.count * kChangesPerKill, 10'000,
+       [&choice](auto count, auto seed) { return change_model(trained_model(), choice.folder, count, seed); }});
 }
 
 void work_on(const Job& job, Results& results) {
