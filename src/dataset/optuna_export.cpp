@@ -113,7 +113,7 @@ std::vector<std::pair<std::string, std::string>> attributes_of(const log::Evalua
 class Definitions {
  public:
   Definitions(const log::Log& log, const space::DesignSpace& space, const std::string& metric)
-      : workloads_(log::workloads(log)), evaluators_(log::summary(log).evaluators), space_(space), metric_(metric) {}
+      : workloads_(log::workloads(log)), evaluators_(log::evaluators(log)), space_(space), metric_(metric) {}
 
   [[nodiscard]] std::string json_of(const log::EvaluationRecord& row) const {
     nlohmann::ordered_json json{{"format", 1}, {"metric", metric_}};

@@ -252,6 +252,7 @@ void BatchWriter::insert_details(const EvaluationRow& row, const ParsedRow& pars
     insert.bind(2, std::string(name));
     insert.bind(3, value);
     insert.exec();
+    log_.block_keeper.add_metric(name);
   }
   std::int64_t position = 0;
   for (const ViolationRow& violation : row.violations) {
@@ -267,6 +268,7 @@ void BatchWriter::insert_details(const EvaluationRow& row, const ParsedRow& pars
     bind_text_or_null(insert, 8, violation.layer);
     bind_text_or_null(insert, 9, violation.message);
     insert.exec();
+    log_.block_keeper.add_reason(violation.code);
   }
 }
 
@@ -279,7 +281,16 @@ Reason BatchWriter::append(const EvaluationRow& row, AppendResult& result) {
   std::int64_t design_id = 0;
   if (auto reason = resolve_design(row, design_id)) return reason;
   if (insert_evaluation(row, parsed_, design_id)) {
-    insert_details(row, parsed_, log_.database.getLastInsertRowid());
+    const std::int64_t id = log_.database.getLastInsertRowid();
+    log_.block_keeper.add({.evaluation_id = id,
+                           .workload_id = row.workload_id,
+                           .evaluator_id = evaluator_id_,
+                           .run_id = run_id_,
+                           .repeat = row.repeat,
+                           .feasible = row.feasible,
+                           .standard = &parsed_.standard,
+                           .text_id = row.design_text_id});
+    insert_details(row, parsed_, id);
     ++result.inserted;
     return std::nullopt;
   }
@@ -366,8 +377,10 @@ AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_
         put_checkpoint(log.append_statements->put_checkpoint, *checkpoint);
       }
       count_run(log.append_statements->count_run, run_id, result);
+      log.block_keeper.store(log.database, kBlocksPerAppend);
       transaction.commit();
     } catch (...) {
+      log.block_keeper.forget();
       if (writer.described_parameters()) {
         log.parameter_names.erase(space_id);
       }

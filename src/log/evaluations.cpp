@@ -21,11 +21,21 @@ double double_or_nan(SQLite::Statement& query, int column) {
 /// A detail table read in step with the evaluations: both are sorted by evaluation_id.
 class Cursor {
  public:
-  Cursor(SQLite::Database& database, const std::string& sql) : query_(database, sql) { advance(); }
+  /// `sql` begins at the evaluation that is bound.
+  Cursor(SQLite::Database& database, const std::string& sql) : query_(database, sql) {}
 
-  /// Calls `take(row)` for the rows of this evaluation; rows of earlier evaluations are skipped.
+  /// Calls `take(row)` for the rows of this evaluation; rows of earlier evaluations are skipped, few of them one by
+  /// one.
   template <class Take>
   void rows_of(std::int64_t evaluation_id, Take&& take) {
+    // [chosen] about as many as a search in the index costs
+    constexpr std::int64_t kSkipped = 64;
+    if (!begun_ || (has_row_ && evaluation_id_ < evaluation_id && evaluation_id - evaluation_id_ > kSkipped)) {
+      begun_ = true;
+      query_.reset();
+      query_.bind(1, evaluation_id);
+      advance();
+    }
     while (has_row_ && evaluation_id_ < evaluation_id) {
       advance();
     }
@@ -42,17 +52,19 @@ class Cursor {
   }
 
   SQLite::Statement query_;
-  bool has_row_ = false;
+  bool begun_ = false, has_row_ = false;
   std::int64_t evaluation_id_ = 0;
 };
 
 /// Metrics and violations of the evaluations, in step with them.
 struct Details {
   explicit Details(SQLite::Database& database)
-      : metrics(database, "SELECT evaluation_id, name, value FROM evaluation_metrics ORDER BY evaluation_id, name"),
+      : metrics(database,
+                "SELECT evaluation_id, name, value FROM evaluation_metrics WHERE evaluation_id >= ? "
+                "ORDER BY evaluation_id, name"),
         violations(database,
                    "SELECT evaluation_id, code, quantity, value, limit_value, nearest_passing, layer, message "
-                   "FROM evaluation_violations ORDER BY evaluation_id, position") {}
+                   "FROM evaluation_violations WHERE evaluation_id >= ? ORDER BY evaluation_id, position") {}
 
   void read(EvaluationRecord& record) {
     record.other_metrics.clear();

@@ -2,6 +2,9 @@
 #include "log/filter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
@@ -10,16 +13,17 @@
 namespace hindsight::log {
 namespace {
 
-/// " AND e.workload_id IN (1, 2)" for the rows of `table` with this name.
-std::string named_condition(Log::Impl& log, const std::string& table, const std::string& id_column,
-                            const std::string& what, const std::string& name) {
+/// Numbers of the rows of `table` with this name.
+std::vector<std::int64_t> named_ids(Log::Impl& log, const std::string& table, const std::string& id_column,
+                                    const std::string& what, const std::string& name) {
   SQLite::Statement query(log.database, fmt::format("SELECT {}, name, name = ? FROM {}", id_column, table));
   query.bind(1, name);
-  std::vector<std::string> ids, names;
+  std::vector<std::int64_t> ids;
+  std::vector<std::string> names;
   while (query.executeStep()) {
     names.push_back(query.getColumn(1).getString());
     if (query.getColumn(2).getInt() != 0) {
-      ids.push_back(query.getColumn(0).getString());
+      ids.push_back(query.getColumn(0).getInt64());
     }
   }
   if (ids.empty()) {
@@ -28,7 +32,24 @@ std::string named_condition(Log::Impl& log, const std::string& table, const std:
                               : fmt::format("{}: has no {} '{}'.{}", shown(log.path), what, printable(name),
                                             did_you_mean(name, names)));
   }
-  return fmt::format(" AND {}.{} IN ({})", table == "spaces" ? "d" : "e", id_column, join(ids, ", "));
+  return ids;
+}
+
+std::vector<std::int64_t> workload_ids(Log::Impl& log, const std::string& name) {
+  return named_ids(log, "workloads", "workload_id", "workload", name);
+}
+
+std::vector<std::int64_t> evaluator_ids(Log::Impl& log, const std::string& name) {
+  return named_ids(log, "evaluators", "evaluator_id", "evaluator", name);
+}
+
+std::vector<std::int64_t> space_ids(Log::Impl& log, const std::string& name) {
+  return named_ids(log, "spaces", "space_id", "design space", name);
+}
+
+/// " AND e.workload_id IN (1, 2)".
+std::string among(const char* column, const std::vector<std::int64_t>& ids) {
+  return fmt::format(" AND {} IN ({})", column, fmt::join(ids, ", "));
 }
 
 }  // namespace
@@ -36,13 +57,13 @@ std::string named_condition(Log::Impl& log, const std::string& table, const std:
 std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter) {
   std::string sql = "1";
   if (filter.workload) {
-    sql += named_condition(log, "workloads", "workload_id", "workload", *filter.workload);
+    sql += among("e.workload_id", workload_ids(log, *filter.workload));
   }
   if (filter.evaluator) {
-    sql += named_condition(log, "evaluators", "evaluator_id", "evaluator", *filter.evaluator);
+    sql += among("e.evaluator_id", evaluator_ids(log, *filter.evaluator));
   }
   if (filter.space) {
-    sql += named_condition(log, "spaces", "space_id", "design space", *filter.space);
+    sql += among("d.space_id", space_ids(log, *filter.space));
   }
   if (filter.run_id) {
     std::unordered_set<std::int64_t> known;
@@ -62,6 +83,24 @@ std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter) {
         static_cast<std::int64_t>(content_hash(*filter.design)));
   }
   return sql;
+}
+
+std::function<bool(const BlockGroup&)> group_condition(Log::Impl& log, const EvaluationFilter& filter) {
+  if (filter.design || filter.feasible) return nullptr;
+  if (filter.space) {  // a block does not tell spaces apart
+    const std::int64_t spaces = log.database.execAndGet("SELECT count(*) FROM spaces").getInt64();
+    if (std::ssize(space_ids(log, *filter.space)) != spaces) return nullptr;
+  }
+  std::optional<std::vector<std::int64_t>> workloads, evaluators;
+  if (filter.workload) workloads = workload_ids(log, *filter.workload);
+  if (filter.evaluator) evaluators = evaluator_ids(log, *filter.evaluator);
+  const auto has = [](const std::vector<std::int64_t>& ids, std::int64_t id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
+  return [=, run_id = filter.run_id](const BlockGroup& group) {
+    return (!workloads || has(*workloads, group.workload_id)) &&
+           (!evaluators || has(*evaluators, group.evaluator_id)) && (!run_id || *run_id == group.run_id);
+  };
 }
 
 std::string text_of(SQLite::Statement& statement, int column) {

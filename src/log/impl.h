@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hindsight/log/log.h"
+#include "log/blocks.h"
 #include "log/connection.h"
 
 namespace hindsight::log {
@@ -42,6 +43,8 @@ struct Log::Impl {
   }
   /// Error{usage} when the log was opened read-only.
   void require_writable() const;
+  /// Blocks of the evaluations, as they are now.
+  [[nodiscard]] const StoredBlocks& stored_blocks();
   /// True when the table has a row of that id; positive answers are remembered.
   bool has_row(std::string_view table, std::string_view id_column, std::int64_t id,
                std::unordered_set<std::int64_t>& known);
@@ -53,6 +56,8 @@ struct Log::Impl {
   std::unique_ptr<AppendStatements> append_statements;
   bool in_transaction = false;  ///< a log::Transaction holds what is written
   std::unordered_set<std::int64_t> known_runs, known_workloads, known_evaluators, known_spaces;
+  BlockKeeper block_keeper;     ///< of what is appended
+  StoredBlocks stored_blocks_;  ///< as far as they were read; see stored_blocks()
   /// Parameter names of the spaces that have designs.
   std::unordered_map<std::int64_t, std::vector<std::string>> parameter_names;
 };

@@ -104,6 +104,11 @@ void Log::Impl::require_writable() const {
   }
 }
 
+const StoredBlocks& Log::Impl::stored_blocks() {
+  stored_blocks_.read(database);
+  return stored_blocks_;
+}
+
 bool Log::Impl::has_row(std::string_view table, std::string_view id_column, std::int64_t id,
                         std::unordered_set<std::int64_t>& known) {
   if (known.contains(id)) {

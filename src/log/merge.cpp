@@ -286,6 +286,7 @@ class Merge {
     counted.bind(4, id);
     counted.exec();
     log.end_run(id, RunStatus::finished);
+    store_all_blocks(log.impl().database);
   }
 
   const std::vector<fs::path>& inputs_;

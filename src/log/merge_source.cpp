@@ -295,12 +295,14 @@ void SourceMerge::merge_gpu_measurements() {
   }
 }
 
-/// Of two positions of one job the later one holds: the rows of both are here now.
+/// Of two positions of one job the later one holds: the rows of both are here now. Blocks tell of the given log's own
+/// numbers.
 void SourceMerge::merge_checkpoints() {
   database_.exec(
-      "INSERT INTO main.checkpoints SELECT key, value_json, updated_at FROM given.checkpoints WHERE true "
-      "ON CONFLICT (key) DO UPDATE SET value_json = excluded.value_json, updated_at = excluded.updated_at "
-      "WHERE excluded.updated_at > updated_at");
+      fmt::format("INSERT INTO main.checkpoints SELECT key, value_json, updated_at FROM given.checkpoints WHERE {} "
+                  "ON CONFLICT (key) DO UPDATE SET value_json = excluded.value_json, updated_at = excluded.updated_at "
+                  "WHERE excluded.updated_at > updated_at",
+                  kNoBlockSql));
 }
 
 }  // namespace hindsight::log

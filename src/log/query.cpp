@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "hindsight/core/error.h"
 #include "log/filter.h"
@@ -29,41 +30,103 @@ std::uint64_t bytes_on_disk(const std::filesystem::path& file) {
   return bytes;
 }
 
-std::vector<SpaceSummary> space_summaries(SQLite::Database& database) {
+/// Designs by space: those that blocks tell, and those since.
+std::map<std::int64_t, std::uint64_t> designs_by_space(Log::Impl& log) {
+  std::map<std::int64_t, std::uint64_t> designs;
+  const StoredBlocks& stored = log.stored_blocks();
+  for (const Block& block : stored.blocks()) {
+    for (const auto& [space, count] : block.designs) designs[space] += count;
+  }
+  // Without blocks all are counted, which the index over spaces does without reading them.
+  SQLite::Statement query(
+      log.database,
+      stored.blocks().empty()
+          ? "SELECT space_id, count(*) FROM designs GROUP BY 1"
+          : fmt::format("SELECT space_id, count(*) FROM designs WHERE design_id > {} GROUP BY 1", stored.designs_to()));
+  while (query.executeStep()) {
+    designs[query.getColumn(0).getInt64()] += static_cast<std::uint64_t>(query.getColumn(1).getInt64());
+  }
+  return designs;
+}
+
+std::vector<SpaceSummary> space_summaries(Log::Impl& log) {
+  std::map<std::int64_t, std::uint64_t> designs = designs_by_space(log);
   std::vector<SpaceSummary> spaces;
   SQLite::Statement query(
-      database,
-      "SELECT space_id, name, definition, definition_hash, designs_view, (SELECT count(*) FROM designs d WHERE "
-      "d.space_id = s.space_id) FROM spaces s ORDER BY space_id");
+      log.database, "SELECT space_id, name, definition, definition_hash, designs_view FROM spaces s ORDER BY space_id");
   while (query.executeStep()) {
-    spaces.push_back({.space_id = query.getColumn(0).getInt64(),
+    const std::int64_t id = query.getColumn(0).getInt64();
+    spaces.push_back({.space_id = id,
                       .name = text_of(query, 1),
                       .definition = text_of(query, 2),
                       .definition_hash = text_of(query, 3),
                       .designs_view = text_of(query, 4),
-                      .designs = static_cast<std::uint64_t>(query.getColumn(5).getInt64())});
+                      .designs = designs[id]});
   }
   return spaces;
 }
 
-std::vector<EvaluatorSummary> evaluator_summaries(SQLite::Database& database) {
+std::vector<EvaluatorSummary> evaluator_summaries(Log::Impl& log) {
+  struct Rows {
+    std::uint64_t all = 0, repeats = 0;
+  };
+  std::map<std::int64_t, Rows> rows;
+  const StoredBlocks& stored = log.stored_blocks();
+  for (const Block& block : stored.blocks()) {
+    for (const BlockGroup& group : block.groups) {
+      rows[group.evaluator_id].all += group.rows;
+      rows[group.evaluator_id].repeats += group.repeats;
+    }
+  }
+  for (const IdRange& range : stored.rest()) {
+    SQLite::Statement query(log.database, fmt::format("SELECT evaluator_id, count(*), sum(repeat > 0) FROM evaluations "
+                                                      "e WHERE 1{} GROUP BY 1",
+                                                      range_sql(range)));
+    while (query.executeStep()) {
+      Rows& of = rows[query.getColumn(0).getInt64()];
+      of.all += static_cast<std::uint64_t>(query.getColumn(1).getInt64());
+      of.repeats += static_cast<std::uint64_t>(query.getColumn(2).getInt64());
+    }
+  }
   std::vector<EvaluatorSummary> evaluators;
   SQLite::Statement query(
-      database,
-      "WITH counted AS (SELECT evaluator_id, count(*) AS rows, sum(repeat > 0) AS repeats "
-      "FROM evaluations GROUP BY 1) "
-      "SELECT evaluator_id, name, definition_hash, coalesce(rows, 0), coalesce(repeats, 0), definition FROM evaluators "
-      "LEFT JOIN counted "
-      "USING (evaluator_id) ORDER BY evaluator_id");
+      log.database, "SELECT evaluator_id, name, definition_hash, definition FROM evaluators ORDER BY evaluator_id");
   while (query.executeStep()) {
+    const Rows& of = rows[query.getColumn(0).getInt64()];
     evaluators.push_back({.evaluator_id = query.getColumn(0).getInt64(),
                           .name = text_of(query, 1),
                           .definition_hash = text_of(query, 2),
-                          .definition = text_of(query, 5),
-                          .evaluations = static_cast<std::uint64_t>(query.getColumn(3).getInt64()),
-                          .repeats = static_cast<std::uint64_t>(query.getColumn(4).getInt64())});
+                          .definition = text_of(query, 3),
+                          .evaluations = of.all,
+                          .repeats = of.repeats});
   }
   return evaluators;
+}
+
+/// Rows of a table that grows with the evaluations: what blocks tell of it, and what is read.
+std::uint64_t counted_rows(Log::Impl& log, const std::string& table) {
+  const StoredBlocks& stored = log.stored_blocks();
+  std::uint64_t rows = 0;
+  for (const Block& block : stored.blocks()) {
+    if (table == "evaluation_metrics") rows += block.metrics;
+    if (table == "evaluation_violations") rows += block.violations;
+    for (const BlockGroup& group : block.groups) rows += table == "evaluations" ? group.rows : 0;
+  }
+  for (const IdRange& range : stored.rest()) {
+    rows += count_of(log.database, fmt::format("SELECT count(*) FROM {} e WHERE 1{}", table, range_sql(range)));
+  }
+  return rows;
+}
+
+std::uint64_t rows_of_table(Log::Impl& log, const std::string& table) {
+  if (table == "evaluations" || table.starts_with("evaluation_")) return counted_rows(log, table);
+  if (table == "designs") {
+    std::uint64_t rows = 0;
+    for (const auto& [space, count] : designs_by_space(log)) rows += count;
+    return rows;
+  }
+  const std::string condition = table == "checkpoints" ? fmt::format(" WHERE {}", kNoBlockSql) : "";
+  return count_of(log.database, fmt::format("SELECT count(*) FROM {}{}", table, condition));
 }
 
 /// "JOIN designs d ..." when the filter needs it.
@@ -78,30 +141,112 @@ struct ReasonCounter {
   std::int64_t last_evaluation = -1;  ///< a reason that is given twice counts once
 };
 
-void add_reasons(SQLite::Database& database, const EvaluationFilter& filter, const std::string& condition,
-                 std::map<std::int64_t, WorkloadStats>& stats) {
+using ReasonCounters = std::map<std::int64_t, std::vector<ReasonCounter>>;  ///< by workload
+
+ReasonCounter& counter_of(std::vector<ReasonCounter>& counters, std::string_view code) {
+  auto found = std::find_if(counters.begin(), counters.end(),
+                            [&](const ReasonCounter& candidate) { return candidate.code == code; });
+  if (found == counters.end()) found = counters.insert(found, {.code = std::string(code)});
+  return *found;
+}
+
+void read_reasons(SQLite::Database& database, const EvaluationFilter& filter, const std::string& condition,
+                  ReasonCounters& counters) {
   // Streamed: GROUP BY with count(DISTINCT) sorts all reasons, which takes several times longer.
   SQLite::Statement query(database,
                           fmt::format("SELECT e.evaluation_id, e.workload_id, v.code FROM evaluations e {} "
                                       "CROSS JOIN evaluation_violations v ON v.evaluation_id = e.evaluation_id "
                                       "WHERE {} ORDER BY e.evaluation_id",
                                       design_join(filter), condition));
-  std::map<std::int64_t, std::vector<ReasonCounter>> counters;
   while (query.executeStep()) {
     const std::int64_t evaluation = query.getColumn(0).getInt64();
-    std::vector<ReasonCounter>& of_workload = counters[query.getColumn(1).getInt64()];
     const SQLite::Column code = query.getColumn(2);
-    const std::string_view text(code.getText(), static_cast<std::size_t>(code.getBytes()));
-    auto counter = std::find_if(of_workload.begin(), of_workload.end(),
-                                [&](const ReasonCounter& candidate) { return candidate.code == text; });
-    if (counter == of_workload.end()) {
-      counter = of_workload.insert(counter, {.code = std::string(text)});
-    }
-    if (counter->last_evaluation != evaluation) {
-      counter->last_evaluation = evaluation;
-      ++counter->evaluations;
+    ReasonCounter& counter = counter_of(counters[query.getColumn(1).getInt64()],
+                                        std::string_view(code.getText(), static_cast<std::size_t>(code.getBytes())));
+    if (counter.last_evaluation != evaluation) {
+      counter.last_evaluation = evaluation;
+      ++counter.evaluations;
     }
   }
+}
+
+struct WorkloadRows {
+  std::uint64_t all = 0, feasible = 0;
+};
+/// What is counted of the evaluations that a filter selects.
+struct FilteredRows {
+  std::map<std::int64_t, WorkloadRows> workloads;
+  ReasonCounters reasons;
+};
+
+void read_rows(SQLite::Database& database, const EvaluationFilter& filter, const std::string& condition,
+               FilteredRows& counted) {
+  SQLite::Statement query(database,
+                          fmt::format("SELECT e.workload_id, count(*), sum(e.feasible) FROM evaluations e {} WHERE {} "
+                                      "GROUP BY 1",
+                                      design_join(filter), condition));
+  while (query.executeStep()) {
+    WorkloadRows& rows = counted.workloads[query.getColumn(0).getInt64()];
+    rows.all += static_cast<std::uint64_t>(query.getColumn(1).getInt64());
+    rows.feasible += static_cast<std::uint64_t>(query.getColumn(2).getInt64());
+  }
+  read_reasons(database, filter, condition, counted.reasons);
+}
+
+FilteredRows count_rows(Log::Impl& log, const EvaluationFilter& filter) {
+  FilteredRows counted;
+  const std::string condition = condition_sql(log, filter);
+  const auto is_selected = group_condition(log, filter);
+  if (!is_selected) {
+    read_rows(log.database, filter, condition, counted);
+    return counted;
+  }
+  const StoredBlocks& stored = log.stored_blocks();
+  for (const Block& block : stored.blocks()) {
+    for (const BlockGroup& group : block.groups) {
+      if (!is_selected(group)) continue;
+      WorkloadRows& rows = counted.workloads[group.workload_id];
+      rows.all += group.rows;
+      rows.feasible += group.feasible;
+      for (const BlockReason& reason : group.reasons) {
+        counter_of(counted.reasons[group.workload_id], reason.code).evaluations += reason.evaluations;
+      }
+    }
+  }
+  for (const IdRange& range : stored.rest()) {
+    read_rows(log.database, filter, condition + range_sql(range), counted);
+  }
+  return counted;
+}
+
+/// Whether some have latency_s, by workload and run.
+std::map<std::pair<std::int64_t, std::int64_t>, bool> origin_rows(Log::Impl& log, const EvaluationFilter& filter) {
+  std::map<std::pair<std::int64_t, std::int64_t>, bool> origins;
+  const std::string condition = condition_sql(log, filter);
+  const auto is_selected = group_condition(log, filter);
+  std::vector<IdRange> rest{IdRange()};
+  if (is_selected) {
+    const StoredBlocks& stored = log.stored_blocks();
+    for (const Block& block : stored.blocks()) {
+      for (const BlockGroup& group : block.groups) {
+        if (is_selected(group)) origins[{group.workload_id, group.run_id}] |= group.has_latency;
+      }
+    }
+    rest = stored.rest();
+  }
+  for (const IdRange& range : rest) {
+    SQLite::Statement query(log.database,
+                            fmt::format("SELECT e.workload_id, e.run_id, max(e.latency_s IS NOT NULL) FROM "
+                                        "evaluations e {} WHERE {}{} GROUP BY e.workload_id, e.run_id",
+                                        design_join(filter), condition, range_sql(range)));
+    while (query.executeStep()) {
+      origins[{query.getColumn(0).getInt64(), query.getColumn(1).getInt64()}] |= query.getColumn(2).getInt() != 0;
+    }
+  }
+  return origins;
+}
+
+void add_reasons(const ReasonCounters& counters, std::map<std::int64_t, WorkloadStats>& stats) {
   for (const auto& [workload_id, of_workload] : counters) {
     WorkloadStats& workload = stats.at(workload_id);
     const auto infeasible = static_cast<double>(workload.evaluations - workload.feasible);
@@ -137,22 +282,28 @@ Summary summary(const Log& log) {
     }
     result.file_bytes = bytes_on_disk(impl.path);
     for (const std::string& table : table_names()) {
-      result.tables.push_back({.table = table, .rows = count_of(database, "SELECT count(*) FROM " + table)});
+      result.tables.push_back({.table = table, .rows = rows_of_table(impl, table)});
     }
-    result.spaces = space_summaries(database);
-    result.evaluators = evaluator_summaries(database);
+    result.spaces = space_summaries(impl);
+    result.evaluators = evaluator_summaries(impl);
     return result;
   });
 }
 
 std::vector<SpaceSummary> spaces(const Log& log) {
   Log::Impl& impl = log.impl();
-  return impl.guarded("listing design spaces", [&] { return space_summaries(impl.database); });
+  return impl.guarded("listing design spaces", [&] {
+    const ReadTransaction snapshot(impl.database);
+    return space_summaries(impl);
+  });
 }
 
 std::vector<EvaluatorSummary> evaluators(const Log& log) {
   Log::Impl& impl = log.impl();
-  return impl.guarded("listing evaluators", [&] { return evaluator_summaries(impl.database); });
+  return impl.guarded("listing evaluators", [&] {
+    const ReadTransaction snapshot(impl.database);
+    return evaluator_summaries(impl);
+  });
 }
 
 std::vector<LoggedDesign> designs_by_hash(const Log& log, const std::string& digits, std::size_t most) {
@@ -180,26 +331,22 @@ std::vector<LoggedDesign> designs_by_hash(const Log& log, const std::string& dig
 std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter& filter) {
   Log::Impl& impl = log.impl();
   return impl.guarded("counting evaluations", [&] {
-    SQLite::Database& database = impl.database;
-    const ReadTransaction snapshot(database);
-    const std::string condition = condition_sql(impl, filter);
+    const ReadTransaction snapshot(impl.database);
+    const FilteredRows counted = count_rows(impl, filter);
     std::map<std::int64_t, WorkloadStats> stats;
-    SQLite::Statement query(
-        database, fmt::format("WITH counted AS (SELECT e.workload_id, count(*) AS rows, sum(e.feasible) AS feasible "
-                              "FROM evaluations e {} WHERE {} GROUP BY 1) "
-                              "SELECT w.workload_id, w.name, w.batch, c.rows, c.feasible FROM counted c "
-                              "JOIN workloads w ON w.workload_id = c.workload_id",
-                              design_join(filter), condition));
+    SQLite::Statement query(impl.database, "SELECT workload_id, name, batch FROM workloads");
     while (query.executeStep()) {
       const std::int64_t id = query.getColumn(0).getInt64();
+      const auto rows = counted.workloads.find(id);
+      if (rows == counted.workloads.end()) continue;
       stats[id] = {.workload_id = id,
                    .workload = text_of(query, 1),
                    .batch = query.getColumn(2).getInt64(),
-                   .evaluations = static_cast<std::uint64_t>(query.getColumn(3).getInt64()),
-                   .feasible = static_cast<std::uint64_t>(query.getColumn(4).getInt64()),
+                   .evaluations = rows->second.all,
+                   .feasible = rows->second.feasible,
                    .reasons = {}};
     }
-    add_reasons(database, filter, condition, stats);
+    add_reasons(counted.reasons, stats);
     std::vector<WorkloadStats> result;
     for (auto& [id, workload] : stats) {
       std::sort(workload.reasons.begin(), workload.reasons.end(), [](const ReasonCount& a, const ReasonCount& b) {
@@ -216,19 +363,19 @@ std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter
 std::vector<WorkloadOrigin> workload_origins(const Log& log, const EvaluationFilter& filter) {
   Log::Impl& impl = log.impl();
   return impl.guarded("reading where its rows come from", [&] {
-    SQLite::Statement query(
-        impl.database,
-        fmt::format("WITH origins AS (SELECT e.workload_id, e.run_id, max(e.latency_s IS NOT NULL) AS has_latency "
-                    "FROM evaluations e {} WHERE {} GROUP BY e.workload_id, e.run_id) "
-                    "SELECT name, run_id, has_latency FROM origins JOIN workloads USING (workload_id) "
-                    "ORDER BY name, run_id",
-                    design_join(filter), condition_sql(impl, filter)));
+    const ReadTransaction snapshot(impl.database);
+    std::map<std::int64_t, std::string> names;
+    SQLite::Statement named(impl.database, "SELECT workload_id, name FROM workloads");
+    while (named.executeStep()) names[named.getColumn(0).getInt64()] = text_of(named, 1);
     std::vector<WorkloadOrigin> origins;
-    while (query.executeStep()) {
-      origins.push_back({.workload = text_of(query, 0),
-                         .run_id = query.getColumn(1).getInt64(),
-                         .has_latency = query.getColumn(2).getInt() != 0});
+    for (const auto& [ids, has_latency] : origin_rows(impl, filter)) {
+      if (const auto name = names.find(ids.first); name != names.end()) {
+        origins.push_back({.workload = name->second, .run_id = ids.second, .has_latency = has_latency});
+      }
     }
+    std::sort(origins.begin(), origins.end(), [](const WorkloadOrigin& a, const WorkloadOrigin& b) {
+      return std::tie(a.workload, a.run_id) < std::tie(b.workload, b.run_id);
+    });
     return origins;
   });
 }

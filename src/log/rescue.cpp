@@ -119,6 +119,7 @@ RepairResult Rescue::run() {
         static_cast<std::uint64_t>(database_.execAndGet(fmt::format("SELECT count(*) FROM {}", table.name)).getInt64());
   }
   forget_checkpoints();
+  store_all_blocks(database_);
   if (!salvage_.schema_whole()) {
     result_.notes.emplace_back("the list of tables is damaged; tables were told apart by what their rows look like");
   }
@@ -179,7 +180,10 @@ bool Rescue::evaluations_lost() const {
 }
 
 /// Running a sweep again must evaluate what is missing: it begins at its first design, and keeps what is there.
+/// Blocks are counted anew.
 void Rescue::forget_checkpoints() {
+  const int blocks = database_.exec(fmt::format("DELETE FROM checkpoints WHERE NOT ({})", kNoBlockSql));
+  counts("checkpoints").recovered -= static_cast<std::uint64_t>(blocks);
   if (!evaluations_lost()) return;
   const int forgotten = database_.exec("DELETE FROM checkpoints WHERE key NOT LIKE 'training:%'");
   if (forgotten == 0) return;

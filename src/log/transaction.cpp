@@ -33,6 +33,8 @@ Transaction::~Transaction() {
   impl.known_spaces.clear();
   impl.parameter_names.clear();
   impl.append_statements.reset();
+  impl.block_keeper.forget();
+  impl.stored_blocks_ = {};
   try {
     // SQLite has rolled back by itself after some errors, a full disk among them.
     if (sqlite3_get_autocommit(impl.database.getHandle()) == 0) impl.database.exec("ROLLBACK");

@@ -166,6 +166,9 @@ Verification Log::verify() const {
         for (Finding& finding : find_problems(impl_->database, kMaxProblems - problems.size())) {
           problems.push_back(std::move(finding.text));
         }
+        for (std::string& wrong : wrong_blocks(impl_->database, kMaxProblems - problems.size())) {
+          problems.push_back(std::move(wrong));
+        }
       }
     } catch (const SQLite::Exception& error) {
       const int code = error.getErrorCode() & 0xff;

@@ -79,7 +79,7 @@ std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const 
   return table.render(columns) + "\n" + design_table(designs, DesignHeads::numbers, query.designs, columns);
 }
 
-bool several_evaluators(const log::Log& log) { return log::summary(log).evaluators.size() > 1; }
+bool several_evaluators(const log::Log& log) { return log::evaluators(log).size() > 1; }
 
 std::string best_text(const log::Log& log, const LogQuery& query, const std::vector<log::WorkloadStats>& stats,
                       int columns) {

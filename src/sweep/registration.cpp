@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 void refuse_conflicts(log::Log& log, const SweepOptions& options) {
   // The log refuses a conflicting registration and changes nothing; so only those are tried here.
-  for (const log::SpaceSummary& known : log::summary(log).spaces) {
+  for (const log::SpaceSummary& known : log::spaces(log)) {
     const bool conflicts =
         known.name == options.space().name() && known.definition_hash != options.space().definition_hash();
     if (conflicts) register_space(log, options.space());

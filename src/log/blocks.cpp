@@ -1,0 +1,250 @@
+/// Storing blocks with the rows that they count, and reading them.
+#include "log/blocks.h"
+
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hindsight/core/provenance.h"
+#include "hindsight/core/text.h"
+#include "hindsight/log/log.h"
+#include "log/filter.h"
+
+namespace hindsight::log {
+namespace {
+
+constexpr std::string_view kBlockKey = "block:";
+
+std::string key_of_block(std::int64_t number) { return fmt::format("{}{:012}", kBlockKey, number); }
+
+std::int64_t block_of_row(std::int64_t evaluation_id) { return std::max<std::int64_t>(evaluation_id, 0) / kBlockRows; }
+
+/// Stored blocks from a number on, without a gap, as far as they can be read.
+std::vector<Block> stored_blocks(SQLite::Database& database, std::int64_t from) {
+  SQLite::Statement query(database,
+                          "SELECT key, value_json FROM checkpoints WHERE key BETWEEN ? AND 'block:~' ORDER BY key");
+  query.bind(1, key_of_block(from));
+  std::vector<Block> blocks;
+  while (query.executeStep()) {
+    const std::int64_t number = from + std::ssize(blocks);
+    if (query.getColumn(0).getString() != key_of_block(number)) break;
+    std::optional<Block> block = block_of(number, query.getColumn(1).getString());
+    if (!block) break;
+    blocks.push_back(std::move(*block));
+  }
+  return blocks;
+}
+
+/// The last block that is stored; the first not before it is read.
+std::optional<Block> newest_block(SQLite::Database& database) {
+  SQLite::Statement query(database,
+                          "SELECT key, value_json FROM checkpoints WHERE key BETWEEN 'block:' AND 'block:~' "
+                          "ORDER BY key DESC LIMIT 1");
+  if (!query.executeStep()) return std::nullopt;
+  const std::string key = query.getColumn(0).getString();
+  const std::optional<std::int64_t> number = parse_int(std::string_view(key).substr(kBlockKey.size()));
+  if (!number || *number < 0 || key != key_of_block(*number)) return std::nullopt;
+  return block_of(*number, query.getColumn(1).getString());
+}
+
+std::int64_t last_row(SQLite::Database& database) {
+  return database.execAndGet("SELECT ifnull(max(evaluation_id), 0) FROM evaluations").getInt64();
+}
+
+std::int64_t last_design(SQLite::Database& database) {
+  return database.execAndGet("SELECT ifnull(max(design_id), 0) FROM designs").getInt64();
+}
+
+void count_designs(SQLite::Database& database, std::int64_t from, std::int64_t to, Block& block) {
+  SQLite::Statement query(database,
+                          "SELECT space_id, count(*) FROM designs WHERE design_id > ? AND design_id <= ? GROUP BY 1");
+  query.bind(1, from);
+  query.bind(2, to);
+  while (query.executeStep()) {
+    block.designs.emplace_back(query.getColumn(0).getInt64(),
+                               static_cast<std::uint64_t>(query.getColumn(1).getInt64()));
+  }
+  block.designs_to = to;
+}
+
+/// Inserts it, unless it is there.
+void put_block(SQLite::Database& database, const Block& block) {
+  SQLite::Statement put(database, "INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING");
+  put.bind(1, key_of_block(block.number));
+  put.bind(2, block_json(block));
+  put.bind(3, utc_now());
+  put.exec();
+}
+
+/// The names or codes of a detail table, in step with the evaluations.
+class DetailNames {
+ public:
+  DetailNames(SQLite::Database& database, const std::string& sql, const IdRange& range) : query_(database, sql) {
+    query_.bind(1, range.first);
+    query_.bind(2, range.last);
+    more_ = query_.executeStep();
+  }
+  template <class Take>
+  void of(std::int64_t evaluation_id, Take&& take) {
+    while (more_ && query_.getColumn(0).getInt64() < evaluation_id) more_ = query_.executeStep();
+    while (more_ && query_.getColumn(0).getInt64() == evaluation_id) {
+      const SQLite::Column name = query_.getColumn(1);
+      take(std::string_view(name.getText(), static_cast<std::size_t>(name.getBytes())));
+      more_ = query_.executeStep();
+    }
+  }
+
+ private:
+  SQLite::Statement query_;
+  bool more_ = false;
+};
+
+}  // namespace
+
+IdRange range_of_block(std::int64_t number) {
+  return {.first = number == 0 ? std::numeric_limits<std::int64_t>::min() : number * kBlockRows,
+          .last = number * kBlockRows + (kBlockRows - 1)};
+}
+
+std::string range_sql(const IdRange& range) {
+  if (range.all()) return "";
+  // A literal of the lowest number is none: SQLite reads it as a real one.
+  if (range.first == IdRange().first) return fmt::format(" AND e.evaluation_id <= {}", range.last);
+  if (range.last == IdRange().last) return fmt::format(" AND e.evaluation_id >= {}", range.first);
+  return fmt::format(" AND e.evaluation_id BETWEEN {} AND {}", range.first, range.last);
+}
+
+Block count_block(SQLite::Database& database, std::int64_t number, std::int64_t designs_from, std::int64_t designs_to) {
+  const IdRange range = range_of_block(number);
+  DetailNames metrics(database,
+                      "SELECT evaluation_id, name FROM evaluation_metrics WHERE evaluation_id BETWEEN ? AND ? "
+                      "ORDER BY evaluation_id",
+                      range);
+  DetailNames reasons(database,
+                      "SELECT evaluation_id, code FROM evaluation_violations WHERE evaluation_id BETWEEN ? AND ? "
+                      "ORDER BY evaluation_id, position",
+                      range);
+  SQLite::Statement query(
+      database,
+      fmt::format("SELECT e.evaluation_id, e.workload_id, e.evaluator_id, e.run_id, e.repeat, e.feasible, "
+                  "iif(e.feasible, (SELECT text_id FROM designs d WHERE d.design_id = e.design_id), ''), e.{} "
+                  "FROM evaluations e WHERE e.evaluation_id BETWEEN ? AND ? ORDER BY e.evaluation_id",
+                  join(standard_metrics(), ", e.")));
+  query.bind(1, range.first);
+  query.bind(2, range.last);
+  BlockCounter counter(number);
+  std::vector<double> standard(standard_metrics().size());
+  CountedRow row{.standard = &standard, .text_id = {}};
+  while (query.executeStep()) {
+    int column = 0;
+    for (std::int64_t* id : {&row.evaluation_id, &row.workload_id, &row.evaluator_id, &row.run_id, &row.repeat}) {
+      *id = query.getColumn(column++).getInt64();
+    }
+    row.feasible = query.getColumn(column++).getInt() != 0;
+    const std::string text_id = text_of(query, column++);
+    row.text_id = text_id;
+    for (double& value : standard) {
+      const SQLite::Column stored = query.getColumn(column++);
+      value = stored.isNull() ? std::nan("") : stored.getDouble();
+    }
+    counter.add(row);
+    metrics.of(row.evaluation_id, [&](std::string_view name) { counter.add_metric(name); });
+    reasons.of(row.evaluation_id, [&](std::string_view code) { counter.add_reason(code); });
+  }
+  Block block = counter.take();
+  count_designs(database, designs_from, designs_to, block);
+  return block;
+}
+
+void BlockKeeper::add(const CountedRow& row) {
+  const std::int64_t number = block_of_row(row.evaluation_id);
+  last_id_ = row.evaluation_id;
+  if (counter_ && (counter_->number() != number || counter_->last_id() + 1 != row.evaluation_id)) {
+    if (counter_->last_id() == range_of_block(counter_->number()).last) finished_.push_back(counter_->take());
+    counter_.reset();
+  }
+  const std::int64_t first = number == 0 ? 1 : range_of_block(number).first;
+  if (!counter_ && row.evaluation_id == first) counter_.emplace(number);
+  if (counter_) counter_->add(row);
+}
+
+void BlockKeeper::add_metric(std::string_view name) {
+  if (counter_) counter_->add_metric(name);
+}
+
+void BlockKeeper::add_reason(std::string_view code) {
+  if (counter_) counter_->add_reason(code);
+}
+
+void BlockKeeper::forget() { *this = BlockKeeper(); }
+
+void BlockKeeper::store(SQLite::Database& database, std::size_t most) {
+  const auto whole = [&](std::int64_t number) { return last_id_ >= range_of_block(number).last; };
+  if (next_ >= 0 && !whole(next_)) return;
+  const std::optional<Block> newest = newest_block(database);
+  next_ = newest ? newest->number + 1 : 0;
+  std::int64_t designs_from = newest ? newest->designs_to : 0;
+  if (!whole(next_)) return;
+  if (counter_ && counter_->last_id() == range_of_block(counter_->number()).last) {
+    finished_.push_back(counter_->take());
+    counter_.reset();
+  }
+  const std::int64_t designs_to = last_design(database);
+  for (std::size_t stored = 0; stored < most && whole(next_); ++stored, ++next_) {
+    const auto found =
+        std::find_if(finished_.begin(), finished_.end(), [&](const Block& one) { return one.number == next_; });
+    if (found == finished_.end()) {
+      put_block(database, count_block(database, next_, designs_from, designs_to));
+    } else {
+      count_designs(database, designs_from, designs_to, *found);
+      put_block(database, *found);
+    }
+    designs_from = designs_to;
+  }
+  std::erase_if(finished_, [&](const Block& one) { return one.number < next_; });
+}
+
+void store_all_blocks(SQLite::Database& database) {
+  const std::int64_t last = last_row(database), designs_to = last_design(database);
+  const std::optional<Block> newest = newest_block(database);
+  std::int64_t designs_from = newest ? newest->designs_to : 0;
+  for (std::int64_t number = newest ? newest->number + 1 : 0; last >= range_of_block(number).last; ++number) {
+    put_block(database, count_block(database, number, designs_from, designs_to));
+    designs_from = designs_to;
+  }
+}
+
+void StoredBlocks::read(SQLite::Database& database) {
+  std::vector<Block> fresh = stored_blocks(database, std::ssize(blocks_));
+  std::move(fresh.begin(), fresh.end(), std::back_inserter(blocks_));
+  rest_.clear();
+  for (const Block& block : blocks_) {
+    if (!block.counted) rest_.push_back(range_of_block(block.number));
+  }
+  rest_.push_back(blocks_.empty() ? IdRange() : IdRange{.first = range_of_block(blocks_.back().number).last + 1});
+}
+
+std::vector<std::string> wrong_blocks(SQLite::Database& database, std::size_t most) {
+  std::vector<std::string> problems;
+  std::int64_t designs_from = 0, number = 0;
+  SQLite::Statement query(
+      database, "SELECT key, value_json FROM checkpoints WHERE key BETWEEN 'block:' AND 'block:~' ORDER BY key");
+  for (; problems.size() < most && query.executeStep(); ++number) {
+    const std::string key = query.getColumn(0).getString(), json = query.getColumn(1).getString();
+    const std::optional<Block> block = key == key_of_block(number) ? block_of(number, json) : std::nullopt;
+    const bool right = block && block_json(count_block(database, number, designs_from, block->designs_to)) == json;
+    if (!right) {
+      const std::string rows = fmt::format("evaluations {} to {}", number * kBlockRows, range_of_block(number).last);
+      problems.push_back(fmt::format("counts: those that are stored of {} are not those of its rows", rows));
+    }
+    if (!block) break;
+    designs_from = block->designs_to;
+  }
+  return problems;
+}
+
+}  // namespace hindsight::log
