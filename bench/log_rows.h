@@ -14,6 +14,7 @@
 
 #include "hindsight/core/hash.h"
 #include "hindsight/core/random.h"
+#include "hindsight/log/durability.h"
 #include "hindsight/log/log.h"
 
 namespace hindsight::bench {
@@ -127,11 +128,13 @@ inline std::vector<PlainRow> plain_rows_of(const std::vector<EvaluationRow>& row
 /// at.
 class BareTables {
  public:
-  /// `foreign_keys`: whether SQLite looks up what a row refers to, as it does for a log.
-  BareTables(const fs::path& file, bool foreign_keys) {
+  /// `foreign_keys`: whether SQLite looks up what a row refers to, as it does for a log. `durability`: as that of a
+  /// log.
+  BareTables(const fs::path& file, bool foreign_keys, log::Durability durability = log::Durability::normal) {
     sqlite3_open(file.c_str(), &database_);
-    run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; "
-        "PRAGMA wal_autocheckpoint = 4096");
+    sqlite3_busy_timeout(database_, static_cast<int>(Log::kBusyTimeout.count()));
+    run("PRAGMA journal_mode = WAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4096");
+    run(durability == log::Durability::full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
     run(foreign_keys ? "PRAGMA foreign_keys = ON" : "PRAGMA foreign_keys = OFF");
     design_ = prepare("INSERT INTO designs (space_id, content_hash, text_id) VALUES (?, ?, ?)");
     std::string names, places;
