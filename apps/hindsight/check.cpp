@@ -14,6 +14,7 @@
 #include "hindsight/check/gpus.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
@@ -22,6 +23,7 @@
 #include "hindsight/space/design_space.h"
 #include "hindsight/study/log_names.h"
 #include "hindsight/workload/network.h"
+#include "hindsight/workload/synthetic.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -119,8 +121,13 @@ std::vector<Candidate> from_file(const CheckOptions& options) {
   if (!root.is_object() || !root.contains("proposals") || !root["proposals"].is_array()) {
     refuse_file(options, "no list 'proposals'");
   }
-  const space::DesignSpace space = space::load_space(
-      root.contains("space") && root["space"].is_string() ? root["space"].get<std::string>() : space_of(options));
+  const bool has_space = root.contains("space") && root["space"].is_string();
+  const std::string own_space = has_space ? root["space"].get<std::string>() : space_of(options);
+  if (has_space && names_a_file(own_space)) {
+    refuse_file(options,
+                fmt::format("its space is '{}', which names a file, and none is opened", printable(own_space)));
+  }
+  const space::DesignSpace space = space::load_space(own_space);
   const bool says = root.contains("technology") && root["technology"].is_string();
   const std::string technology = says ? root["technology"].get<std::string>() : space.technology();
   std::vector<Candidate> candidates;
@@ -179,6 +186,7 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
 /// Networks by the names that the user wrote, or that a log or file of proposals has.
 std::vector<workload::Network> networks_of(const std::string& list, bool as_proposed) {
   try {
+    if (as_proposed && !workload::names_synthetic_set(list)) foreign_name(list, "Its name", "");
     return workload::load_networks(list);
   } catch (const Error& error) {
     if (!as_proposed) throw;

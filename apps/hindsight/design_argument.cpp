@@ -8,6 +8,7 @@
 
 #include "hindsight/accel/nearest_design.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/short_id.h"
@@ -46,7 +47,7 @@ accel::Technology technology_for(const std::string& asked, const std::string& ow
   if (!asked.empty()) return accel::load_technology(asked);
   if (own.empty()) return accel::load_technology(accel::kDefaultTechnology);
   try {
-    return accel::load_technology(own);
+    return accel::load_technology(foreign_name(own, "its name", "Which technology is it?"));
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("the design's own technology, of its log or space, cannot be read: {} Name "
                                           "its file, or another, with --technology",

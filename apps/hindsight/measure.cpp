@@ -113,7 +113,7 @@ FileRoles separate_measurement_files(const MeasureOptions& options) {
 void show(const measure::SessionRecords& records, const MeasureOptions& options) {
   if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, measure::gemms_csv({records}));
   if (options.csv == "-") {
-    print(measure::gemms_csv({records}));
+    print_data(measure::gemms_csv({records}));
   } else if (options.json) {
     print(records_json(records));
   } else {

@@ -24,13 +24,35 @@ namespace {
 /// Longest line that is an error, its beginning "hindsight: error: " included, without styles.
 constexpr std::size_t kMostErrorWidth = 400;
 
-/// Terminals obey control characters, now or when a file is shown, and names may hold them. A carriage return may be
-/// part of a cell of a CSV file.
+/// What printable() says of characters beyond ASCII, in the escapes of JSON: they stay right inside a text of JSON.
+std::string as_json_escapes(std::string text) {
+  const auto replace_all = [&](std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+      text.replace(at, from.size(), to);
+    }
+  };
+  replace_all("\\x", "\\u00");
+  replace_all("\\U000e00", "\\udb40\\udc");  // tags, as two surrogates
+  return text;
+}
+
+/// Terminals obey control characters, now or when a file or a pipe is shown, and names may hold them. Text of ours and
+/// JSON, so that escapes are those of JSON; tables for programs are data, print_data().
 std::string without_control_characters(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 && c != '\n' && c != '\t' && c != '\r') c = '?';
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80) {
+      const bool line_end = byte == '\n' || (byte == '\r' && text.substr(i + 1, 1) == "\n");
+      out += byte == 0x7f ? "\\u007f" : std::string(1, byte < 0x20 && byte != '\t' && !line_end ? '?' : text[i]);
+      ++i;
+      continue;
+    }
+    const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    const auto end = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(i), text.end(), ascii);
+    const std::string_view rest = text.substr(i, static_cast<std::size_t>(end - text.begin()) - i);
+    out += is_printable(rest) ? std::string(rest) : as_json_escapes(printable(rest, kWholeText));
+    i += rest.size();
   }
   return out;
 }

@@ -15,8 +15,8 @@ class OutputClosed : public std::exception {
 };
 
 /// Writes data to standard output, all of it or an exception: OutputClosed, or Error{failure} with the operating
-/// system's reason (a full disk). Control characters become '?', but for line ends and tabs; on a terminal whatever is
-/// not printable is shown by its number.
+/// system's reason (a full disk). Control characters become '?', but for line ends and tabs; what else is not printable
+/// is shown by its number, in the escapes of JSON where standard output is no terminal.
 void print(std::string_view text);
 
 /// Whether the FILE of an option like --out means standard output: empty, or "-".

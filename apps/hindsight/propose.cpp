@@ -142,7 +142,7 @@ class ProofProgress {
 void show(const ProposeOptions& options, const study::Proposals& proposals) {
   if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, report::proposals_csv(proposals));
   if (options.csv == "-") {
-    print(report::proposals_csv(proposals));
+    print_data(report::proposals_csv(proposals));
   } else if (options.json) {
     print(report::proposals_json(proposals));
   } else {

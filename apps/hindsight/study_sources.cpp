@@ -11,11 +11,13 @@
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/workload/network.h"
+#include "hindsight/workload/synthetic.h"
 
 namespace hindsight::app {
 namespace {
@@ -45,6 +47,7 @@ std::vector<workload::Network> networks_of(const log::Log& log, const std::vecto
   const std::vector<log::WorkloadRecord> logged = log::workloads(log);
   for (const std::string& name : names) {
     const auto record = std::find_if(logged.begin(), logged.end(), [&](const auto& one) { return one.name == name; });
+    if (names_a_file(name) && !workload::names_synthetic_set(name)) continue;
     try {
       workload::Network network = workload::load_network(name);
       if (record == logged.end() || record->definition_hash == network.definition_hash())

@@ -68,4 +68,11 @@ void DraftFile::publish() const {
   sync_folder_of(output_);
 }
 
+void restrict_as(const fs::path& file, const fs::path& like) {
+  struct stat own {
+  }, other{};
+  if (::stat(file.c_str(), &own) != 0 || ::stat(like.c_str(), &other) != 0) return;
+  if (::chmod(file.c_str(), own.st_mode & other.st_mode & 0777U) != 0) fail(file, errno);
+}
+
 }  // namespace hindsight::log

@@ -26,4 +26,7 @@ class DraftFile {
   std::filesystem::path output_, path_;
 };
 
+/// Takes from others what they may not do with `like`.
+void restrict_as(const std::filesystem::path& file, const std::filesystem::path& like);
+
 }  // namespace hindsight::log

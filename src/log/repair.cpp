@@ -121,6 +121,7 @@ void require_sound(const fs::path& draft, const fs::path& output) {
 
 RepairResult fill(Salvage& salvage, const fs::path& draft, const fs::path& damaged, const Provenance& provenance) {
   Log log = Log::open(draft, OpenMode::read_write_create);
+  restrict_as(draft, damaged);
   SQLite::Database& database = log.impl().database;
   return log.impl().guarded("writing what was recovered", [&] {
     const Interruptible until_interrupted(database);
@@ -139,7 +140,7 @@ RepairResult fill(Salvage& salvage, const fs::path& draft, const fs::path& damag
 
 RepairResult repair_log(const fs::path& damaged, const fs::path& output, const Provenance& provenance) {
   require_files(damaged, output);
-  const DraftFile draft(output, damaged);
+  const DraftFile draft(output);
   RepairResult result;
   {
     const Readable readable(damaged, output);

@@ -252,7 +252,14 @@ DesignSpace read_space(const ConfigNode& root) {
   }
   DesignSpace space(name.as_string(), root.get_string("description", ""), std::move(parameters),
                     read_rules(root, nodes));
-  space.set_technology(root.get_string("technology", ""));
+  const std::string technology = root.get_string("technology", "");
+  if (technology.find('/') != std::string::npos || technology.ends_with(".yaml") || technology.ends_with(".yml")) {
+    root.at("technology")
+        .fail(fmt::format("'{}' names a file, and a space opens none. Name a technology that ships, e.g. "
+                          "7nm-silicon@air, or give the file with --technology",
+                          printable(technology)));
+  }
+  space.set_technology(technology);
   return space;
 }
 

@@ -12,6 +12,7 @@
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
@@ -21,6 +22,7 @@
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/query.h"
 #include "hindsight/workload/network.h"
+#include "hindsight/workload/synthetic.h"
 
 namespace hindsight::study {
 namespace {
@@ -113,6 +115,7 @@ class Repeater {
         continue;
       }
       try {
+        if (!workload::names_synthetic_set(record.name)) foreign_name(record.name, "the log's workload", "");
         workload::Network network = workload::load_network(record.name);
         if (network.definition_hash() == record.definition_hash) {
           networks_.emplace(record.workload_id, std::move(network));
@@ -134,7 +137,8 @@ class Repeater {
         continue;
       }
       try {
-        accel::Technology technology = accel::load_technology(technology_named_by(one.name));
+        accel::Technology technology = accel::load_technology(
+            foreign_name(technology_named_by(one.name), "the log's technology", "Verify without --deep"));
         if (sha256_hex(accel::evaluator_definition(technology)) == one.definition_hash) {
           why.clear();
           technologies_.emplace(one.evaluator_id, std::move(technology));

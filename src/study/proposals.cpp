@@ -11,6 +11,7 @@
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/objective.h"
@@ -44,7 +45,8 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
 std::string technology_of_rows(const surrogate::Model& model) {
   const auto found = model.parts().provenance.find("evaluator");
   const std::string own = found == model.parts().provenance.end() ? "" : technology_of_evaluator(found->second);
-  return own.empty() ? accel::kDefaultTechnology : own;
+  if (own.empty()) return accel::kDefaultTechnology;
+  return foreign_name(own, "the technology of the model's rows", "Name it with --technology");
 }
 
 accel::Technology technology_for(const ProposalRequest& request, const surrogate::Model& model) {
@@ -127,6 +129,8 @@ std::optional<double> simulated_value(const Verdict& verdict, const optimize::Pr
 
 /// The network of an application; nothing for those that only a log knows.
 std::optional<workload::Network> network_of(const Application& application) {
+  // A model's own name for what it learnt; a network of a file is called as the file says.
+  if (application.network == application.context.name && names_a_file(application.network)) return std::nullopt;
   try {
     return workload::load_network(application.network);
   } catch (const Error&) {
