@@ -9,8 +9,8 @@ usage: bench/determinism.sh [--build FOLDER] [--program FILE] [--also FILE]... [
 
 Runs verbs with 1, 2 and 4 threads, in other locales, time zones, umasks and folders, without HOME, with a TMPDIR that is
 not there, and on less of the processor, and compares what they made with a first run: of logs the content's hash
-(`log hash`), of everything else every byte, but how many seconds it took (`"seconds"` in JSON). Prints a Markdown table:
-`same`, `DIFFERS`, or a word for what does not apply. Takes two minutes on an idle core.
+(`log hash`), of everything else every byte, but the commit and how many seconds it took (`"seconds"` in JSON). Prints a
+Markdown table: `same`, `DIFFERS`, or a word for what does not apply. Takes two minutes on an idle core.
 
   --build FOLDER  build folder with the program (default: build/release)
   --program FILE  the program, instead
@@ -185,6 +185,10 @@ fingerprint() {
     cd "$folder"
     surround "$1"
     "run_$2" >/dev/null 2>"$work/said" || { echo "failed: $(head -n 1 "$work/said")"; exit; }
+    # Builds of other commits may be compared: what they made says which one it was.
+    local commit
+    commit=$("$program" --version | sed -n 's/^commit //p')
+    find . -type f '(' -name '*.json' -o -name '*.md' -o -name '*.html' -o -name card ')' -exec sed -i "s/$commit/COMMIT/g" {} +
     find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-64
   )
 }

@@ -18,7 +18,8 @@ if(NOT CMAKE_CXX_LINK_PIE_SUPPORTED)
 endif()
 
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong>")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64)$")
+# Clang 14 has it for x86-64 alone.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" OR CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fstack-clash-protection>")
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-D_GLIBCXX_ASSERTIONS>")

@@ -14,6 +14,8 @@ Makes what others install, for this machine's Debian and processor, in three ste
        hindsight_VERSION_ARCH.deb       the programs, what trains, data, documents
        hindsight-dev_VERSION_ARCH.deb   headers, static libraries, find_package(Hindsight), examples
        hindsight-VERSION-Linux.tar.gz   both, to be unpacked anywhere
+       hindsight-VERSION.spdx.json      bill of materials: the libraries that were found, with versions
+       SHA256SUMS                       of these four; what a release is signed by (SECURITY.md)
 
 Safe to run again: only what changed is built. Measuring GPUs needs a build on the machine
 that has them (docs/measure.md): Debian has no CUDA toolkit to depend on.
@@ -57,6 +59,9 @@ echo "== 3/3 Packages in $build_dir/packages"
 rm -rf "$build_dir/packages"
 cpack --config "$build_dir/CPackConfig.cmake" -B "$build_dir/packages"
 rm -rf "$build_dir/packages/_CPack_Packages"
+version=$(sed -n 's/^ *"name": "hindsight-\(.*\)",$/\1/p' "$build_dir/hindsight.spdx.json")
+cp "$build_dir/hindsight.spdx.json" "$build_dir/packages/hindsight-$version.spdx.json"
+(cd "$build_dir/packages" && sha256sum -- *.deb *.tar.gz *.spdx.json >SHA256SUMS)
 ls -l "$build_dir/packages"
 cat <<TEXT
 

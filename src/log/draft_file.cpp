@@ -69,8 +69,8 @@ void DraftFile::publish() const {
 }
 
 void restrict_as(const fs::path& file, const fs::path& like) {
-  struct stat own {
-  }, other{};
+  struct stat own {};
+  struct stat other {};
   if (::stat(file.c_str(), &own) != 0 || ::stat(like.c_str(), &other) != 0) return;
   if (::chmod(file.c_str(), own.st_mode & other.st_mode & 0777U) != 0) fail(file, errno);
 }
