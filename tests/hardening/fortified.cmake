@@ -1,0 +1,15 @@
+# Is every source of src/ and apps/ compiled with checked copies, also where it has none to check yet?
+#   cmake -DCOMMANDS=compile_commands.json -P fortified.cmake
+cmake_minimum_required(VERSION 3.25)
+file(STRINGS "${COMMANDS}" commands REGEX "^ *\"command\": .* -c [^ ]*/(src|apps)/[^ ]*\\.(cpp|cxx)\"")
+list(FILTER commands EXCLUDE REGEX " -c [^ ]*/(tests|bench)/[^ ]*\"")
+list(LENGTH commands count)
+if(count EQUAL 0)
+  message(FATAL_ERROR "${COMMANDS}: names no source of src/ or apps/. Which generator wrote it?")
+endif()
+foreach(command IN LISTS commands)
+  if(NOT command MATCHES " -D_FORTIFY_SOURCE=3 " OR command MATCHES " -D_FORTIFY_SOURCE=3 .*-U_FORTIFY_SOURCE")
+    string(REGEX MATCH " -o [^ ]+" object "${command}")
+    message(SEND_ERROR "${COMMANDS}: ${object} is compiled without -D_FORTIFY_SOURCE=3. See cmake/HindsightHardening.cmake")
+  endif()
+endforeach()
