@@ -2,7 +2,7 @@
 #   cmake -DCOMMANDS=compile_commands.json -P fortified.cmake
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS "${COMMANDS}" commands REGEX "^ *\"command\": .* -c [^ ]*/(src|apps)/[^ ]*\\.(cpp|cxx)\"")
-list(FILTER commands EXCLUDE REGEX " -c [^ ]*/(tests|bench)/[^ ]*\"")
+list(FILTER commands EXCLUDE REGEX " -c [^ ]*/(tests|bench)/[^ ]*\"| -o [^ ]*tests[./]")
 list(LENGTH commands count)
 if(count EQUAL 0)
   message(FATAL_ERROR "${COMMANDS}: names no source of src/ or apps/. Which generator wrote it?")
