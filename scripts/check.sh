@@ -15,6 +15,7 @@ Runs the checks that are named, or all of them:
   sources    every constant has a source, nothing names one machine
   openings   every file opens with its job
   loops      no loop walks over a member of a temporary
+  types      no two types of one namespace share a name
   functions  no function has more than 60 lines without a reason
 
   --all      tidy: the whole tree but src/surrogate/torch, which clang 14 cannot read (half an hour on two cores)
@@ -37,11 +38,11 @@ for argument in "$@"; do
     --all) all=yes ;;
     --fix) fix=yes ;;
     -h | --help) usage; exit 0 ;;
-    format | tidy | layering | headers | sources | openings | functions | loops) checks+=("$argument") ;;
+    format | tidy | layering | headers | sources | openings | functions | loops | types) checks+=("$argument") ;;
     *) echo "check.sh: unknown argument '$argument'. See --help" >&2; exit 2 ;;
   esac
 done
-[ ${#checks[@]} -gt 0 ] || checks=(format tidy layering headers sources openings functions loops)
+[ ${#checks[@]} -gt 0 ] || checks=(format tidy layering headers sources openings functions loops types)
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=${JOBS:-$(nproc)}

@@ -28,8 +28,8 @@ struct MemberWeights {
     if (plan.table_feasible.exists()) own_feasible.emplace(plan.table_feasible);
     if (plan.sum_feasible.exists()) sum_feasible.emplace(plan.sum_feasible);
   }
-  HeadWeights objective;
-  std::optional<HeadWeights> own_feasible, sum_feasible;
+  RelaxedHead objective;
+  std::optional<RelaxedHead> own_feasible, sum_feasible;
 };
 /// What one view of an application adds to them.
 struct MemberStart {

@@ -106,7 +106,7 @@ Ranges operator+(const Eigen::MatrixXd& start, const Ranges& design) {
 /// A head over a box before its outputs are pooled: of every layer.
 class LayerBounds {
  public:
-  LayerBounds(const HeadWeights& weights, const HeadRows& rows, const HeadStart& start, const BoxLevels& box)
+  LayerBounds(const RelaxedHead& weights, const HeadRows& rows, const HeadStart& start, const BoxLevels& box)
       : weights_(weights), rows_(rows), start_(start), box_(box) {
     Ranges ranges = start.first + ranges_of(rows.first, box);
     std::vector<Affine> affine;
@@ -201,7 +201,7 @@ class LayerBounds {
     }
   }
 
-  const HeadWeights& weights_;
+  const RelaxedHead& weights_;
   const HeadRows& rows_;
   const HeadStart& start_;
   const BoxLevels& box_;
@@ -304,7 +304,7 @@ Eigen::MatrixXd BoxLevels::rows_of(const Eigen::MatrixXd& table, const std::vect
   return rows;
 }
 
-HeadWeights::HeadWeights(const TableMlp& mlp) {
+RelaxedHead::RelaxedHead(const TableMlp& mlp) {
   for (const std::ptrdiff_t offset : mlp.first.offsets) offsets.push_back(offset / mlp.first.width);
   first = table_of(mlp.first, mlp.rest.front().in);
   for (const PackedLinear& linear : mlp.rest) {
@@ -317,11 +317,11 @@ HeadWeights::HeadWeights(const TableMlp& mlp) {
   factor = Eigen::Map<const Eigen::VectorXf>(mlp.factor.data(), std::ssize(mlp.factor)).cast<double>();
 }
 
-HeadStart head_start(const HeadWeights& weights, const std::vector<float>& start) {
+HeadStart head_start(const RelaxedHead& weights, const std::vector<float>& start) {
   return {.first = Eigen::Map<const Eigen::VectorXf>(start.data(), weights.first.cols()).cast<double>(), .skip = {}};
 }
 
-HeadStart head_start(const HeadWeights& weights, const LayerTerms& terms) {
+HeadStart head_start(const RelaxedHead& weights, const LayerTerms& terms) {
   const Eigen::Index outputs = weights.factor.size();
   const Eigen::Map<const Eigen::MatrixXf> first(terms.start.data(), std::ssize(terms.start) / terms.layers,
                                                 terms.layers);
@@ -329,13 +329,13 @@ HeadStart head_start(const HeadWeights& weights, const LayerTerms& terms) {
   return {.first = first.topRows(weights.first.cols()).cast<double>(), .skip = skip.cast<double>()};
 }
 
-HeadRows head_rows(const HeadWeights& weights, const BoxLevels& box) {
+HeadRows head_rows(const RelaxedHead& weights, const BoxLevels& box) {
   HeadRows rows{.first = box.rows_of(weights.first, weights.offsets), .skip = {}};
   if (weights.factor.size() > 0) rows.skip = box.rows_of(weights.skip, weights.offsets);
   return rows;
 }
 
-std::vector<OutputBounds> bound_head(const HeadWeights& weights, const HeadRows& rows, const HeadStart& start,
+std::vector<OutputBounds> bound_head(const RelaxedHead& weights, const HeadRows& rows, const HeadStart& start,
                                      const BoxLevels& box) {
   const LayerBounds layers(weights, rows, start, box);
   std::vector<OutputBounds> bounds;

@@ -49,8 +49,8 @@ struct OutputBounds {
 };
 
 /// The weights of an MLP of tables in double, for any number of applications.
-struct HeadWeights {
-  explicit HeadWeights(const TableMlp& mlp);
+struct RelaxedHead {
+  explicit RelaxedHead(const TableMlp& mlp);
   std::vector<Eigen::Index> offsets;  // p
   Eigen::MatrixXd first;              // all levels x h
   Eigen::MatrixXd skip;               // all levels x outputs; of sums over layers
@@ -64,18 +64,18 @@ struct HeadStart {
   Eigen::MatrixXd first;  // h x l
   Eigen::MatrixXd skip;   // outputs x l; empty for heads of the design alone
 };
-[[nodiscard]] HeadStart head_start(const HeadWeights& weights, const std::vector<float>& start);
-[[nodiscard]] HeadStart head_start(const HeadWeights& weights, const LayerTerms& terms);
+[[nodiscard]] HeadStart head_start(const RelaxedHead& weights, const std::vector<float>& start);
+[[nodiscard]] HeadStart head_start(const RelaxedHead& weights, const LayerTerms& terms);
 
 /// A head's rows of a box, for any number of applications.
 struct HeadRows {
   Eigen::MatrixXd first;  // (1 + K) x h
   Eigen::MatrixXd skip;   // (1 + K) x outputs
 };
-[[nodiscard]] HeadRows head_rows(const HeadWeights& weights, const BoxLevels& box);
+[[nodiscard]] HeadRows head_rows(const RelaxedHead& weights, const BoxLevels& box);
 
 /// All outputs of a head.
-[[nodiscard]] std::vector<OutputBounds> bound_head(const HeadWeights& weights, const HeadRows& rows,
+[[nodiscard]] std::vector<OutputBounds> bound_head(const RelaxedHead& weights, const HeadRows& rows,
                                                    const HeadStart& start, const BoxLevels& box);
 
 }  // namespace hindsight::surrogate

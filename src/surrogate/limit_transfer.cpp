@@ -28,11 +28,11 @@ constexpr std::array<double, 6> kTrusts = {1, 2, 5, 10, 20, 50};
 /// [chosen] The shift counts twice: limits move as a whole.
 constexpr double kShiftShare = 2;
 /// [chosen] Mean log likelihood that a change must gain per row; and below which no head needs one.
-constexpr double kWorthMoving = 0.002;
+constexpr double kWorthMovingLimit = 0.002;
 constexpr double kGoodEnough = -0.002;
 /// [chosen] Newton's steps and halvings; the largest share of the curvature's bound that is taken where rows are so far
 /// off that their likelihood has none.
-constexpr int kMostNewtonSteps = 60, kMostHalvings = 20, kRelinearised = 3;
+constexpr int kMostNewtonSteps = 60, kMostLimitHalvings = 20, kRelinearised = 3;
 constexpr double kLeastCurvature = 0.05, kConverged = 1e-7;
 
 /// Log likelihood of what a row says of a miss, and its first two derivatives by the miss (the second negated).
@@ -80,7 +80,7 @@ Mode most_probable(const Eigen::MatrixXd& kernel, const Eigen::VectorXd& start, 
         right - root.cwiseProduct(inner.llt().solve(Eigen::VectorXd(root.cwiseProduct(kernel * right))));
     double share = 1, found = -std::numeric_limits<double>::infinity();
     Eigen::VectorXd dual;
-    for (int halving = 0; halving < kMostHalvings && !(found > mode.score); ++halving, share /= 2) {
+    for (int halving = 0; halving < kMostLimitHalvings && !(found > mode.score); ++halving, share /= 2) {
       dual = mode.dual + share * (aim - mode.dual);
       found = score(dual, kernel * dual);
     }
@@ -263,7 +263,7 @@ LimitMoves adapt_limit(const LimitTask& task) {
     const Eigen::VectorXd misses = held_out(task, base, candidate);
     const double s = candidate.trust * base.scale;
     const double found = limit_likelihood(task.targets, misses, s);
-    if (found < result.after + kWorthMoving) continue;
+    if (found < result.after + kWorthMovingLimit) continue;
     best = candidate;
     result.moved = true;
     result.after = found;

@@ -10,6 +10,7 @@
 #include "checks/loops.h"
 #include "checks/openings.h"
 #include "checks/sources.h"
+#include "checks/types.h"
 
 namespace {
 
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
     if (argc == 3 && check == "openings") return report(check, checks::check_openings(argv[2]));
     if (argc == 3 && check == "functions") return report(check, checks::check_functions(argv[2]));
     if (argc == 3 && check == "loops") return report(check, checks::check_loops(argv[2]));
+    if (argc == 3 && check == "types") return report(check, checks::check_types(argv[2]));
     if (argc == 4 && check == "headers") return report(check, checks::check_header_list(argv[2], argv[3]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "repository_checks: %s\n", error.what());
@@ -41,6 +43,6 @@ int main(int argc, char** argv) {
   }
   std::fprintf(
       stderr,
-      "usage: repository_checks (layering|sources|openings|functions|loops) ROOT | headers ROOT COMPILED_LIST\n");
+      "usage: repository_checks (layering|sources|openings|functions|loops|types) ROOT | headers ROOT COMPILED_LIST\n");
   return 2;
 }

@@ -17,6 +17,7 @@
 #include "checks/openings.h"
 #include "checks/source_text.h"
 #include "checks/sources.h"
+#include "checks/types.h"
 #include "temporary_folder.h"
 
 namespace hindsight::checks {
@@ -268,6 +269,31 @@ TEST(Loops, ARangeInsideATemporaryIsFound) {
         "transform(x ? f().a : f().b);", "for (x : (a ? b : c)) {}", "for (x : std::vector<int>{f().n}) {}"}) {
     SCOPED_TRACE(loop);
     EXPECT_TRUE(loops_of(loop).empty());
+  }
+}
+
+TEST(Types, OneNameForTwoTypesIsFound) {
+  const auto types_of = [](const std::string& first, const std::string& second) {
+    const TemporaryFolder tree;
+    tree.write("src/a/a.h", first);
+    tree.write("src/a/b.cpp", second);
+    return check_types(tree.path());
+  };
+  const std::string head = "namespace n::a {\nstruct Head { int x; };\n}\n";
+  for (const char* other :
+       {"namespace n::a {\nstruct Head {\n};\n}\n", "namespace n::a {\nclass Head final : public B { f() {} };\n}\n",
+        "namespace n::a {\nenum class Head : int { a };\n}\n",
+        "namespace n::a {\nstruct alignas_ok; struct Head {};\n}\n"}) {
+    SCOPED_TRACE(other);
+    expect_one(types_of(head, other), "src/a/b.cpp", 2, "n::a::Head");
+  }
+  for (const char* other :
+       {"namespace n::b {\nstruct Head {};\n}\n", "namespace n::a {\nnamespace {\nstruct Head {};\n}\n}\n",
+        "namespace n::a {\nstruct Other { struct Head {}; };\n}\n", "namespace n::a {\nstruct Head;\n}\n",
+        "namespace n::a {\nvoid f(struct Head h) { struct Head {}; }\n}\n",
+        "namespace n::a {\ntemplate <> struct Head<int> {};\n}\n", "// namespace n::a { struct Head {}; }\n"}) {
+    SCOPED_TRACE(other);
+    EXPECT_TRUE(types_of(head, other).empty());
   }
 }
 
