@@ -227,12 +227,22 @@ TEST_F(LandscapeTest, FilesThatAreNoneOrDamagedAreRefused) {
     }
   };
   refused("pes_x,pes_y\n", "is no landscape");
-  refused("hindsight landscape 3" + good.substr(good.find('\n')), "has format 3");
+  refused("hindsight landscape 1" + good.substr(good.find('\n')), "has format 1");
   refused(good.substr(0, good.size() - 7), "cut short");
   std::string flipped = good;
   flipped.back() = static_cast<char>(flipped.back() ^ 1);
   refused(flipped, "checksum");
   refused(good.substr(0, 40), "cut short");
+  const std::size_t header = good.find("\n\n") + 2;
+  for (std::size_t at = 0; at < header; ++at) {
+    std::string changed = good;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    refused(changed, "");
+  }
+  for (std::size_t from = 0; from + 1 < header; from = good.find('\n', from) + 1) {
+    std::string without = good;
+    refused(without.erase(from, good.find('\n', from) + 1 - from), "");
+  }
 }
 
 TEST_F(LandscapeTest, OnlyWholeSpacesUnderLimitsOfFacts) {

@@ -69,8 +69,8 @@ std::string header_text(const LandscapeIdentity& identity, std::uint64_t records
   text += fmt::format("energies {}\n", identity.metrics == LandscapeMetrics::latency ? "no" : "yes");
   for (const auto& [name, hash] : identity.networks) text += fmt::format("network {} {}\n", hash, name);
   text += fmt::format("records_bytes {}\n", records_bytes);
-  text += fmt::format("records_sha256 {}\n\n", records_sha256);
-  return text;
+  text += fmt::format("records_sha256 {}\n", records_sha256);
+  return fmt::format("{}header_sha256 {}\n\n", text, sha256_hex(text));
 }
 
 void require_replaceable(const std::filesystem::path& file) {
@@ -105,13 +105,14 @@ LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, 
     return *value;
   };
   const std::string_view records = bytes.substr(start);
+  const std::string records_sha256 = sha256_hex(records);
   for (const std::string& line : split(bytes.substr(0, end), '\n')) {
     const auto blank = line.find(' ');
     const std::string key = line.substr(0, blank);
     const std::string value = blank == std::string::npos ? "" : line.substr(blank + 1);
     const std::string hash = value.substr(0, value.find(' '));
     const std::string name = hash.size() == value.size() ? "" : value.substr(hash.size() + 1);
-    if (key == "hindsight") {
+    if (line.starts_with(kMagic)) {
       const std::string format = line.substr(kMagic.size());
       identity.by_parameter_memory = format == std::to_string(kLandscapeFormatByParameter);
       if (!identity.by_parameter_memory && format != std::to_string(kLandscapeFormat)) {
@@ -134,9 +135,13 @@ LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, 
       identity.networks.emplace_back(name, hash);
     } else if (key == "records_bytes" && value != std::to_string(records.size())) {
       refuse(file, fmt::format("is cut short: {} bytes of {}", records.size(), printable(value)));
-    } else if (key == "records_sha256" && value != sha256_hex(records)) {
+    } else if (key == "records_sha256" && value != records_sha256) {
       refuse(file, "is damaged: its checksum differs");
     }
+  }
+  // What no line above refused: lines that are missing, twice, unknown or changed, and the checksum of them all.
+  if (header_text(identity, records.size(), records_sha256) != bytes.substr(0, start)) {
+    refuse(file, "is damaged: its header is not what was written");
   }
   return identity;
 }

@@ -20,7 +20,7 @@
 namespace hindsight::accel::optimum {
 
 /// [chosen] Formats of the file, of records without and with the parameter memory; files of others are refused.
-inline constexpr int kLandscapeFormat = 1, kLandscapeFormatByParameter = 2;
+inline constexpr int kLandscapeFormat = 3, kLandscapeFormatByParameter = 4;
 
 enum class LandscapeMetrics { latency, latency_and_energy };
 
