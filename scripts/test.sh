@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/test.sh [--no-install] [--sanitize | --browser]
+usage: scripts/test.sh [--no-install] [--sanitize | --valgrind | --browser]
 
 Runs every test from a fresh Debian 12 on, in three steps:
   1. installs the missing Debian packages with apt-get (through sudo when not root);
@@ -16,6 +16,8 @@ Safe to run again: only what changed is built.
 
   --sanitize     instead: every test under AddressSanitizer and UndefinedBehaviorSanitizer in build/asan, then those
                  of what runs in several threads under ThreadSanitizer in build/tsan
+  --valgrind     instead: the readers of bytes from outside, on their seeds and changes of them, under valgrind's
+                 memcheck: reads of memory that was never written, which the sanitizers do not see
   --browser      instead: builds the program, makes a report and opens it in headless Chromium; says that it skips
                  where Chromium is not installed
   --no-install   skip step 1 (packages come from elsewhere)
@@ -29,11 +31,13 @@ TEXT
 
 install=yes
 sanitize=no
+valgrind=no
 browser=no
 for argument in "$@"; do
   case $argument in
     --no-install) install=no ;;
     --sanitize) sanitize=yes ;;
+    --valgrind) valgrind=yes ;;
     --browser) browser=yes ;;
     -h | --help) usage; exit 0 ;;
     *) echo "test.sh: unknown argument '$argument'. See --help" >&2; exit 2 ;;
@@ -66,6 +70,16 @@ if [ "$sanitize" = yes ]; then
     optimize_tests
   ctest --preset tsan --parallel "${JOBS:-2}" -R '^(core|log|evaluator|sweep)\.|^optimize\..*Threads' || status=$?
   exit "$status"
+fi
+
+if [ "$valgrind" = yes ]; then
+  command -v valgrind > /dev/null || { echo "test.sh: valgrind is missing. apt-get install valgrind" >&2; exit 1; }
+  echo "== 2/3 Build of the readers in $build_dir"
+  cmake -S . -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD_TESTS=ON -DHINDSIGHT_WERROR=ON
+  cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}" --target fuzz_tests
+  echo "== 3/3 Every reader under memcheck"
+  exec valgrind --quiet --error-exitcode=99 --errors-for-leak-kinds=definite --leak-check=full --num-callers=30 \
+    "$build_dir/tests/fuzz/fuzz_tests" --gtest_brief=1
 fi
 
 if [ "$browser" = yes ]; then

@@ -54,7 +54,7 @@ std::string most_frequent_reason(const sweep::SweepSummary& summary, const sweep
   sums.emplace_back("the limits of --max", found.beyond_limits * summary.workloads.size());
   for (const sweep::WorkloadCounts& counts : summary.workloads) {
     for (const auto& [code, count] : counts.reasons) {
-      const auto known = std::find_if(sums.begin(), sums.end(), [&](const auto& one) { return one.first == code; });
+      const auto known = std::ranges::find(sums, code, &std::pair<std::string, std::uint64_t>::first);
       if (known == sums.end()) {
         sums.emplace_back(code, count);
       } else {

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -49,7 +48,7 @@ Application only_application(const surrogate::Model& model) {
   }
   constexpr std::size_t kMostNamed = 5;
   std::vector<std::string> names;
-  for (const dataset::Context& context : known | std::views::take(kMostNamed)) names.push_back(printable(context.name));
+  for (std::size_t i = 0; i < std::min(known.size(), kMostNamed); ++i) names.push_back(printable(known[i].name));
   const std::string others = known.size() > kMostNamed ? ", ..." : "";
   throw Error(ErrorKind::usage, fmt::format("for which application? Name one that the model learnt ({}{}) with "
                                             "--workload, or an unseen one by its columns with --context",

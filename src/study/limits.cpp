@@ -232,8 +232,8 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
 
 LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
   for (const auto& [fact, limit] : evaluator.stated_limits()) {
-    const bool named = std::any_of(words.max.begin(), words.max.end(), [&](const std::string& text) {
-      return study::known_name(parse_assignment("--max", text).name, evaluator.fact_names()) == fact;
+    const bool named = std::any_of(words.max.begin(), words.max.end(), [&, &name = fact](const std::string& text) {
+      return study::known_name(parse_assignment("--max", text).name, evaluator.fact_names()) == name;
     });
     if (!named) words.max.push_back(fmt::format("{}={}", fact, shortest(limit)));
   }

@@ -61,7 +61,7 @@ std::vector<std::size_t> folds_of(const dataset::Dataset& data, const std::vecto
   std::vector<std::size_t> order = all_places(count);
   Draws draws(seed, "transfer folds");
   for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[draws.below(i)]);
-  std::ranges::stable_partition(order, [&](std::size_t design) { return feasible.contains(design); });
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t design) { return feasible.contains(design); });
   std::vector<std::size_t> of_designs(count), folds;
   for (std::size_t i = 0; i < count; ++i) of_designs[order[i]] = i % kTransferFolds;
   for (const std::size_t design : designs) folds.push_back(of_designs[design]);

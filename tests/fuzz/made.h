@@ -1,0 +1,40 @@
+/// Files that no folder of the repository holds, made small for the fuzzer: logs, studies, models, networks.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "hindsight/core/provenance.h"
+#include "hindsight/space/design_space.h"
+
+namespace hindsight::fuzz {
+
+/// Who makes them.
+[[nodiscard]] Provenance made_provenance();
+/// A log of one space, two workloads, feasible and infeasible rows, a model, proposals and a checkpoint. Its pages are
+/// as small as SQLite's can be, so that changes hit many kinds of them.
+[[nodiscard]] std::string made_log();
+/// A study of Optuna: trials of every state, attributes, intermediate values.
+[[nodiscard]] std::string made_optuna_study();
+/// Models of kind `experts` and `layers`, of some hundred weights.
+[[nodiscard]] std::string made_model();
+[[nodiscard]] std::string made_layers_model();
+/// A convolution, a product of matrices and a pooling as an ONNX model.
+[[nodiscard]] std::string made_onnx();
+/// All designs of a space of eight for one layer; of version 1 and 2 of the accelerator's model.
+[[nodiscard]] std::string made_landscape(const std::string& technology);
+/// The checkpoint of a training that is as small as can be, one member complete and one not.
+[[nodiscard]] std::string made_checkpoint();
+/// Reads a checkpoint as that training would. Errors: those of load_checkpoint().
+void load_made_checkpoint(const std::filesystem::path& file);
+
+/// What an evaluator is asked, about the space of the reader `question`.
+[[nodiscard]] std::string made_question(const space::DesignSpace& space);
+/// A session with a product and a quantity.
+[[nodiscard]] std::string made_measurements();
+/// A learned correction of two trees for one measured product.
+[[nodiscard]] std::string made_residual();
+/// The definition of a space as logs store it.
+[[nodiscard]] std::string made_definition();
+
+}  // namespace hindsight::fuzz

@@ -1,0 +1,156 @@
+/// Readers of what is typed or said in one line: expressions, objectives, designs, command lines, evaluators' words.
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "apps/hindsight/command_line.h"
+#include "apps/hindsight/given_defaults.h"
+#include "fuzz/reader.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
+#include "hindsight/dataset/selection.h"
+#include "hindsight/evaluator/protocol.h"
+#include "hindsight/space/design_space.h"
+#include "hindsight/space/expression.h"
+#include "hindsight/space/short_id.h"
+
+namespace hindsight::fuzz {
+
+const space::DesignSpace& small_space() {
+  static const space::DesignSpace space = space::parse_space(R"(name: small_one
+description: for fuzzing
+parameters:
+  - {name: a, unit: count, description: a, values: [1, 2, 4]}
+  - {name: b, unit: none, description: b, values: [-1.5, 0, 1e300]}
+  - {name: mode, kind: categorical, unit: none, description: m, values: [ws, os]}
+  - {name: other, kind: categorical, unit: none, description: o, values: [os, is]}
+)",
+                                                             "small.yaml");
+  return space;
+}
+
+namespace {
+
+/// Every value on every design lies within what is said of the whole box; the canonical text means the same.
+void check_expression(const space::Expression& expression, const space::Expression& again) {
+  const space::DesignSpace& space = small_space();
+  std::vector<std::vector<std::uint16_t>> levels;
+  for (const space::Parameter& parameter : space.parameters()) {
+    auto& all = levels.emplace_back();
+    for (std::uint16_t level = 0; level < parameter.level_count(); ++level) all.push_back(level);
+  }
+  const std::vector<std::span<const std::uint16_t>> box(levels.begin(), levels.end());
+  const space::ExpressionRange range = expression.range(box);
+  for (std::uint64_t index = 0; index < space.size().value(); ++index) {
+    std::vector<double> values(space.parameters().size());
+    space.values(space.design(index).levels, values);
+    const std::optional<double> value = expression.value(values);
+    require(value == again.value(values), "the canonical text has the same value");
+    if (!value) {
+      require(range.undefined, "a box of designs knows that one has no value");
+      require(!expression.undefined(values).why.empty(), "what has no value says why");
+      continue;
+    }
+    require(std::isfinite(*value), "values are finite");
+    require(range.low <= *value && *value <= range.high, "a value lies in the range of its box");
+  }
+}
+
+void read_expression(std::string_view bytes) {
+  const space::Scope scope{.parameters = small_space().parameters()};
+  const space::Origin origin{.what = "constraint", .file = "input.yaml", .line = 1, .column = 1};
+  std::optional<Error> refused;
+  for (const space::ValueType wanted : {space::ValueType::truth, space::ValueType::number}) {
+    try {
+      const space::Expression expression(bytes, scope, wanted, origin);
+      const space::Expression again(expression.canonical(), scope, wanted, origin);
+      require(again.canonical() == expression.canonical(), "the canonical text is its own");
+      check_expression(expression, again);
+    } catch (const Error& error) {
+      refused = error;
+    }
+  }
+  if (refused) throw *refused;
+}
+
+void read_objective(std::string_view bytes) {
+  for (const Direction direction : {Direction::minimise, Direction::maximise}) {
+    const dataset::Objective objective = dataset::parse_objective(std::string(bytes), direction);
+    const dataset::Objective again = dataset::parse_objective(to_string(objective), Direction::minimise);
+    require(again.factors.size() == objective.factors.size(), "an objective reads back");
+  }
+}
+
+void read_condition(std::string_view bytes) {
+  const dataset::Condition condition = dataset::parse_condition(std::string(bytes));
+  require(!condition.metric.empty() && !condition.comparison.empty(), "a condition has a metric and a comparison");
+}
+
+void read_design(std::string_view bytes) {
+  (void)space::is_short_id(std::string(bytes));
+  const space::Design design = small_space().parse_design(bytes);
+  require(small_space().parse_design(small_space().text_id(design)) == design, "a design's name reads back");
+}
+
+void read_answer(std::string_view bytes) {
+  const space::Design design = small_space().design(7);
+  const evaluator::Expected all{
+      .id = 3, .space = &small_space(), .design = &design, .metrics = {"latency_s", "area_mm2"}};
+  std::optional<Error> refused;
+  for (const evaluator::Expected& expected : {evaluator::Expected{}, all}) {
+    try {
+      const evaluator::Row row = evaluator::parse_answer(bytes, expected);
+      const evaluator::Row again = evaluator::parse_answer(evaluator::answer_line(3, row), {.id = 3});
+      require(again.feasible == row.feasible, "an answer reads back");
+    } catch (const Error& error) {
+      refused = error;
+    }
+  }
+  if (refused) throw *refused;
+}
+
+void read_question(std::string_view bytes) {
+  evaluator::QuestionReader reader(small_space());
+  const evaluator::Question question = reader.read(bytes);
+  const std::string again = evaluator::question_line(
+      question.id, evaluator::design_json(small_space(), question.design), evaluator::workload_json(question.network));
+  require(reader.read(again).design == question.design, "a question reads back");
+}
+
+/// One argument a line. Nothing runs: the action is only made.
+void read_command_line(std::string_view bytes) {
+  std::vector<std::string> arguments;
+  for (const std::string_view piece : split(bytes, '\n')) arguments.emplace_back(piece);
+  for (std::string& argument : arguments) {
+    if (const std::size_t end = argument.find('\0'); end != std::string::npos) argument.resize(end);
+  }
+  app::obey_colour(arguments);
+  app::Session session;
+  app::parse_command_line(arguments, session);
+}
+
+void read_numbers(std::string_view bytes) {
+  if (const auto number = parse_double(bytes)) require(!std::isnan(*number) || !bytes.empty(), "a number has digits");
+  if (const auto number = parse_int(bytes)) require(parse_int(std::to_string(*number)) == number, "it reads back");
+  const std::string shown = printable(bytes);
+  for (const char c : shown) require(static_cast<unsigned char>(c) >= 0x20, "no control character is shown");
+}
+
+}  // namespace
+
+std::span<const Reader> word_readers() {
+  static constexpr std::array kReaders{
+      Reader{.name = "expression", .read = read_expression, .dictionary = "expression"},
+      Reader{.name = "objective", .read = read_objective, .dictionary = "expression"},
+      Reader{.name = "condition", .read = read_condition, .dictionary = "expression"},
+      Reader{.name = "design", .read = read_design, .dictionary = "expression"},
+      Reader{.name = "answer", .read = read_answer, .dictionary = "json"},
+      Reader{.name = "question", .read = read_question, .dictionary = "json"},
+      Reader{.name = "command_line", .read = read_command_line, .dictionary = "command_line"},
+      Reader{.name = "numbers", .read = read_numbers, .dictionary = "expression"},
+  };
+  return kReaders;
+}
+
+}  // namespace hindsight::fuzz

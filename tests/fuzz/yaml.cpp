@@ -1,0 +1,154 @@
+/// Readers of YAML: any document, spaces, networks, technologies, chips, GPUs, their constants, recipes, defaults.
+#include <array>
+#include <functional>
+
+#include "apps/hindsight/command_tree.h"
+#include "apps/hindsight/default_files.h"
+#include "fuzz/reader.h"
+#include "hindsight/accel/config.h"
+#include "hindsight/accel/peer_cases.h"
+#include "hindsight/accel/silicon.h"
+#include "hindsight/accel/silicon_chips.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/core/config.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/gpu/calibration.h"
+#include "hindsight/gpu/residual.h"
+#include "hindsight/gpu/spec.h"
+#include "hindsight/space/design_space.h"
+#include "hindsight/space/sampling.h"
+#include "hindsight/surrogate/recipe.h"
+#include "hindsight/workload/context.h"
+#include "hindsight/workload/network.h"
+
+namespace hindsight::fuzz {
+namespace {
+
+/// What `read` refuses it refuses by an Error at a place, which is no finding here.
+void try_value(const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const Error&) {
+    return;
+  }
+}
+
+/// Asks every value of a document for everything that it could be.
+void visit(const ConfigNode& node) {
+  require(!node.where().empty(), "a value has a place");
+  if (node.is_map()) {
+    for (const std::string& key : node.keys()) {
+      require(node.has(key), "a key that is listed is there");
+      if (const auto child = node.find(key)) visit(*child);
+    }
+    return;
+  }
+  if (node.is_list()) {
+    for (const ConfigNode& item : node.items()) visit(item);
+    return;
+  }
+  try_value([&] { (void)node.as_double(); });
+  try_value([&] { (void)node.as_int(); });
+  try_value([&] { (void)node.as_bool(); });
+  try_value([&] { (void)node.as_name(); });
+  std::string text;
+  try_value([&] { text = node.as_string(); });
+  const ConfigNode again = ConfigNode::parse("text: " + yaml_quoted(text), "quoted");
+  require(text.find('\n') != std::string::npos || !again.at("text").as_string().empty() || text.empty(),
+          "a quoted text reads back");
+}
+
+void read_yaml(std::string_view bytes) { visit(ConfigNode::parse(std::string(bytes), "input.yaml")); }
+
+/// The definition of a space gives the space back, and its designs their names.
+void read_space(std::string_view bytes) {
+  const space::DesignSpace space = space::parse_space(std::string(bytes), "input.yaml");
+  const space::DesignSpace again = space::space_from_definition(space.name(), space.canonical_definition());
+  require(again.definition_hash() == space.definition_hash(), "a definition reads back");
+  if (!space.size() || *space.size() == 0) return;
+  for (const std::uint64_t index : {std::uint64_t{0}, *space.size() / 2, *space.size() - 1}) {
+    space::Design design = space.design(index);
+    require(space.index(design) == index, "a number gives its design, and a design its number");
+    space.settle(design.levels);
+    if (!space.is_legal(design.levels)) continue;
+    require(space.parse_design(space.text_id(design)) == design, "a design's name reads back");
+  }
+}
+
+void read_definition(std::string_view bytes) {
+  const space::DesignSpace space = space::space_from_definition("stored", bytes);
+  require(
+      space::space_from_definition("stored", space.canonical_definition()).definition_hash() == space.definition_hash(),
+      "a stored definition reads back");
+}
+
+void read_workload(std::string_view bytes) {
+  const workload::Network network = workload::parse_network(std::string(bytes), "input.yaml");
+  const workload::Network again = workload::parse_network(workload::to_yaml(network), "again.yaml");
+  require(again.definition_hash() == network.definition_hash(), "a network reads back from its own text");
+  require(network.gemms().size() == network.layers().size(), "every layer is a product");
+}
+
+void read_technology(std::string_view bytes) { (void)accel::load_technology(as_file(bytes, ".yaml").string()); }
+void read_chip(std::string_view bytes) { (void)accel::load_reference_chip(as_file(bytes, ".yaml").string()); }
+void read_published_areas(std::string_view bytes) {
+  (void)accel::load_published_areas(as_file(bytes, ".yaml").string());
+}
+void read_silicon_figures(std::string_view bytes) {
+  (void)accel::load_silicon_figures(as_file(bytes, ".yaml").string());
+}
+void read_peer_cases(std::string_view bytes) { (void)accel::peers::load_peer_cases(as_file(bytes, ".csv")); }
+void read_gpu(std::string_view bytes) { (void)gpu::parse_gpu(std::string(bytes), "input.yaml"); }
+void read_gpu_sources(std::string_view bytes) { (void)gpu::load_gpu_sources(as_file(bytes, ".yaml").string()); }
+void read_calibration(std::string_view bytes) { (void)gpu::read_calibration(as_file(bytes, ".yaml")); }
+void read_residual(std::string_view bytes) { (void)gpu::read_residual(as_file(bytes, ".yaml")); }
+/// Puts the right hash into a changed file.
+std::string seal_residual(std::string bytes) {
+  constexpr std::string_view kHash = "\nsha256: '", kTrees = "\ntrees: |\n";
+  constexpr std::size_t kDigits = 16;
+  const std::size_t hash = bytes.find(kHash), trees = bytes.find(kTrees);
+  if (hash == std::string::npos || trees == std::string::npos || hash + kHash.size() + kDigits > trees) return bytes;
+  const std::string content = bytes.substr(0, hash + 1) + bytes.substr(trees + kTrees.size());
+  return bytes.replace(hash + kHash.size(), kDigits, sha256_hex(content).substr(0, kDigits));
+}
+
+void read_recipe(std::string_view bytes) { (void)surrogate::parse_recipe(std::string(bytes), "input.yaml"); }
+
+void read_defaults(std::string_view bytes) {
+  static app::Session session;
+  static CLI::App program;
+  static const bool described = [] {
+    app::describe_program(program);
+    app::add_verbs(program, session);
+    return true;
+  }();
+  require(described, "the program is described once");
+  std::vector<app::Default> found;
+  app::read_default_file(program, app::DefaultLayer::project, as_file(bytes, ".yaml"), found);
+}
+
+}  // namespace
+
+std::span<const Reader> yaml_readers() {
+  static constexpr std::array kReaders{
+      Reader{.name = "yaml", .read = read_yaml, .dictionary = "yaml"},
+      Reader{.name = "space", .read = read_space, .dictionary = "space"},
+      Reader{.name = "definition", .read = read_definition, .dictionary = "space"},
+      Reader{.name = "workload", .read = read_workload, .dictionary = "yaml"},
+      Reader{.name = "technology", .read = read_technology, .dictionary = "yaml"},
+      Reader{.name = "chip", .read = read_chip, .dictionary = "yaml"},
+      Reader{.name = "published_areas", .read = read_published_areas, .dictionary = "yaml"},
+      Reader{.name = "silicon_figures", .read = read_silicon_figures, .dictionary = "yaml"},
+      Reader{.name = "peer_cases", .read = read_peer_cases, .dictionary = "table"},
+      Reader{.name = "gpu", .read = read_gpu, .dictionary = "yaml"},
+      Reader{.name = "gpu_sources", .read = read_gpu_sources, .dictionary = "yaml"},
+      Reader{.name = "calibration", .read = read_calibration, .dictionary = "yaml"},
+      Reader{.name = "residual", .read = read_residual, .seal = seal_residual, .dictionary = "yaml"},
+      Reader{.name = "recipe", .read = read_recipe, .dictionary = "yaml"},
+      Reader{.name = "defaults", .read = read_defaults, .dictionary = "yaml"},
+  };
+  return kReaders;
+}
+
+}  // namespace hindsight::fuzz
