@@ -148,7 +148,10 @@ std::set<std::uint64_t> chosen(std::uint64_t calls, std::int64_t most) {
 Tally fail_at_every(const Scenario& scenario, const FailLoop& loop, const fs::path& folder) {
   Tally tally;
   Failer failer(scenario, loop, folder);
-  for (const std::uint64_t n : chosen(failer.calls(), loop.most)) failer.fail_at(n, tally);
+  const std::uint64_t calls = failer.calls();
+  const std::set<std::uint64_t> points = chosen(calls, loop.most);
+  tally.whole = points.size() == calls;
+  for (const std::uint64_t n : points) failer.fail_at(n, tally);
   return tally;
 }
 

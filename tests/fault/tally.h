@@ -16,6 +16,7 @@ struct Tally {
   std::int64_t silent = 0;  ///< success said, and the result is another one
   std::int64_t other = 0;   ///< a message without a path, files left behind, work that did not go on
   double seconds = 0;
+  bool whole = true;                    ///< false: of all that there are, some were made
   std::vector<std::string> notes = {};  ///< each of them in words
 
   [[nodiscard]] bool clean() const {

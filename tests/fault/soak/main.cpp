@@ -34,6 +34,7 @@ struct Job {
   std::int64_t wanted;  ///< faults; 0: it is one piece
   std::int64_t piece;
   std::function<Tally(std::int64_t count, std::uint64_t seed)> work;
+  std::int64_t most = 0;  ///< of a loop that is one piece, so many are enough; 0: all
 };
 
 struct Choice {
@@ -80,11 +81,11 @@ class Results {
     fmt::print("{:>5}  {:<42} {:>7} {:>5} {:>8} {:>8} {:>6} {:>7} {:>6} {:>8}\n", "class", "what", "count", "lost",
                "corrupt", "crashes", "hangs", "silent", "other", "seconds");
     bool clean = true;
-    for (const auto& [row, sum] : rows_) {
+    for (const auto& [row, sum] : by_call()) {
       const Tally& tally = sum.tally;
       fmt::print("{:>5}  {:<42} {:>7} {:>5} {:>8} {:>8} {:>6} {:>7} {:>6} {:>8.1f}{}\n", row.first, row.second,
                  tally.count, tally.lost, tally.corrupt, tally.crashes, tally.hangs, tally.silent, tally.other,
-                 tally.seconds, sum.done ? "" : "  not to the end");
+                 tally.seconds, sum.done ? "" : "  some of them");
       clean = clean && tally.clean();
     }
     return clean;
@@ -96,18 +97,48 @@ class Results {
     bool done = false;
   };
 
+  static void add_to(Sum& sum, const Tally& tally, bool done) {
+    sum.tally.count += tally.count;
+    sum.tally.lost += tally.lost;
+    sum.tally.corrupt += tally.corrupt;
+    sum.tally.crashes += tally.crashes;
+    sum.tally.hangs += tally.hangs;
+    sum.tally.silent += tally.silent;
+    sum.tally.other += tally.other;
+    sum.tally.seconds += tally.seconds;
+    sum.done = done;
+  }
+
+  /// One row for a verb's call, whatever its errno and how often it fails.
+  [[nodiscard]] std::map<Row, Sum> by_call() const {
+    std::map<Row, Sum> table;
+    for (const auto& [row, sum] : rows_) {
+      const bool is_call = row.first == 3 || row.first == 4;
+      const std::size_t verb = row.second.find(": ") + 2;
+      const std::string what = is_call ? row.second.substr(0, row.second.find(' ', verb)) : row.second;
+      const auto [place, fresh] = table.try_emplace({row.first, what});
+      add_to(place->second, sum.tally, sum.done && (fresh || place->second.done));
+    }
+    return table;
+  }
+
   void take(const std::string& line) {
     std::vector<std::string> cells;
     std::istringstream in(line);
     for (std::string cell; std::getline(in, cell, ';');) cells.push_back(cell);
     constexpr std::size_t kCells = 12;
     if (cells.size() != kCells) return;  // torn by a kill: that piece is done again
+    const auto number = [&](std::size_t column) { return std::stoll(cells[column]); };
     Sum& sum = rows_[{std::stoi(cells[0]), cells[1]}];
-    std::int64_t* columns[] = {&sum.tally.count, &sum.tally.lost,   &sum.tally.corrupt, &sum.tally.crashes,
-                               &sum.tally.hangs, &sum.tally.silent, &sum.tally.other};
-    for (std::size_t i = 0; i < std::size(columns); ++i) *columns[i] += std::stoll(cells[2 + i]);
-    sum.tally.seconds += std::stod(cells[9]);
-    sum.done = sum.done || cells[10] == "true";
+    const Tally tally{.count = number(2),
+                      .lost = number(3),
+                      .corrupt = number(4),
+                      .crashes = number(5),
+                      .hangs = number(6),
+                      .silent = number(7),
+                      .other = number(8),
+                      .seconds = std::stod(cells[9])};
+    add_to(sum, tally, sum.done || cells[10] == "true");
   }
 
   fs::path file_;
@@ -143,10 +174,11 @@ void add_fail_loops(const Choice& choice, std::vector<Job>& jobs) {
       for (const char* error : errors) {
         for (const char* times : {"once", "forever"}) {
           const FailLoop loop{.call = call, .error = error, .times = times, .most = choice.most};
-          jobs.push_back(
-              {3, fmt::format("{}: {} {} {}", name, call, error, times), 0, 0, [name, loop, &choice](auto, auto) {
-                 return fail_at_every(scenario(name), loop, choice.folder / "work");
-               }});
+          jobs.push_back({3, fmt::format("{}: {} {} {}", name, call, error, times), 0, 0,
+                          [name, loop, &choice](auto, auto) {
+                            return fail_at_every(scenario(name), loop, choice.folder / "work");
+                          },
+                          loop.most});
         }
       }
     }
@@ -157,9 +189,10 @@ void add_memory(const Choice& choice, std::vector<Job>& jobs) {
   for (const char* name : {"import", "sweep", "export", "merge"}) {
     for (const char* times : {"once", "forever"}) {
       const FailLoop loop{.call = "malloc", .error = "ENOMEM", .times = times, .most = choice.count};
-      jobs.push_back({4, fmt::format("{}: malloc {}", name, times), 0, 0, [name, loop, &choice](auto, auto) {
-                        return fail_at_every(scenario(name), loop, choice.folder / "work");
-                      }});
+      jobs.push_back(
+          {4, fmt::format("{}: malloc {}", name, times), 0, 0,
+           [name, loop, &choice](auto, auto) { return fail_at_every(scenario(name), loop, choice.folder / "work"); },
+           loop.most});
     }
   }
 }
@@ -201,16 +234,21 @@ void add_models(const Choice& choice, std::vector<Job>& jobs) {
        [&choice](auto count, auto seed) { return change_model(trained_model(), choice.folder, count, seed); }});
 }
 
+bool is_done(const Job& job, const Results& results) {
+  if (job.wanted > 0) return results.count(job) >= job.wanted;
+  return results.done(job) || (job.most > 0 && results.count(job) >= job.most);
+}
+
 void work_on(const Job& job, Results& results) {
-  const auto left = [&] { return job.wanted - results.count(job); };
-  while (!results.done(job) && (job.wanted == 0 || left() > 0)) {
+  while (!is_done(job, results)) {
     const auto begin = std::chrono::steady_clock::now();
-    const std::int64_t count = std::min(job.piece, left());
-    Tally tally = job.work(count, static_cast<std::uint64_t>(results.count(job)) + 1);
+    const std::int64_t before = results.count(job);
+    Tally tally = job.work(std::min(job.piece, job.wanted - before), static_cast<std::uint64_t>(before) + 1);
     tally.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    results.add(job, tally, job.wanted == 0 || left() - tally.count <= 0);
+    results.add(job, tally, job.wanted > 0 ? before + tally.count >= job.wanted : tally.whole);
     std::cerr << fmt::format("{}: {} faults, {:.0f} s{}\n", job.what, tally.count, tally.seconds,
                              tally.clean() ? "" : ", NOT CLEAN: " + tally.notes.front());
+    if (job.wanted == 0) return;
   }
 }
 
