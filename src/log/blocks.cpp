@@ -60,8 +60,8 @@ std::int64_t last_design(SQLite::Database& database) {
 }
 
 void count_designs(SQLite::Database& database, std::int64_t from, std::int64_t to, Block& block) {
-  SQLite::Statement query(database,
-                          "SELECT space_id, count(*) FROM designs WHERE design_id > ? AND design_id <= ? GROUP BY 1");
+  SQLite::Statement query(
+      database, "SELECT space_id, count(*) FROM designs WHERE design_id > ? AND design_id <= ? GROUP BY +space_id");
   query.bind(1, from);
   query.bind(2, to);
   while (query.executeStep()) {
