@@ -15,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/foreign_name.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
@@ -96,7 +97,7 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
          .rank = proposal.rank,
          .proposal_id = proposal.proposal_id,
          .earlier_verdict = proposal.verdict_json,
-         .networks = predicted_networks(Json::parse(proposal.predicted_json, nullptr, false))});
+         .networks = predicted_networks(Json::parse(bounded_json(proposal.predicted_json), nullptr, false))});
   }
   if (candidates.empty()) {
     throw Error(ErrorKind::usage,
@@ -116,7 +117,9 @@ std::string space_of(const CheckOptions& options) { return options.space.empty()
 }
 
 std::vector<Candidate> from_file(const CheckOptions& options) {
-  const Json root = Json::parse(read_file(options.file), nullptr, false);
+  const std::string text = read_file(options.file);
+  if (const std::string excess = json_excess(text); !excess.empty()) refuse_file(options, excess);
+  const Json root = Json::parse(text, nullptr, false);
   if (root.is_discarded()) refuse_file(options, "not JSON");
   if (!root.is_object() || !root.contains("proposals") || !root["proposals"].is_array()) {
     refuse_file(options, "no list 'proposals'");

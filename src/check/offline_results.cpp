@@ -6,6 +6,7 @@
 #include "hindsight/check/offline.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
 
@@ -65,7 +66,7 @@ std::vector<OfflineResult> read_results(const std::filesystem::path& file) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
     try {
-      results.push_back(from_json(Json::parse(lines[i])));
+      results.push_back(from_json(Json::parse(bounded_json(lines[i]))));
     } catch (const nlohmann::json::exception&) {
       if (i + 1 == lines.size()) break;  // the end of a line that was being written
       throw Error(

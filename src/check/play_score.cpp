@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
@@ -86,7 +87,7 @@ void require_results(const std::string& text, const std::filesystem::path& file)
   const std::vector<std::string> lines = split(text, '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
-    const Json json = Json::parse(lines[i], nullptr, false);
+    const Json json = Json::parse(bounded_json(lines[i]), nullptr, false);
     if (json.is_object() && json.value("kind", "") == kResultKind) continue;
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}:{}: is no result of `hindsight bench score` (nothing was added). Name another file?",

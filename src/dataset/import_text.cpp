@@ -19,8 +19,6 @@
 namespace hindsight::dataset {
 namespace {
 
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{2} << 30U;  // [chosen] fits the memory of a small machine
-
 [[noreturn]] void refuse_zip(const std::string& file, const std::string& problem) {
   throw Error(ErrorKind::incompatible, fmt::format("{}: {}", printable(file, 400), problem));
 }
@@ -100,15 +98,23 @@ bool begins_like_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x
 
 bool begins_like_zip(std::string_view bytes) { return bytes.starts_with(kLocalMagic) || bytes.starts_with(kEndMagic); }
 
-std::string whole(ByteSource& source, const std::string& file) {
+std::uint64_t most_unpacked(std::uint64_t packed) {
+  // [chosen] Tables and JSON shrink 5 to 20 times. A file of a few megabytes cannot take all memory.
+  constexpr std::uint64_t kAlways = std::uint64_t{100} << 20U, kMostTimes = 30;
+  return std::min(kMostTextBytes, std::max(kAlways, kMostTimes * packed));
+}
+
+std::string whole(ByteSource& source, const std::string& file, std::uint64_t most) {
   std::string text;
   std::array<char, std::size_t{1} << 16U> buffer{};
   while (const std::size_t got = source.read(buffer)) {
     text.append(buffer.data(), got);
-    if (text.size() > kMaxFileBytes) {
-      throw Error(ErrorKind::incompatible,
-                  fmt::format("{}: unpacks to more than {}, the most that is read here. Get the file again?",
-                              printable(file, 400), binary_bytes(static_cast<double>(kMaxFileBytes))));
+    if (text.size() > most) {
+      throw Error(
+          ErrorKind::incompatible,
+          fmt::format("{}: unpacks to more than {}, the most that is read of a packed file of its size. Get the "
+                      "file again, or unpack it first?",
+                      printable(file, 400), binary_bytes(static_cast<double>(most))));
     }
   }
   return text;
@@ -131,9 +137,11 @@ std::string unzipped(std::string_view bytes, const std::string& file) {
   if (member.unpacked > kMostDeflate * (std::uint64_t{member.packed} + 1)) {
     refuse_zip(file, "the zip archive is damaged (its sizes cannot be). Get the file again?");
   }
-  if (member.unpacked == kIn64Bits || member.unpacked > kMaxFileBytes) {
-    refuse_zip(file, fmt::format("unpacks to more than {}, the most that is read here",
-                                 binary_bytes(static_cast<double>(kMaxFileBytes))));
+  const std::uint64_t most = most_unpacked(member.packed);
+  if (member.unpacked == kIn64Bits || member.unpacked > most) {
+    refuse_zip(file,
+               fmt::format("unpacks to more than {}, the most that is read of a packed file of its size. Unpack it?",
+                           binary_bytes(static_cast<double>(most))));
   }
   const std::size_t header = member.header;
   const bool has_header = header + kLocalHeader <= bytes.size() && bytes.substr(header).starts_with(kLocalMagic);
@@ -152,13 +160,15 @@ std::string unzipped(std::string_view bytes, const std::string& file) {
 
 ImportText read_text(const std::filesystem::path& file) {
   const bool standard_input = file == "-";
-  ImportText text{.content = read_file(standard_input ? std::filesystem::path("/dev/stdin") : file, kMaxFileBytes),
+  ImportText text{.content = read_file(standard_input ? std::filesystem::path("/dev/stdin") : file, kMostTextBytes),
                   .shown = standard_input ? std::filesystem::path("standard input") : file};
   // A file may be packed twice: an archive of a gzip file.
   for (int layer = 0; layer < 2; ++layer) {
     if (begins_like_gzip(text.content)) {
       const std::string file_name = text.shown.string();
-      text.content = whole(*gunzipping(std::make_unique<MemoryBytes>(std::move(text.content)), file_name), file_name);
+      const std::uint64_t most = most_unpacked(text.content.size());
+      text.content =
+          whole(*gunzipping(std::make_unique<MemoryBytes>(std::move(text.content)), file_name), file_name, most);
     } else if (begins_like_zip(text.content)) {
       text.content = unzipped(text.content, text.shown.string());
     }

@@ -1,6 +1,7 @@
 /// The text of a file of foreign origin, out of gzip and zip. Private to the dataset layer.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,18 +10,23 @@
 
 namespace hindsight::dataset {
 
+inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{2} << 30U;  ///< [chosen] fits the memory of a server
+
 struct ImportText {
   std::string content;          ///< unpacked
   std::filesystem::path shown;  ///< the file in messages
 };
 /// "-" is standard input. A zip archive has one file that is no folder. Errors: Error{failure} for a file that cannot
-/// be read; Error{incompatible} for a container that is truncated, damaged, encrypted, or unpacks to more than 2 GiB.
+/// be read; Error{incompatible} for a container that is truncated, damaged, encrypted, or unpacks to more than
+/// most_unpacked().
 [[nodiscard]] ImportText read_text(const std::filesystem::path& file);
 
 [[nodiscard]] bool begins_like_gzip(std::string_view bytes);
 [[nodiscard]] bool begins_like_zip(std::string_view bytes);
-/// All that is left of `source`. Errors: Error{incompatible} for more than 2 GiB.
-[[nodiscard]] std::string whole(ByteSource& source, const std::string& file);
+/// What a packed file of so many bytes may become.
+[[nodiscard]] std::uint64_t most_unpacked(std::uint64_t packed);
+/// All that is left of `source`. Errors: Error{incompatible} for more than `most` bytes.
+[[nodiscard]] std::string whole(ByteSource& source, const std::string& file, std::uint64_t most = kMostTextBytes);
 /// The one file of a zip archive. Errors: as read_text.
 [[nodiscard]] std::string unzipped(std::string_view bytes, const std::string& file);
 

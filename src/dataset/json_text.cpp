@@ -8,12 +8,15 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::dataset {
 namespace {
 
-constexpr std::size_t kDeepest = 256;  // [chosen] far deeper than any export; the parser recurses in destructors
+/// Of one document, or one line. [chosen] far deeper than any export. Its size and values are what memory allows that
+/// a small machine has.
+constexpr JsonBounds kBounds{.depth = 256};
 
 bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+';
@@ -48,25 +51,6 @@ std::string without_constants(std::string_view text) {
   return result;
 }
 
-bool is_too_deep(std::string_view text) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kDeepest) return true;
-    } else if (c == '}' || c == ']') {
-      depth -= depth > 0 ? 1 : 0;
-    }
-  }
-  return false;
-}
-
 template <class Value>
 Value parsed(std::string_view text) {
   const bool has_constants =
@@ -85,7 +69,9 @@ Value parse_as(std::string_view text, const std::filesystem::path& file, std::st
     return Error(ErrorKind::usage, fmt::format("{}:{}:{}: {} (expected: {})", printable(file.string(), 400),
                                                first_line + line, std::max<std::size_t>(column, 1), problem, expected));
   };
-  if (is_too_deep(text)) throw error_at(1, fmt::format("nested deeper than {}", kDeepest));
+  if (const std::string excess = json_excess(text, kBounds); !excess.empty()) {
+    throw error_at(1, fmt::format("JSON {}, the most that is read at once. Give it as CSV or in parts?", excess));
+  }
   try {
     return parsed<Value>(text);
   } catch (const typename Value::parse_error& error) {
@@ -110,7 +96,7 @@ OrderedJson parse_ordered_json(std::string_view text, const std::filesystem::pat
 }
 
 std::optional<Json> try_json(std::string_view text) {
-  if (is_too_deep(text)) return std::nullopt;
+  if (!json_excess(text, kBounds).empty()) return std::nullopt;
   try {
     return parsed<Json>(text);
   } catch (const Json::exception&) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/workload/context.h"
 #include "hindsight/workload/layer_features.h"
 
@@ -96,7 +97,7 @@ LayerList layer_list(const std::vector<workload::GemmLayer>& layers) {
 }
 
 LayerList logged_layers(const std::string& layers_json) {
-  const Json json = Json::parse(layers_json, nullptr, false);
+  const Json json = Json::parse(bounded_json(layers_json), nullptr, false);
   if (!json.is_array()) return {};
   std::vector<workload::GemmLayer> layers;
   for (const Json& one : json) {

@@ -13,11 +13,20 @@ namespace {
 
 constexpr const char* kJsonRow = "one JSON object per row";
 
-void flatten(const OrderedJson& object, const std::string& prefix, DesignCells& cells) {
+/// Name of a column. [chosen] far above any; a name in a name is written once for every value below it.
+constexpr std::size_t kLongestName = 1000;
+
+/// `place`: of the object, in messages.
+void flatten(const OrderedJson& object, const std::string& prefix, const std::string& place, DesignCells& cells) {
   for (const auto& [key, value] : object.items()) {
     const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (name.size() > kLongestName) {
+      throw Error(ErrorKind::usage, fmt::format("{}: the key '{}' has more than {} bytes, with the keys around it. "
+                                                "Shorten it?",
+                                                place, printable(name, 40), kLongestName));
+    }
     if (value.is_object()) {
-      flatten(value, name, cells);
+      flatten(value, name, place, cells);
     } else {
       cells.emplace_back(name, cell_of(value));
     }
@@ -31,7 +40,7 @@ void add_object(const OrderedJson& object, std::size_t line, const std::filesyst
                             printable(object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)), kJsonRow));
   }
   DesignCells cells;
-  flatten(object, "", cells);
+  flatten(object, "", fmt::format("{}:{}", printable(file.string(), 400), line), cells);
   const auto unnamed = std::find_if(cells.begin(), cells.end(), [](const auto& cell) { return cell.first.empty(); });
   if (unnamed != cells.end()) {
     throw Error(ErrorKind::usage,

@@ -11,6 +11,7 @@
 
 #include "evaluator/json_fields.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 #include "hindsight/workload/context.h"
 
@@ -25,8 +26,10 @@ constexpr std::size_t kLongestCode = 64;
 /// Code of a reason that is told by a text which is too long for one.
 constexpr const char* kSomeReason = "infeasible";
 constexpr std::size_t kLongestMetric = 200;  ///< [chosen] far above any name, short enough for a message
-constexpr std::size_t kShownValue = 40;      ///< [chosen] characters of a wrong value in a message
-constexpr std::size_t kMostMessage = 1000;   ///< [chosen] characters of a message that go to the log
+/// [chosen] An answer has four levels, a question six.
+constexpr std::size_t kDeepestJson = 32;
+constexpr std::size_t kShownValue = 40;     ///< [chosen] characters of a wrong value in a message
+constexpr std::size_t kMostMessage = 1000;  ///< [chosen] characters of a message that go to the log
 constexpr std::array kLayerTypes{workload::LayerType::convolution, workload::LayerType::depthwise_convolution,
                                  workload::LayerType::transposed_convolution, workload::LayerType::fully_connected,
                                  workload::LayerType::matmul};
@@ -41,6 +44,9 @@ struct Reader {
   [[noreturn]] void fail(const std::string& problem) const { throw Error(kind, problem); }
 
   [[nodiscard]] Json object(std::string_view text) const {
+    if (const std::string excess = json_excess(text, {.depth = kDeepestJson}); !excess.empty()) {
+      fail(fmt::format("'{}' is {}", printable(trimmed(text), kShownValue), excess));
+    }
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) {
       const bool number = text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
@@ -323,7 +329,7 @@ Question QuestionReader::read(std::string_view line) {
   const std::string_view rest = line.substr(end);
   const std::string head = std::string(line.substr(0, end)) + "}";
   // What is no object alone was cut in the middle of something, and is read whole.
-  const bool again = known_ && rest == known_text_ && Json::accept(head);
+  const bool again = known_ && rest == known_text_ && Json::accept(bounded_json(head));
   const Json json = kOfQuestions.object(again ? head : line);
   kOfQuestions.require_known(json, {"id", "design", "workload"}, kWhat);
   const std::int64_t id = kOfQuestions.whole(json, "id", kWhat);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "hindsight/core/json_bounds.h"
 #include "log/filter.h"
 #include "log/impl.h"
 
@@ -26,7 +27,7 @@ constexpr const char* kPending =
 /// Nothing for what `ask` did not write.
 std::optional<AskRun> ask_of(const std::string& options_json) {
   try {
-    const auto options = nlohmann::json::parse(options_json);
+    const auto options = nlohmann::json::parse(bounded_json(options_json));
     AskRun run;
     options.at("space").get_to(run.space);
     options.at("evaluator").get_to(run.evaluator);

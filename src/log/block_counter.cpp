@@ -5,6 +5,7 @@
 #include <set>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/metric_direction.h"
 #include "log/blocks.h"
@@ -155,7 +156,7 @@ std::string block_json(const Block& block) {
 
 std::optional<Block> block_of(std::int64_t number, const std::string& json) {
   try {
-    const BlockJson object = BlockJson::parse(json);
+    const BlockJson object = BlockJson::parse(bounded_json(json));
     if (object.at("version") != 1) return std::nullopt;
     Block block{.number = number,
                 .counted = object.at("counted").get<bool>(),

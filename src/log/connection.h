@@ -53,9 +53,9 @@ void distrust(SQLite::Database& database);
 /// Whether statements may read views of the file; those of the connection itself (TEMP) they may always.
 void allow_views(SQLite::Database& database, bool allowed);
 
-/// [chosen] Longest text or row, bytes: far above a log's longest text (the layers of a network, some MB), a quarter of
-/// what SQLite would allow.
-inline constexpr int kMostTextBytes = 256 << 20;
+/// [chosen] Longest text or row, bytes: above a log's longest text (a network's layers are read from at most 16 MiB),
+/// and so little that a few copies of it harm nobody.
+inline constexpr int kMostTextBytes = 64 << 20;
 
 /// An open log file: checked, migrated (when writable) and configured.
 struct Connection {

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "hindsight/core/hash.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
 #include "log/append_row.h"
 #include "log/impl.h"
@@ -64,7 +65,7 @@ bool is_a_design(const std::vector<StoredValue>& row, const std::vector<std::str
 bool has_sound_json(const std::vector<StoredValue>& row, const std::vector<std::string>& columns) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string* text = columns[i].ends_with("_json") ? std::get_if<std::string>(&row[i]) : nullptr;
-    if (text != nullptr && !nlohmann::json::accept(*text)) return false;
+    if (text != nullptr && !nlohmann::json::accept(bounded_json(*text))) return false;
   }
   return true;
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "hindsight/check/node_scaling.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/terminal.h"
@@ -328,7 +329,7 @@ std::string gpu_check_json(const GpuCheckReport& report) {
 
 std::string gpu_verdict_json(const GpuCheckReport& report, const CheckedDesign& design,
                              const std::optional<std::string>& earlier) {
-  Json json = earlier ? Json::parse(*earlier, nullptr, false) : Json::object();
+  Json json = earlier ? Json::parse(bounded_json(*earlier), nullptr, false) : Json::object();
   if (!json.is_object()) json = Json::object();
   json["gpus"] = design_json(design);
   json["gpus"]["technology"] = report.technology;

@@ -1,4 +1,5 @@
 /// Contents and statistics of a log as JSON.
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/log/metric_direction.h"
 #include "hindsight/report/log_summary.h"
 #include "hindsight/space/short_id.h"
@@ -52,7 +53,7 @@ Json workloads_json(const log::Log& log, const LogQuery& query) {
 
 Json run_json(const log::RunInfo& run) {
   // What another program wrote as options may be no JSON; then it is told as text.
-  const Json options = Json::parse(run.options_json, nullptr, false);
+  const Json options = Json::parse(bounded_json(run.options_json), nullptr, false);
   Json json{{"run_id", run.run_id},
             {"kind", run.kind},
             {"status", run.status},

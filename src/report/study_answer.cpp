@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
@@ -18,7 +19,7 @@ namespace {
 
 Json options_of(const StudyContext& context, std::int64_t run_id) {
   for (const log::RunInfo& run : context.runs) {
-    if (run.run_id == run_id) return Json::parse(run.options_json, nullptr, false);
+    if (run.run_id == run_id) return Json::parse(bounded_json(run.options_json), nullptr, false);
   }
   return nullptr;
 }
@@ -101,7 +102,7 @@ std::optional<BestLogged> best_before(const StudyContext& context, const StoredP
 
 /// What an evaluator said of the whole proposal; nothing: nobody was asked, or it is infeasible.
 std::optional<double> truth_of(const StoredProposal& proposal) {
-  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  const Json verdict = Json::parse(bounded_json(proposal.verdict_json), nullptr, false);
   if (verdict.is_object() && verdict.contains("value") && verdict["value"].is_number())
     return verdict["value"].get<double>();
   if (proposal.workloads.size() == 1) return proposal.workloads.front().truth;
@@ -129,7 +130,7 @@ std::string workloads_text(const StoredProposal& proposal) {
 
 /// An optimum of the same question: its value, whichever run proved it.
 std::optional<double> optimum_of(const StudyContext& context, const StoredProposal& proposal, std::string& proof) {
-  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  const Json verdict = Json::parse(bounded_json(proposal.verdict_json), nullptr, false);
   if (verdict.is_object() && verdict.contains("rank") && verdict["rank"].is_object() &&
       verdict["rank"].contains("optimum") && verdict["rank"]["optimum"].is_number()) {
     proof = "from the landscape of all designs";
@@ -150,7 +151,7 @@ std::optional<double> optimum_of(const StudyContext& context, const StoredPropos
     };
     const bool aggregate = networks.size() == 1 || string_at(own, "aggregate") == string_at(options, "aggregate");
     if (networks_of(options) != networks || !same("max") || !same("min") || !same("set") || !aggregate) continue;
-    proof = string_at(Json::parse(optimum.predicted_json, nullptr, false), "proof");
+    proof = string_at(Json::parse(bounded_json(optimum.predicted_json), nullptr, false), "proof");
     return optimum.value;
   }
   return std::nullopt;
@@ -159,7 +160,7 @@ std::optional<double> optimum_of(const StudyContext& context, const StoredPropos
 /// Sentences of `hindsight check` that are stored beside the proposal.
 std::vector<std::string> gpu_verdicts(const StoredProposal& proposal) {
   std::vector<std::string> sentences;
-  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  const Json verdict = Json::parse(bounded_json(proposal.verdict_json), nullptr, false);
   if (!verdict.is_object() || !verdict.contains("gpus") || !verdict["gpus"].is_object()) return sentences;
   for (const Json& network : verdict["gpus"].value("networks", Json::array())) {
     if (network.is_object() && !string_at(network, "verdict").empty()) {
@@ -206,7 +207,7 @@ void distance_to_optimum(StudyContext& context, const StoredProposal& proposal, 
 
 void proposal_doubts(StudyContext& context, const StoredProposal& proposal) {
   std::vector<std::string>& doubts = context.report.doubts;
-  const Json predicted = Json::parse(proposal.predicted_json, nullptr, false);
+  const Json predicted = Json::parse(bounded_json(proposal.predicted_json), nullptr, false);
   if (!predicted.is_object()) return;
   const auto flag = [&](const char* key) { return predicted.contains(key) && predicted[key] == true; };
   if (predicted.contains("p_feasible") && predicted["p_feasible"].is_number() && !truth_of(proposal)) {

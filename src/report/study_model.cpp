@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/space/short_id.h"
@@ -124,7 +125,7 @@ std::vector<LoggedModel> logged_models(const StudyContext& context) {
                       .kind = sql_text(row[2]),
                       .file = sql_text(row[3]),
                       .created_at = sql_text(row[4]),
-                      .card = Json::parse(sql_text(row[5]), nullptr, false)});
+                      .card = Json::parse(bounded_json(sql_text(row[5])), nullptr, false)});
   }
   return models;
 }
@@ -172,7 +173,7 @@ ReportFigure curve_figure(const StudyContext& context) {
                                                study::kTrainingKey, kMostCurves));
   std::vector<log::SqlValue> row;
   while (query.next(row)) {
-    const Json curve = Json::parse(sql_text(row[0]), nullptr, false);
+    const Json curve = Json::parse(bounded_json(sql_text(row[0])), nullptr, false);
     std::vector<ReportSeries> series = curve_series(curve);
     if (series.empty()) continue;
     std::vector<std::string> last;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/space/short_id.h"
@@ -53,7 +54,7 @@ std::vector<double> logged_metrics(const StudyContext& context, const ScanWorklo
 /// Metrics of an optimum as its proof has them, where `hindsight optimum` stored them; it stores no evaluation.
 std::vector<double> proven_metrics(const StudyContext& context, const ScanWorkload& workload,
                                    const StoredProposal& optimum) {
-  const Json json = Json::parse(optimum.predicted_json, nullptr, false);
+  const Json json = Json::parse(bounded_json(optimum.predicted_json), nullptr, false);
   if (!json.is_object() || !json.contains("metrics") || !json["metrics"].is_object()) return {};
   const Json of_workload = json["metrics"].value(workload.name, Json::object());
   std::vector<double> metrics;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/study/log_names.h"
@@ -41,7 +42,7 @@ std::vector<Json> objects_of(const Json& json, const char* key) {
 }
 
 void read_workloads(StoredProposal& proposal, const std::string& own_workload) {
-  const Json predicted = Json::parse(proposal.predicted_json, nullptr, false);
+  const Json predicted = Json::parse(bounded_json(proposal.predicted_json), nullptr, false);
   for (const Json& one : objects_of(predicted, "workloads")) {
     proposal.workloads.push_back({.name = text_of(one, "name"),
                                   .predicted = number_of(one, "objective"),
@@ -52,7 +53,7 @@ void read_workloads(StoredProposal& proposal, const std::string& own_workload) {
     proposal.workloads.push_back(
         {.name = own_workload, .predicted = proposal.value.value_or(kNotKnown), .p_feasible = p});
   }
-  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  const Json verdict = Json::parse(bounded_json(proposal.verdict_json), nullptr, false);
   for (const Json& one : objects_of(verdict, "workloads")) {
     for (StoredProposal::OnWorkload& workload : proposal.workloads) {
       if (workload.name != text_of(one, "name")) continue;
@@ -210,7 +211,7 @@ std::optional<ChosenDesign> chosen_design(const log::Log& log) {
   }
   if (!chosen) return best_logged(log);
   for (const StoredProposal::OnWorkload& workload : proposal.workloads) chosen->workloads.push_back(workload.name);
-  const Json verdict = Json::parse(proposal.verdict_json, nullptr, false);
+  const Json verdict = Json::parse(bounded_json(proposal.verdict_json), nullptr, false);
   if (verdict.is_object()) {
     chosen->technology = text_of(verdict, "technology");
     if (chosen->technology.empty() && verdict.contains("gpus") && verdict["gpus"].is_object()) {

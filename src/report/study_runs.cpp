@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
@@ -25,7 +26,7 @@ std::string cell(const Json& round, const char* key) {
 /// Rounds of one campaign; nothing where its checkpoint is not as ours are.
 std::vector<Json> rounds_of(const std::string& checkpoint) {
   std::vector<Json> rounds;
-  const Json json = Json::parse(checkpoint, nullptr, false);
+  const Json json = Json::parse(bounded_json(checkpoint), nullptr, false);
   if (!json.is_object() || !json.contains("rounds") || !json["rounds"].is_array()) return rounds;
   for (const Json& round : json["rounds"]) {
     if (round.is_object()) rounds.push_back(round);

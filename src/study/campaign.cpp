@@ -14,6 +14,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/log/asked.h"
@@ -92,7 +93,7 @@ std::string to_json(const State& state) {
 
 State parse_state(const std::string& text, const std::filesystem::path& log) {
   try {
-    const auto json = Json::parse(text);
+    const auto json = Json::parse(bounded_json(text));
     State state;
     for (const Json& round : json.at("rounds")) state.rounds.push_back(round_of(round));
     if (const Json& given = json.at("batch"); !given.is_null()) {

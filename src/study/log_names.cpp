@@ -12,6 +12,7 @@
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/objective.h"
@@ -29,7 +30,7 @@ std::map<std::int64_t, std::string> imported_objectives(const log::Log& log) {
   std::map<std::int64_t, std::string> objectives;
   for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
     if (run.kind != to_string(log::RunKind::import) && run.kind != to_string(log::RunKind::tell)) continue;
-    const auto options = nlohmann::json::parse(run.options_json, nullptr, false);
+    const auto options = nlohmann::json::parse(bounded_json(run.options_json), nullptr, false);
     if (!options.is_object()) continue;
     const auto metric = options.find("metric");  // logs of earlier versions have the column's name only
     const auto column = options.find("objective");

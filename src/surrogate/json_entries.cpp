@@ -8,6 +8,7 @@
 #include <set>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::surrogate {
@@ -42,6 +43,8 @@ Json parse_bounded_json(std::string_view text, std::string_view what) {
     return depth < kDeepest;
   };
   Json json;
+  const std::string excess = json_excess(text, {.bytes = std::size_t{128} << 20U, .depth = kDeepest});
+  if (!excess.empty()) refuse(fmt::format("{} is {}", what, excess));
   try {
     json = Json::parse(text, watch);
   } catch (const nlohmann::json::exception& error) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/definitions.h"
 
@@ -125,7 +126,7 @@ std::string to_json(const Progressed& progressed) {
 Progressed parse_progressed(const std::string& text, const std::vector<workload::Network>& networks,
                             const std::string& file) {
   try {
-    const auto json = Json::parse(text);
+    const auto json = Json::parse(bounded_json(text));
     Progressed progressed{.candidates = json.at("candidates").get<std::uint64_t>(),
                           .constrained = json.at("constrained").get<std::uint64_t>(),
                           .repeated = json.at("repeated").get<std::uint64_t>(),

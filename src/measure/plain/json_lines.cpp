@@ -279,9 +279,12 @@ std::vector<SessionRecords> parse_json_lines(std::string_view text, const std::s
     const std::string_view line = text.substr(0, newline);
     text.remove_prefix(cut ? text.size() : newline + 1);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const std::string where = name + ":" + std::to_string(number);
+    constexpr std::size_t kLongestLine = 1U << 20U;  // [chosen] a thousand times what is written
+    if (line.size() > kLongestLine)
+      throw Error(ErrorKind::usage, where + ": a line of more than 1 MiB. Is it a sheet?");
     LineParser parser(line);
     const std::optional<Object> object = parser.parse();
-    const std::string where = name + ":" + std::to_string(number);
     if (object) {
       read_line(*object, where, sessions);
     } else if (!(cut && last_line == LastLine::may_be_cut)) {

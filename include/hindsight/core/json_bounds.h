@@ -1,0 +1,25 @@
+/// Bounds on JSON of foreign origin, looked at before a parser builds anything of it.
+///
+/// A parser takes up to a hundred bytes of memory for a value of two characters, and writing a value that is nested
+/// deeply takes a stack of that depth.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace hindsight {
+
+struct JsonBounds {
+  std::size_t bytes = std::size_t{64} << 20U;  ///< [chosen] ten times the layers of the largest network that is read
+  std::size_t depth = 64;                      ///< [chosen] what is written here has at most ten levels
+  std::size_t values = 1'000'000;              ///< [chosen] 65,535 layers of 15 values; about 130 MB in memory
+};
+
+/// "nested deeper than 64" and its like; empty for a text within the bounds, JSON or not.
+[[nodiscard]] std::string json_excess(std::string_view text, const JsonBounds& bounds = {});
+
+/// The text where it is within the bounds, else nothing, of which every parser says that it is no JSON.
+[[nodiscard]] std::string_view bounded_json(std::string_view text, const JsonBounds& bounds = {});
+
+}  // namespace hindsight
