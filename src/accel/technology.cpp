@@ -15,6 +15,7 @@
 #include "hindsight/core/config.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 
@@ -217,7 +218,8 @@ Technology load_technology(const std::string& text) {
 
 Technology load_technology(const std::string& asked, const space::DesignSpace& space) {
   if (!asked.empty()) return load_technology(asked);
-  return load_technology(space.technology().empty() ? kDefaultTechnology : space.technology());
+  if (space.technology().empty()) return load_technology(kDefaultTechnology);
+  return load_technology(foreign_name(space.technology(), "the space's technology", "Name it with --technology"));
 }
 
 }  // namespace hindsight::accel

@@ -49,6 +49,15 @@ TEST_F(ForeignNames, ASpaceOpensNoFileForItsTechnology) {
   }
 }
 
+TEST_F(ForeignNames, ASpaceOpensNoFileThatLiesInTheWorkingFolder) {
+  fs::copy_file(hindsight::test::repository() / "data/technology/22nm.yaml", file("22nm"));
+  const std::vector<std::string> command{"sweep",     "--space", "tiny",  "--workloads",  "m4",
+                                         "--samples", "2",       "--log", file("log.db"), "--quiet"};
+  expect_one_line_error(hindsight(command, {.folder = folder_}), 4,
+                        "the space's technology is '22nm', which names a file");
+  EXPECT_EQ(hindsight(command).exit_code, 0);
+}
+
 TEST_F(ForeignNames, ALogOpensNoFileForItsTechnology) {
   const std::string log = swept();
   const std::string design = design_of(log);
