@@ -22,7 +22,7 @@ TEST_F(Class01Kill, Merge) { expect_nothing_lost("merge", 8); }
 
 TEST_F(Class01Kill, Train) {
   HINDSIGHT_NEEDS_TRAINING();
-  expect_nothing_lost("train", 3);
+  expect_nothing_lost("train", 2);
 }
 TEST_F(Class01Kill, Propose) {
   HINDSIGHT_NEEDS_TRAINING();
