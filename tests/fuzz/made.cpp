@@ -49,7 +49,8 @@ void fill(log::Log& log) {
   const std::int64_t space_id = log.add_space(space.name(), space.canonical_definition(), space.definition_hash());
   const std::int64_t first = log.add_workload(network.name(), network.canonical_definition(), network.definition_hash(),
                                               1, R"([{"name":"conv1","type":"conv"}])", 1, {{"macs", 1e6}});
-  const std::int64_t second = log.add_workload("other", "layers", "hash", 8, "[]", 1, {});
+  const std::int64_t second =
+      log.add_workload("other", "layers", "hash", 8, R"([{"name":"conv1","type":"conv"}])", 1, {{"macs", 2e6}});
   const std::int64_t evaluator = log.add_evaluator("pe_array", "hash-constants", "model 1");
   std::vector<log::EvaluationRow> rows;
   for (std::uint64_t i = 0; i < 4; ++i) {

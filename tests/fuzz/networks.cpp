@@ -2,6 +2,7 @@
 #include <array>
 
 #include "fuzz/reader.h"
+#include "hindsight/core/error.h"
 #include "hindsight/workload/import.h"
 
 namespace hindsight::fuzz {
@@ -10,15 +11,38 @@ namespace {
 using workload::ImportFormat;
 
 /// What was imported reads back from the file that `workload import` writes.
-void import_as(std::string_view bytes, std::optional<ImportFormat> format, const std::string& ending) {
-  const workload::ImportedNetwork imported = workload::import_network(
-      as_file(bytes, ending), {.format = format, .name = {}, .dimensions = {{"batch", 2}, {"N", 1}}});
+void import_file(const std::filesystem::path& file, const workload::ImportOptions& options) {
+  const workload::ImportedNetwork imported = workload::import_network(file, options);
   const workload::Network again = workload::parse_network(workload::to_yaml(imported.network), "again.yaml");
   require(again.definition_hash() == imported.network.definition_hash(), "an imported network reads back");
 }
 
-void import_recognised(std::string_view bytes) { import_as(bytes, std::nullopt, ".txt"); }
-void import_onnx(std::string_view bytes) { import_as(bytes, ImportFormat::onnx, ".onnx"); }
+void import_as(std::string_view bytes, std::optional<ImportFormat> format, const std::string& ending) {
+  workload::ImportOptions options;
+  options.format = format;
+  import_file(as_file(bytes, ending), options);
+}
+
+/// Some formats are told by the file's name.
+void import_recognised(std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  const bool table = line.find(',') != std::string_view::npos && line.find(':') == std::string_view::npos;
+  import_as(bytes, std::nullopt, line.starts_with("Network") ? ".m" : table ? ".csv" : ".yaml");
+}
+
+/// With a size for the axis that the seeds leave open, then without.
+void import_onnx(std::string_view bytes) {
+  const std::filesystem::path file = as_file(bytes, ".onnx");
+  workload::ImportOptions options;
+  options.format = ImportFormat::onnx;
+  options.dimensions = {{"batch", 2}};
+  try {
+    import_file(file, options);
+  } catch (const Error&) {
+    options.dimensions.clear();
+    import_file(file, options);
+  }
+}
 void import_scale_sim(std::string_view bytes) { import_as(bytes, ImportFormat::scale_sim, ".csv"); }
 void import_scale_gemm(std::string_view bytes) { import_as(bytes, ImportFormat::scale_gemm, ".csv"); }
 void import_timeloop(std::string_view bytes) { import_as(bytes, ImportFormat::timeloop, ".yaml"); }
