@@ -277,16 +277,18 @@ class Merge {
     for (const MergedLog& input : result_.inputs) evaluations += input.evaluations;
     result_.already_present = evaluations - result_.inserted - result_.contradicting;
     const std::int64_t id = log.begin_run(RunKind::merge, provenance_, options_json(inputs_, contradictions_));
-    SQLite::Statement counted(log.impl().database,
-                              "UPDATE runs SET evaluations_inserted = ?, evaluations_present = ?, rows_rejected = ? "
-                              "WHERE run_id = ?");
-    counted.bind(1, static_cast<std::int64_t>(result_.inserted));
-    counted.bind(2, static_cast<std::int64_t>(result_.already_present));
-    counted.bind(3, static_cast<std::int64_t>(result_.contradicting));
-    counted.bind(4, id);
-    counted.exec();
+    log.impl().guarded("merging", [&] {
+      SQLite::Statement counted(log.impl().database,
+                                "UPDATE runs SET evaluations_inserted = ?, evaluations_present = ?, rows_rejected = ? "
+                                "WHERE run_id = ?");
+      counted.bind(1, static_cast<std::int64_t>(result_.inserted));
+      counted.bind(2, static_cast<std::int64_t>(result_.already_present));
+      counted.bind(3, static_cast<std::int64_t>(result_.contradicting));
+      counted.bind(4, id);
+      counted.exec();
+    });
     log.end_run(id, RunStatus::finished);
-    store_all_blocks(log.impl().database);
+    log.impl().guarded("merging", [&] { store_all_blocks(log.impl().database); });
   }
 
   const std::vector<fs::path>& inputs_;

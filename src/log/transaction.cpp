@@ -34,10 +34,10 @@ Transaction::~Transaction() {
   impl.parameter_names.clear();
   impl.append_statements.reset();
   impl.block_keeper.forget();
-  impl.stored_blocks_ = {};
   try {
     // SQLite has rolled back by itself after some errors, a full disk among them.
     if (sqlite3_get_autocommit(impl.database.getHandle()) == 0) impl.database.exec("ROLLBACK");
+    impl.stored_blocks_ = {};  // last: it allocates, and memory may have run out
   } catch (const std::exception&) {
     // Closing the file rolls back; the error on its way says why.
   }

@@ -45,6 +45,8 @@ TEST_F(Class03Disk, Import) {
 TEST_F(Class03Disk, AMergedLogComesWholeOrNotAtAll) {
   expect_answered("merge", {.call = "write", .error = "ENOSPC", .times = "forever"}, 4);
   expect_answered("merge", {.call = "rename", .error = "EROFS", .times = "forever"}, 2);
+  expect_answered("merge", {.call = "read", .error = "EIO", .times = "once"},
+                  5);  // the last ones: when blocks are stored
   expect_answered("backup", {.call = "fsync", .error = "EIO", .times = "once"}, 3);
 }
 TEST_F(Class03Disk, AnExportedTableIsTheOldOneOrTheNewOne) {
