@@ -142,7 +142,7 @@ fs::path trained_model() {
   const fs::path model = pantry() / "b.safetensors";
   if (!fs::exists(model)) {
     fs::copy_file(pantry() / "b.db", pantry() / "taught.db");
-    require(run(joined({"train", "--log", "taught.db", "--out", "b.safetensors", "--quiet"}, kQuickTraining),
+    require(run({"train", "--log", "taught.db", "--out", "b.safetensors", "--recipe", "quick.yaml", "--quiet"},
                 {.folder = pantry()}));
   }
   return model;
