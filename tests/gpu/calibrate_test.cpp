@@ -24,13 +24,13 @@ std::vector<GemmMeasurement> synthetic(const GpuSpec& spec, const Constants& tru
   calibration.constants = truth;
   const Predictor predictor(spec, calibration, DType::bf16);
   std::mt19937_64 random(7);
-  std::normal_distribution<double> error(0, noise);
+  std::normal_distribution<double> error(0, 1);
   std::vector<GemmMeasurement> rows;
   for (const std::int64_t m : {1, 8, 64, 200, 1024, 4096, 20000}) {
     for (const std::int64_t n : {64, 512, 1536, 4096, 16384}) {
       for (const std::int64_t k : {64, 512, 2048, 8192, 65536}) {
         const Gemm gemm{.m = m, .n = n, .k = k};
-        rows.push_back({gemm, predictor.latency_s(gemm) * std::exp(error(random))});
+        rows.push_back({gemm, predictor.latency_s(gemm) * std::exp(noise * error(random))});
       }
     }
   }
