@@ -143,6 +143,12 @@ bool PageFile::load(std::uint32_t number, Bytes& bytes) {
   file_.clear();
   file_.seekg(static_cast<std::streamoff>((number - 1) * std::uint64_t{page_bytes_}));
   file_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(page_bytes_));
+  if (file_.bad()) {
+    throw Error(ErrorKind::failure,
+                fmt::format("{}: the disk cannot read page {}, which may be sound. Copy the file to another disk, e.g. "
+                            "with ddrescue, and repair the copy.",
+                            shown(path_), number));
+  }
   return file_.gcount() > 0;
 }
 

@@ -49,6 +49,10 @@ TEST_F(Class03Disk, AMergedLogComesWholeOrNotAtAll) {
                   5);  // the last ones: when blocks are stored
   expect_answered("backup", {.call = "fsync", .error = "EIO", .times = "once"}, 3);
 }
+/// A page that the disk does not give is not taken for a damaged one.
+TEST_F(Class03Disk, ARepairOfWhatTheDiskCannotRead) {
+  expect_answered("repair", {.call = "read", .error = "EIO", .times = "once"}, 6);
+}
 TEST_F(Class03Disk, AnExportedTableIsTheOldOneOrTheNewOne) {
   expect_answered("export", {.call = "write", .error = "ENOSPC", .times = "once"}, 4);
   expect_answered("export", {.call = "fsync", .error = "EIO", .times = "forever"}, 3);
