@@ -48,7 +48,7 @@ done
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=${FUZZ_DIR:-build/fuzz}
-program=$folder/tests/fuzz/hindsight_fuzz
+programs=$folder/tests/fuzz
 results=$folder/results.csv
 export HINDSIGHT_DATA_DIR=$PWD
 export ASAN_OPTIONS=strict_string_checks=1:allocator_may_return_null=0
@@ -63,10 +63,20 @@ if [ "$only" = run ] && [ "$build" = yes ]; then
   cmake --preset fuzz
   cmake --build "$folder" --target hindsight_fuzz --parallel "${JOBS:-$(nproc)}"
 fi
-[ -x "$program" ] || { echo "fuzz.sh: $program is not built. Run scripts/fuzz.sh without --no-build" >&2; exit 1; }
-if [ ${#readers[@]} -eq 0 ]; then
-  mapfile -t readers < <({ "$program" 2>&1 || true; } | sed -n 's/.*Readers: //p' | tr ' ' '\n')
-fi
+[ -x "$programs/hindsight_fuzz_seeds" ] ||
+  { echo "fuzz.sh: $programs has no fuzzers. Run scripts/fuzz.sh without --no-build" >&2; exit 1; }
+[ ${#readers[@]} -gt 0 ] || mapfile -t readers < <("$programs/hindsight_fuzz_seeds")
+
+# Each fuzzer says its readers when it is not told one.
+declare -A program_of
+for list in table yaml network log model word program; do
+  for reader in $({ "$programs/hindsight_fuzz_$list" 2>&1 || true; } | sed -n 's/.*Readers: //p'); do
+    program_of[$reader]=$programs/hindsight_fuzz_$list
+  done
+done
+for reader in "${readers[@]}"; do
+  [ -n "${program_of[$reader]:-}" ] || { echo "fuzz.sh: no reader '$reader'. Readers: ${!program_of[*]}" >&2; exit 2; }
+done
 
 # What a reader is to be asked: executions, longest input.
 runs_of() {
@@ -86,14 +96,14 @@ done_of() { awk -F, -v reader="$1" '$1 == reader { sum += $2 } END { printf "%d"
 # One piece of work of one reader: a line of the results, and the findings.
 fuzz_piece() {
   local reader=$1 count=$2 seconds=$3 corpus=$folder/corpus/$1 output=$folder/output/$1.txt
+  local program=${program_of[$1]}
   local dictionary=tests/fuzz/dictionaries/$(dictionary_of "$reader").dict options=()
   [ -f "$dictionary" ] && options+=("-dict=$dictionary")
   mkdir -p "$corpus" "$folder/findings" "$folder/output"
-  HINDSIGHT_FUZZ_READER=$reader HINDSIGHT_FUZZ_SEEDS=$corpus "$program" > "$output" 2>&1
   local status=0
   HINDSIGHT_FUZZ_READER=$reader "$program" "$corpus" -runs="$count" -max_total_time="$seconds" -timeout=10 \
     -rss_limit_mb=2560 -malloc_limit_mb=256 -max_len="$(longest_of "$reader")" -print_final_stats=1 -verbosity=1 \
-    -artifact_prefix="$folder/findings/$reader-" "${options[@]}" >> "$output" 2>&1 || status=$?
+    -artifact_prefix="$folder/findings/$reader-" "${options[@]}" > "$output" 2>&1 || status=$?
   local executed seconds_taken rss edges
   executed=$(sed -n 's/^stat::number_of_executed_units: //p' "$output" | tail -1)
   rss=$(sed -n 's/^stat::peak_rss_mb: *//p' "$output" | tail -1)
@@ -133,12 +143,14 @@ coverage() {
   mkdir -p "$profiles"
   for reader in "${readers[@]}"; do
     [ -d "$folder/corpus/$reader" ] || continue
-    HINDSIGHT_FUZZ_READER=$reader LLVM_PROFILE_FILE=$profiles/$reader.profraw "$program" -runs=0 \
+    HINDSIGHT_FUZZ_READER=$reader LLVM_PROFILE_FILE=$profiles/$reader.profraw "${program_of[$reader]}" -runs=0 \
       "$folder/corpus/$reader" > /dev/null 2>&1 || echo "$reader: its inputs do not run through" >&2
   done
   llvm-profdata merge -o "$profiles/all.profdata" "$profiles"/*.profraw
   mapfile -t sources < <(grep -v '^#' tests/fuzz/reader_sources.txt)
-  llvm-cov report "$program" -instr-profile="$profiles/all.profdata" "${sources[@]}" |
+  local objects=()
+  for list in yaml network log model word program; do objects+=(-object "$programs/hindsight_fuzz_$list"); done
+  llvm-cov report "$programs/hindsight_fuzz_table" "${objects[@]}" -instr-profile="$profiles/all.profdata" "${sources[@]}" |
     awk '/^Filename/ || /^-/ || /cpp/ || /TOTAL/ { if (NF >= 10) printf "%-48s %6s lines, %6s missed, %s\n", $1, $8, $9, $10 }'
 }
 
@@ -148,7 +160,7 @@ shrink() {
     [ -d "$folder/corpus/$reader" ] || continue
     rm -rf "$folder/corpus.new"
     mkdir -p "$folder/corpus.new"
-    HINDSIGHT_FUZZ_READER=$reader "$program" -merge=1 "$folder/corpus.new" "$folder/corpus/$reader" > /dev/null 2>&1
+    HINDSIGHT_FUZZ_READER=$reader "${program_of[$reader]}" -merge=1 "$folder/corpus.new" "$folder/corpus/$reader" > /dev/null 2>&1
     echo "$reader: $(ls "$folder/corpus/$reader" | wc -l) -> $(ls "$folder/corpus.new" | wc -l) inputs"
     rm -rf "$folder/corpus/$reader"
     mv "$folder/corpus.new" "$folder/corpus/$reader"
@@ -162,6 +174,7 @@ case $only in
   shrink) shrink; exit 0 ;;
 esac
 
+"$programs/hindsight_fuzz_seeds" "$folder/corpus" > "$folder/seeds.txt"
 status=0
 running=0
 for reader in "${readers[@]}"; do

@@ -1,16 +1,13 @@
-/// libFuzzer's entry points: HINDSIGHT_FUZZ_READER names the reader, HINDSIGHT_FUZZ_SEEDS a folder to fill instead.
+/// libFuzzer's entry points; HINDSIGHT_FUZZ_READER names one of this fuzzer's readers.
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "fuzz/reader.h"
-#include "hindsight/core/hash.h"
-#include "repository.h"
 
 extern "C" size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
@@ -22,30 +19,22 @@ Reader chosen;
 
 [[noreturn]] void stop(const char* problem) {
   std::fprintf(stderr, "%s. Readers:", problem);
-  for (const Reader& reader : hindsight::fuzz::readers()) std::fprintf(stderr, " %s", std::string(reader.name).c_str());
+  for (const Reader& reader : hindsight::fuzz::HINDSIGHT_FUZZ_READERS())
+    std::fprintf(stderr, " %s", std::string(reader.name).c_str());
   std::fprintf(stderr, "\n");
   std::exit(2);
-}
-
-void write_seeds(const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
-  for (const std::string& seed : hindsight::fuzz::seeds_of(chosen, hindsight::test::repository())) {
-    std::ofstream(folder / hindsight::sha256_hex(seed).substr(0, 16), std::ios::binary) << seed;
-  }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  const char* name = std::getenv("HINDSIGHT_FUZZ_READER");
-  if (name == nullptr) stop("HINDSIGHT_FUZZ_READER has to name a reader");
-  const auto found = hindsight::fuzz::find_reader(name);
-  if (!found) stop("HINDSIGHT_FUZZ_READER names no reader");
+  const char* given = std::getenv("HINDSIGHT_FUZZ_READER");
+  if (given == nullptr) stop("HINDSIGHT_FUZZ_READER has to name a reader");
+  const std::string_view name = given;
+  const auto own = hindsight::fuzz::HINDSIGHT_FUZZ_READERS();
+  const auto found = std::ranges::find(own, name, &Reader::name);
+  if (found == own.end()) stop("HINDSIGHT_FUZZ_READER names no reader");
   chosen = *found;
-  if (const char* folder = std::getenv("HINDSIGHT_FUZZ_SEEDS")) {
-    write_seeds(folder);
-    std::exit(0);
-  }
   // Help of the command line goes to standard output; the fuzzer itself writes to standard error.
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   ::dup2(nowhere, STDOUT_FILENO);

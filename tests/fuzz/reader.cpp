@@ -1,7 +1,6 @@
-/// The list of readers, and what each of them promises of whatever it is given.
+/// What each reader promises of whatever it is given, and the files that it reads.
 #include "fuzz/reader.h"
 
-#include <algorithm>
 #include <fstream>
 #include <new>
 
@@ -10,16 +9,6 @@
 
 namespace hindsight::fuzz {
 namespace {
-
-std::vector<Reader> all_readers() {
-  std::vector<Reader> all;
-  for (const std::span<const Reader> some :
-       {table_readers(), yaml_readers(), network_readers(), binary_readers(), word_readers()}) {
-    all.insert(all.end(), some.begin(), some.end());
-  }
-  std::ranges::sort(all, {}, &Reader::name);
-  return all;
-}
 
 /// What is wrong with the message of an error; empty: nothing. Control characters that it quotes are made visible where
 /// it is printed, by one function for all of them (apps/hindsight/output.cpp).
@@ -38,16 +27,6 @@ const ScratchFolder& folder() {
 
 void require(bool holds, const std::string& promise) {
   if (!holds) throw Broken(promise);
-}
-
-std::span<const Reader> readers() {
-  static const std::vector<Reader> all = all_readers();
-  return all;
-}
-
-std::optional<Reader> find_reader(std::string_view name) {
-  const auto found = std::ranges::find(readers(), name, &Reader::name);
-  return found == readers().end() ? std::nullopt : std::optional(*found);
 }
 
 std::optional<std::string> finding_of(const Reader& reader, std::string_view bytes) {

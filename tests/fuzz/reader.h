@@ -54,11 +54,14 @@ inline constexpr std::size_t kMostMessageBytes = 8192;
 /// Of the readers `expression`, `design`, `answer` and `question`: two ordinal and two categorical parameters.
 [[nodiscard]] const space::DesignSpace& small_space();
 
-// The readers, by what they read. Each list belongs to a source of its own.
+// The readers, by what they read. Each list belongs to a source and a fuzzer of its own: what a fuzzer does not need is
+// not linked, because counters of lines that are never reached cost time at every execution.
 [[nodiscard]] std::span<const Reader> table_readers();
 [[nodiscard]] std::span<const Reader> yaml_readers();
 [[nodiscard]] std::span<const Reader> network_readers();
-[[nodiscard]] std::span<const Reader> binary_readers();
+[[nodiscard]] std::span<const Reader> log_readers();
+[[nodiscard]] std::span<const Reader> model_readers();
 [[nodiscard]] std::span<const Reader> word_readers();
+[[nodiscard]] std::span<const Reader> program_readers();
 
 }  // namespace hindsight::fuzz

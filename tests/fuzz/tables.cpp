@@ -1,11 +1,8 @@
-/// Readers of tables: CSV and its kin, JSON of other tools, Optuna's studies, answers, measurements, lists of results.
+/// Readers of tables: CSV and its kin, JSON of other tools, Optuna's studies, answers, measurements.
 #include <algorithm>
 #include <array>
 
 #include "fuzz/reader.h"
-#include "hindsight/accel/technology.h"
-#include "hindsight/check/offline.h"
-#include "hindsight/check/optima.h"
 #include "hindsight/core/error.h"
 #include "hindsight/dataset/answers.h"
 #include "hindsight/dataset/csv_import.h"
@@ -125,13 +122,6 @@ void read_measured(std::string_view bytes) {
   }
 }
 
-void read_offline_results(std::string_view bytes) { (void)check::read_results(as_file(bytes, ".jsonl")); }
-
-void read_optima(std::string_view bytes) {
-  static const accel::Technology technology = accel::load_technology("22nm-silicon");
-  (void)check::parse_optima(std::string(bytes), technology, "optima.csv");
-}
-
 void read_gemm_columns(std::string_view bytes) { (void)dataset::parse_gemm_columns(std::string(bytes)); }
 
 }  // namespace
@@ -152,8 +142,6 @@ std::span<const Reader> table_readers() {
       Reader{.name = "optuna", .read = import_optuna, .dictionary = "sqlite"},
       Reader{.name = "answers", .read = read_answers_table, .dictionary = "table"},
       Reader{.name = "measured", .read = read_measured, .dictionary = "json"},
-      Reader{.name = "offline_results", .read = read_offline_results, .dictionary = "json"},
-      Reader{.name = "optima", .read = read_optima, .dictionary = "table"},
       Reader{.name = "gemm_columns", .read = read_gemm_columns, .dictionary = "table"},
   };
   return kReaders;

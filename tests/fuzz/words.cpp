@@ -1,10 +1,8 @@
-/// Readers of what is typed or said in one line: expressions, objectives, designs, command lines, evaluators' words.
+/// Readers of what is typed or said in one line: expressions, objectives, designs, evaluators' words.
 #include <array>
 #include <cmath>
 #include <functional>
 
-#include "apps/hindsight/command_line.h"
-#include "apps/hindsight/given_defaults.h"
 #include "fuzz/reader.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -122,18 +120,6 @@ void read_question(std::string_view bytes) {
   require(reader.read(again).design == question.design, "a question reads back");
 }
 
-/// One argument a line. Nothing runs: the action is only made.
-void read_command_line(std::string_view bytes) {
-  std::vector<std::string> arguments;
-  for (const std::string_view piece : split(bytes, '\n')) arguments.emplace_back(piece);
-  for (std::string& argument : arguments) {
-    if (const std::size_t end = argument.find('\0'); end != std::string::npos) argument.resize(end);
-  }
-  app::obey_colour(arguments);
-  app::Session session;
-  app::parse_command_line(arguments, session);
-}
-
 void read_numbers(std::string_view bytes) {
   if (const auto number = parse_double(bytes)) require(!std::isnan(*number) || !bytes.empty(), "a number has digits");
   if (const auto number = parse_int(bytes)) require(parse_int(std::to_string(*number)) == number, "it reads back");
@@ -151,7 +137,6 @@ std::span<const Reader> word_readers() {
       Reader{.name = "design", .read = read_design, .dictionary = "expression"},
       Reader{.name = "answer", .read = read_answer, .dictionary = "json"},
       Reader{.name = "question", .read = read_question, .dictionary = "json"},
-      Reader{.name = "command_line", .read = read_command_line, .dictionary = "command_line"},
       Reader{.name = "numbers", .read = read_numbers, .dictionary = "expression"},
   };
   return kReaders;

@@ -1,11 +1,10 @@
-/// Readers of YAML: any document, spaces, networks, technologies, chips, GPUs, their constants, recipes, defaults.
+/// Readers of what describes spaces, networks, technologies, chips, GPUs, recipes: YAML, most of it; and of landscapes.
 #include <array>
 #include <functional>
 
-#include "apps/hindsight/command_tree.h"
-#include "apps/hindsight/default_files.h"
 #include "fuzz/reader.h"
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/accel/peer_cases.h"
 #include "hindsight/accel/silicon.h"
 #include "hindsight/accel/silicon_chips.h"
@@ -115,18 +114,7 @@ std::string seal_residual(std::string bytes) {
 
 void read_recipe(std::string_view bytes) { (void)surrogate::parse_recipe(std::string(bytes), "input.yaml"); }
 
-void read_defaults(std::string_view bytes) {
-  static app::Session session;
-  static CLI::App program;
-  static const bool described = [] {
-    app::describe_program(program);
-    app::add_verbs(program, session);
-    return true;
-  }();
-  require(described, "the program is described once");
-  std::vector<app::Default> found;
-  app::read_default_file(program, app::DefaultLayer::project, as_file(bytes, ".yaml"), found);
-}
+void read_landscape(std::string_view bytes) { (void)accel::optimum::Landscape::read(as_file(bytes, ".landscape")); }
 
 }  // namespace
 
@@ -146,7 +134,7 @@ std::span<const Reader> yaml_readers() {
       Reader{.name = "calibration", .read = read_calibration, .dictionary = "yaml"},
       Reader{.name = "residual", .read = read_residual, .seal = seal_residual, .dictionary = "yaml"},
       Reader{.name = "recipe", .read = read_recipe, .dictionary = "yaml"},
-      Reader{.name = "defaults", .read = read_defaults, .dictionary = "yaml"},
+      Reader{.name = "landscape", .read = read_landscape},
   };
   return kReaders;
 }

@@ -1,0 +1,60 @@
+/// Readers that need the whole program: command lines, defaults, results of studies.
+#include <array>
+
+#include "apps/hindsight/command_line.h"
+#include "apps/hindsight/command_tree.h"
+#include "apps/hindsight/default_files.h"
+#include "fuzz/reader.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/check/offline.h"
+#include "hindsight/check/optima.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::fuzz {
+namespace {
+
+/// One argument a line. Nothing runs: the action is only made.
+void read_command_line(std::string_view bytes) {
+  std::vector<std::string> arguments;
+  for (const std::string_view piece : split(bytes, '\n')) arguments.emplace_back(piece);
+  for (std::string& argument : arguments) {
+    if (const std::size_t end = argument.find('\0'); end != std::string::npos) argument.resize(end);
+  }
+  app::obey_colour(arguments);
+  app::Session session;
+  app::parse_command_line(arguments, session);
+}
+
+void read_defaults(std::string_view bytes) {
+  static app::Session session;
+  static CLI::App program;
+  static const bool described = [] {
+    app::describe_program(program);
+    app::add_verbs(program, session);
+    return true;
+  }();
+  require(described, "the program is described once");
+  std::vector<app::Default> found;
+  app::read_default_file(program, app::DefaultLayer::project, as_file(bytes, ".yaml"), found);
+}
+
+void read_offline_results(std::string_view bytes) { (void)check::read_results(as_file(bytes, ".jsonl")); }
+
+void read_optima(std::string_view bytes) {
+  static const accel::Technology technology = accel::load_technology("22nm-silicon");
+  (void)check::parse_optima(std::string(bytes), technology, "optima.csv");
+}
+
+}  // namespace
+
+std::span<const Reader> program_readers() {
+  static constexpr std::array kReaders{
+      Reader{.name = "command_line", .read = read_command_line, .dictionary = "command_line"},
+      Reader{.name = "defaults", .read = read_defaults, .dictionary = "yaml"},
+      Reader{.name = "offline_results", .read = read_offline_results, .dictionary = "json"},
+      Reader{.name = "optima", .read = read_optima, .dictionary = "table"},
+  };
+  return kReaders;
+}
+
+}  // namespace hindsight::fuzz
