@@ -1,8 +1,9 @@
-# Is the bill of materials whole? cmake -DSBOM=FILE -DSOURCE_DIR=.. -DABSENT=A;B [-DMORE=FOLDER] -P sbom.cmake
+# Is the bill of materials whole? cmake -DSBOM=FILE -DSOURCE_DIR=.. -DABSENT=A,B [-DMORE=FOLDER] -P sbom.cmake
 # It has what SPDX 2.3 demands, and a package with a version for everything that the project's CMake files look for (and
 # those of MORE), but what this build does not use (ABSENT).
 cmake_minimum_required(VERSION 3.25)
 set(wrong "")
+string(REPLACE "," ";" ABSENT "${ABSENT}")
 file(READ "${SBOM}" document)
 
 # member(RESULT path...): a text of the document, or "".
