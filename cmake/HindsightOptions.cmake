@@ -63,7 +63,7 @@ if(HINDSIGHT_SANITIZE)
   add_compile_options(-O1 -g1 -fsanitize=${HINDSIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HINDSIGHT_SANITIZE})
   # Instrumentation hides initialisations from GCC's flow analysis (std::regex, std::optional); other builds keep it.
-  target_compile_options(hindsight_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>")
+  target_compile_options(hindsight_warnings INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>")
 endif()
 if(HINDSIGHT_COVERAGE)
   # Atomic counters: the thread pool would otherwise make counts negative and the report fail.

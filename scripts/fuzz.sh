@@ -65,10 +65,15 @@ if [ "$only" = run ] && [ "$build" = yes ]; then
 fi
 [ -x "$programs/hindsight_fuzz_seeds" ] ||
   { echo "fuzz.sh: $programs has no fuzzers. Run scripts/fuzz.sh without --no-build" >&2; exit 1; }
-[ ${#readers[@]} -gt 0 ] || mapfile -t readers < <("$programs/hindsight_fuzz_seeds")
+declare -A program_of dictionary_of
+all_readers=()
+while read -r reader dictionary; do
+  all_readers+=("$reader")
+  dictionary_of[$reader]=tests/fuzz/dictionaries/$dictionary.dict
+done < <("$programs/hindsight_fuzz_seeds")
+[ ${#readers[@]} -gt 0 ] || readers=("${all_readers[@]}")
 
 # Each fuzzer says its readers when it is not told one.
-declare -A program_of
 for list in table yaml network log model word program; do
   for reader in $({ "$programs/hindsight_fuzz_$list" 2>&1 || true; } | sed -n 's/.*Readers: //p'); do
     program_of[$reader]=$programs/hindsight_fuzz_$list
@@ -97,8 +102,8 @@ done_of() { awk -F, -v reader="$1" '$1 == reader { sum += $2 } END { printf "%d"
 fuzz_piece() {
   local reader=$1 count=$2 seconds=$3 corpus=$folder/corpus/$1 output=$folder/output/$1.txt
   local program=${program_of[$1]}
-  local dictionary=tests/fuzz/dictionaries/$(dictionary_of "$reader").dict options=()
-  [ -f "$dictionary" ] && options+=("-dict=$dictionary")
+  local options=()
+  [ -f "${dictionary_of[$reader]}" ] && options+=("-dict=${dictionary_of[$reader]}")
   mkdir -p "$corpus" "$folder/findings" "$folder/output"
   local status=0
   HINDSIGHT_FUZZ_READER=$reader "$program" "$corpus" -runs="$count" -max_total_time="$seconds" -timeout=10 \
@@ -112,11 +117,6 @@ fuzz_piece() {
   echo "$reader,${executed:-0},${seconds_taken:-0},${rss:-0},${edges:-0},$status,$(date -u +%F)" >> "$results"
   return "$status"
 }
-# The dictionary that the reader's line in the sources names.
-dictionary_of() {
-  cat tests/fuzz/*.cpp | tr -d '\n' | grep -o "Reader{\.name = \"$1\",[^}]*}" | sed -n 's/.*\.dictionary = "\([a-z_]*\)".*/\1/p'
-}
-
 # Until the reader has its executions, or something was found.
 fuzz_reader() {
   local reader=$1 left

@@ -53,6 +53,13 @@ BlockJson group_json(const BlockGroup& group) {
           group.repeats,     group.has_latency,  std::move(reasons), std::move(best)};
 }
 
+/// Whether a counter could have counted it: a log may come from anybody.
+bool could_be_counted(const BlockGroup& group) {
+  return group.feasible <= group.rows && group.reasons.size() <= kMostReasons &&
+         group.best.size() <= standard_metrics().size() &&
+         std::ranges::all_of(group.best, [](const auto& list) { return list.size() <= kBestKept; });
+}
+
 BlockGroup group_of_json(const BlockJson& json) {
   BlockGroup group{.workload_id = json.at(0).get<std::int64_t>(),
                    .evaluator_id = json.at(1).get<std::int64_t>(),
@@ -71,7 +78,6 @@ BlockGroup group_of_json(const BlockJson& json) {
       list.push_back({.value = one.at(0).get<double>(), .evaluation_id = one.at(1).get<std::int64_t>()});
     }
   }
-  group.best.resize(standard_metrics().size());
   return group;
 }
 
@@ -167,7 +173,12 @@ std::optional<Block> block_of(std::int64_t number, const std::string& json) {
     block.metrics = object.at("metrics").get<std::uint64_t>();
     block.violations = object.at("violations").get<std::uint64_t>();
     object.at("metric_names").get_to(block.metric_names);
-    for (const BlockJson& group : object.at("groups")) block.groups.push_back(group_of_json(group));
+    for (const BlockJson& group : object.at("groups")) {
+      block.groups.push_back(group_of_json(group));
+      if (!could_be_counted(block.groups.back())) return std::nullopt;
+      block.groups.back().best.resize(standard_metrics().size());
+    }
+    if (block.groups.size() > kMostGroups || block.metric_names.size() > kMostNames) return std::nullopt;
     return block;
   } catch (const BlockJson::exception&) {
     return std::nullopt;

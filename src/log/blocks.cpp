@@ -12,6 +12,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
+#include "log/detail_cursor.h"
 #include "log/filter.h"
 
 namespace hindsight::log {
@@ -80,28 +81,10 @@ void put_block(SQLite::Database& database, const Block& block) {
   put.exec();
 }
 
-/// The names or codes of a detail table, in step with the evaluations.
-class DetailNames {
- public:
-  DetailNames(SQLite::Database& database, const std::string& sql, const IdRange& range) : query_(database, sql) {
-    query_.bind(1, range.first);
-    query_.bind(2, range.last);
-    more_ = query_.executeStep();
-  }
-  template <class Take>
-  void of(std::int64_t evaluation_id, Take&& take) {
-    while (more_ && query_.getColumn(0).getInt64() < evaluation_id) more_ = query_.executeStep();
-    while (more_ && query_.getColumn(0).getInt64() == evaluation_id) {
-      const SQLite::Column name = query_.getColumn(1);
-      take(std::string_view(name.getText(), static_cast<std::size_t>(name.getBytes())));
-      more_ = query_.executeStep();
-    }
-  }
-
- private:
-  SQLite::Statement query_;
-  bool more_ = false;
-};
+std::string_view view_of(SQLite::Statement& row, int column) {
+  const SQLite::Column value = row.getColumn(column);
+  return {value.getText(), static_cast<std::size_t>(value.getBytes())};
+}
 
 }  // namespace
 
@@ -120,14 +103,11 @@ std::string range_sql(const IdRange& range) {
 
 Block count_block(SQLite::Database& database, std::int64_t number, std::int64_t designs_from, std::int64_t designs_to) {
   const IdRange range = range_of_block(number);
-  DetailNames metrics(database,
-                      "SELECT evaluation_id, name FROM evaluation_metrics WHERE evaluation_id BETWEEN ? AND ? "
-                      "ORDER BY evaluation_id",
-                      range);
-  DetailNames reasons(database,
-                      "SELECT evaluation_id, code FROM evaluation_violations WHERE evaluation_id BETWEEN ? AND ? "
-                      "ORDER BY evaluation_id, position",
-                      range);
+  DetailCursor metrics(
+      database, "SELECT evaluation_id, name FROM evaluation_metrics WHERE evaluation_id >= ? ORDER BY evaluation_id");
+  DetailCursor reasons(database,
+                       "SELECT evaluation_id, code FROM evaluation_violations WHERE evaluation_id >= ? "
+                       "ORDER BY evaluation_id, position");
   SQLite::Statement query(
       database,
       fmt::format("SELECT e.evaluation_id, e.workload_id, e.evaluator_id, e.run_id, e.repeat, e.feasible, "
@@ -152,8 +132,8 @@ Block count_block(SQLite::Database& database, std::int64_t number, std::int64_t 
       value = stored.isNull() ? std::nan("") : stored.getDouble();
     }
     counter.add(row);
-    metrics.of(row.evaluation_id, [&](std::string_view name) { counter.add_metric(name); });
-    reasons.of(row.evaluation_id, [&](std::string_view code) { counter.add_reason(code); });
+    metrics.rows_of(row.evaluation_id, [&](SQLite::Statement& one) { counter.add_metric(view_of(one, 1)); });
+    reasons.rows_of(row.evaluation_id, [&](SQLite::Statement& one) { counter.add_reason(view_of(one, 1)); });
   }
   Block block = counter.take();
   count_designs(database, designs_from, designs_to, block);

@@ -6,6 +6,7 @@
 
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
+#include "log/detail_cursor.h"
 #include "log/filter.h"
 #include "log/impl.h"
 #include "log/read_transaction.h"
@@ -17,44 +18,6 @@ double double_or_nan(SQLite::Statement& query, int column) {
   const SQLite::Column value = query.getColumn(column);
   return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
 }
-
-/// A detail table read in step with the evaluations: both are sorted by evaluation_id.
-class Cursor {
- public:
-  /// `sql` begins at the evaluation that is bound.
-  Cursor(SQLite::Database& database, const std::string& sql) : query_(database, sql) {}
-
-  /// Calls `take(row)` for the rows of this evaluation; rows of earlier evaluations are skipped, few of them one by
-  /// one.
-  template <class Take>
-  void rows_of(std::int64_t evaluation_id, Take&& take) {
-    // [chosen] about as many as a search in the index costs
-    constexpr std::int64_t kSkipped = 64;
-    if (!begun_ || (has_row_ && evaluation_id_ < evaluation_id && evaluation_id - evaluation_id_ > kSkipped)) {
-      begun_ = true;
-      query_.reset();
-      query_.bind(1, evaluation_id);
-      advance();
-    }
-    while (has_row_ && evaluation_id_ < evaluation_id) {
-      advance();
-    }
-    while (has_row_ && evaluation_id_ == evaluation_id) {
-      take(query_);
-      advance();
-    }
-  }
-
- private:
-  void advance() {
-    has_row_ = query_.executeStep();
-    evaluation_id_ = has_row_ ? query_.getColumn(0).getInt64() : 0;
-  }
-
-  SQLite::Statement query_;
-  bool begun_ = false, has_row_ = false;
-  std::int64_t evaluation_id_ = 0;
-};
 
 /// Metrics and violations of the evaluations, in step with them.
 struct Details {
@@ -86,8 +49,8 @@ struct Details {
     });
   }
 
-  Cursor metrics;
-  Cursor violations;
+  DetailCursor metrics;
+  DetailCursor violations;
 };
 
 }  // namespace

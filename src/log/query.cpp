@@ -249,7 +249,9 @@ std::map<std::pair<std::int64_t, std::int64_t>, bool> origin_rows(Log::Impl& log
 
 void add_reasons(const ReasonCounters& counters, std::map<std::int64_t, WorkloadStats>& stats) {
   for (const auto& [workload_id, of_workload] : counters) {
-    WorkloadStats& workload = stats.at(workload_id);
+    const auto found = stats.find(workload_id);
+    if (found == stats.end()) continue;  // a block may name a workload that is not there
+    WorkloadStats& workload = found->second;
     const auto infeasible = static_cast<double>(workload.evaluations - workload.feasible);
     for (const ReasonCounter& counter : of_workload) {
       workload.reasons.push_back({.code = counter.code,

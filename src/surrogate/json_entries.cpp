@@ -29,28 +29,24 @@ std::int64_t integer(const Json& value, const char* key) {
 void refuse(const std::string& problem) { throw Error(ErrorKind::incompatible, problem); }
 
 Json parse_bounded_json(std::string_view text, std::string_view what) {
+  const std::string excess = json_excess(text, {.bytes = std::size_t{128} << 20U, .depth = kDeepest});
+  if (!excess.empty()) refuse(fmt::format("{} is {}", what, excess));
   std::vector<std::set<std::string>> keys;
-  int depth_excess = 0;
   std::string repeated;
-  const Json::parser_callback_t watch = [&](int depth, Json::parse_event_t event, Json& value) {
+  const Json::parser_callback_t watch = [&](int /*depth*/, Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
       repeated = value.get<std::string>();
     }
-    const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    if (opens && depth >= kDeepest) ++depth_excess;
-    return depth < kDeepest;
+    return true;
   };
   Json json;
-  const std::string excess = json_excess(text, {.bytes = std::size_t{128} << 20U, .depth = kDeepest});
-  if (!excess.empty()) refuse(fmt::format("{} is {}", what, excess));
   try {
     json = Json::parse(text, watch);
   } catch (const nlohmann::json::exception& error) {
     refuse(fmt::format("{} is not JSON: {}", what, printable(error.what(), 200)));
   }
-  if (depth_excess > 0) refuse(fmt::format("{} is nested deeper than {}", what, kDeepest));
   if (!repeated.empty()) refuse(fmt::format("{} has the key '{}' twice", what, printable(repeated)));
   return json;
 }

@@ -138,6 +138,20 @@ std::string made_log() {
   return read_file(file);
 }
 
+std::string made_log_with_block() {
+  const std::filesystem::path file = free_path("made.sqlite");
+  {
+    log::Log log = log::Log::open(file, log::OpenMode::read_write_create);
+    fill(log);
+    log.set_checkpoint({"block:000000000000",
+                        R"({"version":1,"counted":true,"designs_to":4,"designs":[[1,4]],"metrics":4,"violations":1,)"
+                        R"("metric_names":["own_metric"],"groups":[[1,1,1,3,2,0,true,[["noc_timing",1]],)"
+                        R"([[[0.001,1]],[[0.5,1]],[],[],[[25.5,1],[25.5,3]]]]]})"});
+  }
+  make_pages_small(file);
+  return read_file(file);
+}
+
 std::string made_optuna_study() {
   const std::filesystem::path file = free_path("made.db");
   {

@@ -14,6 +14,8 @@ namespace hindsight::fuzz {
 /// A log of one space, two workloads, feasible and infeasible rows, a model, proposals and a checkpoint. Its pages are
 /// as small as SQLite's can be, so that changes hit many kinds of them.
 [[nodiscard]] std::string made_log();
+/// The same with the counts of a block, which name rows and workloads that may not be there.
+[[nodiscard]] std::string made_log_with_block();
 /// A study of Optuna: trials of every state, attributes, intermediate values.
 [[nodiscard]] std::string made_optuna_study();
 /// Models of kind `experts` and `layers`, of some hundred weights.

@@ -1,5 +1,6 @@
 /// Readers that need the whole program: command lines, defaults, results of studies.
 #include <array>
+#include <memory>
 
 #include "apps/hindsight/command_line.h"
 #include "apps/hindsight/command_tree.h"
@@ -25,17 +26,21 @@ void read_command_line(std::string_view bytes) {
   app::parse_command_line(arguments, session);
 }
 
-void read_defaults(std::string_view bytes) {
+/// The tree of verbs, described once.
+const CLI::App& program() {
   static app::Session session;
-  static CLI::App program;
-  static const bool described = [] {
-    app::describe_program(program);
-    app::add_verbs(program, session);
-    return true;
+  static const std::unique_ptr<CLI::App> program = [] {
+    auto tree = std::make_unique<CLI::App>();
+    app::describe_program(*tree);
+    app::add_verbs(*tree, session);
+    return tree;
   }();
-  require(described, "the program is described once");
+  return *program;
+}
+
+void read_defaults(std::string_view bytes) {
   std::vector<app::Default> found;
-  app::read_default_file(program, app::DefaultLayer::project, as_file(bytes, ".yaml"), found);
+  app::read_default_file(program(), app::DefaultLayer::project, as_file(bytes, ".yaml"), found);
 }
 
 void read_offline_results(std::string_view bytes) { (void)check::read_results(as_file(bytes, ".jsonl")); }

@@ -44,6 +44,7 @@ struct Made {
 const std::vector<Made>& made() {
   static const std::vector<Made> made{
       {"log", made_log},
+      {"log", made_log_with_block},
       {"log_repair", made_log},
       {"optuna", made_optuna_study},
       {"model", made_model},

@@ -1,4 +1,5 @@
-/// Writes the seeds of every reader: folder FOLDER/READER, files named by their hashes. Prints the readers.
+/// Writes the seeds of every reader: folder FOLDER/READER, files named by their hashes. Prints the readers and their
+/// dictionaries.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +11,7 @@
 
 int main(int argc, char** argv) {
   for (const hindsight::fuzz::Reader& reader : hindsight::fuzz::readers()) {
-    std::printf("%s\n", std::string(reader.name).c_str());
+    std::printf("%s %s\n", std::string(reader.name).c_str(), std::string(reader.dictionary).c_str());
     if (argc != 2) continue;
     const std::filesystem::path folder = std::filesystem::path(argv[1]) / reader.name;
     std::filesystem::create_directories(folder);

@@ -1,4 +1,5 @@
 /// Readers of what is typed or said in one line: expressions, objectives, designs, evaluators' words.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -78,7 +79,8 @@ void read_objective(std::string_view bytes) {
   for (const Direction direction : {Direction::minimise, Direction::maximise}) {
     const dataset::Objective objective = dataset::parse_objective(std::string(bytes), direction);
     const dataset::Objective again = dataset::parse_objective(to_string(objective), Direction::minimise);
-    require(again.factors.size() == objective.factors.size(), "an objective reads back");
+    const auto same = [](const auto& a, const auto& b) { return a.metric == b.metric && a.exponent == b.exponent; };
+    require(std::ranges::equal(again.factors, objective.factors, same), "an objective reads back");
   }
 }
 
@@ -121,7 +123,9 @@ void read_question(std::string_view bytes) {
 }
 
 void read_numbers(std::string_view bytes) {
-  if (const auto number = parse_double(bytes)) require(!std::isnan(*number) || !bytes.empty(), "a number has digits");
+  if (const auto number = parse_double(bytes); number && !std::isnan(*number)) {
+    require(parse_double(shortest(*number)) == number, "the shortest text of a number reads back");
+  }
   if (const auto number = parse_int(bytes)) require(parse_int(std::to_string(*number)) == number, "it reads back");
   const std::string shown = printable(bytes);
   for (const char c : shown) require(static_cast<unsigned char>(c) >= 0x20, "no control character is shown");

@@ -12,6 +12,7 @@
 #include "hindsight/core/config.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/text.h"
 #include "hindsight/gpu/calibration.h"
 #include "hindsight/gpu/residual.h"
 #include "hindsight/gpu/spec.h"
@@ -54,8 +55,7 @@ void visit(const ConfigNode& node) {
   std::string text;
   try_value([&] { text = node.as_string(); });
   const ConfigNode again = ConfigNode::parse("text: " + yaml_quoted(text), "quoted");
-  require(text.find('\n') != std::string::npos || !again.at("text").as_string().empty() || text.empty(),
-          "a quoted text reads back");
+  require(!is_printable(text) || again.at("text").as_string() == text, "a quoted text reads back");
 }
 
 void read_yaml(std::string_view bytes) { visit(ConfigNode::parse(std::string(bytes), "input.yaml")); }

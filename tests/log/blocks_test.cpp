@@ -164,10 +164,32 @@ TEST_F(Blocks, WrongOnesAreFound) {
 TEST_F(Blocks, AnUnreadableOneIsReadAsRows) {
   fill(file_);
   const std::string right = answers(Log::open(file_, OpenMode::read_only));
-  for (const char* text : {R"({"version":1,"counted":true})"}) {
-    exec(file_, std::string("UPDATE checkpoints SET value_json = '") + text + "' WHERE key = 'block:000000000000'");
+  const auto of_group = [](const std::string& group) {
+    return R"({"version":1,"counted":true,"designs_to":0,"designs":[],"metrics":0,"violations":0,"metric_names":[],)"
+           R"("groups":[)" +
+           group + "]}";
+  };
+  const std::string four = "[[0.1,1],[0.1,2],[0.1,3],[0.1,4]]";  // one more than a block keeps
+  for (const std::string& text :
+       {std::string(R"({"version":1,"counted":true})"), of_group("[1,1,1,4,4,0,true,[],[" + four + "]]"),
+        of_group("[1,1,1,4,5,0,true,[],[]]")}) {
+    exec(file_, "UPDATE checkpoints SET value_json = '" + text + "' WHERE key = 'block:000000000000'");
     EXPECT_EQ(answers(Log::open(file_, OpenMode::read_only)), right);
   }
+}
+
+/// Whoever wrote the log: what its blocks name need not be there.
+TEST_F(Blocks, NamesOfWhatIsNotThereAreLeftOut) {
+  fill(file_);
+  exec(file_,
+       "UPDATE checkpoints SET value_json = '"
+       R"({"version":1,"counted":true,"designs_to":9,"designs":[[999,4]],"metrics":0,"violations":1,"metric_names":[],)"
+       R"("groups":[[999,999,999,4,2,0,true,[["noc",2]],[[[0.1,999999999]]]]]})"
+       "' WHERE key = 'block:000000000000'");
+  const Log log = Log::open(file_, OpenMode::read_only);
+  EXPECT_FALSE(answers(log).empty());
+  for (const WorkloadStats& stats : workload_stats(log)) EXPECT_NE(stats.workload_id, 999);
+  EXPECT_FALSE(log.verify().sound());
 }
 
 TEST(BlockCounter, OfTooManyKindsOfRowsDoesNotCount) {
