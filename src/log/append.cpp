@@ -1,6 +1,5 @@
 /// Appending evaluations: one transaction per batch, bad rows refused one by one.
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +11,10 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
 #include "log/append_row.h"
+#include "log/append_rules.h"
 #include "log/filter.h"
 #include "log/impl.h"
+#include "log/kept_rows.h"
 
 namespace hindsight::log {
 namespace {
@@ -23,7 +24,7 @@ constexpr int kFirstMetricParameter = 7;
 constexpr int kFirstMetricColumn = 2;
 
 /// A double or NULL for NaN.
-void bind_known(SQLite::Statement& statement, int index, double value) {
+void bind_known(Statement& statement, int index, double value) {
   if (std::isnan(value)) {
     statement.bind(index);
   } else {
@@ -31,11 +32,11 @@ void bind_known(SQLite::Statement& statement, int index, double value) {
   }
 }
 
-void bind_text_or_null(SQLite::Statement& statement, int index, const std::string& text) {
+void bind_text_or_null(Statement& statement, int index, const std::string& text) {
   if (text.empty()) {
     statement.bind(index);
   } else {
-    statement.bindNoCopy(index, text);
+    statement.bind_view(index, text);
   }
 }
 
@@ -48,33 +49,19 @@ std::string insert_evaluation_sql() {
       join(standard_metrics(), ", "), places);
 }
 
-std::string known_text(double value) { return std::isnan(value) ? "missing" : shortest(value); }
-
-std::string difference(std::string_view what, std::string_view stored, std::string_view given) {
-  return fmt::format("{} is {} there, {} here", what, stored, given);
-}
-
-/// What a violation says of the design. Its message and the nearest value that passes are advice, which may be put
-/// differently by a later version.
-std::string said_by(std::string_view code, std::string_view quantity, double value, double limit,
-                    std::string_view layer) {
-  return fmt::format("{} ({} {}, limit {}{}{})", code, quantity, known_text(value), known_text(limit),
-                     layer.empty() ? "" : ", layer ", layer);
-}
-
 /// Appends the rows of one batch inside the caller's transaction.
 class BatchWriter {
  public:
-  BatchWriter(Log::Impl& log, std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id)
+  /// `described` becomes true when a design names the parameters of the space.
+  BatchWriter(Log::Impl& log, std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id, bool& described)
       : log_(log),
         statements_(*log.append_statements),
         run_id_(run_id),
         space_id_(space_id),
-        evaluator_id_(evaluator_id) {}
+        evaluator_id_(evaluator_id),
+        described_parameters_(described) {}
 
   void add(std::size_t index, const EvaluationRow& row, AppendResult& result);
-  /// True when add() learned the parameter names of the space from its first design.
-  [[nodiscard]] bool described_parameters() const { return described_parameters_; }
 
  private:
   struct KnownDesign {
@@ -84,84 +71,55 @@ class BatchWriter {
 
   Reason append(const EvaluationRow& row, AppendResult& result);
   Reason resolve_design(const EvaluationRow& row, std::int64_t& design_id);
-  Reason accept_new_design(const EvaluationRow& row);
   bool insert_evaluation(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id);
   void insert_details(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t evaluation_id);
   Reason contradiction(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id);
-  Reason differing_metric(const ParsedRow& parsed, std::int64_t evaluation_id);
-  Reason differing_violation(const EvaluationRow& row, std::int64_t evaluation_id);
 
   Log::Impl& log_;
   AppendStatements& statements_;
   std::int64_t run_id_, space_id_, evaluator_id_;
   std::unordered_map<std::uint64_t, KnownDesign> designs_;
   ParsedRow parsed_;  ///< of the row at hand
-  bool described_parameters_ = false;
+  bool& described_parameters_;
 };
 
-Reason BatchWriter::accept_new_design(const EvaluationRow& row) {
-  if (auto reason = bad_design(row)) return reason;
-  std::vector<std::string>& names = log_.parameter_names[space_id_];
-  if (names.empty()) {
-    SQLite::Statement query(log_.database, "SELECT name FROM space_parameters WHERE space_id = ? ORDER BY position");
-    query.bind(1, space_id_);
-    while (query.executeStep()) names.push_back(query.getColumn(0).getString());
-  }
-  if (names.empty()) {
-    auto parsed = parse_parameter_names(row.design_text_id);
-    if (auto* reason = std::get_if<std::string>(&parsed)) return std::move(*reason);
-    names = std::get<std::vector<std::string>>(std::move(parsed));
-    describe_parameters(log_.database, space_id_, names);
-    described_parameters_ = true;
-  } else if (!has_parameters(row.design_text_id, names)) {
-    return fmt::format("the text id does not name the space's parameters in order ({}): {}",
-                       printable(join(names, ", "), 200), printable(row.design_text_id));
-  }
-  return std::nullopt;
-}
-
 Reason BatchWriter::resolve_design(const EvaluationRow& row, std::int64_t& design_id) {
-  const auto collision = [](const std::string& other) {
-    return fmt::format("its hash is also that of another design in the log ({})", other);
-  };
   if (const auto known = designs_.find(row.design_hash); known != designs_.end()) {
     if (*known->second.text_id != row.design_text_id) {
-      return collision(*known->second.text_id);
+      return collision_with(*known->second.text_id);
     }
     design_id = known->second.id;
     return std::nullopt;
   }
-  if (auto reason = accept_new_design(row)) {
-    return reason;
-  }
+  if (auto reason = accept_design(log_, space_id_, row, described_parameters_)) return reason;
   const auto hash = static_cast<std::int64_t>(row.design_hash);
   {
-    SQLite::Statement& insert = statements_.insert_design;
+    Statement& insert = statements_.insert_design;
     const ResetAtEnd reset(insert);
     insert.bind(1, space_id_);
     insert.bind(2, hash);
-    insert.bindNoCopy(3, row.design_text_id);
+    insert.bind_view(3, row.design_text_id);
     if (insert.exec() == 1) {
-      design_id = log_.database.getLastInsertRowid();
+      design_id = log_.database.last_row();
       designs_.emplace(row.design_hash, KnownDesign{design_id, &row.design_text_id});
       return std::nullopt;
     }
   }
-  SQLite::Statement& find = statements_.find_design;
+  Statement& find = statements_.find_design;
   const ResetAtEnd reset(find);
   find.bind(1, space_id_);
   find.bind(2, hash);
-  HINDSIGHT_ENSURE(find.executeStep());
-  if (const std::string stored = find.getColumn(1).getString(); stored != row.design_text_id) {
-    return collision(stored);
+  HINDSIGHT_ENSURE(find.step());
+  if (const std::string stored = find.column(1).text(); stored != row.design_text_id) {
+    return collision_with(stored);
   }
-  design_id = find.getColumn(0).getInt64();
+  design_id = find.column(0).integer();
   designs_.emplace(row.design_hash, KnownDesign{design_id, &row.design_text_id});
   return std::nullopt;
 }
 
 bool BatchWriter::insert_evaluation(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id) {
-  SQLite::Statement& insert = statements_.insert_evaluation;
+  Statement& insert = statements_.insert_evaluation;
   const ResetAtEnd reset(insert);
   insert.bind(1, design_id);
   insert.bind(2, row.workload_id);
@@ -175,78 +133,36 @@ bool BatchWriter::insert_evaluation(const EvaluationRow& row, const ParsedRow& p
   return insert.exec() == 1;
 }
 
-/// How a metric outside the columns differs from the stored ones.
-Reason BatchWriter::differing_metric(const ParsedRow& parsed, std::int64_t evaluation_id) {
-  constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-  std::map<std::string, std::pair<double, double>> values;  // stored, given
-  SQLite::Statement& find = statements_.find_metrics;
-  const ResetAtEnd reset(find);
-  find.bind(1, evaluation_id);
-  while (find.executeStep()) values[text_of(find, 0)] = {find.getColumn(1).getDouble(), kMissing};
-  for (const auto& [name, value] : parsed.others) {
-    values.try_emplace(std::string(name), kMissing, kMissing).first->second.second = value;
-  }
-  for (const auto& [name, both] : values) {
-    if (both.first != both.second) return difference(printable(name), known_text(both.first), known_text(both.second));
-  }
-  return std::nullopt;
-}
-
-/// How the reasons differ from the stored ones, in whatever order they are given.
-Reason BatchWriter::differing_violation(const EvaluationRow& row, std::int64_t evaluation_id) {
-  const auto number = [](const SQLite::Column& column) { return column.isNull() ? std::nan("") : column.getDouble(); };
-  std::vector<std::string> stored, given;
-  SQLite::Statement& find = statements_.find_violations;
-  const ResetAtEnd reset(find);
-  find.bind(1, evaluation_id);
-  while (find.executeStep()) {
-    stored.push_back(said_by(text_of(find, 0), text_of(find, 1), number(find.getColumn(2)), number(find.getColumn(3)),
-                             text_of(find, 4)));
-  }
-  for (const ViolationRow& one : row.violations) {
-    given.push_back(said_by(one.code, one.quantity, one.value, one.limit, one.layer));
-  }
-  std::sort(stored.begin(), stored.end());
-  std::sort(given.begin(), given.end());
-  const auto [there, here] = std::mismatch(stored.begin(), stored.end(), given.begin(), given.end());
-  if (there == stored.end() && here == given.end()) return std::nullopt;
-  return difference("a reason", there == stored.end() ? "missing" : printable(*there),
-                    here == given.end() ? "missing" : printable(*here));
-}
-
-/// How the row differs from the evaluation that the log already has, or nothing when they agree.
 Reason BatchWriter::contradiction(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id) {
-  SQLite::Statement& find = statements_.find_evaluation;
+  const auto number = [](const RowValue& value) { return value.is_null() ? std::nan("") : value.number(); };
+  Statement& find = statements_.find_evaluation;
   const ResetAtEnd reset(find);
   find.bind(1, design_id);
   find.bind(2, row.workload_id);
   find.bind(3, evaluator_id_);
   find.bind(4, row.repeat);
-  HINDSIGHT_ENSURE(find.executeStep());
-  const std::int64_t id = find.getColumn(0).getInt64();
-  Reason differs;
-  if ((find.getColumn(1).getInt() != 0) != row.feasible) {
-    differs = difference("feasible", find.getColumn(1).getString(), row.feasible ? "1" : "0");
+  HINDSIGHT_ENSURE(find.step());
+  StoredEvaluation stored{.id = find.column(0).integer(), .feasible = find.column(1).integer() != 0};
+  for (std::size_t i = 0; i < parsed.standard.size(); ++i) {
+    stored.standard.push_back(number(find.column(kFirstMetricColumn + static_cast<int>(i))));
   }
-  for (std::size_t i = 0; i < parsed.standard.size() && !differs; ++i) {
-    const SQLite::Column column = find.getColumn(kFirstMetricColumn + static_cast<int>(i));
-    const double stored = column.isNull() ? std::nan("") : column.getDouble();
-    const double given = parsed.standard[i];
-    const bool same = std::isnan(stored) ? std::isnan(given) : stored == given;
-    if (!same) differs = difference(standard_metrics()[i], known_text(stored), known_text(given));
+  Statement& metrics = statements_.find_metrics;
+  const ResetAtEnd reset_metrics(metrics);
+  metrics.bind(1, stored.id);
+  while (metrics.step()) stored.others.emplace_back(text_of(metrics, 0), metrics.column(1).number());
+  Statement& reasons = statements_.find_violations;
+  const ResetAtEnd reset_reasons(reasons);
+  reasons.bind(1, stored.id);
+  while (reasons.step()) {
+    stored.reasons.push_back(said_by(text_of(reasons, 0), text_of(reasons, 1), number(reasons.column(2)),
+                                     number(reasons.column(3)), text_of(reasons, 4)));
   }
-  if (!differs) differs = differing_metric(parsed, id);
-  if (!differs) differs = differing_violation(row, id);
-  if (!differs) return std::nullopt;
-  return fmt::format(
-      "contradicts evaluation {} of the same design, workload, evaluator and repeat {}: {} (the first is kept; a "
-      "measurement that was repeated has a number of its own)",
-      id, row.repeat, *differs);
+  return contradiction_of(row, parsed, stored);
 }
 
 void BatchWriter::insert_details(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t evaluation_id) {
   for (const auto& [name, value] : parsed.others) {
-    SQLite::Statement& insert = statements_.insert_metric;
+    Statement& insert = statements_.insert_metric;
     const ResetAtEnd reset(insert);
     insert.bind(1, evaluation_id);
     insert.bind(2, std::string(name));
@@ -256,12 +172,12 @@ void BatchWriter::insert_details(const EvaluationRow& row, const ParsedRow& pars
   }
   std::int64_t position = 0;
   for (const ViolationRow& violation : row.violations) {
-    SQLite::Statement& insert = statements_.insert_violation;
+    Statement& insert = statements_.insert_violation;
     const ResetAtEnd reset(insert);
     insert.bind(1, evaluation_id);
     insert.bind(2, position++);
-    insert.bindNoCopy(3, violation.code);
-    insert.bindNoCopy(4, violation.quantity);
+    insert.bind_view(3, violation.code);
+    insert.bind_view(4, violation.quantity);
     bind_known(insert, 5, violation.value);
     bind_known(insert, 6, violation.limit);
     bind_known(insert, 7, violation.nearest_passing.value_or(std::nan("")));
@@ -281,7 +197,7 @@ Reason BatchWriter::append(const EvaluationRow& row, AppendResult& result) {
   std::int64_t design_id = 0;
   if (auto reason = resolve_design(row, design_id)) return reason;
   if (insert_evaluation(row, parsed_, design_id)) {
-    const std::int64_t id = log_.database.getLastInsertRowid();
+    const std::int64_t id = log_.database.last_row();
     log_.block_keeper.add({.evaluation_id = id,
                            .workload_id = row.workload_id,
                            .evaluator_id = evaluator_id_,
@@ -303,16 +219,16 @@ void BatchWriter::add(std::size_t index, const EvaluationRow& row, AppendResult&
   if (auto reason = append(row, result)) result.rejected.push_back({.index = index, .reason = std::move(*reason)});
 }
 
-void put_checkpoint(SQLite::Statement& put, const Checkpoint& checkpoint) {
+void put_checkpoint(Statement& put, const Checkpoint& checkpoint) {
   const ResetAtEnd reset(put);
   const std::string now = utc_now();
-  put.bindNoCopy(1, checkpoint.key);
-  put.bindNoCopy(2, checkpoint.value_json);
-  put.bindNoCopy(3, now);
+  put.bind_view(1, checkpoint.key);
+  put.bind_view(2, checkpoint.value_json);
+  put.bind_view(3, now);
   put.exec();
 }
 
-void count_run(SQLite::Statement& count, std::int64_t run_id, const AppendResult& result) {
+void count_run(Statement& count, std::int64_t run_id, const AppendResult& result) {
   const ResetAtEnd reset(count);
   count.bind(1, static_cast<std::int64_t>(result.inserted));
   count.bind(2, static_cast<std::int64_t>(result.already_present));
@@ -331,7 +247,7 @@ const std::vector<std::string>& standard_metrics() {
   return names;
 }
 
-AppendStatements::AppendStatements(SQLite::Database& database)
+AppendStatements::AppendStatements(Database database)
     : insert_design(database,
                     "INSERT INTO designs (space_id, content_hash, text_id) VALUES (?, ?, ?) "
                     "ON CONFLICT (space_id, content_hash) DO NOTHING"),
@@ -358,42 +274,45 @@ AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_
                          const std::vector<EvaluationRow>& rows, const std::optional<Checkpoint>& checkpoint) {
   impl_->require_writable();
   HINDSIGHT_EXPECT(!checkpoint || nlohmann::json::accept(checkpoint->value_json));
-  return impl_->guarded("appending a batch", [&] {
-    Impl& log = *impl_;
-    if (!log.append_statements) {
-      log.append_statements = std::make_unique<AppendStatements>(log.database);
-    }
+  Impl& log = *impl_;
+  const auto append_rows = [&] {
+    if (!log.append_statements) log.append_statements = std::make_unique<AppendStatements>(log.database);
     HINDSIGHT_EXPECT(log.has_row("runs", "run_id", run_id, log.known_runs));
     HINDSIGHT_EXPECT(log.has_row("spaces", "space_id", space_id, log.known_spaces));
     HINDSIGHT_EXPECT(log.has_row("evaluators", "evaluator_id", evaluator_id, log.known_evaluators));
     AppendResult result;
-    BatchWriter writer(log, run_id, space_id, evaluator_id);
+    bool described = false;
     try {
       WriteTransaction transaction(log);
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        writer.add(i, rows[i], result);
+      if (log.server) {
+        result = append_on_server(log, run_id, space_id, evaluator_id, rows, described);
+      } else {
+        BatchWriter writer(log, run_id, space_id, evaluator_id, described);
+        for (std::size_t i = 0; i < rows.size(); ++i) writer.add(i, rows[i], result);
       }
-      if (checkpoint) {
-        put_checkpoint(log.append_statements->put_checkpoint, *checkpoint);
-      }
+      if (checkpoint) put_checkpoint(log.append_statements->put_checkpoint, *checkpoint);
       count_run(log.append_statements->count_run, run_id, result);
-      log.block_keeper.store(log.database, kBlocksPerAppend);
+      if (log.file) log.block_keeper.store(log.database, kBlocksPerAppend);
       transaction.commit();
     } catch (...) {
       log.block_keeper.forget();
-      if (writer.described_parameters()) {
-        log.parameter_names.erase(space_id);
-      }
+      if (described) log.parameter_names.erase(space_id);
       throw;
     }
     return result;
-  });
+  };
+  if (!log.server) return log.guarded("appending a batch", append_rows);
+  try {
+    return log.repeated(Impl::Repeatable::yes, append_rows);
+  } catch (const ServerError& error) {
+    keep_rows_and_throw(log, error, run_id, space_id, evaluator_id, rows);
+  }
 }
 
 void Log::set_checkpoint(const Checkpoint& checkpoint) {
   impl_->require_writable();
   HINDSIGHT_EXPECT(nlohmann::json::accept(checkpoint.value_json));
-  impl_->guarded("storing a checkpoint", [&] {
+  impl_->writing("storing a checkpoint", [&] {
     Impl& log = *impl_;
     if (!log.append_statements) log.append_statements = std::make_unique<AppendStatements>(log.database);
     WriteTransaction transaction(log);

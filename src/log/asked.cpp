@@ -1,7 +1,8 @@
 /// Reads which asked designs have no answer.
 #include "hindsight/log/asked.h"
 
-#include <SQLiteCpp/Statement.h>
+
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -14,15 +15,21 @@ namespace hindsight::log {
 namespace {
 
 /// An answer is an evaluation by what was asked, whichever definition of it.
-constexpr const char* kPending =
-    "SELECT min(p.proposal_id), p.run_id, p.created_at, d.space_id, d.text_id, w.name, "
-    "r.options_json ->> '$.evaluator', p.objective, p.predicted_value "
-    "FROM proposals p JOIN runs r USING (run_id) JOIN designs d USING (design_id) JOIN workloads w USING (workload_id) "
-    "WHERE r.kind = 'ask' AND p.verdict_json IS NULL AND NOT EXISTS ("
-    "  SELECT 1 FROM evaluations e JOIN evaluators v USING (evaluator_id) "
-    "  WHERE e.design_id = p.design_id AND e.workload_id = p.workload_id "
-    "  AND v.name = r.options_json ->> '$.evaluator') "
-    "GROUP BY p.design_id, p.workload_id, r.options_json ->> '$.evaluator' ORDER BY 1";
+std::string pending_sql(Database database) {
+  const std::string evaluator = database.on_server() ? "(CAST(r.options_json AS JSONB) ->> 'evaluator')"
+                                                     : "(r.options_json ->> '$.evaluator')";
+  return fmt::format(
+      "WITH firsts AS (SELECT min(p.proposal_id) AS proposal_id FROM proposals p JOIN runs r ON r.run_id = p.run_id "
+      "WHERE r.kind = 'ask' AND p.verdict_json IS NULL AND NOT EXISTS ("
+      "  SELECT 1 FROM evaluations e JOIN evaluators v ON v.evaluator_id = e.evaluator_id "
+      "  WHERE e.design_id = p.design_id AND e.workload_id = p.workload_id AND v.name = {0}) "
+      "GROUP BY p.design_id, p.workload_id, {0}) "
+      "SELECT p.proposal_id, p.run_id, p.created_at, d.space_id, d.text_id, w.name, {0}, p.objective, "
+      "p.predicted_value FROM firsts f JOIN proposals p ON p.proposal_id = f.proposal_id "
+      "JOIN runs r ON r.run_id = p.run_id JOIN designs d ON d.design_id = p.design_id "
+      "JOIN workloads w ON w.workload_id = p.workload_id ORDER BY 1",
+      evaluator);
+}
 
 /// Nothing for what `ask` did not write.
 std::optional<AskRun> ask_of(const std::string& options_json) {
@@ -45,18 +52,18 @@ std::vector<PendingDesign> pending_designs(const Log& log) {
   Log::Impl& impl = log.impl();
   return impl.guarded("reading what was asked", [&] {
     std::vector<PendingDesign> pending;
-    SQLite::Statement query(impl.database, kPending);
-    while (query.executeStep()) {
+    Statement query(impl.database, pending_sql(impl.database));
+    while (query.step()) {
       PendingDesign& one = pending.emplace_back();
-      one.proposal_id = query.getColumn(0).getInt64();
-      one.run_id = query.getColumn(1).getInt64();
-      one.space_id = query.getColumn(3).getInt64();
+      one.proposal_id = query.column(0).integer();
+      one.run_id = query.column(1).integer();
+      one.space_id = query.column(3).integer();
       one.asked_at = text_of(query, 2);
       int column = 4;
       for (std::string* text : {&one.design_text_id, &one.workload, &one.evaluator, &one.objective}) {
         *text = text_of(query, column++);
       }
-      if (!query.getColumn(column).isNull()) one.predicted = query.getColumn(column).getDouble();
+      if (!query.column(column).is_null()) one.predicted = query.column(column).number();
     }
     return pending;
   });
@@ -66,10 +73,10 @@ std::vector<AskRun> asks(const Log& log) {
   Log::Impl& impl = log.impl();
   return impl.guarded("reading what was asked", [&] {
     std::vector<AskRun> runs;
-    SQLite::Statement query(impl.database, "SELECT run_id, options_json FROM runs WHERE kind = 'ask' ORDER BY 1 DESC");
-    while (query.executeStep()) {
+    Statement query(impl.database, "SELECT run_id, options_json FROM runs WHERE kind = 'ask' ORDER BY 1 DESC");
+    while (query.step()) {
       if (auto run = ask_of(text_of(query, 1))) {
-        run->run_id = query.getColumn(0).getInt64();
+        run->run_id = query.column(0).integer();
         runs.push_back(std::move(*run));
       }
     }

@@ -66,7 +66,7 @@ void copy_pages(Log::Impl& from, const fs::path& draft, const fs::path& output) 
     sqlite3_db_config(copy.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 0,
                       nullptr);  // it would refuse to go without a journal
     copy.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
-    Copying(copy, from.database).run();
+    Copying(copy, from.database.file()).run();
     copy.exec("PRAGMA journal_mode = DELETE");
   });
 }
@@ -81,16 +81,16 @@ BackupResult back_up_log(const fs::path& file, const fs::path& output) {
   BackupResult result;
   from.guarded("copying it", [&] {
     // Holds the moment: without it a writer would make SQLite begin again and again.
-    const ReadTransaction moment(from.database);
-    result.evaluations = backed_up_rows(from.database, "evaluations");
-    result.designs = backed_up_rows(from.database, "designs");
-    result.runs = backed_up_rows(from.database, "runs");
+    const ReadTransaction moment(from.database.file());
+    result.evaluations = backed_up_rows(from.database.file(), "evaluations");
+    result.designs = backed_up_rows(from.database.file(), "designs");
+    result.runs = backed_up_rows(from.database.file(), "runs");
     copy_pages(from, draft.path(), output);
   });
   {
     const Log copy = Log::open(draft.path(), OpenMode::read_only);
     const bool same = copy.impl().guarded("looking at the copy", [&] {
-      return backed_up_rows(copy.impl().database, "evaluations") == result.evaluations;
+      return backed_up_rows(copy.impl().database.file(), "evaluations") == result.evaluations;
     });
     if (!same) {
       throw Error(ErrorKind::failure, fmt::format("{}: the copy lacks rows of {}; nothing was written. Run this again.",

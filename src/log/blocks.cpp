@@ -1,8 +1,6 @@
 /// Storing blocks with the rows that they count, and reading them.
 #include "log/blocks.h"
 
-#include <SQLiteCpp/Statement.h>
-#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -25,15 +23,15 @@ std::string key_of_block(std::int64_t number) { return fmt::format("{}{:012}", k
 std::int64_t block_of_row(std::int64_t evaluation_id) { return std::max<std::int64_t>(evaluation_id, 0) / kBlockRows; }
 
 /// Stored blocks from a number on, without a gap, as far as they can be read.
-std::vector<Block> stored_blocks(SQLite::Database& database, std::int64_t from) {
-  SQLite::Statement query(database,
+std::vector<Block> stored_blocks(Database database, std::int64_t from) {
+  Statement query(database,
                           "SELECT key, value_json FROM checkpoints WHERE key BETWEEN ? AND 'block:~' ORDER BY key");
   query.bind(1, key_of_block(from));
   std::vector<Block> blocks;
-  while (query.executeStep()) {
+  while (query.step()) {
     const std::int64_t number = from + std::ssize(blocks);
-    if (query.getColumn(0).getString() != key_of_block(number)) break;
-    std::optional<Block> block = block_of(number, query.getColumn(1).getString());
+    if (query.column(0).text() != key_of_block(number)) break;
+    std::optional<Block> block = block_of(number, query.column(1).text());
     if (!block) break;
     blocks.push_back(std::move(*block));
   }
@@ -41,49 +39,49 @@ std::vector<Block> stored_blocks(SQLite::Database& database, std::int64_t from) 
 }
 
 /// The last block that is stored; the first not before it is read.
-std::optional<Block> newest_block(SQLite::Database& database) {
-  SQLite::Statement query(database,
+std::optional<Block> newest_block(Database database) {
+  Statement query(database,
                           "SELECT key, value_json FROM checkpoints WHERE key BETWEEN 'block:' AND 'block:~' "
                           "ORDER BY key DESC LIMIT 1");
-  if (!query.executeStep()) return std::nullopt;
-  const std::string key = query.getColumn(0).getString();
+  if (!query.step()) return std::nullopt;
+  const std::string key = query.column(0).text();
   const std::optional<std::int64_t> number = parse_int(std::string_view(key).substr(kBlockKey.size()));
   if (!number || *number < 0 || key != key_of_block(*number)) return std::nullopt;
-  return block_of(*number, query.getColumn(1).getString());
+  return block_of(*number, query.column(1).text());
 }
 
-std::int64_t last_row(SQLite::Database& database) {
-  return database.execAndGet("SELECT ifnull(max(evaluation_id), 0) FROM evaluations").getInt64();
+std::int64_t last_row(Database database) {
+  return database.integer_of("SELECT coalesce(max(evaluation_id), 0) FROM evaluations");
 }
 
-std::int64_t last_design(SQLite::Database& database) {
-  return database.execAndGet("SELECT ifnull(max(design_id), 0) FROM designs").getInt64();
+std::int64_t last_design(Database database) {
+  return database.integer_of("SELECT coalesce(max(design_id), 0) FROM designs");
 }
 
-void count_designs(SQLite::Database& database, std::int64_t from, std::int64_t to, Block& block) {
-  SQLite::Statement query(
+void count_designs(Database database, std::int64_t from, std::int64_t to, Block& block) {
+  Statement query(
       database, "SELECT space_id, count(*) FROM designs WHERE design_id > ? AND design_id <= ? GROUP BY +space_id");
   query.bind(1, from);
   query.bind(2, to);
-  while (query.executeStep()) {
-    block.designs.emplace_back(query.getColumn(0).getInt64(),
-                               static_cast<std::uint64_t>(query.getColumn(1).getInt64()));
+  while (query.step()) {
+    block.designs.emplace_back(query.column(0).integer(),
+                               static_cast<std::uint64_t>(query.column(1).integer()));
   }
   block.designs_to = to;
 }
 
 /// Inserts it, unless it is there.
-void put_block(SQLite::Database& database, const Block& block) {
-  SQLite::Statement put(database, "INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING");
+void put_block(Database database, const Block& block) {
+  Statement put(database, "INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING");
   put.bind(1, key_of_block(block.number));
   put.bind(2, block_json(block));
   put.bind(3, utc_now());
   put.exec();
 }
 
-std::string_view view_of(SQLite::Statement& row, int column) {
-  const SQLite::Column value = row.getColumn(column);
-  return {value.getText(), static_cast<std::size_t>(value.getBytes())};
+std::string_view view_of(Statement& row, int column) {
+  const RowValue value = row.column(column);
+  return value.view();
 }
 
 }  // namespace
@@ -101,14 +99,14 @@ std::string range_sql(const IdRange& range) {
   return fmt::format(" AND e.evaluation_id BETWEEN {} AND {}", range.first, range.last);
 }
 
-Block count_block(SQLite::Database& database, std::int64_t number, std::int64_t designs_from, std::int64_t designs_to) {
+Block count_block(Database database, std::int64_t number, std::int64_t designs_from, std::int64_t designs_to) {
   const IdRange range = range_of_block(number);
   DetailCursor metrics(
       database, "SELECT evaluation_id, name FROM evaluation_metrics WHERE evaluation_id >= ? ORDER BY evaluation_id");
   DetailCursor reasons(database,
                        "SELECT evaluation_id, code FROM evaluation_violations WHERE evaluation_id >= ? "
                        "ORDER BY evaluation_id, position");
-  SQLite::Statement query(
+  Statement query(
       database,
       fmt::format("SELECT e.evaluation_id, e.workload_id, e.evaluator_id, e.run_id, e.repeat, e.feasible, "
                   "iif(e.feasible, (SELECT text_id FROM designs d WHERE d.design_id = e.design_id), ''), e.{} "
@@ -119,21 +117,21 @@ Block count_block(SQLite::Database& database, std::int64_t number, std::int64_t 
   BlockCounter counter(number);
   std::vector<double> standard(standard_metrics().size());
   CountedRow row{.standard = &standard, .text_id = {}};
-  while (query.executeStep()) {
+  while (query.step()) {
     int column = 0;
     for (std::int64_t* id : {&row.evaluation_id, &row.workload_id, &row.evaluator_id, &row.run_id, &row.repeat}) {
-      *id = query.getColumn(column++).getInt64();
+      *id = query.column(column++).integer();
     }
-    row.feasible = query.getColumn(column++).getInt() != 0;
+    row.feasible = query.column(column++).integer() != 0;
     const std::string text_id = text_of(query, column++);
     row.text_id = text_id;
     for (double& value : standard) {
-      const SQLite::Column stored = query.getColumn(column++);
-      value = stored.isNull() ? std::nan("") : stored.getDouble();
+      const RowValue stored = query.column(column++);
+      value = stored.is_null() ? std::nan("") : stored.number();
     }
     counter.add(row);
-    metrics.rows_of(row.evaluation_id, [&](SQLite::Statement& one) { counter.add_metric(view_of(one, 1)); });
-    reasons.rows_of(row.evaluation_id, [&](SQLite::Statement& one) { counter.add_reason(view_of(one, 1)); });
+    metrics.rows_of(row.evaluation_id, [&](Statement& one) { counter.add_metric(view_of(one, 1)); });
+    reasons.rows_of(row.evaluation_id, [&](Statement& one) { counter.add_reason(view_of(one, 1)); });
   }
   Block block = counter.take();
   count_designs(database, designs_from, designs_to, block);
@@ -162,7 +160,7 @@ void BlockKeeper::add_reason(std::string_view code) {
 
 void BlockKeeper::forget() { *this = BlockKeeper(); }
 
-void BlockKeeper::store(SQLite::Database& database, std::size_t most) {
+void BlockKeeper::store(Database database, std::size_t most) {
   const auto whole = [&](std::int64_t number) { return last_id_ >= range_of_block(number).last; };
   if (next_ >= 0 && !whole(next_)) return;
   const std::optional<Block> newest = newest_block(database);
@@ -188,7 +186,7 @@ void BlockKeeper::store(SQLite::Database& database, std::size_t most) {
   std::erase_if(finished_, [&](const Block& one) { return one.number < next_; });
 }
 
-void store_all_blocks(SQLite::Database& database) {
+void store_all_blocks(Database database) {
   const std::int64_t last = last_row(database), designs_to = last_design(database);
   const std::optional<Block> newest = newest_block(database);
   std::int64_t designs_from = newest ? newest->designs_to : 0;
@@ -198,7 +196,7 @@ void store_all_blocks(SQLite::Database& database) {
   }
 }
 
-void StoredBlocks::read(SQLite::Database& database) {
+void StoredBlocks::read(Database database) {
   std::vector<Block> fresh = stored_blocks(database, std::ssize(blocks_));
   std::move(fresh.begin(), fresh.end(), std::back_inserter(blocks_));
   rest_.clear();
@@ -208,13 +206,13 @@ void StoredBlocks::read(SQLite::Database& database) {
   rest_.push_back(blocks_.empty() ? IdRange() : IdRange{.first = range_of_block(blocks_.back().number).last + 1});
 }
 
-std::vector<std::string> wrong_blocks(SQLite::Database& database, std::size_t most) {
+std::vector<std::string> wrong_blocks(Database database, std::size_t most) {
   std::vector<std::string> problems;
   std::int64_t designs_from = 0, number = 0;
-  SQLite::Statement query(
+  Statement query(
       database, "SELECT key, value_json FROM checkpoints WHERE key BETWEEN 'block:' AND 'block:~' ORDER BY key");
-  for (; problems.size() < most && query.executeStep(); ++number) {
-    const std::string key = query.getColumn(0).getString(), json = query.getColumn(1).getString();
+  for (; problems.size() < most && query.step(); ++number) {
+    const std::string key = query.column(0).text(), json = query.column(1).text();
     const std::optional<Block> block = key == key_of_block(number) ? block_of(number, json) : std::nullopt;
     const bool right = block && block_json(count_block(database, number, designs_from, block->designs_to)) == json;
     if (!right) {

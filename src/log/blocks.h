@@ -7,7 +7,6 @@
 /// Private to the log layer.
 #pragma once
 
-#include <SQLiteCpp/Database.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "log/database.h"
 
 namespace hindsight::log {
 
@@ -111,7 +112,7 @@ class BlockKeeper {
   void add_metric(std::string_view name);
   void add_reason(std::string_view code);
   /// Inside the transaction that appended the rows: stores at most `most` blocks, the oldest first.
-  void store(SQLite::Database& database, std::size_t most);
+  void store(Database database, std::size_t most);
   /// What was added is not there after all.
   void forget();
 
@@ -126,16 +127,16 @@ class BlockKeeper {
 /// no append takes long.
 inline constexpr std::size_t kBlocksPerAppend = 4;
 /// Stores every block that is whole, inside the caller's transaction or one for each.
-void store_all_blocks(SQLite::Database& database);
+void store_all_blocks(Database database);
 /// The block as its rows are now. `designs_from`: number of the last design of the block before.
-[[nodiscard]] Block count_block(SQLite::Database& database, std::int64_t number, std::int64_t designs_from,
+[[nodiscard]] Block count_block(Database database, std::int64_t number, std::int64_t designs_from,
                                 std::int64_t designs_to);
 
 /// Blocks that are stored, from the first without a gap.
 class StoredBlocks {
  public:
   /// Reads what was stored since the last call.
-  void read(SQLite::Database& database);
+  void read(Database database);
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
   /// What no block tells.
   [[nodiscard]] const std::vector<IdRange>& rest() const { return rest_; }
@@ -150,6 +151,6 @@ class StoredBlocks {
 inline constexpr const char* kNoBlockSql = "key NOT BETWEEN 'block:' AND 'block:~'";
 
 /// Problems of blocks that do not tell what the rows are, one sentence each, at most `most`.
-[[nodiscard]] std::vector<std::string> wrong_blocks(SQLite::Database& database, std::size_t most);
+[[nodiscard]] std::vector<std::string> wrong_blocks(Database database, std::size_t most);
 
 }  // namespace hindsight::log

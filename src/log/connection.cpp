@@ -13,6 +13,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/durability.h"
 #include "log/schema.h"
 
@@ -328,7 +329,7 @@ std::string reading_uri(const fs::path& file) {
 
 std::string shown(const fs::path& file) {
   constexpr std::size_t kWidth = 150;  // [chosen] leaves room for the problem and its remedy
-  return printable(file.string(), kWidth);
+  return printable(without_passwords(file.string()), kWidth);
 }
 
 const char* network_file_system_name(long file_system_type) {

@@ -69,16 +69,4 @@ struct Connection {
 /// it was checked then, and its connection clears away what SQLite puts beside the file.
 [[nodiscard]] std::string reading_uri(const std::filesystem::path& file);
 
-/// Resets a cached statement when the scope ends, whatever ends it.
-class ResetAtEnd {
- public:
-  explicit ResetAtEnd(SQLite::Statement& statement) : statement_(statement) {}
-  ~ResetAtEnd() { statement_.tryReset(); }
-  ResetAtEnd(const ResetAtEnd&) = delete;
-  ResetAtEnd& operator=(const ResetAtEnd&) = delete;
-
- private:
-  SQLite::Statement& statement_;
-};
-
 }  // namespace hindsight::log

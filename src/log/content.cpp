@@ -31,12 +31,12 @@ class Line {
   }
   Line& number(std::int64_t field) { return text(fmt::format_int(field).c_str()); }
   /// A REAL column: the shortest decimal that reads back as the same double.
-  Line& value(const SQLite::Column& column) {
-    if (column.isNull()) {
+  Line& value(const RowValue& column) {
+    if (column.is_null()) {
       line_ += "-,";
       return *this;
     }
-    return text(shortest(column.getDouble()));
+    return text(shortest(column.number()));
   }
   [[nodiscard]] const std::string& end() {
     line_ += '\n';
@@ -59,22 +59,22 @@ struct EvaluationLine {
 
 class ContentReader {
  public:
-  explicit ContentReader(SQLite::Database& database)
+  explicit ContentReader(Database database)
       : database_(database),
         metrics_(database, "SELECT name, value FROM evaluation_metrics WHERE evaluation_id = ? ORDER BY name"),
         reasons_(database,
                  "SELECT code, quantity, value, limit_value, layer FROM evaluation_violations WHERE evaluation_id = ?"),
-        has_metrics_(database.execAndGet("SELECT EXISTS (SELECT 1 FROM evaluation_metrics)").getInt() != 0) {}
+        has_metrics_(database.integer_of("SELECT EXISTS (SELECT 1 FROM evaluation_metrics)") != 0) {}
 
   Content read() {
     digest_.add(Line(kFormat).end());
     add_workloads();
     add_evaluators();
-    SQLite::Statement spaces(database_, "SELECT space_id, definition_hash, definition FROM spaces ORDER BY 2");
-    while (spaces.executeStep()) {
+    Statement spaces(database_, "SELECT space_id, definition_hash, definition FROM spaces ORDER BY 2");
+    while (spaces.step()) {
       ++content_.spaces;
       digest_.add(Line("space").text(text_of(spaces, 1)).text(text_of(spaces, 2)).end());
-      add_designs(spaces.getColumn(0).getInt64());
+      add_designs(spaces.column(0).integer());
     }
     content_.sha256 = digest_.finish();
     return content_;
@@ -86,10 +86,10 @@ class ContentReader {
   void add_designs(std::int64_t space_id);
   void add_design(const std::string& text_id);
   void add_reasons(std::int64_t evaluation_id);
-  [[nodiscard]] EvaluationLine evaluation_of(SQLite::Statement& row) const;
+  [[nodiscard]] EvaluationLine evaluation_of(Statement& row) const;
 
-  SQLite::Database& database_;
-  SQLite::Statement metrics_, reasons_;
+  Database database_;
+  Statement metrics_, reasons_;
   bool has_metrics_;
   Sha256 digest_;
   Content content_;
@@ -98,48 +98,48 @@ class ContentReader {
 };
 
 void ContentReader::add_workloads() {
-  SQLite::Statement query(database_,
+  Statement query(database_,
                           "SELECT workload_id, definition_hash, definition, context_version FROM workloads ORDER BY 2");
-  SQLite::Statement context(database_,
+  Statement context(database_,
                             "SELECT name, value FROM workload_context WHERE workload_id = ? ORDER BY position");
-  while (query.executeStep()) {
-    const std::int64_t id = query.getColumn(0).getInt64();
+  while (query.step()) {
+    const std::int64_t id = query.column(0).integer();
     workload_ranks_.emplace(id, static_cast<std::int64_t>(content_.workloads++));
     Line line("workload");
-    line.text(text_of(query, 1)).text(text_of(query, 2)).number(query.getColumn(3).getInt64());
+    line.text(text_of(query, 1)).text(text_of(query, 2)).number(query.column(3).integer());
     const ResetAtEnd reset(context);
     context.bind(1, id);
-    while (context.executeStep()) line.text(text_of(context, 0)).value(context.getColumn(1));
+    while (context.step()) line.text(text_of(context, 0)).value(context.column(1));
     digest_.add(line.end());
   }
 }
 
 void ContentReader::add_evaluators() {
-  SQLite::Statement query(database_,
+  Statement query(database_,
                           "SELECT evaluator_id, name, definition_hash, definition FROM evaluators ORDER BY 2, 3");
-  while (query.executeStep()) {
-    evaluator_ranks_.emplace(query.getColumn(0).getInt64(), static_cast<std::int64_t>(content_.evaluators++));
+  while (query.step()) {
+    evaluator_ranks_.emplace(query.column(0).integer(), static_cast<std::int64_t>(content_.evaluators++));
     digest_.add(Line("evaluator").text(text_of(query, 1)).text(text_of(query, 2)).text(text_of(query, 3)).end());
   }
 }
 
 /// Columns as add_designs() selects them.
-EvaluationLine ContentReader::evaluation_of(SQLite::Statement& row) const {
+EvaluationLine ContentReader::evaluation_of(Statement& row) const {
   const auto rank = [](const Ranks& ranks, std::int64_t id) {
     const auto found = ranks.find(id);
     return found == ranks.end() ? -1 : found->second;  // a damaged log has a content, too
   };
-  EvaluationLine evaluation{.workload_rank = rank(workload_ranks_, row.getColumn(2).getInt64()),
-                            .evaluator_rank = rank(evaluator_ranks_, row.getColumn(3).getInt64()),
-                            .repeat = row.getColumn(4).getInt64(),
-                            .evaluation_id = row.getColumn(1).getInt64(),
+  EvaluationLine evaluation{.workload_rank = rank(workload_ranks_, row.column(2).integer()),
+                            .evaluator_rank = rank(evaluator_ranks_, row.column(3).integer()),
+                            .repeat = row.column(4).integer(),
+                            .evaluation_id = row.column(1).integer(),
                             .line = {}};
   Line line("evaluation");
   line.number(evaluation.workload_rank).number(evaluation.evaluator_rank).number(evaluation.repeat);
-  line.number(row.getColumn(5).getInt64());
+  line.number(row.column(5).integer());
   constexpr int kFirstMetric = 6;
   for (std::size_t i = 0; i < standard_metrics().size(); ++i) {
-    line.value(row.getColumn(kFirstMetric + static_cast<int>(i)));
+    line.value(row.column(kFirstMetric + static_cast<int>(i)));
   }
   evaluation.line = line.end();
   return evaluation;
@@ -147,7 +147,7 @@ EvaluationLine ContentReader::evaluation_of(SQLite::Statement& row) const {
 
 /// In the order of the index over (space, content hash), which is the same in every log.
 void ContentReader::add_designs(std::int64_t space_id) {
-  SQLite::Statement query(
+  Statement query(
       database_, fmt::format("SELECT d.text_id, e.evaluation_id, e.workload_id, e.evaluator_id, e.repeat, e.feasible, "
                              "e.{} FROM designs d LEFT JOIN evaluations e ON e.design_id = d.design_id "
                              "WHERE d.space_id = ? ORDER BY d.content_hash, d.design_id",
@@ -155,15 +155,15 @@ void ContentReader::add_designs(std::int64_t space_id) {
   query.bind(1, space_id);
   std::string current;
   bool any = false;
-  while (query.executeStep()) {
-    const SQLite::Column column = query.getColumn(0);
-    const std::string_view text_id(column.getText(), static_cast<std::size_t>(column.getBytes()));
+  while (query.step()) {
+    const RowValue column = query.column(0);
+    const std::string_view text_id = column.view();
     if (!any || text_id != current) {
       if (any) add_design(current);
       current = text_id;
       any = true;
     }
-    if (!query.getColumn(1).isNull()) evaluations_.push_back(evaluation_of(query));
+    if (!query.column(1).is_null()) evaluations_.push_back(evaluation_of(query));
   }
   if (any) add_design(current);
 }
@@ -179,8 +179,8 @@ void ContentReader::add_design(const std::string& text_id) {
     if (has_metrics_) {
       const ResetAtEnd reset(metrics_);
       metrics_.bind(1, evaluation.evaluation_id);
-      while (metrics_.executeStep()) {
-        digest_.add(Line("metric").text(text_of(metrics_, 0)).value(metrics_.getColumn(1)).end());
+      while (metrics_.step()) {
+        digest_.add(Line("metric").text(text_of(metrics_, 0)).value(metrics_.column(1)).end());
       }
     }
     add_reasons(evaluation.evaluation_id);
@@ -193,10 +193,10 @@ void ContentReader::add_reasons(std::int64_t evaluation_id) {
   std::vector<std::string> lines;
   const ResetAtEnd reset(reasons_);
   reasons_.bind(1, evaluation_id);
-  while (reasons_.executeStep()) {
+  while (reasons_.step()) {
     Line line("reason");
-    line.text(text_of(reasons_, 0)).text(text_of(reasons_, 1)).value(reasons_.getColumn(2));
-    line.value(reasons_.getColumn(3)).text(text_of(reasons_, 4));
+    line.text(text_of(reasons_, 0)).text(text_of(reasons_, 1)).value(reasons_.column(2));
+    line.value(reasons_.column(3)).text(text_of(reasons_, 4));
     lines.push_back(line.end());
   }
   std::sort(lines.begin(), lines.end());

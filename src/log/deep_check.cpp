@@ -1,7 +1,6 @@
 /// One question per kind of fault.
 #include "hindsight/log/deep_check.h"
 
-#include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "log/findings.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
+#include "log/read_transaction.h"
 
 namespace hindsight::log {
 namespace {
@@ -45,15 +45,15 @@ class Findings {
   std::map<std::string, DeepFinding> by_kind_;
 };
 
-void check_definitions(SQLite::Database& database, Findings& findings) {
+void check_definitions(Database database, Findings& findings) {
   for (const auto& [table, key, word] : {std::array<const char*, 3>{"spaces", "space_id", "space"},
                                          {"workloads", "workload_id", "workload"},
                                          {"evaluators", "evaluator_id", "evaluator"}}) {
-    SQLite::Statement query(database, fmt::format("SELECT {}, name, definition, definition_hash FROM {}", key, table));
-    while (query.executeStep()) {
+    Statement query(database, fmt::format("SELECT {}, name, definition, definition_hash FROM {}", key, table));
+    while (query.step()) {
       const std::string hash = sha256_hex(text_of(query, 2));
       if (hash == text_of(query, 3)) continue;
-      findings.add("definition", fmt::format("{} {}", word, query.getColumn(0).getInt64()),
+      findings.add("definition", fmt::format("{} {}", word, query.column(0).integer()),
                    fmt::format("the definition of '{}' has the hash {}, and {} is stored", printable(text_of(query, 1)),
                                hash.substr(0, 12), printable(text_of(query, 3)).substr(0, 12)),
                    kDamagedRemedy);
@@ -61,45 +61,45 @@ void check_definitions(SQLite::Database& database, Findings& findings) {
   }
 }
 
-void check_parameters(SQLite::Database& database, Findings& findings) {
+void check_parameters(Database database, Findings& findings) {
   std::map<std::int64_t, std::vector<std::string>> names;
-  SQLite::Statement parameters(database, "SELECT space_id, name FROM space_parameters ORDER BY space_id, position");
-  while (parameters.executeStep()) names[parameters.getColumn(0).getInt64()].push_back(text_of(parameters, 1));
-  SQLite::Statement designs(database, "SELECT design_id, space_id, text_id FROM designs ORDER BY design_id");
-  while (designs.executeStep()) {
+  Statement parameters(database, "SELECT space_id, name FROM space_parameters ORDER BY space_id, position");
+  while (parameters.step()) names[parameters.column(0).integer()].push_back(text_of(parameters, 1));
+  Statement designs(database, "SELECT design_id, space_id, text_id FROM designs ORDER BY design_id");
+  while (designs.step()) {
     const std::string text_id = text_of(designs, 2);
-    if (has_parameters(text_id, names[designs.getColumn(1).getInt64()])) continue;
-    findings.add("parameters", fmt::format("design {}", designs.getColumn(0).getInt64()),
+    if (has_parameters(text_id, names[designs.column(1).integer()])) continue;
+    findings.add("parameters", fmt::format("design {}", designs.column(0).integer()),
                  fmt::format("'{}' does not name the parameters of its space in order", printable(text_id)),
                  kDamagedRemedy);
   }
 }
 
 /// The model that is built in reports values above their limits, and others at least another value than the limit.
-void check_reasons(SQLite::Database& database, Findings& findings) {
-  SQLite::Statement query(
+void check_reasons(Database database, Findings& findings) {
+  Statement query(
       database,
       fmt::format("SELECT v.evaluation_id, v.code, v.value, v.limit_value FROM evaluation_violations v "
                   "JOIN evaluations e ON e.evaluation_id = v.evaluation_id JOIN evaluators m ON m.evaluator_id = "
                   "e.evaluator_id WHERE v.value = v.limit_value OR (v.value < v.limit_value AND {}) ORDER BY 1",
                   kBuiltInModelSql));
-  while (query.executeStep()) {
-    findings.add("reason within its limit", fmt::format("evaluation {}", query.getColumn(0).getInt64()),
+  while (query.step()) {
+    findings.add("reason within its limit", fmt::format("evaluation {}", query.column(0).integer()),
                  fmt::format("{} is a reason, but {} keeps its limit {}", printable(text_of(query, 1)),
-                             shortest(query.getColumn(2).getDouble()), shortest(query.getColumn(3).getDouble())),
+                             shortest(query.column(2).number()), shortest(query.column(3).number())),
                  kEvaluatorRemedy);
   }
 }
 
-void check_amounts(SQLite::Database& database, Findings& findings) {
+void check_amounts(Database database, Findings& findings) {
   for (const std::string& metric : standard_metrics()) {
     const bool share = metric.ends_with("_frac");
-    SQLite::Statement query(
-        database, fmt::format("SELECT evaluation_id, {0} FROM evaluations WHERE {0} < 0 OR {0} > {1} ORDER BY 1",
-                              metric, share ? shortest(1 + kRoundingFrac) : std::string("9e999")));
-    while (query.executeStep()) {
-      findings.add(share ? "share" : "negative amount", fmt::format("evaluation {}", query.getColumn(0).getInt64()),
-                   fmt::format("{} is {}, and {}", metric, shortest(query.getColumn(1).getDouble()),
+    Statement query(
+        database, fmt::format("SELECT evaluation_id, {0} FROM evaluations WHERE {0} < 0{1} ORDER BY 1", metric,
+                              share ? fmt::format(" OR {} > {}", metric, shortest(1 + kRoundingFrac)) : ""));
+    while (query.step()) {
+      findings.add(share ? "share" : "negative amount", fmt::format("evaluation {}", query.column(0).integer()),
+                   fmt::format("{} is {}, and {}", metric, shortest(query.column(1).number()),
                                share ? "a share is from 0 to 1" : "no design has less than none"),
                    kEvaluatorRemedy);
     }
@@ -107,36 +107,36 @@ void check_amounts(SQLite::Database& database, Findings& findings) {
 }
 
 /// Beyond a feasible design's mean power no unit of the built-in model can be busy.
-void check_peak_power(SQLite::Database& database, Findings& findings) {
-  SQLite::Statement query(database,
+void check_peak_power(Database database, Findings& findings) {
+  Statement query(database,
                           fmt::format("SELECT e.evaluation_id, average_power_w, peak_power_w FROM evaluations e "
                                       "JOIN evaluators m ON m.evaluator_id = e.evaluator_id WHERE {} AND "
                                       "average_power_w > peak_power_w * {} ORDER BY 1",
                                       kBuiltInModelSql, shortest(1 + kRoundingFrac)));
-  while (query.executeStep()) {
-    findings.add("power above its peak", fmt::format("evaluation {}", query.getColumn(0).getInt64()),
-                 fmt::format("average_power_w is {}, above peak_power_w {}", shortest(query.getColumn(1).getDouble()),
-                             shortest(query.getColumn(2).getDouble())),
+  while (query.step()) {
+    findings.add("power above its peak", fmt::format("evaluation {}", query.column(0).integer()),
+                 fmt::format("average_power_w is {}, above peak_power_w {}", shortest(query.column(1).number()),
+                             shortest(query.column(2).number())),
                  kDamagedRemedy);
   }
 }
 
 /// Reasons are numbered from 0, and a metric with a column of its own stands there.
-void check_details(SQLite::Database& database, Findings& findings) {
-  SQLite::Statement positions(database,
+void check_details(Database database, Findings& findings) {
+  Statement positions(database,
                               "SELECT evaluation_id, count(*), max(position) FROM evaluation_violations "
                               "GROUP BY evaluation_id HAVING max(position) + 1 <> count(*)");
-  while (positions.executeStep()) {
-    findings.add("missing reason", fmt::format("evaluation {}", positions.getColumn(0).getInt64()),
-                 fmt::format("{} reasons, and the last has the position {}", positions.getColumn(1).getInt64(),
-                             positions.getColumn(2).getInt64()),
+  while (positions.step()) {
+    findings.add("missing reason", fmt::format("evaluation {}", positions.column(0).integer()),
+                 fmt::format("{} reasons, and the last has the position {}", positions.column(1).integer(),
+                             positions.column(2).integer()),
                  kDamagedRemedy);
   }
-  SQLite::Statement twice(database, "SELECT evaluation_id, name FROM evaluation_metrics ORDER BY 1");
-  while (twice.executeStep()) {
+  Statement twice(database, "SELECT evaluation_id, name FROM evaluation_metrics ORDER BY 1");
+  while (twice.step()) {
     const std::string name = text_of(twice, 1);
     if (std::find(standard_metrics().begin(), standard_metrics().end(), name) == standard_metrics().end()) continue;
-    findings.add("metric twice", fmt::format("evaluation {}", twice.getColumn(0).getInt64()),
+    findings.add("metric twice", fmt::format("evaluation {}", twice.column(0).integer()),
                  fmt::format("{} stands among the further metrics and has a column", name), kDamagedRemedy);
   }
 }
@@ -165,6 +165,7 @@ std::vector<DeepFinding> contradictions_in(const Log& log) {
   Findings findings;
   impl.guarded("checking its values", [&] {
     const Interruptible until_interrupted(impl.database);
+    const ReadTransaction snapshot(impl.database);
     for (const auto& check :
          {check_definitions, check_parameters, check_reasons, check_amounts, check_peak_power, check_details}) {
       check(impl.database, findings);

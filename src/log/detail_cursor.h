@@ -1,11 +1,11 @@
 /// Tables of details, metrics or reasons, read beside the evaluations that they belong to. Private to the log layer.
 #pragma once
 
-#include <SQLiteCpp/Database.h>
-#include <SQLiteCpp/Statement.h>
 
 #include <cstdint>
 #include <string>
+
+#include "log/database.h"
 
 namespace hindsight::log {
 
@@ -13,7 +13,7 @@ namespace hindsight::log {
 class DetailCursor {
  public:
   /// `sql` begins at the evaluation that is bound.
-  DetailCursor(SQLite::Database& database, const std::string& sql) : query_(database, sql) {}
+  DetailCursor(Database database, const std::string& sql) : query_(database, sql) {}
 
   /// Calls `take(row)` for the rows of this evaluation; rows of earlier evaluations are skipped, few of them one by
   /// one.
@@ -38,11 +38,11 @@ class DetailCursor {
 
  private:
   void advance() {
-    has_row_ = query_.executeStep();
-    evaluation_id_ = has_row_ ? query_.getColumn(0).getInt64() : 0;
+    has_row_ = query_.step();
+    evaluation_id_ = has_row_ ? query_.column(0).integer() : 0;
   }
 
-  SQLite::Statement query_;
+  Statement query_;
   bool begun_ = false, has_row_ = false;
   std::int64_t evaluation_id_ = 0;
 };

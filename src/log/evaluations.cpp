@@ -14,14 +14,14 @@
 namespace hindsight::log {
 namespace {
 
-double double_or_nan(SQLite::Statement& query, int column) {
-  const SQLite::Column value = query.getColumn(column);
-  return value.isNull() ? std::numeric_limits<double>::quiet_NaN() : value.getDouble();
+double double_or_nan(Statement& query, int column) {
+  const RowValue value = query.column(column);
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.number();
 }
 
 /// Metrics and violations of the evaluations, in step with them.
 struct Details {
-  explicit Details(SQLite::Database& database)
+  explicit Details(Database database)
       : metrics(database,
                 "SELECT evaluation_id, name, value FROM evaluation_metrics WHERE evaluation_id >= ? "
                 "ORDER BY evaluation_id, name"),
@@ -31,11 +31,11 @@ struct Details {
 
   void read(EvaluationRecord& record) {
     record.other_metrics.clear();
-    metrics.rows_of(record.evaluation_id, [&](SQLite::Statement& row) {
-      record.other_metrics.emplace_back(text_of(row, 1), row.getColumn(2).getDouble());
+    metrics.rows_of(record.evaluation_id, [&](Statement& row) {
+      record.other_metrics.emplace_back(text_of(row, 1), row.column(2).number());
     });
     record.violations.clear();
-    violations.rows_of(record.evaluation_id, [&](SQLite::Statement& row) {
+    violations.rows_of(record.evaluation_id, [&](Statement& row) {
       ViolationRow& violation = record.violations.emplace_back();
       violation.code = text_of(row, 1);
       violation.quantity = text_of(row, 2);
@@ -60,7 +60,7 @@ void for_each_evaluation(const Log& log, const EvaluationFilter& filter, Detail 
   Log::Impl& impl = log.impl();
   impl.guarded("reading evaluations", [&] {
     const ReadTransaction snapshot(impl.database);
-    SQLite::Statement query(
+    Statement query(
         impl.database,
         fmt::format(
             "SELECT e.evaluation_id, e.design_id, e.workload_id, e.evaluator_id, e.run_id, d.space_id, e.repeat, "
@@ -73,14 +73,14 @@ void for_each_evaluation(const Log& log, const EvaluationFilter& filter, Detail 
     }
     EvaluationRecord record;
     record.standard.resize(standard_metrics().size());
-    while (query.executeStep()) {
+    while (query.step()) {
       int column = 0;
       for (std::int64_t* id : {&record.evaluation_id, &record.design_id, &record.workload_id, &record.evaluator_id,
                                &record.run_id, &record.space_id, &record.repeat}) {
-        *id = query.getColumn(column++).getInt64();
+        *id = query.column(column++).integer();
       }
       record.design_text_id = text_of(query, column++);
-      record.feasible = query.getColumn(column++).getInt() != 0;
+      record.feasible = query.column(column++).integer() != 0;
       for (double& value : record.standard) {
         value = double_or_nan(query, column++);
       }

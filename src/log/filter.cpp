@@ -16,14 +16,14 @@ namespace {
 /// Numbers of the rows of `table` with this name.
 std::vector<std::int64_t> named_ids(Log::Impl& log, const std::string& table, const std::string& id_column,
                                     const std::string& what, const std::string& name) {
-  SQLite::Statement query(log.database, fmt::format("SELECT {}, name, name = ? FROM {}", id_column, table));
+  Statement query(log.database, fmt::format("SELECT {}, name, name = ? FROM {}", id_column, table));
   query.bind(1, name);
   std::vector<std::int64_t> ids;
   std::vector<std::string> names;
-  while (query.executeStep()) {
-    names.push_back(query.getColumn(1).getString());
-    if (query.getColumn(2).getInt() != 0) {
-      ids.push_back(query.getColumn(0).getInt64());
+  while (query.step()) {
+    names.push_back(query.column(1).text());
+    if (query.column(2).integer() != 0) {
+      ids.push_back(query.column(0).integer());
     }
   }
   if (ids.empty()) {
@@ -55,7 +55,7 @@ std::string among(const char* column, const std::vector<std::int64_t>& ids) {
 }  // namespace
 
 std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter) {
-  std::string sql = "1";
+  std::string sql = "TRUE";
   if (filter.workload) {
     sql += among("e.workload_id", workload_ids(log, *filter.workload));
   }
@@ -88,7 +88,7 @@ std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter) {
 std::function<bool(const BlockGroup&)> group_condition(Log::Impl& log, const EvaluationFilter& filter) {
   if (filter.design || filter.feasible) return nullptr;
   if (filter.space) {  // a block does not tell spaces apart
-    const std::int64_t spaces = log.database.execAndGet("SELECT count(*) FROM spaces").getInt64();
+    const std::int64_t spaces = log.database.integer_of("SELECT count(*) FROM spaces");
     if (std::ssize(space_ids(log, *filter.space)) != spaces) return nullptr;
   }
   std::optional<std::vector<std::int64_t>> workloads, evaluators;
@@ -102,6 +102,8 @@ std::function<bool(const BlockGroup&)> group_condition(Log::Impl& log, const Eva
            (!evaluators || has(*evaluators, group.evaluator_id)) && (!run_id || *run_id == group.run_id);
   };
 }
+
+std::string text_of(Statement& statement, int column) { return statement.column(column).text(); }
 
 std::string text_of(SQLite::Statement& statement, int column) {
   const SQLite::Column value = statement.getColumn(column);

@@ -18,6 +18,7 @@ namespace hindsight::log {
 [[nodiscard]] std::function<bool(const BlockGroup&)> group_condition(Log::Impl& log, const EvaluationFilter& filter);
 
 /// Text of a column, "" for NULL.
+[[nodiscard]] std::string text_of(Statement& statement, int column);
 [[nodiscard]] std::string text_of(SQLite::Statement& statement, int column);
 
 }  // namespace hindsight::log

@@ -1,7 +1,6 @@
 /// Measurements of GPUs as rows of a log, and back.
 #include "hindsight/log/gpu_measurements.h"
 
-#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -68,7 +67,7 @@ std::string insert_sql(const std::string& table, const std::string& first_column
 
 /// Binds the fields from parameter `first` on; unknown numbers are NULL.
 template <class Record>
-void bind_fields(SQLite::Statement& statement, int first, const Record& record) {
+void bind_fields(Statement& statement, int first, const Record& record) {
   int index = first;
   Fields<Record>::each(record, [&](const char* /*name*/, const auto& value) {
     using Value = std::decay_t<decltype(value)>;
@@ -86,40 +85,40 @@ void bind_fields(SQLite::Statement& statement, int first, const Record& record) 
 }
 
 template <class Record>
-Record read_fields(SQLite::Statement& query, int first) {
+Record read_fields(Statement& query, int first) {
   Record record;
   int index = first;
   Fields<Record>::each(record, [&](const char* /*name*/, auto& value) {
     using Value = std::decay_t<decltype(value)>;
-    const SQLite::Column column = query.getColumn(index++);
+    const RowValue column = query.column(index++);
     if constexpr (std::is_same_v<Value, double>) {
-      value = column.isNull() ? measure::kUnknown : column.getDouble();
+      value = column.is_null() ? measure::kUnknown : column.number();
     } else if constexpr (std::is_same_v<Value, std::int64_t>) {
-      value = column.getInt64();
+      value = column.integer();
     } else {
-      value = column.getString();
+      value = column.text();
     }
   });
   return record;
 }
 
-std::int64_t session_id(SQLite::Database& database, std::int64_t run_id, const Session& session) {
+std::int64_t session_id(Database database, std::int64_t run_id, const Session& session) {
   const std::string hash = sha256_hex(measure::to_json_line(session));
-  SQLite::Statement insert(database, insert_sql<Session>("gpu_sessions", "run_id, session_hash", 2));
+  Statement insert(database, insert_sql<Session>("gpu_sessions", "run_id, session_hash", 2));
   insert.bind(1, run_id);
   insert.bind(2, hash);
   bind_fields(insert, 3, session);
   insert.exec();
-  SQLite::Statement find(database, "SELECT session_id FROM gpu_sessions WHERE session_hash = ?");
+  Statement find(database, "SELECT session_id FROM gpu_sessions WHERE session_hash = ?");
   find.bind(1, hash);
-  HINDSIGHT_ENSURE(find.executeStep());
-  return find.getColumn(0).getInt64();
+  HINDSIGHT_ENSURE(find.step());
+  return find.column(0).integer();
 }
 
 template <class Record>
-void insert_rows(SQLite::Database& database, const std::string& table, std::int64_t session,
+void insert_rows(Database database, const std::string& table, std::int64_t session,
                  const std::vector<Record>& rows, MeasurementCounts& counts) {
-  SQLite::Statement insert(database, insert_sql<Record>(table, "session_id", 1));
+  Statement insert(database, insert_sql<Record>(table, "session_id", 1));
   for (const Record& row : rows) {
     insert.reset();
     insert.bind(1, session);
@@ -147,8 +146,8 @@ MeasurementCounts append_measurements(Log& log, std::int64_t run_id, const Sessi
   log.impl().require_writable();
   for (const GemmRow& row : records.gemms) require_storable(row);
   return log.impl().guarded("storing measurements", [&] {
-    SQLite::Database& database = log.impl().database;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    Database database = log.impl().database;
+    WriteTransaction transaction(log.impl());
     MeasurementCounts counts;
     const std::int64_t session = session_id(database, run_id, records.session);
     insert_rows(database, "gpu_gemms", session, records.gemms, counts);
@@ -160,26 +159,26 @@ MeasurementCounts append_measurements(Log& log, std::int64_t run_id, const Sessi
 
 std::vector<SessionRecords> gpu_measurements(const Log& log) {
   return log.impl().guarded("reading measurements", [&] {
-    SQLite::Database& database = log.impl().database;
+    Database database = log.impl().database;
     const ReadTransaction snapshot(database);
     std::vector<SessionRecords> result;
-    SQLite::Statement sessions(
+    Statement sessions(
         database, fmt::format("SELECT session_id, {} FROM gpu_sessions ORDER BY session_id", columns<Session>()));
-    SQLite::Statement gemms(
+    Statement gemms(
         database, fmt::format("SELECT {} FROM gpu_gemms WHERE session_id = ? ORDER BY gemm_id", columns<GemmRow>()));
-    SQLite::Statement quantities(
+    Statement quantities(
         database,
         fmt::format("SELECT {} FROM gpu_quantities WHERE session_id = ? ORDER BY quantity_id", columns<Quantity>()));
-    while (sessions.executeStep()) {
+    while (sessions.step()) {
       SessionRecords& records = result.emplace_back();
       records.session = read_fields<Session>(sessions, 1);
-      const std::int64_t id = sessions.getColumn(0).getInt64();
-      for (SQLite::Statement* query : {&gemms, &quantities}) {
+      const std::int64_t id = sessions.column(0).integer();
+      for (Statement* query : {&gemms, &quantities}) {
         query->reset();
         query->bind(1, id);
       }
-      while (gemms.executeStep()) records.gemms.push_back(read_fields<GemmRow>(gemms, 0));
-      while (quantities.executeStep()) records.quantities.push_back(read_fields<Quantity>(quantities, 0));
+      while (gemms.step()) records.gemms.push_back(read_fields<GemmRow>(gemms, 0));
+      while (quantities.step()) records.quantities.push_back(read_fields<Quantity>(quantities, 0));
     }
     return result;
   });

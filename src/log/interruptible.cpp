@@ -1,9 +1,10 @@
-/// Asks for Ctrl-C while SQLite works.
+/// Asks for Ctrl-C while the store works.
 #include "log/interruptible.h"
 
 #include <sqlite3.h>
 
 #include "hindsight/core/interrupt.h"
+#include "log/server.h"
 
 namespace hindsight::log {
 namespace {
@@ -13,12 +14,22 @@ constexpr int kStepsBetweenLooks = 20'000;
 
 }  // namespace
 
-Interruptible::Interruptible(SQLite::Database& database) : database_(database) {
+Interruptible::Interruptible(Database database) : database_(database) {
+  if (database_.on_server()) {
+    database_.server().is_interruptible = true;
+    return;
+  }
   sqlite3_progress_handler(
-      database_.getHandle(), kStepsBetweenLooks, [](void* /*unused*/) { return interrupt_requested() ? 1 : 0; },
+      database_.file().getHandle(), kStepsBetweenLooks, [](void* /*unused*/) { return interrupt_requested() ? 1 : 0; },
       nullptr);
 }
 
-Interruptible::~Interruptible() { sqlite3_progress_handler(database_.getHandle(), 0, nullptr, nullptr); }
+Interruptible::~Interruptible() {
+  if (database_.on_server()) {
+    database_.server().is_interruptible = false;
+    return;
+  }
+  sqlite3_progress_handler(database_.file().getHandle(), 0, nullptr, nullptr);
+}
 
 }  // namespace hindsight::log

@@ -37,7 +37,7 @@ constexpr int kDraftCacheKib = 262'144;
 Log open_draft(const DraftFile& draft) {
   Log log = Log::open(draft.path(), OpenMode::read_write_create);
   log.impl().guarded("preparing it", [&] {
-    log.impl().database.exec(
+    log.impl().database.file().exec(
         fmt::format("PRAGMA main.journal_mode = MEMORY; PRAGMA main.synchronous = OFF; PRAGMA main.cache_size = -{}",
                     kDraftCacheKib));
   });
@@ -49,12 +49,12 @@ class Attached {
  public:
   Attached(Log& log, const Log& given) : log_(log) {
     log_.impl().guarded("opening the log to merge", [&] {
-      SQLite::Statement attach(log_.impl().database, "ATTACH ? AS given");
+      SQLite::Statement attach(log_.impl().database.file(), "ATTACH ? AS given");
       attach.bind(1, reading_uri(given.path()));
       attach.exec();
     });
   }
-  ~Attached() { log_.impl().database.tryExec("DETACH given"); }
+  ~Attached() { log_.impl().database.file().tryExec("DETACH given"); }
   Attached(const Attached&) = delete;
   Attached& operator=(const Attached&) = delete;
 
@@ -65,8 +65,8 @@ class Attached {
 /// Maps take the place of SQLite's checks, row by row, that what a row refers to is there.
 class WithoutForeignKeys {
  public:
-  explicit WithoutForeignKeys(Log& log) : log_(log) { log_.impl().database.exec("PRAGMA foreign_keys = OFF"); }
-  ~WithoutForeignKeys() { log_.impl().database.tryExec("PRAGMA foreign_keys = ON"); }
+  explicit WithoutForeignKeys(Log& log) : log_(log) { log_.impl().database.file().exec("PRAGMA foreign_keys = OFF"); }
+  ~WithoutForeignKeys() { log_.impl().database.file().tryExec("PRAGMA foreign_keys = ON"); }
   WithoutForeignKeys(const WithoutForeignKeys&) = delete;
   WithoutForeignKeys& operator=(const WithoutForeignKeys&) = delete;
 
@@ -95,7 +95,7 @@ std::uint64_t rows_of(SQLite::Database& database, const char* table) {
 /// since SQLite takes "file:..." for a URI.
 void copy_log(const fs::path& file, const fs::path& draft, const fs::path& output) {
   const Log log = Log::open(file, OpenMode::read_only);
-  SQLite::Database& database = log.impl().database;
+  SQLite::Database& database = log.impl().database.file();
   errno = 0;
   try {
     const Interruptible until_interrupted(database);
@@ -131,10 +131,10 @@ struct Step {
 template <class AtEnd>
 void merge_into(Log& log, const Step& step, AtEnd&& at_end) {
   const Log given = Log::open(step.file, OpenMode::read_only);
-  const bool repeats = identify(given.impl().database).schema_version >= kFirstVersionWithRepeats;
+  const bool repeats = identify(given.impl().database.file()).schema_version >= kFirstVersionWithRepeats;
   const WithoutForeignKeys without(log);
   const Attached attached(log, given);
-  SQLite::Database& database = log.impl().database;
+  SQLite::Database& database = log.impl().database.file();
   errno = 0;
   try {
     const Interruptible until_interrupted(database);
@@ -143,7 +143,7 @@ void merge_into(Log& log, const Step& step, AtEnd&& at_end) {
     at_end(counts);
     transaction.commit();
   } catch (const SQLite::Exception& error) {
-    throw_merging(error, log.impl().database.getHandle(), step.given.file(), step.output);
+    throw_merging(error, log.impl().database.file().getHandle(), step.given.file(), step.output);
   }
 }
 
@@ -190,7 +190,7 @@ class Merge {
     copy_log(inputs_.front(), draft.path(), output_);
     Log log = open_draft(draft);
     log.impl().guarded("merging", [&] {
-      SQLite::Database& database = log.impl().database;
+      SQLite::Database& database = log.impl().database.file();
       require_sound_references(database, "main", inputs_.front());
       result_.inserted = result_.inputs.front().evaluations = rows_of(database, "evaluations");
       result_.designs = result_.inputs.front().designs = rows_of(database, "designs");
@@ -199,7 +199,7 @@ class Merge {
     for (std::size_t i = 1; i < inputs_.size(); ++i) {
       merge_into(log, step(inputs_[i], Origins(inputs_[i]), origins), [&](const SourceCounts& read) {
         count_input(i, read);
-        origins.add(log.impl().database, inputs_[i]);
+        origins.add(log.impl().database.file(), inputs_[i]);
       });
     }
     return log;
@@ -246,7 +246,7 @@ class Merge {
   void rehearse(const Step& last) const {
     try {
       const Log log = Log::open(output_, OpenMode::read_only);
-      if (identify(log.impl().database).schema_version == migrations().back().to_version) return;
+      if (identify(log.impl().database.file()).schema_version == migrations().back().to_version) return;
     } catch (const Error&) {
       return;  // opening it for writing says why, or migrates what cannot be read as it is
     }
@@ -278,7 +278,7 @@ class Merge {
     result_.already_present = evaluations - result_.inserted - result_.contradicting;
     const std::int64_t id = log.begin_run(RunKind::merge, provenance_, options_json(inputs_, contradictions_));
     log.impl().guarded("merging", [&] {
-      SQLite::Statement counted(log.impl().database,
+      SQLite::Statement counted(log.impl().database.file(),
                                 "UPDATE runs SET evaluations_inserted = ?, evaluations_present = ?, rows_rejected = ? "
                                 "WHERE run_id = ?");
       counted.bind(1, static_cast<std::int64_t>(result_.inserted));
@@ -288,7 +288,7 @@ class Merge {
       counted.exec();
     });
     log.end_run(id, RunStatus::finished);
-    log.impl().guarded("merging", [&] { store_all_blocks(log.impl().database); });
+    log.impl().guarded("merging", [&] { store_all_blocks(log.impl().database.file()); });
   }
 
   const std::vector<fs::path>& inputs_;

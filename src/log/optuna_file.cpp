@@ -9,6 +9,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "log/connection.h"
+#include "log/database.h"
 #include "log/draft_file.h"
 
 namespace hindsight::log {

@@ -1,7 +1,6 @@
 /// Reads what is new in a log.
 #include "hindsight/log/pulse.h"
 
-#include <SQLiteCpp/SQLiteCpp.h>
 
 #include "log/impl.h"
 
@@ -11,18 +10,20 @@ Pulse pulse(const Log& log) {
   Log::Impl& impl = log.impl();
   return impl.guarded("looking for news", [&] {
     Pulse now;
-    now.data_version = impl.database.execAndGet("PRAGMA data_version").getInt64();
+    now.data_version = impl.database.integer_of(
+        impl.server ? "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)"
+                    : "PRAGMA data_version");
     now.last_evaluation_id =
-        impl.database.execAndGet("SELECT ifnull(max(evaluation_id), 0) FROM evaluations").getInt64();
+        impl.database.integer_of("SELECT coalesce(max(evaluation_id), 0) FROM evaluations");
     // Runs are few, and what runs is new: the newest are looked at.
-    SQLite::Statement query(impl.database,
+    Statement query(impl.database,
                             "SELECT run_id, kind, evaluations_inserted FROM (SELECT * FROM runs ORDER BY run_id DESC "
-                            "LIMIT ?) WHERE status = 'running' ORDER BY run_id DESC");
+                            "LIMIT ?) newest WHERE status = 'running' ORDER BY run_id DESC");
     query.bind(1, static_cast<std::int64_t>(kMostRunning));
-    while (query.executeStep()) {
-      now.running.push_back({.run_id = query.getColumn(0).getInt64(),
-                             .kind = query.getColumn(1).getString(),
-                             .rows = static_cast<std::uint64_t>(query.getColumn(2).getInt64())});
+    while (query.step()) {
+      now.running.push_back({.run_id = query.column(0).integer(),
+                             .kind = query.column(1).text(),
+                             .rows = static_cast<std::uint64_t>(query.column(2).integer())});
     }
     return now;
   });

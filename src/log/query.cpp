@@ -16,11 +16,17 @@
 namespace hindsight::log {
 namespace {
 
-std::uint64_t count_of(SQLite::Database& database, const std::string& sql) {
-  return static_cast<std::uint64_t>(database.execAndGet(sql).getInt64());
+std::uint64_t count_of(Database database, const std::string& sql) {
+  return static_cast<std::uint64_t>(database.integer_of(sql));
 }
 
-std::uint64_t bytes_on_disk(const std::filesystem::path& file) {
+std::uint64_t bytes_on_disk(Log::Impl& log) {
+  if (log.server) {
+    return count_of(log.database,
+                    "SELECT CAST(sum(pg_total_relation_size(oid)) AS BIGINT) FROM pg_class "
+                    "WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relkind = 'r'");
+  }
+  const std::filesystem::path& file = log.path;
   std::uint64_t bytes = 0;
   for (const char* suffix : {"", "-wal"}) {
     std::error_code error;
@@ -39,13 +45,13 @@ std::map<std::int64_t, std::uint64_t> designs_by_space(Log::Impl& log) {
   }
   // Without blocks all are counted, which the index over spaces does without reading them; with them it would be the
   // longer way (hence the plus sign, which keeps SQLite from it).
-  SQLite::Statement query(
+  Statement query(
       log.database, stored.blocks().empty()
                         ? "SELECT space_id, count(*) FROM designs GROUP BY 1"
                         : fmt::format("SELECT space_id, count(*) FROM designs WHERE design_id > {} GROUP BY +space_id",
                                       stored.designs_to()));
-  while (query.executeStep()) {
-    designs[query.getColumn(0).getInt64()] += static_cast<std::uint64_t>(query.getColumn(1).getInt64());
+  while (query.step()) {
+    designs[query.column(0).integer()] += static_cast<std::uint64_t>(query.column(1).integer());
   }
   return designs;
 }
@@ -53,10 +59,10 @@ std::map<std::int64_t, std::uint64_t> designs_by_space(Log::Impl& log) {
 std::vector<SpaceSummary> space_summaries(Log::Impl& log) {
   std::map<std::int64_t, std::uint64_t> designs = designs_by_space(log);
   std::vector<SpaceSummary> spaces;
-  SQLite::Statement query(
+  Statement query(
       log.database, "SELECT space_id, name, definition, definition_hash, designs_view FROM spaces s ORDER BY space_id");
-  while (query.executeStep()) {
-    const std::int64_t id = query.getColumn(0).getInt64();
+  while (query.step()) {
+    const std::int64_t id = query.column(0).integer();
     spaces.push_back({.space_id = id,
                       .name = text_of(query, 1),
                       .definition = text_of(query, 2),
@@ -80,21 +86,21 @@ std::vector<EvaluatorSummary> evaluator_summaries(Log::Impl& log) {
     }
   }
   for (const IdRange& range : stored.rest()) {
-    SQLite::Statement query(log.database, fmt::format("SELECT evaluator_id, count(*), sum(repeat > 0) FROM evaluations "
-                                                      "e WHERE 1{} GROUP BY 1",
+    Statement query(log.database, fmt::format("SELECT evaluator_id, count(*), count(*) FILTER (WHERE repeat > 0) FROM evaluations "
+                                                      "e WHERE TRUE{} GROUP BY 1",
                                                       range_sql(range)));
-    while (query.executeStep()) {
-      Rows& of = rows[query.getColumn(0).getInt64()];
-      of.all += static_cast<std::uint64_t>(query.getColumn(1).getInt64());
-      of.repeats += static_cast<std::uint64_t>(query.getColumn(2).getInt64());
+    while (query.step()) {
+      Rows& of = rows[query.column(0).integer()];
+      of.all += static_cast<std::uint64_t>(query.column(1).integer());
+      of.repeats += static_cast<std::uint64_t>(query.column(2).integer());
     }
   }
   std::vector<EvaluatorSummary> evaluators;
-  SQLite::Statement query(
+  Statement query(
       log.database, "SELECT evaluator_id, name, definition_hash, definition FROM evaluators ORDER BY evaluator_id");
-  while (query.executeStep()) {
-    const Rows& of = rows[query.getColumn(0).getInt64()];
-    evaluators.push_back({.evaluator_id = query.getColumn(0).getInt64(),
+  while (query.step()) {
+    const Rows& of = rows[query.column(0).integer()];
+    evaluators.push_back({.evaluator_id = query.column(0).integer(),
                           .name = text_of(query, 1),
                           .definition_hash = text_of(query, 2),
                           .definition = text_of(query, 3),
@@ -114,7 +120,7 @@ std::uint64_t counted_rows(Log::Impl& log, const std::string& table) {
     for (const BlockGroup& group : block.groups) rows += table == "evaluations" ? group.rows : 0;
   }
   for (const IdRange& range : stored.rest()) {
-    rows += count_of(log.database, fmt::format("SELECT count(*) FROM {} e WHERE 1{}", table, range_sql(range)));
+    rows += count_of(log.database, fmt::format("SELECT count(*) FROM {} e WHERE TRUE{}", table, range_sql(range)));
   }
   return rows;
 }
@@ -135,6 +141,9 @@ const char* design_join(const EvaluationFilter& filter) {
   return filter.space ? "JOIN designs d ON d.design_id = e.design_id" : "";
 }
 
+/// A join whose first table is the outer one. A server's planner knows by itself which should be.
+const char* join_in_order(Database database) { return database.on_server() ? "JOIN" : "CROSS JOIN"; }
+
 /// Evaluations with one reason, counted while the rows pass by in the order of evaluation_id.
 struct ReasonCounter {
   std::string code;
@@ -151,19 +160,19 @@ ReasonCounter& counter_of(std::vector<ReasonCounter>& counters, std::string_view
   return *found;
 }
 
-void read_reasons(SQLite::Database& database, const EvaluationFilter& filter, const std::string& condition,
+void read_reasons(Database database, const EvaluationFilter& filter, const std::string& condition,
                   ReasonCounters& counters) {
   // Streamed: GROUP BY with count(DISTINCT) sorts all reasons, which takes several times longer.
-  SQLite::Statement query(database,
+  Statement query(database,
                           fmt::format("SELECT e.evaluation_id, e.workload_id, v.code FROM evaluations e {} "
-                                      "CROSS JOIN evaluation_violations v ON v.evaluation_id = e.evaluation_id "
+                                      "{} evaluation_violations v ON v.evaluation_id = e.evaluation_id "
                                       "WHERE {} ORDER BY e.evaluation_id",
-                                      design_join(filter), condition));
-  while (query.executeStep()) {
-    const std::int64_t evaluation = query.getColumn(0).getInt64();
-    const SQLite::Column code = query.getColumn(2);
-    ReasonCounter& counter = counter_of(counters[query.getColumn(1).getInt64()],
-                                        std::string_view(code.getText(), static_cast<std::size_t>(code.getBytes())));
+                                      design_join(filter), join_in_order(database), condition));
+  while (query.step()) {
+    const std::int64_t evaluation = query.column(0).integer();
+    const RowValue code = query.column(2);
+    ReasonCounter& counter = counter_of(counters[query.column(1).integer()],
+                                        code.view());
     if (counter.last_evaluation != evaluation) {
       counter.last_evaluation = evaluation;
       ++counter.evaluations;
@@ -180,16 +189,16 @@ struct FilteredRows {
   ReasonCounters reasons;
 };
 
-void read_rows(SQLite::Database& database, const EvaluationFilter& filter, const std::string& condition,
+void read_rows(Database database, const EvaluationFilter& filter, const std::string& condition,
                FilteredRows& counted) {
-  SQLite::Statement query(database,
+  Statement query(database,
                           fmt::format("SELECT e.workload_id, count(*), sum(e.feasible) FROM evaluations e {} WHERE {} "
                                       "GROUP BY 1",
                                       design_join(filter), condition));
-  while (query.executeStep()) {
-    WorkloadRows& rows = counted.workloads[query.getColumn(0).getInt64()];
-    rows.all += static_cast<std::uint64_t>(query.getColumn(1).getInt64());
-    rows.feasible += static_cast<std::uint64_t>(query.getColumn(2).getInt64());
+  while (query.step()) {
+    WorkloadRows& rows = counted.workloads[query.column(0).integer()];
+    rows.all += static_cast<std::uint64_t>(query.column(1).integer());
+    rows.feasible += static_cast<std::uint64_t>(query.column(2).integer());
   }
   read_reasons(database, filter, condition, counted.reasons);
 }
@@ -236,12 +245,12 @@ std::map<std::pair<std::int64_t, std::int64_t>, bool> origin_rows(Log::Impl& log
     rest = stored.rest();
   }
   for (const IdRange& range : rest) {
-    SQLite::Statement query(log.database,
-                            fmt::format("SELECT e.workload_id, e.run_id, max(e.latency_s IS NOT NULL) FROM "
+    Statement query(log.database,
+                            fmt::format("SELECT e.workload_id, e.run_id, count(e.latency_s) > 0 FROM "
                                         "evaluations e {} WHERE {}{} GROUP BY e.workload_id, e.run_id",
                                         design_join(filter), condition, range_sql(range)));
-    while (query.executeStep()) {
-      origins[{query.getColumn(0).getInt64(), query.getColumn(1).getInt64()}] |= query.getColumn(2).getInt() != 0;
+    while (query.step()) {
+      origins[{query.column(0).integer(), query.column(1).integer()}] |= query.column(2).integer() != 0;
     }
   }
   return origins;
@@ -273,17 +282,19 @@ std::uint64_t Summary::rows(const std::string& table) const {
 Summary summary(const Log& log) {
   Log::Impl& impl = log.impl();
   return impl.guarded("summarising it", [&] {
-    SQLite::Database& database = impl.database;
+    Database database = impl.database;
     const ReadTransaction snapshot(database);
     Summary result;
-    result.schema_version = identify(database).schema_version;
-    SQLite::Statement created(database,
+    result.schema_version = impl.server ? static_cast<int>(count_of(
+                                              database, "SELECT max(schema_version) FROM schema_migrations"))
+                                        : identify(database.file()).schema_version;
+    Statement created(database,
                               "SELECT applied_at, hindsight_version FROM schema_migrations ORDER BY schema_version");
-    if (created.executeStep()) {
+    if (created.step()) {
       result.created_at = text_of(created, 0);
       result.created_by_version = text_of(created, 1);
     }
-    result.file_bytes = bytes_on_disk(impl.path);
+    result.file_bytes = bytes_on_disk(impl);
     for (const std::string& table : table_names()) {
       result.tables.push_back({.table = table, .rows = rows_of_table(impl, table)});
     }
@@ -317,16 +328,17 @@ std::vector<LoggedDesign> designs_by_hash(const Log& log, const std::string& dig
   Log::Impl& impl = log.impl();
   return impl.guarded("looking for a design", [&] {
     // Hashes are stored as signed integers; those that begin alike have one sign, so their order is kept.
-    SQLite::Statement query(
+    Statement query(
         impl.database,
-        "SELECT d.space_id, d.text_id FROM spaces s CROSS JOIN designs d ON d.space_id = s.space_id "
-        "WHERE d.content_hash BETWEEN ? AND ? ORDER BY d.space_id, d.content_hash LIMIT ?");
+        fmt::format("SELECT d.space_id, d.text_id FROM spaces s {} designs d ON d.space_id = s.space_id "
+                    "WHERE d.content_hash BETWEEN ? AND ? ORDER BY d.space_id, d.content_hash LIMIT ?",
+                    join_in_order(impl.database)));
     query.bind(1, static_cast<std::int64_t>(std::stoull(first, nullptr, 16)));
     query.bind(2, static_cast<std::int64_t>(std::stoull(last, nullptr, 16)));
     query.bind(3, static_cast<std::int64_t>(most));
     std::vector<LoggedDesign> designs;
-    while (query.executeStep()) {
-      designs.push_back({.space_id = query.getColumn(0).getInt64(), .text_id = query.getColumn(1).getString()});
+    while (query.step()) {
+      designs.push_back({.space_id = query.column(0).integer(), .text_id = query.column(1).text()});
     }
     return designs;
   });
@@ -338,14 +350,14 @@ std::vector<WorkloadStats> workload_stats(const Log& log, const EvaluationFilter
     const ReadTransaction snapshot(impl.database);
     const FilteredRows counted = count_rows(impl, filter);
     std::map<std::int64_t, WorkloadStats> stats;
-    SQLite::Statement query(impl.database, "SELECT workload_id, name, batch FROM workloads");
-    while (query.executeStep()) {
-      const std::int64_t id = query.getColumn(0).getInt64();
+    Statement query(impl.database, "SELECT workload_id, name, batch FROM workloads");
+    while (query.step()) {
+      const std::int64_t id = query.column(0).integer();
       const auto rows = counted.workloads.find(id);
       if (rows == counted.workloads.end()) continue;
       stats[id] = {.workload_id = id,
                    .workload = text_of(query, 1),
-                   .batch = query.getColumn(2).getInt64(),
+                   .batch = query.column(2).integer(),
                    .evaluations = rows->second.all,
                    .feasible = rows->second.feasible,
                    .reasons = {}};
@@ -369,8 +381,8 @@ std::vector<WorkloadOrigin> workload_origins(const Log& log, const EvaluationFil
   return impl.guarded("reading where its rows come from", [&] {
     const ReadTransaction snapshot(impl.database);
     std::map<std::int64_t, std::string> names;
-    SQLite::Statement named(impl.database, "SELECT workload_id, name FROM workloads");
-    while (named.executeStep()) names[named.getColumn(0).getInt64()] = text_of(named, 1);
+    Statement named(impl.database, "SELECT workload_id, name FROM workloads");
+    while (named.step()) names[named.column(0).integer()] = text_of(named, 1);
     std::vector<WorkloadOrigin> origins;
     for (const auto& [ids, has_latency] : origin_rows(impl, filter)) {
       if (const auto name = names.find(ids.first); name != names.end()) {
@@ -388,21 +400,21 @@ std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit) {
   Log::Impl& impl = log.impl();
   return impl.guarded("listing runs", [&] {
     std::vector<RunInfo> runs;
-    SQLite::Statement query(impl.database,
+    Statement query(impl.database,
                             "SELECT run_id, kind, status, started_at, ended_at, command_line, version, commit_hash, "
-                            "host, user, options_json, evaluations_inserted, evaluations_present, rows_rejected "
+                            "host, \"user\", options_json, evaluations_inserted, evaluations_present, rows_rejected "
                             "FROM runs ORDER BY run_id DESC LIMIT ?");
     query.bind(1, static_cast<std::int64_t>(limit));
-    while (query.executeStep()) {
+    while (query.step()) {
       RunInfo run;
-      run.run_id = query.getColumn(0).getInt64();
+      run.run_id = query.column(0).integer();
       int column = 1;
       for (std::string* text : {&run.kind, &run.status, &run.started_at, &run.ended_at, &run.command_line, &run.version,
                                 &run.commit, &run.host, &run.user, &run.options_json}) {
         *text = text_of(query, column++);
       }
       for (std::uint64_t* count : {&run.evaluations_inserted, &run.evaluations_present, &run.rows_rejected}) {
-        *count = static_cast<std::uint64_t>(query.getColumn(column++).getInt64());
+        *count = static_cast<std::uint64_t>(query.column(column++).integer());
       }
       runs.push_back(std::move(run));
     }
@@ -415,24 +427,24 @@ std::vector<WorkloadRecord> workloads(const Log& log) {
   return impl.guarded("listing workloads", [&] {
     const ReadTransaction snapshot(impl.database);
     std::vector<WorkloadRecord> records;
-    SQLite::Statement query(
+    Statement query(
         impl.database,
         "SELECT workload_id, name, batch, definition_hash, layers_json, context_version, definition "
         "FROM workloads ORDER BY workload_id");
-    SQLite::Statement context(impl.database,
+    Statement context(impl.database,
                               "SELECT name, value FROM workload_context WHERE workload_id = ? ORDER BY position");
-    while (query.executeStep()) {
+    while (query.step()) {
       WorkloadRecord& record = records.emplace_back();
-      record.workload_id = query.getColumn(0).getInt64();
+      record.workload_id = query.column(0).integer();
       record.name = text_of(query, 1);
-      record.batch = query.getColumn(2).getInt64();
+      record.batch = query.column(2).integer();
       record.definition_hash = text_of(query, 3);
       record.layers_json = text_of(query, 4);
-      record.context_version = query.getColumn(5).getInt();
+      record.context_version = static_cast<int>(query.column(5).integer());
       record.definition = text_of(query, 6);
       context.bind(1, record.workload_id);
-      while (context.executeStep()) {
-        record.context.emplace_back(text_of(context, 0), context.getColumn(1).getDouble());
+      while (context.step()) {
+        record.context.emplace_back(text_of(context, 0), context.column(1).number());
       }
       context.reset();
     }

@@ -31,9 +31,9 @@ std::set<std::string> further_metric_names(Log::Impl& log) {
   const StoredBlocks& stored = log.stored_blocks();
   for (const Block& block : stored.blocks()) names.insert(block.metric_names.begin(), block.metric_names.end());
   for (const IdRange& range : stored.rest()) {
-    SQLite::Statement query(
-        log.database, fmt::format("SELECT DISTINCT e.name FROM evaluation_metrics e WHERE 1{}", range_sql(range)));
-    while (query.executeStep()) names.insert(text_of(query, 0));
+    Statement query(
+        log.database, fmt::format("SELECT DISTINCT e.name FROM evaluation_metrics e WHERE TRUE{}", range_sql(range)));
+    while (query.step()) names.insert(text_of(query, 0));
   }
   return names;
 }
@@ -71,7 +71,7 @@ std::vector<RankedEvaluation> ranked(Log::Impl& log, const std::string& conditio
     columns += fmt::format(", {} AS v{}", value, i);
     conditions += fmt::format(" AND {} IS NOT NULL", value);
   }
-  SQLite::Statement query(
+  Statement query(
       log.database,
       fmt::format("SELECT e.evaluation_id, e.design_id, e.repeat, d.text_id, ev.name{} FROM evaluations e "
                   "JOIN designs d ON d.design_id = e.design_id "
@@ -83,15 +83,15 @@ std::vector<RankedEvaluation> ranked(Log::Impl& log, const std::string& conditio
     }
   }
   std::vector<RankedEvaluation> rows;
-  while (query.executeStep()) {
+  while (query.step()) {
     RankedEvaluation& row = rows.emplace_back();
-    row.evaluation_id = query.getColumn(0).getInt64();
-    row.design_id = query.getColumn(1).getInt64();
-    row.repeat = query.getColumn(2).getInt64();
+    row.evaluation_id = query.column(0).integer();
+    row.design_id = query.column(1).integer();
+    row.repeat = query.column(2).integer();
     row.design_text_id = text_of(query, 3);
     row.evaluator = text_of(query, 4);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-      row.values.push_back(query.getColumn(static_cast<int>(5 + i)).getDouble());
+      row.values.push_back(query.column(static_cast<int>(5 + i)).number());
     }
   }
   return rows;

@@ -1,23 +1,21 @@
 /// One state of a log while several things are read. Private to the log layer.
 #pragma once
 
-#include <SQLiteCpp/Database.h>
-#include <SQLiteCpp/Transaction.h>
-#include <sqlite3.h>
-
-#include <optional>
+#include "log/database.h"
 
 namespace hindsight::log {
 
 /// Begins a transaction that reads, unless the connection is in one.
 class ReadTransaction {
  public:
-  explicit ReadTransaction(SQLite::Database& database) {
-    if (sqlite3_get_autocommit(database.getHandle()) != 0) transaction_.emplace(database);
-  }
+  explicit ReadTransaction(Database database);
+  ~ReadTransaction();
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
 
  private:
-  std::optional<SQLite::Transaction> transaction_;
+  Database database_;
+  bool own_ = false;
 };
 
 }  // namespace hindsight::log

@@ -122,7 +122,7 @@ void require_sound(const fs::path& draft, const fs::path& output) {
 RepairResult fill(Salvage& salvage, const fs::path& draft, const fs::path& damaged, const Provenance& provenance) {
   Log log = Log::open(draft, OpenMode::read_write_create);
   restrict_as(draft, damaged);
-  SQLite::Database& database = log.impl().database;
+  SQLite::Database& database = log.impl().database.file();
   return log.impl().guarded("writing what was recovered", [&] {
     const Interruptible until_interrupted(database);
     database.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF");

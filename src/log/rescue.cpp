@@ -94,7 +94,7 @@ bool insert(SQLite::Database& database, SQLite::Statement& statement, const std:
 
 }  // namespace
 
-Rescue::Rescue(Salvage& salvage, Log& log) : salvage_(salvage), log_(log), database_(log.impl().database) {
+Rescue::Rescue(Salvage& salvage, Log& log) : salvage_(salvage), log_(log), database_(log.impl().database.file()) {
   for (const std::string& table : tables_to_move()) {
     place_[table] = result_.tables.size();
     result_.tables.push_back({.name = table, .lost = std::nullopt});

@@ -1,7 +1,6 @@
 /// Looks up names by number.
 #include "hindsight/log/row_names.h"
 
-#include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 
 #include "hindsight/core/error.h"
@@ -12,19 +11,19 @@
 namespace hindsight::log {
 namespace {
 
-std::map<std::int64_t, std::string> texts_by_number(SQLite::Database& database, const char* columns_from_table) {
+std::map<std::int64_t, std::string> texts_by_number(Database database, const char* columns_from_table) {
   std::map<std::int64_t, std::string> texts;
-  SQLite::Statement query(database, fmt::format("SELECT {}", columns_from_table));
-  while (query.executeStep()) texts[query.getColumn(0).getInt64()] = text_of(query, 1);
+  Statement query(database, fmt::format("SELECT {}", columns_from_table));
+  while (query.step()) texts[query.column(0).integer()] = text_of(query, 1);
   return texts;
 }
 
 }  // namespace
 
 struct Snapshot::State {
-  explicit State(SQLite::Database& database) : transaction(database) {
-    // SQLite takes the snapshot when something is read.
-    database.execAndGet("SELECT count(*) FROM schema_migrations");
+  explicit State(Database database) : transaction(database) {
+    // Both stores take the snapshot when something is read.
+    static_cast<void>(database.integer_of("SELECT count(*) FROM schema_migrations"));
   }
   ReadTransaction transaction;
 };

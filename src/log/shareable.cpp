@@ -14,7 +14,7 @@ void write_shareable_copy(const Log& log, const std::filesystem::path& file) {
   }
   log.impl().require_writable();
   log.impl().guarded("copying it", [&] {
-    SQLite::Statement copy(log.impl().database, "VACUUM INTO ?");
+    SQLite::Statement copy(log.impl().database.file(), "VACUUM INTO ?");
     copy.bind(1, file.string());
     copy.exec();
   });

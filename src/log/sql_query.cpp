@@ -180,7 +180,7 @@ sqlite3_stmt* SqlQuery::State::prepare(const char* text, const char** rest) {
 
 SqlQuery::State::State(const Log& given, const std::string& sql)
     : log(given.impl()),
-      handle(log.database.getHandle()),
+      handle(log.database.file().getHandle()),
       until_interrupted(log.database),
       length_limit(handle),
       trusted_views(handle) {

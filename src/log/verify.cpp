@@ -12,6 +12,7 @@
 #include "hindsight/core/text.h"
 #include "log/findings.h"
 #include "log/impl.h"
+#include "log/read_transaction.h"
 
 namespace hindsight::log {
 namespace {
@@ -19,20 +20,21 @@ namespace {
 /// [chosen] enough to see what is wrong; a damaged file can have millions.
 constexpr std::size_t kMaxProblems = 100;
 
+/// Pages and references of a file. A server keeps its pages by checksums (data_checksums) and references by itself.
 void check_integrity(SQLite::Database& database, std::vector<std::string>& problems) {
-  SQLite::Statement query(database, fmt::format("PRAGMA integrity_check({})", kMaxProblems));
-  while (query.executeStep()) {
-    if (const std::string line = query.getColumn(0).getString(); line != "ok") {
+  Statement query(database, fmt::format("PRAGMA integrity_check({})", kMaxProblems));
+  while (query.step()) {
+    if (const std::string line = query.column(0).text(); line != "ok") {
       problems.push_back("integrity: " + line);
     }
   }
 }
 
 void check_references(SQLite::Database& database, std::vector<std::string>& problems) {
-  SQLite::Statement query(database, "PRAGMA foreign_key_check");
-  while (problems.size() < kMaxProblems && query.executeStep()) {
+  Statement query(database, "PRAGMA foreign_key_check");
+  while (problems.size() < kMaxProblems && query.step()) {
     problems.push_back(fmt::format("reference: a row of {} names a row of {} that does not exist",
-                                   query.getColumn(0).getString(), query.getColumn(2).getString()));
+                                   query.column(0).text(), query.column(2).text()));
   }
 }
 
@@ -50,24 +52,24 @@ class Report {
   std::size_t most_;
 };
 
-void check_designs(SQLite::Database& database, Report& report) {
-  SQLite::Statement query(database, "SELECT design_id, content_hash, text_id FROM designs");
-  while (report.has_room() && query.executeStep()) {
-    const auto hash = static_cast<std::uint64_t>(query.getColumn(1).getInt64());
-    if (const std::string text_id = query.getColumn(2).getString(); hindsight::content_hash(text_id) != hash) {
-      const std::int64_t id = query.getColumn(0).getInt64();
+void check_designs(Database database, Report& report) {
+  Statement query(database, "SELECT design_id, content_hash, text_id FROM designs");
+  while (report.has_room() && query.step()) {
+    const auto hash = static_cast<std::uint64_t>(query.column(1).integer());
+    if (const std::string text_id = query.column(2).text(); hindsight::content_hash(text_id) != hash) {
+      const std::int64_t id = query.column(0).integer();
       report.add("design hash", "designs", id, fmt::format("design {}: its hash is not that of '{}'", id, text_id));
     }
   }
 }
 
-void check_feasibility(SQLite::Database& database, Report& report) {
-  SQLite::Statement query(database,
-                          "SELECT evaluation_id, feasible FROM evaluations e WHERE feasible = "
+void check_feasibility(Database database, Report& report) {
+  Statement query(database,
+                          "SELECT evaluation_id, feasible FROM evaluations e WHERE (feasible = 1) = "
                           "EXISTS (SELECT 1 FROM evaluation_violations v WHERE v.evaluation_id = e.evaluation_id)");
-  while (report.has_room() && query.executeStep()) {
-    const bool feasible = query.getColumn(1).getInt() != 0;
-    const std::int64_t id = query.getColumn(0).getInt64();
+  while (report.has_room() && query.step()) {
+    const bool feasible = query.column(1).integer() != 0;
+    const std::int64_t id = query.column(0).integer();
     report.add("feasibility", "evaluations", id,
                fmt::format("evaluation {}: {}", id,
                            feasible ? "feasible, yet with a violation" : "infeasible without a reason"));
@@ -88,55 +90,55 @@ double rounding_frac(double value) {
 }
 
 /// Infinity is no outcome; an energy is not negative.
-void check_finite(SQLite::Database& database, Report& report) {
+void check_finite(Database database, Report& report) {
   std::string metrics = "SELECT evaluation_id, name, value FROM evaluation_metrics";
   for (const std::string& metric : standard_metrics()) {
     metrics += fmt::format(" UNION ALL SELECT evaluation_id, '{0}', {0} FROM evaluations", metric);
   }
-  SQLite::Statement infinite(
-      database, fmt::format("SELECT * FROM ({}) WHERE abs(value) > {}", metrics, std::numeric_limits<double>::max()));
-  while (report.has_room() && infinite.executeStep()) {
-    const std::int64_t id = infinite.getColumn(0).getInt64();
+  Statement infinite(
+      database, fmt::format("SELECT * FROM ({}) t WHERE abs(value) > {}", metrics, std::numeric_limits<double>::max()));
+  while (report.has_room() && infinite.step()) {
+    const std::int64_t id = infinite.column(0).integer();
     report.add("infinite value", "evaluations", id,
-               fmt::format("evaluation {}: {} is infinite", id, printable(infinite.getColumn(1).getString())));
+               fmt::format("evaluation {}: {} is infinite", id, printable(infinite.column(1).text())));
   }
-  SQLite::Statement energies(database, "SELECT evaluation_id, energy_j FROM evaluations WHERE energy_j < 0");
-  while (report.has_room() && energies.executeStep()) {
-    const std::int64_t id = energies.getColumn(0).getInt64();
+  Statement energies(database, "SELECT evaluation_id, energy_j FROM evaluations WHERE energy_j < 0");
+  while (report.has_room() && energies.step()) {
+    const std::int64_t id = energies.column(0).integer();
     report.add("negative energy", "evaluations", id,
                fmt::format("evaluation {}: energy_j is {}, and no design gives energy", id,
-                           shortest(energies.getColumn(1).getDouble())));
+                           shortest(energies.column(1).number())));
   }
 }
 
 /// Values that contradict each other or cannot be: latency above 0, average power = energy / latency.
-void check_values(SQLite::Database& database, Report& report) {
-  SQLite::Statement latencies(database, "SELECT evaluation_id, latency_s FROM evaluations WHERE latency_s <= 0");
-  while (report.has_room() && latencies.executeStep()) {
-    const std::int64_t id = latencies.getColumn(0).getInt64();
+void check_values(Database database, Report& report) {
+  Statement latencies(database, "SELECT evaluation_id, latency_s FROM evaluations WHERE latency_s <= 0");
+  while (report.has_room() && latencies.step()) {
+    const std::int64_t id = latencies.column(0).integer();
     report.add("latency", "evaluations", id,
                fmt::format("evaluation {}: latency_s is {}, and nothing takes no time", id,
-                           shortest(latencies.getColumn(1).getDouble())));
+                           shortest(latencies.column(1).number())));
   }
   // [chosen] what a few roundings of a double leave; beyond it the digits decide.
   constexpr double kComputedFrac = 1e-9;
   // [chosen] a table of whole watts says 0 of less than half of one.
   constexpr double kRoundedToZeroW = 0.5;
-  SQLite::Statement powers(
+  Statement powers(
       database, fmt::format("SELECT evaluation_id, energy_j, latency_s, average_power_w FROM evaluations WHERE "
                             "latency_s > 0 AND abs(energy_j) <= {1} AND abs(average_power_w) <= {1} AND "
                             "abs(average_power_w - energy_j / latency_s) > {0} * abs(average_power_w)",
                             kComputedFrac, std::numeric_limits<double>::max()));
-  while (report.has_room() && powers.executeStep()) {
-    const double energy_j = powers.getColumn(1).getDouble(), latency_s = powers.getColumn(2).getDouble();
-    const double power_w = powers.getColumn(3).getDouble(), expected_w = energy_j / latency_s;
+  while (report.has_room() && powers.step()) {
+    const double energy_j = powers.column(1).number(), latency_s = powers.column(2).number();
+    const double power_w = powers.column(3).number(), expected_w = energy_j / latency_s;
     if (power_w == 0 && std::abs(expected_w) < kRoundedToZeroW) continue;
     const double rounded_frac =
         kComputedFrac + rounding_frac(energy_j) + rounding_frac(latency_s) + rounding_frac(power_w);
     const bool finite = std::isfinite(expected_w);
     if (finite && std::abs(power_w - expected_w) <= rounded_frac * std::max(std::abs(power_w), std::abs(expected_w)))
       continue;
-    const std::int64_t id = powers.getColumn(0).getInt64();
+    const std::int64_t id = powers.column(0).integer();
     report.add("power", "evaluations", id,
                fmt::format("evaluation {}: average_power_w is {}, but energy_j / latency_s is {}", id,
                            shortest(power_w), shortest(expected_w)));
@@ -145,7 +147,7 @@ void check_values(SQLite::Database& database, Report& report) {
 
 }  // namespace
 
-std::vector<Finding> find_problems(SQLite::Database& database, std::size_t most) {
+std::vector<Finding> find_problems(Database database, std::size_t most) {
   std::vector<Finding> findings;
   Report report(findings, most);
   check_designs(database, report);
@@ -159,13 +161,15 @@ Verification Log::verify() const {
   return impl_->guarded("checking it", [&] {
     Verification verification;
     try {
-      check_integrity(impl_->database, verification.problems);
+      const ReadTransaction snapshot(impl_->database);
+      if (impl_->file) check_integrity(*impl_->file, verification.problems);
       if (verification.sound()) {
-        check_references(impl_->database, verification.problems);
+        if (impl_->file) check_references(*impl_->file, verification.problems);
         std::vector<std::string>& problems = verification.problems;
         for (Finding& finding : find_problems(impl_->database, kMaxProblems - problems.size())) {
           problems.push_back(std::move(finding.text));
         }
+        if (impl_->server) return verification;
         for (std::string& wrong : wrong_blocks(impl_->database, kMaxProblems - problems.size())) {
           problems.push_back(std::move(wrong));
         }

@@ -1,5 +1,5 @@
 /// Does a log that counts its rows block by block say what one says that reads them all, whoever wrote it and how?
-#include "../../src/log/blocks.h"
+#include "log/blocks.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "../../src/log/connection.h"
+#include "log/connection.h"
 #include "hindsight/core/files.h"
 #include "log/log_fixture.h"
 #include "log/process.h"

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "../../src/log/schema.h"
+#include "log/schema.h"
 #include "hindsight/log/merge.h"
 #include "log/log_fixture.h"
 #include "tolerances.h"

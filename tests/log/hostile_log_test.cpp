@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
-#include "../../src/log/connection.h"
+#include "log/connection.h"
 #include "hindsight/core/files.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/durability.h"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -12,12 +13,20 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/log/log.h"
 #include "temporary_folder.h"
+#include "test_server.h"
 
 namespace hindsight::log::test {
 
-/// A folder that goes away with the test.
+/// A folder that goes away with the test, and a log in it; on a server where HINDSIGHT_TEST_SERVER is set.
 class LogTest : public ::testing::Test {
  protected:
+  static bool on_server() { return std::getenv("HINDSIGHT_TEST_SERVER") != nullptr; }
+  void SetUp() override {
+    if (!on_server()) return;
+    if (const std::string why = hindsight::test::TestServer::missing(); !why.empty()) GTEST_SKIP() << why;
+    file_ = hindsight::test::TestServer::shared().new_log();
+  }
+
   hindsight::test::TemporaryFolder temporary_;
   std::filesystem::path folder_ = temporary_.path(), file_ = folder_ / "study.db";
 };

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../src/log/schema.h"
+#include "log/schema.h"
 #include "hindsight/core/files.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/merge.h"

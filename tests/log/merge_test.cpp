@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "../../src/log/schema.h"
+#include "log/schema.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/log/content.h"

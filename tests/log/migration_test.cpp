@@ -2,7 +2,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 
-#include "../../src/log/schema.h"
+#include "log/schema.h"
 #include "hindsight/core/files.h"
 #include "hindsight/log/query.h"
 #include "log/log_fixture.h"

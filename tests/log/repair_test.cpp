@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "../../src/log/schema.h"
+#include "log/schema.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/content.h"

@@ -1,0 +1,73 @@
+/// Finds passwords in addresses: `user:PASSWORD@` before the host, and `password=` among the parameters.
+#include "hindsight/log/address.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace hindsight::log {
+namespace {
+
+constexpr std::array<std::string_view, 2> kSchemes = {"postgresql://", "postgres://"};
+/// What ends an address inside of a longer text, a command line.
+constexpr std::string_view kEnds = " \t\n\"'";
+
+/// Place and length of a part of a text.
+using Span = std::pair<std::size_t, std::size_t>;
+
+/// The password of the address that begins at `begin`, whose scheme has that length.
+std::vector<Span> passwords_of(std::string_view text, std::size_t begin, std::size_t scheme) {
+  std::vector<Span> found;
+  const std::size_t end = std::min(text.find_first_of(kEnds, begin), text.size());
+  const std::size_t authority = begin + scheme;
+  const std::size_t authority_end = std::min(text.find_first_of("/?", authority), end);
+  const std::size_t at = text.substr(0, authority_end).rfind('@');
+  if (at != std::string_view::npos && at >= authority) {
+    const std::size_t colon = text.find(':', authority);
+    if (colon < at && at > colon + 1) found.emplace_back(colon + 1, at - colon - 1);
+  }
+  for (const std::string_view name : {"?password=", "&password="}) {
+    for (std::size_t place = text.find(name, authority); place < end; place = text.find(name, place + 1)) {
+      const std::size_t value = place + name.size();
+      const std::size_t value_end = std::min(text.find('&', value), end);
+      if (value_end > value) found.emplace_back(value, value_end - value);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<Span> passwords_in(std::string_view text) {
+  std::vector<Span> found;
+  for (const std::string_view scheme : kSchemes) {
+    for (std::size_t at = text.find(scheme); at != std::string_view::npos; at = text.find(scheme, at + 1)) {
+      const std::vector<Span> of_address = passwords_of(text, at, scheme.size());
+      found.insert(found.end(), of_address.begin(), of_address.end());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+bool is_server_address(std::string_view log) {
+  return std::any_of(kSchemes.begin(), kSchemes.end(), [&](std::string_view scheme) { return log.starts_with(scheme); });
+}
+
+bool has_password(std::string_view address) { return is_server_address(address) && !passwords_in(address).empty(); }
+
+std::string without_passwords(std::string_view text) {
+  std::string shown;
+  std::size_t from = 0;
+  for (const auto& [place, length] : passwords_in(text)) {
+    if (place < from) continue;
+    shown += text.substr(from, place - from);
+    shown += "***";
+    from = place + length;
+  }
+  return shown + std::string(text.substr(from));
+}
+
+}  // namespace hindsight::log
