@@ -17,6 +17,7 @@
 #include "output.h"
 #include "plot_output.h"
 #include "recipe_settings.h"
+#include "shard_option.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -35,6 +36,7 @@ struct BenchOfflineOptions {
   std::int64_t bayesian_queries = 200;
   std::int64_t time_limit_s = 0;
   unsigned threads = 0;
+  ShardOption shard;
   bool quick = false;
   bool quiet = false;
   bool json = false;
@@ -68,6 +70,7 @@ check::OfflineOptions make_options(const BenchOfflineOptions& options, const Pro
   }
   result.seeds.clear();
   for (std::int64_t seed = 1; seed <= options.seeds; ++seed) result.seeds.push_back(static_cast<std::uint64_t>(seed));
+  result.shard = options.shard.shard();
   result.samples = static_cast<std::uint64_t>(options.samples);
   result.recipe = surrogate::load_recipe(options.recipe);
   if (options.quick) {
@@ -103,15 +106,20 @@ int rehearse_study(const BenchOfflineOptions& options, const check::OfflineOptio
                       work, dry_run_style(options.json));
 }
 
-int run(const BenchOfflineOptions& options, const Session& session) {
+int run(BenchOfflineOptions options, const Session& session) {
   if (options.out.empty() == options.results.empty()) {
     throw Error(ErrorKind::usage,
                 options.out.empty() ? "where to? Name the study's folder with --out, or a finished file with --results"
                                     : "--results shows a finished file, --out runs a study. Leave one of the two out?");
   }
+  const Provenance provenance =
+      resolve_shard(options.shard, session, options.quiet, {{.option = "--out", .file = &options.out}});
+  if (options.shard.is_part() && !options.results.empty()) {
+    throw Error(ErrorKind::usage, "--results shows a file of all cells; --shard runs some. Leave one of the two out?");
+  }
   require_drawable(options.plot, options.json);
   FileRoles().reads("--results", options.results).reads("--landscape", options.landscape).require_usable();
-  const check::OfflineOptions resolved = make_options(options, session.provenance);
+  const check::OfflineOptions resolved = make_options(options, provenance);
   install_interrupt_handlers();
   std::optional<accel::optimum::Landscape> landscape;  // read first: a study takes hours
   if (!options.landscape.empty()) {
@@ -158,6 +166,7 @@ void add_bench_offline(CLI::App& group, Session& session) {
       ->check(between(0, kLargestExactInteger));
   verb->add_option("--time-limit", options->time_limit_s, "Start no cell after so many seconds")
       ->check(between(0, kLargestExactInteger));
+  add_shard(*verb, options->shard, "the cells");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--quick", options->quick, "Three tasks, small budgets: minutes");
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
@@ -166,7 +175,9 @@ void add_bench_offline(CLI::App& group, Session& session) {
   add_dry_run(*verb, session);
   verb->footer(
       "Proposals are held against the exact optimum. The same command continues an\n"
-      "interrupted study.\n"
+      "interrupted study. A cell is a method on a task with a seed; shards have a\n"
+      "folder each, --out 'study.{shard}', and hindsight join puts their\n"
+      "results.jsonl into one.\n"
       "Example: hindsight bench offline --quick --out study");
   verb->callback([options, verb, &session] {
     if (options->quick && verb->count("--samples") == 0) options->samples = kQuickSamples;

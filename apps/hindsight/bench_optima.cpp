@@ -9,7 +9,10 @@
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/report/joined.h"
+#include "hindsight/sweep/launcher.h"
 #include "output.h"
+#include "shard_option.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -20,9 +23,11 @@ struct BenchOptimaOptions {
   std::vector<std::string> objectives;
   std::string technology;  ///< empty: that of the space
   std::string out;
+  ShardOption shard;
 };
 
-int run(const BenchOptimaOptions& options, const Session& session) {
+int run(BenchOptimaOptions options, const Session& session) {
+  static_cast<void>(resolve_shard(options.shard, session, false, {{.option = "--out", .file = &options.out}}));
   FileRoles roles;
   roles.writes("--out", options.out).require_usable();
   const std::vector<check::OfflineTask> tasks = check::select_tasks(options.tasks);
@@ -31,6 +36,8 @@ int run(const BenchOptimaOptions& options, const Session& session) {
   for (const std::string& one : objectives) {
     static_cast<void>(index_of_name("objective", one, check::optima_objectives()));
   }
+  const std::uint64_t cells = tasks.size() * objectives.size();
+  sweep::require_parts(options.shard.shard(), cells, "cell");
   const accel::Technology technology = check::study_technology(options.technology);
   if (session.dry_run) {
     return show_dry_run(roles,
@@ -41,8 +48,10 @@ int run(const BenchOptimaOptions& options, const Session& session) {
   }
   install_interrupt_handlers();
   const std::vector<check::TaskOptimum> optima = check::task_optima(
-      tasks, objectives, technology, [](const accel::optimum::Standing&) { return !interrupt_requested(); });
-  print_or_write(options.out, check::optima_csv(optima, technology));
+      tasks, objectives, technology, [](const accel::optimum::Standing&) { return !interrupt_requested(); },
+      options.shard.shard());
+  print_or_write(options.out,
+                 report::table_of_shard(check::optima_csv(optima, technology), options.shard.shard(), cells));
   return 0;
 }
 
@@ -55,8 +64,11 @@ void add_bench_optima(CLI::App& group, Session& session) {
   repeatable(verb->add_option("--objective", options->objectives, "latency_s, energy_j, energy_j * latency_s [all]"));
   verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the space's]");
   verb->add_option("--out", options->out, "CSV file [standard output]");
+  add_shard(*verb, options->shard, "the cells");
   add_dry_run(*verb, session);
-  verb->footer("Example: hindsight bench optima --task single --objective latency_s");
+  verb->footer(
+      "A cell is a task under an objective; hindsight join puts shards together.\n"
+      "Example: hindsight bench optima --task single --objective latency_s");
   verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 

@@ -2,21 +2,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "csv_roles.h"
+#include "dry_run.h"
+#include "file_roles.h"
 #include "hindsight/check/w50.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/scratch_folder.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
+#include "hindsight/report/joined.h"
 #include "hindsight/report/w50.h"
+#include "hindsight/sweep/recorded_command.h"
 #include "output.h"
 #include "plot_output.h"
 #include "recipe_choice.h"
 #include "recipe_settings.h"
+#include "shard_option.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -37,12 +48,15 @@ struct BenchW50Options {
   std::string recipe;
   std::vector<std::string> settings;
   std::vector<std::string> holdout;
+  std::string results;
   unsigned threads = 0;
+  ShardOption shard;
   bool quiet = false;
   bool json = false;
   bool plot = false;
 };
 
+constexpr std::uint64_t kLargestResultsBytes = std::uint64_t{1} << 30U;
 constexpr std::int64_t kMostW50Seeds = 10'000;
 constexpr std::int64_t kMostW50Proposals = 100'000;
 
@@ -142,32 +156,131 @@ Contender contender(const BenchW50Options& options, const std::string& name) {
   return result;
 }
 
-int run(const BenchW50Options& options, const Provenance& provenance) {
+/// The table of --results: the rows of every cell that is done. It is on disk when the next cell begins, and a command
+/// that begins again leaves out what it has.
+class ResultsTable {
+ public:
+  /// Error{incompatible}: a file that is there is of another command, version or table, or none.
+  ResultsTable(const BenchW50Options& options, const Provenance& provenance, std::uint64_t cells)
+      : file_(options.results), shard_(options.shard.shard()), cells_(cells) {
+    if (file_.empty()) return;
+    head_ = fmt::format("# {}\n# Hindsight {}\n",
+                        printable(sweep::text_of(sweep::recorded_command(provenance.command_line)), kWholeText),
+                        build_info().version);
+    for (const std::string& table : options.csv)
+      head_ += fmt::format("# table {}\n", sha256_hex(read_file(table, kLargestResultsBytes)));
+    head_ += report::w50_csv_names();
+    if (std::filesystem::exists(file_)) read();
+  }
+  [[nodiscard]] bool has(std::uint64_t cell) const { return rows_.contains(cell); }
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  void add(const report::W50Run& run, std::uint64_t cell) {
+    if (file_.empty()) return;
+    rows_[cell] = report::w50_csv_rows(run, cell);
+    std::string table = head_;
+    for (const auto& [number, rows] : rows_) table += rows;
+    write_file_atomically(file_, report::table_of_shard(table, shard_, cells_));
+  }
+
+ private:
+  void read() {
+    const std::string text = read_file(file_, kLargestResultsBytes);
+    const std::string head = report::table_of_shard(head_, shard_, cells_);
+    if (text.empty()) return;  // as mktemp makes it
+    if (!text.starts_with(head)) {
+      const std::size_t at = static_cast<std::size_t>(std::ranges::mismatch(head, text).in1 - head.begin());
+      const std::size_t begin = at == 0 ? 0 : head.rfind('\n', at - 1) + 1;
+      const auto line = [&](const std::string& of) {
+        return printable(of.substr(begin, of.find('\n', begin) - begin), 120);
+      };
+      throw Error(
+          ErrorKind::incompatible,
+          fmt::format("--results {}: is of another command, version, table or shard: '{}' there, '{}' now. Name "
+                      "another file?",
+                      printable(file_, 200), begin < text.size() ? line(text) : "", line(head)));
+    }
+    for (std::size_t begin = head.size(); begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      const std::string line = text.substr(begin, end - begin);
+      const auto cell = parse_int(line.substr(0, line.find(',')));
+      if (end == std::string::npos || !cell || *cell < 0) {
+        throw Error(ErrorKind::incompatible, fmt::format("--results {}: has a row of no cell: '{}'. Name another file?",
+                                                         printable(file_, 200), printable(line)));
+      }
+      rows_[static_cast<std::uint64_t>(*cell)] += line + "\n";
+      begin = end + 1;
+    }
+  }
+
+  std::string file_, head_;
+  sweep::Shard shard_;
+  std::uint64_t cells_;
+  std::map<std::uint64_t, std::string> rows_;  ///< by cell
+};
+
+/// Runs the cells of one table that the shard has and the results lack; their numbers begin at `first`.
+std::vector<report::W50Run> run_table(const std::string& file, const BenchW50Options& options,
+                                      const std::vector<Contender>& contenders, check::W50Options w50,
+                                      const Provenance& provenance, std::uint64_t first, ResultsTable& results) {
+  std::vector<report::W50Run> runs;
+  std::optional<dataset::Dataset> truth;  // of tables with something to do
+  const std::string name =
+      dataset::table_name(dataset::CsvTable{.file = file, .header = {}, .rows = {}, .line = {}, .place = {}});
+  std::uint64_t cell = first;
+  for (const Contender& who : contenders) {
+    w50.recipe = who.recipe;
+    w50.method = who.method;
+    for (std::int64_t s = 0; s < options.seeds && !interrupt_requested(); ++s, ++cell) {
+      if (!sweep::has_part(options.shard.shard(), cell) || results.has(cell)) continue;
+      if (!truth) truth = load_truth(file, options, provenance);
+      w50.seed = static_cast<std::uint64_t>(options.first_seed + s);
+      check::W50Result result = check::run_w50(*truth, w50);
+      if (result.interrupted) return runs;
+      if (!options.quiet) {
+        const std::string chosen = who.method == check::W50Method::chosen ? fmt::format(" ({})", result.recipe) : "";
+        remark(fmt::format("{} {}{} seed {}: {:.1f} s", name, who.name, chosen, w50.seed, result.seconds));
+      }
+      const bool trained = who.method == check::W50Method::recipe;
+      runs.push_back({name, who.name, trained ? surrogate::to_yaml(who.recipe) : "", w50.seed, std::move(result)});
+      results.add(runs.back(), cell);
+    }
+  }
+  return runs;
+}
+
+int run(BenchW50Options options, const Session& session) {
+  const Provenance provenance =
+      resolve_shard(options.shard, session, options.quiet, {{.option = "--results", .file = &options.results}});
+  if (options.shard.is_part() && options.results.empty()) {
+    throw Error(ErrorKind::usage,
+                "--shard: the table of a shard needs a file to be joined from. Name it: --results "
+                "'results.{shard}.csv'");
+  }
+  FileRoles roles;
+  roles.reads("--csv", options.csv).writes("--results", options.results).require_usable();
   require_drawable(options.plot, options.json);
-  check::W50Options w50 = make_options(options);
+  const check::W50Options w50 = make_options(options);
   std::vector<Contender> contenders;
   for (const std::string& name : options.methods) contenders.push_back(contender(options, name));
+  const std::uint64_t cells_of_table = contenders.size() * static_cast<std::uint64_t>(options.seeds);
+  const std::uint64_t cells = options.csv.size() * cells_of_table;
+  sweep::require_parts(options.shard.shard(), cells, "cell");
+  ResultsTable results(options, provenance, cells);
+  if (session.dry_run) {
+    return show_dry_run(roles,
+                        {{"--results", fmt::format("{} of all shards, {} of them there", counted(cells, "cell"),
+                                                   with_commas(results.size()))}},
+                        {.evaluations = 0, .basis = "a cell takes as long as its table and its method do"},
+                        dry_run_style(options.json));
+  }
+  if (results.size() > 0 && !options.quiet)
+    remark(fmt::format("{} in {} already", counted(results.size(), "cell"), options.results));
   install_interrupt_handlers();
   std::vector<report::W50Run> runs;
-  for (const std::string& file : options.csv) {
-    const dataset::Dataset truth = load_truth(file, options, provenance);
-    const std::string name =
-        dataset::table_name(dataset::CsvTable{.file = file, .header = {}, .rows = {}, .line = {}, .place = {}});
-    for (const Contender& who : contenders) {
-      w50.recipe = who.recipe;
-      w50.method = who.method;
-      for (std::int64_t s = 0; s < options.seeds && !interrupt_requested(); ++s) {
-        w50.seed = static_cast<std::uint64_t>(options.first_seed + s);
-        check::W50Result result = check::run_w50(truth, w50);
-        if (result.interrupted) break;
-        if (!options.quiet) {
-          const std::string chosen = who.method == check::W50Method::chosen ? fmt::format(" ({})", result.recipe) : "";
-          remark(fmt::format("{} {}{} seed {}: {:.1f} s", name, who.name, chosen, w50.seed, result.seconds));
-        }
-        const bool trained = who.method == check::W50Method::recipe;
-        runs.push_back({name, who.name, trained ? surrogate::to_yaml(who.recipe) : "", w50.seed, std::move(result)});
-      }
-    }
+  for (std::size_t i = 0; i < options.csv.size() && !interrupt_requested(); ++i) {
+    std::vector<report::W50Run> more =
+        run_table(options.csv[i], options, contenders, w50, provenance, i * cells_of_table, results);
+    std::move(more.begin(), more.end(), std::back_inserter(runs));
   }
   print(options.json ? report::w50_json(runs, w50) : report::w50_text(runs, output_columns()));
   if (options.plot) print("\n" + report::w50_plot_text(runs, plot_columns(), plot_glyphs()));
@@ -195,15 +308,19 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_option("--holdout-context", options->holdout, "Contexts a,b to score unseen")->delimiter(',');
   verb->add_option("--recipe", options->recipe, "Name or YAML file [default; margins]");
   repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
+  verb->add_option("--results", options->results, "CSV of all scores; continues there");
+  add_shard(*verb, options->shard, "the cells");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "Every run, as JSON");
   verb->add_flag("--plot", options->plot, "Also draw the best so far, proposal by proposal");
+  add_dry_run(*verb, session);
   verb->footer(
+      "A cell is a method on a table with a seed; hindsight join puts the --results of\n"
+      "shards together.\n"
       "Example: hindsight bench w50 --csv tuning.csv --objective time_ms \\\n"
       "           --infeasible infeasible --train 1000");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -35,6 +35,7 @@ void add_verbs(CLI::App& app, Session& session) {
   add_backtest(app, session);
   add_model(app, session);
   add_optimum(app, session);
+  add_join(app, session);
   add_propose(app, session);
   add_campaign(app, session);
   add_ask(app, session);

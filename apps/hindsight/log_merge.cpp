@@ -11,6 +11,7 @@
 #include "hindsight/log/merge.h"
 #include "hindsight/report/log_content.h"
 #include "log_verbs.h"
+#include "merged_shards.h"
 #include "output.h"
 
 namespace hindsight::app {
@@ -32,6 +33,7 @@ int merge(const MergeOptions& options, const Session& session) {
   for (const std::string& log : options.logs) roles.reads_log("log", log);
   roles.writes_log("--out", options.out).require_usable();
   install_interrupt_handlers();
+  for (const std::string& line : remarks_on_shards(options.logs, options.out)) remark(line);
   log::MergeResult result;
   write_log(session, options.out, [&](const std::string& out) {
     result = log::merge_logs({options.logs.begin(), options.logs.end()}, out, contradictions, session.provenance);

@@ -10,12 +10,14 @@
 #include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
 #include "hindsight/measure/site_engine.h"
 #include "hindsight/study/optimum.h"
 #include "output.h"
+#include "shard_option.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -30,6 +32,7 @@ struct OptimumOptions {
   std::string out;
   std::string device;
   unsigned threads = 0;
+  ShardOption shard;
   bool quiet = false;
   bool json = false;
   report::DesignStyle designs = report::DesignStyle::compact;
@@ -78,8 +81,28 @@ int go_over_all(const OptimumOptions& options, const study::OptimumTask& task, s
   return summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 
+/// What shards of an optimum can be: of a landscape, or of the best designs, each of which is one file.
+void require_joinable(const OptimumOptions& options) {
+  if (!options.shard.is_part()) return;
+  const std::string shard = fmt::format("--shard {}", options.shard.text);
+  if (!options.request.pareto.empty()) {
+    throw Error(ErrorKind::usage, shard + " and --pareto: fronts have no shards. Leave one of the two out?");
+  }
+  if (options.all && options.out.empty()) {
+    throw Error(ErrorKind::usage, shard +
+                                      ": a survey has no shards, a landscape has. Name the file of this one, --out "
+                                      "'land.{shard}.landscape'?");
+  }
+  if (!options.request.log.empty()) {
+    throw Error(ErrorKind::usage, shard +
+                                      " and --log: which design is the optimum is known when all shards are joined "
+                                      "(hindsight join). Write this one to a file, --out 'best.{shard}.json'?");
+  }
+}
+
 void require_consistent(const OptimumOptions& options) {
-  if (!options.all && !options.out.empty()) {
+  require_joinable(options);
+  if (!options.all && !options.out.empty() && !options.shard.is_part()) {
     throw Error(ErrorKind::usage, "--out: is the file of a landscape. Add --all?");
   }
   if (!options.all && !options.device.empty()) {
@@ -122,6 +145,7 @@ void show(const OptimumOptions& options, const study::OptimumTask& task, const s
   print(options.json ? report::optimum_json(task, optimum)
                      : report::optimum_text(task, optimum, options.designs, output_columns()));
   if (options.json || options.quiet || optimum.answer.interrupted || optimum.answer.best.empty()) return;
+  if (options.shard.is_part()) return;
   const study::OptimumRequest& request = task.request();
   suggest({"hindsight", "simulate", "--design", task.space().text_id(optimum.answer.best.front().design), "--space",
            request.space, "--workload", request.workloads, "--technology", task.technology().name, "--explain"});
@@ -137,8 +161,10 @@ int find_with_gap(const OptimumOptions& options, const study::OptimumTask& task,
   return optimum.answer.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
 
-int run(const OptimumOptions& options, const Session& session) {
-  const Provenance& provenance = session.provenance;
+int run(OptimumOptions options, const Session& session) {
+  const Provenance provenance = resolve_shard(
+      options.shard, session, options.quiet,
+      {{.option = "--out", .file = &options.out}, {.option = "--log", .file = &options.request.log, .shared = true}});
   FileRoles roles;
   roles.reads("--space", options.request.space)
       .reads("--workloads", options.request.workloads)
@@ -147,15 +173,16 @@ int run(const OptimumOptions& options, const Session& session) {
       .writes("--out", options.out)
       .require_usable();
   require_consistent(options);
-  if (!options.out.empty()) accel::optimum::require_replaceable(options.out);
+  if (options.all && !options.out.empty()) accel::optimum::require_replaceable(options.out);
   study::OptimumRequest request = options.request;
+  request.slice = {.index = options.shard.shard().index, .count = options.shard.shard().count};
   if (!options.aggregate.empty()) request.aggregate = parse_aggregate(options.aggregate);
   request.top = static_cast<std::size_t>(options.top);
   const study::OptimumTask task(request);
   if (session.dry_run) {
     return show_dry_run(roles,
                         {{"--log", "the optimum with its proof, and no evaluation"},
-                         {"--out", "the metrics of every buildable design"}},
+                         {"--out", options.all ? "the metrics of every buildable design" : "the best of this shard"}},
                         {.basis = "a proof ends when no open box is left, which is seen on the way only"},
                         dry_run_style(options.json));
   }
@@ -178,6 +205,8 @@ int run(const OptimumOptions& options, const Session& session) {
   if (!optimum.answer.interrupted) progress.update(designs);
   progress.finish();
   if (!request.log.empty()) study::record(task, optimum, provenance);
+  if (!options.out.empty() && !optimum.answer.interrupted)
+    write_file_atomically(options.out, report::optimum_json(task, optimum));
   show(options, task, optimum);
   return optimum.answer.interrupted ? exit_code(ErrorKind::interrupted) : 0;
 }
@@ -206,8 +235,9 @@ void add_optimum(CLI::App& app, Session& session) {
   verb->add_option("--technology", request.technology, "Node, NODE@CLASS: its cooling [the space's]");
   verb->add_option("--log", request.log, "Log that keeps the optimum and its proof");
   verb->add_flag("--all", options->all, "Every buildable design: a survey, or with --out all");
-  const CLI::Option* out = verb->add_option("--out", options->out, "File of the landscape: what each design costs");
+  const CLI::Option* out = verb->add_option("--out", options->out, "File of the landscape, or of a shard's best");
   verb->add_option("--device", options->device, "Of --all: cpu, cuda [cpu]");
+  add_shard(*verb, options->shard, "the space");
   verb->add_option("--threads", options->threads, "Threads of --all [all that may be used]")
       ->check(between(0, kMostThreads));
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
@@ -217,6 +247,8 @@ void add_optimum(CLI::App& app, Session& session) {
   verb->footer(
       "Exit code 3 when no design meets the limits, with the nearest limit that can\n"
       "be met (--all: without it, and no file is written).\n"
+      "Shards have a file each, --out 'edge.{shard}.landscape'; hindsight join makes\n"
+      "one of them all.\n"
       "Example: hindsight optimum --workloads unet --max area_mm2=27\n"
       "Example: hindsight optimum --workloads prime9 --objective edp --top 5\n"
       "Example: hindsight optimum --workloads m6 --pareto latency,energy --max area_mm2=27\n"

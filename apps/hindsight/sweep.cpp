@@ -20,9 +20,9 @@
 #include "hindsight/evaluator/noisy.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/study/trajectory.h"
-#include "hindsight/sweep/launcher.h"
 #include "output.h"
 #include "rehearsed_work.h"
+#include "shard_option.h"
 #include "sweep_bias.h"
 #include "verbs.h"
 
@@ -41,8 +41,7 @@ struct SweepOptions {
   std::int64_t networks_per_design = 0;
   std::vector<std::string> limits;
   std::int64_t grid_limit = 10'000'000;
-  std::string shard = "0/1";
-  sweep::LaunchedShard place = {};  ///< what `shard` means to this process
+  ShardOption shard;
   std::string log;
   unsigned threads = 0;
   bool quiet = false;
@@ -74,7 +73,7 @@ sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& prove
                             .networks_per_design = static_cast<std::size_t>(options.networks_per_design),
                             .limits = {},
                             .grid_limit = static_cast<std::uint64_t>(options.grid_limit),
-                            .shard = options.place.shard,
+                            .shard = options.shard.shard(),
                             .log = options.log,
                             .threads = options.threads,
                             .quiet = options.quiet,
@@ -95,27 +94,9 @@ std::string amount_of(const sweep::SweepOptions& resolved) {
                      resolved.keep ? ", of which --keep leaves some out" : "");
 }
 
-/// The command as the log keeps it: what --shard auto meant, so that it gives the same shard anywhere.
-Provenance with_shard(Provenance provenance, const std::string& typed, const sweep::LaunchedShard& place) {
-  if (place.source.empty()) return provenance;
-  std::string& line = provenance.command_line;
-  for (const char* between : {" ", "="}) {
-    const std::string words = fmt::format(" --shard{}{}", between, typed);
-    const std::size_t at = line.find(words);
-    if (at == std::string::npos) continue;
-    line.replace(at, words.size(), fmt::format(" --shard {}/{}", place.shard.index, place.shard.count));
-  }
-  return provenance;
-}
-
 int run(SweepOptions options, const Session& session) {
-  options.place = sweep::shard_of(options.shard, sweep::process_environment);
-  const Provenance provenance = with_shard(session.provenance, options.shard, options.place);
-  options.log = sweep::file_of_shard(options.log, options.place.shard);
-  if (!options.place.source.empty() && !options.quiet) {
-    remark(fmt::format("shard {}/{} ({}), into {}", options.place.shard.index, options.place.shard.count,
-                       options.place.source, options.log));
-  }
+  const Provenance provenance =
+      resolve_shard(options.shard, session, options.quiet, {{.option = "--log", .file = &options.log, .shared = true}});
   FileRoles roles;
   roles.reads("--space", options.space)
       .reads("--workloads", options.workloads)
@@ -170,7 +151,7 @@ void add_sweep(CLI::App& app, Session& session) {
   verb->add_option("--noise-seed", options->noise_seed, "Seed of the noise [1]")
       ->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
-  verb->add_option("--shard", options->shard, "INDEX/COUNT of the designs; auto: by launcher [0/1]");
+  add_shard(*verb, options->shard, "the designs");
   verb->add_option("--grid-limit", options->grid_limit, "Largest space for the grid [10000000]")
       ->check(between(1, kLargestExactInteger));
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");

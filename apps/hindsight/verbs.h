@@ -48,6 +48,7 @@ void add_train(CLI::App& app, Session& session);
 void add_backtest(CLI::App& app, Session& session);
 void add_model(CLI::App& app, Session& session);
 void add_optimum(CLI::App& app, Session& session);
+void add_join(CLI::App& app, Session& session);
 void add_propose(CLI::App& app, Session& session);
 void add_campaign(CLI::App& app, Session& session);
 void add_ask(CLI::App& app, Session& session);

@@ -20,6 +20,7 @@
 #include "hindsight/optimize/propose.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/verdict.h"
+#include "hindsight/sweep/launcher.h"
 #include "hindsight/sweep/sweep.h"
 
 namespace hindsight::check {
@@ -278,6 +279,13 @@ std::string summary_line(const OfflineResult& result) {
                   file, counted(stored.size(), "result"), first.task, first.method, first.seed, first.samples));
 }
 
+/// How many cells the shard has. Error{usage} where it has none.
+std::size_t cells_of(const OfflineOptions& options) {
+  const std::uint64_t all = options.tasks.size() * options.methods.size() * options.seeds.size();
+  sweep::require_parts(options.shard, all, "cell");
+  return (all + options.shard.count - 1 - options.shard.index) / options.shard.count;
+}
+
 void make_study_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -304,10 +312,12 @@ OfflineStudy run_offline(const OfflineOptions& options) {
   Study study(options);
   bool prepared = false;
   OfflineStudy result;
-  result.cells = options.tasks.size() * options.methods.size() * options.seeds.size();
+  result.cells = cells_of(options);
+  std::uint64_t number = 0;
   for (const OfflineTask& task : options.tasks) {
     for (const OfflineMethod& method : options.methods) {
       for (const std::uint64_t seed : options.seeds) {
+        if (!sweep::has_part(options.shard, number++)) continue;
         const auto known = std::find_if(stored.begin(), stored.end(), [&](const OfflineResult& one) {
           return same_cell(one, options, task, method, seed);
         });
@@ -346,8 +356,9 @@ PlannedOffline plan_offline(const OfflineOptions& options) {
   if (std::error_code ignored; std::filesystem::exists(options.folder, ignored)) make_study_folder(options.folder);
   const std::vector<OfflineResult> stored = read_results(options.folder / "results.jsonl");
   const auto in_file = [&](const auto& is_it) { return std::any_of(stored.begin(), stored.end(), is_it); };
-  PlannedOffline planned{.cells = options.tasks.size() * options.methods.size() * options.seeds.size(), .seconds = 0};
-  for (const OfflineMethod& method : options.methods) {
+  PlannedOffline planned{.cells = cells_of(options), .seconds = 0};
+  for (std::size_t m = 0; m < options.methods.size(); ++m) {
+    const OfflineMethod& method = options.methods[m];
     std::size_t missing = 0, alike = 0;
     double seconds = 0;
     for (const OfflineResult& one : stored) {
@@ -355,10 +366,14 @@ PlannedOffline plan_offline(const OfflineOptions& options) {
       ++alike;
       seconds += one.seconds;
     }
-    for (const OfflineTask& task : options.tasks) {
-      for (const std::uint64_t seed : options.seeds) {
-        missing +=
-            in_file([&](const OfflineResult& one) { return same_cell(one, options, task, method, seed); }) ? 0 : 1;
+    for (std::size_t t = 0; t < options.tasks.size(); ++t) {
+      for (std::size_t s = 0; s < options.seeds.size(); ++s) {
+        if (!sweep::has_part(options.shard, (t * options.methods.size() + m) * options.seeds.size() + s)) continue;
+        missing += in_file([&](const OfflineResult& one) {
+          return same_cell(one, options, options.tasks[t], method, options.seeds[s]);
+        })
+                       ? 0
+                       : 1;
       }
     }
     planned.to_run += missing;

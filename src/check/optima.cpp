@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
+#include "hindsight/sweep/launcher.h"
 
 namespace hindsight::check {
 namespace {
@@ -48,10 +49,13 @@ const std::vector<std::string>& optima_objectives() {
 }
 
 std::vector<TaskOptimum> task_optima(const std::vector<OfflineTask>& tasks, const std::vector<std::string>& objectives,
-                                     const accel::Technology& technology, const accel::optimum::Watch& watch) {
+                                     const accel::Technology& technology, const accel::optimum::Watch& watch,
+                                     const sweep::Shard& shard) {
   std::vector<TaskOptimum> optima;
+  std::uint64_t number = 0;
   for (const OfflineTask& task : tasks) {
     for (const std::string& objective : objectives) {
+      if (!sweep::has_part(shard, number++)) continue;
       const auto& known = kObjectives.at(index_of_name("objective", objective, optima_objectives()));
       const auto optimum = optimum_of(task, known, technology, watch);
       HINDSIGHT_ENSURE(optimum.has_value());  // every task of the study has designs within its limit

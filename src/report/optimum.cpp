@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hindsight/core/hash.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
@@ -59,11 +60,14 @@ std::string headline(const OptimumTask& task, const Optimum& optimum) {
   const Certificate& c = optimum.answer.certificate;
   const std::string several = names.size() > 1 ? to_string(task.question().aggregate) + " of " : std::string();
   if (optimum.gap) return gap_headline(task, optimum, join(names, ", "), several);
-  const std::string out = fmt::format("{} of {} for {}; smallest {}{}",
-                                      !optimum.answer.interrupted   ? "exact optimum"
-                                      : optimum.answer.best.empty() ? "interrupted: no design found yet"
-                                                                    : "interrupted: best found",
-                                      counted(c.designs, "design"), join(names, ", "), several, task.objective());
+  const accel::optimum::Slice& slice = task.question().slice;
+  const std::string part = slice.is_whole() ? "" : fmt::format("shard {}/{}, ", slice.index, slice.count);
+  const std::string out = fmt::format(
+      "{}{} of {} for {}; smallest {}{}", part,
+      !optimum.answer.interrupted   ? (optimum.answer.best.empty() ? "no design within the limits" : "exact optimum")
+      : optimum.answer.best.empty() ? "interrupted: no design found yet"
+                                    : "interrupted: best found",
+      counted(c.designs, "design"), join(names, ", "), several, task.objective());
   return out + limits_text(task) +
          fmt::format("; {}, {} mapped", duration_text(optimum.seconds), counted(c.network_costs, "chip"));
 }
@@ -148,6 +152,23 @@ Json ranked_json(const OptimumTask& task, const Ranked& ranked) {
   return json;
 }
 
+/// What has to be the same in all shards of an optimum, and which of them this is (joined.h).
+void add_shard(const OptimumTask& task, Json& json) {
+  const accel::optimum::Question& question = task.question();
+  json["shard"] = {{"index", question.slice.index}, {"count", question.slice.count}};
+  Json& same = json["shard"]["of"];
+  same = {{"evaluator_hash", sha256_hex(accel::evaluator_definition(task.technology()))},
+          {"top", question.top},
+          {"weights", question.weights},
+          {"set", task.request().limits.set},
+          {"min", task.request().limits.min},
+          {"max", task.request().limits.max}};
+  same["workloads"] = Json::object();
+  for (const workload::Network& network : task.networks()) {
+    same["workloads"][network.name()] = network.definition_hash();
+  }
+}
+
 Json accounts_json(const Certificate& c) {
   return {{"designs", c.designs},     {"refused", c.refused}, {"infeasible", c.infeasible},      {"bounded", c.bounded},
           {"evaluated", c.evaluated}, {"open", c.open},       {"network_costs", c.network_costs}};
@@ -199,9 +220,13 @@ std::string optimum_json(const OptimumTask& task, const Optimum& optimum) {
   json["aggregate"] = to_string(task.question().aggregate);
   json["proof"] = study::proof_of(optimum);
   json["interrupted"] = optimum.answer.interrupted;
+  if (!task.question().slice.is_whole()) add_shard(task, json);
   json["seconds"] = optimum.seconds;
   json["designs"] = Json::array();
-  for (const Ranked& ranked : optimum.answer.best) json["designs"].push_back(ranked_json(task, ranked));
+  for (const Ranked& ranked : optimum.answer.best) {
+    json["designs"].push_back(ranked_json(task, ranked));
+    if (!task.question().slice.is_whole()) json["designs"].back()["levels"] = ranked.design.levels;
+  }
   if (optimum.gap) {
     const std::optional<std::uint64_t> size = accel::optimum::level_combinations(task.question());
     json["gap"] = {{"combinations", size ? Json(*size) : Json(nullptr)},

@@ -267,7 +267,9 @@ std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOpt
   return out + workloads_part(summary.workloads, columns);
 }
 
-std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
+namespace {
+
+Json summary_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
   Json json{{"hindsight_version", build_info().version},  {"commit", build_info().commit},
             {"status", sweep::to_string(summary.status)}, {"log", options.log.string()},
             {"definition_hash", summary.definition_hash}, {"space", options.space().name()}};
@@ -309,6 +311,18 @@ std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOpt
                                  {"reasons", reasons}});
     if (!options.outcome_limits.empty()) json["workloads"].back()["beyond_limits"] = counts.beyond_limits;
   }
+  return json;
+}
+
+}  // namespace
+
+std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
+  return to_text(summary_json(summary, options));
+}
+
+std::string chains_json(const std::vector<SearchedChain>& chains) {
+  Json json{{"chains", Json::array()}};
+  for (const SearchedChain& chain : chains) json["chains"].push_back(summary_json(*chain.summary, *chain.options));
   return to_text(json);
 }
 

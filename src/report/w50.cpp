@@ -266,4 +266,23 @@ std::string w50_json(const std::vector<W50Run>& runs, const check::W50Options& o
   return to_text(json);
 }
 
+std::string w50_csv_names() {
+  return "cell,table,method,recipe,seed,train_rows,train_feasible,context,feasible_rows,optimum,best_training_ratio,"
+         "unknown_frac,k,ratio,regret,rank,infeasible_frac\n";
+}
+
+std::string w50_csv_rows(const W50Run& run, std::uint64_t cell) {
+  std::string rows;
+  for (const check::W50Score& score : run.result.scores) {
+    for (const check::W50Top& one : score.top) {
+      rows += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", cell, csv_cell(run.table),
+                          csv_cell(run.method), csv_cell(run.result.recipe), run.seed, run.result.train_rows,
+                          run.result.train_feasible, csv_cell(score.context), score.feasible, shortest(score.optimum),
+                          shortest(score.best_training), shortest(score.unknown_frac), one.k, shortest(one.ratio),
+                          shortest(one.regret), one.better + 1, shortest(one.infeasible_frac));
+    }
+  }
+  return rows;
+}
+
 }  // namespace hindsight::report

@@ -130,7 +130,8 @@ OptimumTask::OptimumTask(const OptimumRequest& request)
                .weights = request.weights,
                .limits = {},
                .derived_limits = {},
-               .top = request.top};
+               .top = request.top,
+               .slice = request.slice};
   for (const std::string& list : request.pareto) {
     for (const std::string& word : split(list, ',')) front_.push_back(known_name(word, metrics));
   }
@@ -342,11 +343,18 @@ Optimum find_with_gap(const OptimumTask& task, const accel::optimum::Watch& watc
 }  // namespace
 
 Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch) {
-  if (!accel::optimum::has_exact_bounds(task.space())) return find_with_gap(task, watch);
+  const bool whole = task.question().slice.is_whole();
+  if (!accel::optimum::has_exact_bounds(task.space())) {
+    if (whole) return find_with_gap(task, watch);
+    throw Error(ErrorKind::usage,
+                fmt::format("--shard: the exact search has no bounds for the space {}, and its search is one. Leave it "
+                            "out, or use `hindsight search --chains`?",
+                            task.space().name()));
+  }
   const auto start = std::chrono::steady_clock::now();
   Optimum optimum{.answer = accel::optimum::find_optimum(task.question(), watch), .seconds = 0};
   optimum.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (optimum.answer.best.empty() && !optimum.answer.interrupted) fail_infeasible(task, watch);
+  if (optimum.answer.best.empty() && !optimum.answer.interrupted && whole) fail_infeasible(task, watch);
   return optimum;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::sweep {
@@ -145,6 +146,13 @@ LaunchedShard shard_of(std::string_view text, const Environment& environment) {
                 fmt::format("'{}' is not a shard. Write auto, auto/COUNT, or INDEX/COUNT, e.g. 0/8", printable(text)));
   }
   return launched(count, environment);
+}
+
+void require_parts(const Shard& shard, std::uint64_t parts, const std::string& noun) {
+  if (shard.index < parts) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("--shard {}/{}: has nothing to do, there {} only {}. Start at most {}", shard.index,
+                          shard.count, parts == 1 ? "is" : "are", counted(parts, noun), counted(parts, "shard")));
 }
 
 std::string file_of_shard(const std::string& file, const Shard& shard) {

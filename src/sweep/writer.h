@@ -41,6 +41,11 @@ using Values = std::vector<std::optional<double>>;
 /// By the designs' content hash.
 using Answers = std::unordered_map<std::uint64_t, Values>;
 
+/// Where the checkpoint of a sweep or a search stands in its log.
+[[nodiscard]] inline std::string checkpoint_key(const std::string& definition_hash) {
+  return "sweep/" + definition_hash;
+}
+
 /// Opened and compared before the first batch when the log exists, created with the first batch otherwise, and written
 /// by one thread at a time, batch by batch, beside the computation of the next ones. No batch is written after one that
 /// could not be.
@@ -70,7 +75,7 @@ class Writer {
  private:
   using Pending = std::shared_future<log::AppendResult>;
 
-  [[nodiscard]] std::string key() const { return "sweep/" + definition_hash_; }
+  [[nodiscard]] std::string key() const { return checkpoint_key(definition_hash_); }
   /// Until so many batches at most are not written.
   void wait(std::size_t most);
   void note_remarks();

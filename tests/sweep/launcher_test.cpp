@@ -76,5 +76,17 @@ TEST(Launcher, NamesAFileOfEachShard) {
   EXPECT_EQ(file_of_shard("study.sqlite", {.index = 3, .count = 8}), "study.sqlite");
 }
 
+TEST(Launcher, RefusesShardsWithNothingToDo) {
+  require_parts({.index = 2, .count = 64}, 3, "cell");
+  for (std::uint64_t part = 0; part < 10; ++part) EXPECT_EQ(has_part({.index = 1, .count = 3}, part), part % 3 == 1);
+  try {
+    require_parts({.index = 3, .count = 64}, 3, "cell");
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("there are only 3 cells. Start at most 3 shards"));
+  }
+}
+
 }  // namespace
 }  // namespace hindsight::sweep

@@ -17,6 +17,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/optimize/online.h"
 #include "hindsight/surrogate/train.h"
+#include "hindsight/sweep/sweep.h"
 
 namespace hindsight::check {
 
@@ -54,6 +55,7 @@ struct OfflineOptions {
   std::vector<OfflineTask> tasks;
   std::vector<OfflineMethod> methods;
   std::vector<std::uint64_t> seeds = {1, 2, 3};
+  sweep::Shard shard = {};        ///< runs every count-th cell, in the order of tasks, methods and seeds
   std::uint64_t samples = 20000;  ///< designs of the log, of at most 100 mm2
   surrogate::Recipe recipe;       ///< its method and seed are replaced
   accel::Technology technology;
@@ -96,7 +98,7 @@ struct OfflineResult {
 
 struct OfflineStudy {
   std::vector<OfflineResult> results;  ///< in the order of tasks, methods, seeds; those that exist
-  std::size_t cells = 0;               ///< asked for
+  std::size_t cells = 0;               ///< asked for, of the shard
   std::size_t left_out = 0;            ///< of a file that is shown: cells that were not asked for
   bool complete() const { return results.size() == cells; }
 };

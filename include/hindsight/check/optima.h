@@ -22,12 +22,13 @@ struct TaskOptimum {
 /// The objectives that task_optima() knows.
 [[nodiscard]] const std::vector<std::string>& optima_objectives();
 
-/// Every task under every objective, in order. Error{usage} for an objective that is not known, Error{interrupted} when
-/// `watch` ends it.
+/// Every task under every objective, in order, but for those of other shards. Error{usage} for an objective that is not
+/// known, Error{interrupted} when `watch` ends it.
 [[nodiscard]] std::vector<TaskOptimum> task_optima(const std::vector<OfflineTask>& tasks,
                                                    const std::vector<std::string>& objectives,
                                                    const accel::Technology& technology,
-                                                   const accel::optimum::Watch& watch = {});
+                                                   const accel::optimum::Watch& watch = {},
+                                                   const sweep::Shard& shard = {});
 
 /// The smallest mean latency of a task over all designs within its limit; nothing when there is none.
 /// Error{interrupted} when `watch` ends it.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "hindsight/sweep/sweep.h"
 
@@ -12,5 +13,13 @@ namespace hindsight::report {
 [[nodiscard]] std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOptions& options,
                                      int columns);
 [[nodiscard]] std::string sweep_json(const sweep::SweepSummary& summary, const sweep::SweepOptions& options);
+
+/// One of several searches of one command, which differ in their seeds.
+struct SearchedChain {
+  const sweep::SweepSummary* summary = nullptr;
+  const sweep::SweepOptions* options = nullptr;
+};
+/// {"chains": [sweep_json() with its seed, ...]}.
+[[nodiscard]] std::string chains_json(const std::vector<SearchedChain>& chains);
 
 }  // namespace hindsight::report

@@ -27,4 +27,8 @@ struct W50Run {
 /// Every run with every context.
 [[nodiscard]] std::string w50_json(const std::vector<W50Run>& runs, const check::W50Options& options);
 
+/// The row of names of a table of results, and the rows of one run: one per context and number of proposals.
+[[nodiscard]] std::string w50_csv_names();
+[[nodiscard]] std::string w50_csv_rows(const W50Run& run, std::uint64_t cell);
+
 }  // namespace hindsight::report

@@ -28,6 +28,7 @@ struct OptimumRequest {
   std::vector<std::string> pareto = {};  ///< lists a,b of metrics; empty: the best by the objective
   double epsilon = 0;                    ///< share by which a point of the front may stand for a better design
   std::string log = {};                  ///< empty: none
+  accel::optimum::Slice slice = {};      ///< the part of the space that is asked about
 };
 
 /// A request with everything it names loaded. Stays where it is: its question refers to it.
@@ -96,7 +97,8 @@ inline constexpr std::uint64_t kGapSteps = kGapQueries + accel::optimum::kMostSp
 
 /// Of a space that accel::optimum::has_exact_bounds() is false for: the best design of an evolutionary search (seed 0),
 /// then a floor, for the latency alone. Error{usage} for what needs exact bounds: other objectives, several designs.
-/// Error{no_feasible}: see fail_infeasible(). An interrupted search is an answer.
+/// Error{no_feasible}: see fail_infeasible(); of a slice, in which there need not be one, an answer without designs.
+/// Error{usage}: a slice of a space without exact bounds. An interrupted search is an answer.
 [[nodiscard]] Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch = {});
 
 struct ExactFront {

@@ -31,4 +31,11 @@ struct LaunchedShard {
 /// `file` with "{shard}" replaced by the shard's index, in as many digits as the last one has.
 [[nodiscard]] std::string file_of_shard(const std::string& file, const Shard& shard);
 
+/// Whether the shard has the part of this number, from 0: every count-th.
+[[nodiscard]] constexpr bool has_part(const Shard& shard, std::uint64_t number) {
+  return number % shard.count == shard.index;
+}
+/// Error{usage} for a shard that would have nothing to do: fewer `parts` ("cells") than shards.
+void require_parts(const Shard& shard, std::uint64_t parts, const std::string& noun);
+
 }  // namespace hindsight::sweep

@@ -75,13 +75,14 @@ class Rounds {
 
  private:
   bool enumerate_more() {
-    const std::uint64_t all = making_.axes.groups();
+    const std::uint64_t all = groups_of(making_);
     if (next_ >= all || interrupted_) return false;
     interrupted_ = !goes_on(making_, next_);
     if (interrupted_) return false;
     waiting_.resize(static_cast<std::size_t>(std::min(groups_per_look(making_), all - next_)));
     parallel_for(waiting_.size(), 1, making_.threads, [&](std::size_t begin, std::size_t end, unsigned) {
-      for (std::size_t i = begin; i < end; ++i) waiting_[i] = enumerate(making_, next_ + i);
+      for (std::size_t i = begin; i < end; ++i)
+        waiting_[i] = enumerate(making_, making_.question.slice.group(next_ + i));
     });
     next_ += waiting_.size();
     return true;

@@ -92,10 +92,10 @@ std::optional<std::uint64_t> bytes_of_records(const Making& making) {
                     "lanes fill it). Tighten --max area_mm2 or peak_power_w, name fewer workloads, or leave --out{} "
                     "away: the survey of all designs needs no file",
                     making.question.space->name(), kMostLandscapeBytes >> 30U, with_commas(counted.groups),
-                    with_commas(making.axes.groups()),
+                    with_commas(groups_of(making)),
                     making.metrics == LandscapeMetrics::latency ? "" : " (and --objective)"));
   }
-  return counted.groups == making.axes.groups() ? std::optional(counted.bytes) : std::nullopt;
+  return counted.groups == groups_of(making) ? std::optional(counted.bytes) : std::nullopt;
 }
 
 [[noreturn]] void nothing_can_be_built(const Question& question) {
@@ -165,7 +165,7 @@ LandscapeSummary write_landscape(const Question& question, const std::filesystem
                 .watch = watch};
   const std::optional<std::uint64_t> bytes = bytes_of_records(making);
   if (!bytes) return {.designs = about.axes.designs(), .interrupted = true};
-  if (*bytes == 0) nothing_can_be_built(question);
+  if (*bytes == 0 && question.slice.is_whole()) nothing_can_be_built(question);  // another slice may have designs
   // The header goes before the records in the same memory: nothing is held twice.
   const std::string no_checksum(sha256_hex("").size(), '0');
   making.reserve = *bytes + header_text(about.identity, *bytes, no_checksum).size();
@@ -179,6 +179,7 @@ LandscapeSummary write_landscape(const Question& question, const std::filesystem
 
 LandscapeSurvey survey_landscape(const Question& question, const LandscapeOptions& options, const Watch& watch) {
   HINDSIGHT_EXPECT(question.space != nullptr && question.technology != nullptr && !question.networks.empty());
+  HINDSIGHT_EXPECT(question.slice.is_whole());
   require_latency(question);
   const Landscaped about(question, LandscapeMetrics::latency);
   require_valid(question, about.axes, Keeps::tallies);

@@ -40,6 +40,14 @@ std::string what_else(std::string_view bytes) {
                                                    printable(file), problem, printable(file)));
 }
 
+/// "1/8". What is not written so the comparison of the whole header refuses.
+Slice parse_slice(const std::string& file, const std::string& value) {
+  const std::vector<std::string> pieces = split(value, '/');
+  const std::int64_t index = parse_int(pieces.front()).value_or(-1), count = parse_int(pieces.back()).value_or(0);
+  if (pieces.size() != 2 || index < 0 || index >= count) refuse(file, "is damaged: its shard is none");
+  return {.index = static_cast<std::uint64_t>(index), .count = static_cast<std::uint64_t>(count)};
+}
+
 }  // namespace
 
 LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics) {
@@ -51,7 +59,8 @@ LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics
                              .area_limit_mm2 = tightest(question, "area_mm2"),
                              .peak_power_limit_w = tightest(question, "peak_power_w"),
                              .metrics = metrics,
-                             .by_parameter_memory = !question.technology->is_version_1()};
+                             .by_parameter_memory = !question.technology->is_version_1(),
+                             .slice = question.slice};
   for (const workload::Network* network : question.networks) {
     identity.networks.emplace_back(network->name(), network->definition_hash());
   }
@@ -68,10 +77,13 @@ std::string header_text(const LandscapeIdentity& identity, std::uint64_t records
   text += fmt::format("peak_power_limit_w {}\n", limit_text(identity.peak_power_limit_w));
   text += fmt::format("energies {}\n", identity.metrics == LandscapeMetrics::latency ? "no" : "yes");
   for (const auto& [name, hash] : identity.networks) text += fmt::format("network {} {}\n", hash, name);
+  if (!identity.slice.is_whole()) text += fmt::format("shard {}/{}\n", identity.slice.index, identity.slice.count);
   text += fmt::format("records_bytes {}\n", records_bytes);
   text += fmt::format("records_sha256 {}\n", records_sha256);
   return fmt::format("{}header_sha256 {}\n\n", text, sha256_hex(text));
 }
+
+bool begins_as_landscape(std::string_view bytes) { return bytes.starts_with(kMagic); }
 
 void require_replaceable(const std::filesystem::path& file) {
   const std::string name = printable(file.string());
@@ -133,6 +145,8 @@ LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, 
       identity.metrics = value == "yes" ? LandscapeMetrics::latency_and_energy : LandscapeMetrics::latency;
     } else if (key == "network") {
       identity.networks.emplace_back(name, hash);
+    } else if (key == "shard") {
+      identity.slice = parse_slice(file, value);
     } else if (key == "records_bytes" && value != std::to_string(records.size())) {
       refuse(file, fmt::format("is cut short: {} bytes of {}", records.size(), printable(value)));
     } else if (key == "records_sha256" && value != records_sha256) {

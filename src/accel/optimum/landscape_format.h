@@ -84,6 +84,8 @@ inline void put(std::string& bytes, const Site& site, LandscapeMetrics metrics) 
 [[nodiscard]] std::string header_text(const LandscapeIdentity& identity, std::uint64_t records_bytes,
                                       std::string_view records_sha256);
 [[nodiscard]] LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, std::size_t& start);
+/// [chosen] What is read of a landscape at most.
+inline constexpr std::uint64_t kLargestFileBytes = std::uint64_t{1} << 34U;
 
 /// What a question's landscape would be about.
 [[nodiscard]] LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics);

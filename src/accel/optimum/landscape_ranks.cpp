@@ -17,8 +17,6 @@
 namespace hindsight::accel::optimum {
 namespace {
 
-constexpr std::uint64_t kLargestFileBytes = std::uint64_t{1} << 34U;
-
 /// Which indices of every axis a question allows.
 class Mask {
  public:
@@ -210,6 +208,12 @@ Landscape Landscape::read(const std::filesystem::path& file) {
   Landscape landscape;
   landscape.bytes_ = read_file(file, kLargestFileBytes);
   landscape.identity_ = parse_header(file.string(), landscape.bytes_, landscape.start_);
+  if (const Slice& slice = landscape.identity_.slice; !slice.is_whole()) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: is shard {} of {} of a landscape. Join them all first: hindsight join FILE... --out "
+                            "WHOLE",
+                            printable(file.string()), slice.index, slice.count));
+  }
   return landscape;
 }
 

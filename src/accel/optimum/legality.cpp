@@ -236,10 +236,11 @@ std::uint64_t DesignCounter::of_group(const Point& point) {
   return known * others_;
 }
 
-std::uint64_t DesignCounter::all() {
-  if (tied_.empty() && group_rules_.empty()) return axes_.designs();
+std::uint64_t DesignCounter::all(const Slice& slice) {
+  const std::uint64_t groups = slice.groups(axes_.groups());
+  if (tied_.empty() && group_rules_.empty()) return axes_.designs() / axes_.groups() * groups;
   std::uint64_t count = 0;
-  for (std::uint64_t group = 0; group < axes_.groups(); ++group) count += of_group(axes_.group_point(group));
+  for (std::uint64_t k = 0; k < groups; ++k) count += of_group(axes_.group_point(slice.group(k)));
   return count;
 }
 

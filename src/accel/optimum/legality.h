@@ -76,8 +76,8 @@ class DesignCounter {
   /// Of the group with the first six indices of `point`. Error{usage}, at its place in the file, for a constraint that
   /// has no value for a design that breaks no other.
   [[nodiscard]] std::uint64_t of_group(const Point& point);
-  /// Of the question.
-  [[nodiscard]] std::uint64_t all();
+  /// Of the question's slice.
+  [[nodiscard]] std::uint64_t all(const Slice& slice = {});
 
  private:
   using Verdict = space::Rules::Verdict;

@@ -76,9 +76,11 @@ void merge(const std::vector<std::unique_ptr<Keeper>>& keepers, Made& made) {
   }
 }
 
+std::uint64_t groups_of(const Making& making) { return making.question.slice.groups(making.axes.groups()); }
+
 bool goes_on(const Making& making, std::uint64_t settled) {
-  const std::uint64_t designs = making.axes.designs();
-  return !making.watch || making.watch({.settled = settled * (designs / making.axes.groups()), .designs = designs});
+  const std::uint64_t designs = making.axes.designs() / making.axes.groups();
+  return !making.watch || making.watch({.settled = settled * designs, .designs = groups_of(making) * designs});
 }
 
 std::uint64_t groups_per_look(const Making& making) {
@@ -93,7 +95,7 @@ Made make_on_host(const Making& making) {
   const std::vector<std::unique_ptr<Keeper>> keepers = make_keepers(making);
   Made made;
   made.records.reserve(making.reserve);
-  const std::uint64_t groups = making.axes.groups(), step = groups_per_look(making);
+  const std::uint64_t groups = groups_of(making), step = groups_per_look(making);
   std::vector<std::string> parts(static_cast<std::size_t>(step));
   for (std::uint64_t first = 0; first < groups; first += step) {
     made.summary.interrupted = !goes_on(making, first);
@@ -101,7 +103,7 @@ Made make_on_host(const Making& making) {
     const auto count = static_cast<std::size_t>(std::min(step, groups - first));
     parallel_for(count, 1, making.threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
       for (std::size_t i = begin; i < end; ++i) {
-        go_over(first + i, making, *workers[worker], *keepers[worker]);
+        go_over(making.question.slice.group(first + i), making, *workers[worker], *keepers[worker]);
         parts[i] = keepers[worker]->take_records();
       }
     });
@@ -114,13 +116,15 @@ Made make_on_host(const Making& making) {
 
 RecordBytes count_record_bytes(const Making& making, std::uint64_t most) {
   RecordBytes counted;
-  const std::uint64_t groups = making.axes.groups();
+  const std::uint64_t groups = groups_of(making);
   std::vector<GroupChips> chips(making.threads);
   while (counted.groups < groups && counted.bytes <= most && goes_on(making, 0)) {
     std::vector<std::uint64_t> parts(
         static_cast<std::size_t>(std::min(groups_per_look(making), groups - counted.groups)));
     parallel_for(parts.size(), 1, making.threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
-      for (std::size_t i = begin; i < end; ++i) parts[i] = record_bytes_of(counted.groups + i, making, chips[worker]);
+      for (std::size_t i = begin; i < end; ++i) {
+        parts[i] = record_bytes_of(making.question.slice.group(counted.groups + i), making, chips[worker]);
+      }
     });
     counted.bytes = std::accumulate(parts.begin(), parts.end(), counted.bytes);
     counted.groups += parts.size();
@@ -129,7 +133,7 @@ RecordBytes count_record_bytes(const Making& making, std::uint64_t most) {
 }
 
 Made make(const Making& making, SiteEngine* engine) {
-  const std::uint64_t designs = DesignCounter(making.axes, making.legality).all();
+  const std::uint64_t designs = DesignCounter(making.axes, making.legality).all(making.question.slice);
   Made made = engine == nullptr ? make_on_host(making) : make_in_batches(making, *engine);
   made.summary.designs = designs;
   return made;

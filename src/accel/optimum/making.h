@@ -31,6 +31,9 @@ struct Made {
   LandscapeSummary summary;  ///< `interrupted`: of a part
 };
 
+/// How many groups are gone over: those of the question's slice.
+[[nodiscard]] std::uint64_t groups_of(const Making& making);
+
 /// Groups between looks at the clock and Ctrl-C: 64 of the edge space, fewer of a finer one, two per thread at least.
 [[nodiscard]] std::uint64_t groups_per_look(const Making& making);
 

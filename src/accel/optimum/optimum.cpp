@@ -116,7 +116,10 @@ Goal goal_of(const std::vector<std::pair<std::string, double>>& factors) {
   return goal;
 }
 
-std::uint64_t count_combinations(const Question& question) { return Axes(question).designs(); }
+std::uint64_t count_combinations(const Question& question) {
+  const Axes axes(question);
+  return axes.designs() / axes.groups() * question.slice.groups(axes.groups());
+}
 
 Answer find_optimum(const Question& question, const Watch& watch) {
   require_valid(question);

@@ -141,6 +141,7 @@ void Search::open_groups(const Collector& collector) {
   DesignCounter counter(axes_, legality_);
   std::vector<double> on_chip(2 * layers_.shapes().size());
   for (std::uint64_t number = 0; number < axes_.groups(); ++number) {
+    if (!question_.slice.has(number)) continue;
     const Point point = axes_.group_point(number);
     const std::uint64_t designs = counter.of_group(point);
     if (designs == 0) continue;

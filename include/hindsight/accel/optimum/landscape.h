@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hindsight/accel/optimum/optimum.h"
@@ -32,6 +33,7 @@ struct LandscapeIdentity {
   double area_limit_mm2 = 0, peak_power_limit_w = 0;          ///< designs above are not in it; infinity: none
   LandscapeMetrics metrics = LandscapeMetrics::latency;
   bool by_parameter_memory = false;  ///< a record for each, version 2 of the model
+  Slice slice = {};                  ///< the part that it has; it answers no question alone
 };
 
 /// One application on one chip.
@@ -59,13 +61,21 @@ struct LandscapeOptions {
 };
 /// [chosen] Bytes of the records of a landscape: they are made, written and read as a whole.
 inline constexpr std::uint64_t kMostLandscapeBytes = std::uint64_t{1} << 30U;
-/// Writes the landscape of the question's space, networks and limits on area and peak power to `file`, whole or not at
-/// all. The bytes depend neither on the number of threads nor on the engine. Error{usage} for limits that need a
-/// network, for restricted levels, for more than 255 levels of one memory, and for more than kMostLandscapeBytes;
-/// Error{no_feasible} when nothing can be built within the limits; Error{failure} when the file cannot be written or
-/// the engine stops working.
+/// Writes the landscape of the question's slice of its space, networks and limits on area and peak power to `file`,
+/// whole or not at all. The bytes depend neither on the number of threads nor on the engine. Error{usage} for limits
+/// that need a network, for restricted levels, for more than 255 levels of one memory, and for more than
+/// kMostLandscapeBytes; Error{no_feasible} when nothing can be built within the limits in a whole space; Error{failure}
+/// when the file cannot be written or the engine stops working.
 LandscapeSummary write_landscape(const Question& question, const std::filesystem::path& file,
                                  const LandscapeOptions& options, const Watch& watch = {});
+
+/// One landscape of all its slices, in any order: `file` gets the bytes that write_landscape() gives for the whole
+/// space. Returns the number of its records. A slice may come twice with equal bytes. Error{incompatible} naming what
+/// differs between two files or is damaged; Error{usage} naming the slices that are missing, two files of one slice
+/// that differ, or records of more than kMostLandscapeBytes; Error{no_feasible} when no slice has a record.
+std::uint64_t join_landscapes(const std::vector<std::filesystem::path>& slices, const std::filesystem::path& file);
+/// Whether a file begins as a landscape does.
+[[nodiscard]] bool begins_as_landscape(std::string_view bytes);
 
 /// What a landscape may be written to: nothing, an empty file, another landscape. Error{incompatible} for other files,
 /// Error{usage} for a folder. write_landscape() does not ask: it replaces what is there.
@@ -105,7 +115,7 @@ struct Rank {
 /// A landscape that was read, for questions about its space and networks.
 class Landscape {
  public:
-  /// Error{incompatible}: no landscape, another format, damaged; Error{usage}: no such file.
+  /// Error{incompatible}: no landscape, another format, a slice, damaged; Error{usage}: no such file.
   static Landscape read(const std::filesystem::path& file);
   [[nodiscard]] const LandscapeIdentity& identity() const { return identity_; }
   /// Error{incompatible} naming what differs when it is a landscape of another model version, technology, space or set

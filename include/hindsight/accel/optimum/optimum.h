@@ -54,6 +54,18 @@ struct DerivedLimit {
 /// Levels of each parameter that may be used, ascending; an empty list, or none at all: all of them.
 using AllowedLevels = std::vector<std::vector<std::uint16_t>>;
 
+/// One of `count` parts of a space, for as many processes: the groups of (PEs, cores, lanes) whose number modulo
+/// `count` is `index`.
+struct Slice {
+  std::uint64_t index = 0, count = 1;  ///< index < count
+  [[nodiscard]] bool is_whole() const { return count == 1; }
+  [[nodiscard]] bool has(std::uint64_t group) const { return group % count == index; }
+  /// How many of all groups, and the k-th of them.
+  [[nodiscard]] std::uint64_t groups(std::uint64_t all) const { return (all + count - 1 - index) / count; }
+  [[nodiscard]] std::uint64_t group(std::uint64_t k) const { return k * count + index; }
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
 /// `space`, `technology` and `networks` are referred to and must outlive the question.
 struct Question {
   const space::DesignSpace* space = nullptr;
@@ -66,10 +78,11 @@ struct Question {
   std::vector<Limit> limits = {};
   std::vector<DerivedLimit> derived_limits = {};
   std::size_t top = 1;  ///< designs to answer
+  Slice slice = {};     ///< designs that are asked about; the answer and its certificate are of them alone
 };
 
-/// Combinations of the question's levels, legal or not: no less than Certificate::designs. Error{usage}: see
-/// find_optimum().
+/// Combinations of the levels of the question's slice, legal or not: no less than Certificate::designs. Error{usage}:
+/// see find_optimum().
 [[nodiscard]] std::uint64_t count_combinations(const Question& question);
 
 /// One design of the answer, as `evaluate` sees it.
