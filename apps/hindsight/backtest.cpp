@@ -18,6 +18,7 @@
 #include "output.h"
 #include "recipe_choice.h"
 #include "recipe_settings.h"
+#include "shard_option.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -28,6 +29,8 @@ struct BacktestOptions {
   std::vector<std::string> methods, settings;
   study::BacktestOptions how;
   std::int64_t seed = 1, most_rows = 0;
+  ShardOption shard;
+  std::string trials;
   bool quiet = false, json = false;
 };
 
@@ -55,8 +58,16 @@ void suggest_training(const BacktestOptions& options, const std::string& recipe)
   suggest(words);
 }
 
-int run(const BacktestOptions& options, const Provenance& provenance) {
+int run(BacktestOptions options, const Session& session) {
+  const Provenance provenance = resolve_shard(options.shard, session, options.quiet, {});
+  if (options.shard.is_part() && options.trials.empty()) {
+    throw Error(ErrorKind::usage,
+                "--shard: the shards of a backtest share their trainings through a folder. Name one that all of them "
+                "see: --trials FOLDER");
+  }
   study::BacktestOptions how = options.how;
+  how.sharing = {.folder = options.trials,
+                 .shard = {.index = options.shard.shard().index, .count = options.shard.shard().count}};
   for (const std::string& name : options.methods) how.candidates.push_back(named_recipe("", name));
   const LearningRows rows = with_log_names(options.rows, options.quiet);
   install_interrupt_handlers();
@@ -88,11 +99,12 @@ void add_backtest(CLI::App& app, Session& session) {
   verb->add_option("--seed", options->seed, "Seed of hiding and training [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->how.threads, "Threads [all that may be used]")
       ->check(between(0, kMostThreads));
+  add_shard(*verb, options->shard, "the trainings");
+  verb->add_option("--trials", options->trials, "Folder that keeps their results, for all shards");
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "Every figure, as JSON");
   verb->footer("Example: hindsight backtest --log study.sqlite --workload unet");
-  verb->callback(
-      [options, &session] { session.action = [options, &session] { return run(*options, session.provenance); }; });
+  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
 }
 
 }  // namespace hindsight::app

@@ -12,6 +12,7 @@
 #include "hindsight/surrogate/metrics.h"
 #include "hindsight/surrogate/novelty.h"
 #include "hindsight/workload/network.h"
+#include "model_verbs.h"
 #include "output.h"
 #include "shipped_models.h"
 #include "verbs.h"
@@ -123,11 +124,12 @@ void add_score(CLI::App& group, Session& session) {
 
 void add_model(CLI::App& app, Session& session) {
   const auto options = std::make_shared<ModelOptions>();
-  CLI::App* group = app.add_subcommand("model", "Show a trained surrogate, score it, calibrate it");
+  CLI::App* group = app.add_subcommand("model", "Show a trained surrogate, score, calibrate, join it");
   group->require_subcommand(1);
   group->footer("Example: hindsight model show study.safetensors");
   add_score(*group, session);
   add_calibrate_model(*group, session);
+  add_join_model(*group, session);
   CLI::App* verb = group->add_subcommand("show", "The model card: data, space, quality, provenance");
   verb->add_option("model,--model", options->file, "File, or name of a shipped model")->required();
   verb->add_flag("--json", options->json, "As JSON");

@@ -15,6 +15,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/evaluator/evaluator.h"
@@ -22,17 +23,20 @@
 #include "hindsight/log/query.h"
 #include "hindsight/report/backtest.h"
 #include "hindsight/report/model.h"
-#include "hindsight/report/take_over.h"
+#include "hindsight/report/training_part.h"
 #include "hindsight/study/backtest.h"
 #include "hindsight/study/training_record.h"
+#include "hindsight/surrogate/parts.h"
 #include "hindsight/surrogate/tune.h"
 #include "learning_rows.h"
 #include "output.h"
 #include "recipe_choice.h"
 #include "recipe_settings.h"
 #include "rehearsed_work.h"
+#include "shard_option.h"
 #include "shipped_models.h"
 #include "train_from.h"
+#include "trained_model.h"
 #include "training_progress.h"
 #include "verbs.h"
 
@@ -56,6 +60,9 @@ struct TrainOptions {
   bool tune = false;
   bool quiet = false;
   bool json = false;
+  ShardOption shard;
+  bool in_shards = false;  ///< --shard is given: a part of the model is written
+  std::string trials;
   std::string choice;  ///< how backtests chose the recipe; empty where the user named it
 };
 
@@ -83,6 +90,10 @@ surrogate::Recipe make_recipe(const TrainOptions& options, surrogate::Recipe rec
 
 /// The names of all settings and their values are checked before a backtest is run.
 void check_settings(const TrainOptions& options) {
+  if (is_named(options) && !options.tune && !options.trials.empty()) {
+    throw Error(ErrorKind::usage,
+                "--trials: nothing is tried, since the recipe is named and --tune is not given. Leave --trials out");
+  }
   if (is_named(options)) return;
   static_cast<void>(make_recipe(options, surrogate::Recipe{}));
   if (options.tune) {
@@ -106,6 +117,12 @@ dataset::Dataset without_applications(const dataset::Dataset& data, const std::v
   return data.subset(rows).without_empty_contexts();
 }
 
+/// Where trials of recipes are shared, and which of them this process runs first.
+surrogate::TrialSharing sharing_of(const TrainOptions& options) {
+  return {.folder = options.trials,
+          .shard = {.index = options.shard.shard().index, .count = options.shard.shard().count}};
+}
+
 /// The recipe that backtests choose; `how` becomes a sentence on the choice.
 surrogate::Recipe chosen_recipe(const TrainOptions& options, const Provenance& provenance, std::string& how) {
   const dataset::Dataset data = without_applications(
@@ -123,6 +140,7 @@ surrogate::Recipe chosen_recipe(const TrainOptions& options, const Provenance& p
     backtests.candidates.push_back(recipe);
   }
   backtests.threads = options.threads;
+  backtests.sharing = sharing_of(options);
   const study::BacktestResult result = run_backtests(data, backtests, options.quiet);
   how = report::choice_text(result);
   if (!options.quiet) {
@@ -153,16 +171,22 @@ void require_model_name(const std::filesystem::path& file) {
 
 std::string checkpoint_of(const TrainOptions& options) { return options.out + ".checkpoint"; }
 
+/// "shard 0/2".
+std::string shard_text(const TrainOptions& options) {
+  return fmt::format("shard {}/{}", options.shard.shard().index, options.shard.shard().count);
+}
+
 /// What a training reads and writes, no two of which are one file.
 FileRoles separate_files(const TrainOptions& options) {
   FileRoles roles;
   for (const std::string& log : options.rows.logs) roles.reads_log("--log", log);
-  roles.reads("--recipe", options.recipe)
-      .reads("--from", options.from)
-      .reads("--space", options.rows.space)
-      .writes_model("--out", options.out)
-      .writes("--out (checkpoint)", checkpoint_of(options))
-      .require_usable();
+  roles.reads("--recipe", options.recipe).reads("--from", options.from).reads("--space", options.rows.space);
+  if (options.in_shards) {
+    roles.writes("--out", options.out);
+  } else {
+    roles.writes_model("--out", options.out);
+  }
+  roles.writes("--out (checkpoint)", checkpoint_of(options)).require_usable();
   return roles;
 }
 
@@ -188,7 +212,8 @@ int rehearse(const TrainOptions& options, const Provenance& provenance, const st
     work = training_work(rows.data, *plan, how);
   }
   return show_dry_run(roles,
-                      {{"--out", fmt::format("a model learnt from {}, {} of them feasible, {}",
+                      {{"--out", fmt::format("{} learnt from {}, {} of them feasible, {}",
+                                             options.in_shards ? shard_text(options) + " of a model" : "a model",
                                              counted(rows.data.size(), "row"), with_commas(rows.data.feasible_count()),
                                              !options.from.empty() ? "added to " + options.from
                                              : recipe              ? "by the recipe " + recipe->name
@@ -198,65 +223,17 @@ int rehearse(const TrainOptions& options, const Provenance& provenance, const st
                       work, dry_run_style(options.json));
 }
 
-/// The model with the facts of this command among its provenance.
-surrogate::Model with_provenance(const surrogate::Model& model, const TrainOptions& options,
-                                 const Provenance& provenance, const dataset::UnitedRows& rows) {
-  const dataset::Dataset& data = rows.data;
-  surrogate::Model::Parts parts = model.parts();
-  if (!options.choice.empty()) parts.provenance["recipe_chosen"] = options.choice;
-  parts.provenance.insert({{"command_line", provenance.command_line},
-                           {"host", provenance.host},
-                           {"evaluator", data.evaluator},
-                           {"log", join(options.rows.logs, ", ")},
-                           {"rows", std::to_string(data.size())},
-                           {"feasible_rows", std::to_string(data.feasible_count())}});
-  parts.provenance.merge(report::take_over_facts(rows));
-  const std::vector<std::string> unseen = dataset::unseen_levels(data);
-  if (!unseen.empty()) parts.provenance[surrogate::kUnseenLevels] = join(unseen, ",");
-  return surrogate::Model(std::move(parts));
-}
-
-std::string options_json(const TrainOptions& options, const surrogate::Recipe& recipe) {
-  const nlohmann::ordered_json json{{"workloads", options.rows.workloads},
-                                    {"objective", options.rows.objective},
-                                    {"maximise", options.rows.maximise},
-                                    {"runs", options.rows.runs},
-                                    {"where", options.rows.where},
-                                    {"constraints", options.rows.constraints},
-                                    {"logs", options.rows.logs},
-                                    {"assume", options.rows.assumptions},
-                                    {"out", options.out},
-                                    {"tune", options.tune},
-                                    {"recipe", surrogate::to_yaml(recipe)}};
-  return json.dump();
-}
-
-/// Stores the model that was written in the log it came from. Error when that fails, which says that the model is
-/// there.
-std::int64_t note_model(study::TrainingRecord& record, const report::TrainingSummary& summary) {
-  try {
-    return record.finish(summary.data->space,
-                         {.name = summary.file.stem().string(),
-                          .kind = surrogate::to_string(summary.plan->recipe.method),
-                          .file = summary.file.string(),
-                          .file_sha256 = summary.file_sha256,
-                          .card_json = report::model_json(summary.result->model, summary.file, summary.file_sha256)});
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{} is written, but not noted in the log: {}",
-                                          printable(summary.file.string(), 200), error.what()));
-  }
-}
-
 /// The recipe with the values that rank held-out rows best; no simulator is asked.
 surrogate::Recipe tuned(const dataset::Dataset& data, const surrogate::Recipe& recipe,
-                        const surrogate::TrainOptions& train_options, bool quiet) {
+                        const surrogate::TrainOptions& train_options, const TrainOptions& given) {
   surrogate::TuneOptions options;
   options.train = train_options;
   options.train.checkpoint = std::nullopt;
   options.train.resume = false;
   options.train.progress = {};
+  options.sharing = sharing_of(given);
   const surrogate::TuneResult result = surrogate::tune(data, recipe, options, [&](const surrogate::Trial& trial) {
-    if (!quiet) remark(report::trial_text(trial));
+    if (!given.quiet) remark(report::trial_text(trial));
   });
   if (result.interrupted) throw Error(ErrorKind::interrupted, "interrupted while tuning; no model was written");
   return result.recipe;
@@ -274,39 +251,84 @@ void warn_of_few_rows(const dataset::Dataset& data, const surrogate::TrainingPla
 }
 
 /// After Ctrl-C: what there was stays, the checkpoint has where every member stands, and the way on is said.
-int end_interrupted(const TrainOptions& options, const Provenance& provenance, const report::TrainingSummary& summary) {
-  if (options.json) print(report::training_json(summary));
-  const surrogate::TrainResult& result = *summary.result;
+int end_interrupted(const TrainOptions& options, const Provenance& provenance, const std::string& recipe,
+                    const std::vector<surrogate::MemberProgress>& members) {
+  std::uint64_t steps = 0;
+  for (const surrogate::MemberProgress& member : members) steps += static_cast<std::uint64_t>(member.steps_done);
   const bool has_model = std::filesystem::exists(options.out);
-  remark(fmt::format("interrupted after {}: {}, {} keeps all of them ({})",
-                     counted(static_cast<std::uint64_t>(result.steps_done()), "step"),
-                     has_model ? options.out + " is as it was" : "no model was written", checkpoint_of(options),
-                     report::reached_text(result.members)));
-  const std::string named =
-      options.choice.empty() ? "" : fmt::format(" --recipe {}", printable(summary.plan->recipe.name));
+  remark(fmt::format("interrupted after {}: {}, {} keeps all of them ({})", counted(steps, "step"),
+                     has_model           ? options.out + " is as it was"
+                     : options.in_shards ? "no part was written"
+                                         : "no model was written",
+                     checkpoint_of(options), report::reached_text(members)));
+  const std::string named = options.choice.empty() ? "" : fmt::format(" --recipe {}", printable(recipe));
   remark(fmt::format("go on with: {}{}{}", provenance.command_line, named, options.resume ? "" : " --resume"));
   return exit_code(ErrorKind::interrupted);
+}
+
+/// The command that joins the parts, where their names are known.
+void suggest_joining(const TrainOptions& options, const std::string& named) {
+  const std::size_t at = named.find("{shard}");
+  if (at == std::string::npos) return;
+  std::string parts = named, model = named;
+  parts.replace(at, 7, "*");
+  const bool separated = at > 0 && std::string_view(".-_").find(named[at - 1]) != std::string_view::npos;
+  model.erase(separated ? at - 1 : at, separated ? 8 : 7);
+  std::string logs;
+  for (const std::string& log : options.rows.logs) logs += " --log " + shell_quoted(log);
+  suggest_line(fmt::format("hindsight model join {}{} --out {}", parts, logs, shell_quoted(model)));
+}
+
+/// --shard: trains this shard's units and writes them as a part. The log is read alone.
+int train_shard(const TrainOptions& options, const std::string& named, const Provenance& provenance,
+                const dataset::UnitedRows& rows, surrogate::TrainingPlan plan) {
+  const dataset::Dataset& data = rows.data;
+  const surrogate::TrainingShard shard{.index = options.shard.shard().index, .count = options.shard.shard().count};
+  TrainingProgress progress(options.quiet, nullptr, {}, shard);
+  const surrogate::TrainOptions train_options{.device = parse_device(options.device),
+                                              .threads = options.threads,
+                                              .checkpoint = checkpoint_of(options),
+                                              .resume = options.resume,
+                                              .progress = std::ref(progress)};
+  if (options.tune) plan = surrogate::plan_training(data, tuned(data, plan.recipe, train_options, options));
+  surrogate::PartFacts facts;
+  facts.shard = shard;
+  facts.request_json = request_json(options.rows, options.choice);
+  facts.provenance = {{"command_line", provenance.command_line}, {"host", provenance.host}};
+  const surrogate::PartResult result = surrogate::train_part(data, plan, train_options, facts, options.out);
+  progress.finish();
+  if (options.json) print(report::part_json(result, shard, plan.recipe, options.out));
+  if (result.interrupted) return end_interrupted(options, provenance, plan.recipe.name, result.units);
+  std::error_code ignored;
+  std::filesystem::remove(checkpoint_of(options), ignored);
+  if (options.json || options.quiet) return 0;
+  print(report::part_text(result, shard, plan.recipe, options.out));
+  suggest_joining(options, named);
+  return 0;
 }
 
 /// Trains, writes the model and shows what it is; or ends where Ctrl-C stopped it.
 int train_and_store(const TrainOptions& options, const Provenance& provenance, const dataset::UnitedRows& rows,
                     surrogate::TrainingPlan plan, study::TrainingRecord& record) {
   const dataset::Dataset& data = rows.data;
-  TrainingProgress progress(options.quiet, record, std::filesystem::path(options.out).filename().string());
+  TrainingProgress progress(options.quiet, &record, std::filesystem::path(options.out).filename().string(), {});
   const surrogate::TrainOptions train_options{.device = parse_device(options.device),
                                               .threads = options.threads,
                                               .checkpoint = checkpoint_of(options),
                                               .resume = options.resume,
                                               .progress = std::ref(progress)};
   const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
-  if (options.tune) plan = surrogate::plan_training(data, tuned(data, plan.recipe, train_options, options.quiet));
+  if (options.tune) plan = surrogate::plan_training(data, tuned(data, plan.recipe, train_options, options));
   surrogate::TrainResult result = surrogate::train(data, plan, train_options);
   progress.finish();
-  result.model = with_provenance(result.model, options, provenance, rows);
+  result.model = with_learning_facts(result.model, options.rows, options.choice, provenance, rows);
   report::TrainingSummary summary{
       .data = &data, .plan = &plan, .result = &result, .file = {}, .file_sha256 = {}, .model_id = std::nullopt};
   summary.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
-  if (result.interrupted) return end_interrupted(options, provenance, summary);
+  if (result.interrupted) {
+    if (options.json) print(report::training_json(summary));
+    return end_interrupted(options, provenance, summary.plan->recipe.name, result.members);
+  }
   surrogate::save_model(result.model, options.out);
   std::error_code ignored;
   std::filesystem::remove(checkpoint_of(options), ignored);
@@ -326,23 +348,6 @@ int train_and_store(const TrainOptions& options, const Provenance& provenance, c
   return 0;
 }
 
-/// The log that the model is noted in: one that has its space, else one that can have it.
-std::string log_to_note(const LearningRows& given, const dataset::UnitedRows& rows) {
-  if (!rows.log_of_space.empty()) return rows.log_of_space.string();
-  const space::DesignSpace& space = rows.data.space;
-  for (const std::string& file : given.logs) {
-    const std::vector<log::SpaceSummary> known = log::spaces(log::Log::open(file, log::OpenMode::read_only));
-    const bool taken = std::ranges::any_of(known, [&](const log::SpaceSummary& one) {
-      return one.name == space.name() && one.definition_hash != space.definition_hash();
-    });
-    if (!taken) return file;
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("--space {}: the logs have another space of the name '{}', and the model is "
-                          "noted in one of them. Give the new space a name of its own",
-                          printable(given.space), space.name()));
-}
-
 /// What a training decides is decided already where a model is adapted.
 void require_no_training_options(const TrainOptions& options) {
   const std::vector<std::pair<const char*, bool>> given = {{"--recipe", !options.recipe.empty()},
@@ -354,7 +359,9 @@ void require_no_training_options(const TrainOptions& options) {
                                                            {"--constraint", !options.rows.constraints.empty()},
                                                            {"--device", options.device != "auto"},
                                                            {"--resume", options.resume},
-                                                           {"--tune", options.tune}};
+                                                           {"--tune", options.tune},
+                                                           {"--trials", !options.trials.empty()},
+                                                           {"--shard", options.in_shards}};
   for (const auto& [name, is_given] : given) {
     if (!is_given) continue;
     throw Error(ErrorKind::usage, fmt::format("--from adapts the networks that the model has, and {} is about training "
@@ -404,20 +411,26 @@ int run_from(TrainOptions given, const Session& session) {
 }
 
 int run(const TrainOptions& given, const Session& session) {
-  const Provenance& provenance = session.provenance;
   if (!given.from.empty()) return run_from(given, session);
   std::optional<surrogate::Recipe> recipe;
   if (is_named(given)) recipe = make_recipe(given, recipe_for(given.recipe, given.method));
   check_settings(given);
   static_cast<void>(parse_device(given.device));
-  require_model_name(given.out);
-  const FileRoles roles = separate_files(given);
   TrainOptions options = given;
+  const Provenance provenance =
+      resolve_shard(options.shard, session, given.quiet, {{.option = "--out", .file = &options.out}});
+  require_model_name(options.out);
+  const FileRoles roles = separate_files(options);
   options.rows = with_log_names(given.rows, given.quiet);
   if (session.dry_run) return rehearse(options, provenance, recipe, roles);
-  // The training is noted in the log: one that cannot be written is refused before its rows are read.
-  static_cast<void>(log::Log::open(options.rows.log(), log::OpenMode::read_write));
+  // The training is noted in the log, by a shard in the end only: one that cannot be written is refused before its rows
+  // are read.
+  if (!options.in_shards) static_cast<void>(log::Log::open(options.rows.log(), log::OpenMode::read_write));
   install_interrupt_handlers();
+  if (options.shard.is_part() && options.trials.empty() && (!recipe || options.tune) && !options.quiet) {
+    remark(
+        "every shard runs all trials of recipes itself: name a folder that all of them see by --trials to share them");
+  }
   if (!recipe) recipe = chosen_recipe(options, provenance, options.choice);
   dataset::Selection selection = selection_of(options.rows);
   if (recipe->method != surrogate::Method::layers) {
@@ -425,7 +438,6 @@ int run(const TrainOptions& given, const Session& session) {
   }
   const dataset::UnitedRows rows = load_rows(options.rows, selection, provenance, options.quiet);
   const dataset::Dataset& data = rows.data;
-  const std::string noted_in = log_to_note(options.rows, rows);
   if (options.resume && !std::filesystem::exists(checkpoint_of(options))) {
     remark(
         fmt::format("--resume: there is no {} (it holds what an interrupted training had done). Training from the "
@@ -434,7 +446,9 @@ int run(const TrainOptions& given, const Session& session) {
   }
   surrogate::TrainingPlan plan = surrogate::plan_training(data, *recipe);
   if (!options.quiet) warn_of_few_rows(data, plan);
-  study::TrainingRecord record(noted_in, provenance, options_json(options, *recipe));
+  if (options.in_shards) return train_shard(options, given.out, provenance, rows, std::move(plan));
+  study::TrainingRecord record(log_to_note(options.rows, rows), provenance,
+                               options_json(options.rows, options.out, options.tune, *recipe));
   return train_and_store(options, provenance, rows, std::move(plan), record);
 }
 
@@ -457,7 +471,9 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_option("--device", options->device, "auto, cpu or cuda [auto]");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--resume", options->resume, "Go on where Ctrl-C stopped this training");
+  const CLI::Option* shard = add_shard(*verb, options->shard, "the members; see `model join`");
   verb->add_flag("--tune", options->tune, "Search the recipe's ranges first");
+  verb->add_option("--trials", options->trials, "Folder that keeps what --tune and the choice tried");
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   add_dry_run(*verb, session);
@@ -465,7 +481,10 @@ void add_train(CLI::App& app, Session& session) {
       "Ctrl-C writes no model: what was done waits in OUT.checkpoint, for --resume.\n"
       "Example: hindsight train --log study.sqlite --workloads prime9 \\\n"
       "           --out study.safetensors");
-  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
+  verb->callback([options, shard, &session] {
+    options->in_shards = shard->count() > 0;
+    session.action = [options, &session] { return run(*options, session); };
+  });
 }
 
 }  // namespace hindsight::app

@@ -11,14 +11,16 @@
 
 namespace hindsight::app {
 
-TrainingProgress::TrainingProgress(bool quiet, study::TrainingRecord& record, std::string model)
-    : quiet_(quiet), record_(record), model_(std::move(model)) {}
+TrainingProgress::TrainingProgress(bool quiet, study::TrainingRecord* record, std::string model,
+                                   const surrogate::TrainingShard& shard)
+    : quiet_(quiet), record_(record), model_(std::move(model)), shard_(shard) {}
 
 void TrainingProgress::operator()(const surrogate::TrainProgress& state) {
   done_.resize(static_cast<std::size_t>(state.members), 0);
   if (!line_) {
-    line_ =
-        std::make_unique<Progress>("train", static_cast<std::uint64_t>(state.steps * state.members), "steps", quiet_);
+    std::uint64_t own = 0;
+    for (std::uint64_t member = 0; member < done_.size(); ++member) own += shard_.has(member) ? 1 : 0;
+    line_ = std::make_unique<Progress>("train", own * static_cast<std::uint64_t>(state.steps), "steps", quiet_);
   }
   done_[static_cast<std::size_t>(state.member)] = static_cast<std::uint64_t>(state.step);
   std::uint64_t sum = 0;
@@ -33,9 +35,9 @@ void TrainingProgress::finish() {
 }
 
 void TrainingProgress::note(const surrogate::TrainProgress& state) {
-  if (!is_noted_) return;
+  if (record_ == nullptr || !is_noted_) return;
   try {
-    record_.note(state, model_);
+    record_->note(state, model_);
   } catch (const Error& error) {
     is_noted_ = false;
     remark(fmt::format("the training goes on, but its curve is not stored any more: {}", error.what()));

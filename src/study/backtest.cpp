@@ -9,11 +9,14 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/provenance.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
@@ -40,6 +43,7 @@ constexpr double kDanger = 0.25;
 constexpr std::array kCandidates = {"layers", "margins", "trends", "plain", "pushed", "v0.1"};
 
 using Clock = std::chrono::steady_clock;
+using BacktestJson = nlohmann::ordered_json;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// The rows of one application of `data`, as a dataset of its own.
@@ -250,38 +254,136 @@ std::vector<Part> parts_of(const dataset::Dataset& data, const BacktestOptions& 
   return parts;
 }
 
-/// Trains on the rest, scores on the hidden rows; the loss.
-double run_one(Backtest& test, const Part& part, const BacktestOptions& options) {
-  const auto start = Clock::now();
-  const dataset::Dataset rest = learnable(part.rest, test.recipe.method);
-  surrogate::TrainOptions train_options;
-  train_options.threads = options.threads;
-  const surrogate::TrainResult trained = surrogate::train(rest, shortened(test.recipe, options), train_options);
-  if (trained.interrupted) throw Error(ErrorKind::interrupted, "interrupted while backtesting");
-  Tally tally(part.hiding);
-  for (const Application& application : part.applications) tally.add(trained.model, application, options);
-  BacktestScore score = tally.score();
-  score.seconds = seconds_since(start);
-  test.scores.push_back(score);
-  return tally.loss();
+/// A candidate under a way of hiding, and what came of it.
+struct HiddenTrial {
+  std::size_t candidate = 0;
+  const Part* part = nullptr;
+  BacktestScore score = {};
+  double loss = 0;
+  std::string failure = {};
+};
+
+/// A double and back; what JSON has no number for is null.
+BacktestJson number_or_null(double value) { return std::isfinite(value) ? BacktestJson(value) : BacktestJson(nullptr); }
+double number_of(const BacktestJson& json, const char* key) {
+  const BacktestJson& value = json.at(key);
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
-Backtest run_candidate(const surrogate::Recipe& recipe, const std::vector<Part>& parts,
-                       const BacktestOptions& options) {
-  Backtest test{.recipe = recipe, .scores = {}, .failure = {}, .veto = {}, .loss = 0};
+std::string result_text(const BacktestScore& score, double loss) {
+  return BacktestJson{{"loss", loss},
+                      {"first_regret", score.first_regret},
+                      {"best_regret", score.best_regret},
+                      {"infeasible_firsts", score.infeasible_firsts},
+                      {"applications", score.applications},
+                      {"infeasible_frac", score.infeasible_frac},
+                      {"danger", score.danger},
+                      {"recall", score.recall},
+                      {"true_over_predicted", number_or_null(score.true_over_predicted)},
+                      {"seconds", score.seconds}}
+      .dump();
+}
+
+void take_result(HiddenTrial& trial, const std::string& text) {
   try {
-    for (const Part& part : parts) {
-      if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted while backtesting");
-      if (options.progress) options.progress(recipe, part.hiding);
-      test.loss += run_one(test, part, options) / static_cast<double>(parts.size());
+    const BacktestJson json = BacktestJson::parse(bounded_json(text));
+    if (json.contains("failure")) {
+      json.at("failure").get_to(trial.failure);
+      return;
     }
+    BacktestScore& score = trial.score;
+    score.hiding = trial.part->hiding;
+    trial.loss = number_of(json, "loss");
+    score.first_regret = number_of(json, "first_regret");
+    score.best_regret = number_of(json, "best_regret");
+    json.at("infeasible_firsts").get_to(score.infeasible_firsts);
+    json.at("applications").get_to(score.applications);
+    score.infeasible_frac = number_of(json, "infeasible_frac");
+    score.danger = number_of(json, "danger");
+    score.recall = number_of(json, "recall");
+    score.true_over_predicted = number_of(json, "true_over_predicted");
+    score.seconds = number_of(json, "seconds");
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ErrorKind::incompatible, "a result among the trials is none of a backtest. Name another folder");
+  }
+}
+
+/// Trains on the rest, scores on the hidden rows; the result as JSON.
+std::string run_trial(const surrogate::Recipe& recipe, const Part& part, const BacktestOptions& options) {
+  const auto start = Clock::now();
+  try {
+    const dataset::Dataset rest = learnable(part.rest, recipe.method);
+    surrogate::TrainOptions train_options;
+    train_options.threads = options.threads;
+    const surrogate::TrainResult trained = surrogate::train(rest, shortened(recipe, options), train_options);
+    if (trained.interrupted) throw Error(ErrorKind::interrupted, "interrupted while backtesting");
+    Tally tally(part.hiding);
+    for (const Application& application : part.applications) tally.add(trained.model, application, options);
+    BacktestScore score = tally.score();
+    score.seconds = seconds_since(start);
+    return result_text(score, tally.loss());
   } catch (const Error& error) {
     // A recipe that these rows cannot teach, or whose loss diverges, is no candidate; the others go on.
     if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::failure) throw;
-    test.failure = error.what();
-    test.loss = std::numeric_limits<double>::infinity();
+    return BacktestJson{{"failure", error.what()}}.dump();
   }
-  return test;
+}
+
+/// All that decides the result of a trial.
+std::string identity_of(const surrogate::Recipe& recipe, const Part& part, const std::string& data_sha256,
+                        const BacktestOptions& options) {
+  return fmt::format("backtest {} seed {} rows {} effort {} pessimism {} p {} version {}\ndata {}\n{}",
+                     to_string(part.hiding), options.seed, options.rows, shortest(options.effort),
+                     shortest(options.pessimism),
+                     options.min_p_feasible ? shortest(*options.min_p_feasible) : std::string("default"),
+                     build_info().version, data_sha256, surrogate::to_yaml(recipe));
+}
+
+/// What is asked of the model in shards and in one process alike: every candidate under every way of hiding.
+std::vector<Backtest> run_candidates(const std::vector<Part>& parts, const std::string& data_sha256,
+                                     const BacktestOptions& options) {
+  surrogate::SharedTrials shared(options.sharing);
+  std::vector<HiddenTrial> trials;
+  std::vector<surrogate::SharedTrial> jobs;
+  for (std::size_t candidate = 0; candidate < options.candidates.size(); ++candidate) {
+    const surrogate::Recipe& recipe = options.candidates[candidate];
+    for (const Part& part : parts) {
+      trials.push_back({.candidate = candidate, .part = &part});
+      jobs.push_back({.identity = shared.is_shared() ? identity_of(recipe, part, data_sha256, options) : std::string(),
+                      .size = static_cast<double>(shortened(recipe, options).steps)});
+    }
+  }
+  const auto run = [&](std::size_t i) -> std::string {
+    for (const HiddenTrial& other : trials) {  // a candidate that failed once is none
+      if (other.candidate == trials[i].candidate && !other.failure.empty()) {
+        return BacktestJson{{"failure", other.failure}}.dump();
+      }
+    }
+    const surrogate::Recipe& recipe = options.candidates[trials[i].candidate];
+    if (options.progress) options.progress(recipe, trials[i].part->hiding);
+    return run_trial(recipe, *trials[i].part, options);
+  };
+  const auto known = [&](std::size_t i, const std::string& result) { take_result(trials[i], result); };
+  const auto results = shared.results(jobs, run, known);
+  if (!std::ranges::all_of(results, [](const auto& result) { return result.has_value(); })) {
+    throw Error(ErrorKind::interrupted, "interrupted while backtesting");
+  }
+  std::vector<Backtest> tests;
+  for (const surrogate::Recipe& recipe : options.candidates) {
+    tests.push_back({.recipe = recipe, .scores = {}, .failure = {}, .veto = {}, .loss = 0});
+  }
+  for (const HiddenTrial& trial : trials) {
+    Backtest& test = tests[trial.candidate];
+    if (!test.failure.empty()) continue;
+    test.failure = trial.failure;
+    if (!test.failure.empty()) {
+      test.loss = std::numeric_limits<double>::infinity();
+      continue;
+    }
+    test.scores.push_back(trial.score);
+    test.loss += trial.loss / static_cast<double>(parts.size());
+  }
+  return tests;
 }
 
 /// The largest of one quantity over the ways of hiding.
@@ -383,9 +485,8 @@ BacktestResult backtest(const dataset::Dataset& data, const BacktestOptions& opt
   result.rows = part.size();
   result.feasible = part.feasible_count();
   const std::vector<Part> parts = parts_of(part, options);
-  for (const surrogate::Recipe& recipe : options.candidates) {
-    result.candidates.push_back(run_candidate(recipe, parts, options));
-  }
+  result.candidates =
+      run_candidates(parts, options.sharing.folder.empty() ? std::string() : part.content_hash(), options);
   const bool none = std::all_of(result.candidates.begin(), result.candidates.end(),
                                 [](const Backtest& test) { return !test.failure.empty(); });
   if (none) throw Error(ErrorKind::usage, result.candidates.front().failure);

@@ -213,16 +213,37 @@ std::vector<MemberOutcome> parse_checkpoint(std::string_view bytes, const std::s
   TensorFile file = parse_tensor_file(bytes, FileKind::checkpoint, require_version);
   const Json json = parse_bounded_json(file.text, "the description of members");
   const Json& entries = list_of(json, "members");
-  const auto count = static_cast<std::size_t>(inputs.plan.recipe.ensemble);
-  if (text_of(json, "identity") != identity || entries.size() != count) {
+  if (text_of(json, "identity") != identity || std::ssize(entries) != inputs.plan.recipe.ensemble) {
     refuse(
         "is not a checkpoint of this training (the recipe, a flag or the data differ). Start afresh without "
         "--resume, or name another checkpoint");
   }
-  std::map<std::string, Tensor> arrays(std::make_move_iterator(file.tensors.begin()),
-                                       std::make_move_iterator(file.tensors.end()));
-  std::vector<MemberOutcome> members(count);
-  for (std::size_t i = 0; i < count; ++i) {
+  return read_members(entries, std::move(file.tensors), inputs);
+}
+
+}  // namespace
+
+Json write_members(const std::vector<MemberOutcome>& members, TensorFile& file) {
+  Json entries = Json::array();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const ArrayWriter writer(file, i);
+    if (members[i].complete) {
+      entries.push_back(write_complete(*members[i].complete, writer));
+    } else if (members[i].unfinished) {
+      entries.push_back(write_unfinished(*members[i].unfinished, writer));
+    } else {
+      entries.push_back({{"state", kAbsent}});
+    }
+  }
+  return entries;
+}
+
+std::vector<MemberOutcome> read_members(const Json& entries, std::vector<std::pair<std::string, Tensor>> tensors,
+                                        const MemberInputs& inputs) {
+  std::map<std::string, Tensor> arrays(std::make_move_iterator(tensors.begin()),
+                                       std::make_move_iterator(tensors.end()));
+  std::vector<MemberOutcome> members(entries.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
     const std::string state = text_of(entries[i], "state");
     const ArrayReader reader(arrays, i, inputs);
     if (state == kComplete) members[i].complete = read_complete(entries[i], reader);
@@ -231,8 +252,6 @@ std::vector<MemberOutcome> parse_checkpoint(std::string_view bytes, const std::s
   return members;
 }
 
-}  // namespace
-
 std::string training_identity(const Recipe& recipe, const std::string& data_hash) {
   return sha256_hex(fmt::format("hindsight training {}\n{}\ndata {}\n", kTrainingVersion, to_yaml(recipe), data_hash));
 }
@@ -240,17 +259,7 @@ std::string training_identity(const Recipe& recipe, const std::string& data_hash
 void save_checkpoint(const std::filesystem::path& file, const std::string& identity,
                      const std::vector<MemberOutcome>& members) {
   TensorFile content{.format_version = kCheckpointVersion, .text = {}, .tensors = {}};
-  Json json{{"identity", identity}, {"members", Json::array()}};
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const ArrayWriter writer(content, i);
-    if (members[i].complete) {
-      json["members"].push_back(write_complete(*members[i].complete, writer));
-    } else if (members[i].unfinished) {
-      json["members"].push_back(write_unfinished(*members[i].unfinished, writer));
-    } else {
-      json["members"].push_back({{"state", kAbsent}});
-    }
-  }
+  const Json json{{"identity", identity}, {"members", write_members(members, content)}};
   content.text = json.dump();
   write_file_atomically(file, serialise(content, FileKind::checkpoint));
 }

@@ -6,9 +6,12 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "surrogate/json_entries.h"
 #include "surrogate/member.h"
+#include "surrogate/tensor_file.h"
 
 namespace hindsight::surrogate {
 
@@ -21,5 +24,12 @@ void save_checkpoint(const std::filesystem::path& file, const std::string& ident
 /// belongs to another training.
 [[nodiscard]] std::vector<MemberOutcome> load_checkpoint(const std::filesystem::path& file, const std::string& identity,
                                                          const MemberInputs& inputs);
+
+/// Members as entries of a JSON text, their arrays added to `file`.
+[[nodiscard]] Json write_members(const std::vector<MemberOutcome>& members, TensorFile& file);
+/// The same members, one per entry. Error{incompatible} for arrays that do not fit the training.
+[[nodiscard]] std::vector<MemberOutcome> read_members(const Json& entries,
+                                                      std::vector<std::pair<std::string, Tensor>> tensors,
+                                                      const MemberInputs& inputs);
 
 }  // namespace hindsight::surrogate

@@ -25,13 +25,10 @@ constexpr double kFinalRateFrac = 0.3;
 /// [chosen] What two numbers of one design may differ by, as rounding does, without being two.
 constexpr float kSameValue = 1e-4F;
 
-/// A head of all members after both passes.
-struct TrainedHead {
-  std::optional<EnsembleWeights> selected, final;
-};
+}  // namespace
 
 /// What all tasks of a training share.
-struct Setting {
+struct TableSetting {
   const MemberInputs& inputs;
   const ReasonHeads& heads;
   Codes codes;
@@ -39,6 +36,8 @@ struct Setting {
   std::optional<StandardLayers> layers;
   [[nodiscard]] bool by_layers() const { return layers.has_value(); }
 };
+
+namespace {
 
 std::vector<Eigen::Index> columns_of(const std::vector<std::int64_t>& chosen) { return {chosen.begin(), chosen.end()}; }
 
@@ -58,7 +57,7 @@ float label_sharpness(const MemberInputs& inputs, Eigen::Index label) {
 }
 
 /// The tasks of a set of rows: objective, feasibility, constraint labels; those without data or outputs are left out.
-std::vector<HeadTask> make_tasks(const Setting& setting, const TrainingRows& rows) {
+std::vector<HeadTask> make_tasks(const TableSetting& setting, const TrainingRows& rows) {
   const Recipe& recipe = setting.inputs.plan.recipe;
   const Architecture& architecture = setting.inputs.architecture;
   const HeadInputs inputs = head_inputs(rows, setting.codes, !setting.by_layers());
@@ -201,13 +200,13 @@ void put_untaught(Weights& weights, const Architecture& architecture, const std:
 }
 
 /// The units of a head's outputs among those of all reasons.
-Eigen::VectorXf units_of(const Setting& setting, const std::string& head) {
+Eigen::VectorXf units_of(const TableSetting& setting, const std::string& head) {
   const std::vector<std::int64_t>& layered = setting.inputs.architecture.layered_reasons;
   return setting.units(head == "feasible" ? columns_beside(setting.units.size(), layered) : columns_of(layered));
 }
 
 /// The network of member `m` from the heads that were trained; nothing when a weight is not finite.
-std::optional<Network> network_of(const Setting& setting, const std::vector<HeadTask>& tasks,
+std::optional<Network> network_of(const TableSetting& setting, const std::vector<HeadTask>& tasks,
                                   const std::vector<const EnsembleWeights*>& heads, std::int64_t m) {
   const Architecture& architecture = setting.inputs.architecture;
   const std::vector<Tensor>& codes = setting.codes.tables;
@@ -302,49 +301,70 @@ std::vector<std::int64_t> columns_of_applications(const TrainingRows& rows, cons
   return columns;
 }
 
-std::vector<MemberOutcome> train_table_members(const MemberInputs& inputs, const ReasonHeads& heads,
-                                               LearnerFactory& factory, ProgressRelay& relay, unsigned threads) {
+TableTraining::TableTraining(const MemberInputs& inputs, const ReasonHeads& heads)
+    : setting_(std::make_unique<TableSetting>(TableSetting{
+          .inputs = inputs,
+          .heads = heads,
+          .codes = make_codes(inputs.space, inputs.plan.recipe.pair_codes == 1, inputs.plan.recipe.level_codes == 1),
+          .units = margin_units(inputs.train),
+          .layers = std::nullopt})),
+      seed_(mix64(inputs.plan.recipe.seed)),
+      goes_on_(!inputs.all.context.empty() && inputs.plan.recipe.final_steps > 0) {
+  if (inputs.architecture.kind == NetworkKind::layers) setting_->layers = standard_layers(inputs.train.layers);
+  tasks_ = make_tasks(*setting_, inputs.train);
+}
+
+TableTraining::~TableTraining() = default;
+
+std::int64_t TableTraining::steps() const {
+  const Recipe& recipe = setting_->inputs.plan.recipe;
+  return recipe.steps + (goes_on_ ? recipe.final_steps : 0);
+}
+
+EnsembleWeights TableTraining::start_of(std::size_t head) const {
+  return initial_weights_of(tasks_[head], setting_->inputs.plan.recipe, seed_);
+}
+
+std::vector<TrainedHead> TableTraining::train(LearnerFactory& factory, ProgressRelay& relay, unsigned threads,
+                                              const TrainingShard& shard) const {
+  const MemberInputs& inputs = setting_->inputs;
   const Recipe& recipe = inputs.plan.recipe;
-  Setting setting{.inputs = inputs,
-                  .heads = heads,
-                  .codes = make_codes(inputs.space, recipe.pair_codes == 1, recipe.level_codes == 1),
-                  .units = margin_units(inputs.train),
-                  .layers = std::nullopt};
-  if (inputs.architecture.kind == NetworkKind::layers) setting.layers = standard_layers(inputs.train.layers);
-  const std::uint64_t seed = mix64(recipe.seed);
-  const std::vector<HeadTask> tasks = make_tasks(setting, inputs.train);
-  const bool goes_on = !inputs.all.context.empty() && recipe.final_steps > 0;
-  std::vector<HeadTask> final_tasks = goes_on ? make_tasks(setting, inputs.all) : std::vector<HeadTask>{};
+  std::vector<HeadTask> final_tasks = goes_on_ ? make_tasks(*setting_, inputs.all) : std::vector<HeadTask>{};
   for (HeadTask& task : final_tasks) task.learn_sharpness = false;  // it stays what it became
-  std::vector<TrainedHead> trained(tasks.size());
-  parallel_for(tasks.size(), 1, resolve_threads(threads), [&](std::size_t begin, std::size_t, unsigned) {
-    HeadTraining training(inputs, factory, relay, static_cast<std::int64_t>(begin), std::ssize(tasks));
+  std::vector<TrainedHead> trained(tasks_.size());
+  parallel_for(tasks_.size(), 1, resolve_threads(threads), [&](std::size_t begin, std::size_t, unsigned) {
+    if (!shard.has(begin)) return;
+    HeadTraining training(inputs, factory, relay, static_cast<std::int64_t>(begin), std::ssize(tasks_));
     TrainedHead& head = trained[begin];
-    head.selected = training.run(tasks[begin], initial_weights_of(tasks[begin], recipe, seed), recipe.steps,
-                                 recipe.learning_rate, seed);
-    if (head.selected && goes_on) {
+    head.selected = training.run(tasks_[begin], start_of(begin), recipe.steps, recipe.learning_rate, seed_);
+    if (head.selected && goes_on_) {
       head.final = training.run(final_tasks[begin], *head.selected, recipe.final_steps,
-                                kFinalRateFrac * recipe.learning_rate, mix64(seed));
+                                kFinalRateFrac * recipe.learning_rate, mix64(seed_));
     }
   });
+  return trained;
+}
+
+std::vector<MemberOutcome> TableTraining::members(const std::vector<TrainedHead>& heads) const {
+  const MemberInputs& inputs = setting_->inputs;
+  const Recipe& recipe = inputs.plan.recipe;
   std::vector<MemberOutcome> members(static_cast<std::size_t>(recipe.ensemble));
   std::vector<const EnsembleWeights*> selected, last;
-  for (const TrainedHead& head : trained) {
-    if (!head.selected || (goes_on && !head.final)) return members;
+  for (const TrainedHead& head : heads) {
+    if (!is_complete(head)) return members;
     selected.push_back(&*head.selected);
-    last.push_back(goes_on ? &*head.final : &*head.selected);
+    last.push_back(goes_on_ ? &*head.final : &*head.selected);
   }
   for (std::int64_t m = 0; m < recipe.ensemble; ++m) {
-    auto chosen = network_of(setting, tasks, selected, m);
-    auto final = network_of(setting, tasks, last, m);
+    auto chosen = network_of(*setting_, tasks_, selected, m);
+    auto final = network_of(*setting_, tasks_, last, m);
     if (!chosen || !final) continue;
     const auto tau = validation_tau(*chosen, inputs.validation);
-    members[static_cast<std::size_t>(m)].complete =
-        TrainedMember{.selected = std::move(*chosen),
-                      .final = std::move(*final),
-                      .kendall_tau = tau.value_or(0),
-                      .selected_step = recipe.steps,
-                      .steps_done = recipe.steps + (goes_on ? recipe.final_steps : 0)};
+    members[static_cast<std::size_t>(m)].complete = TrainedMember{.selected = std::move(*chosen),
+                                                                  .final = std::move(*final),
+                                                                  .kendall_tau = tau.value_or(0),
+                                                                  .selected_step = recipe.steps,
+                                                                  .steps_done = steps()};
   }
   return members;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -27,7 +28,10 @@ constexpr std::string_view kHeaderStart = R"({"__metadata__":{"header_sha256":")
 constexpr std::size_t kHashDigits = 64;
 
 /// The key of __metadata__ that holds the text; which of them a file has says what it is.
-constexpr const char* key_of(FileKind kind) { return kind == FileKind::model ? "model" : "checkpoint"; }
+constexpr std::array kFileKinds{FileKind::model, FileKind::checkpoint, FileKind::part};
+constexpr const char* key_of(FileKind kind) {
+  return kind == FileKind::model ? "model" : kind == FileKind::part ? "part" : "checkpoint";
+}
 
 /// The description of an array: name, shape and place in the data section.
 struct TensorEntry {
@@ -40,18 +44,30 @@ struct Header {
   std::vector<TensorEntry> tensors;               ///< in the order of their data
 };
 
-/// Says what the other kind of file is for.
-void require_kind(const Json& metadata, FileKind kind) {
-  const FileKind other = kind == FileKind::model ? FileKind::checkpoint : FileKind::model;
-  if (!metadata.contains(key_of(other))) return;
-  if (kind == FileKind::model) {
-    refuse(
-        "is the checkpoint of an unfinished training, not a model. Go on with that training by `hindsight train "
-        "--resume`?");
+/// What a file of another kind is for.
+const char* use_of(FileKind found, FileKind wanted) {
+  if (wanted == FileKind::checkpoint) {
+    return "is a model, a part of one, or the checkpoint of an older version, no checkpoint that this version can go "
+           "on with. Start afresh without --resume, or name another checkpoint";
   }
-  refuse(
-      "is a model or the checkpoint of an older version, no checkpoint that this version can go on with. Start afresh "
-      "without --resume, or name another checkpoint");
+  if (found == FileKind::part) {
+    return "is a part of a model that was trained in shards, not a model. Make the model of all its parts by "
+           "`hindsight model join`?";
+  }
+  if (wanted == FileKind::part && found == FileKind::model) {
+    return "is a whole model, no part of one. Give the files that `hindsight train --shard` wrote";
+  }
+  return wanted == FileKind::part ? "is the checkpoint of an unfinished training, no part that is done. Go on with its "
+                                    "shard by `hindsight train --resume`?"
+                                  : "is the checkpoint of an unfinished training, not a model. Go on with that "
+                                    "training by `hindsight train --resume`?";
+}
+
+/// Says what another kind of file is for.
+void require_kind(const Json& metadata, FileKind kind) {
+  for (const FileKind other : kFileKinds) {
+    if (other != kind && metadata.contains(key_of(other))) refuse(use_of(other, kind));
+  }
 }
 
 /// The header of a file; `header_sha256` is written as 64 zeros.

@@ -1,4 +1,4 @@
-/// Named arrays and one text in a safetensors file with checksums: model files and checkpoints.
+/// Named arrays and one text in a safetensors file with checksums: model files, checkpoints, and parts of models.
 ///
 /// Layout: 8 bytes little-endian length N, N bytes of JSON header padded with blanks to a multiple of 8, float32 data.
 /// The header starts with `__metadata__`, whose first entry is the SHA-256 of the header, computed with the digits of
@@ -20,7 +20,7 @@ namespace hindsight::surrogate {
 /// Largest file. [chosen] four networks of kMaxWeights
 inline constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
 
-enum class FileKind { model, checkpoint };
+enum class FileKind { model, checkpoint, part };
 
 struct TensorFile {
   std::string format_version;

@@ -1,4 +1,4 @@
-/// Training of an ensemble: split, scale, train the members side by side, calibrate, assemble the model.
+/// Training of an ensemble: the members side by side, or the units of one shard of it.
 #include "hindsight/surrogate/train.h"
 
 #include <fmt/format.h>
@@ -8,19 +8,25 @@
 #include <mutex>
 
 #include "hindsight/core/error.h"
-#include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
-#include "hindsight/workload/layer_features.h"
+#include "hindsight/surrogate/parts.h"
 #include "surrogate/checkpoint.h"
 #include "surrogate/margin_training.h"
 #include "surrogate/member.h"
-#include "surrogate/temperature.h"
+#include "surrogate/part_file.h"
+#include "surrogate/preparation.h"
 
 namespace hindsight::surrogate {
 namespace {
+
+using TrainingClock = std::chrono::steady_clock;
+
+double seconds_since(TrainingClock::time_point start) {
+  return std::chrono::duration<double>(TrainingClock::now() - start).count();
+}
 
 bool choose_cuda(Device device, LearnerFactory& factory) {
   const bool available = device != Device::cpu && factory.cuda_available();
@@ -30,87 +36,6 @@ bool choose_cuda(Device device, LearnerFactory& factory) {
                                                     factory.description()));
   }
   return available;
-}
-
-Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data, const Scalers& scalers,
-                              std::size_t reasons, std::size_t training_contexts) {
-  Architecture architecture{.level_counts = {},
-                            .context_size = 0,
-                            .context_bias = recipe.context_bias,
-                            .constraint_count = std::ssize(scalers.constraint.names),
-                            .reason_count = static_cast<std::int64_t>(reasons),
-                            .d_model = recipe.d_model,
-                            .transformer_layers = recipe.transformer_layers,
-                            .attention_heads = recipe.attention_heads,
-                            .feed_forward = recipe.feed_forward,
-                            .experts = recipe.experts,
-                            .hidden = recipe.hidden};
-  for (const space::Parameter& parameter : data.space.parameters()) {
-    architecture.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
-  }
-  const bool by_layers = recipe.method == Method::layers;
-  // Features that were scaled on one context are all zero and would erase the design (architecture.h).
-  if (training_contexts > 1 && recipe.use_context == 1 && !by_layers)
-    architecture.context_size = std::ssize(scalers.context.feature_names);
-  if (recipe.method == Method::margins || by_layers) {
-    set_table_kind(architecture, by_layers ? NetworkKind::layers : NetworkKind::margins,
-                   make_codes(data.space, recipe.pair_codes == 1, recipe.level_codes == 1));
-  }
-  if (by_layers) architecture.layer_features = std::ssize(workload::layer_features());
-  return architecture;
-}
-
-TrainingRows final_rows(const dataset::Dataset& data, const Recipe& recipe, const Scalers& scalers,
-                        const ReasonHeads& heads, std::int64_t context_size) {
-  const bool wanted = recipe.final_steps > 0 && recipe.split.kind != dataset::SplitKind::leave_workloads_out;
-  return wanted ? scale_rows(data, scalers, heads, context_size) : TrainingRows{};
-}
-
-std::map<std::string, std::string> provenance(const Recipe& recipe, const std::string& data_hash,
-                                              const std::string& split_description, const LearnerFactory& factory,
-                                              bool cuda, const std::vector<std::optional<TrainedMember>>& members) {
-  std::map<std::string, std::string> facts = {
-      {"version", build_info().version},
-      {"commit", build_info().commit},
-      {"method", to_string(recipe.method)},
-      {"dataset_sha256", data_hash},
-      {"split", split_description},
-      {"library", factory.description()},
-      {"device", cuda ? "cuda" : "cpu"},
-      {"seed", std::to_string(recipe.seed)},
-      {"metrics_of", "the selected weights, before the final steps on all rows"},
-  };
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::string prefix = fmt::format("member_{}", i);
-    if (!members[i]) {
-      facts[prefix] = "diverged or not reached";
-      continue;
-    }
-    const TrainedMember& member = *members[i];
-    facts[prefix] = fmt::format("validation tau {:.4f} at step {}, {} steps{}{}", member.kendall_tau,
-                                member.selected_step, member.steps_done, member.diverged ? ", then diverged" : "",
-                                member.interrupted ? ", interrupted" : "");
-  }
-  return facts;
-}
-
-/// The model without what training finds out: members, temperature, metrics, provenance.
-Model::Parts untrained_parts(const dataset::Dataset& data, const TrainingPlan& plan, const Scalers& scalers,
-                             const ReasonHeads& heads, const std::vector<dataset::Context>& training_contexts) {
-  return {.space = data.space,
-          .objective_text = data.objective_text,
-          .constraint_names = data.constraint_names,
-          .reason_names = heads.names,
-          .training_contexts = training_contexts,
-          .context_scaler = scalers.context,
-          .objective_scaler = scalers.objective,
-          .constraint_scaler = scalers.constraint,
-          .feasibility_learned = plan.learns_feasibility,
-          .feasibility_temperature = 1,
-          .recipe_text = to_yaml(plan.recipe),
-          .provenance = {},
-          .metrics = {},
-          .members = {}};
 }
 
 /// The errors of the learner's library as ours.
@@ -125,9 +50,11 @@ auto with_library_errors(const LearnerFactory& factory, const Body& body) {
   }
 }
 
-/// Trains the members that the checkpoint does not have complete, side by side, and keeps there what becomes of them.
+/// Trains the members of a shard that the checkpoint does not have complete, side by side, and keeps there what becomes
+/// of them.
 std::vector<MemberOutcome> train_members(const MemberInputs& inputs, const std::string& data_hash,
-                                         LearnerFactory& factory, const TrainOptions& options) {
+                                         LearnerFactory& factory, const TrainOptions& options,
+                                         const TrainingShard& shard) {
   const auto count = static_cast<std::size_t>(inputs.plan.recipe.ensemble);
   std::vector<MemberOutcome> members(count);
   const std::string identity = training_identity(inputs.plan.recipe, data_hash);
@@ -142,7 +69,7 @@ std::vector<MemberOutcome> train_members(const MemberInputs& inputs, const std::
   ProgressRelay relay(options.progress);
   const auto threads = static_cast<unsigned>(std::min<std::size_t>(resolve_threads(options.threads), count));
   parallel_for(count, 1, threads, [&](std::size_t member, std::size_t, unsigned) {
-    if (members[member].complete || interrupt_requested()) return;
+    if (!shard.has(member) || members[member].complete || interrupt_requested()) return;
     const std::optional<MemberState> start = members[member].unfinished;  // which stays until there is more
     KeepStates keep{.interval = options.checkpoint_interval, .keep = {}};
     if (options.checkpoint) {
@@ -155,55 +82,15 @@ std::vector<MemberOutcome> train_members(const MemberInputs& inputs, const std::
   return members;
 }
 
-std::vector<MemberProgress> progress_of(const std::vector<MemberOutcome>& outcomes) {
-  std::vector<MemberProgress> progress;
-  for (const MemberOutcome& outcome : outcomes) {
-    if (outcome.complete) {
-      progress.push_back({.steps_done = outcome.complete->steps_done, .complete = true});
-    } else {
-      progress.push_back({.steps_done = outcome.unfinished ? outcome.unfinished->steps_done : 0, .complete = false});
-    }
-  }
-  return progress;
-}
-
-/// The complete members, and the unfinished ones with what they have.
-std::vector<std::optional<TrainedMember>> best_so_far(const MemberInputs& inputs,
-                                                      const std::vector<MemberOutcome>& outcomes) {
-  std::vector<std::optional<TrainedMember>> members;
-  for (const MemberOutcome& outcome : outcomes) {
-    members.push_back(outcome.unfinished ? so_far(inputs, *outcome.unfinished) : outcome.complete);
-  }
-  return members;
-}
-
-bool by_tables(Method method) { return method == Method::margins || method == Method::layers; }
-
-[[noreturn]] void refuse_without_members(const Recipe& recipe, bool interrupted) {
-  if (interrupted) {
-    throw Error(ErrorKind::interrupted,
-                by_tables(recipe.method)
-                    ? fmt::format("interrupted: a training of the method {} keeps nothing of what it had done. The "
-                                  "same command starts again",
-                                  to_string(recipe.method))
-                    : "interrupted before the first training step; nothing was kept");
-  }
-  throw Error(ErrorKind::failure,
-              fmt::format("the loss of every member stopped being finite before anything useful was learnt (recipe "
-                          "{}). Lower learning_rate (now {})?",
-                          printable(recipe.name), shortest(recipe.learning_rate)));
-}
-
-std::vector<MemberOutcome> train_by_tables(const MemberInputs& inputs, const ReasonHeads& heads,
-                                           LearnerFactory& factory, const TrainOptions& options) {
+std::vector<TrainedHead> train_heads(const TableTraining& tables, const MemberInputs& inputs, LearnerFactory& factory,
+                                     const TrainOptions& options, const TrainingShard& shard) {
   if (options.resume) {
     throw Error(ErrorKind::usage,
                 fmt::format("--resume: a training of the method {} keeps nothing to go on from. Leave --resume out",
                             to_string(inputs.plan.recipe.method)));
   }
   ProgressRelay relay(options.progress);
-  return with_library_errors(factory,
-                             [&] { return train_table_members(inputs, heads, factory, relay, options.threads); });
+  return with_library_errors(factory, [&] { return tables.train(factory, relay, options.threads, shard); });
 }
 
 /// Sums over layers need the layers of every application, and costs above 0.
@@ -221,11 +108,45 @@ void require_layers(const dataset::Dataset& data, const TrainingPlan& plan) {
                                             data.objective_text));
 }
 
-/// Which reasons and labels depend on the application, from all rows.
-void set_heads_of_layers(MemberInputs& inputs, const TrainingRows& rows, const ReasonHeads& heads) {
-  const Eigen::VectorXf units = margin_units(rows);
-  inputs.architecture.layered_reasons = columns_of_applications(rows, margin_targets(rows, heads, units));
-  inputs.architecture.layered_constraints = columns_of_applications(rows, rows.constraints);
+/// A training that is ready for its first step, and what is to train it.
+struct ReadyTraining {
+  LearnerFactory& factory;
+  Preparation prepared;
+  TrainedBy by;
+};
+
+ReadyTraining make_ready(const dataset::Dataset& data, const TrainingPlan& plan, Device device) {
+  if (plan.recipe.method == Method::layers) require_layers(data, plan);
+  LearnerFactory& factory = learner_factory();
+  const bool cuda = choose_cuda(device, factory);
+  return {.factory = factory,
+          .prepared = prepare_training(data, plan, cuda),
+          .by = {.library = factory.description(), .device = cuda ? "cuda" : "cpu"}};
+}
+
+MemberProgress progress_of(const MemberOutcome& outcome) {
+  if (outcome.complete) return {.steps_done = outcome.complete->steps_done, .complete = true};
+  return {.steps_done = outcome.unfinished ? outcome.unfinished->steps_done : 0, .complete = false};
+}
+
+/// Trains the units of a shard; `progress`: how far each of them came. `tables`: of methods by tables, else null.
+TrainedUnits train_units(const ReadyTraining& ready, const TableTraining* tables, const TrainOptions& options,
+                         const TrainingShard& shard, std::vector<MemberProgress>& progress) {
+  const MemberInputs& inputs = ready.prepared.inputs;
+  TrainedUnits units;
+  if (tables == nullptr) {
+    units.members = train_members(inputs, ready.prepared.data_sha256, ready.factory, options, shard);
+    for (std::size_t unit = 0; unit < units.members.size(); ++unit) {
+      if (shard.has(unit)) progress.push_back(progress_of(units.members[unit]));
+    }
+    return units;
+  }
+  units.heads = train_heads(*tables, inputs, ready.factory, options, shard);
+  for (std::size_t unit = 0; unit < units.heads.size(); ++unit) {
+    const bool complete = tables->is_complete(units.heads[unit]);
+    if (shard.has(unit)) progress.push_back({.steps_done = complete ? tables->steps() : 0, .complete = complete});
+  }
+  return units;
 }
 
 }  // namespace
@@ -243,52 +164,36 @@ TrainResult train(const dataset::Dataset& data, const Recipe& recipe, const Trai
 }
 
 TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const TrainOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  const Recipe& recipe = plan.recipe;
-  const dataset::Dataset training = data.subset(plan.split.train);
-  const dataset::Dataset validation = data.subset(plan.split.validation);
-  const bool by_layers = recipe.method == Method::layers;
-  if (by_layers) require_layers(data, plan);
-  const Scalers scalers = fit_scalers(training, plan.scales, by_layers);
-  const std::vector<dataset::Context> training_contexts = contexts_with_rows(training);
-  const ReasonHeads heads = reason_heads(data);
-  LearnerFactory& factory = learner_factory();
-  const bool cuda = choose_cuda(options.device, factory);
-  const Architecture architecture =
-      architecture_for(recipe, data, scalers, heads.names.size(), training_contexts.size());
-  MemberInputs inputs{.plan = plan,
-                      .space = data.space,
-                      .architecture = architecture,
-                      .constraint_deviation = scalers.constraint.deviation,
-                      .train = scale_rows(training, scalers, heads, architecture.context_size),
-                      .validation = scale_rows(validation, scalers, heads, architecture.context_size),
-                      .all = final_rows(data, recipe, scalers, heads, architecture.context_size),
-                      .cuda = cuda};
-  if (by_layers) set_heads_of_layers(inputs, inputs.train, heads);
-  const std::string data_hash = data.content_hash();
-  const std::vector<MemberOutcome> outcomes = by_tables(recipe.method)
-                                                  ? train_by_tables(inputs, heads, factory, options)
-                                                  : train_members(inputs, data_hash, factory, options);
-  const std::vector<MemberProgress> progress = progress_of(outcomes);
-  const bool interrupted = interrupt_requested() && !std::ranges::all_of(progress, &MemberProgress::complete);
-  const std::vector<std::optional<TrainedMember>> members = best_so_far(inputs, outcomes);
+  const auto start = TrainingClock::now();
+  const ReadyTraining ready = make_ready(data, plan, options.device);
+  const auto tables = tables_of(ready.prepared);
+  std::vector<MemberProgress> progress;
+  const TrainedUnits units = train_units(ready, tables.get(), options, {}, progress);
+  TrainResult result = assemble_model(data, ready.prepared, members_of(units, tables.get()), ready.by);
+  result.seconds = seconds_since(start);
+  return result;
+}
 
-  Model::Parts parts = untrained_parts(data, plan, scalers, heads, training_contexts);
-  std::vector<Network> selected;
-  for (const auto& member : members) {
-    if (!member) continue;
-    selected.push_back(member->selected);
-    parts.members.push_back(member->final);
+PartResult train_part(const dataset::Dataset& data, const TrainingPlan& plan, const TrainOptions& options,
+                      PartFacts facts, const std::filesystem::path& file) {
+  const auto start = TrainingClock::now();
+  const ReadyTraining ready = make_ready(data, plan, options.device);
+  const auto tables = tables_of(ready.prepared);
+  PartResult result;
+  const TrainedUnits units = train_units(ready, tables.get(), options, facts.shard, result.units);
+  result.interrupted = interrupt_requested() && !std::ranges::all_of(result.units, &MemberProgress::complete);
+  if (!result.interrupted) {
+    facts.version = build_info().version;
+    facts.commit = build_info().commit;
+    facts.library = ready.by.library;
+    facts.device = ready.by.device;
+    facts.recipe_text = to_yaml(plan.recipe);
+    facts.space_sha256 = data.space.definition_hash();
+    facts.data_sha256 = ready.prepared.data_sha256;
+    save_part(file, facts, units);
   }
-  if (parts.members.empty()) refuse_without_members(recipe, interrupted);
-  if (plan.learns_feasibility) parts.feasibility_temperature = fit_temperature(selected, inputs.validation);
-  parts.provenance = provenance(recipe, data_hash, plan.split.description, factory, cuda, members);
-  Model::Parts judged = parts;
-  judged.members = selected;
-  parts.metrics = evaluate_model(Model(std::move(judged)), validation);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return {
-      .model = Model(std::move(parts)), .interrupted = interrupted, .seconds = elapsed.count(), .members = progress};
+  result.seconds = seconds_since(start);
+  return result;
 }
 
 }  // namespace hindsight::surrogate

@@ -12,6 +12,8 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
+#include "surrogate/checkpoint.h"
+#include "surrogate/json_entries.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -45,30 +47,44 @@ Recipe with_values(Recipe recipe, const Values& values) {
   return recipe;
 }
 
-/// Trains a candidate for `steps`; the final steps would not change the score.
-Trial run_trial(const dataset::Dataset& data, const Recipe& recipe, const Values& values, std::int64_t steps,
-                const TuneOptions& options) {
-  Recipe candidate = with_values(recipe, values);
-  candidate.steps = steps;
+/// The recipe that a trial trains; the final steps would not change the score.
+Recipe trial_recipe(const Recipe& recipe, const Trial& trial) {
+  Recipe candidate = with_values(recipe, trial.values);
+  candidate.steps = trial.steps;
   candidate.final_steps = 0;
-  candidate.evaluate_interval = std::max<std::int64_t>(1, std::min(candidate.evaluate_interval, steps / 4));
+  candidate.evaluate_interval = std::max<std::int64_t>(1, std::min(candidate.evaluate_interval, trial.steps / 4));
+  return candidate;
+}
+
+/// Trains a candidate; gives what it scored as JSON.
+std::string run_trial(const dataset::Dataset& data, const Recipe& candidate, const TuneOptions& options) {
   TrainOptions train_options = options.train;
   train_options.checkpoint.reset();
   train_options.resume = false;
-  Trial trial;
-  trial.values = values;
-  trial.steps = steps;
+  Json json{{"failed", true}, {"kendall_tau", nullptr}, {"feasibility_auc", nullptr}};
   try {
     const TrainResult result = train(data, candidate, train_options);
     const ModelMetrics& metrics = result.model.parts().metrics;
-    trial.kendall_tau = metrics.kendall_tau;
-    trial.feasibility_auc = metrics.feasibility_auc;
-    trial.score = tuning_score(metrics);
+    json = {{"failed", false},
+            {"kendall_tau", metric(metrics.kendall_tau)},
+            {"feasibility_auc", metric(metrics.feasibility_auc)}};
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::failure) throw;
-    trial.failed = true;
   }
-  return trial;
+  return json.dump();
+}
+
+/// Takes over what a trial scored.
+void set_scores(Trial& trial, const std::string& result) {
+  const Json json = parse_bounded_json(result, "the result of a trial");
+  trial.failed = truth_of(json, "failed");
+  if (trial.failed) return;
+  ModelMetrics metrics;
+  metrics.kendall_tau = metric_of(json, "kendall_tau");
+  metrics.feasibility_auc = metric_of(json, "feasibility_auc");
+  trial.kendall_tau = metrics.kendall_tau;
+  trial.feasibility_auc = metrics.feasibility_auc;
+  trial.score = tuning_score(metrics);
 }
 
 bool better(const Trial& a, const Trial& b) {
@@ -133,6 +149,104 @@ std::vector<Trial> draw_candidates(const Recipe& recipe, std::uint64_t seed, std
   return candidates;
 }
 
+/// A bracket under way: the trials of the rung that is next.
+struct Bracket {
+  std::int64_t number = 0;  ///< counts down to 0
+  std::vector<Trial> alive = {};
+};
+
+/// Hyperband under way.
+class HyperbandSearch {
+ public:
+  HyperbandSearch(const dataset::Dataset& data, const Recipe& recipe, const TuneOptions& options,
+                  const std::function<void(const Trial&)>& report)
+      : data_(data),
+        recipe_(recipe),
+        options_(options),
+        report_(report),
+        schedule_(recipe, options),
+        shared_(options.sharing),
+        data_sha256_(shared_.is_shared() ? data.content_hash() : std::string()) {}
+
+  /// One bracket after the other; where trials are shared, the same rung of all brackets at once, so that there are
+  /// more of them to share. The winner does not depend on it.
+  void run() {
+    std::uint64_t drawn = 0;
+    std::vector<Bracket> brackets;
+    for (std::int64_t number = schedule_.deepest(); number >= 0; --number) {
+      brackets.push_back(
+          {.number = number, .alive = draw_candidates(recipe_, options_.seed, schedule_.candidates(number), drawn)});
+    }
+    if (shared_.is_shared()) {
+      for (std::int64_t rung = 0; rung <= schedule_.deepest() && !interrupted_; ++rung) {
+        std::vector<Bracket*> due;
+        for (Bracket& bracket : brackets) {
+          if (rung <= bracket.number) due.push_back(&bracket);
+        }
+        run_rung(due, rung);
+      }
+      return;
+    }
+    for (Bracket& bracket : brackets) {
+      for (std::int64_t rung = 0; rung <= bracket.number && !interrupted_; ++rung) run_rung({&bracket}, rung);
+    }
+  }
+
+  [[nodiscard]] const std::vector<Trial>& trials() const { return trials_; }
+  [[nodiscard]] const std::optional<Trial>& best() const { return best_; }
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+
+ private:
+  /// Runs the trials of a rung of these brackets; the best of each go on.
+  void run_rung(const std::vector<Bracket*>& brackets, std::int64_t rung) {
+    std::vector<Trial> due;
+    for (const Bracket* bracket : brackets) {
+      for (const Trial& candidate : bracket->alive) {
+        due.push_back({.bracket = schedule_.deepest() - bracket->number,
+                       .rung = rung,
+                       .candidate = candidate.candidate,
+                       .values = candidate.values,
+                       .steps = schedule_.steps(bracket->number, rung)});
+      }
+    }
+    std::vector<SharedTrial> jobs;
+    for (const Trial& trial : due) {
+      jobs.push_back({.identity = shared_.is_shared()
+                                      ? "tune " + training_identity(trial_recipe(recipe_, trial), data_sha256_)
+                                      : std::string(),
+                      .size = static_cast<double>(trial.steps)});
+    }
+    const auto run = [&](std::size_t i) { return run_trial(data_, trial_recipe(recipe_, due[i]), options_); };
+    const auto known = [&](std::size_t i, const std::string& result) {
+      Trial& trial = due[i];
+      set_scores(trial, result);
+      trials_.push_back(trial);
+      if (report_) report_(trial);
+      if (!trial.failed && (!best_ || outranks(trial, *best_))) best_ = trial;
+    };
+    const auto results = shared_.results(jobs, run, known);
+    interrupted_ = !std::ranges::all_of(results, [](const auto& result) { return result.has_value(); });
+    if (interrupted_) return;
+    std::size_t first = 0;
+    for (Bracket* bracket : brackets) {
+      const auto begin = due.begin() + static_cast<std::ptrdiff_t>(first);
+      first += bracket->alive.size();
+      bracket->alive = schedule_.survivors({begin, due.begin() + static_cast<std::ptrdiff_t>(first)});
+    }
+  }
+
+  const dataset::Dataset& data_;
+  const Recipe& recipe_;
+  const TuneOptions& options_;
+  const std::function<void(const Trial&)>& report_;
+  Schedule schedule_;
+  SharedTrials shared_;
+  std::string data_sha256_;
+  std::vector<Trial> trials_;
+  std::optional<Trial> best_;
+  bool interrupted_ = false;
+};
+
 }  // namespace
 
 double tuning_score(const ModelMetrics& metrics) {
@@ -149,29 +263,10 @@ TuneResult tune(const dataset::Dataset& data, const Recipe& recipe, const TuneOp
                                               "`tune: {{alpha: {{from: 0.01, to: 1, scale: log}}}}`",
                                               printable(recipe.name)));
   }
-  const Schedule schedule(recipe, options);
-  TuneResult result{.recipe = recipe, .trials = {}, .interrupted = false};
-  std::optional<Trial> best;
-  std::uint64_t drawn = 0;
-  for (std::int64_t bracket = schedule.deepest(); bracket >= 0 && !result.interrupted; --bracket) {
-    std::vector<Trial> alive = draw_candidates(recipe, options.seed, schedule.candidates(bracket), drawn);
-    for (std::int64_t rung = 0; rung <= bracket && !result.interrupted; ++rung) {
-      std::vector<Trial> ran;
-      for (const Trial& candidate : alive) {
-        result.interrupted = interrupt_requested();
-        if (result.interrupted) break;
-        Trial trial = run_trial(data, recipe, candidate.values, schedule.steps(bracket, rung), options);
-        trial.bracket = schedule.deepest() - bracket;
-        trial.rung = rung;
-        trial.candidate = candidate.candidate;
-        result.trials.push_back(trial);
-        ran.push_back(trial);
-        if (report) report(trial);
-        if (!trial.failed && (!best || outranks(trial, *best))) best = trial;
-      }
-      alive = schedule.survivors(std::move(ran));
-    }
-  }
+  HyperbandSearch search(data, recipe, options, report);
+  search.run();
+  TuneResult result{.recipe = recipe, .trials = search.trials(), .interrupted = search.interrupted()};
+  const std::optional<Trial>& best = search.best();
   if (!best) {
     if (result.interrupted) throw Error(ErrorKind::interrupted, "interrupted before the first trial ended");
     throw Error(ErrorKind::failure,

@@ -11,6 +11,7 @@
 #include "hindsight/core/enum_names.h"
 #include "hindsight/dataset/dataset.h"
 #include "hindsight/surrogate/train.h"
+#include "hindsight/surrogate/trials.h"
 
 namespace hindsight::study {
 
@@ -68,6 +69,7 @@ struct BacktestOptions {
   std::uint64_t seed = 1;
   unsigned threads = 0;
   std::function<void(const surrogate::Recipe&, Hiding)> progress = {};  ///< before each training
+  surrogate::TrialSharing sharing = {};                                 ///< a trial: a candidate under a way of hiding
 };
 struct BacktestResult {
   std::vector<Backtest> candidates;    ///< in the order given

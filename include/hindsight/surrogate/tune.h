@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hindsight/surrogate/train.h"
+#include "hindsight/surrogate/trials.h"
 
 namespace hindsight::surrogate {
 
@@ -17,6 +18,7 @@ struct TuneOptions {
   double reduction = 3;             ///< of each rung the best 1 / reduction go on, with `reduction` times the steps
   std::uint64_t seed = 1;           ///< of the drawn values
   TrainOptions train;               ///< checkpoint and resume are not used
+  TrialSharing sharing = {};        ///< with a folder, the rungs of all brackets are run side by side
 };
 
 /// One training of a drawn recipe.
