@@ -2,9 +2,9 @@
 #include "test_server.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <libpq-fe.h>
 #include <pwd.h>
-#include <grp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -86,7 +86,8 @@ TestServer::TestServer(const std::string& options) : options_(options) {
   if (!bin) throw std::runtime_error(missing());
   if (const passwd* user = server_user(); user != nullptr) {
     // The folder of a test is root's: the server's user must get in and own what is below.
-    for (fs::path folder = folder_.path(); folder != folder.root_path() && folder != "/tmp"; folder = folder.parent_path()) {
+    for (fs::path folder = folder_.path(); folder != folder.root_path() && folder != "/tmp";
+         folder = folder.parent_path()) {
       chmod(folder.c_str(), 0755);
     }
     if (chown(folder_.path().c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("chown failed");
@@ -103,8 +104,17 @@ TestServer::TestServer(const std::string& options) : options_(options) {
 
 void TestServer::start() {
   const fs::path output = folder_.path() / "server.txt";
-  std::vector<std::string> command = {*programs() / "postgres", "-D", data(), "-k", folder_.path(),
-                                      "-c", "listen_addresses=", "-c", "shared_buffers=64MB", "-c", "max_connections=60"};
+  std::vector<std::string> command = {*programs() / "postgres",
+                                      "-D",
+                                      data(),
+                                      "-k",
+                                      folder_.path(),
+                                      "-c",
+                                      "listen_addresses=",
+                                      "-c",
+                                      "shared_buffers=64MB",
+                                      "-c",
+                                      "max_connections=60"};
   std::istringstream words(options_);
   for (std::string word; words >> word;) command.push_back(word);
   process_ = start_program(command, output);
@@ -128,9 +138,7 @@ void TestServer::stop(int signal) {
   process_ = -1;
 }
 
-TestServer::~TestServer() {
-  stop(SIGQUIT);
-}
+TestServer::~TestServer() { stop(SIGQUIT); }
 
 TestServer& TestServer::shared() {
   static TestServer server;
@@ -147,8 +155,8 @@ std::string TestServer::address(const std::string& schema, const std::string& us
   return "postgresql://" + user + "@/postgres?host=" + folder_.path().string() + "&options=-csearch_path%3D" + schema;
 }
 
-std::string TestServer::sql(const std::string& statement, const std::string& schema) const {
-  PGconn* connection = PQconnectdb(address(schema).c_str());
+std::string TestServer::sql_at(const std::string& address, const std::string& statement) {
+  PGconn* connection = PQconnectdb(address.c_str());
   PGresult* result = PQexec(connection, statement.c_str());
   const ExecStatusType status = PQresultStatus(result);
   const std::string error = PQresultErrorMessage(result);

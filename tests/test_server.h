@@ -15,8 +15,8 @@ namespace hindsight::test {
 
 class TestServer {
  public:
-  /// Starts one, with `options` of the server (e.g. "-c fsync=off"). Throws std::runtime_error with its log when it does
-  /// not come up. Only where PostgreSQL is installed: see missing().
+  /// Starts one, with `options` of the server (e.g. "-c fsync=off"). Throws std::runtime_error with its log when it
+  /// does not come up. Only where PostgreSQL is installed: see missing().
   explicit TestServer(const std::string& options = "-c fsync=off");
   ~TestServer();
   TestServer(const TestServer&) = delete;
@@ -31,7 +31,10 @@ class TestServer {
   [[nodiscard]] std::string new_log();
   [[nodiscard]] std::string address(const std::string& schema, const std::string& user = "hindsight") const;
   /// Runs SQL as the owner; the first value of the first row, or "".
-  std::string sql(const std::string& statement, const std::string& schema = "public") const;
+  std::string sql(const std::string& statement, const std::string& schema = "public") const {
+    return sql_at(address(schema), statement);
+  }
+  static std::string sql_at(const std::string& address, const std::string& statement);
 
   void start();
   /// `signal`: SIGINT ends it quickly, SIGQUIT or SIGKILL as a crash would.

@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/short_id.h"
 #include "hindsight/study/log_names.h"
@@ -87,7 +88,7 @@ space::Design nearest_in(const space::DesignSpace& space, const std::string& nam
 
 space::Design design_in(const space::DesignSpace& space, const std::string& design, const std::string& log) {
   if (is_text_id(design)) return space.parse_design(design);
-  if (space::is_short_id(design) && std::filesystem::exists(log)) {
+  if (space::is_short_id(design) && log::is_log_there(log)) {
     const LoggedDesign logged = logged_design(log, design);
     return space.parse_design(logged.space.text_id(logged.design));
   }

@@ -9,6 +9,8 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
+#include "hindsight/log/copy.h"
 #include "hindsight/log/query.h"
 #include "output.h"
 
@@ -17,8 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// With what SQLite keeps beside it: rows that were not moved into the file yet stand there.
+/// With what SQLite keeps beside a file: rows that were not moved into the file yet stand there.
 void copy_log(const std::string& log, const fs::path& copy) {
+  if (log::is_server_address(log)) {
+    if (log::is_log_there(log)) static_cast<void>(log::copy_log(log, copy, log::Contradictions::refuse));
+    return;
+  }
   for (const char* ending : {"", "-wal", "-journal"}) {
     std::error_code ignored, error;
     if (!fs::is_regular_file(log + ending, ignored)) continue;
@@ -39,10 +45,13 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 /// "new", "replaced (12 KiB now)", "appended to (4,321 evaluations now)".
 std::string state_of(const PlannedFile& planned) {
   std::error_code error;
-  if (!fs::exists(planned.file, error)) return "new";
-  if (fs::is_directory(planned.file, error)) return "filled, the folder is there";
-  if (!fs::is_regular_file(planned.file, error)) return "written to as it is, a device or a pipe";
-  const auto bytes = static_cast<double>(fs::file_size(planned.file, error));
+  if (log::is_server_address(planned.file) ? !log::is_log_there(planned.file) : !fs::exists(planned.file, error)) {
+    return "new";
+  }
+  const bool is_file = !log::is_server_address(planned.file);
+  if (is_file && fs::is_directory(planned.file, error)) return "filled, the folder is there";
+  if (is_file && !fs::is_regular_file(planned.file, error)) return "written to as it is, a device or a pipe";
+  const auto bytes = is_file ? static_cast<double>(fs::file_size(planned.file, error)) : 1;
   if (planned.kind == FileKind::whole) return fmt::format("replaced ({} now)", binary_bytes(bytes));
   if (bytes == 0) return "new";
   const log::Log log = log::Log::open(planned.file, log::OpenMode::read_only);

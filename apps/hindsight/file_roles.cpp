@@ -8,6 +8,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
 
 namespace hindsight::app {
 namespace {
@@ -60,7 +61,7 @@ FileRoles& FileRoles::reads(const std::string& option, const std::vector<std::st
 }
 
 FileRoles& FileRoles::reads_log(const std::string& option, const std::string& file) {
-  if (!is_named(file)) return *this;
+  if (!is_named(file) || log::is_server_address(file)) return *this;
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) inputs_.push_back({option, file + ending});
   return *this;
 }
@@ -78,6 +79,10 @@ FileRoles& FileRoles::writes(const std::string& option, const std::string& file)
 }
 
 FileRoles& FileRoles::writes_log(const std::string& option, const std::string& file) {
+  if (log::is_server_address(file)) {  // no file, and others write to it, too
+    planned_.push_back({option, file, FileKind::log});
+    return *this;
+  }
   writes(option, file);
   if (is_named(file)) planned_.back().kind = FileKind::log;
   return *this;

@@ -186,6 +186,7 @@ void add_log(CLI::App& app, Session& session) {
   add_log_export(*group, session);
   add_log_query(*group, session);
   add_log_repair(*group, session);
+  add_log_copy(*group, session);
   add_log_backup(*group, session);
 }
 

@@ -12,5 +12,6 @@ void add_log_export(CLI::App& group, Session& session);
 void add_log_query(CLI::App& group, Session& session);
 void add_log_repair(CLI::App& group, Session& session);
 void add_log_backup(CLI::App& group, Session& session);
+void add_log_copy(CLI::App& group, Session& session);
 
 }  // namespace hindsight::app

@@ -14,6 +14,7 @@
 #include "command_line.h"
 #include "given_defaults.h"
 #include "hindsight/core/error.h"
+#include "hindsight/log/address.h"
 #include "output.h"
 
 namespace {
@@ -58,6 +59,19 @@ void keep_memory_failures_orderly() {
   });
 }
 
+/// A log remembers the command that wrote it, and others see the list of processes.
+void hide_passwords(const std::vector<std::string>& arguments, hindsight::Provenance& provenance) {
+  provenance.command_line = hindsight::log::without_passwords(provenance.command_line);
+  for (const std::string& argument : arguments) {
+    if (hindsight::log::has_password(argument.substr(argument.starts_with("--") ? argument.find('=') + 1 : 0))) {
+      app::remark(
+          "a password on the command line is seen by everybody on this machine; it is stored nowhere. "
+          "PostgreSQL reads it from ~/.pgpass or PGPASSFILE instead");
+      return;
+    }
+  }
+}
+
 /// Runs one verb; its errors are said and become its exit code.
 int run(int argc, char** argv) {
   app::CompleteLine line{.arguments = {argv + (argc > 0 ? 1 : 0), argv + argc}};
@@ -66,6 +80,7 @@ int run(int argc, char** argv) {
     line = app::with_defaults(line.arguments, app::places_of_process());
     app::Session session{.provenance = provenance_of(argc > 0 ? argv[0] : "hindsight", line.arguments), .action = {}};
     app::parse_command_line(line.arguments, session);
+    hide_passwords(line.arguments, session.provenance);
     return session.action();
   } catch (const app::OutputClosed&) {
     return 0;

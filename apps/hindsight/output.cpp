@@ -17,6 +17,7 @@
 #include "hindsight/core/shell.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
 
 namespace hindsight::app {
 namespace {
@@ -193,11 +194,13 @@ void print_data(std::string_view text) {
 void complain(std::string_view message) {
   constexpr std::string_view kProgram = "hindsight: ", kWord = "error:";
   const std::size_t width = kMostErrorWidth - kProgram.size() - kWord.size() - 1;
-  write_error_line(
-      fmt::format("{}{} {}\n", kProgram, in_red(kWord, Stream::err), without_middle(one_line(message), width)));
+  write_error_line(fmt::format("{}{} {}\n", kProgram, in_red(kWord, Stream::err),
+                               without_middle(one_line(log::without_passwords(message)), width)));
 }
 
-void remark(std::string_view message) { write_error_line(fmt::format("hindsight: {}\n", one_line(message))); }
+void remark(std::string_view message) {
+  write_error_line(fmt::format("hindsight: {}\n", one_line(log::without_passwords(message))));
+}
 
 void suggest_line(const std::string& command) {
   if (is_tty(Stream::out)) remark("next: " + command);

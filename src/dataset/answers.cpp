@@ -16,6 +16,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/rules.h"
@@ -416,8 +417,7 @@ void require_same_metrics(const CsvTable& table, const Answers& answers) {
 
 ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
   const std::string file = printable(table.file.string(), 400);
-  std::error_code ignored;
-  if (!std::filesystem::exists(options.log, ignored)) {
+  if (!log::is_log_there(options.log)) {
     throw Error(ErrorKind::usage, fmt::format("{}: proposals come back to the log that they were made from, and {} is "
                                               "not there. Name that log by --log",
                                               file, printable(options.log.string(), 200)));

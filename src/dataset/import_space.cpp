@@ -8,6 +8,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
@@ -63,8 +64,7 @@ void round_column(CsvTable& table, const std::string& column, double step) {
 
 std::optional<space::DesignSpace> space_in_log(const ImportSource& source, const CsvRoles& roles,
                                                const std::filesystem::path& log) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(log, ignored)) return std::nullopt;
+  if (!log::is_log_there(log)) return std::nullopt;
   const ColumnRoles resolved = resolve_roles(source.table, roles_for(source, roles));
   const std::string own_name = snake_case(table_name(source.table));
   std::optional<space::DesignSpace> found;

@@ -12,6 +12,8 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/address.h"
+#include "hindsight/log/copy.h"
 #include "hindsight/log/merge.h"
 #include "hindsight/log/query.h"
 
@@ -107,7 +109,14 @@ std::optional<Dataset> rows_of(const Group& group, Selection selection, const Pr
   if (group.logs.size() > 1) {
     scratch.emplace("logs that are united");
     log = scratch->path() / fmt::format("{}.sqlite", group.space.definition_hash().substr(0, 16));
-    const log::MergeResult merged = log::merge_logs(group.logs, log, log::Contradictions::refuse, provenance);
+    std::vector<Path> files;
+    for (const Path& one : group.logs) {
+      files.push_back(one);
+      if (!log::is_server_address(one)) continue;  // else its content comes here
+      files.back() = scratch->path() / fmt::format("server-{}.sqlite", files.size());
+      static_cast<void>(log::copy_log(one, files.back(), log::Contradictions::refuse));
+    }
+    const log::MergeResult merged = log::merge_logs(files, log, log::Contradictions::refuse, provenance);
     counted_once += merged.already_present;
   }
   // Other logs may have what this one lacks.

@@ -1,10 +1,16 @@
 /// Finds passwords in addresses: `user:PASSWORD@` before the host, and `password=` among the parameters.
 #include "hindsight/log/address.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
+
+#include "hindsight/core/error.h"
+#include "hindsight/log/log.h"
+#include "log/connection.h"
 
 namespace hindsight::log {
 namespace {
@@ -53,7 +59,27 @@ std::vector<Span> passwords_in(std::string_view text) {
 }  // namespace
 
 bool is_server_address(std::string_view log) {
-  return std::any_of(kSchemes.begin(), kSchemes.end(), [&](std::string_view scheme) { return log.starts_with(scheme); });
+  return std::any_of(kSchemes.begin(), kSchemes.end(),
+                     [&](std::string_view scheme) { return log.starts_with(scheme); });
+}
+
+bool is_log_there(const std::filesystem::path& log) {
+  if (!is_server_address(log)) {
+    std::error_code ignored;
+    return std::filesystem::exists(log, ignored);
+  }
+  try {
+    static_cast<void>(Log::open(log, OpenMode::read_only));
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::usage) return false;  // the server has none there yet
+    throw;
+  }
+}
+
+void require_file(const std::filesystem::path& log, std::string_view what, std::string_view instead) {
+  if (!is_server_address(log)) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: {} works on files. {}", shown(log), what, instead));
 }
 
 bool has_password(std::string_view address) { return is_server_address(address) && !passwords_in(address).empty(); }

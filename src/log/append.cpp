@@ -270,12 +270,23 @@ AppendStatements::AppendStatements(Database database)
                 "UPDATE runs SET evaluations_inserted = evaluations_inserted + ?, "
                 "evaluations_present = evaluations_present + ?, rows_rejected = rows_rejected + ? WHERE run_id = ?") {}
 
+AppendResult append_rows(Log::Impl& log, std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
+                         const std::vector<EvaluationRow>& rows, bool& described) {
+  if (log.server) return append_on_server(log, run_id, space_id, evaluator_id, rows, described);
+  if (!log.append_statements) log.append_statements = std::make_unique<AppendStatements>(log.database);
+  AppendResult result;
+  BatchWriter writer(log, run_id, space_id, evaluator_id, described);
+  for (std::size_t i = 0; i < rows.size(); ++i) writer.add(i, rows[i], result);
+  log.block_keeper.store(log.database, kBlocksPerAppend);
+  return result;
+}
+
 AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
                          const std::vector<EvaluationRow>& rows, const std::optional<Checkpoint>& checkpoint) {
   impl_->require_writable();
   HINDSIGHT_EXPECT(!checkpoint || nlohmann::json::accept(checkpoint->value_json));
   Impl& log = *impl_;
-  const auto append_rows = [&] {
+  const auto append = [&] {
     if (!log.append_statements) log.append_statements = std::make_unique<AppendStatements>(log.database);
     HINDSIGHT_EXPECT(log.has_row("runs", "run_id", run_id, log.known_runs));
     HINDSIGHT_EXPECT(log.has_row("spaces", "space_id", space_id, log.known_spaces));
@@ -284,15 +295,9 @@ AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_
     bool described = false;
     try {
       WriteTransaction transaction(log);
-      if (log.server) {
-        result = append_on_server(log, run_id, space_id, evaluator_id, rows, described);
-      } else {
-        BatchWriter writer(log, run_id, space_id, evaluator_id, described);
-        for (std::size_t i = 0; i < rows.size(); ++i) writer.add(i, rows[i], result);
-      }
+      result = append_rows(log, run_id, space_id, evaluator_id, rows, described);
       if (checkpoint) put_checkpoint(log.append_statements->put_checkpoint, *checkpoint);
       count_run(log.append_statements->count_run, run_id, result);
-      if (log.file) log.block_keeper.store(log.database, kBlocksPerAppend);
       transaction.commit();
     } catch (...) {
       log.block_keeper.forget();
@@ -301,9 +306,9 @@ AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_
     }
     return result;
   };
-  if (!log.server) return log.guarded("appending a batch", append_rows);
+  if (!log.server) return log.guarded("appending a batch", append);
   try {
-    return log.repeated(Impl::Repeatable::yes, append_rows);
+    return log.repeated(Impl::Repeatable::yes, append);
   } catch (const ServerError& error) {
     keep_rows_and_throw(log, error, run_id, space_id, evaluator_id, rows);
   }

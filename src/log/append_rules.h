@@ -17,9 +17,9 @@ namespace hindsight::log {
 struct StoredEvaluation {
   std::int64_t id = 0;
   bool feasible = false;
-  std::vector<double> standard = {};                            ///< as ParsedRow has them
-  std::vector<std::pair<std::string, double>> others = {};      ///< by name
-  std::vector<std::string> reasons = {};                        ///< as said_by() puts them, in any order
+  std::vector<double> standard = {};                        ///< as ParsedRow has them
+  std::vector<std::pair<std::string, double>> others = {};  ///< by name
+  std::vector<std::string> reasons = {};                    ///< as said_by() puts them, in any order
 };
 
 /// What a violation says of the design. Its message and the nearest value that passes are advice, which may be put
@@ -28,7 +28,8 @@ struct StoredEvaluation {
                                   std::string_view layer);
 
 /// How the row differs from the evaluation of its identity that is stored, or nothing when they agree.
-[[nodiscard]] Reason contradiction_of(const EvaluationRow& row, const ParsedRow& parsed, const StoredEvaluation& stored);
+[[nodiscard]] Reason contradiction_of(const EvaluationRow& row, const ParsedRow& parsed,
+                                      const StoredEvaluation& stored);
 
 /// Accepts the design of a row that this batch has not had yet, or says why not. The first design of a space names its
 /// parameters: then `described` becomes true. Inside the caller's transaction.
@@ -37,7 +38,13 @@ struct StoredEvaluation {
 /// Two designs with one hash.
 [[nodiscard]] std::string collision_with(const std::string& other);
 
-/// Appends a batch to a log on a server, with its checkpoint, in one transaction that the caller began.
+/// Appends a batch, without a checkpoint or counting it in its run, inside the caller's transaction. `described`: as
+/// above.
+[[nodiscard]] AppendResult append_rows(Log::Impl& log, std::int64_t run_id, std::int64_t space_id,
+                                       std::int64_t evaluator_id, const std::vector<EvaluationRow>& rows,
+                                       bool& described);
+
+/// The same for a log on a server in a handful of statements.
 [[nodiscard]] AppendResult append_on_server(Log::Impl& log, std::int64_t run_id, std::int64_t space_id,
                                             std::int64_t evaluator_id, const std::vector<EvaluationRow>& rows,
                                             bool& described);

@@ -1,7 +1,6 @@
 /// Reads which asked designs have no answer.
 #include "hindsight/log/asked.h"
 
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -16,8 +15,8 @@ namespace {
 
 /// An answer is an evaluation by what was asked, whichever definition of it.
 std::string pending_sql(Database database) {
-  const std::string evaluator = database.on_server() ? "(CAST(r.options_json AS JSONB) ->> 'evaluator')"
-                                                     : "(r.options_json ->> '$.evaluator')";
+  const std::string evaluator =
+      database.on_server() ? "(CAST(r.options_json AS JSONB) ->> 'evaluator')" : "(r.options_json ->> '$.evaluator')";
   return fmt::format(
       "WITH firsts AS (SELECT min(p.proposal_id) AS proposal_id FROM proposals p JOIN runs r ON r.run_id = p.run_id "
       "WHERE r.kind = 'ask' AND p.verdict_json IS NULL AND NOT EXISTS ("

@@ -6,6 +6,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/log/address.h"
 #include "log/draft_file.h"
 #include "log/impl.h"
 #include "log/read_transaction.h"
@@ -74,6 +75,8 @@ void copy_pages(Log::Impl& from, const fs::path& draft, const fs::path& output) 
 }  // namespace
 
 BackupResult back_up_log(const fs::path& file, const fs::path& output) {
+  require_file(file, "a backup", "Use PostgreSQL's pg_dump, or `hindsight log copy ADDRESS FILE`");
+  require_file(output, "a backup", "`hindsight log copy FILE ADDRESS` brings a log to a server");
   require_new(output);
   const Log log = Log::open(file, OpenMode::read_only);
   Log::Impl& from = log.impl();

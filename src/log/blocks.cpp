@@ -24,8 +24,7 @@ std::int64_t block_of_row(std::int64_t evaluation_id) { return std::max<std::int
 
 /// Stored blocks from a number on, without a gap, as far as they can be read.
 std::vector<Block> stored_blocks(Database database, std::int64_t from) {
-  Statement query(database,
-                          "SELECT key, value_json FROM checkpoints WHERE key BETWEEN ? AND 'block:~' ORDER BY key");
+  Statement query(database, "SELECT key, value_json FROM checkpoints WHERE key BETWEEN ? AND 'block:~' ORDER BY key");
   query.bind(1, key_of_block(from));
   std::vector<Block> blocks;
   while (query.step()) {
@@ -41,8 +40,8 @@ std::vector<Block> stored_blocks(Database database, std::int64_t from) {
 /// The last block that is stored; the first not before it is read.
 std::optional<Block> newest_block(Database database) {
   Statement query(database,
-                          "SELECT key, value_json FROM checkpoints WHERE key BETWEEN 'block:' AND 'block:~' "
-                          "ORDER BY key DESC LIMIT 1");
+                  "SELECT key, value_json FROM checkpoints WHERE key BETWEEN 'block:' AND 'block:~' "
+                  "ORDER BY key DESC LIMIT 1");
   if (!query.step()) return std::nullopt;
   const std::string key = query.column(0).text();
   const std::optional<std::int64_t> number = parse_int(std::string_view(key).substr(kBlockKey.size()));
@@ -59,13 +58,12 @@ std::int64_t last_design(Database database) {
 }
 
 void count_designs(Database database, std::int64_t from, std::int64_t to, Block& block) {
-  Statement query(
-      database, "SELECT space_id, count(*) FROM designs WHERE design_id > ? AND design_id <= ? GROUP BY +space_id");
+  Statement query(database,
+                  "SELECT space_id, count(*) FROM designs WHERE design_id > ? AND design_id <= ? GROUP BY +space_id");
   query.bind(1, from);
   query.bind(2, to);
   while (query.step()) {
-    block.designs.emplace_back(query.column(0).integer(),
-                               static_cast<std::uint64_t>(query.column(1).integer()));
+    block.designs.emplace_back(query.column(0).integer(), static_cast<std::uint64_t>(query.column(1).integer()));
   }
   block.designs_to = to;
 }
@@ -209,8 +207,8 @@ void StoredBlocks::read(Database database) {
 std::vector<std::string> wrong_blocks(Database database, std::size_t most) {
   std::vector<std::string> problems;
   std::int64_t designs_from = 0, number = 0;
-  Statement query(
-      database, "SELECT key, value_json FROM checkpoints WHERE key BETWEEN 'block:' AND 'block:~' ORDER BY key");
+  Statement query(database,
+                  "SELECT key, value_json FROM checkpoints WHERE key BETWEEN 'block:' AND 'block:~' ORDER BY key");
   for (; problems.size() < most && query.step(); ++number) {
     const std::string key = query.column(0).text(), json = query.column(1).text();
     const std::optional<Block> block = key == key_of_block(number) ? block_of(number, json) : std::nullopt;

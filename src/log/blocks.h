@@ -7,7 +7,6 @@
 /// Private to the log layer.
 #pragma once
 
-
 #include <cstddef>
 #include <cstdint>
 #include <limits>

@@ -2,8 +2,10 @@
 #include "hindsight/log/content.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -57,6 +59,26 @@ struct EvaluationLine {
   [[nodiscard]] auto order() const { return std::tie(workload_rank, evaluator_rank, repeat); }
 };
 
+/// Lines of an evaluation's metrics and reasons.
+struct DetailLines {
+  std::vector<std::string> metrics, reasons;
+};
+
+struct DesignLines {
+  std::string text_id;
+  std::vector<EvaluationLine> evaluations;
+};
+
+std::string metric_line(Statement& row, int name) {
+  return Line("metric").text(text_of(row, name)).value(row.column(name + 1)).end();
+}
+
+std::string reason_line(Statement& row, int code) {
+  Line line("reason");
+  line.text(text_of(row, code)).text(text_of(row, code + 1)).value(row.column(code + 2)).value(row.column(code + 3));
+  return line.text(text_of(row, code + 4)).end();
+}
+
 class ContentReader {
  public:
   explicit ContentReader(Database database)
@@ -84,8 +106,10 @@ class ContentReader {
   void add_workloads();
   void add_evaluators();
   void add_designs(std::int64_t space_id);
-  void add_design(const std::string& text_id);
-  void add_reasons(std::int64_t evaluation_id);
+  void add_waiting();
+  void add_evaluation(const EvaluationLine& evaluation, DetailLines details);
+  [[nodiscard]] DetailLines details_of(std::int64_t evaluation_id);
+  [[nodiscard]] std::map<std::int64_t, DetailLines> details_of_waiting();
   [[nodiscard]] EvaluationLine evaluation_of(Statement& row) const;
 
   Database database_;
@@ -94,14 +118,14 @@ class ContentReader {
   Sha256 digest_;
   Content content_;
   Ranks workload_ranks_, evaluator_ranks_;
-  std::vector<EvaluationLine> evaluations_;  ///< of the design at hand
+  std::vector<DesignLines> waiting_;  ///< designs that were read, in their order
+  std::size_t waiting_evaluations_ = 0;
 };
 
 void ContentReader::add_workloads() {
   Statement query(database_,
-                          "SELECT workload_id, definition_hash, definition, context_version FROM workloads ORDER BY 2");
-  Statement context(database_,
-                            "SELECT name, value FROM workload_context WHERE workload_id = ? ORDER BY position");
+                  "SELECT workload_id, definition_hash, definition, context_version FROM workloads ORDER BY 2");
+  Statement context(database_, "SELECT name, value FROM workload_context WHERE workload_id = ? ORDER BY position");
   while (query.step()) {
     const std::int64_t id = query.column(0).integer();
     workload_ranks_.emplace(id, static_cast<std::int64_t>(content_.workloads++));
@@ -115,8 +139,7 @@ void ContentReader::add_workloads() {
 }
 
 void ContentReader::add_evaluators() {
-  Statement query(database_,
-                          "SELECT evaluator_id, name, definition_hash, definition FROM evaluators ORDER BY 2, 3");
+  Statement query(database_, "SELECT evaluator_id, name, definition_hash, definition FROM evaluators ORDER BY 2, 3");
   while (query.step()) {
     evaluator_ranks_.emplace(query.column(0).integer(), static_cast<std::int64_t>(content_.evaluators++));
     digest_.add(Line("evaluator").text(text_of(query, 1)).text(text_of(query, 2)).text(text_of(query, 3)).end());
@@ -147,61 +170,88 @@ EvaluationLine ContentReader::evaluation_of(Statement& row) const {
 
 /// In the order of the index over (space, content hash), which is the same in every log.
 void ContentReader::add_designs(std::int64_t space_id) {
-  Statement query(
-      database_, fmt::format("SELECT d.text_id, e.evaluation_id, e.workload_id, e.evaluator_id, e.repeat, e.feasible, "
-                             "e.{} FROM designs d LEFT JOIN evaluations e ON e.design_id = d.design_id "
-                             "WHERE d.space_id = ? ORDER BY d.content_hash, d.design_id",
-                             join(standard_metrics(), ", e.")));
+  Statement query(database_,
+                  fmt::format("SELECT d.text_id, e.evaluation_id, e.workload_id, e.evaluator_id, e.repeat, e.feasible, "
+                              "e.{} FROM designs d LEFT JOIN evaluations e ON e.design_id = d.design_id "
+                              "WHERE d.space_id = ? ORDER BY d.content_hash, d.design_id",
+                              join(standard_metrics(), ", e.")));
   query.bind(1, space_id);
-  std::string current;
-  bool any = false;
+  // [chosen] so many evaluations that asking a server for their details takes less than reading them
+  constexpr std::size_t kAtOnce = 4096;
   while (query.step()) {
-    const RowValue column = query.column(0);
-    const std::string_view text_id = column.view();
-    if (!any || text_id != current) {
-      if (any) add_design(current);
-      current = text_id;
-      any = true;
+    const std::string_view text_id = query.column(0).view();
+    if (waiting_.empty() || text_id != waiting_.back().text_id) {
+      if (waiting_evaluations_ >= kAtOnce) add_waiting();
+      waiting_.push_back({.text_id = std::string(text_id), .evaluations = {}});
     }
-    if (!query.column(1).is_null()) evaluations_.push_back(evaluation_of(query));
+    if (query.column(1).is_null()) continue;
+    waiting_.back().evaluations.push_back(evaluation_of(query));
+    ++waiting_evaluations_;
   }
-  if (any) add_design(current);
+  add_waiting();
 }
 
-void ContentReader::add_design(const std::string& text_id) {
-  ++content_.designs;
-  digest_.add(Line("design").text(text_id).end());
-  std::sort(evaluations_.begin(), evaluations_.end(),
-            [](const EvaluationLine& a, const EvaluationLine& b) { return a.order() < b.order(); });
-  for (const EvaluationLine& evaluation : evaluations_) {
-    ++content_.evaluations;
-    digest_.add(evaluation.line);
-    if (has_metrics_) {
-      const ResetAtEnd reset(metrics_);
-      metrics_.bind(1, evaluation.evaluation_id);
-      while (metrics_.step()) {
-        digest_.add(Line("metric").text(text_of(metrics_, 0)).value(metrics_.column(1)).end());
-      }
+void ContentReader::add_waiting() {
+  std::map<std::int64_t, DetailLines> details;
+  if (database_.on_server()) details = details_of_waiting();
+  for (DesignLines& design : waiting_) {
+    ++content_.designs;
+    digest_.add(Line("design").text(design.text_id).end());
+    std::sort(design.evaluations.begin(), design.evaluations.end(),
+              [](const EvaluationLine& a, const EvaluationLine& b) { return a.order() < b.order(); });
+    for (const EvaluationLine& evaluation : design.evaluations) {
+      const std::int64_t id = evaluation.evaluation_id;
+      add_evaluation(evaluation, database_.on_server() ? std::move(details[id]) : details_of(id));
     }
-    add_reasons(evaluation.evaluation_id);
   }
-  evaluations_.clear();
+  waiting_.clear();
+  waiting_evaluations_ = 0;
 }
 
-/// Sorted by their lines: in which order an evaluator names reasons says nothing.
-void ContentReader::add_reasons(std::int64_t evaluation_id) {
-  std::vector<std::string> lines;
+/// Reasons are sorted by their lines: in which order an evaluator names them says nothing.
+void ContentReader::add_evaluation(const EvaluationLine& evaluation, DetailLines details) {
+  ++content_.evaluations;
+  digest_.add(evaluation.line);
+  for (const std::string& line : details.metrics) digest_.add(line);
+  std::sort(details.reasons.begin(), details.reasons.end());
+  content_.reasons += details.reasons.size();
+  for (const std::string& line : details.reasons) digest_.add(line);
+}
+
+/// One by one: as fast as it gets in a file.
+DetailLines ContentReader::details_of(std::int64_t evaluation_id) {
+  DetailLines lines;
+  if (has_metrics_) {
+    const ResetAtEnd reset(metrics_);
+    metrics_.bind(1, evaluation_id);
+    while (metrics_.step()) lines.metrics.push_back(metric_line(metrics_, 0));
+  }
   const ResetAtEnd reset(reasons_);
   reasons_.bind(1, evaluation_id);
-  while (reasons_.step()) {
-    Line line("reason");
-    line.text(text_of(reasons_, 0)).text(text_of(reasons_, 1)).value(reasons_.column(2));
-    line.value(reasons_.column(3)).text(text_of(reasons_, 4));
-    lines.push_back(line.end());
+  while (reasons_.step()) lines.reasons.push_back(reason_line(reasons_, 0));
+  return lines;
+}
+
+/// Those of some thousand at once, where each question is a round trip.
+std::map<std::int64_t, DetailLines> ContentReader::details_of_waiting() {
+  std::vector<std::int64_t> ids;
+  for (const DesignLines& design : waiting_) {
+    for (const EvaluationLine& evaluation : design.evaluations) ids.push_back(evaluation.evaluation_id);
   }
-  std::sort(lines.begin(), lines.end());
-  content_.reasons += lines.size();
-  for (const std::string& line : lines) digest_.add(line);
+  std::map<std::int64_t, DetailLines> lines;
+  if (ids.empty()) return lines;
+  const std::string among = fmt::format("evaluation_id IN ({})", fmt::join(ids, ", "));
+  if (has_metrics_) {
+    Statement metrics(database_, fmt::format("SELECT evaluation_id, name, value FROM evaluation_metrics WHERE {} "
+                                             "ORDER BY evaluation_id, name",
+                                             among));
+    while (metrics.step()) lines[metrics.column(0).integer()].metrics.push_back(metric_line(metrics, 1));
+  }
+  Statement reasons(database_, fmt::format("SELECT evaluation_id, code, quantity, value, limit_value, layer FROM "
+                                           "evaluation_violations WHERE {}",
+                                           among));
+  while (reasons.step()) lines[reasons.column(0).integer()].reasons.push_back(reason_line(reasons, 1));
+  return lines;
 }
 
 }  // namespace

@@ -47,9 +47,7 @@ double RowValue::number() const {
   return server_row_ != nullptr ? server_row_->number(column_) : sqlite3_column_double(file_row_, column_);
 }
 
-std::string RowValue::text() const {
-  return server_row_ != nullptr ? server_row_->text(column_) : std::string(view());
-}
+std::string RowValue::text() const { return server_row_ != nullptr ? server_row_->text(column_) : std::string(view()); }
 
 std::string_view RowValue::view() const {
   if (server_row_ != nullptr) return server_row_->view(column_);

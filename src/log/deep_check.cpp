@@ -94,9 +94,9 @@ void check_reasons(Database database, Findings& findings) {
 void check_amounts(Database database, Findings& findings) {
   for (const std::string& metric : standard_metrics()) {
     const bool share = metric.ends_with("_frac");
-    Statement query(
-        database, fmt::format("SELECT evaluation_id, {0} FROM evaluations WHERE {0} < 0{1} ORDER BY 1", metric,
-                              share ? fmt::format(" OR {} > {}", metric, shortest(1 + kRoundingFrac)) : ""));
+    Statement query(database,
+                    fmt::format("SELECT evaluation_id, {0} FROM evaluations WHERE {0} < 0{1} ORDER BY 1", metric,
+                                share ? fmt::format(" OR {} > {}", metric, shortest(1 + kRoundingFrac)) : ""));
     while (query.step()) {
       findings.add(share ? "share" : "negative amount", fmt::format("evaluation {}", query.column(0).integer()),
                    fmt::format("{} is {}, and {}", metric, shortest(query.column(1).number()),
@@ -108,11 +108,10 @@ void check_amounts(Database database, Findings& findings) {
 
 /// Beyond a feasible design's mean power no unit of the built-in model can be busy.
 void check_peak_power(Database database, Findings& findings) {
-  Statement query(database,
-                          fmt::format("SELECT e.evaluation_id, average_power_w, peak_power_w FROM evaluations e "
-                                      "JOIN evaluators m ON m.evaluator_id = e.evaluator_id WHERE {} AND "
-                                      "average_power_w > peak_power_w * {} ORDER BY 1",
-                                      kBuiltInModelSql, shortest(1 + kRoundingFrac)));
+  Statement query(database, fmt::format("SELECT e.evaluation_id, average_power_w, peak_power_w FROM evaluations e "
+                                        "JOIN evaluators m ON m.evaluator_id = e.evaluator_id WHERE {} AND "
+                                        "average_power_w > peak_power_w * {} ORDER BY 1",
+                                        kBuiltInModelSql, shortest(1 + kRoundingFrac)));
   while (query.step()) {
     findings.add("power above its peak", fmt::format("evaluation {}", query.column(0).integer()),
                  fmt::format("average_power_w is {}, above peak_power_w {}", shortest(query.column(1).number()),
@@ -124,8 +123,8 @@ void check_peak_power(Database database, Findings& findings) {
 /// Reasons are numbered from 0, and a metric with a column of its own stands there.
 void check_details(Database database, Findings& findings) {
   Statement positions(database,
-                              "SELECT evaluation_id, count(*), max(position) FROM evaluation_violations "
-                              "GROUP BY evaluation_id HAVING max(position) + 1 <> count(*)");
+                      "SELECT evaluation_id, count(*), max(position) FROM evaluation_violations "
+                      "GROUP BY evaluation_id HAVING max(position) + 1 <> count(*)");
   while (positions.step()) {
     findings.add("missing reason", fmt::format("evaluation {}", positions.column(0).integer()),
                  fmt::format("{} reasons, and the last has the position {}", positions.column(1).integer(),

@@ -38,10 +38,9 @@ std::string free_view_name(Database database, std::int64_t space_id) {
       name += plain ? c : '_';
     }
   }
-  Statement taken(database, database.on_server()
-                                ? "SELECT 1 FROM pg_class WHERE relname = ? AND "
-                                  "relnamespace = to_regnamespace(quote_ident(current_schema()))"
-                                : "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE");
+  Statement taken(database, database.on_server() ? "SELECT 1 FROM pg_class WHERE relname = ? AND "
+                                                   "relnamespace = to_regnamespace(quote_ident(current_schema()))"
+                                                 : "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE");
   taken.bind(1, name);
   return taken.step() ? fmt::format("{}_{}", name, space_id) : name;
 }
@@ -59,8 +58,7 @@ std::string server_value_sql(std::size_t position) {
 
 /// Views are made by those who may make tables; writers of a team may not.
 bool may_create_views(Database database) {
-  return !database.on_server() ||
-         database.integer_of("SELECT has_schema_privilege(current_schema(), 'CREATE')") != 0;
+  return !database.on_server() || database.integer_of("SELECT has_schema_privilege(current_schema(), 'CREATE')") != 0;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 /// Tables of details, metrics or reasons, read beside the evaluations that they belong to. Private to the log layer.
 #pragma once
 
-
 #include <cstdint>
 #include <string>
 

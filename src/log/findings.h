@@ -1,7 +1,6 @@
 /// Rows that contradict themselves. Private to the log layer.
 #pragma once
 
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,8 +18,9 @@ struct Finding {
 };
 
 /// SQL of what tells the built-in model, without noise on top, among `evaluators m`. It gives no further metrics.
-inline constexpr const char* kBuiltInModelSql = 
-    "substr(m.name, 1, 16) = 'hindsight-accel ' AND substr(m.name, 17, 1) BETWEEN '0' AND '9' AND m.name NOT LIKE '% noise %'";
+inline constexpr const char* kBuiltInModelSql =
+    "substr(m.name, 1, 16) = 'hindsight-accel ' AND substr(m.name, 17, 1) BETWEEN '0' AND '9' AND m.name NOT LIKE '% "
+    "noise %'";
 
 /// Design hashes, reasons against feasibility, and values that cannot be, in a log whose pages and references are
 /// sound. At most `most`.

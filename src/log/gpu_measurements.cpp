@@ -116,8 +116,8 @@ std::int64_t session_id(Database database, std::int64_t run_id, const Session& s
 }
 
 template <class Record>
-void insert_rows(Database database, const std::string& table, std::int64_t session,
-                 const std::vector<Record>& rows, MeasurementCounts& counts) {
+void insert_rows(Database database, const std::string& table, std::int64_t session, const std::vector<Record>& rows,
+                 MeasurementCounts& counts) {
   Statement insert(database, insert_sql<Record>(table, "session_id", 1));
   for (const Record& row : rows) {
     insert.reset();
@@ -162,10 +162,10 @@ std::vector<SessionRecords> gpu_measurements(const Log& log) {
     Database database = log.impl().database;
     const ReadTransaction snapshot(database);
     std::vector<SessionRecords> result;
-    Statement sessions(
-        database, fmt::format("SELECT session_id, {} FROM gpu_sessions ORDER BY session_id", columns<Session>()));
-    Statement gemms(
-        database, fmt::format("SELECT {} FROM gpu_gemms WHERE session_id = ? ORDER BY gemm_id", columns<GemmRow>()));
+    Statement sessions(database,
+                       fmt::format("SELECT session_id, {} FROM gpu_sessions ORDER BY session_id", columns<Session>()));
+    Statement gemms(database,
+                    fmt::format("SELECT {} FROM gpu_gemms WHERE session_id = ? ORDER BY gemm_id", columns<GemmRow>()));
     Statement quantities(
         database,
         fmt::format("SELECT {} FROM gpu_quantities WHERE session_id = ? ORDER BY quantity_id", columns<Quantity>()));

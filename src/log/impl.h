@@ -1,7 +1,6 @@
 /// State of an open log. Private to the log layer.
 #pragma once
 
-
 #include <cstdint>
 #include <memory>
 #include <optional>

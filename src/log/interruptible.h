@@ -3,7 +3,6 @@
 
 #include "log/database.h"
 
-
 namespace hindsight::log {
 
 /// While it lives, a statement of the connection ends with SQLITE_INTERRUPT once interrupt_requested().

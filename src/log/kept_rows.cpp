@@ -55,18 +55,21 @@ void keep_rows_and_throw(Log::Impl& log, const ServerError& error, std::int64_t 
                          std::int64_t evaluator_id, const std::vector<EvaluationRow>& rows) {
   constexpr std::string_view kDoing = "appending a batch";
   const bool may_keep = error.is_lost() && !log.in_transaction && !rows.empty();
-  const auto has_workload = [&](const EvaluationRow& row) { return log.registered.workloads.contains(row.workload_id); };
+  const auto has_workload = [&](const EvaluationRow& row) {
+    return log.registered.workloads.contains(row.workload_id);
+  };
   const bool is_known = log.registered.runs.contains(run_id) && log.registered.spaces.contains(space_id) &&
                         log.registered.evaluators.contains(evaluator_id) &&
                         std::all_of(rows.begin(), rows.end(), has_workload);
   if (!may_keep || !is_known) throw_translated(error, log.path, kDoing);
   const std::filesystem::path file = new_file();
   const std::size_t kept = keep(log.registered, file, run_id, space_id, evaluator_id, rows);
-  throw Error(ErrorKind::failure,
-              fmt::format("{}: the server cannot be reached while {}: {}. {} it did not confirm {} in {}: `hindsight log "
-                          "copy {} ADDRESS` brings them to it, and running this again adds the rest",
-                          shown(log.path), kDoing, error.what(), counted(kept, "evaluation") + " that",
-                          kept == 1 ? "is" : "are", shown(file), shown(file)));
+  throw Error(
+      ErrorKind::failure,
+      fmt::format("{}: the server cannot be reached while {}: {}. {} it did not confirm {} in {}: `hindsight log "
+                  "copy {} ADDRESS` brings them to it, and running this again adds the rest",
+                  shown(log.path), kDoing, error.what(), counted(kept, "evaluation") + " that",
+                  kept == 1 ? "is" : "are", shown(file), shown(file)));
 }
 
 }  // namespace hindsight::log

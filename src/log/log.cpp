@@ -9,9 +9,9 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/durability.h"
-#include "hindsight/core/json_bounds.h"
 #include "log/filter.h"
 #include "log/impl.h"
 #include "log/server_log.h"
@@ -44,12 +44,11 @@ struct KnownName {
 };
 
 /// Looks for a row with this definition first, then for one with this name.
-std::optional<KnownName> find_registered(Database database, const std::string& table,
-                                          const std::string& id_column, const std::string& name,
-                                          const std::string& hash) {
+std::optional<KnownName> find_registered(Database database, const std::string& table, const std::string& id_column,
+                                         const std::string& name, const std::string& hash) {
   Statement query(database, fmt::format("SELECT {}, definition_hash = ?1 FROM {} WHERE definition_hash = ?1 OR "
-                                                "name = ?2 ORDER BY definition_hash = ?1 DESC LIMIT 1",
-                                                id_column, table));
+                                        "name = ?2 ORDER BY definition_hash = ?1 DESC LIMIT 1",
+                                        id_column, table));
   query.bind(1, hash);
   query.bind(2, name);
   if (!query.step()) {
@@ -84,8 +83,8 @@ std::int64_t insert_run(Database database, const std::string& kind, const Proven
                         const std::string& options_json) {
   const std::string options = with_durability(checked_json(options_json));
   Statement insert(database,
-                           "INSERT INTO runs (kind, command_line, version, commit_hash, host, \"user\", cwd, started_at, "
-                           "options_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                   "INSERT INTO runs (kind, command_line, version, commit_hash, host, \"user\", cwd, started_at, "
+                   "options_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   int column = 0;
   for (const std::string* text :
        {&kind, &provenance.command_line, &provenance.version, &provenance.commit, &provenance.host, &provenance.user,
@@ -188,9 +187,8 @@ void Run::finish(RunStatus status) {
 
 std::int64_t Log::begin_run(RunKind kind, const Provenance& provenance, const std::string& options_json) {
   impl_->require_writable();
-  const std::int64_t id = impl_->writing("starting a run", [&] {
-    return insert_run(impl_->database, to_string(kind), provenance, options_json);
-  });
+  const std::int64_t id = impl_->writing(
+      "starting a run", [&] { return insert_run(impl_->database, to_string(kind), provenance, options_json); });
   if (impl_->server) {
     impl_->registered.runs[id] = {.kind = to_string(kind), .provenance = provenance, .options_json = options_json};
   }
@@ -284,8 +282,8 @@ std::int64_t Log::add_workload(const std::string& name, const std::string& canon
       return found->id;
     }
     Statement insert(database,
-                             "INSERT INTO workloads (name, batch, definition, definition_hash, layers_json, "
-                             "context_version) VALUES (?, ?, ?, ?, ?, ?)");
+                     "INSERT INTO workloads (name, batch, definition, definition_hash, layers_json, "
+                     "context_version) VALUES (?, ?, ?, ?, ?, ?)");
     insert.bind(1, name);
     insert.bind(2, batch);
     insert.bind(3, canonical_definition);

@@ -11,6 +11,7 @@
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
 #include "log/draft_file.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
@@ -306,6 +307,10 @@ Contradictions parse_contradictions(const std::string& name) {
 
 MergeResult merge_logs(const std::vector<fs::path>& inputs, const fs::path& output, Contradictions contradictions,
                        const Provenance& provenance) {
+  for (const fs::path& input : inputs) {
+    require_file(input, "a merge", "`hindsight log copy` brings a log from a server to a file, or to another log");
+  }
+  require_file(output, "a merge", "`hindsight log copy LOG... ADDRESS` brings logs to a server");
   HINDSIGHT_EXPECT(!inputs.empty());
   return Merge(inputs, output, contradictions, provenance).run();
 }

@@ -3,6 +3,7 @@
 
 #include <system_error>
 
+#include "hindsight/log/address.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 
@@ -10,7 +11,8 @@ namespace hindsight::log {
 
 NewLog::NewLog(const std::filesystem::path& file) : file_(file) {
   std::error_code ignored;
-  was_there_ = std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
+  // A server keeps what was begun there: others may be at it.
+  was_there_ = is_server_address(file) || std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
 }
 
 NewLog::~NewLog() {

@@ -22,8 +22,8 @@ std::int64_t design_id(Database database, const std::filesystem::path& file, std
                        const ProposalRow& proposal) {
   const auto hash = static_cast<std::int64_t>(proposal.design_hash);
   Statement insert(database,
-                           "INSERT INTO designs (space_id, content_hash, text_id) VALUES (?, ?, ?) "
-                           "ON CONFLICT (space_id, content_hash) DO NOTHING");
+                   "INSERT INTO designs (space_id, content_hash, text_id) VALUES (?, ?, ?) "
+                   "ON CONFLICT (space_id, content_hash) DO NOTHING");
   insert.bind(1, space_id);
   insert.bind(2, hash);
   insert.bind(3, proposal.design_text_id);
@@ -68,8 +68,8 @@ std::int64_t Log::add_model(std::int64_t run_id, std::int64_t space_id, const Mo
       return static_cast<std::int64_t>(find.column(0).integer());
     }
     Statement insert(database,
-                             "INSERT INTO models (run_id, space_id, name, kind, file, file_sha256, card_json, "
-                             "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+                     "INSERT INTO models (run_id, space_id, name, kind, file, file_sha256, card_json, "
+                     "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(1, run_id);
     insert.bind(2, space_id);
     int column = 2;
@@ -91,31 +91,34 @@ void Log::add_proposals(std::int64_t run_id, std::int64_t space_id, std::optiona
     HINDSIGHT_EXPECT(proposal.rank >= 1 && nlohmann::json::accept(proposal.predicted_json));
     HINDSIGHT_EXPECT(!proposal.verdict_json || nlohmann::json::accept(*proposal.verdict_json));
   }
-  impl_->writing("storing proposals", [&] {
-    Database database = impl_->database;
-    WriteTransaction transaction(*impl_);
-    Statement insert(database,
-                             "INSERT INTO proposals (run_id, model_id, design_id, workload_id, rank, objective, "
-                             "predicted_value, predicted_json, verdict_json, created_at) "
-                             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    const std::string now = utc_now();
-    for (const ProposalRow& proposal : proposals) {
-      insert.reset();
-      insert.clear_bindings();  // what stays unbound is NULL
-      insert.bind(1, run_id);
-      if (model_id) insert.bind(2, *model_id);
-      insert.bind(3, design_id(database, impl_->path, space_id, proposal));
-      if (proposal.workload_id) insert.bind(4, *proposal.workload_id);
-      insert.bind(5, proposal.rank);
-      insert.bind(6, proposal.objective);
-      if (std::isfinite(proposal.predicted_value)) insert.bind(7, proposal.predicted_value);
-      insert.bind(8, proposal.predicted_json);
-      if (proposal.verdict_json) insert.bind(9, *proposal.verdict_json);
-      insert.bind(10, now);
-      insert.exec();
-    }
-    transaction.commit();
-  }, Impl::Repeatable::no);
+  impl_->writing(
+      "storing proposals",
+      [&] {
+        Database database = impl_->database;
+        WriteTransaction transaction(*impl_);
+        Statement insert(database,
+                         "INSERT INTO proposals (run_id, model_id, design_id, workload_id, rank, objective, "
+                         "predicted_value, predicted_json, verdict_json, created_at) "
+                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        const std::string now = utc_now();
+        for (const ProposalRow& proposal : proposals) {
+          insert.reset();
+          insert.clear_bindings();  // what stays unbound is NULL
+          insert.bind(1, run_id);
+          if (model_id) insert.bind(2, *model_id);
+          insert.bind(3, design_id(database, impl_->path, space_id, proposal));
+          if (proposal.workload_id) insert.bind(4, *proposal.workload_id);
+          insert.bind(5, proposal.rank);
+          insert.bind(6, proposal.objective);
+          if (std::isfinite(proposal.predicted_value)) insert.bind(7, proposal.predicted_value);
+          insert.bind(8, proposal.predicted_json);
+          if (proposal.verdict_json) insert.bind(9, *proposal.verdict_json);
+          insert.bind(10, now);
+          insert.exec();
+        }
+        transaction.commit();
+      },
+      Impl::Repeatable::no);
 }
 
 void Log::set_verdicts(const std::vector<std::pair<std::int64_t, std::string>>& verdicts) {
@@ -151,9 +154,9 @@ std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t
     std::vector<ProposalRecord> records;
     if (runs.empty()) return records;
     Statement query(impl.database,
-                            "SELECT p.proposal_id, p.run_id, p.rank, s.name, d.text_id, p.objective, p.predicted_json, "
-                            "p.verdict_json FROM proposals p JOIN designs d USING (design_id) JOIN spaces s USING "
-                            "(space_id) WHERE p.run_id = CAST(? AS BIGINT) ORDER BY p.rank, p.proposal_id");
+                    "SELECT p.proposal_id, p.run_id, p.rank, s.name, d.text_id, p.objective, p.predicted_json, "
+                    "p.verdict_json FROM proposals p JOIN designs d USING (design_id) JOIN spaces s USING "
+                    "(space_id) WHERE p.run_id = CAST(? AS BIGINT) ORDER BY p.rank, p.proposal_id");
     query.bind(1, run_id ? std::to_string(*run_id) : runs.front());
     while (query.step()) {
       ProposalRecord& record = records.emplace_back();

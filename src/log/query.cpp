@@ -45,11 +45,11 @@ std::map<std::int64_t, std::uint64_t> designs_by_space(Log::Impl& log) {
   }
   // Without blocks all are counted, which the index over spaces does without reading them; with them it would be the
   // longer way (hence the plus sign, which keeps SQLite from it).
-  Statement query(
-      log.database, stored.blocks().empty()
-                        ? "SELECT space_id, count(*) FROM designs GROUP BY 1"
-                        : fmt::format("SELECT space_id, count(*) FROM designs WHERE design_id > {} GROUP BY +space_id",
-                                      stored.designs_to()));
+  Statement query(log.database,
+                  stored.blocks().empty()
+                      ? "SELECT space_id, count(*) FROM designs GROUP BY 1"
+                      : fmt::format("SELECT space_id, count(*) FROM designs WHERE design_id > {} GROUP BY +space_id",
+                                    stored.designs_to()));
   while (query.step()) {
     designs[query.column(0).integer()] += static_cast<std::uint64_t>(query.column(1).integer());
   }
@@ -59,8 +59,8 @@ std::map<std::int64_t, std::uint64_t> designs_by_space(Log::Impl& log) {
 std::vector<SpaceSummary> space_summaries(Log::Impl& log) {
   std::map<std::int64_t, std::uint64_t> designs = designs_by_space(log);
   std::vector<SpaceSummary> spaces;
-  Statement query(
-      log.database, "SELECT space_id, name, definition, definition_hash, designs_view FROM spaces s ORDER BY space_id");
+  Statement query(log.database,
+                  "SELECT space_id, name, definition, definition_hash, designs_view FROM spaces s ORDER BY space_id");
   while (query.step()) {
     const std::int64_t id = query.column(0).integer();
     spaces.push_back({.space_id = id,
@@ -86,9 +86,10 @@ std::vector<EvaluatorSummary> evaluator_summaries(Log::Impl& log) {
     }
   }
   for (const IdRange& range : stored.rest()) {
-    Statement query(log.database, fmt::format("SELECT evaluator_id, count(*), count(*) FILTER (WHERE repeat > 0) FROM evaluations "
-                                                      "e WHERE TRUE{} GROUP BY 1",
-                                                      range_sql(range)));
+    Statement query(log.database,
+                    fmt::format("SELECT evaluator_id, count(*), count(*) FILTER (WHERE repeat > 0) FROM evaluations "
+                                "e WHERE TRUE{} GROUP BY 1",
+                                range_sql(range)));
     while (query.step()) {
       Rows& of = rows[query.column(0).integer()];
       of.all += static_cast<std::uint64_t>(query.column(1).integer());
@@ -96,8 +97,8 @@ std::vector<EvaluatorSummary> evaluator_summaries(Log::Impl& log) {
     }
   }
   std::vector<EvaluatorSummary> evaluators;
-  Statement query(
-      log.database, "SELECT evaluator_id, name, definition_hash, definition FROM evaluators ORDER BY evaluator_id");
+  Statement query(log.database,
+                  "SELECT evaluator_id, name, definition_hash, definition FROM evaluators ORDER BY evaluator_id");
   while (query.step()) {
     const Rows& of = rows[query.column(0).integer()];
     evaluators.push_back({.evaluator_id = query.column(0).integer(),
@@ -163,16 +164,14 @@ ReasonCounter& counter_of(std::vector<ReasonCounter>& counters, std::string_view
 void read_reasons(Database database, const EvaluationFilter& filter, const std::string& condition,
                   ReasonCounters& counters) {
   // Streamed: GROUP BY with count(DISTINCT) sorts all reasons, which takes several times longer.
-  Statement query(database,
-                          fmt::format("SELECT e.evaluation_id, e.workload_id, v.code FROM evaluations e {} "
-                                      "{} evaluation_violations v ON v.evaluation_id = e.evaluation_id "
-                                      "WHERE {} ORDER BY e.evaluation_id",
-                                      design_join(filter), join_in_order(database), condition));
+  Statement query(database, fmt::format("SELECT e.evaluation_id, e.workload_id, v.code FROM evaluations e {} "
+                                        "{} evaluation_violations v ON v.evaluation_id = e.evaluation_id "
+                                        "WHERE {} ORDER BY e.evaluation_id",
+                                        design_join(filter), join_in_order(database), condition));
   while (query.step()) {
     const std::int64_t evaluation = query.column(0).integer();
     const RowValue code = query.column(2);
-    ReasonCounter& counter = counter_of(counters[query.column(1).integer()],
-                                        code.view());
+    ReasonCounter& counter = counter_of(counters[query.column(1).integer()], code.view());
     if (counter.last_evaluation != evaluation) {
       counter.last_evaluation = evaluation;
       ++counter.evaluations;
@@ -189,12 +188,11 @@ struct FilteredRows {
   ReasonCounters reasons;
 };
 
-void read_rows(Database database, const EvaluationFilter& filter, const std::string& condition,
-               FilteredRows& counted) {
+void read_rows(Database database, const EvaluationFilter& filter, const std::string& condition, FilteredRows& counted) {
   Statement query(database,
-                          fmt::format("SELECT e.workload_id, count(*), sum(e.feasible) FROM evaluations e {} WHERE {} "
-                                      "GROUP BY 1",
-                                      design_join(filter), condition));
+                  fmt::format("SELECT e.workload_id, count(*), sum(e.feasible) FROM evaluations e {} WHERE {} "
+                              "GROUP BY 1",
+                              design_join(filter), condition));
   while (query.step()) {
     WorkloadRows& rows = counted.workloads[query.column(0).integer()];
     rows.all += static_cast<std::uint64_t>(query.column(1).integer());
@@ -245,10 +243,9 @@ std::map<std::pair<std::int64_t, std::int64_t>, bool> origin_rows(Log::Impl& log
     rest = stored.rest();
   }
   for (const IdRange& range : rest) {
-    Statement query(log.database,
-                            fmt::format("SELECT e.workload_id, e.run_id, count(e.latency_s) > 0 FROM "
-                                        "evaluations e {} WHERE {}{} GROUP BY e.workload_id, e.run_id",
-                                        design_join(filter), condition, range_sql(range)));
+    Statement query(log.database, fmt::format("SELECT e.workload_id, e.run_id, count(e.latency_s) > 0 FROM "
+                                              "evaluations e {} WHERE {}{} GROUP BY e.workload_id, e.run_id",
+                                              design_join(filter), condition, range_sql(range)));
     while (query.step()) {
       origins[{query.column(0).integer(), query.column(1).integer()}] |= query.column(2).integer() != 0;
     }
@@ -285,11 +282,10 @@ Summary summary(const Log& log) {
     Database database = impl.database;
     const ReadTransaction snapshot(database);
     Summary result;
-    result.schema_version = impl.server ? static_cast<int>(count_of(
-                                              database, "SELECT max(schema_version) FROM schema_migrations"))
-                                        : identify(database.file()).schema_version;
-    Statement created(database,
-                              "SELECT applied_at, hindsight_version FROM schema_migrations ORDER BY schema_version");
+    result.schema_version =
+        impl.server ? static_cast<int>(count_of(database, "SELECT max(schema_version) FROM schema_migrations"))
+                    : identify(database.file()).schema_version;
+    Statement created(database, "SELECT applied_at, hindsight_version FROM schema_migrations ORDER BY schema_version");
     if (created.step()) {
       result.created_at = text_of(created, 0);
       result.created_by_version = text_of(created, 1);
@@ -328,11 +324,10 @@ std::vector<LoggedDesign> designs_by_hash(const Log& log, const std::string& dig
   Log::Impl& impl = log.impl();
   return impl.guarded("looking for a design", [&] {
     // Hashes are stored as signed integers; those that begin alike have one sign, so their order is kept.
-    Statement query(
-        impl.database,
-        fmt::format("SELECT d.space_id, d.text_id FROM spaces s {} designs d ON d.space_id = s.space_id "
-                    "WHERE d.content_hash BETWEEN ? AND ? ORDER BY d.space_id, d.content_hash LIMIT ?",
-                    join_in_order(impl.database)));
+    Statement query(impl.database,
+                    fmt::format("SELECT d.space_id, d.text_id FROM spaces s {} designs d ON d.space_id = s.space_id "
+                                "WHERE d.content_hash BETWEEN ? AND ? ORDER BY d.space_id, d.content_hash LIMIT ?",
+                                join_in_order(impl.database)));
     query.bind(1, static_cast<std::int64_t>(std::stoull(first, nullptr, 16)));
     query.bind(2, static_cast<std::int64_t>(std::stoull(last, nullptr, 16)));
     query.bind(3, static_cast<std::int64_t>(most));
@@ -401,9 +396,9 @@ std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit) {
   return impl.guarded("listing runs", [&] {
     std::vector<RunInfo> runs;
     Statement query(impl.database,
-                            "SELECT run_id, kind, status, started_at, ended_at, command_line, version, commit_hash, "
-                            "host, \"user\", options_json, evaluations_inserted, evaluations_present, rows_rejected "
-                            "FROM runs ORDER BY run_id DESC LIMIT ?");
+                    "SELECT run_id, kind, status, started_at, ended_at, command_line, version, commit_hash, "
+                    "host, \"user\", options_json, evaluations_inserted, evaluations_present, rows_rejected "
+                    "FROM runs ORDER BY run_id DESC LIMIT ?");
     query.bind(1, static_cast<std::int64_t>(limit));
     while (query.step()) {
       RunInfo run;
@@ -427,12 +422,11 @@ std::vector<WorkloadRecord> workloads(const Log& log) {
   return impl.guarded("listing workloads", [&] {
     const ReadTransaction snapshot(impl.database);
     std::vector<WorkloadRecord> records;
-    Statement query(
-        impl.database,
-        "SELECT workload_id, name, batch, definition_hash, layers_json, context_version, definition "
-        "FROM workloads ORDER BY workload_id");
+    Statement query(impl.database,
+                    "SELECT workload_id, name, batch, definition_hash, layers_json, context_version, definition "
+                    "FROM workloads ORDER BY workload_id");
     Statement context(impl.database,
-                              "SELECT name, value FROM workload_context WHERE workload_id = ? ORDER BY position");
+                      "SELECT name, value FROM workload_context WHERE workload_id = ? ORDER BY position");
     while (query.step()) {
       WorkloadRecord& record = records.emplace_back();
       record.workload_id = query.column(0).integer();

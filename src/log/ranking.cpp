@@ -31,8 +31,8 @@ std::set<std::string> further_metric_names(Log::Impl& log) {
   const StoredBlocks& stored = log.stored_blocks();
   for (const Block& block : stored.blocks()) names.insert(block.metric_names.begin(), block.metric_names.end());
   for (const IdRange& range : stored.rest()) {
-    Statement query(
-        log.database, fmt::format("SELECT DISTINCT e.name FROM evaluation_metrics e WHERE TRUE{}", range_sql(range)));
+    Statement query(log.database,
+                    fmt::format("SELECT DISTINCT e.name FROM evaluation_metrics e WHERE TRUE{}", range_sql(range)));
     while (query.step()) names.insert(text_of(query, 0));
   }
   return names;
@@ -71,12 +71,11 @@ std::vector<RankedEvaluation> ranked(Log::Impl& log, const std::string& conditio
     columns += fmt::format(", {} AS v{}", value, i);
     conditions += fmt::format(" AND {} IS NOT NULL", value);
   }
-  Statement query(
-      log.database,
-      fmt::format("SELECT e.evaluation_id, e.design_id, e.repeat, d.text_id, ev.name{} FROM evaluations e "
-                  "JOIN designs d ON d.design_id = e.design_id "
-                  "JOIN evaluators ev ON ev.evaluator_id = e.evaluator_id{} WHERE {} {}",
-                  columns, joins, conditions, order_and_limit));
+  Statement query(log.database,
+                  fmt::format("SELECT e.evaluation_id, e.design_id, e.repeat, d.text_id, ev.name{} FROM evaluations e "
+                              "JOIN designs d ON d.design_id = e.design_id "
+                              "JOIN evaluators ev ON ev.evaluator_id = e.evaluator_id{} WHERE {} {}",
+                              columns, joins, conditions, order_and_limit));
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     if (!is_standard(metrics[i])) {
       query.bind(static_cast<int>(i + 1), metrics[i]);

@@ -9,6 +9,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
 #include "log/draft_file.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
@@ -139,6 +140,8 @@ RepairResult fill(Salvage& salvage, const fs::path& draft, const fs::path& damag
 }  // namespace
 
 RepairResult repair_log(const fs::path& damaged, const fs::path& output, const Provenance& provenance) {
+  require_file(damaged, "a repair", "Restore the server's database from its backup");
+  require_file(output, "a repair", "Name a new file");
   require_files(damaged, output);
   const DraftFile draft(output);
   RepairResult result;

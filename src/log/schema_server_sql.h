@@ -1,5 +1,6 @@
 /// SQL of a log on a PostgreSQL server, at the schema version of a file's (docs/log-schema.md, docs/scale.md): the same
-/// tables and columns, which schema_sql.h explains, but for designs.parameters, which a file computes when asked. TEXT sorts by its bytes
+/// tables and columns, which schema_sql.h explains, but for designs.parameters, which a file computes when asked. TEXT
+/// sorts by its bytes
 /// ("C"), as in a file. Private to the log layer.
 #pragma once
 
@@ -314,7 +315,8 @@ CREATE VIEW v_runs AS
     FROM runs ORDER BY run_id DESC;
 )sql";
 
-/// Work that is handed out (docs/scale.md): who evaluates an asked design now. A lease ends with its answer or its time.
+/// Work that is handed out (docs/scale.md): who evaluates an asked design now. A lease ends with its answer or its
+/// time.
 inline constexpr const char* kServerLeasesSql = R"sql(
 CREATE TABLE leases (
   proposal_id BIGINT PRIMARY KEY REFERENCES proposals,

@@ -15,7 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
-#include "log/server_statement.h"
+#include "log/connection.h"
 
 namespace hindsight::log {
 namespace {
@@ -63,9 +63,11 @@ constexpr std::uint32_t kNullLength = 0xffffffffU;
 
 /// A server that answered, but only to say no: trying again does not help, unless it is starting or full.
 bool may_come_up(const std::string& message) {
-  if (message.find("FATAL:") == std::string::npos) return message.find("does not exist") == std::string::npos ||
-                                                          message.find("Is the server running") != std::string::npos;
-  for (const char* passing : {"starting up", "shutting down", "too many clients", "recovery mode", "remaining connection"}) {
+  if (message.find("FATAL:") == std::string::npos)
+    return message.find("does not exist") == std::string::npos ||
+           message.find("Is the server running") != std::string::npos;
+  for (const char* passing :
+       {"starting up", "shutting down", "too many clients", "recovery mode", "remaining connection"}) {
     if (message.find(passing) != std::string::npos) return true;
   }
   return false;
@@ -85,9 +87,7 @@ std::int64_t ServerRows::size() const { return PQntuples(result_.get()); }
 int ServerRows::columns() const { return PQnfields(result_.get()); }
 std::string ServerRows::name(int column) const { return PQfname(result_.get(), column); }
 
-std::int64_t ServerRows::affected() const {
-  return parse_int(PQcmdTuples(result_.get())).value_or(0);
-}
+std::int64_t ServerRows::affected() const { return parse_int(PQcmdTuples(result_.get())).value_or(0); }
 
 bool ServerRows::is_null(std::int64_t row, int column) const {
   return PQgetisnull(result_.get(), static_cast<int>(row), column) == 1;
@@ -116,8 +116,8 @@ std::int64_t ServerRows::integer(std::int64_t row, int column) const {
     case kInt8:
       return static_cast<std::int64_t>(read_number<std::uint64_t>(bytes));
     default:
-      throw ContractViolation(fmt::format("column {} of type {} is no whole number", name(column),
-                                          PQftype(result_.get(), column)));
+      throw ContractViolation(
+          fmt::format("column {} of type {} is no whole number", name(column), PQftype(result_.get(), column)));
   }
 }
 
@@ -146,9 +146,14 @@ std::string_view ServerRows::view(std::int64_t row, int column) const {
       return {PQgetvalue(result_.get(), static_cast<int>(row), column),
               static_cast<std::size_t>(PQgetlength(result_.get(), static_cast<int>(row), column))};
     default:
-      throw ContractViolation(fmt::format("column {} of type {} is no text", name(column),
-                                          PQftype(result_.get(), column)));
+      throw ContractViolation(
+          fmt::format("column {} of type {} is no text", name(column), PQftype(result_.get(), column)));
   }
+}
+
+std::string_view ServerRows::bytes(std::int64_t row, int column) const {
+  return {PQgetvalue(result_.get(), static_cast<int>(row), column),
+          static_cast<std::size_t>(PQgetlength(result_.get(), static_cast<int>(row), column))};
 }
 
 std::string ServerRows::text(std::int64_t row, int column) const {
@@ -183,7 +188,8 @@ void ServerConnection::connect() {
     }
     std::this_thread::sleep_for(pause);
   }
-  PQsetNoticeProcessor(connection_, [](void* /*unused*/, const char* /*message*/) {}, nullptr);
+  PQsetNoticeProcessor(
+      connection_, [](void* /*unused*/, const char* /*message*/) {}, nullptr);
 }
 
 void ServerConnection::reconnect() {
@@ -212,9 +218,10 @@ void ServerConnection::fail(const pg_result* result) const {
   const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
   const char* text = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
   const bool lost = connection_ == nullptr || PQstatus(connection_) != CONNECTION_OK;
-  throw ServerError(state == nullptr ? "" : state,
-                    first_line(text != nullptr ? text : (connection_ == nullptr ? "no connection" : PQerrorMessage(connection_))),
-                    lost);
+  throw ServerError(
+      state == nullptr ? "" : state,
+      first_line(text != nullptr ? text : (connection_ == nullptr ? "no connection" : PQerrorMessage(connection_))),
+      lost);
 }
 
 /// Waits for the end of the statement that was sent. Ctrl-C cancels it.
@@ -272,6 +279,12 @@ ServerRows ServerConnection::run(const std::string& sql, const std::vector<Serve
                                 : PQsendQueryPrepared(connection_, name.c_str(), count, values.data(), lengths.data(),
                                                       formats.data(), 1);
   if (sent == 0) fail(nullptr);
+  return ServerRows(check(finish()));
+}
+
+ServerRows ServerConnection::run_as_text(const std::string& sql) {
+  if (connection_ == nullptr) fail(nullptr);
+  if (PQsendQueryParams(connection_, sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) == 0) fail(nullptr);
   return ServerRows(check(finish()));
 }
 
@@ -341,7 +354,8 @@ std::string server_sql(std::string_view sql) {
     } else if (c == '?') {
       std::size_t digits = i + 1;
       int number = 0;
-      while (digits < sql.size() && sql[digits] >= '0' && sql[digits] <= '9') number = 10 * number + (sql[digits++] - '0');
+      while (digits < sql.size() && sql[digits] >= '0' && sql[digits] <= '9')
+        number = 10 * number + (sql[digits++] - '0');
       if (number == 0) number = last + 1;
       last = std::max(last, number);
       result += fmt::format("${}", number);
@@ -377,7 +391,7 @@ void throw_translated(const ServerError& error, const std::filesystem::path& add
     fail(ErrorKind::failure, "the server is out of disk, memory or connections",
          "What was committed is there; make room and run this again");
   }
-  if (state == "55P03" || error.is_conflict()) {
+  if (state == "55P03" || state == "23505" || error.is_conflict()) {
     fail(ErrorKind::failure, "other writers stood in the way", "Run this again; what was committed is kept");
   }
   if (state.starts_with("XX0")) {
@@ -393,81 +407,6 @@ void throw_translated(const ServerError& error, const std::filesystem::path& add
   }
   fail(ErrorKind::failure, "the server failed", "Its own log may tell more");
   throw ContractViolation("unreachable");
-}
-
-// [chosen] rows that a cursor fetches: few at first, for those that look at the first rows only.
-constexpr std::int64_t kFirstFetch = 64, kLargestFetch = 4096;
-
-ServerStatement::ServerStatement(ServerConnection& server, const std::string& sql)
-    : server_(server), sql_(server_sql(sql)) {
-  const std::size_t first = sql_.find_first_not_of(" \n(");
-  is_select_ = first != std::string::npos &&
-               (sql_.compare(first, 6, "SELECT") == 0 || sql_.compare(first, 4, "WITH") == 0);
-}
-
-ServerStatement::~ServerStatement() { close_cursor(); }
-
-void ServerStatement::bind(int index, std::optional<std::string> value) {
-  HINDSIGHT_EXPECT(index >= 1);
-  const auto place = static_cast<std::size_t>(index);
-  if (parameters_.size() < place) parameters_.resize(place);
-  parameters_[place - 1] = {.bytes = std::move(value)};
-}
-
-void ServerStatement::clear_bindings() {
-  for (ServerParameter& parameter : parameters_) parameter = {};
-}
-
-void ServerStatement::begin() {
-  begun_ = true;
-  row_ = -1;
-  if (is_select_ && server_.reads_by_cursor) {
-    cursor_ = server_.new_name();
-    cursor_generation_ = server_.generation();
-    fetched_at_once_ = kFirstFetch;
-    static_cast<void>(server_.run(fmt::format("DECLARE {} NO SCROLL CURSOR FOR {}", cursor_, sql_), parameters_));
-    fetch();
-    return;
-  }
-  if (++runs_ > 1 && prepared_.empty()) prepared_ = server_.new_name();
-  rows_ = server_.run(sql_, parameters_, prepared_);
-}
-
-void ServerStatement::fetch() {
-  rows_ = server_.run(fmt::format("FETCH FORWARD {} FROM {}", fetched_at_once_, cursor_));
-  row_ = -1;
-  if (rows_.size() < fetched_at_once_) close_cursor();
-  fetched_at_once_ = std::min(2 * fetched_at_once_, kLargestFetch);
-}
-
-void ServerStatement::close_cursor() noexcept {
-  if (cursor_.empty()) return;
-  try {
-    if (cursor_generation_ == server_.generation() && server_.in_transaction()) server_.exec("CLOSE " + cursor_);
-  } catch (const std::exception&) {
-    // The transaction failed, and its cursors went with it.
-  }
-  cursor_.clear();
-}
-
-bool ServerStatement::step() {
-  if (!begun_) begin();
-  if (++row_ < rows_.size()) return true;
-  if (cursor_.empty()) return false;
-  fetch();
-  return ++row_ < rows_.size();
-}
-
-std::int64_t ServerStatement::exec() {
-  begin();
-  return rows_.affected();
-}
-
-void ServerStatement::reset() noexcept {
-  close_cursor();
-  begun_ = false;
-  row_ = -1;
-  rows_ = ServerRows();
 }
 
 }  // namespace hindsight::log

@@ -55,7 +55,9 @@ class ServerRows {
   [[nodiscard]] double number(std::int64_t row, int column) const;
   [[nodiscard]] std::string_view view(std::int64_t row, int column) const;
   [[nodiscard]] std::string text(std::int64_t row, int column) const;
-  /// Whether the column holds whole numbers or truth values; else, whether other numbers.
+  /// As they came.
+  [[nodiscard]] std::string_view bytes(std::int64_t row, int column) const;
+  /// Whether the column holds whole numbers or truth values; or numbers of binary digits.
   [[nodiscard]] bool is_integer(int column) const;
   [[nodiscard]] bool is_number(int column) const;
 
@@ -77,6 +79,8 @@ class ServerConnection {
   /// Runs one statement. `name`: of a prepared one, empty for none; prepared at its first use.
   ServerRows run(const std::string& sql, const std::vector<ServerParameter>& parameters = {},
                  const std::string& name = {});
+  /// Runs one statement without parameters whose values, of any type, come as text: see ServerRows::bytes().
+  ServerRows run_as_text(const std::string& sql);
   /// Runs statements without parameters; rows that the last one changed.
   std::int64_t exec(const std::string& sql);
 

@@ -126,11 +126,11 @@ void ServerBatch::store_designs() {
     texts.emplace_back(*design.text_id);
   }
   if (hashes.empty()) return;
-  static_cast<void>(
-      server_.run("INSERT INTO designs (space_id, content_hash, text_id) SELECT CAST($1 AS BIGINT), u.hash, u.text_id FROM "
-                  "unnest(CAST($2 AS BIGINT[]), CAST($3 AS TEXT[])) WITH ORDINALITY AS u(hash, text_id, place) "
-                  "ORDER BY u.place ON CONFLICT (space_id, content_hash) DO NOTHING",
-                  {server_value(space_id_), server_array(hashes), server_array(texts)}));
+  static_cast<void>(server_.run(
+      "INSERT INTO designs (space_id, content_hash, text_id) SELECT CAST($1 AS BIGINT), u.hash, u.text_id FROM "
+      "unnest(CAST($2 AS BIGINT[]), CAST($3 AS TEXT[])) WITH ORDINALITY AS u(hash, text_id, place) "
+      "ORDER BY u.place ON CONFLICT (space_id, content_hash) DO NOTHING",
+      {server_value(space_id_), server_array(hashes), server_array(texts)}));
   find_designs(hashes);
   std::erase_if(accepted_, [&](AcceptedRow& row) {
     const BatchDesign& design = designs_.at(rows_[row.index].design_hash);
@@ -172,8 +172,9 @@ void ServerBatch::insert_evaluations() {
     feasible.push_back(row.feasible ? 1 : 0);
     for (std::size_t m = 0; m < metrics.size(); ++m) metrics[m].push_back(accepted_[i].parsed.standard[m]);
   }
-  std::vector<ServerParameter> parameters = {server_value(evaluator_id_), server_value(run_id_), server_array(designs),
-                                             server_array(workloads),     server_array(repeats), server_array(feasible)};
+  std::vector<ServerParameter> parameters = {server_value(evaluator_id_), server_value(run_id_),
+                                             server_array(designs),       server_array(workloads),
+                                             server_array(repeats),       server_array(feasible)};
   std::string arrays;
   for (const std::vector<double>& values : metrics) {
     parameters.push_back(server_array(values));
@@ -259,11 +260,12 @@ std::map<std::int64_t, StoredEvaluation> ServerBatch::stored_evaluations(const s
     repeats.push_back(rows_[accepted_[place].index].repeat);
   }
   const ServerRows found = server_.run(
-      fmt::format("SELECT u.place, e.evaluation_id, e.feasible{} FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), "
-                  "CAST($4 AS BIGINT[])) WITH ORDINALITY AS u(design_id, workload_id, repeat, place) JOIN evaluations e "
-                  "ON e.design_id = u.design_id AND e.workload_id = u.workload_id AND e.evaluator_id = "
-                  "CAST($1 AS BIGINT) AND e.repeat = u.repeat",
-                  metric_columns("e.")),
+      fmt::format(
+          "SELECT u.place, e.evaluation_id, e.feasible{} FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), "
+          "CAST($4 AS BIGINT[])) WITH ORDINALITY AS u(design_id, workload_id, repeat, place) JOIN evaluations e "
+          "ON e.design_id = u.design_id AND e.workload_id = u.workload_id AND e.evaluator_id = "
+          "CAST($1 AS BIGINT) AND e.repeat = u.repeat",
+          metric_columns("e.")),
       {server_value(evaluator_id_), server_array(designs), server_array(workloads), server_array(repeats)});
   std::map<std::int64_t, StoredEvaluation> stored;
   std::multimap<std::int64_t, StoredEvaluation*> by_id;
@@ -284,12 +286,14 @@ std::map<std::int64_t, StoredEvaluation> ServerBatch::stored_evaluations(const s
       for (auto one = first; one != last; ++one) add(*one->second, details, i);
     }
   };
-  for_each_detail("SELECT evaluation_id, name, value FROM evaluation_metrics WHERE evaluation_id = ANY (CAST($1 AS BIGINT[]))",
-                  [](StoredEvaluation& one, const ServerRows& rows, std::int64_t i) {
-                    one.others.emplace_back(rows.text(i, 1), rows.number(i, 2));
-                  });
   for_each_detail(
-      "SELECT evaluation_id, code, quantity, value, limit_value, layer FROM evaluation_violations WHERE evaluation_id = "
+      "SELECT evaluation_id, name, value FROM evaluation_metrics WHERE evaluation_id = ANY (CAST($1 AS BIGINT[]))",
+      [](StoredEvaluation& one, const ServerRows& rows, std::int64_t i) {
+        one.others.emplace_back(rows.text(i, 1), rows.number(i, 2));
+      });
+  for_each_detail(
+      "SELECT evaluation_id, code, quantity, value, limit_value, layer FROM evaluation_violations WHERE evaluation_id "
+      "= "
       "ANY (CAST($1 AS BIGINT[]))",
       [](StoredEvaluation& one, const ServerRows& rows, std::int64_t i) {
         one.reasons.push_back(said_by(rows.view(i, 1), rows.view(i, 2), number_or_nan(rows, i, 3),

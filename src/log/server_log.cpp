@@ -34,7 +34,8 @@ static_assert(kServerMigrations.back().to_version == kSchemaVersion, "a new sche
 std::chrono::milliseconds patience_of(std::chrono::milliseconds asked) {
   const char* text = std::getenv("HINDSIGHT_SERVER_PATIENCE_S");
   const auto seconds = text == nullptr ? std::nullopt : parse_int(text);
-  return seconds && *seconds >= 0 ? std::chrono::seconds(*seconds) : std::min<std::chrono::milliseconds>(asked, kPatience);
+  return seconds && *seconds >= 0 ? std::chrono::seconds(*seconds)
+                                  : std::min<std::chrono::milliseconds>(asked, kPatience);
 }
 
 /// 0: no log there.
@@ -86,9 +87,9 @@ void migrate_server(ServerConnection& server, const std::filesystem::path& addre
     for (const ServerMigration& step : kServerMigrations) {
       if (step.to_version <= from) continue;
       for (const char* sql : step.sql) server.exec(sql);
-      static_cast<void>(server.run("INSERT INTO schema_migrations VALUES ($1, $2, $3)",
-                                   {server_value(std::int64_t{step.to_version}), server_value(utc_now()),
-                                    server_value(build_info().version)}));
+      static_cast<void>(server.run(
+          "INSERT INTO schema_migrations VALUES ($1, $2, $3)",
+          {server_value(std::int64_t{step.to_version}), server_value(utc_now()), server_value(build_info().version)}));
     }
     server.exec("COMMIT");
   } catch (...) {
@@ -104,9 +105,10 @@ void migrate_server(ServerConnection& server, const std::filesystem::path& addre
 void require_utf8(ServerConnection& server, const std::filesystem::path& address) {
   const std::string encoding = server.run("SELECT current_setting('server_encoding')").text(0, 0);
   if (encoding == "UTF8") return;
-  throw Error(ErrorKind::usage, fmt::format("{}: the database's encoding is {}, and texts of a log are UTF-8. Create it "
-                                            "with: createdb --encoding UTF8 --template template0 NAME.",
-                                            shown(address), encoding));
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: the database's encoding is {}, and texts of a log are UTF-8. Create it "
+                          "with: createdb --encoding UTF8 --template template0 NAME.",
+                          shown(address), encoding));
 }
 
 }  // namespace
@@ -116,16 +118,18 @@ std::unique_ptr<ServerConnection> open_server(const std::filesystem::path& addre
   try {
     auto server = std::make_unique<ServerConnection>(address, patience_of(patience));
     if (server->version() < kOldestServer) {
-      throw Error(ErrorKind::incompatible, fmt::format("{}: PostgreSQL {} is too old, {} and later serve a log. Update "
-                                                       "the server.",
-                                                       shown(address), server->version() / 10000, kOldestServer / 10000));
+      throw Error(ErrorKind::incompatible,
+                  fmt::format("{}: PostgreSQL {} is too old, {} and later serve a log. Update "
+                              "the server.",
+                              shown(address), server->version() / 10000, kOldestServer / 10000));
     }
     const int version = schema_version(*server);
     require_known_version(*server, version, address);
     if (version == 0 && mode != OpenMode::read_write_create) {
-      throw Error(ErrorKind::usage, fmt::format("{}: no log in this database yet. Check the address, or create one with "
-                                                "`hindsight sweep` or `hindsight log copy`.",
-                                                shown(address)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: no log in this database yet. Check the address, or create one with "
+                              "`hindsight sweep` or `hindsight log copy`.",
+                              shown(address)));
     }
     if (version < kSchemaVersion) {
       if (mode == OpenMode::read_only) {

@@ -9,7 +9,8 @@
 
 namespace hindsight::log {
 
-/// Inside a ReadTransaction a SELECT is read through a cursor, some thousand rows at a time; elsewhere all rows at once.
+/// Inside a ReadTransaction a SELECT is read through a cursor, some thousand rows at a time; elsewhere all rows at
+/// once.
 class ServerStatement {
  public:
   ServerStatement(ServerConnection& server, const std::string& sql);

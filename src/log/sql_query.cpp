@@ -13,6 +13,8 @@
 #include "hindsight/core/text.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
+#include "log/read_transaction.h"
+#include "log/server.h"
 
 namespace hindsight::log {
 namespace {
@@ -109,6 +111,16 @@ class LengthLimit {
   int before_;
 };
 
+void require_no_nul(const Log::Impl& log, const std::string& sql) {
+  if (sql.find('\0') == std::string::npos) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: the SQL contains a NUL byte. Remove it", shown(log.path)));
+}
+
+[[noreturn]] void refuse_empty(const Log::Impl& log) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: the SQL is empty. Write a query, e.g. \"SELECT * FROM v_workloads\"", shown(log.path)));
+}
+
 SqlValue value_of(sqlite3_stmt* statement, int column) {
   switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
@@ -133,10 +145,20 @@ SqlValue value_of(sqlite3_stmt* statement, int column) {
 }  // namespace
 
 struct SqlQuery::State {
-  State(const Log& log, const std::string& sql);
-  ~State();
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+  virtual ~State() = default;
+  [[nodiscard]] virtual bool next(std::vector<SqlValue>& row) = 0;
+  std::vector<std::string> columns = {};
+};
+
+namespace {
+
+/// On a file.
+struct FileQuery : SqlQuery::State {
+  FileQuery(const Log& log, const std::string& sql);
+  ~FileQuery() override;
+  FileQuery(const FileQuery&) = delete;
+  FileQuery& operator=(const FileQuery&) = delete;
+  [[nodiscard]] bool next(std::vector<SqlValue>& row) override;
   /// The statement that `text` begins with (nullptr: none), and what follows it.
   [[nodiscard]] sqlite3_stmt* prepare(const char* text, const char** rest);
   [[noreturn]] void fail(int code);
@@ -150,10 +172,9 @@ struct SqlQuery::State {
   TrustedViews trusted_views;
   std::optional<std::string> refused = {};
   sqlite3_stmt* statement = nullptr;
-  std::vector<std::string> columns = {};
 };
 
-void SqlQuery::State::fail(int code) {
+void FileQuery::fail(int code) {
   const std::string file = shown(log.path);
   if (refused) {
     throw Error(ErrorKind::usage,
@@ -172,31 +193,24 @@ void SqlQuery::State::fail(int code) {
   throw_translated(SQLite::Exception(handle, code), system_error_of(handle, errno), log.path, "answering the query");
 }
 
-sqlite3_stmt* SqlQuery::State::prepare(const char* text, const char** rest) {
+sqlite3_stmt* FileQuery::prepare(const char* text, const char** rest) {
   sqlite3_stmt* prepared = nullptr;
   if (const int code = sqlite3_prepare_v2(handle, text, -1, &prepared, rest); code != SQLITE_OK) fail(code);
   return prepared;
 }
 
-SqlQuery::State::State(const Log& given, const std::string& sql)
+FileQuery::FileQuery(const Log& given, const std::string& sql)
     : log(given.impl()),
       handle(log.database.file().getHandle()),
       until_interrupted(log.database),
       length_limit(handle),
       trusted_views(handle) {
-  HINDSIGHT_EXPECT(log.mode == OpenMode::read_only);
-  if (sql.find('\0') != std::string::npos) {
-    throw Error(ErrorKind::usage, fmt::format("{}: the SQL contains a NUL byte. Remove it", shown(log.path)));
-  }
+  require_no_nul(log, sql);
   sqlite3_set_authorizer(handle, authorize, &refused);
   try {
     const char* rest = nullptr;
     statement = prepare(sql.c_str(), &rest);
-    if (statement == nullptr) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("{}: the SQL is empty. Write a query, e.g. \"SELECT * FROM v_workloads\"", shown(log.path)));
-    }
+    if (statement == nullptr) refuse_empty(log);
     while (*rest != '\0') {
       compiled_offset = static_cast<std::size_t>(rest - sql.c_str());
       sqlite3_stmt* second = prepare(rest, &rest);
@@ -217,23 +231,104 @@ SqlQuery::State::State(const Log& given, const std::string& sql)
   }
 }
 
-SqlQuery::State::~State() {
+FileQuery::~FileQuery() {
   sqlite3_finalize(statement);
   sqlite3_set_authorizer(handle, nullptr, nullptr);
 }
 
-SqlQuery::SqlQuery(const Log& log, const std::string& sql) : state_(std::make_unique<State>(log, sql)) {}
+bool FileQuery::next(std::vector<SqlValue>& row) {
+  const int code = sqlite3_step(statement);
+  if (code == SQLITE_DONE) return false;
+  if (code != SQLITE_ROW) fail(code);
+  row.clear();
+  for (int i = 0; i < static_cast<int>(columns.size()); ++i) row.push_back(value_of(statement, i));
+  return true;
+}
+
+/// On a server: a cursor in a transaction that reads. A cursor is of one statement that gives rows and changes nothing.
+struct ServerQuery : SqlQuery::State {
+  ServerQuery(const Log& given, const std::string& sql) : log(given.impl()), until_interrupted(log.database) {
+    require_no_nul(log, sql);
+    if (sql.find_first_not_of(" \t\n;") == std::string::npos) refuse_empty(log);
+    asking([&] {
+      transaction.emplace(log.database);
+      static_cast<void>(log.server->run_as_text("DECLARE hindsight_query NO SCROLL CURSOR FOR " + sql));
+      fetch();
+    });
+    for (int i = 0; i < rows.columns(); ++i) columns.push_back(rows.name(i));
+  }
+
+  [[nodiscard]] bool next(std::vector<SqlValue>& row) override {
+    if (at == rows.size() && !is_last) asking([&] { fetch(); });
+    if (at == rows.size()) return false;
+    row.clear();
+    for (int i = 0; i < rows.columns(); ++i) row.push_back(value(i));
+    ++at;
+    return true;
+  }
+
+ private:
+  // [chosen] as many rows as a person looks at
+  static constexpr std::int64_t kRowsAtOnce = 1000;
+
+  void fetch() {
+    rows = log.server->run_as_text(fmt::format("FETCH FORWARD {} FROM hindsight_query", kRowsAtOnce));
+    is_last = rows.size() < kRowsAtOnce;
+    at = 0;
+  }
+
+  [[nodiscard]] SqlValue value(int column) const {
+    if (rows.is_null(at, column)) return std::monostate();
+    const std::string text(rows.bytes(at, column));
+    if (rows.is_integer(column)) {
+      if (text == "t" || text == "f") return std::int64_t{text == "t"};
+      if (const auto number = parse_int(text)) return *number;
+    }
+    if (rows.is_number(column)) {
+      if (const auto number = parse_double(text)) return *number;
+    }
+    return text;
+  }
+
+  template <class Body>
+  void asking(Body&& body) {
+    try {
+      body();
+    } catch (const ServerError& error) {
+      // Class 42 is syntax and names, 22 and 0A what a computation cannot do, 25 what a transaction that reads may not.
+      const std::string kind = error.sqlstate().substr(0, 2);
+      if (kind == "42" || kind == "22" || kind == "0A" || kind == "25") {
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("{}: SQL: {} (a query is one statement that only reads: SELECT ...). docs/log-schema.md "
+                        "has the tables and columns",
+                        shown(log.path), error.what()));
+      }
+      throw_translated(error, log.path, "answering the query");
+    }
+  }
+
+  Log::Impl& log;
+  Interruptible until_interrupted;
+  std::optional<ReadTransaction> transaction;
+  ServerRows rows;
+  std::int64_t at = 0;
+  bool is_last = false;
+};
+
+std::unique_ptr<SqlQuery::State> query_of(const Log& log, const std::string& sql) {
+  HINDSIGHT_EXPECT(log.impl().mode == OpenMode::read_only);
+  if (log.impl().server) return std::make_unique<ServerQuery>(log, sql);
+  return std::make_unique<FileQuery>(log, sql);
+}
+
+}  // namespace
+
+SqlQuery::SqlQuery(const Log& log, const std::string& sql) : state_(query_of(log, sql)) {}
 SqlQuery::~SqlQuery() = default;
 
 const std::vector<std::string>& SqlQuery::columns() const { return state_->columns; }
 
-bool SqlQuery::next(std::vector<SqlValue>& row) {
-  const int code = sqlite3_step(state_->statement);
-  if (code == SQLITE_DONE) return false;
-  if (code != SQLITE_ROW) state_->fail(code);
-  row.clear();
-  for (int i = 0; i < static_cast<int>(state_->columns.size()); ++i) row.push_back(value_of(state_->statement, i));
-  return true;
-}
+bool SqlQuery::next(std::vector<SqlValue>& row) { return state_->next(row); }
 
 }  // namespace hindsight::log

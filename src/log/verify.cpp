@@ -65,8 +65,8 @@ void check_designs(Database database, Report& report) {
 
 void check_feasibility(Database database, Report& report) {
   Statement query(database,
-                          "SELECT evaluation_id, feasible FROM evaluations e WHERE (feasible = 1) = "
-                          "EXISTS (SELECT 1 FROM evaluation_violations v WHERE v.evaluation_id = e.evaluation_id)");
+                  "SELECT evaluation_id, feasible FROM evaluations e WHERE (feasible = 1) = "
+                  "EXISTS (SELECT 1 FROM evaluation_violations v WHERE v.evaluation_id = e.evaluation_id)");
   while (report.has_room() && query.step()) {
     const bool feasible = query.column(1).integer() != 0;
     const std::int64_t id = query.column(0).integer();
@@ -124,11 +124,11 @@ void check_values(Database database, Report& report) {
   constexpr double kComputedFrac = 1e-9;
   // [chosen] a table of whole watts says 0 of less than half of one.
   constexpr double kRoundedToZeroW = 0.5;
-  Statement powers(
-      database, fmt::format("SELECT evaluation_id, energy_j, latency_s, average_power_w FROM evaluations WHERE "
-                            "latency_s > 0 AND abs(energy_j) <= {1} AND abs(average_power_w) <= {1} AND "
-                            "abs(average_power_w - energy_j / latency_s) > {0} * abs(average_power_w)",
-                            kComputedFrac, std::numeric_limits<double>::max()));
+  Statement powers(database,
+                   fmt::format("SELECT evaluation_id, energy_j, latency_s, average_power_w FROM evaluations WHERE "
+                               "latency_s > 0 AND abs(energy_j) <= {1} AND abs(average_power_w) <= {1} AND "
+                               "abs(average_power_w - energy_j / latency_s) > {0} * abs(average_power_w)",
+                               kComputedFrac, std::numeric_limits<double>::max()));
   while (report.has_room() && powers.step()) {
     const double energy_j = powers.column(1).number(), latency_s = powers.column(2).number();
     const double power_w = powers.column(3).number(), expected_w = energy_j / latency_s;

@@ -13,6 +13,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/metric_direction.h"
 #include "hindsight/log/new_log.h"
 #include "hindsight/log/query.h"
@@ -198,7 +199,7 @@ std::string answering_evaluator(const log::Log& log, const std::string& wanted) 
 }
 
 Asked ask(const AskRequest& request) {
-  const bool is_new = !std::filesystem::exists(request.log);
+  const bool is_new = !log::is_log_there(request.log);
   if (is_new && request.space.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: there is no such log. Name its space with --space to begin one",
                                               printable(request.log.string(), 200)));

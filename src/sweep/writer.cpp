@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::sweep {
@@ -45,7 +46,7 @@ void count(const SweepOptions& options, std::span<const evaluator::Row> rows, co
 
 Writer::Writer(const SweepOptions& options, std::string definition_hash)
     : options_(options), definition_hash_(std::move(definition_hash)) {
-  if (!std::filesystem::exists(options.log)) return;
+  if (!log::is_log_there(options.log)) return;
   log_ = log::Log::open(options.log, log::OpenMode::read_write_create);
   refuse_conflicts(*log_, options);
 }

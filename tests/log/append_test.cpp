@@ -15,14 +15,8 @@ using ::testing::HasSubstr;
 
 class AppendTest : public LogTest {
  protected:
-  std::int64_t count(const std::string& sql) {
-    SQLite::Database database(file_.string());
-    return database.execAndGet(sql).getInt64();
-  }
-  std::string text(const std::string& sql) {
-    SQLite::Database database(file_.string());
-    return database.execAndGet(sql).getString();
-  }
+  std::int64_t count(const std::string& sql) { return count_of(sql); }
+  std::string text(const std::string& sql) { return value_of(sql); }
 };
 
 TEST_F(AppendTest, StoresEveryColumnOfARow) {
@@ -51,9 +45,10 @@ TEST_F(AppendTest, StoresEveryColumnOfARow) {
     ++value;
   }
   EXPECT_EQ(text("SELECT name || value FROM evaluation_metrics"), "mac_j0.25");
-  EXPECT_EQ(text("SELECT code || quantity || value || limit_value || nearest_passing || layer || message "
+  EXPECT_EQ(text("SELECT code || quantity || value || limit_value || layer || message "
                  "FROM evaluation_violations"),
-            "noc_timingdelay_ns2.51.258.0conv1too slow");
+            "noc_timingdelay_ns2.51.25conv1too slow");
+  EXPECT_EQ(count("SELECT count(*) FROM evaluation_violations WHERE nearest_passing = 8"), 1);
   EXPECT_EQ(text("SELECT status || evaluations_inserted FROM runs"), "finished2");
 }
 
@@ -64,17 +59,21 @@ TEST_F(AppendTest, ViewsShowNamesReasonsAndParameters) {
     log.append(ids.run, ids.space, ids.evaluator, batch_of(ids, 0, 4));
     log.end_run(ids.run, RunStatus::finished);
   }
-  EXPECT_EQ(text("SELECT group_concat(sum, ' ') FROM (SELECT pes_x + pes_y AS sum FROM designs_edge ORDER BY sum)"),
-            "1 2 3 4");
-  EXPECT_EQ(text("SELECT typeof(pes_x) || dram_type FROM designs_edge LIMIT 1"), "integerhbm2");
+  EXPECT_EQ(count("SELECT sum(CAST(pes_x AS INTEGER) + CAST(pes_y AS INTEGER)) FROM designs_edge"), 1 + 2 + 3 + 4);
+  EXPECT_EQ(text("SELECT min(dram_type) FROM designs_edge"), "hbm2");
+  if (!on_server()) {  // which has one type in a column, the text's
+    EXPECT_EQ(text("SELECT typeof(pes_x) || dram_type FROM designs_edge LIMIT 1"), "integerhbm2");
+  }
   EXPECT_EQ(text("SELECT workload || reasons || design FROM v_evaluations WHERE feasible = 0 LIMIT 1"),
             "net_anoc_timing reticle" + text_id(1));
   EXPECT_EQ(
-      text("SELECT reason || evaluations || share_of_infeasible_frac || share_of_all_frac FROM v_reasons LIMIT 1"),
-      "noc_timing31.00.75");
+      text(
+          "SELECT reason || evaluations FROM v_reasons WHERE share_of_infeasible_frac = 1 AND share_of_all_frac = 0.75 "
+          "LIMIT 1"),
+      "noc_timing3");
   EXPECT_EQ(text("SELECT name || layers || evaluations || feasible || feasible_frac FROM v_workloads LIMIT 1"),
             "net_a2410.25");
-  EXPECT_EQ(text("SELECT group_concat(layer) FROM v_workload_layers"), "conv1,fc");
+  EXPECT_EQ(text("SELECT min(layer) || max(layer) || count(*) FROM v_workload_layers"), "conv1fc2");
   EXPECT_EQ(text("SELECT kind || evaluations_inserted FROM v_runs"), "sweep4");
 }
 
@@ -104,7 +103,7 @@ TEST_F(AppendTest, ContradictingEvaluationIsRejectedAndTheFirstKept) {
   ASSERT_EQ(result.rejected.size(), 2U);
   EXPECT_THAT(result.rejected[0].reason, HasSubstr("latency_s is 1 there, 1.5 here"));
   EXPECT_THAT(result.rejected[1].reason, HasSubstr("feasible is 1 there, 0 here"));
-  EXPECT_EQ(text("SELECT latency_s FROM evaluations"), "1.0");
+  EXPECT_EQ(count("SELECT count(*) FROM evaluations WHERE latency_s = 1"), 1);
 }
 
 TEST_F(AppendTest, AMetricOutsideTheColumnsOrAReasonContradictsToo) {
@@ -154,7 +153,7 @@ TEST_F(AppendTest, RepeatedMeasurementsStandSideBySide) {
   const AppendResult result = log.append(ids.run, ids.space, ids.evaluator, {second});
   ASSERT_EQ(result.rejected.size(), 1U);
   EXPECT_THAT(result.rejected[0].reason, HasSubstr("repeat 1: latency_s is 1.5 there, 1.75 here"));
-  EXPECT_EQ(text("SELECT group_concat(repeat || ':' || latency_s, ' ') FROM v_evaluations"), "0:1.0 1:1.5");
+  EXPECT_EQ(count("SELECT count(*) FROM v_evaluations WHERE latency_s = 1 + 0.5 * repeat"), 2);
   EXPECT_TRUE(log.verify().sound());
 }
 
@@ -172,7 +171,8 @@ TEST_F(AppendTest, ARunThatGoesAwayWithoutItsEndHasFailed) {
     set_interrupt_requested(true);  // and an error that says so ends the command
   }
   set_interrupt_requested(false);
-  EXPECT_EQ(text("SELECT group_concat(kind || ' ' || status, ', ') FROM runs WHERE ended_at IS NOT NULL"),
+  EXPECT_EQ(text("SELECT " + (on_server() ? std::string("string_agg") : std::string("group_concat")) +
+                 "(kind || ' ' || status, ', ') FROM runs WHERE ended_at IS NOT NULL"),
             "import finished, propose interrupted, measure import failed, train interrupted");
 }
 
@@ -276,10 +276,12 @@ TEST_F(AppendTest, HashCollisionIsDetected) {
   const Ids ids = register_all(log);
   log.append(ids.run, ids.space, ids.evaluator, {feasible_row(ids.workload, text_id(1), 1, 1)});
   {  // A collision of 64 bits cannot be found in a test: store one by hand.
-    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
-    SQLite::Statement update(database, "UPDATE designs SET text_id = ?");
-    update.bind(1, text_id(7));
-    update.exec();
+    const std::string update = "UPDATE designs SET text_id = '" + text_id(7) + "'";
+    if (on_server()) {
+      hindsight::test::TestServer::sql_at(file_.string(), update);
+    } else {
+      SQLite::Database(file_.string(), SQLite::OPEN_READWRITE).exec(update);
+    }
   }
   const AppendResult result =
       log.append(ids.run, ids.space, ids.evaluator,
@@ -323,7 +325,7 @@ TEST_F(AppendTest, SqlInNamesIsText) {
   EXPECT_EQ(log.append(ids.run, space, ids.evaluator, {feasible_row(workload, "a'b=1,c d=x'", 1, 1)}).inserted, 1U);
   EXPECT_EQ(text("SELECT designs_view FROM spaces WHERE space_id = " + std::to_string(space)),
             "designs_x___DROP_TABLE_designs_____");
-  EXPECT_EQ(text("SELECT \"a'b\" || \"c d\" FROM designs_x___DROP_TABLE_designs_____"), "1x'");
+  EXPECT_EQ(text("SELECT \"a'b\" || \"c d\" FROM \"designs_x___DROP_TABLE_designs_____\""), "1x'");
   // Same name but for characters that the view's name cannot have: a view of its own.
   const std::int64_t twin = log.add_space("x'; DROP TABLE designs; --'", "d2", "h2");
   EXPECT_EQ(log.append(ids.run, twin, ids.evaluator, {feasible_row(workload, "a=1", 1, 1)}).inserted, 1U);
@@ -351,7 +353,8 @@ TEST_F(AppendTest, NewerContextReplacesTheOlder) {
   Log log = Log::open(file_, OpenMode::read_write_create);
   const Ids ids = register_all(log);
   EXPECT_EQ(log.add_workload("net_a", "layers of a", "hash-a", 1, "[]", 2, {{"macs_per_byte", 3.0}}), ids.workload);
-  EXPECT_EQ(text("SELECT group_concat(name || value) FROM workload_context"), "macs_per_byte3.0");
+  EXPECT_EQ(count("SELECT count(*) FROM workload_context WHERE name = 'macs_per_byte' AND value = 3"), 1);
+  EXPECT_EQ(count("SELECT count(*) FROM workload_context"), 1);
   log.add_workload("net_a", "layers of a", "hash-a", 1, "[]", 1, {{"macs", 1.0}});
   EXPECT_EQ(text("SELECT context_version || c.name FROM workload_context c JOIN workloads USING (workload_id)"),
             "2macs_per_byte");

@@ -7,8 +7,8 @@
 #include <csignal>
 #include <fstream>
 
-#include "log/connection.h"
 #include "hindsight/core/files.h"
+#include "log/connection.h"
 #include "log/log_fixture.h"
 #include "log/process.h"
 

@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "log/schema.h"
 #include "hindsight/log/merge.h"
 #include "log/log_fixture.h"
+#include "log/schema.h"
 #include "tolerances.h"
 
 namespace hindsight::log::test {

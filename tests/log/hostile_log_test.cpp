@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
-#include "log/connection.h"
 #include "hindsight/core/files.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/durability.h"
 #include "hindsight/log/optuna_study.h"
 #include "hindsight/log/query.h"
+#include "log/connection.h"
 #include "log/log_fixture.h"
 
 namespace hindsight::log::test {

@@ -1,6 +1,8 @@
 /// Helpers of the log tests: a folder of one's own, and small batches.
 #pragma once
 
+#include <SQLiteCpp/Column.h>
+#include <SQLiteCpp/Database.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +13,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/log.h"
 #include "temporary_folder.h"
 #include "test_server.h"
@@ -26,6 +29,14 @@ class LogTest : public ::testing::Test {
     if (const std::string why = hindsight::test::TestServer::missing(); !why.empty()) GTEST_SKIP() << why;
     file_ = hindsight::test::TestServer::shared().new_log();
   }
+
+  /// The first value that SQL gives on the log, as text of the store.
+  [[nodiscard]] std::string value_of(const std::string& sql) const {
+    if (log::is_server_address(file_)) return hindsight::test::TestServer::shared().sql_at(file_.string(), sql);
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
+    return database.execAndGet(sql).getString();
+  }
+  [[nodiscard]] std::int64_t count_of(const std::string& sql) const { return std::stoll(value_of(sql)); }
 
   hindsight::test::TemporaryFolder temporary_;
   std::filesystem::path folder_ = temporary_.path(), file_ = folder_ / "study.db";

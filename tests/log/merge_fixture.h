@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "log/schema.h"
 #include "hindsight/core/files.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/merge.h"
 #include "log/log_fixture.h"
+#include "log/schema.h"
 
 namespace hindsight::log::test {
 

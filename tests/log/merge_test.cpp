@@ -10,12 +10,12 @@
 #include <random>
 #include <thread>
 
-#include "log/schema.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/query.h"
 #include "log/merge_fixture.h"
+#include "log/schema.h"
 
 namespace hindsight::log::test {
 namespace {

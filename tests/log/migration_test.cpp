@@ -2,11 +2,11 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 
-#include "log/schema.h"
 #include "hindsight/core/files.h"
 #include "hindsight/log/query.h"
 #include "log/log_fixture.h"
 #include "log/process.h"
+#include "log/schema.h"
 
 namespace hindsight::log::test {
 namespace {

@@ -12,10 +12,7 @@ namespace {
 
 class Proposals : public LogTest {
  protected:
-  [[nodiscard]] std::int64_t count(const std::string& table) const {
-    SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
-    return database.execAndGet("SELECT count(*) FROM " + table).getInt64();
-  }
+  [[nodiscard]] std::int64_t count(const std::string& table) const { return count_of("SELECT count(*) FROM " + table); }
   static ProposalRow proposal(const std::string& design, std::int64_t rank) {
     return {.design_text_id = design,
             .design_hash = content_hash(design),

@@ -9,13 +9,13 @@
 #include <map>
 #include <set>
 
-#include "log/schema.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/query.h"
 #include "log/log_fixture.h"
 #include "log/process.h"
+#include "log/schema.h"
 
 namespace hindsight::log::test {
 namespace {

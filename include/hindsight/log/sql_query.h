@@ -16,8 +16,9 @@ using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>
 
 /// One statement and its rows. While it lives, nothing else may use the log.
 ///
-/// Three walls stand before the file: the log is opened for reading, SQLite's authorizer refuses every statement but
+/// Three walls stand before a file: the log is opened for reading, SQLite's authorizer refuses every statement but
 /// SELECT and the PRAGMAs that only tell, and a statement must say of itself that it changes nothing.
+/// On a server the statement is a cursor's in a transaction that reads, with the rights of the role that asks.
 class SqlQuery {
  public:
   /// `log`: opened with OpenMode::read_only. Errors: Error{usage} for SQL that SQLite does not understand, that is not
@@ -32,8 +33,9 @@ class SqlQuery {
   /// only when it computes; Error{incompatible} for a damaged log; Error{interrupted} after Ctrl-C.
   [[nodiscard]] bool next(std::vector<SqlValue>& row);
 
- private:
   struct State;
+
+ private:
   std::unique_ptr<State> state_;
 };
 
