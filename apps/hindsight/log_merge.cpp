@@ -33,11 +33,13 @@ int merge(const MergeOptions& options, const Session& session) {
   for (const std::string& log : options.logs) roles.reads_log("log", log);
   roles.writes_log("--out", options.out).require_usable();
   install_interrupt_handlers();
-  for (const std::string& line : remarks_on_shards(options.logs, options.out)) remark(line);
+  // Beside the merge: opening thousands of logs once more takes as long as a third of it.
+  auto remarks = remarks_on_shards(options.logs, options.out);
   log::MergeResult result;
   write_log(session, options.out, [&](const std::string& out) {
     result = log::merge_logs({options.logs.begin(), options.logs.end()}, out, contradictions, session.provenance);
   });
+  for (const std::string& line : remarks.get()) remark(line);
   print(options.json ? report::merge_json(result, options.out)
                      : report::merge_text(result, options.out, output_columns()));
   return 0;

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "hindsight/core/parts.h"
 #include "hindsight/core/plural.h"
@@ -35,9 +36,12 @@ struct LogEvaluators {
   std::map<std::string, std::string> names;
 };
 
+/// A log that is merged, or the one that it is merged into: what both have is no surprise.
+enum class Role { given, extended };
+
 class Shards {
  public:
-  void read(const std::string& file) {
+  void read(const std::string& file, Role role) {
     const log::Log log = log::Log::open(file, log::OpenMode::read_only);
     bool any = false;
     for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
@@ -45,7 +49,7 @@ class Shards {
       const sweep::RecordedCommand command = sweep::recorded_command(run.command_line);
       if (!command.shard || command.shard->count == 1) continue;
       any = true;
-      add(command, file,
+      add(command, file, role,
           run.status == to_string(log::RunStatus::finished) || sweep::is_complete(log, run.options_json));
     }
     if (!any) return;
@@ -70,14 +74,14 @@ class Shards {
   }
 
  private:
-  void add(const sweep::RecordedCommand& command, const std::string& file, bool finished) {
+  void add(const sweep::RecordedCommand& command, const std::string& file, Role role, bool finished) {
     auto known =
         std::ranges::find_if(commands_, [&](const ShardedCommand& one) { return one.command.words == command.words; });
     if (known == commands_.end()) {
       known = commands_.insert(commands_.end(), {.command = command, .first_file = file, .shards = {}});
     }
     ShardRuns& runs = known->shards[command.shard->count][command.shard->index];
-    runs.files.insert(file);
+    if (role == Role::given) runs.files.insert(file);
     runs.finished = runs.finished || finished;
   }
 
@@ -143,12 +147,15 @@ class Shards {
 
 }  // namespace
 
-std::vector<std::string> remarks_on_shards(const std::vector<std::string>& logs, const std::string& output) {
+std::future<std::vector<std::string>> remarks_on_shards(std::vector<std::string> logs, const std::string& output) {
   Shards shards;
-  std::error_code ignored;
-  if (std::filesystem::file_size(output, ignored) > 0 && !ignored) shards.read(output);
-  for (const std::string& log : logs) shards.read(log);
-  return shards.remarks();
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(output, error);
+  if (!error && bytes > 0) shards.read(output, Role::extended);
+  return std::async(std::launch::async, [logs = std::move(logs), shards = std::move(shards)]() mutable {
+    for (const std::string& log : logs) shards.read(log, Role::given);
+    return shards.remarks();
+  });
 }
 
 }  // namespace hindsight::app
