@@ -40,6 +40,7 @@ void add_verbs(CLI::App& app, Session& session) {
   add_campaign(app, session);
   add_ask(app, session);
   add_tell(app, session);
+  add_worker(app, session);
   add_check(app, session);
   add_report(app, session);
   add_bench(app, session);

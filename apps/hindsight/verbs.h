@@ -53,6 +53,7 @@ void add_propose(CLI::App& app, Session& session);
 void add_campaign(CLI::App& app, Session& session);
 void add_ask(CLI::App& app, Session& session);
 void add_tell(CLI::App& app, Session& session);
+void add_worker(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);

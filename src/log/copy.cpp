@@ -19,6 +19,7 @@
 #include "log/append_rules.h"
 #include "log/draft_file.h"
 #include "log/filter.h"
+#include "log/handed_out.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
 #include "log/read_transaction.h"
@@ -303,6 +304,7 @@ void LogCopy::copy_proposals() {
     insert.exec();
     ++result_.proposals;
   }
+  hand_out_asked(to_);
 }
 
 void LogCopy::copy_gpu_sessions() {

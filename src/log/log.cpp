@@ -154,9 +154,9 @@ const std::filesystem::path& Log::path() const { return impl_->path; }
 const std::vector<std::string>& Log::warnings() const { return impl_->warnings; }
 
 const std::string& to_string(RunKind kind) {
-  static const std::array<std::string, 13> names = {
+  static const std::array<std::string, 14> names = {
       "sweep",   "import", "train", "propose", "measure", "measure import", "bench",
-      "optimum", "search", "merge", "ask",     "tell",    "campaign"};
+      "optimum", "search", "merge", "ask",     "tell",    "campaign",       "worker"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

@@ -11,6 +11,7 @@
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "log/filter.h"
+#include "log/handed_out.h"
 #include "log/impl.h"
 #include "log/read_transaction.h"
 
@@ -116,6 +117,7 @@ void Log::add_proposals(std::int64_t run_id, std::int64_t space_id, std::optiona
           insert.bind(10, now);
           insert.exec();
         }
+        hand_out_asked(database);
         transaction.commit();
       },
       Impl::Repeatable::no);
@@ -132,6 +134,7 @@ void Log::set_verdicts(const std::vector<std::pair<std::int64_t, std::string>>& 
       update.bind(1, verdict_json);
       update.bind(2, proposal_id);
       update.exec();
+      take_back_decided(impl_->database, proposal_id);
     }
     transaction.commit();
   });

@@ -315,18 +315,20 @@ CREATE VIEW v_runs AS
     FROM runs ORDER BY run_id DESC;
 )sql";
 
-/// Work that is handed out (docs/scale.md): who evaluates an asked design now. A lease ends with its answer or its
-/// time.
-inline constexpr const char* kServerLeasesSql = R"sql(
-CREATE TABLE leases (
+/// Work that is handed out (docs/scale.md): what was asked and who evaluates it now. Times are the server's.
+inline constexpr const char* kServerTasksSql = R"sql(
+CREATE TABLE tasks (
   proposal_id BIGINT PRIMARY KEY REFERENCES proposals,
-  worker TEXT COLLATE "C" NOT NULL,          -- name of the worker that has it
-  claimed_at TIMESTAMPTZ NOT NULL,           -- by the server's clock
-  expires_at TIMESTAMPTZ NOT NULL,           -- by the server's clock; a heartbeat moves it
-  attempts BIGINT NOT NULL CHECK (attempts >= 1)  -- how often it was handed out
+  evaluator TEXT COLLATE "C" NOT NULL,       -- that is to answer, by its name
+  worker TEXT COLLATE "C",                   -- that has it; NULL: nobody yet, or given back
+  claimed_at TIMESTAMPTZ,
+  expires_at TIMESTAMPTZ,                    -- of the lease; a heartbeat moves it; NULL: none
+  attempts BIGINT NOT NULL DEFAULT 0,        -- how often it was handed out
+  done BOOLEAN NOT NULL DEFAULT FALSE        -- answered, or awaited no more
 );
-CREATE INDEX leases_by_worker ON leases (worker);
-CREATE INDEX proposals_without_verdict ON proposals (proposal_id) WHERE verdict_json IS NULL;
+CREATE INDEX tasks_fresh ON tasks (evaluator, proposal_id) WHERE NOT done AND expires_at IS NULL;
+CREATE INDEX tasks_leased ON tasks (evaluator, expires_at) WHERE NOT done AND expires_at IS NOT NULL;
+CREATE INDEX tasks_of_worker ON tasks (worker) WHERE NOT done;
 )sql";
 
 }  // namespace hindsight::log

@@ -28,7 +28,7 @@ struct ServerMigration {
   std::array<const char*, 4> sql;
 };
 constexpr std::array<ServerMigration, 1> kServerMigrations = {
-    {{.to_version = 3, .sql = {kServerTablesSql, kServerGpuSql, kServerViewsSql, kServerLeasesSql}}}};
+    {{.to_version = 3, .sql = {kServerTablesSql, kServerGpuSql, kServerViewsSql, kServerTasksSql}}}};
 static_assert(kServerMigrations.back().to_version == kSchemaVersion, "a new schema version needs its migration here");
 
 std::chrono::milliseconds patience_of(std::chrono::milliseconds asked) {

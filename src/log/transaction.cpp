@@ -1,4 +1,5 @@
 /// Transactions around one operation or several, on either store.
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <chrono>
@@ -29,6 +30,13 @@ void roll_back(Database database) noexcept {
 void begin_to_write(Database database) {
   // On a server rows are locked one by one, and what was inserted meanwhile by others is seen.
   database.exec(database.on_server() ? "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" : "BEGIN IMMEDIATE");
+}
+
+/// Of the same log: what one looks at before it writes, no other changes meanwhile, as in a file. Appending goes on.
+void wait_for_other_transactions(Database database) {
+  // [chosen] as long as another one copies some million rows
+  database.exec("SET LOCAL lock_timeout = '5min'");
+  database.exec(fmt::format("SELECT pg_advisory_xact_lock({}, hashtext(current_schema()))", kApplicationId));
 }
 
 }  // namespace
@@ -85,7 +93,10 @@ Transaction::Transaction(Log& log) : log_(log) {
   Log::Impl& impl = log.impl();
   impl.require_writable();
   HINDSIGHT_EXPECT(!impl.in_transaction);
-  impl.guarded("starting a transaction", [&] { begin_to_write(impl.database); });
+  impl.guarded("starting a transaction", [&] {
+    begin_to_write(impl.database);
+    if (impl.server) wait_for_other_transactions(impl.database);
+  });
   impl.in_transaction = true;
 }
 

@@ -46,7 +46,8 @@ enum class RunKind {
   merge,
   ask,
   tell,
-  campaign
+  campaign,
+  worker
 };
 [[nodiscard]] const std::string& to_string(RunKind kind);
 
