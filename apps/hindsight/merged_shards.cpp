@@ -15,6 +15,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
+#include "hindsight/log/row_names.h"
 #include "hindsight/sweep/recorded_command.h"
 
 namespace hindsight::app {
@@ -30,10 +31,10 @@ struct ShardedCommand {
   std::string first_file;
   std::map<std::uint64_t, std::map<std::uint64_t, ShardRuns>> shards;  ///< by count, index
 };
-/// Evaluators of a log of shards: name by the hash of the definition.
+/// Names of the evaluators of a log of shards.
 struct LogEvaluators {
   std::string file;
-  std::map<std::string, std::string> names;
+  std::set<std::string> names;
 };
 
 /// A log that is merged, or the one that it is merged into: what both have is no surprise.
@@ -55,9 +56,10 @@ class Shards {
     if (!any) return;
     LogEvaluators& evaluators = evaluators_.emplace_back();
     evaluators.file = file;
-    for (const log::EvaluatorSummary& one : log::evaluators(log)) {
-      if (one.evaluations > 0) evaluators.names[one.definition_hash] = one.name;
-    }
+    // Their names say model, version and technology; log::evaluators() would count the rows of each.
+    const log::RowNames names(log);
+    for (std::size_t id = 1; id <= names.evaluators(); ++id)
+      evaluators.names.insert(names.evaluator(static_cast<std::int64_t>(id)));
   }
 
   [[nodiscard]] std::vector<std::string> remarks() const {
@@ -89,8 +91,7 @@ class Shards {
     for (const LogEvaluators& one : evaluators_) {
       if (one.names == evaluators_.front().names) continue;
       const auto text = [](const LogEvaluators& log) {
-        std::vector<std::string> names;
-        for (const auto& [hash, name] : log.names) names.push_back(fmt::format("{} ({})", name, hash.substr(0, 8)));
+        const std::vector<std::string> names(log.names.begin(), log.names.end());
         return names.empty() ? std::string("no evaluator") : printable(join(names, ", "));
       };
       return fmt::format("these shards were evaluated by different models: {} in {}, {} in {}; their rows stay apart",

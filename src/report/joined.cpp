@@ -209,6 +209,36 @@ void require_same_optimum(const OptimumPart& first, const OptimumPart& other) {
   }
 }
 
+/// What the shards of an optimum come to.
+struct Together {
+  std::vector<Json> designs;
+  double seconds = 0;
+  Json certificate = Json::object();  ///< sums
+  std::optional<double> least_left_out;
+
+  void add(const Json& shard) {
+    for (const Json& design : shard.at("designs")) designs.push_back(design);
+    seconds += shard.at("seconds").get<double>();
+    for (const auto& [key, value] : shard.at("certificate").items()) {
+      if (key != "least_left_out") {
+        certificate[key] = certificate.value(key, std::uint64_t{0}) + value.get<std::uint64_t>();
+      } else if (!value.is_null()) {
+        least_left_out = std::min(least_left_out.value_or(value.get<double>()), value.get<double>());
+      }
+    }
+  }
+  /// The first `top` by value, then area, then position in the space, as the search has them.
+  void keep_best(std::size_t top) {
+    const auto order = [](const Json& design) {
+      return std::tuple(design.at("value").get<double>(), design.at("area_mm2").get<double>(),
+                        design.at("levels").get<std::vector<std::uint16_t>>());
+    };
+    std::sort(designs.begin(), designs.end(), [&](const Json& a, const Json& b) { return order(a) < order(b); });
+    if (designs.size() > top) designs.resize(top);
+    for (Json& design : designs) design.erase("levels");
+  }
+};
+
 }  // namespace
 
 PartKind kind_of(const Part& part) {
@@ -283,49 +313,31 @@ std::string join_optima(const std::vector<Part>& parts) {
     if (!is_new && known->second.json.at("designs") != read.json.at("designs"))
       refuse_twice(known->second.file, part.file, read.index, read.count);
   }
-  Json whole = first->json;
-  const std::size_t top = whole.at("shard").at("of").at("top").get<std::size_t>();
-  std::vector<Json> designs;
-  double seconds = 0;
-  std::optional<double> least;
-  Json certificate = Json::object();
+  Together together;
   for (const OptimumPart& shard : in_order(shards, first->count)) {
     try {
-      for (const Json& design : shard.json.at("designs")) designs.push_back(design);
-      seconds += shard.json.at("seconds").get<double>();
-      for (const auto& [key, value] : shard.json.at("certificate").items()) {
-        if (key != "least_left_out") {
-          certificate[key] = certificate.value(key, std::uint64_t{0}) + value.get<std::uint64_t>();
-        } else if (!value.is_null()) {
-          least = std::min(least.value_or(value.get<double>()), value.get<double>());
-        }
-      }
+      together.add(shard.json);
     } catch (const nlohmann::json::exception&) {
       refuse_part(shard.file, "is damaged: it lacks designs or its certificate. Run its shard again");
     }
   }
-  if (designs.empty()) {
+  if (together.designs.empty()) {
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no design of any of {} meets the limits. `hindsight optimum` without --shard names the "
                             "nearest limit that can be met",
                             counted(first->count, "shard")));
   }
-  const auto order = [](const Json& design) {
-    return std::tuple(design.at("value").get<double>(), design.at("area_mm2").get<double>(),
-                      design.at("levels").get<std::vector<std::uint16_t>>());
-  };
   try {
-    std::sort(designs.begin(), designs.end(), [&](const Json& a, const Json& b) { return order(a) < order(b); });
+    together.keep_best(first->json.at("shard").at("of").at("top").get<std::size_t>());
   } catch (const nlohmann::json::exception&) {
     refuse_part(first->file, "it or another shard is damaged: a design lacks its value, area or levels");
   }
-  if (designs.size() > top) designs.resize(top);
-  for (Json& design : designs) design.erase("levels");
+  Json whole = first->json;
   whole.erase("shard");
-  whole["seconds"] = seconds;
-  whole["designs"] = designs;
-  certificate["least_left_out"] = value_or_null(least);
-  whole["certificate"] = certificate;
+  whole["seconds"] = together.seconds;
+  whole["designs"] = together.designs;
+  together.certificate["least_left_out"] = value_or_null(together.least_left_out);
+  whole["certificate"] = together.certificate;
   return to_text(whole);
 }
 
