@@ -88,7 +88,7 @@ int run(const JoinOptions& options, const Session& session) {
 void add_join(CLI::App& app, Session& session) {
   const auto options = std::make_shared<JoinOptions>();
   CLI::App* verb = app.add_subcommand("join", "One file of those that shards wrote");
-  verb->add_option("FILES", options->files, "Landscapes, optima (JSON), tables or results of all shards")->required();
+  verb->add_option("FILES", options->files, "Those of all shards of one command")->required();
   verb->add_option("--out", options->out, "File to write [standard output]");
   add_dry_run(*verb, session);
   verb->footer(
