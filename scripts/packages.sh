@@ -18,11 +18,16 @@ build_packages=(
   nlohmann-json3-dev
   zlib1g-dev
 )
+# The launchers of configs/cluster, which tests start (30 MB): without one they say what they skip.
 test_packages=(
   clang-format-14
   libgmock-dev
   libgtest-dev
   librsvg2-bin
+  munge
+  openmpi-bin
+  parallel
+  slurm-wlm
   sqlite3
 )
 # Only for training (about 1 GB). LibTorch without OpenBLAS trains about sixteen times slower. XGBoost (2 MB), opened
