@@ -16,6 +16,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/log/address.h"
 #include "hindsight/report/loop.h"
 #include "hindsight/study/optimum.h"
 #include "hindsight/surrogate/recipe.h"
@@ -34,7 +35,7 @@ struct CampaignOptions {
   std::string recipe = "margins";
   std::int64_t rounds = 5, batch = 16, drawn = -1, seed = 1;
   unsigned threads = 0;
-  bool regret = false, quiet = false, json = false;
+  bool by_workers = false, regret = false, quiet = false, json = false;
 };
 
 study::CampaignOptions campaign_of(const CampaignOptions& options, const Provenance& provenance) {
@@ -49,6 +50,7 @@ study::CampaignOptions campaign_of(const CampaignOptions& options, const Provena
   static_cast<void>(surrogate::load_recipe(options.recipe));  // it is not used before the second round
   campaign.seed = static_cast<std::uint64_t>(options.seed);
   campaign.threads = options.threads;
+  campaign.by_workers = options.by_workers;
   campaign.log = options.log;
   campaign.provenance = provenance;
   return campaign;
@@ -107,6 +109,11 @@ int run(const CampaignOptions& options, const Session& session) {
                 "--regret: the exact optimum is known of the built-in model, and --evaluator names another simulator. "
                 "Leave one of the two out?");
   }
+  if (options.by_workers && (options.evaluator.command.empty() || !log::is_server_address(options.log))) {
+    throw Error(ErrorKind::usage,
+                "--by-workers: workers (hindsight worker) run a simulator of yours on a log on a server. Name it by "
+                "--evaluator-name and --evaluator, and --log postgresql://...");
+  }
   const study::CampaignOptions campaign = campaign_of(options, provenance);
   if (session.dry_run) return rehearse_campaign(options, campaign, roles);
   install_interrupt_handlers();
@@ -147,6 +154,7 @@ void add_campaign(CLI::App& app, Session& session) {
   add_evaluator_options(*verb, options->evaluator);
   verb->add_option("--seed", options->seed, "Seed of learning and search [1]")->check(between(0, kLargestExactInteger));
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
+  verb->add_flag("--by-workers", options->by_workers, "Workers evaluate; --log on a server");
   verb->add_flag("--regret", options->regret, "Compare with the exact optimum (built-in model)");
   verb->add_flag("-q,--quiet", options->quiet, "No lines per round and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");

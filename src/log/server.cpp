@@ -28,6 +28,8 @@ constexpr unsigned kBool = 16, kName = 19, kInt8 = 20, kInt2 = 21, kInt4 = 23, k
 constexpr std::chrono::milliseconds kFirstPause{50}, kLongestPause{2000};
 /// [chosen] Seconds that one try may take where the address names none (connect_timeout).
 constexpr const char* kConnectTimeoutS = "5";
+/// [spec: sql] Class 08: what a server that answers says no to. libpq does not tell its code.
+constexpr const char* kRefusedConnection = "08004";
 /// How long a statement runs before Ctrl-C is asked for. [chosen] not felt
 constexpr int kLookMs = 100;
 
@@ -172,10 +174,14 @@ ServerConnection::~ServerConnection() { PQfinish(connection_); }
 
 void ServerConnection::connect() {
   const auto deadline = std::chrono::steady_clock::now() + patience_;
-  // What follows the address (dbname) overrides it, what stands before it is overridden.
-  const std::array<const char*, 6> names = {"connect_timeout", "fallback_application_name", "keepalives_idle",
-                                            "dbname",          "client_encoding",           nullptr};
-  const std::array<const char*, 6> values = {kConnectTimeoutS, "hindsight", "30", address_.c_str(), "UTF8", nullptr};
+  // What follows the address (dbname) overrides it, what stands before it is overridden. A network that goes away is
+  // noticed within a minute or so.
+  const std::array<const char*, 8> names = {"connect_timeout",  "fallback_application_name",
+                                            "keepalives_idle",  "keepalives_count",
+                                            "tcp_user_timeout", "dbname",
+                                            "client_encoding",  nullptr};
+  const std::array<const char*, 8> values = {kConnectTimeoutS, "hindsight",      "30",   "3",
+                                             "60000",          address_.c_str(), "UTF8", nullptr};
   for (std::chrono::milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     connection_ = PQconnectdbParams(names.data(), values.data(), 1);
     if (connection_ == nullptr) throw std::bad_alloc();
@@ -184,7 +190,8 @@ void ServerConnection::connect() {
     PQfinish(connection_);
     connection_ = nullptr;
     if (!may_come_up(message) || std::chrono::steady_clock::now() + pause > deadline || interrupt_requested()) {
-      throw ServerError("", first_line(message.c_str()), true);
+      const bool answered = message.find("FATAL:") != std::string::npos;
+      throw ServerError(answered ? kRefusedConnection : "", first_line(message.c_str()), !answered);
     }
     std::this_thread::sleep_for(pause);
   }
@@ -372,10 +379,17 @@ void throw_translated(const ServerError& error, const std::filesystem::path& add
   const auto fail = [&](ErrorKind kind, const std::string& what, const std::string& remedy) {
     throw Error(kind, fmt::format("{}: {} while {}: {}. {}", name, what, doing, error.what(), remedy));
   };
+  if (state == kRefusedConnection) {
+    fail(ErrorKind::failure, "the server refuses the connection",
+         "psql with the same address says the same; a password stands in ~/.pgpass or PGPASSFILE");
+  }
+  if (error.is_lost() && doing == kOpening) {
+    fail(ErrorKind::failure, "the server cannot be reached",
+         "Check that it runs and that the address is right: psql opens the same one");
+  }
   if (error.is_lost() && state != "57014") {
     fail(ErrorKind::failure, "the server cannot be reached",
-         "Check that it runs and that the address is right (psql opens the same one); what was committed is there, and "
-         "running this again adds the rest");
+         "What was committed is there, and running this again adds the rest");
   }
   if (state == "57014" && interrupt_requested()) {
     throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while {}.", name, doing));
@@ -394,7 +408,7 @@ void throw_translated(const ServerError& error, const std::filesystem::path& add
   if (state == "55P03" || state == "23505" || error.is_conflict()) {
     fail(ErrorKind::failure, "other writers stood in the way", "Run this again; what was committed is kept");
   }
-  if (state.starts_with("XX0")) {
+  if (state == "XX001" || state == "XX002") {
     fail(ErrorKind::incompatible, "the server reports damaged data",
          "Restore the database from a backup, or copy what can be read: `hindsight log copy`");
   }

@@ -132,6 +132,8 @@ class ServerConnection {
 [[nodiscard]] inline ServerParameter server_value(std::int64_t value) { return {.bytes = std::to_string(value)}; }
 [[nodiscard]] inline ServerParameter server_value(const std::string& value) { return {.bytes = value}; }
 
+/// What is done when a log is opened, in messages.
+inline constexpr std::string_view kOpening = "opening it";
 /// Throws the Error that `error` means for a user of this log. `doing` completes "failed while ...".
 [[noreturn]] void throw_translated(const ServerError& error, const std::filesystem::path& address,
                                    std::string_view doing);

@@ -111,43 +111,54 @@ void require_utf8(ServerConnection& server, const std::filesystem::path& address
                           shown(address), encoding));
 }
 
+/// Looks at what is there, and makes or migrates the schema.
+void prepare(ServerConnection& server, const std::filesystem::path& address, OpenMode mode) {
+  const int version = schema_version(server);
+  require_known_version(server, version, address);
+  if (version == kSchemaVersion) return;
+  if (version == 0 && mode != OpenMode::read_write_create) {
+    throw Error(ErrorKind::usage, fmt::format("{}: no log in this database yet. Check the address, or create one with "
+                                              "`hindsight sweep` or `hindsight log copy`.",
+                                              shown(address)));
+  }
+  if (mode == OpenMode::read_only) {
+    throw Error(
+        ErrorKind::incompatible,
+        fmt::format("{}: schema version {} is older than {} and must be migrated, but this command only reads. A "
+                    "command that writes to it does that: run its sweep again.",
+                    shown(address), version, kSchemaVersion));
+  }
+  require_utf8(server, address);
+  migrate_server(server, address);
+}
+
 }  // namespace
 
 std::unique_ptr<ServerConnection> open_server(const std::filesystem::path& address, OpenMode mode,
                                               std::chrono::milliseconds patience) {
+  constexpr int kMostAttempts = 5;  // [chosen] a server that goes away while it is looked at comes back, or does not
   try {
     auto server = std::make_unique<ServerConnection>(address, patience_of(patience));
     if (server->version() < kOldestServer) {
       throw Error(ErrorKind::incompatible,
-                  fmt::format("{}: PostgreSQL {} is too old, {} and later serve a log. Update "
-                              "the server.",
+                  fmt::format("{}: PostgreSQL {} is too old, {} and later serve a log. Update the server.",
                               shown(address), server->version() / 10000, kOldestServer / 10000));
     }
-    const int version = schema_version(*server);
-    require_known_version(*server, version, address);
-    if (version == 0 && mode != OpenMode::read_write_create) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{}: no log in this database yet. Check the address, or create one with "
-                              "`hindsight sweep` or `hindsight log copy`.",
-                              shown(address)));
-    }
-    if (version < kSchemaVersion) {
-      if (mode == OpenMode::read_only) {
-        throw Error(ErrorKind::incompatible,
-                    fmt::format("{}: schema version {} is older than {} and must be migrated, but this command only "
-                                "reads. A command that writes to it does that: run its sweep again.",
-                                shown(address), version, kSchemaVersion));
+    for (int attempt = 1;; ++attempt) {
+      try {
+        prepare(*server, address, mode);
+        server->configure({fmt::format("SET lock_timeout = {}", patience.count()),
+                           mode == OpenMode::read_only ? "SET default_transaction_read_only = on"
+                                                       : "SET default_transaction_read_only = off",
+                           durability() == Durability::full ? "SET synchronous_commit = on" : "SET datestyle = ISO"});
+        return server;
+      } catch (const ServerError& error) {
+        if (!error.is_lost() || attempt == kMostAttempts) throw;
+        server->reconnect();
       }
-      require_utf8(*server, address);
-      migrate_server(*server, address);
     }
-    server->configure({fmt::format("SET lock_timeout = {}", patience.count()),
-                       mode == OpenMode::read_only ? "SET default_transaction_read_only = on"
-                                                   : "SET default_transaction_read_only = off",
-                       durability() == Durability::full ? "SET synchronous_commit = on" : "SET datestyle = ISO"});
-    return server;
   } catch (const ServerError& error) {
-    throw_translated(error, address, "opening it");
+    throw_translated(error, address, kOpening);
   }
 }
 

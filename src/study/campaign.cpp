@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -211,16 +212,117 @@ class Campaign {
     return json.dump();
   }
 
-  /// Error{failure} when somebody else has kept another state meanwhile.
   void keep_state(std::int64_t run) {
     log::Transaction whole(log_);
+    keep_state_inside(run);
+    whole.commit();
+  }
+
+  /// Inside a transaction. Error{failure} when somebody else has kept another state meanwhile.
+  void keep_state_inside(std::int64_t run) {
     if (log_.checkpoint(key()) != kept_) {
       throw Error(ErrorKind::failure, fmt::format("{}: another process runs this campaign. Let it end, or stop it",
                                                   printable(options_.log.string(), 200)));
     }
     kept_ = to_json(state_);
     (void)log_.append(run, space_id_, evaluator_id_, {}, log::Checkpoint{.key = key(), .value_json = *kept_});
-    whole.commit();
+  }
+
+  /// Chooses a batch and keeps it. With workers it is asked for in the same transaction, unless somebody else has asked
+  /// for one of its designs meanwhile: then another is chosen.
+  void begin_round(std::int64_t run) {
+    constexpr int kMostTries = 20;  // [chosen] so many others ask while this one chooses
+    for (int attempt = 0; attempt < kMostTries; ++attempt) {
+      state_.batch = choose();
+      log::Transaction whole(log_);
+      if (options_.by_workers && is_asked_by_others()) {
+        state_.batch.reset();
+        continue;
+      }
+      keep_state_inside(run);
+      if (options_.by_workers) ask_workers();
+      whole.commit();
+      return;
+    }
+    throw Error(ErrorKind::failure, fmt::format("{}: others asked for the same designs each time. Run this again",
+                                                printable(options_.log.string(), 200)));
+  }
+
+  [[nodiscard]] bool is_asked_by_others() const {
+    const std::vector<std::string>& designs = state_.batch->designs;
+    for (const log::PendingDesign& one : log::pending_designs(log_)) {
+      if (one.space_id == space_id_ && std::find(designs.begin(), designs.end(), one.design_text_id) != designs.end()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// What the log does not have of the batch becomes work. Inside a transaction.
+  void ask_workers() {
+    const Json options{{"space", space().name()},
+                       {"evaluator", options_.evaluator->name()},
+                       {"objective", summary_.objective},
+                       {"metrics", options_.evaluator->metrics()},
+                       {"campaign", summary_.definition_hash}};
+    const Answers known = answers();
+    std::vector<log::ProposalRow> rows;
+    for (std::size_t i = 0; i < state_.batch->designs.size(); ++i) {
+      const std::string& design = state_.batch->designs[i];
+      const auto found = known.find(design);
+      for (std::size_t network = 0; network < workload_ids_.size(); ++network) {
+        if (found != known.end() && found->second.present[network]) continue;
+        rows.push_back(
+            {.design_text_id = design,
+             .design_hash = space().content_hash(space().parse_design(design)),
+             .workload_id = workload_ids_[network],
+             .rank = static_cast<std::int64_t>(i + 1),
+             .objective = summary_.objective,
+             .predicted_value = state_.batch->predicted[i].value_or(std::numeric_limits<double>::quiet_NaN()),
+             .predicted_json = "{}"});
+      }
+    }
+    log::Run asking(log_, log::RunKind::ask, options_.provenance, options.dump());
+    log_.add_proposals(asking.id(), space_id_, std::nullopt, rows);
+    asking.finish();
+  }
+
+  /// False: interrupted; the same command waits on.
+  bool wait_for_workers() {
+    // [chosen] pauses that are not felt beside simulations, from the first on doubled
+    constexpr std::chrono::milliseconds kFirstPause{100}, kLongestPause{10'000};
+    std::chrono::milliseconds pause = kFirstPause;
+    while (!is_answered()) {
+      const auto until = std::chrono::steady_clock::now() + pause;
+      while (std::chrono::steady_clock::now() < until) {
+        if (interrupt_requested()) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+      pause = std::min(2 * pause, kLongestPause);
+    }
+    return true;
+  }
+
+  /// Nothing of the batch is pending. What was forgotten (ask --forget) is an error: it would be waited for for ever.
+  [[nodiscard]] bool is_answered() const {
+    const std::vector<std::string>& designs = state_.batch->designs;
+    for (const log::PendingDesign& one : log::pending_designs(log_)) {
+      const bool ours = one.space_id == space_id_ && one.evaluator == options_.evaluator->name() &&
+                        std::find(designs.begin(), designs.end(), one.design_text_id) != designs.end();
+      if (ours) return false;
+    }
+    const Answers known = answers();
+    for (const std::string& design : designs) {
+      const auto found = known.find(design);
+      if (found != known.end() && found->second.complete()) continue;
+      throw Error(
+          ErrorKind::failure,
+          fmt::format("{}: {} of this round was forgotten or answered by another version of the evaluator. Give "
+                      "workers and campaign the same --evaluator-name and --evaluator-version, or begin another "
+                      "campaign (--seed)",
+                      printable(options_.log.string(), 200), printable(design, 80)));
+    }
+    return true;
   }
 
   CampaignStatus rounds(log::Run& running) {
@@ -228,17 +330,16 @@ class Campaign {
     while (state_.rounds.size() < options_.rounds) {
       if (!state_.batch) {
         try {
-          state_.batch = choose();
+          begin_round(run);
         } catch (const Error& error) {
           if (error.kind() == ErrorKind::interrupted) return CampaignStatus::interrupted;
           if (error.kind() != ErrorKind::no_feasible || state_.rounds.empty()) throw;
           summary_.why_exhausted = error.what();
           return CampaignStatus::exhausted;
         }
-        keep_state(run);
       }
       const auto start = std::chrono::steady_clock::now();
-      if (!evaluate(run)) return CampaignStatus::interrupted;
+      if (!(options_.by_workers ? wait_for_workers() : evaluate(run))) return CampaignStatus::interrupted;
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
       state_.rounds.push_back(outcome(elapsed.count()));
       state_.batch.reset();

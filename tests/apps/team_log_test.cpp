@@ -1,0 +1,318 @@
+/// Do the verbs work on a log on a server as on a file, when many use it and when processes die?
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "apps/learn_fixture.h"
+#include "hindsight/core/text.h"
+#include "test_server.h"
+
+namespace hindsight::app::test {
+namespace {
+
+using hindsight::test::TestServer;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kTeamSpace = R"(name: mine
+description: A space of somebody's simulator
+parameters:
+  - {name: width, unit: count, kind: ordinal, values: [1, 2, 4, 8, 16, 32, 64, 128]}
+  - {name: depth, unit: count, kind: ordinal, values: [1, 2, 3, 4, 5, 6, 7, 8]}
+  - {name: mode, unit: none, kind: categorical, values: [fast, small, odd]}
+)";
+
+/// Takes `sys.argv[1]` seconds for an answer.
+constexpr const char* kTeamSimulator = R"(import json, sys, time
+for line in sys.stdin:
+    question = json.loads(line)
+    time.sleep(float(sys.argv[1]))
+    design = question["design"]
+    if design["mode"] == "odd" and design["width"] > 16:
+        answer = {"id": question["id"], "feasible": False, "violations": [{"code": "timing"}]}
+    else:
+        answer = {"id": question["id"], "feasible": True,
+                  "metrics": {"latency_s": 1e-3 * (64 / design["width"] + design["depth"])}}
+    print(json.dumps(answer), flush=True)
+)";
+
+class TeamLog : public Learn {
+ protected:
+  void SetUp() override {
+    if (const std::string why = TestServer::missing(); !why.empty()) GTEST_SKIP() << why;
+    address_ = TestServer::shared().new_log();
+  }
+  [[nodiscard]] std::string value_of(const std::string& sql) const { return TestServer::sql_at(address_, sql); }
+  [[nodiscard]] std::int64_t count_of(const std::string& sql) const { return std::stoll(value_of(sql)); }
+  [[nodiscard]] static std::string content_hash_of(const std::string& log) {
+    return hindsight({"log", "hash", log}).out.substr(0, 64);
+  }
+  [[nodiscard]] std::string simulator(const std::string& seconds) const {
+    return "python3 " + write("simulator.py", kTeamSimulator) + " " + seconds;
+  }
+  [[nodiscard]] Outcome ask(int count, const std::string& seed = "1") const {
+    return hindsight({"ask", "--log", address_, "--space", write("mine.yaml", kTeamSpace), "--workload", "mobilenet_v2",
+                      "--evaluator", "sim", "--objective", "latency_s", "--seed", seed, "--count",
+                      std::to_string(count)});
+  }
+  [[nodiscard]] std::vector<std::string> worker(const std::string& seconds,
+                                                const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"worker",           "--log", address_, "--evaluator", simulator(seconds),
+                                       "--evaluator-name", "sim"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  /// Waits until SQL gives at least this number.
+  void wait_until(const std::string& sql, std::int64_t least) const {
+    for (int i = 0; i < 600 && count_of(sql) < least; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_GE(count_of(sql), least) << sql;
+  }
+
+  std::string address_;
+};
+
+TEST_F(TeamLog, AKilledSweepContinues) {
+  const auto sweep = [&](const std::string& log) {
+    return std::vector<std::string>{"sweep",  "--space", "tiny",    "--workloads", "m6,m4", "--samples", "6000",
+                                    "--seed", "3",       "--batch", "200",         "--log", log};
+  };
+  ASSERT_EQ(hindsight(sweep(file("one.db"))).exit_code, 0);
+  for (int kills = 0; kills < 3; ++kills) {
+    Process process(sweep(address_));
+    std::this_thread::sleep_for(std::chrono::milliseconds(150 + 60 * kills));
+    process.send(SIGKILL);
+    static_cast<void>(process.wait());
+  }
+  ASSERT_EQ(hindsight(sweep(address_)).exit_code, 0);
+  EXPECT_EQ(content_hash_of(address_), content_hash_of(file("one.db")));
+  EXPECT_EQ(hindsight({"log", "verify", "--log", address_, "--deep"}).exit_code, 0);
+}
+
+TEST_F(TeamLog, ShardsMayShareOneLog) {
+  const std::vector<std::string> base{"sweep", "--space", "tiny", "--workloads", "m6", "--samples",
+                                      "3000",  "--seed",  "3"};
+  std::vector<std::unique_ptr<Process>> shards;
+  for (const char* shard : {"0/3", "1/3", "2/3"}) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), {"--shard", shard, "--log", address_});
+    shards.push_back(std::make_unique<Process>(arguments));
+  }
+  for (const auto& shard : shards) {
+    const Outcome outcome = shard->wait();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  std::vector<std::string> whole = base;
+  whole.insert(whole.end(), {"--log", file("one.db")});
+  ASSERT_EQ(hindsight(whole).exit_code, 0);
+  EXPECT_EQ(content_hash_of(address_), content_hash_of(file("one.db")));
+}
+
+/// What a verb prints of a server's log is what it prints of the file with the same rows.
+TEST_F(TeamLog, VerbsSayTheSameOfBothStores) {
+  const std::string local = file("local.db");
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "m6,m4", "--samples", "2000", "--seed", "1", "--log",
+                       local})
+                .exit_code,
+            0);
+  ASSERT_EQ(hindsight({"log", "copy", local, address_}).exit_code, 0);
+  const std::vector<std::vector<std::string>> verbs = {
+      {"log", "stats", "--log", "LOG"},
+      {"log", "stats", "--log", "LOG", "--workload", "m6", "--json"},
+      {"log", "hash", "LOG", "--json"},
+      {"log", "verify", "--log", "LOG", "--deep"},
+      {"log", "export", "--log", "LOG", "--out", "-"},
+      {"log", "query", "--log", "LOG",
+       "SELECT workload_id, feasible, count(*) AS n FROM evaluations GROUP BY 1, 2 ORDER BY 1, 2"},
+      {"log", "show", "--log", "LOG", "--design", "0", "--json"},
+      {"backtest", "--log", "LOG", "--dry-run"},
+      {"train", "--log", "LOG", "--recipe", "plain", "--out", file("m.safetensors"), "--dry-run", "--json"}};
+  for (const std::vector<std::string>& verb : verbs) {
+    std::vector<Outcome> outcomes;
+    for (const std::string& log : {local, address_}) {
+      std::vector<std::string> arguments = verb;
+      std::replace(arguments.begin(), arguments.end(), std::string("LOG"), log);
+      Outcome outcome = hindsight(arguments);
+      for (std::string* text : {&outcome.out, &outcome.err}) {
+        for (std::size_t at = 0; (at = text->find(log, at)) != std::string::npos;) text->replace(at, log.size(), "LOG");
+      }
+      outcomes.push_back(outcome);
+    }
+    // Times and sizes are of the store.
+    const auto kept = [](const std::string& text) {
+      std::string lines;
+      for (const std::string& line : split(text, '\n')) {
+        if (line.find("time") == std::string::npos && line.find(" s") == std::string::npos) lines += line + "\n";
+      }
+      return lines;
+    };
+    EXPECT_EQ(outcomes[0].exit_code, outcomes[1].exit_code) << join(verb, " ") << outcomes[1].err;
+    EXPECT_EQ(kept(outcomes[0].out), kept(outcomes[1].out)) << join(verb, " ");
+  }
+}
+
+TEST_F(TeamLog, ALearnerReadsItAndWritesItsModelAndProposals) {
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "1500", "--seed", "1", "--log",
+                       address_})
+                .exit_code,
+            0);
+  const std::string quick =
+      write("quick.yaml", "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
+  const Outcome trained = hindsight({"train", "--log", address_, "--recipe", quick, "--out", file("m.safetensors")});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Outcome proposed = hindsight({"propose", "--model", file("m.safetensors"), "--workload", "m6", "--count", "4",
+                                      "--simulate", "--log", address_});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_EQ(count_of("SELECT count(*) FROM models"), 1);
+  EXPECT_EQ(count_of("SELECT count(*) FROM proposals"), 4);
+  EXPECT_EQ(hindsight({"report", "--log", address_, "--out", file("report.html")}).exit_code, 0);
+  EXPECT_THAT(hindsight({"log", "show", "--log", address_}).out, HasSubstr("proposed, by run"));
+}
+
+TEST_F(TeamLog, WorkersTakeOverWhatOthersDrop) {
+  ASSERT_EQ(ask(40).exit_code, 0);
+  Process killed(worker("0.1", {"--lease", "2", "--block", "12"}));
+  wait_until("SELECT count(*) FROM evaluations", 2);
+  killed.send(SIGKILL);
+  static_cast<void>(killed.wait());
+  // One that is cut off: its lease ends, it comes back and finds its answers there.
+  Process stopped(worker("0.1", {"--lease", "2", "--block", "8", "--json"}));
+  wait_until("SELECT count(*) FROM evaluations", 5);
+  stopped.send(SIGSTOP);
+  const Outcome rest = hindsight(worker("0", {"--lease", "2", "--json"}));
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  stopped.send(SIGCONT);
+  const Outcome late = stopped.wait();
+  EXPECT_EQ(late.exit_code, 0) << late.err;
+  EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), 40);
+  EXPECT_EQ(count_of("SELECT count(*) FROM tasks WHERE NOT done"), 0);
+  EXPECT_GE(count_of("SELECT sum(attempts - 1) FROM tasks"), 8);
+  EXPECT_EQ(hindsight({"ask", "--log", address_, "--pending"}).out.find("\n") + 1,
+            hindsight({"ask", "--log", address_, "--pending"}).out.size())
+      << "only the header";
+}
+
+TEST_F(TeamLog, AWorkerThatIsAskedToEndGivesItsWorkBack) {
+  ASSERT_EQ(ask(20).exit_code, 0);
+  Process process(worker("0.2", {"--block", "10"}));
+  wait_until("SELECT count(*) FROM evaluations", 1);
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 130);
+  EXPECT_EQ(count_of("SELECT count(*) FROM tasks WHERE worker IS NOT NULL AND NOT done"), 0);
+  EXPECT_EQ(value_of("SELECT status FROM runs WHERE kind = 'worker'"), "interrupted");
+  const Outcome enough = hindsight(worker("0", {"--most", "3"}));
+  EXPECT_THAT(enough.out, HasSubstr("3 evaluations"));
+}
+
+TEST_F(TeamLog, ProposersAtOnceNeverAskForTheSame) {
+  ASSERT_EQ(ask(2).exit_code, 0);
+  std::vector<std::unique_ptr<Process>> asking;
+  for (int i = 0; i < 4; ++i) {
+    asking.push_back(std::make_unique<Process>(std::vector<std::string>{
+        "ask", "--log", address_, "--workload", "mobilenet_v2", "--count", "12", "--seed", "7"}));
+  }
+  for (const auto& one : asking) {
+    const Outcome outcome = one->wait();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  EXPECT_EQ(count_of("SELECT count(*) FROM proposals"), 50);
+  EXPECT_EQ(count_of("SELECT count(DISTINCT design_id) FROM proposals"), 50);
+}
+
+TEST_F(TeamLog, ACampaignIsEvaluatedByWorkers) {
+  const std::string quick =
+      write("quick.yaml", "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
+  const auto campaign = [&](const std::string& seed) {
+    return std::vector<std::string>{"campaign",
+                                    "--space",
+                                    write("mine.yaml", kTeamSpace),
+                                    "--workload",
+                                    "mobilenet_v2",
+                                    "--by-workers",
+                                    "--evaluator",
+                                    "never started",
+                                    "--evaluator-name",
+                                    "sim",
+                                    "--evaluator-metrics",
+                                    "latency_s",
+                                    "--rounds",
+                                    "2",
+                                    "--batch",
+                                    "10",
+                                    "--recipe",
+                                    quick,
+                                    "--seed",
+                                    seed,
+                                    "--json",
+                                    "--log",
+                                    address_};
+  };
+  // The evaluator of the workers gives the same, so that both are one.
+  Process first(campaign("1")), second(campaign("2"));
+  wait_until("SELECT CASE WHEN to_regclass('tasks') IS NULL THEN 0 ELSE 1 END", 1);
+  wait_until("SELECT count(*) FROM tasks", 20);
+  first.send(SIGINT);
+  EXPECT_EQ(first.wait().exit_code, 130);
+  Process again(campaign("1"));
+  Process workers(worker("0", {"--evaluator-metrics", "latency_s", "--wait", "8", "--json"}));
+  const Outcome one = again.wait(), two = second.wait();
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(two.exit_code, 0) << two.err;
+  workers.send(SIGINT);
+  static_cast<void>(workers.wait());
+  EXPECT_EQ(count_of("SELECT count(*) FROM proposals"), 40);
+  EXPECT_EQ(count_of("SELECT count(DISTINCT design_id) FROM proposals"), 40) << "two campaigns asked for one design";
+  EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), 40);
+  EXPECT_EQ(count_of("SELECT sum(attempts) FROM tasks"), 40) << "work was done twice";
+}
+
+TEST_F(TeamLog, APasswordIsHiddenAndWarnedOf) {
+  std::string with_password = address_;
+  with_password.replace(with_password.find("hindsight@"), 10, "hindsight:geheim@");
+  const Outcome outcome =
+      hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "50", "--log", with_password});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("a password on the command line is seen by everybody"));
+  EXPECT_THAT(outcome.out + outcome.err, Not(HasSubstr("geheim")));
+  EXPECT_THAT(value_of("SELECT command_line FROM runs"), HasSubstr("hindsight:***@"));
+  EXPECT_EQ(count_of("SELECT count(*) FROM runs WHERE command_line || options_json LIKE '%geheim%'"), 0);
+}
+
+TEST_F(TeamLog, WhatWorksOnFilesSaysWhatToDoInstead) {
+  ASSERT_EQ(
+      hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "50", "--log", address_}).exit_code, 0);
+  expect_one_line_error(hindsight({"log", "backup", address_, "--out", file("b.db")}), 2, "pg_dump");
+  expect_one_line_error(hindsight({"log", "merge", address_, "--out", file("b.db")}), 2, "hindsight log copy");
+  expect_one_line_error(hindsight({"log", "repair", address_, "--out", file("b.db")}), 2,
+                        "Restore the server's database");
+  expect_one_line_error(hindsight({"worker", "--log", file("one.db"), "--evaluator", "x"}), 2, "no such log");
+  expect_one_line_error(hindsight({"worker", "--log", address_}), 2, "--evaluator");
+  expect_one_line_error(hindsight({"log", "copy", address_}), 2, "one log is named");
+  expect_one_line_error(hindsight({"log", "copy", address_, address_}), 2, "is copied to itself");
+  expect_one_line_error(hindsight({"campaign", "--workloads", "m6", "--by-workers", "--log", file("c.db")}), 2,
+                        "--by-workers");
+  // The remedy of the first: what it says works.
+  EXPECT_EQ(hindsight({"log", "copy", address_, file("b.db")}).exit_code, 0);
+  EXPECT_EQ(content_hash_of(file("b.db")), content_hash_of(address_));
+}
+
+TEST_F(TeamLog, ADryRunLeavesItAsItIs) {
+  const Outcome planned =
+      hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "50", "--log", address_, "--dry-run"});
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_EQ(value_of("SELECT to_regclass('runs') IS NULL"), "t") << "a dry run made tables";
+  ASSERT_EQ(
+      hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "50", "--log", address_}).exit_code, 0);
+  const std::string before = content_hash_of(address_);
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "80", "--seed", "9", "--log",
+                       file("more.db")})
+                .exit_code,
+            0);
+  EXPECT_EQ(hindsight({"log", "copy", file("more.db"), address_, "--dry-run"}).exit_code, 0);
+  EXPECT_EQ(content_hash_of(address_), before);
+}
+
+}  // namespace
+}  // namespace hindsight::app::test
