@@ -31,8 +31,10 @@ test_packages=(
   sqlite3
 )
 # Only for training (about 1 GB). LibTorch without OpenBLAS trains about sixteen times slower. XGBoost (2 MB), opened
-# at run time by `calibrate --residual` alone, trains the learned correction of GEMM runtimes.
+# at run time by `calibrate --residual` alone, trains the learned correction of GEMM runtimes. Gloo's headers are for
+# `train --ranks`.
 training_packages=(
+  libgloo-dev
   libopenblas0-pthread
   libtorch-dev
   libxgboost0

@@ -30,6 +30,7 @@
 #include "hindsight/surrogate/tune.h"
 #include "learning_rows.h"
 #include "output.h"
+#include "rank_options.h"
 #include "recipe_choice.h"
 #include "recipe_settings.h"
 #include "rehearsed_work.h"
@@ -63,7 +64,9 @@ struct TrainOptions {
   ShardOption shard;
   bool in_shards = false;  ///< --shard is given: a part of the model is written
   std::string trials;
-  std::string choice;  ///< how backtests chose the recipe; empty where the user named it
+  RankWords rank_words;
+  std::optional<surrogate::Ranks> ranks = {};  ///< what these words mean to this process
+  std::string choice;                          ///< how backtests chose the recipe; empty where the user named it
 };
 
 /// [chosen] Of the recipes that fit any log the one with the best backtests on the tables of docs/accuracy.md.
@@ -266,6 +269,33 @@ int end_interrupted(const TrainOptions& options, const Provenance& provenance, c
   return exit_code(ErrorKind::interrupted);
 }
 
+/// --ranks, all but the first: trains as rank 0 does, which writes the model and the log.
+int train_along(const TrainOptions& options, const dataset::UnitedRows& rows, const surrogate::TrainingPlan& plan) {
+  const surrogate::TrainOptions train_options{.device = parse_device(options.device),
+                                              .threads = options.threads,
+                                              .checkpoint = checkpoint_of(options),
+                                              .resume = options.resume,
+                                              .progress = {},
+                                              .ranks = options.ranks};
+  const surrogate::TrainResult result = surrogate::train(rows.data, plan, train_options);
+  if (result.interrupted) return exit_code(ErrorKind::interrupted);
+  if (!options.quiet) {
+    remark(fmt::format("rank {}/{} took its {}; rank 0 writes {}", options.ranks->index, options.ranks->count,
+                       counted(static_cast<std::uint64_t>(result.steps_done()), "step"), options.out));
+  }
+  return 0;
+}
+
+/// What every rank would do alone, or cannot do together.
+void require_goes_with_ranks(const TrainOptions& options) {
+  if (!options.ranks || options.ranks->count == 1) return;
+  const auto refuse = [](const std::string& why) { throw Error(ErrorKind::usage, "--ranks: " + why); };
+  if (options.in_shards) refuse("processes are ranks of one training, or shards of it. Leave --shard out");
+  if (options.tune)
+    refuse("trials are shared as jobs of their own. Tune first: hindsight train --tune --trials FOLDER");
+  if (!is_named(options)) refuse("the recipe is to be named. Choose it first: hindsight backtest --trials FOLDER");
+}
+
 /// The command that joins the parts, where their names are known.
 void suggest_joining(const TrainOptions& options, const std::string& named) {
   const std::size_t at = named.find("{shard}");
@@ -316,7 +346,8 @@ int train_and_store(const TrainOptions& options, const Provenance& provenance, c
                                               .threads = options.threads,
                                               .checkpoint = checkpoint_of(options),
                                               .resume = options.resume,
-                                              .progress = std::ref(progress)};
+                                              .progress = std::ref(progress),
+                                              .ranks = options.ranks};
   const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
   if (options.tune) plan = surrogate::plan_training(data, tuned(data, plan.recipe, train_options, options));
   surrogate::TrainResult result = surrogate::train(data, plan, train_options);
@@ -361,6 +392,7 @@ void require_no_training_options(const TrainOptions& options) {
                                                            {"--resume", options.resume},
                                                            {"--tune", options.tune},
                                                            {"--trials", !options.trials.empty()},
+                                                           {"--ranks", !options.rank_words.ranks.empty()},
                                                            {"--shard", options.in_shards}};
   for (const auto& [name, is_given] : given) {
     if (!is_given) continue;
@@ -417,6 +449,9 @@ int run(const TrainOptions& given, const Session& session) {
   check_settings(given);
   static_cast<void>(parse_device(given.device));
   TrainOptions options = given;
+  options.ranks = ranks_of(given.rank_words);
+  require_goes_with_ranks(options);
+  const bool writes = !options.in_shards && (!options.ranks || options.ranks->index == 0);
   const Provenance provenance =
       resolve_shard(options.shard, session, given.quiet, {{.option = "--out", .file = &options.out}});
   require_model_name(options.out);
@@ -425,7 +460,7 @@ int run(const TrainOptions& given, const Session& session) {
   if (session.dry_run) return rehearse(options, provenance, recipe, roles);
   // The training is noted in the log, by a shard in the end only: one that cannot be written is refused before its rows
   // are read.
-  if (!options.in_shards) static_cast<void>(log::Log::open(options.rows.log(), log::OpenMode::read_write));
+  if (writes) static_cast<void>(log::Log::open(options.rows.log(), log::OpenMode::read_write));
   install_interrupt_handlers();
   if (options.shard.is_part() && options.trials.empty() && (!recipe || options.tune) && !options.quiet) {
     remark(
@@ -447,6 +482,7 @@ int run(const TrainOptions& given, const Session& session) {
   surrogate::TrainingPlan plan = surrogate::plan_training(data, *recipe);
   if (!options.quiet) warn_of_few_rows(data, plan);
   if (options.in_shards) return train_shard(options, given.out, provenance, rows, std::move(plan));
+  if (!writes) return train_along(options, rows, plan);
   study::TrainingRecord record(log_to_note(options.rows, rows), provenance,
                                options_json(options.rows, options.out, options.tune, *recipe));
   return train_and_store(options, provenance, rows, std::move(plan), record);
@@ -474,6 +510,7 @@ void add_train(CLI::App& app, Session& session) {
   const CLI::Option* shard = add_shard(*verb, options->shard, "the members; see `model join`");
   verb->add_flag("--tune", options->tune, "Search the recipe's ranges first");
   verb->add_option("--trials", options->trials, "Folder that keeps what --tune and the choice tried");
+  add_rank_options(*verb, options->rank_words);
   verb->add_flag("-q,--quiet", options->quiet, "No progress and no summary");
   verb->add_flag("--json", options->json, "Summary as JSON");
   add_dry_run(*verb, session);

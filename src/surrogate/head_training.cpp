@@ -244,7 +244,7 @@ std::optional<EnsembleWeights> HeadTraining::run(const HeadTask& task, const Ens
                                 .cuda = cuda_});
   GroupSampler sampler(task, recipe_, seed);
   for (std::int64_t i = 0; i < steps; ++i) {
-    if (interrupt_requested()) return std::nullopt;
+    if (stop_requested(factory_)) return std::nullopt;
     progress_.loss = learner->step(sampler.next(), cycle_rate(rate, recipe_.final_learning_rate_frac, i, steps));
     if (!std::isfinite(progress_.loss)) return std::nullopt;
     ++progress_.step;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@
 namespace hindsight::surrogate {
 
 /// Raised whenever anything in this header changes: a library of another version is refused.
-inline constexpr std::uint32_t kLearnerInterfaceVersion = 5;
+inline constexpr std::uint32_t kLearnerInterfaceVersion = 6;
 
 /// Weights of the loss terms and how far the pushed terms reach; see train.h for the equation.
 struct LossWeights {
@@ -161,9 +162,28 @@ class EnsembleLearner {
   [[nodiscard]] virtual EnsembleWeights weights() const = 0;
 };
 
+/// Processes that take the same steps together (train.h, Ranks).
+struct RankOptions {
+  std::int64_t index = 0, count = 1;
+  std::string rendezvous;  ///< a file, or tcp://HOST:PORT of rank 0
+  double timeout_s = 0;    ///< of every wait for another rank
+};
+
 class LearnerFactory {
  public:
   virtual ~LearnerFactory() = default;
+  /// From here to leave_ranks() every learner computes a part of the rows of its steps, and all ranks make the same
+  /// learners and take the same steps in the same order: with the same batches, each gets the weights of one process up
+  /// to rounding, and all the same bits. Waits for all ranks. std::runtime_error naming those that do not come, here
+  /// and in every step, or where the library was built without Gloo.
+  virtual void join_ranks(const RankOptions& options);
+  virtual void leave_ranks() {}
+  /// The same without waiting for anybody, after an error.
+  virtual void abandon_ranks() {}
+  /// Whether any rank says so; `own` where there is one process.
+  [[nodiscard]] virtual bool any_rank(bool own) { return own; }
+  /// std::runtime_error where a rank gives another text: it names the rank and `what`.
+  virtual void require_same_in_ranks(const std::string& /*what*/, const std::string& /*text*/) {}
   [[nodiscard]] virtual std::unique_ptr<EnsembleLearner> create_ensemble(const EnsembleOptions& options) = 0;
   /// Called on the thread that will use the learner.
   [[nodiscard]] virtual std::unique_ptr<Learner> create(const LearnerOptions& options) = 0;
@@ -171,6 +191,10 @@ class LearnerFactory {
   /// "LibTorch 1.13.1".
   [[nodiscard]] virtual std::string description() const = 0;
 };
+
+inline void LearnerFactory::join_ranks(const RankOptions& /*options*/) {
+  throw std::runtime_error("this learner knows no ranks");
+}
 
 /// Name of the one function the library exports: a factory that lives as long as the process, or null when
 /// `interface_version` is not the library's own.

@@ -139,6 +139,7 @@ class MemberTraining {
         keep_(keep),
         seed_(member_seed(recipe_, index)),
         final_steps_(inputs.all.context.empty() ? 0 : recipe_.final_steps),
+        factory_(factory),
         learner_(factory.create(learner_options(inputs, seed_))),
         progress_{.member = index, .members = recipe_.ensemble, .steps = recipe_.steps + final_steps_} {
     pass_.emplace(inputs_, inputs_.train, recipe_.steps, seed_, *learner_);
@@ -232,7 +233,7 @@ class MemberTraining {
 
   /// One step of the present pass; false when it was not taken, because of Ctrl-C or a loss that is not finite.
   bool step() {
-    interrupted_ = interrupt_requested();
+    interrupted_ = stop_requested(factory_);
     if (interrupted_) return false;
     const LossTerms terms = pass_->step();
     diverged_ = !finite(terms);
@@ -285,6 +286,7 @@ class MemberTraining {
   const KeepStates& keep_;
   std::uint64_t seed_;
   std::int64_t final_steps_;
+  LearnerFactory& factory_;
   std::unique_ptr<Learner> learner_;
   std::optional<Pass> pass_;
   TrainProgress progress_;
@@ -304,6 +306,12 @@ void ProgressRelay::report(const TrainProgress& progress) {
   if (last_ && now - *last_ < kReportEvery && progress.step < progress.steps) return;
   last_ = now;
   receiver_(progress);
+}
+
+bool stop_requested(LearnerFactory& factory) {
+  const bool stop = factory.any_rank(interrupt_requested());
+  if (stop) set_interrupt_requested(true);
+  return stop;
 }
 
 std::optional<double> validation_tau(const Network& network, const TrainingRows& rows) {

@@ -71,6 +71,9 @@ class ProgressRelay {
   std::optional<std::chrono::steady_clock::time_point> last_;
 };
 
+/// Whether Ctrl-C came, in this process or in any of the ranks; then it has come here, too.
+[[nodiscard]] bool stop_requested(LearnerFactory& factory);
+
 /// Mean over contexts of Kendall's tau between predicted and logged objective on feasible rows (PRIME's selection
 /// rule); nothing when no context has two such rows.
 [[nodiscard]] std::optional<double> validation_tau(const Network& network, const TrainingRows& rows);

@@ -50,6 +50,21 @@ auto with_library_errors(const LearnerFactory& factory, const Body& body) {
   }
 }
 
+/// Ranks take the steps of one member after the other.
+unsigned threads_of(const TrainOptions& options) { return options.ranks ? 1 : options.threads; }
+
+/// Where the members begin: "0 0 213".
+std::string starts_text(const std::vector<MemberOutcome>& members) {
+  std::string text;
+  for (const MemberOutcome& member : members) {
+    const std::int64_t steps = member.complete     ? member.complete->steps_done
+                               : member.unfinished ? member.unfinished->steps_done
+                                                   : 0;
+    text += fmt::format("{} ", steps);
+  }
+  return text;
+}
+
 /// Trains the members of a shard that the checkpoint does not have complete, side by side, and keeps there what becomes
 /// of them.
 std::vector<MemberOutcome> train_members(const MemberInputs& inputs, const std::string& data_hash,
@@ -59,20 +74,23 @@ std::vector<MemberOutcome> train_members(const MemberInputs& inputs, const std::
   std::vector<MemberOutcome> members(count);
   const std::string identity = training_identity(inputs.plan.recipe, data_hash);
   if (options.resume && options.checkpoint) members = load_checkpoint(*options.checkpoint, identity, inputs);
+  with_library_errors(factory, [&] { factory.require_same_in_ranks("checkpoint", starts_text(members)); });
+  const bool writes = options.checkpoint && (!options.ranks || options.ranks->index == 0);
   std::mutex storing;
   const auto store = [&](std::size_t member, MemberOutcome outcome) {
     const std::scoped_lock lock(storing);
     members[member] = std::move(outcome);
     const bool worth_keeping = members[member].complete || members[member].unfinished;
-    if (options.checkpoint && worth_keeping) save_checkpoint(*options.checkpoint, identity, members);
+    if (writes && worth_keeping) save_checkpoint(*options.checkpoint, identity, members);
   };
   ProgressRelay relay(options.progress);
-  const auto threads = static_cast<unsigned>(std::min<std::size_t>(resolve_threads(options.threads), count));
+  const auto threads = static_cast<unsigned>(std::min<std::size_t>(resolve_threads(threads_of(options)), count));
   parallel_for(count, 1, threads, [&](std::size_t member, std::size_t, unsigned) {
-    if (!shard.has(member) || members[member].complete || interrupt_requested()) return;
+    if (!shard.has(member) || members[member].complete) return;
+    if (with_library_errors(factory, [&] { return stop_requested(factory); })) return;
     const std::optional<MemberState> start = members[member].unfinished;  // which stays until there is more
     KeepStates keep{.interval = options.checkpoint_interval, .keep = {}};
-    if (options.checkpoint) {
+    if (writes) {
       keep.keep = [&](MemberState state) { store(member, {.complete = {}, .unfinished = std::move(state)}); };
     }
     store(member, with_library_errors(factory, [&] {
@@ -90,7 +108,7 @@ std::vector<TrainedHead> train_heads(const TableTraining& tables, const MemberIn
                             to_string(inputs.plan.recipe.method)));
   }
   ProgressRelay relay(options.progress);
-  return with_library_errors(factory, [&] { return tables.train(factory, relay, options.threads, shard); });
+  return with_library_errors(factory, [&] { return tables.train(factory, relay, threads_of(options), shard); });
 }
 
 /// Sums over layers need the layers of every application, and costs above 0.
@@ -107,6 +125,42 @@ void require_layers(const dataset::Dataset& data, const TrainingPlan& plan) {
                                             "below in some row. Use another method, or another objective",
                                             data.objective_text));
 }
+
+/// Ranks that train together, from the rendezvous to the last step.
+class RankSession {
+ public:
+  RankSession(LearnerFactory& factory, const std::optional<Ranks>& ranks, const Recipe& recipe) : factory_(factory) {
+    if (!ranks || ranks->count == 1) return;
+    if (static_cast<std::uint64_t>(recipe.batch_feasible) < ranks->count) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} ranks share batches of {} feasible rows, and some would have none. Start fewer, or "
+                              "set batch_feasible",
+                              ranks->count, recipe.batch_feasible));
+    }
+    with_library_errors(factory, [&] {
+      factory.join_ranks({.index = static_cast<std::int64_t>(ranks->index),
+                          .count = static_cast<std::int64_t>(ranks->count),
+                          .rendezvous = ranks->rendezvous,
+                          .timeout_s = ranks->timeout.count()});
+    });
+    joined_ = true;
+  }
+  RankSession(const RankSession&) = delete;
+  RankSession& operator=(const RankSession&) = delete;
+  /// Without a farewell: an error is on its way.
+  ~RankSession() {
+    if (joined_) factory_.abandon_ranks();
+  }
+  /// After the last step.
+  void leave() {
+    if (joined_) with_library_errors(factory_, [&] { factory_.leave_ranks(); });
+    joined_ = false;
+  }
+
+ private:
+  LearnerFactory& factory_;
+  bool joined_ = false;
+};
 
 /// A training that is ready for its first step, and what is to train it.
 struct ReadyTraining {
@@ -168,8 +222,20 @@ TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const 
   const ReadyTraining ready = make_ready(data, plan, options.device);
   const auto tables = tables_of(ready.prepared);
   std::vector<MemberProgress> progress;
+  RankSession session(ready.factory, options.ranks, plan.recipe);
+  with_library_errors(ready.factory, [&] {
+    ready.factory.require_same_in_ranks("version", build_info().version + build_info().commit + ready.by.library);
+    ready.factory.require_same_in_ranks("recipe", to_yaml(plan.recipe));
+    ready.factory.require_same_in_ranks("log or choice of rows", ready.prepared.data_sha256);
+  });
   const TrainedUnits units = train_units(ready, tables.get(), options, {}, progress);
+  session.leave();
   TrainResult result = assemble_model(data, ready.prepared, members_of(units, tables.get()), ready.by);
+  if (options.ranks && options.ranks->count > 1) {
+    Model::Parts parts = result.model.parts();
+    parts.provenance["ranks"] = std::to_string(options.ranks->count);
+    result.model = Model(std::move(parts));
+  }
   result.seconds = seconds_since(start);
   return result;
 }

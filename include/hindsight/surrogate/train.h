@@ -58,6 +58,17 @@ struct TrainProgress {
 };
 enum class Device { automatic, cpu, cuda };
 
+/// Processes that train every member together, data-parallel: all draw the same batches, rank i of N computes the rows
+/// whose number modulo N is i, and outputs and gradients are added up in every step. Members follow each other, one
+/// thread per rank; negatives are searched by every rank alike. All ranks end with the same bits, those of one process
+/// up to the rounding of sums.
+struct Ranks {
+  std::uint64_t index = 0, count = 1;
+  std::string rendezvous;  ///< a file that all ranks see, or tcp://HOST:PORT of rank 0
+  /// Of every wait for another rank, the first one included. [chosen] longer than any checkpoint takes to be written
+  std::chrono::duration<double> timeout = std::chrono::minutes(2);
+};
+
 struct TrainOptions {
   Device device = Device::automatic;
   unsigned threads = 0;                             ///< members are trained side by side, one thread each
@@ -67,6 +78,9 @@ struct TrainOptions {
   std::chrono::duration<double> checkpoint_interval = std::chrono::minutes(1);
   bool resume = false;  ///< Error{usage} for margins and layers, which keep nothing
   std::function<void(const TrainProgress&)> progress;
+  /// Nothing: this process alone. Rank 0 writes the checkpoint, all read it. Error{usage} where a batch has fewer
+  /// feasible rows than there are ranks, Error{failure} naming the ranks that do not answer.
+  std::optional<Ranks> ranks = {};
 };
 /// How far a member came.
 struct MemberProgress {

@@ -38,8 +38,9 @@ std::vector<std::int64_t> side_by_side(const std::vector<EnsembleGroup>& groups,
 
 class TorchEnsemble final : public EnsembleLearner {
  public:
-  explicit TorchEnsemble(const EnsembleOptions& options)
-      : loss_(options.loss),
+  TorchEnsemble(const EnsembleOptions& options, RankGroup* ranks)
+      : ranks_(ranks),
+        loss_(options.loss),
         inputs_(options.inputs),
         outputs_(options.outputs),
         device_(options.cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)) {
@@ -58,12 +59,19 @@ class TorchEnsemble final : public EnsembleLearner {
       for (auto& group : optimizer_->param_groups()) {
         static_cast<torch::optim::AdamWOptions&>(group.options()).lr(learning_rate);
       }
-      const at::Tensor x = rows_of(rows_, groups, &EnsembleGroup::designs);
-      const at::Tensor y = layer_weight_.defined() ? sums(x, groups) : outputs(x);
+      const std::vector<EnsembleGroup>& own = ranks_ == nullptr ? groups : own_part(groups);
       const at::Tensor targets = rows_of(targets_, groups, &EnsembleGroup::targets);
-      const at::Tensor loss = loss_ == EnsembleLoss::huber ? huber(y, targets) : censored(y, targets);
+      const at::Tensor own_targets = ranks_ == nullptr ? targets : rows_of(targets_, own, &EnsembleGroup::targets);
       flat_.mutable_grad().zero_();
-      loss.backward();
+      at::Tensor loss = at::zeros({}, at::kFloat);
+      if (own_targets.size(1) > 0) {
+        const at::Tensor x = rows_of(rows_, own, &EnsembleGroup::designs);
+        const at::Tensor y = layer_weight_.defined() ? sums(x, own) : outputs(x);
+        loss =
+            loss_ == EnsembleLoss::huber ? huber(y, own_targets, targets) : censored(y, own_targets, targets.size(1));
+        loss.backward();
+      }
+      if (ranks_ != nullptr) loss = add_up(loss);
       const double norm = flat_.grad().norm().item<double>();
       const double most = kLargestGradient * static_cast<double>(members_);
       if (norm > most) flat_.mutable_grad().mul_(most / norm);
@@ -94,6 +102,34 @@ class TorchEnsemble final : public EnsembleLearner {
   }
 
  private:
+  /// The rows of the groups that this rank computes; groups without one are left out.
+  [[nodiscard]] std::vector<EnsembleGroup> own_part(const std::vector<EnsembleGroup>& groups) const {
+    std::vector<EnsembleGroup> parts;
+    std::int64_t before = 0;
+    for (const EnsembleGroup& group : groups) {
+      const std::int64_t rows = static_cast<std::int64_t>(group.designs.size()) / members_;
+      EnsembleGroup part{.application = group.application, .designs = {}, .targets = {}};
+      const std::vector<std::int64_t> own = ranks_->own_rows(rows, before);
+      for (std::int64_t m = 0; m < members_; ++m) {
+        for (const std::int64_t row : own) {
+          part.designs.push_back(group.designs[static_cast<std::size_t>(m * rows + row)]);
+          part.targets.push_back(group.targets[static_cast<std::size_t>(m * rows + row)]);
+        }
+      }
+      before += rows;
+      if (!own.empty()) parts.push_back(std::move(part));
+    }
+    return parts;
+  }
+
+  /// Gradient and loss of all ranks' rows.
+  [[nodiscard]] at::Tensor add_up(const at::Tensor& loss) {
+    at::Tensor sum = at::cat({flat_.grad(), loss.detach().to(device_).view({1})});
+    ranks_->sum(sum);
+    flat_.mutable_grad().copy_(sum.narrow(0, 0, flat_.numel()));
+    return sum[flat_.numel()];
+  }
+
   /// All weights are parts of one vector: one tensor makes an optimiser's step several times faster than many.
   void place_parameters(const EnsembleOptions& options) {
     const EnsembleSums& sums = options.initial.sums;
@@ -210,21 +246,22 @@ class TorchEnsemble final : public EnsembleLearner {
   }
   [[nodiscard]] at::Tensor scale() const { return log_scale_.clamp_min(kSmallestLogScale).exp(); }
 
-  /// Mean over the known targets, summed over members.
-  [[nodiscard]] at::Tensor mean_known(const at::Tensor& losses, const at::Tensor& known) const {
+  /// Mean over the known targets of the whole batch, summed over members; `losses`: of some of its rows.
+  [[nodiscard]] at::Tensor mean_known(const at::Tensor& losses, const at::Tensor& known,
+                                      const at::Tensor& known_of_all) const {
     const at::Tensor sum = at::where(known, losses, at::zeros_like(losses)).sum({1, 2});
-    return (sum / known.sum({1, 2}).clamp_min(1)).sum();
+    return (sum / known_of_all.sum({1, 2}).clamp_min(1)).sum();
   }
 
-  [[nodiscard]] at::Tensor huber(const at::Tensor& y, const at::Tensor& targets) const {
+  [[nodiscard]] at::Tensor huber(const at::Tensor& y, const at::Tensor& targets, const at::Tensor& all_targets) const {
     const at::Tensor known = targets.isfinite();
     const at::Tensor error = (y - at::where(known, targets, at::zeros_like(targets))).abs();
     const at::Tensor inner = error.clamp_max(1);
-    return mean_known(inner * (error - 0.5 * inner), known);
+    return mean_known(inner * (error - 0.5 * inner), known, all_targets.isfinite());
   }
 
   /// Summed over outputs, mean over rows: every known output of a row is a factor of its likelihood.
-  [[nodiscard]] at::Tensor censored(const at::Tensor& m, const at::Tensor& targets) const {
+  [[nodiscard]] at::Tensor censored(const at::Tensor& m, const at::Tensor& targets, std::int64_t all_rows) const {
     const at::Tensor known = targets.isnan().logical_not();
     const at::Tensor measured = targets.isfinite().logical_and(targets > 0);
     const at::Tensor s = scale().unsqueeze(1);
@@ -234,10 +271,11 @@ class TorchEnsemble final : public EnsembleLearner {
     const at::Tensor sign = at::where(targets > 0, -at::ones_like(m), at::ones_like(m));
     const at::Tensor side = at::softplus(sign * m / s);
     const at::Tensor losses = at::where(measured, density, side);
-    const auto batch = static_cast<double>(m.size(1));
+    const auto batch = static_cast<double>(all_rows);
     return at::where(known, losses, at::zeros_like(losses)).sum() / batch;
   }
 
+  RankGroup* ranks_;
   EnsembleLoss loss_;
   std::int64_t inputs_ = 0, outputs_ = 0, members_ = 0;
   at::Device device_;
@@ -256,8 +294,8 @@ class TorchEnsemble final : public EnsembleLearner {
 
 }  // namespace
 
-std::unique_ptr<EnsembleLearner> make_ensemble_learner(const EnsembleOptions& options) {
-  return std::make_unique<TorchEnsemble>(options);
+std::unique_ptr<EnsembleLearner> make_ensemble_learner(const EnsembleOptions& options, RankGroup* ranks) {
+  return std::make_unique<TorchEnsemble>(options, ranks);
 }
 
 }  // namespace hindsight::surrogate::torch_backend

@@ -13,14 +13,16 @@
 #include "surrogate/torch/losses.h"
 #include "surrogate/torch/network.h"
 #include "surrogate/torch/plain_data.h"
+#include "surrogate/torch/rank_group.h"
 
 namespace hindsight::surrogate::torch_backend {
 namespace {
 
 class TorchLearner final : public Learner {
  public:
-  explicit TorchLearner(const LearnerOptions& options)
+  TorchLearner(const LearnerOptions& options, RankGroup* ranks)
       : options_(options),
+        ranks_(ranks),
         network_(options.architecture, options.initial, options.cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
         dropout_(options.dropout, options.seed),
         no_dropout_(0, 0) {
@@ -35,6 +37,7 @@ class TorchLearner final : public Learner {
       const Terms terms = terms_of(batch, dropout_);
       network_.zero_gradients();
       terms.total.backward();
+      if (ranks_ != nullptr) ranks_->sum(network_.gradients());
       optimizer_->step();
       return values_of(terms);
     });
@@ -171,15 +174,67 @@ class TorchLearner final : public Learner {
             .gate_context = trunk.gate_context.defined() ? trunk.gate_context.narrow(0, first, count) : at::Tensor()};
   }
 
-  [[nodiscard]] Terms terms_of(const Batch& batch, Dropout& dropout) {
-    const LossWeights& weight = options_.loss;
-    const at::Device device = network_.device();
+  /// What the network says of a batch.
+  struct RowOutputs {
+    at::Tensor objective;  // rows that are scored: negatives, feasible ones, infeasible ones where they are pushed
+    HeadOutputs heads;     // n
+  };
+
+  [[nodiscard]] RowOutputs outputs_of(const Batch& batch, bool pushes_infeasible, Dropout& dropout) {
     const Rows rows = rows_of(batch);
     const Trunk trunk = network_.trunk(tokens_of(batch, rows), rows.context, dropout);
     const std::int64_t logged = batch.feasible + batch.infeasible;
-    const bool pushes_infeasible = weight.beta != 0 && batch.infeasible > 0;
     const std::int64_t scored = batch.negatives + (pushes_infeasible ? logged : batch.feasible);
-    const at::Tensor f = network_.objective(part(trunk, 0, scored));
+    const bool shapes = options_.loss.heads_shape_trunk;
+    return {.objective = network_.objective(part(trunk, 0, scored)),
+            .heads = network_.heads(shapes ? trunk.contextual : trunk.contextual.detach())};
+  }
+
+  /// The same for a batch of which each rank computes some rows: the others' are constants here, so that the gradients
+  /// of all ranks add up to that of the batch, whatever the terms do with the rows.
+  [[nodiscard]] RowOutputs shared_outputs(const Batch& batch, bool pushes_infeasible, Dropout& dropout) {
+    const std::int64_t n = batch.negatives + batch.feasible + batch.infeasible;
+    const std::int64_t p = std::ssize(options_.architecture.level_counts), c = options_.architecture.context_size;
+    Batch own;
+    own.gradient_steps = batch.gradient_steps;
+    own.gradient_rate = batch.gradient_rate;
+    const std::vector<std::int64_t> places = ranks_->own_rows(n);
+    for (const std::int64_t row : places) {
+      const bool negative = row < batch.negatives, feasible = row < batch.negatives + batch.feasible;
+      ++(negative ? own.negatives : feasible ? own.feasible : own.infeasible);
+      own.levels.insert(own.levels.end(), batch.levels.begin() + row * p, batch.levels.begin() + (row + 1) * p);
+      own.context.insert(own.context.end(), batch.context.begin() + row * c, batch.context.begin() + (row + 1) * c);
+    }
+    const at::Tensor rows = to_tensor(places, {std::ssize(places)}, network_.device());
+    dropout.of_rows(n, rows.to(at::kCPU));
+    const RowOutputs computed = outputs_of(own, pushes_infeasible, dropout);
+    const std::int64_t scored = batch.negatives + batch.feasible + (pushes_infeasible ? batch.infeasible : 0);
+    const at::Tensor scored_rows = rows.narrow(0, 0, computed.objective.size(0));
+    const std::int64_t r = computed.heads.passes.size(1), k = options_.architecture.constraint_count;
+    at::Tensor all = at::zeros({n, 1 + r + k}, at::TensorOptions(at::kFloat).device(network_.device()));
+    {
+      const at::NoGradGuard no_gradients;
+      all.select(1, 0).index_copy_(0, scored_rows, computed.objective);
+      all.narrow(1, 1, r).index_copy_(0, rows, computed.heads.passes);
+      if (k > 0) all.narrow(1, 1 + r, k).index_copy_(0, rows, computed.heads.constraints);
+    }
+    ranks_->sum(all);
+    RowOutputs outputs;
+    outputs.objective = all.select(1, 0).narrow(0, 0, scored).index_copy(0, scored_rows, computed.objective);
+    outputs.heads.passes = all.narrow(1, 1, r).index_copy(0, rows, computed.heads.passes);
+    if (k > 0) outputs.heads.constraints = all.narrow(1, 1 + r, k).index_copy(0, rows, computed.heads.constraints);
+    return outputs;
+  }
+
+  [[nodiscard]] Terms terms_of(const Batch& batch, Dropout& dropout) {
+    const LossWeights& weight = options_.loss;
+    const at::Device device = network_.device();
+    const std::int64_t logged = batch.feasible + batch.infeasible;
+    const bool pushes_infeasible = weight.beta != 0 && batch.infeasible > 0;
+    const RowOutputs outputs = ranks_ == nullptr ? outputs_of(batch, pushes_infeasible, dropout)
+                                                 : shared_outputs(batch, pushes_infeasible, dropout);
+    const at::Tensor& f = outputs.objective;
+    const HeadOutputs& heads = outputs.heads;
     const at::Tensor f_feasible = f.narrow(0, batch.negatives, batch.feasible);
     const at::Tensor zero = at::zeros({}, at::TensorOptions(at::kFloat).device(device));
 
@@ -201,7 +256,6 @@ class TorchLearner final : public Learner {
       terms.rank = rank_loss(f_feasible, to_tensor(batch.pair_better, {pairs}, device),
                              to_tensor(batch.pair_worse, {pairs}, device));
     }
-    const HeadOutputs heads = network_.heads(weight.heads_shape_trunk ? trunk.contextual : trunk.contextual.detach());
     if (weight.feasibility != 0 && batch.infeasible > 0) {
       const std::int64_t reasons = options_.architecture.reason_count;
       terms.feasibility = feasibility_loss(heads.passes.narrow(0, batch.negatives, logged),
@@ -239,6 +293,7 @@ class TorchLearner final : public Learner {
   }
 
   LearnerOptions options_;
+  RankGroup* ranks_;
   TorchNetwork network_;
   Dropout dropout_;
   Dropout no_dropout_;
@@ -253,18 +308,39 @@ class TorchFactory final : public LearnerFactory {
       // number of cores. Both settings belong to the calling thread.
       at::set_num_threads(1);
       at::globalContext().setFlushDenormal(true);
-      return std::make_unique<TorchLearner>(options);
+      return std::make_unique<TorchLearner>(options, ranks_.get());
     });
   }
   std::unique_ptr<EnsembleLearner> create_ensemble(const EnsembleOptions& options) override {
     return guarded([&] {
       at::set_num_threads(1);
       at::globalContext().setFlushDenormal(true);
-      return make_ensemble_learner(options);
+      return make_ensemble_learner(options, ranks_.get());
     });
+  }
+  void join_ranks(const RankOptions& options) override {
+    at::set_num_threads(1);
+    ranks_ = guarded([&] { return torch_backend::join_ranks(options); });
+  }
+  void leave_ranks() override {
+    if (ranks_ != nullptr) guarded([&] { ranks_->leave(); });
+    ranks_.reset();
+  }
+  void abandon_ranks() override { ranks_.reset(); }
+  bool any_rank(bool own) override {
+    if (ranks_ == nullptr) return own;
+    at::Tensor votes = at::full({1}, own ? 1.0 : 0.0, at::kFloat);
+    guarded([&] { ranks_->sum(votes); });
+    return votes.item<float>() > 0;
+  }
+  void require_same_in_ranks(const std::string& what, const std::string& text) override {
+    if (ranks_ != nullptr) guarded([&] { ranks_->require_same(what, text); });
   }
   bool cuda_available() const override { return torch::cuda::is_available(); }
   std::string description() const override { return "LibTorch " TORCH_VERSION; }
+
+ private:
+  std::unique_ptr<RankGroup> ranks_;
 };
 
 }  // namespace

@@ -28,7 +28,10 @@ Dropout::Dropout(double rate, std::uint64_t seed) : rate_(rate), generator_(at::
 at::Tensor Dropout::operator()(const at::Tensor& input) {
   if (rate_ <= 0) return input;
   // The mask is drawn on the host whatever the device, so that a seed means the same everywhere.
-  const at::Tensor mask = at::empty(input.sizes(), at::kFloat).bernoulli_(1 - rate_, generator_).div_(1 - rate_);
+  std::vector<std::int64_t> shape = input.sizes().vec();
+  if (own_.defined()) shape.front() = rows_;
+  at::Tensor mask = at::empty(shape, at::kFloat).bernoulli_(1 - rate_, generator_).div_(1 - rate_);
+  if (own_.defined()) mask = mask.index_select(0, own_);
   return input * mask.to(input.device());
 }
 

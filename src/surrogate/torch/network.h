@@ -17,6 +17,11 @@ class Dropout {
  public:
   Dropout(double rate, std::uint64_t seed);
   [[nodiscard]] at::Tensor operator()(const at::Tensor& input);
+  /// From here on inputs are the rows `own` of batches of `rows`: masks are drawn for all rows, as by one process.
+  void of_rows(std::int64_t rows, const at::Tensor& own) {
+    rows_ = rows;
+    own_ = own;
+  }
   /// Where the generator stands; empty for a rate of 0.
   [[nodiscard]] std::vector<std::uint8_t> state() const;
   void resume(const std::vector<std::uint8_t>& state);
@@ -24,6 +29,8 @@ class Dropout {
  private:
   double rate_;
   at::Generator generator_;
+  std::int64_t rows_ = 0;
+  at::Tensor own_;  // undefined: all rows
 };
 
 /// The shared layers' results, one row per design.
@@ -57,6 +64,8 @@ class TorchNetwork {
 
   /// All weights as one vector with its gradient: one tensor makes an optimiser's step several times faster than sixty.
   [[nodiscard]] const at::Tensor& parameters() const { return flat_; }
+  /// Their gradient, of the same shape.
+  [[nodiscard]] at::Tensor& gradients() { return flat_.mutable_grad(); }
   /// Before every backward pass, which adds to the gradients.
   void zero_gradients() { flat_.mutable_grad().zero_(); }
   [[nodiscard]] Weights weights() const;
