@@ -282,6 +282,7 @@ int run(BenchW50Options options, const Session& session) {
         run_table(options.csv[i], options, contenders, w50, provenance, i * cells_of_table, results);
     std::move(more.begin(), more.end(), std::back_inserter(runs));
   }
+  if (runs.empty() && !options.json && !interrupt_requested()) return 0;  // all cells are in the file
   print(options.json ? report::w50_json(runs, w50) : report::w50_text(runs, output_columns()));
   if (options.plot) print("\n" + report::w50_plot_text(runs, plot_columns(), plot_glyphs()));
   return interrupt_requested() ? exit_code(ErrorKind::interrupted) : 0;

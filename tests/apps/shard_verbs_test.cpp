@@ -268,6 +268,7 @@ TEST_F(ShardVerbs, OfW50AreItsCellsAndGoOn) {
   const Json again = Json::parse(succeeded(with(w50, {"--shard", "1/4", "--results", files[1], "--json"})).out);
   EXPECT_EQ(again.at("runs").size(), 1U);
   EXPECT_EQ(read_file(files[1]), finished);
+  EXPECT_EQ(succeeded(with(w50, {"--shard", "1/4", "--results", files[1]})).out, "") << "nothing is left to score";
   Words other = w50;
   other[9] = "41";
   expect_one_line_error(hindsight(with(other, {"--shard", "1/4", "--results", files[1]})), 4, "--train=41");
