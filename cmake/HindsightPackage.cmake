@@ -27,7 +27,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME hindsight-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # What HindsightConfig.cmake looks for.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "hindsight (= ${PROJECT_VERSION}), libeigen3-dev, libfmt-dev, libsqlite3-dev, libsqlitecpp-dev, libssl-dev, libyaml-cpp-dev, zlib1g-dev")
+    "hindsight (= ${PROJECT_VERSION}), libeigen3-dev, libfmt-dev, libpq-dev, libsqlite3-dev, libsqlitecpp-dev, libssl-dev, libyaml-cpp-dev, zlib1g-dev")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The programs hindsight and hindsight-measure, their data and documents")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, static libraries, CMake package and examples of the library")
 include(CPack)

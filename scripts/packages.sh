@@ -10,6 +10,7 @@ build_packages=(
   libcpp-httplib-dev
   libeigen3-dev
   libfmt-dev
+  libpq-dev
   libsqlite3-dev
   libsqlitecpp-dev
   libssl-dev
@@ -27,6 +28,7 @@ test_packages=(
   munge
   openmpi-bin
   parallel
+  postgresql
   slurm-wlm
   sqlite3
 )

@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "dry_run.h"
+#include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/dataset/load.h"
@@ -78,6 +81,11 @@ int run(BacktestOptions options, const Session& session) {
   }
   how.seed = static_cast<std::uint64_t>(options.seed);
   if (options.most_rows > 0) how.rows = static_cast<std::size_t>(options.most_rows);
+  if (session.dry_run) {
+    return show_dry_run(FileRoles().writes("--trials", options.trials),
+                        {{"--trials", fmt::format("trainings of {}", counted(how.candidates.size(), "candidate"))}},
+                        {.evaluations = 0, .basis = "trainings are not timed before"}, dry_run_style(options.json));
+  }
   const study::BacktestResult result = run_backtests(data, how, options.quiet);
   print(options.json ? report::backtest_json(result) : report::backtest_text(result, output_columns()));
   if (!options.json && !options.quiet) suggest_training(options, result.candidates[result.chosen].recipe.name);
@@ -101,6 +109,7 @@ void add_backtest(CLI::App& app, Session& session) {
       ->check(between(0, kMostThreads));
   add_shard(*verb, options->shard, "the trainings");
   verb->add_option("--trials", options->trials, "Folder that keeps their results, for all shards");
+  add_dry_run(*verb, session);
   verb->add_flag("-q,--quiet", options->quiet, "No progress");
   verb->add_flag("--json", options->json, "Every figure, as JSON");
   verb->footer("Example: hindsight backtest --log study.sqlite --workload unet");

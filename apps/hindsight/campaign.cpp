@@ -14,6 +14,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/log/address.h"
@@ -119,6 +120,11 @@ int run(const CampaignOptions& options, const Session& session) {
   install_interrupt_handlers();
   std::optional<double> optimum;
   if (options.regret) optimum = optimum_of(options);
+  if (options.by_workers && !options.quiet) {
+    remark(fmt::format(
+        "rounds wait for workers: hindsight worker --log {} --evaluator COMMAND --evaluator-name {} --wait 3600",
+        log::without_passwords(options.log), shell_quoted(campaign.evaluator->name())));
+  }
   const study::CampaignSummary summary = study::run_campaign(campaign, [&](const study::CampaignSummary& so_far) {
     if (!options.quiet) remark(report::round_text(so_far));
   });

@@ -59,17 +59,20 @@ void keep_memory_failures_orderly() {
   });
 }
 
-/// A log remembers the command that wrote it, and others see the list of processes.
+/// A log remembers the command that wrote it, others see the list of processes, and output is shown around.
 void hide_passwords(const std::vector<std::string>& arguments, hindsight::Provenance& provenance) {
   provenance.command_line = hindsight::log::without_passwords(provenance.command_line);
+  bool found = false;
   for (const std::string& argument : arguments) {
-    if (hindsight::log::has_password(argument.substr(argument.starts_with("--") ? argument.find('=') + 1 : 0))) {
-      app::remark(
-          "a password on the command line is seen by everybody on this machine; it is stored nowhere. "
-          "PostgreSQL reads it from ~/.pgpass or PGPASSFILE instead");
-      return;
-    }
+    const std::string value = argument.substr(argument.starts_with("--") ? argument.find('=') + 1 : 0);
+    if (!hindsight::log::has_password(value)) continue;
+    app::replace_in_output(value, hindsight::log::without_passwords(value));
+    found = true;
   }
+  if (!found) return;
+  app::remark(
+      "a password on the command line is seen by everybody on this machine; it is stored nowhere. PostgreSQL reads it "
+      "from ~/.pgpass or PGPASSFILE instead");
 }
 
 /// Runs one verb; its errors are said and become its exit code.

@@ -13,6 +13,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/gpu_measurements.h"
 #include "hindsight/measure/csv.h"
 #include "hindsight/measure/run.h"
@@ -80,7 +81,7 @@ std::string records_json(const measure::SessionRecords& records) {
 
 /// What the log has of one device.
 std::vector<measure::SessionRecords> logged_sessions(const std::string& file, const std::string& gpu_uuid) {
-  if (file.empty() || !std::filesystem::exists(file)) return {};
+  if (file.empty() || !log::is_log_there(file)) return {};
   std::vector<measure::SessionRecords> sessions = log::gpu_measurements(log::Log::open(file, log::OpenMode::read_only));
   std::erase_if(sessions, [&](const auto& records) { return records.session.gpu_uuid != gpu_uuid; });
   return sessions;

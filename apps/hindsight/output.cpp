@@ -133,9 +133,25 @@ bool shown_by_pager(const std::string& text) {
   return !(WIFEXITED(status) && WEXITSTATUS(status) == kNotFound);
 }
 
+std::vector<std::pair<std::string, std::string>>& replacements() {
+  static std::vector<std::pair<std::string, std::string>> pairs;
+  return pairs;
+}
+
+std::string with_replacements(std::string_view given) {
+  std::string text(given);
+  for (const auto& [what, by] : replacements()) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+      text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
 }  // namespace
 
-void print_styled(std::string_view text) {
+void print_styled(std::string_view given) {
+  const std::string replaced = with_replacements(given);
+  const std::string_view text = replaced;
   std::string safe;
   std::size_t from = 0;
   const auto add = [&](std::size_t to) {
@@ -183,7 +199,12 @@ void write_data(const std::string& file, std::string_view bytes) {
   }
 }
 
-void print(std::string_view text) {
+void replace_in_output(std::string what, std::string by) {
+  replacements().emplace_back(std::move(what), std::move(by));
+}
+
+void print(std::string_view given) {
+  const std::string text = with_replacements(given);
   write_output(is_tty(Stream::out) ? fit_for_terminal(text) : without_control_characters(text));
 }
 

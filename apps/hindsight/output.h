@@ -19,6 +19,9 @@ class OutputClosed : public std::exception {
 /// is shown by its number, in the escapes of JSON where standard output is no terminal.
 void print(std::string_view text);
 
+/// From now on output and messages have `by` in the place of `what`: an address with a password, without it.
+void replace_in_output(std::string what, std::string by);
+
 /// Whether the FILE of an option like --out means standard output: empty, or "-".
 [[nodiscard]] inline bool is_standard_output(std::string_view file) { return file.empty() || file == "-"; }
 /// The same, but byte for byte where standard output is no terminal: cells of a table for programs.

@@ -507,7 +507,7 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_option("--device", options->device, "auto, cpu or cuda [auto]");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
   verb->add_flag("--resume", options->resume, "Go on where Ctrl-C stopped this training");
-  const CLI::Option* shard = add_shard(*verb, options->shard, "the members; see `model join`");
+  const CLI::Option* shard = add_shard(*verb, options->shard, "the members");
   verb->add_flag("--tune", options->tune, "Search the recipe's ranges first");
   verb->add_option("--trials", options->trials, "Folder that keeps what --tune and the choice tried");
   add_rank_options(*verb, options->rank_words);

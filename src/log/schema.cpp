@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <set>
 
 #include "hindsight/core/error.h"
@@ -55,13 +57,17 @@ std::set<std::string> tables_and_columns(SQLite::Database& database) {
   return names;
 }
 
-/// Those of a log of this version.
-std::set<std::string> expected_tables_and_columns(int version) {
+/// Those of a log of this version; made once, because making them takes longer than opening a log.
+const std::set<std::string>& expected_tables_and_columns(int version) {
+  static std::mutex mutex;
+  static std::map<int, std::set<std::string>> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(version); found != known.end()) return found->second;
   SQLite::Database reference(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   for (const Migration& step : migrations()) {
     if (step.to_version <= version) reference.exec(step.sql);
   }
-  return tables_and_columns(reference);
+  return known.emplace(version, tables_and_columns(reference)).first->second;
 }
 
 }  // namespace

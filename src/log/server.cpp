@@ -28,7 +28,7 @@ constexpr unsigned kBool = 16, kName = 19, kInt8 = 20, kInt2 = 21, kInt4 = 23, k
 constexpr std::chrono::milliseconds kFirstPause{50}, kLongestPause{2000};
 /// [chosen] Seconds that one try may take where the address names none (connect_timeout).
 constexpr const char* kConnectTimeoutS = "5";
-/// [spec: sql] Class 08: what a server that answers says no to. libpq does not tell its code.
+/// [spec: postgresql] Appendix A, class 08: what a server that answers says no to. libpq does not tell its code.
 constexpr const char* kRefusedConnection = "08004";
 /// How long a statement runs before Ctrl-C is asked for. [chosen] not felt
 constexpr int kLookMs = 100;

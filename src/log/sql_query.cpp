@@ -252,11 +252,24 @@ struct ServerQuery : SqlQuery::State {
     if (sql.find_first_not_of(" \t\n;") == std::string::npos) refuse_empty(log);
     asking([&] {
       transaction.emplace(log.database);
-      static_cast<void>(log.server->run_as_text("DECLARE hindsight_query NO SCROLL CURSOR FOR " + sql));
+      const std::string name = log.server->new_name();
+      static_cast<void>(log.server->run_as_text(fmt::format("DECLARE {} NO SCROLL CURSOR FOR {}", name, sql)));
+      cursor = name;
       fetch();
     });
     for (int i = 0; i < rows.columns(); ++i) columns.push_back(rows.name(i));
   }
+
+  /// In a transaction of others the cursor would stay.
+  ~ServerQuery() override {
+    try {
+      if (!cursor.empty()) log.server->exec("CLOSE " + cursor);
+    } catch (const ServerError&) {
+      // The transaction failed, and its cursors went with it.
+    }
+  }
+  ServerQuery(const ServerQuery&) = delete;
+  ServerQuery& operator=(const ServerQuery&) = delete;
 
   [[nodiscard]] bool next(std::vector<SqlValue>& row) override {
     if (at == rows.size() && !is_last) asking([&] { fetch(); });
@@ -272,7 +285,7 @@ struct ServerQuery : SqlQuery::State {
   static constexpr std::int64_t kRowsAtOnce = 1000;
 
   void fetch() {
-    rows = log.server->run_as_text(fmt::format("FETCH FORWARD {} FROM hindsight_query", kRowsAtOnce));
+    rows = log.server->run_as_text(fmt::format("FETCH FORWARD {} FROM {}", kRowsAtOnce, cursor));
     is_last = rows.size() < kRowsAtOnce;
     at = 0;
   }
@@ -311,6 +324,7 @@ struct ServerQuery : SqlQuery::State {
   Log::Impl& log;
   Interruptible until_interrupted;
   std::optional<ReadTransaction> transaction;
+  std::string cursor;
   ServerRows rows;
   std::int64_t at = 0;
   bool is_last = false;

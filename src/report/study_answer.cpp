@@ -81,7 +81,7 @@ std::optional<BestLogged> best_before(const StudyContext& context, const StoredP
   }
   std::string together;
   if (proposal.workloads.size() == 1) together = fmt::format("min({})", value);
-  if (aggregate == "geomean" && together.empty()) together = fmt::format("exp(avg(ln({})))", value);
+  if (aggregate == "geomean" && together.empty()) together = fmt::format("exp(avg({}))", sql_logarithm(value));
   if (aggregate == "mean" && together.empty()) together = fmt::format("avg({})", value);
   if (aggregate == "worst" && together.empty()) together = fmt::format("max({})", value);
   if (together.empty()) return std::nullopt;
@@ -92,9 +92,9 @@ std::optional<BestLogged> best_before(const StudyContext& context, const StoredP
       fmt::format(
           "SELECT d.text_id, q.value FROM (SELECT e.design_id, {} AS value FROM evaluations e JOIN workloads w "
           "USING (workload_id) WHERE e.feasible = 1 AND e.run_id < {} AND w.name IN ({}){} GROUP BY e.design_id "
-          "HAVING count(DISTINCT e.workload_id) = {} AND value IS NOT NULL ORDER BY value, e.design_id LIMIT 1) q "
+          "HAVING count(DISTINCT e.workload_id) = {} AND {} IS NOT NULL ORDER BY value, e.design_id LIMIT 1) q "
           "JOIN designs d USING (design_id)",
-          together, proposal.run_id, names, limits, proposal.workloads.size()));
+          together, proposal.run_id, names, limits, proposal.workloads.size(), together));
   std::vector<log::SqlValue> row;
   if (!query.next(row)) return std::nullopt;
   return BestLogged{.design = sql_text(row[0]), .value = sql_number(row[1])};

@@ -121,9 +121,9 @@ std::optional<ChosenDesign> best_logged(const log::Log& log) {
   std::int64_t design_id = -1;
   {
     log::SqlQuery query(log, fmt::format("SELECT e.design_id FROM evaluations e WHERE e.feasible = 1 GROUP BY "
-                                         "e.design_id ORDER BY count(DISTINCT e.workload_id) DESC, avg(ln({})) IS "
-                                         "NULL, {}avg(ln({})), e.design_id LIMIT 1",
-                                         sql_metric(chosen.objective), more ? "-" : "", sql_metric(chosen.objective)));
+                                         "e.design_id ORDER BY count(DISTINCT e.workload_id) DESC, avg({0}) IS NULL, "
+                                         "{1}avg({0}), e.design_id LIMIT 1",
+                                         sql_logarithm(sql_metric(chosen.objective)), more ? "-" : ""));
     if (!query.next(row)) return std::nullopt;
     design_id = sql_int(row[0]);
   }
@@ -220,7 +220,7 @@ std::optional<ChosenDesign> chosen_design(const log::Log& log) {
   }
   log::SqlQuery query(log,
                       "SELECT v.name, count(*) AS n FROM evaluations e JOIN evaluators v USING (evaluator_id) "
-                      "GROUP BY e.evaluator_id ORDER BY n DESC LIMIT 1");
+                      "GROUP BY v.evaluator_id, v.name ORDER BY n DESC LIMIT 1");
   if (query.next(row)) chosen->evaluator = sql_text(row[0]);
   return chosen;
 }

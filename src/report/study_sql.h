@@ -31,6 +31,10 @@ namespace hindsight::report {
   for (const char c : name) quoted += c == '\'' ? std::string("''") : std::string(1, c);
   return quoted + "'";
 }
+/// The logarithm of an SQL number; NULL where it has none, also on a server, for which that is an error.
+[[nodiscard]] inline std::string sql_logarithm(const std::string& number) {
+  return "CASE WHEN " + number + " > 0 THEN ln(" + number + ") END";
+}
 /// A metric of evaluation `e`, wherever it is stored; defined in study_scan.cpp.
 [[nodiscard]] std::string sql_metric(const std::string& name);
 

@@ -14,6 +14,7 @@
 #include "hindsight/dataset/answers.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/address.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/short_id.h"
 #include "hindsight/study/asking.h"
@@ -275,7 +276,7 @@ Told tell(const TellRequest& request) {
 }
 
 std::size_t untold_answers(const std::filesystem::path& file, const std::filesystem::path& log) {
-  if (!std::filesystem::is_regular_file(file) || !std::filesystem::is_regular_file(log)) return 0;
+  if (!std::filesystem::is_regular_file(file) || !log::is_log_there(log)) return 0;
   dataset::CsvTable table;
   try {
     table = dataset::read_table(file);

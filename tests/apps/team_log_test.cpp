@@ -32,10 +32,9 @@ for line in sys.stdin:
     time.sleep(float(sys.argv[1]))
     design = question["design"]
     if design["mode"] == "odd" and design["width"] > 16:
-        answer = {"id": question["id"], "feasible": False, "violations": [{"code": "timing"}]}
+        answer = {"id": question["id"], "infeasible": "timing"}
     else:
-        answer = {"id": question["id"], "feasible": True,
-                  "metrics": {"latency_s": 1e-3 * (64 / design["width"] + design["depth"])}}
+        answer = {"id": question["id"], "metrics": {"latency_s": 1e-3 * (64 / design["width"] + design["depth"])}}
     print(json.dumps(answer), flush=True)
 )";
 
@@ -76,8 +75,8 @@ class TeamLog : public Learn {
 
 TEST_F(TeamLog, AKilledSweepContinues) {
   const auto sweep = [&](const std::string& log) {
-    return std::vector<std::string>{"sweep",  "--space", "tiny",    "--workloads", "m6,m4", "--samples", "6000",
-                                    "--seed", "3",       "--batch", "200",         "--log", log};
+    return std::vector<std::string>{"sweep", "--space", "tiny", "--workloads", "m6,m4", "--samples",
+                                    "20000", "--seed",  "3",    "--log",       log};
   };
   ASSERT_EQ(hindsight(sweep(file("one.db"))).exit_code, 0);
   for (int kills = 0; kills < 3; ++kills) {
@@ -162,12 +161,13 @@ TEST_F(TeamLog, ALearnerReadsItAndWritesItsModelAndProposals) {
       write("quick.yaml", "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
   const Outcome trained = hindsight({"train", "--log", address_, "--recipe", quick, "--out", file("m.safetensors")});
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  const Outcome proposed = hindsight({"propose", "--model", file("m.safetensors"), "--workload", "m6", "--count", "4",
-                                      "--simulate", "--log", address_});
+  const Outcome proposed = hindsight(
+      {"propose", "--model", file("m.safetensors"), "--workload", "m6", "-n", "4", "--simulate", "--log", address_});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
   EXPECT_EQ(count_of("SELECT count(*) FROM models"), 1);
-  EXPECT_EQ(count_of("SELECT count(*) FROM proposals"), 4);
-  EXPECT_EQ(hindsight({"report", "--log", address_, "--out", file("report.html")}).exit_code, 0);
+  EXPECT_GE(count_of("SELECT count(*) FROM proposals"), 1);
+  const Outcome report = hindsight({"report", "--log", address_, "--out", file("report.html")});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
   EXPECT_THAT(hindsight({"log", "show", "--log", address_}).out, HasSubstr("proposed, by run"));
 }
 

@@ -29,7 +29,7 @@ struct Library {
   bool in_public_headers = false;
   std::string_view folder = "";  ///< the only folder that may name it, when that is narrower than a layer
 };
-constexpr std::array<Library, 17> kLibraries = {{
+constexpr std::array<Library, 18> kLibraries = {{
     {.prefix = "Eigen/", .layers = "*", .in_public_headers = true},
     {.prefix = "fmt/", .layers = "*"},
     {.prefix = "yaml-cpp/", .layers = "core"},
@@ -37,6 +37,7 @@ constexpr std::array<Library, 17> kLibraries = {{
     {.prefix = "boost/", .layers = "space"},
     {.prefix = "SQLiteCpp/", .layers = "log"},
     {.prefix = "sqlite3.h", .layers = "log"},
+    {.prefix = "libpq-fe.h", .layers = "log"},
     {.prefix = "nlohmann/", .layers = "log,evaluator,sweep,dataset,surrogate,study,check,report,apps"},
     {.prefix = "zlib.h", .layers = "dataset"},
     {.prefix = "torch/", .layers = "surrogate", .folder = "src/surrogate/torch/"},
