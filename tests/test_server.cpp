@@ -6,6 +6,7 @@
 #include <libpq-fe.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -81,9 +82,14 @@ std::string TestServer::missing() {
   return programs() ? "" : "PostgreSQL's initdb is not installed (Debian: postgresql)";
 }
 
-TestServer::TestServer(const std::string& options) : options_(options) {
+TestServer::TestServer(const std::string& options, int disk_mib) : options_(options) {
   const std::optional<fs::path> bin = programs();
   if (!bin) throw std::runtime_error(missing());
+  if (disk_mib > 0) {
+    const std::string size = "mode=755,size=" + std::to_string(disk_mib) + "m";
+    is_mounted_ = mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, size.c_str()) == 0;
+    if (!is_mounted_) throw std::runtime_error("a tmpfs cannot be mounted here");
+  }
   if (const passwd* user = server_user(); user != nullptr) {
     // The folder of a test is root's: the server's user must get in and own what is below.
     for (fs::path folder = folder_.path(); folder != folder.root_path() && folder != "/tmp";
@@ -138,7 +144,20 @@ void TestServer::stop(int signal) {
   process_ = -1;
 }
 
-TestServer::~TestServer() { stop(SIGQUIT); }
+TestServer::~TestServer() {
+  stop(SIGQUIT);
+  if (is_mounted_) umount2(folder_.path().c_str(), MNT_DETACH);
+}
+
+void TestServer::take_room(int left_mib) const {
+  const fs::path ballast = folder_.path() / "ballast";
+  std::error_code ignored;
+  fs::remove(ballast, ignored);
+  if (left_mib == 0) return;
+  std::ofstream file(ballast, std::ios::binary);
+  const std::string mib(std::size_t{1} << 20U, 'x');
+  while (fs::space(folder_.path()).available > static_cast<std::uintmax_t>(left_mib) << 20U) file << mib << std::flush;
+}
 
 TestServer& TestServer::shared() {
   static TestServer server;

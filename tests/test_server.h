@@ -17,7 +17,9 @@ class TestServer {
  public:
   /// Starts one, with `options` of the server (e.g. "-c fsync=off"). Throws std::runtime_error with its log when it
   /// does not come up. Only where PostgreSQL is installed: see missing().
-  explicit TestServer(const std::string& options = "-c fsync=off");
+  /// `disk_mib`: on a disk of its own of that size (a tmpfs, which needs the right to mount); 0: in the temporary
+  /// folder.
+  explicit TestServer(const std::string& options = "-c fsync=off", int disk_mib = 0);
   ~TestServer();
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
@@ -36,6 +38,9 @@ class TestServer {
   }
   static std::string sql_at(const std::string& address, const std::string& statement);
 
+  /// On a disk of its own: takes all its room but `left_mib`, or gives it back (0).
+  void take_room(int left_mib) const;
+
   void start();
   /// `signal`: SIGINT ends it quickly, SIGQUIT or SIGKILL as a crash would.
   void stop(int signal);
@@ -47,6 +52,7 @@ class TestServer {
   std::string options_;
   pid_t process_ = -1;
   int schemas_ = 0;
+  bool is_mounted_ = false;
 };
 
 }  // namespace hindsight::test

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -479,6 +480,48 @@ TEST_F(ServerLogFaults, RowsThatAGoneServerDidNotConfirmAreKept) {
   EXPECT_EQ(copy_log(kept, address, Contradictions::refuse).inserted, 30U) << "what the message says to do";
   EXPECT_EQ(server.sql_at(address, "SELECT count(*) FROM evaluations"), "40");
   EXPECT_TRUE(Log::open(address, OpenMode::read_only).verify().sound());
+}
+
+/// PostgreSQL stops when its own log has no room, and recovers when it has: both are seen by a writer.
+TEST_F(ServerLogFaults, AFullDiskLosesNothingThatWasAcknowledged) {
+  std::optional<TestServer> made;
+  try {
+    made.emplace("-c fsync=off -c wal_keep_size=0 -c max_wal_size=32MB", 220);
+  } catch (const std::runtime_error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  TestServer& server = *made;
+  const std::string address = server.new_log();
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  setenv("HINDSIGHT_SERVER_PATIENCE_S", "1", 1);
+  constexpr int kRows = 500;
+  int acknowledged = 0;
+  std::string message;
+  {
+    Log log = Log::open(address, OpenMode::read_write_create);
+    const Ids ids = register_all(log);
+    server.take_room(4);
+    for (int i = 0; message.empty() && i < 400; ++i) {
+      try {
+        log.append(ids.run, ids.space, ids.evaluator, varied_rows(ids, kRows * i, kRows));
+        acknowledged += kRows;
+      } catch (const Error& error) {
+        message = error.what();
+      }
+    }
+  }
+  unsetenv("HINDSIGHT_SERVER_PATIENCE_S");
+  std::filesystem::current_path(before);
+  EXPECT_THAT(message, ::testing::AnyOf(HasSubstr("out of disk"), HasSubstr("hindsight-kept-"))) << acknowledged;
+  server.stop(SIGQUIT);
+  server.take_room(0);
+  server.start();
+  EXPECT_EQ(server.sql_at(address, "SELECT count(*) FROM evaluations"), std::to_string(acknowledged));
+  Log log = Log::open(address, OpenMode::read_write);
+  EXPECT_TRUE(log.verify().sound());
+  const Ids ids = register_all(log);
+  EXPECT_EQ(log.append(ids.run, ids.space, ids.evaluator, varied_rows(ids, acknowledged, kRows)).inserted, 500U);
 }
 
 /// A connection that is cut in the middle: an administrator ends it, or a firewall.

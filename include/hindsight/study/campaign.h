@@ -30,8 +30,8 @@ struct CampaignOptions {
   std::string recipe = "margins";
   std::uint64_t seed = 1;
   unsigned threads = 0;
-  /// Workers (worker.h) evaluate: each round is asked for in a log on a server, and waited for. `evaluator` says name and
-  /// version, and is not started. Several campaigns of one log never ask for the same design.
+  /// Workers (worker.h) evaluate: each round is asked for in a log on a server, and waited for. `evaluator` says name
+  /// and version, and is not started. Several campaigns of one log never ask for the same design.
   bool by_workers = false;
   std::filesystem::path log;
   Provenance provenance = {};
