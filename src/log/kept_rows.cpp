@@ -66,10 +66,10 @@ void keep_rows_and_throw(Log::Impl& log, const ServerError& error, std::int64_t 
   const std::size_t kept = keep(log.registered, file, run_id, space_id, evaluator_id, rows);
   throw Error(
       ErrorKind::failure,
-      fmt::format("{}: the server cannot be reached while {}: {}. {} it did not confirm {} in {}: `hindsight log "
-                  "copy {} ADDRESS` brings them to it, and running this again adds the rest",
-                  shown(log.path), kDoing, error.what(), counted(kept, "evaluation") + " that",
-                  kept == 1 ? "is" : "are", shown(file), shown(file)));
+      fmt::format("{}: the server is gone, and {} it did not confirm {} in {}. `hindsight log copy {} ADDRESS` brings "
+                  "them to it, and running this again adds the rest",
+                  shown(log.path), counted(kept, "evaluation") + " that", kept == 1 ? "is" : "are", shown(file),
+                  shown(file)));
 }
 
 }  // namespace hindsight::log

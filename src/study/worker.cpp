@@ -221,6 +221,8 @@ class Worker {
     for (const log::SpaceSummary& known : log::spaces(log_)) {
       if (known.space_id != task.space_id) continue;
       found->second.evaluator = options_.evaluator(dataset::stored_space(log_, known.name));
+      // What this process registered itself can be kept in a file when the server goes away.
+      static_cast<void>(sweep::register_space(log_, found->second.evaluator->space()));
       found->second.id = sweep::register_evaluator(log_, *found->second.evaluator);
       return found->second;
     }
@@ -241,6 +243,7 @@ class Worker {
                                 "with by --workload",
                                 shown(), printable(record.name, 100)));
       }
+      static_cast<void>(sweep::register_workload(log_, network));
       return networks_.emplace(task.workload_id, network).first->second;
     }
     throw Error(ErrorKind::incompatible,

@@ -206,6 +206,29 @@ TEST_F(TeamLog, AWorkerThatIsAskedToEndGivesItsWorkBack) {
   EXPECT_THAT(enough.out, HasSubstr("3 evaluations"));
 }
 
+/// What a simulator worked on for long is not lost when the server is.
+TEST_F(TeamLog, AWorkerWhoseServerGoesAwayKeepsItsAnswer) {
+  TestServer server;
+  address_ = server.new_log();
+  ASSERT_EQ(ask(6).exit_code, 0);
+  Process process(worker("1", {"--lease", "3"}),
+                  {.environment = {{"HINDSIGHT_SERVER_PATIENCE_S", "1"}}, .folder = folder_});
+  wait_until("SELECT count(*) FROM evaluations", 1);
+  server.stop(SIGQUIT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("1 evaluation that it did not confirm is in hindsight-kept-"));
+  server.start();
+  const std::int64_t before = count_of("SELECT count(*) FROM evaluations");
+  const std::size_t at = outcome.err.find("hindsight-kept-");
+  ASSERT_NE(at, std::string::npos);
+  const std::string kept = outcome.err.substr(at, outcome.err.find(".db", at) + 3 - at);
+  ASSERT_EQ(hindsight({"log", "copy", file(kept), address_}).exit_code, 0) << "what the message says";
+  EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), before + 1);
+  EXPECT_EQ(hindsight(worker("0", {"--wait", "0", "--lease", "1"})).exit_code, 0);
+  EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), 6);
+}
+
 TEST_F(TeamLog, ProposersAtOnceNeverAskForTheSame) {
   ASSERT_EQ(ask(2).exit_code, 0);
   std::vector<std::unique_ptr<Process>> asking;
