@@ -39,7 +39,11 @@ int merge(const MergeOptions& options, const Session& session) {
   write_log(session, options.out, [&](const std::string& out) {
     result = log::merge_logs({options.logs.begin(), options.logs.end()}, out, contradictions, session.provenance);
   });
-  for (const std::string& line : remarks.get()) remark(line);
+  try {
+    for (const std::string& line : remarks.get()) remark(line);
+  } catch (const Error& error) {  // the merged log is whole
+    remark(fmt::format("which shards are missing is not known: {}", error.what()));
+  }
   print(options.json ? report::merge_json(result, options.out)
                      : report::merge_text(result, options.out, output_columns()));
   return 0;

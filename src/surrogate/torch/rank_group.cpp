@@ -5,7 +5,12 @@
 #include <vector>
 
 #ifdef USE_C10D_GLOO
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -68,6 +73,35 @@ std::string names_of(const std::vector<std::int64_t>& ranks) {
   return text;
 }
 
+/// Whether a socket can be bound to what this host's name means. c10d asks the same, and warns where it cannot.
+bool has_own_address() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return false;
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(name.data(), nullptr, &hints, &found) != 0) return false;
+  bool binds = false;
+  for (const addrinfo* one = found; one != nullptr && !binds; one = one->ai_next) {
+    const int descriptor = socket(one->ai_family, one->ai_socktype, one->ai_protocol);
+    binds = descriptor >= 0 && bind(descriptor, one->ai_addr, one->ai_addrlen) == 0;
+    if (descriptor >= 0) close(descriptor);
+  }
+  freeaddrinfo(found);
+  return binds;
+}
+
+/// By what this rank is reached: the interface that GLOO_SOCKET_IFNAME names, the address of the host's name, or, where
+/// that has none, this machine alone.
+std::shared_ptr<gloo::transport::Device> own_device() {
+  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr) {
+    return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+  }
+  return has_own_address() ? c10d::ProcessGroupGloo::createDefaultDevice()
+                           : c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+}
+
 class GlooGroup final : public RankGroup {
  public:
   explicit GlooGroup(const RankOptions& options) : options_(options), deadline_(RankClock::now() + timeout()) {
@@ -79,9 +113,7 @@ class GlooGroup final : public RankGroup {
     require_all("hello");
     store_->setTimeout(timeout());
     auto how = c10d::ProcessGroupGloo::Options::create(timeout());
-    const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
-    how->devices.push_back(interface != nullptr ? c10d::ProcessGroupGloo::createDeviceForInterface(interface)
-                                                : c10d::ProcessGroupGloo::createDefaultDevice());
+    how->devices.push_back(own_device());
     how->threads = 1;
     watched([&] {
       group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store_),
