@@ -51,9 +51,10 @@ constexpr std::array<Library, 18> kLibraries = {{
 }};
 
 /// Headers of the platform (POSIX, Linux, the compiler): allowed in implementation files.
-constexpr std::array<std::string_view, 18> kPlatformHeaders = {
-    "sys/",   "linux/",    "dirent.h", "dlfcn.h", "fcntl.h",  "getopt.h", "immintrin.h", "langinfo.h", "malloc.h",
-    "poll.h", "pthread.h", "pwd.h",    "sched.h", "signal.h", "spawn.h",  "termios.h",   "unistd.h",   "cxxabi.h"};
+constexpr std::array<std::string_view, 19> kPlatformHeaders = {
+    "sys/",       "linux/",   "dirent.h",  "dlfcn.h",  "fcntl.h",   "getopt.h", "immintrin.h",
+    "langinfo.h", "malloc.h", "netdb.h",   "poll.h",   "pthread.h", "pwd.h",    "sched.h",
+    "signal.h",   "spawn.h",  "termios.h", "unistd.h", "cxxabi.h"};
 
 std::string layer_list() {
   std::string text;
