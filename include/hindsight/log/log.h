@@ -1,4 +1,5 @@
-/// The SQLite log: runs, spaces, workloads, designs, evaluations, proposals, models. The log is the truth.
+/// The log: runs, spaces, workloads, designs, evaluations, proposals, models. The log is the truth. It is a SQLite
+/// file, or lies on a PostgreSQL server (address.h); what follows is of files, docs/scale.md has what a server adds.
 ///
 /// Guarantees: WAL, foreign keys, STRICT tables, `application_id`, versioned schema with migrations. A batch
 /// is one transaction (BEGIN IMMEDIATE, 30 s busy timeout): after a kill at any moment the committed batches
@@ -132,10 +133,11 @@ class Log {
   /// How long an operation waits for another process's lock.
   static constexpr std::chrono::milliseconds kBusyTimeout = std::chrono::seconds(30);
 
-  /// Opens, creates or migrates. Errors: Error{incompatible} for a file that is not a Hindsight log, a log of
-  /// a newer schema (says which version wrote it) or a corrupt one; Error{failure} for a read-only or full
-  /// disk, a lock that is not released in 30 s; Error{usage} for a missing file that is not to be created, for a
-  /// missing folder, and for a folder or another thing that is no regular file. A refused file keeps its bytes.
+  /// Opens, creates or migrates a file, or a log on a server (log/address.h), which `busy_timeout` and
+  /// HINDSIGHT_SERVER_PATIENCE_S are waited for. Errors: Error{incompatible} for a file that is not a Hindsight log, a
+  /// log of a newer schema (says which version wrote it) or a corrupt one; Error{failure} for a read-only or full disk,
+  /// a lock that is not released in 30 s; Error{usage} for a missing file that is not to be created, for a missing
+  /// folder, and for a folder or another thing that is no regular file. A refused file keeps its bytes.
   static Log open(const std::filesystem::path& file, OpenMode mode,
                   std::chrono::milliseconds busy_timeout = kBusyTimeout);
   Log(Log&&) noexcept;
@@ -166,7 +168,9 @@ class Log {
 
   /// Appends a batch in one transaction, with the checkpoint when given. A bad row is rejected with its reason and the
   /// rest is kept. Design, workload, evaluator and repeat are an evaluation's identity: one that is there already is
-  /// counted, one that contradicts it (feasibility, a metric, a violation but for its advice) is rejected.
+  /// counted, one that contradicts it (feasibility, a metric, a violation but for its advice) is rejected. On a server
+  /// the batch is sent again when the connection is lost; when the server stays away, the rows are kept in a new file
+  /// in the working folder, which the Error{failure} names.
   AppendResult append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
                       const std::vector<EvaluationRow>& rows,
                       const std::optional<Checkpoint>& checkpoint = std::nullopt);
