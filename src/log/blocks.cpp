@@ -2,7 +2,6 @@
 #include "log/blocks.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 #include "hindsight/log/gpu_measurements.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <cmath>
 #include <string>

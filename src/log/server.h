@@ -101,7 +101,6 @@ class ServerConnection {
   [[nodiscard]] bool is_committing() const { return is_committing_; }
   /// A name for a cursor or prepared statement that this connection has not used.
   [[nodiscard]] std::string new_name() { return "hindsight_" + std::to_string(++names_); }
-  [[nodiscard]] std::chrono::milliseconds patience() const { return patience_; }
   /// Version of the server, e.g. 150014.
   [[nodiscard]] int version() const;
 

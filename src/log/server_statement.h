@@ -29,9 +29,6 @@ class ServerStatement {
   [[nodiscard]] double number(int column) const { return rows_.number(row_, column); }
   [[nodiscard]] std::string text(int column) const { return rows_.text(row_, column); }
   [[nodiscard]] std::string_view view(int column) const { return rows_.view(row_, column); }
-  /// Columns and their names, after the first step().
-  [[nodiscard]] const ServerRows& rows() const { return rows_; }
-  [[nodiscard]] std::int64_t row() const { return row_; }
 
  private:
   void begin();

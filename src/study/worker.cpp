@@ -156,7 +156,10 @@ class Worker {
       const log::TaskCounts counts = log::task_counts(log_, options_.evaluator_name);
       const bool waited = std::chrono::steady_clock::now() - idle_since >= options_.wait;
       if (counts.open + counts.leased + counts.expired == 0 && waited) return WorkerEnd::no_more_work;
-      std::this_thread::sleep_for(pause);
+      // In short pieces: Ctrl-C ends a worker that waits.
+      constexpr std::chrono::milliseconds kLook{100};
+      const auto until = std::chrono::steady_clock::now() + pause;
+      while (std::chrono::steady_clock::now() < until && !interrupt_requested()) std::this_thread::sleep_for(kLook);
       pause = std::min(2 * pause, kLongestPause);
     }
   }

@@ -204,6 +204,14 @@ TEST_F(TeamLog, AWorkerThatIsAskedToEndGivesItsWorkBack) {
   EXPECT_EQ(value_of("SELECT status FROM runs WHERE kind = 'worker'"), "interrupted");
   const Outcome enough = hindsight(worker("0", {"--most", "3"}));
   EXPECT_THAT(enough.out, HasSubstr("3 evaluations"));
+  ASSERT_EQ(hindsight(worker("0")).exit_code, 0);
+  // One that waits for new work, in pauses that have grown.
+  Process waiting(worker("0", {"--wait", "600"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(4500));
+  const auto asked_at = std::chrono::steady_clock::now();
+  waiting.send(SIGINT);
+  EXPECT_EQ(waiting.wait().exit_code, 130);
+  EXPECT_LT(std::chrono::steady_clock::now() - asked_at, std::chrono::seconds(2)) << "pauses are of 4 s by then";
 }
 
 /// What a simulator worked on for long is not lost when the server is.
