@@ -54,9 +54,8 @@ int run(const WorkerOptions& options, const Session& session) {
   work.workloads = options.workloads;
   work.name = options.name.empty() ? own_name(session.provenance) : options.name;
   work.lease = std::chrono::seconds(options.lease_s);
-  work.block = static_cast<std::size_t>(options.block);
-  if (options.block == 0)
-    work.block = 2 * static_cast<std::size_t>(std::max<std::int64_t>(options.evaluator.workers, 1));
+  const std::int64_t processes = std::max<std::int64_t>(options.evaluator.workers, 1);
+  work.block = static_cast<std::size_t>(options.block > 0 ? options.block : 2 * processes);
   work.wait = std::chrono::seconds(options.wait_s);
   if (options.most > 0) work.most = static_cast<std::uint64_t>(options.most);
   work.provenance = session.provenance;

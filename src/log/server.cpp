@@ -30,6 +30,10 @@ constexpr std::chrono::milliseconds kFirstPause{50}, kLongestPause{2000};
 constexpr const char* kConnectTimeoutS = "5";
 /// [spec: postgresql] Appendix A, class 08: what a server that answers says no to. libpq does not tell its code.
 constexpr const char* kRefusedConnection = "08004";
+/// [chosen] A machine or network that goes away without a word is noticed within about a minute: idle seconds before a
+/// probe, seconds between probes, probes, and milliseconds that sent bytes may stay unacknowledged. An address or a
+/// server that has its own values keeps them.
+constexpr const char *kIdleS = "30", *kBetweenProbesS = "10", *kProbes = "3", *kUnacknowledgedMs = "60000";
 /// How long a statement runs before Ctrl-C is asked for. [chosen] not felt
 constexpr int kLookMs = 100;
 
@@ -174,14 +178,18 @@ ServerConnection::~ServerConnection() { PQfinish(connection_); }
 
 void ServerConnection::connect() {
   const auto deadline = std::chrono::steady_clock::now() + patience_;
-  // What follows the address (dbname) overrides it, what stands before it is overridden. A network that goes away is
-  // noticed within a minute or so.
-  const std::array<const char*, 8> names = {"connect_timeout",  "fallback_application_name",
-                                            "keepalives_idle",  "keepalives_count",
-                                            "tcp_user_timeout", "dbname",
-                                            "client_encoding",  nullptr};
-  const std::array<const char*, 8> values = {kConnectTimeoutS, "hindsight",      "30",   "3",
-                                             "60000",          address_.c_str(), "UTF8", nullptr};
+  // What follows the address (dbname) overrides it, what stands before it is overridden.
+  const std::array<const char*, 9> names = {"connect_timeout",
+                                            "fallback_application_name",
+                                            "keepalives_idle",
+                                            "keepalives_interval",
+                                            "keepalives_count",
+                                            "tcp_user_timeout",
+                                            "dbname",
+                                            "client_encoding",
+                                            nullptr};
+  const std::array<const char*, 9> values = {kConnectTimeoutS,  "hindsight",      kIdleS, kBetweenProbesS, kProbes,
+                                             kUnacknowledgedMs, address_.c_str(), "UTF8", nullptr};
   for (std::chrono::milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     connection_ = PQconnectdbParams(names.data(), values.data(), 1);
     if (connection_ == nullptr) throw std::bad_alloc();
@@ -211,6 +219,13 @@ void ServerConnection::reconnect() {
 
 void ServerConnection::configure(std::vector<std::string> settings) {
   settings_ = std::move(settings);
+  // The server too notices: else it holds the locks of a client whose machine died until its system's two hours are
+  // over.
+  settings_.push_back(
+      fmt::format("SELECT set_config(name, wanted, false) FROM pg_settings JOIN (VALUES ('tcp_keepalives_idle', '{}'), "
+                  "('tcp_keepalives_interval', '{}'), ('tcp_keepalives_count', '{}'), ('tcp_user_timeout', '{}')) "
+                  "AS ours (setting_name, wanted) ON name = setting_name WHERE source = 'default'",
+                  kIdleS, kBetweenProbesS, kProbes, kUnacknowledgedMs));
   for (const std::string& setting : settings_) exec(setting);
 }
 

@@ -15,13 +15,13 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
-#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 #include "hindsight/study/next_designs.h"
 #include "hindsight/sweep/definitions.h"
+#include "study/campaign_state.h"
 
 namespace hindsight::study {
 namespace {
@@ -30,88 +30,6 @@ using Json = nlohmann::ordered_json;
 
 /// Bumped whenever the same options give other designs.
 constexpr int kCampaignVersion = 1;
-
-Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-std::optional<double> optional_of(const Json& json) {
-  return json.is_null() ? std::nullopt : std::optional<double>(json.get<double>());
-}
-/// The designs of a round that is not finished.
-struct Batch {
-  std::vector<std::string> designs;  ///< text ids
-  std::vector<std::optional<double>> predicted;
-  bool learned = false;
-  std::string why;
-  double choose_s = 0;
-};
-struct State {
-  std::vector<CampaignRound> rounds;
-  std::optional<Batch> batch;
-};
-
-Json to_json(const CampaignRound& round) {
-  return {{"learned", round.learned},
-          {"why", round.why},
-          {"designs", round.designs},
-          {"infeasible", round.infeasible},
-          {"beyond_limits", round.beyond_limits},
-          {"best", number(round.best)},
-          {"best_so_far", number(round.best_so_far)},
-          {"best_design", round.best_design},
-          {"true_over_predicted", number(round.true_over_predicted)},
-          {"choose_s", round.choose_s},
-          {"evaluate_s", round.evaluate_s}};
-}
-
-CampaignRound round_of(const Json& json) {
-  return {.learned = json.at("learned").get<bool>(),
-          .why = json.at("why").get<std::string>(),
-          .designs = json.at("designs").get<std::size_t>(),
-          .infeasible = json.at("infeasible").get<std::size_t>(),
-          .beyond_limits = json.at("beyond_limits").get<std::size_t>(),
-          .best = optional_of(json.at("best")),
-          .best_so_far = optional_of(json.at("best_so_far")),
-          .best_design = json.at("best_design").get<std::string>(),
-          .true_over_predicted = optional_of(json.at("true_over_predicted")),
-          .choose_s = json.at("choose_s").get<double>(),
-          .evaluate_s = json.at("evaluate_s").get<double>()};
-}
-
-std::string to_json(const State& state) {
-  Json json{{"rounds", Json::array()}, {"batch", nullptr}};
-  for (const CampaignRound& round : state.rounds) json["rounds"].push_back(to_json(round));
-  if (state.batch) {
-    const Batch& batch = *state.batch;
-    Json predicted = Json::array();
-    for (const auto& value : batch.predicted) predicted.push_back(number(value));
-    json["batch"] = {{"designs", batch.designs},
-                     {"predicted", std::move(predicted)},
-                     {"learned", batch.learned},
-                     {"why", batch.why},
-                     {"choose_s", batch.choose_s}};
-  }
-  return json.dump();
-}
-
-State parse_state(const std::string& text, const std::filesystem::path& log) {
-  try {
-    const auto json = Json::parse(bounded_json(text));
-    State state;
-    for (const Json& round : json.at("rounds")) state.rounds.push_back(round_of(round));
-    if (const Json& given = json.at("batch"); !given.is_null()) {
-      Batch batch{.designs = given.at("designs").get<std::vector<std::string>>(),
-                  .predicted = {},
-                  .learned = given.at("learned").get<bool>(),
-                  .why = given.at("why").get<std::string>(),
-                  .choose_s = given.at("choose_s").get<double>()};
-      for (const Json& value : given.at("predicted")) batch.predicted.push_back(optional_of(value));
-      state.batch = std::move(batch);
-    }
-    return state;
-  } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::incompatible,
-                fmt::format("{}: the campaign's checkpoint is damaged. Use a new log?", printable(log.string(), 200)));
-  }
-}
 
 /// What the log has of a design: which networks have a row, and metrics of the scoring where it is feasible.
 struct Answer {
@@ -167,7 +85,7 @@ class Campaign {
     }
     evaluator_id_ = sweep::register_evaluator(log_, *options.evaluator);
     kept_ = log_.checkpoint(key());
-    if (kept_) state_ = parse_state(*kept_, options.log);
+    if (kept_) state_ = parse_campaign_state(*kept_, options.log);
     summary_.rounds_before = state_.rounds.size();
   }
 
@@ -351,7 +269,7 @@ class Campaign {
     return state_.rounds.size() < options_.rounds ? CampaignStatus::interrupted : CampaignStatus::finished;
   }
 
-  [[nodiscard]] Batch choose() const {
+  [[nodiscard]] CampaignBatch choose() const {
     NextQuestion question{.log = options_.log,
                           .space = space(),
                           .applications = {},
@@ -371,7 +289,7 @@ class Campaign {
       if (one.space_id == space_id_) question.pending.push_back(space().parse_design(one.design_text_id));
     }
     NextDesigns next = next_designs(question);
-    Batch batch{
+    CampaignBatch batch{
         .designs = {}, .predicted = {}, .learned = next.learned, .why = std::move(next.why), .choose_s = next.seconds};
     for (const NextDesign& one : next.designs) {
       batch.designs.push_back(space().text_id(one.design));
@@ -467,7 +385,7 @@ class Campaign {
   }
 
   [[nodiscard]] CampaignRound outcome(double evaluate_s) const {
-    const Batch& batch = *state_.batch;
+    const CampaignBatch& batch = *state_.batch;
     CampaignRound round{.learned = batch.learned,
                         .why = batch.why,
                         .designs = batch.designs.size(),
@@ -522,7 +440,7 @@ class Campaign {
   sweep::Scoring scoring_;
   std::int64_t space_id_ = 0, evaluator_id_ = 0;
   std::vector<std::int64_t> workload_ids_;
-  State state_;
+  CampaignState state_;
   std::optional<std::string> kept_;  ///< text of the state in the log, as this process knows it
   CampaignSummary summary_;
 };

@@ -168,11 +168,6 @@ class Worker {
 
   [[nodiscard]] std::size_t block() const {
     std::size_t size = options_.block;
-    if (size == 0) {
-      std::size_t at_once = 1;
-      for (const auto& [space, one] : evaluators_) at_once = std::max(at_once, one.evaluator->designs_at_once());
-      size = 2 * at_once;
-    }
     if (options_.most) size = std::min<std::size_t>(size, *options_.most - summary_.evaluated);
     return std::max<std::size_t>(size, 1);
   }

@@ -1,10 +1,17 @@
 /// Do the verbs work on a log on a server as on a file, when many use it and when processes die?
+#include <net/if.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "apps/learn_fixture.h"
 #include "hindsight/core/text.h"
@@ -14,6 +21,7 @@ namespace hindsight::app::test {
 namespace {
 
 using hindsight::test::TestServer;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -75,15 +83,15 @@ class TeamLog : public Learn {
 
 TEST_F(TeamLog, AKilledSweepContinues) {
   const auto sweep = [&](const std::string& log) {
-    return std::vector<std::string>{"sweep", "--space", "tiny", "--workloads", "m6,m4", "--samples",
-                                    "20000", "--seed",  "3",    "--log",       log};
+    return std::vector<std::string>{"sweep", "--space", "edge", "--workloads", "m6,m4", "--samples",
+                                    "12000", "--seed",  "3",    "--log",       log};
   };
   ASSERT_EQ(hindsight(sweep(file("one.db"))).exit_code, 0);
   for (int kills = 0; kills < 3; ++kills) {
     Process process(sweep(address_));
     std::this_thread::sleep_for(std::chrono::milliseconds(150 + 60 * kills));
     process.send(SIGKILL);
-    static_cast<void>(process.wait());
+    EXPECT_EQ(process.wait().exit_code, 128 + SIGKILL) << "it ended before it was killed";
   }
   ASSERT_EQ(hindsight(sweep(address_)).exit_code, 0);
   EXPECT_EQ(content_hash_of(address_), content_hash_of(file("one.db")));
@@ -194,6 +202,29 @@ TEST_F(TeamLog, WorkersTakeOverWhatOthersDrop) {
       << "only the header";
 }
 
+#ifdef HINDSIGHT_FAULT_INTERPOSER
+/// Leases are by the server's clock: one worker's clock gains ten minutes at every look, another's loses them.
+TEST_F(TeamLog, ClocksOfWorkersDecideNothing) {
+  ASSERT_EQ(ask(40).exit_code, 0);
+  address_ += "&connect_timeout=0";  // libpq's own look at the clock
+  std::vector<std::unique_ptr<Process>> workers;
+  for (const char* step_s : {"600", "-600", "0"}) {
+    workers.push_back(
+        std::make_unique<Process>(worker("0.05", {"--lease", "10", "--block", "4"}),
+                                  Surroundings{.environment = {{"LD_PRELOAD", HINDSIGHT_FAULT_INTERPOSER},
+                                                               {"HINDSIGHT_FAULT_CLOCK_STEP_S", step_s}}}));
+  }
+  for (const auto& process : workers) {
+    const Outcome outcome = process->wait();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), 40);
+  EXPECT_EQ(count_of("SELECT count(*) FROM tasks WHERE done"), 40);
+  EXPECT_EQ(count_of("SELECT sum(attempts) FROM tasks"), 40) << "no lease ended early";
+  EXPECT_GT(count_of("SELECT count(DISTINCT worker) FROM tasks"), 1) << "they shared the work";
+}
+#endif
+
 TEST_F(TeamLog, AWorkerThatIsAskedToEndGivesItsWorkBack) {
   ASSERT_EQ(ask(20).exit_code, 0);
   Process process(worker("0.2", {"--block", "10"}));
@@ -212,6 +243,40 @@ TEST_F(TeamLog, AWorkerThatIsAskedToEndGivesItsWorkBack) {
   waiting.send(SIGINT);
   EXPECT_EQ(waiting.wait().exit_code, 130);
   EXPECT_LT(std::chrono::steady_clock::now() - asked_at, std::chrono::seconds(2)) << "pauses are of 4 s by then";
+}
+
+/// Killed, and with its server crashed under it: all of a file comes over or nothing; the same command brings it.
+TEST_F(TeamLog, ACopyThatIsInterruptedLeavesNoHalf) {
+  const std::string local = file("one.db");
+  ASSERT_EQ(hindsight({"sweep", "--space", "edge", "--workloads", "m6,m4", "--samples", "20000", "--seed", "3", "--log",
+                       local})
+                .exit_code,
+            0);
+  TestServer server;
+  address_ = server.new_log();
+  const std::vector<std::string> copy{"log", "copy", local, address_};
+  const std::string busy =
+      "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hindsight' AND query LIKE '%INSERT INTO "
+      "evaluations%'";
+  const auto expect_nothing = [&] {
+    if (count_of("SELECT count(to_regclass('evaluations'))") == 1) {
+      EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), 0);
+    }
+  };
+  for (int kills = 0; kills < 2; ++kills) {
+    Process process(copy);
+    wait_until(busy, 1);
+    process.send(SIGKILL);
+    ASSERT_EQ(process.wait().exit_code, 128 + SIGKILL) << "it ended before it was killed";
+    expect_nothing();
+  }
+  Process process(copy);
+  wait_until(busy, 1);
+  server.stop(SIGQUIT);
+  server.start();
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << "it begins again when its server is back: " << outcome.err;
+  EXPECT_EQ(content_hash_of(address_), content_hash_of(local));
 }
 
 /// What a simulator worked on for long is not lost when the server is.
@@ -235,6 +300,68 @@ TEST_F(TeamLog, AWorkerWhoseServerGoesAwayKeepsItsAnswer) {
   EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), before + 1);
   EXPECT_EQ(hindsight(worker("0", {"--wait", "0", "--lease", "1"})).exit_code, 0);
   EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), 6);
+}
+
+/// A server reached by TCP in a network of this test's own, which can be cut.
+class CutNetwork : public TeamLog {
+ protected:
+  void SetUp() override {
+    if (const std::string why = TestServer::missing(); !why.empty()) GTEST_SKIP() << why;
+    if (unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "a network of one's own cannot be made here (needs root)";
+    set_network(true);
+    server_ = std::make_unique<TestServer>("-c fsync=off -c listen_addresses=127.0.0.1 -c port=5432");
+    schema_ = "log";
+    by_socket_ = server_->address(schema_);
+    server_->sql("CREATE SCHEMA log");
+    address_ = "postgresql://hindsight@127.0.0.1:5432/postgres?options=-csearch_path%3Dlog";
+  }
+  /// Brings this network's loopback up, or down: bytes are lost then, and nobody is told.
+  static void set_network(bool is_up) {
+    const int handle = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    ifreq request{};
+    std::strcpy(request.ifr_name, "lo");
+    request.ifr_flags = static_cast<short>(is_up ? IFF_UP : 0);
+    EXPECT_EQ(ioctl(handle, SIOCSIFFLAGS, &request), 0);
+    close(handle);
+  }
+
+  std::unique_ptr<TestServer> server_;
+  std::string schema_, by_socket_;
+};
+
+/// Bytes that are lost for some seconds cost time, no row: the connection is given up, and made again.
+TEST_F(CutNetwork, AWriterGoesOnWhenItIsBack) {
+  const auto sweep = [&](const std::string& log) {
+    return std::vector<std::string>{"sweep", "--space", "edge", "--workloads", "m6,m4", "--samples",
+                                    "20000", "--seed",  "3",    "--log",       log};
+  };
+  ASSERT_EQ(hindsight(sweep(file("one.db"))).exit_code, 0);
+  Process process(sweep(address_ + "&tcp_user_timeout=500"));
+  const std::string address = std::exchange(address_, by_socket_);
+  wait_until("SELECT count(to_regclass('evaluations'))", 1);
+  wait_until("SELECT count(*) FROM evaluations", 1);
+  set_network(false);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  EXPECT_EQ(count_of("SELECT count(*) FROM runs WHERE ended_at = '' OR ended_at IS NULL"), 1)
+      << "it ended before the network was cut";
+  set_network(true);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(content_hash_of(address), content_hash_of(file("one.db")));
+}
+
+/// A machine that dies holds its locks until the server notices: told to look, it does within about a minute.
+TEST_F(CutNetwork, TheServerIsToldToLookForDeadClients) {
+  ASSERT_EQ(ask(1).exit_code, 0);
+  const auto setting = [&](const std::string& more, const std::string& name) {
+    return hindsight({"log", "query", "--log", address_ + more, "SELECT current_setting('" + name + "')", "--csv"}).out;
+  };
+  EXPECT_THAT(setting("", "tcp_keepalives_idle"), EndsWith("\n30\n"));
+  EXPECT_THAT(setting("", "tcp_keepalives_interval"), EndsWith("\n10\n"));
+  EXPECT_THAT(setting("", "tcp_keepalives_count"), EndsWith("\n3\n"));
+  EXPECT_THAT(setting("", "tcp_user_timeout"), EndsWith("\n60000\n"));
+  EXPECT_THAT(setting("%20-ctcp_keepalives_idle%3D77", "tcp_keepalives_idle"), EndsWith("\n77\n"))
+      << "what the address says is kept";
 }
 
 TEST_F(TeamLog, ProposersAtOnceNeverAskForTheSame) {

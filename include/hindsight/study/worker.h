@@ -25,7 +25,7 @@ struct WorkerOptions {
   std::vector<std::string> workloads = {};  ///< networks in files, where one of that name does not ship
   std::string name;                         ///< of the worker; no two have one
   std::chrono::seconds lease{600};          ///< [chosen] a worker that dies costs its tasks ten minutes
-  std::size_t block = 0;                    ///< tasks claimed at once; 0: two per design that is worked on at a time
+  std::size_t block = 2;                    ///< tasks claimed at once; at least 1
   std::chrono::seconds wait{0};             ///< how long to wait for new work; what others have is always waited for
   std::optional<std::uint64_t> most = {};   ///< evaluations, then it ends
   Provenance provenance = {};
