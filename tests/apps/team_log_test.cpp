@@ -72,6 +72,10 @@ class TeamLog : public Learn {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
+  /// A sweep that takes some seconds and fills `log` with two rows per design.
+  [[nodiscard]] static std::vector<std::string> long_sweep(const std::string& log) {
+    return {"sweep", "--space", "edge", "--workloads", "m6,m4", "--samples", "30000", "--seed", "3", "--log", log};
+  }
   /// Waits until SQL gives at least this number.
   void wait_until(const std::string& sql, std::int64_t least) const {
     for (int i = 0; i < 600 && count_of(sql) < least; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -82,18 +86,14 @@ class TeamLog : public Learn {
 };
 
 TEST_F(TeamLog, AKilledSweepContinues) {
-  const auto sweep = [&](const std::string& log) {
-    return std::vector<std::string>{"sweep", "--space", "edge", "--workloads", "m6,m4", "--samples",
-                                    "12000", "--seed",  "3",    "--log",       log};
-  };
-  ASSERT_EQ(hindsight(sweep(file("one.db"))).exit_code, 0);
+  ASSERT_EQ(hindsight(long_sweep(file("one.db"))).exit_code, 0);
   for (int kills = 0; kills < 3; ++kills) {
-    Process process(sweep(address_));
+    Process process(long_sweep(address_));
     std::this_thread::sleep_for(std::chrono::milliseconds(150 + 60 * kills));
     process.send(SIGKILL);
     EXPECT_EQ(process.wait().exit_code, 128 + SIGKILL) << "it ended before it was killed";
   }
-  ASSERT_EQ(hindsight(sweep(address_)).exit_code, 0);
+  ASSERT_EQ(hindsight(long_sweep(address_)).exit_code, 0);
   EXPECT_EQ(content_hash_of(address_), content_hash_of(file("one.db")));
   EXPECT_EQ(hindsight({"log", "verify", "--log", address_, "--deep"}).exit_code, 0);
 }
@@ -222,6 +222,12 @@ TEST_F(TeamLog, ClocksOfWorkersDecideNothing) {
   EXPECT_EQ(count_of("SELECT count(*) FROM tasks WHERE done"), 40);
   EXPECT_EQ(count_of("SELECT sum(attempts) FROM tasks"), 40) << "no lease ended early";
   EXPECT_GT(count_of("SELECT count(DISTINCT worker) FROM tasks"), 1) << "they shared the work";
+  for (const char* off : {"> now() + interval '5 minutes'", "< now() - interval '5 minutes'"}) {
+    EXPECT_EQ(count_of("SELECT count(*) FROM runs WHERE kind = 'worker' AND CAST(ended_at AS TIMESTAMPTZ) " +
+                       std::string(off)),
+              1)
+        << "its clock was turned";
+  }
 }
 #endif
 
@@ -248,10 +254,7 @@ TEST_F(TeamLog, AWorkerThatIsAskedToEndGivesItsWorkBack) {
 /// Killed, and with its server crashed under it: all of a file comes over or nothing; the same command brings it.
 TEST_F(TeamLog, ACopyThatIsInterruptedLeavesNoHalf) {
   const std::string local = file("one.db");
-  ASSERT_EQ(hindsight({"sweep", "--space", "edge", "--workloads", "m6,m4", "--samples", "20000", "--seed", "3", "--log",
-                       local})
-                .exit_code,
-            0);
+  ASSERT_EQ(hindsight(long_sweep(local)).exit_code, 0);
   TestServer server;
   address_ = server.new_log();
   const std::vector<std::string> copy{"log", "copy", local, address_};
@@ -269,13 +272,17 @@ TEST_F(TeamLog, ACopyThatIsInterruptedLeavesNoHalf) {
     process.send(SIGKILL);
     ASSERT_EQ(process.wait().exit_code, 128 + SIGKILL) << "it ended before it was killed";
     expect_nothing();
+    wait_until("SELECT 1 - least(count(*), 1) FROM pg_stat_activity WHERE application_name = 'hindsight'", 1);
   }
   Process process(copy);
   wait_until(busy, 1);
   server.stop(SIGQUIT);
   server.start();
   const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.exit_code, 0) << "it begins again when its server is back: " << outcome.err;
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("running this again adds the rest"));
+  expect_nothing();
+  ASSERT_EQ(hindsight(copy).exit_code, 0) << "what the message says";
   EXPECT_EQ(content_hash_of(address_), content_hash_of(local));
 }
 
@@ -310,8 +317,7 @@ class CutNetwork : public TeamLog {
     if (unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "a network of one's own cannot be made here (needs root)";
     set_network(true);
     server_ = std::make_unique<TestServer>("-c fsync=off -c listen_addresses=127.0.0.1 -c port=5432");
-    schema_ = "log";
-    by_socket_ = server_->address(schema_);
+    by_socket_ = server_->address("log");
     server_->sql("CREATE SCHEMA log");
     address_ = "postgresql://hindsight@127.0.0.1:5432/postgres?options=-csearch_path%3Dlog";
   }
@@ -326,17 +332,13 @@ class CutNetwork : public TeamLog {
   }
 
   std::unique_ptr<TestServer> server_;
-  std::string schema_, by_socket_;
+  std::string by_socket_;
 };
 
 /// Bytes that are lost for some seconds cost time, no row: the connection is given up, and made again.
 TEST_F(CutNetwork, AWriterGoesOnWhenItIsBack) {
-  const auto sweep = [&](const std::string& log) {
-    return std::vector<std::string>{"sweep", "--space", "edge", "--workloads", "m6,m4", "--samples",
-                                    "20000", "--seed",  "3",    "--log",       log};
-  };
-  ASSERT_EQ(hindsight(sweep(file("one.db"))).exit_code, 0);
-  Process process(sweep(address_ + "&tcp_user_timeout=500"));
+  ASSERT_EQ(hindsight(long_sweep(file("one.db"))).exit_code, 0);
+  Process process(long_sweep(address_ + "&tcp_user_timeout=500"));
   const std::string address = std::exchange(address_, by_socket_);
   wait_until("SELECT count(to_regclass('evaluations'))", 1);
   wait_until("SELECT count(*) FROM evaluations", 1);
