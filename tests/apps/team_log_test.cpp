@@ -269,6 +269,7 @@ TEST_F(TeamLog, ACopyThatIsInterruptedLeavesNoHalf) {
   for (int kills = 0; kills < 2; ++kills) {
     Process process(copy);
     wait_until(busy, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(400 * kills));  // at the first rows, and between them
     process.send(SIGKILL);
     ASSERT_EQ(process.wait().exit_code, 128 + SIGKILL) << "it ended before it was killed";
     expect_nothing();
@@ -338,15 +339,19 @@ class CutNetwork : public TeamLog {
 /// Bytes that are lost for some seconds cost time, no row: the connection is given up, and made again.
 TEST_F(CutNetwork, AWriterGoesOnWhenItIsBack) {
   ASSERT_EQ(hindsight(long_sweep(file("one.db"))).exit_code, 0);
-  Process process(long_sweep(address_ + "&tcp_user_timeout=500"));
+  // Given up after a second or two, whichever side it waits for.
+  Process process(
+      long_sweep(address_ + "&tcp_user_timeout=500&keepalives_idle=1&keepalives_interval=1&keepalives_count=1"));
   const std::string address = std::exchange(address_, by_socket_);
   wait_until("SELECT count(to_regclass('evaluations'))", 1);
   wait_until("SELECT count(*) FROM evaluations", 1);
+  const std::string backend = value_of("SELECT max(pid) FROM pg_stat_activity WHERE application_name = 'hindsight'");
   set_network(false);
-  std::this_thread::sleep_for(std::chrono::seconds(3));
+  std::this_thread::sleep_for(std::chrono::seconds(5));
   EXPECT_EQ(count_of("SELECT count(*) FROM runs WHERE ended_at = '' OR ended_at IS NULL"), 1)
       << "it ended before the network was cut";
   set_network(true);
+  wait_until("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hindsight' AND pid <> " + backend, 1);
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(content_hash_of(address), content_hash_of(file("one.db")));
