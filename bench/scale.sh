@@ -8,8 +8,9 @@ usage: bench/scale.sh [--program FILE] [--samples N] [--folder FOLDER] [--consta
 
 Measures, with sweeps of the space `edge` on nine networks, one thread each: what a design costs, what a shard takes to
 begin and to pass over the designs of others, bytes and memory per design, two processes against one, and `log merge` of
-2 and 64 shards. Then prints, by bench/scale_model.py, the model beside what was measured and simulated to 10,000
-shards, as Markdown. Takes about four minutes on two idle cores; on a busy machine CPU times hold and wall times do not.
+2 and 64 shards. Two sweeps that have nothing in common, at once, tell what the machine itself takes from two processes.
+Then prints, by bench/scale_model.py, the model beside what was measured and simulated to 10,000 shards, as Markdown.
+Takes about eight minutes on two idle cores; on a busy machine CPU times hold and wall times do not.
 
   --program FILE    the built hindsight (default: build/release/apps/hindsight/hindsight)
   --samples N       designs of the sweeps that are timed (default: 100000)
@@ -88,16 +89,22 @@ timed_sweep pass_many pass.sqlite 8000000 0/100000
 timed_sweep limited limited.sqlite "$samples" 0/1 --max area_mm2=100
 timed_sweep limited_pass pass.sqlite "$((samples * 2))" 0/100000 --max area_mm2=100
 
-echo "scale.sh: two processes against one, in turn ..." >&2
-for _ in 1 2 3; do
-  timed_sweep one one.sqlite "$samples" 0/1
+echo "scale.sh: one process, two shards, and two processes with nothing in common, in turn ..." >&2
+# both NAME DESIGNS SHARD SEED SHARD SEED: two sweeps at once; writes "NAME_wall MS", until the later one ended.
+both() {
   rm -f two.*.sqlite*
+  local begin first
   begin=$(date +%s%N)
-  (timed_sweep half two.0.sqlite "$samples" 0/2) &
+  (timed_sweep "$1" two.0.sqlite "$2" "$3" --seed "$4") &
   first=$!
-  timed_sweep half two.1.sqlite "$samples" 1/2
+  timed_sweep "$1" two.1.sqlite "$2" "$5" --seed "$6"
   wait "$first"
-  echo "two_wall $(((($(date +%s%N) - begin)) / 1000000))" >>"$out"
+  echo "$1_wall $(((($(date +%s%N) - begin)) / 1000000))" >>"$out"
+}
+for _ in 1 2 3 4 5 6 7; do
+  timed_sweep one one.sqlite "$samples" 0/1
+  both half "$samples" 0/2 0 1/2 0
+  both apart "$samples" 0/1 11 0/1 12
 done
 
 echo "scale.sh: merging 2 and 64 shards ..." >&2
@@ -109,13 +116,13 @@ shards() {
     --log "$1/{}.sqlite" --quiet
 }
 shards small $((samples / 20)) 64
-for _ in 1 2 3; do
+for _ in 1 2 3 4 5; do
   rm -f merged.sqlite*
   timed merge_small "$program" log merge small/*.sqlite --out merged.sqlite
 done
 for count in 2 64; do
   shards "n$count" "$samples" "$count"
-  for _ in 1 2 3; do
+  for _ in 1 2 3 4 5; do
     rm -f merged.sqlite*
     timed "merge_$count" "$program" log merge "n$count"/*.sqlite --out merged.sqlite
   done

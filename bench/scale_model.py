@@ -36,20 +36,22 @@ SEED = 1
 
 
 def read_constants(file):
-    values, timed = {}, {}
+    values, timed, walls = {}, {}, {}
     for line in open(file, encoding="utf-8"):
         name, *rest = line.split()
         if len(rest) == 3:
             timed.setdefault(name, []).append(tuple(float(x) for x in rest))
+        elif name.endswith("_wall"):
+            walls.setdefault(name, []).append(float(rest[0]) / 1000)
         else:
             values[name] = rest[0]
-    return values, timed
+    return values, timed, walls
 
 
 class Constants:
     def __init__(self, file):
-        values, timed = read_constants(file)
-        self.values, self.timed = values, timed
+        values, timed, walls = read_constants(file)
+        self.values, self.timed, self.walls = values, timed, walls
         self.samples = int(values["samples"])
         cpu = lambda name: min(one[1] for one in timed[name])
         self.begin_s = cpu("start")
@@ -160,8 +162,7 @@ def constants_table(c):
 def check_table(c):
     halves = sorted(one[1] for one in c.timed["half"])
     two_cpu = statistics.mean(halves[:2])
-    two_wall = min(float(line.split()[1]) for line in open(sys.argv[1], encoding="utf-8") if line.startswith("two_wall"))
-    two_wall /= 1000
+    two_wall = min(c.walls["half_wall"])
     one_model, two_model = shard_s(c, c.samples, 1), shard_s(c, c.samples, 2)
     # A process that computes all the time and waited for a tenth of it shared its processor with others.
     busy = c.wall("one") > 1.1 * c.cpu("one")
@@ -176,6 +177,22 @@ def check_table(c):
           wall(duration(c.wall("merge_2")))],
          ["merge of 64", duration(merge_s(c, c.samples, 64)), duration(c.cpu("merge_64")),
           wall(duration(c.wall("merge_64")))]])
+
+
+def clock_table(c):
+    """By the clock, round by round: a machine whose speed wanders between rounds does not within one."""
+    ones = [one[0] for one in c.timed["one"]]
+    rounds = list(zip(ones, c.walls["half_wall"], c.walls["apart_wall"]))
+    spread = lambda values: f"{statistics.median(values):.3g} ({min(values):.3g} to {max(values):.3g})"
+    percent = lambda values: f"{spread([100 * value for value in values])} %"
+    return table(
+        [f"by the clock, median (smallest to largest) of {len(rounds)} rounds", ""],
+        [["one process", f"{spread(ones)} s"],
+         ["two shards at once, until the later one ends", f"{spread([half for _, half, _ in rounds])} s"],
+         ["efficiency of two: one / (2 * two)", percent([one / (2 * half) for one, half, _ in rounds])],
+         ["what two sweeps with nothing in common keep of their speed", percent([one / two for one, _, two in rounds])],
+         ["two shards against those: what sharing one sweep costs",
+          percent([two / (2 * half) for _, half, two in rounds])]])
 
 
 def simulated_table(c, designs, design_s=None):
@@ -222,6 +239,7 @@ def main():
     print(constants_table(c) + "\n")
     print("Model and measurement, CPU time of a process but for the last column:\n")
     print(check_table(c) + "\n")
+    print(clock_table(c) + "\n")
     print("Shards at which so much of all work is useful, and what two reach:\n")
     print(limits_table(c) + "\n")
     print("Simulated, 1e8 designs, built-in model:\n")

@@ -8,9 +8,12 @@
 
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/thread_pool.h"
 #include "hindsight/log/log.h"
+#include "log/connection.h"
 #include "log/detail_cursor.h"
 #include "log/filter.h"
+#include "log/interruptible.h"
 
 namespace hindsight::log {
 namespace {
@@ -76,6 +79,26 @@ void put_block(Database database, const Block& block) {
   put.exec();
 }
 
+/// Blocks that are whole and not stored.
+struct MissingBlocks {
+  explicit MissingBlocks(Database database) : designs_to(last_design(database)) {
+    if (const std::optional<Block> newest = newest_block(database)) {
+      first = newest->number + 1;
+      designs_from = newest->designs_to;
+    }
+    const std::int64_t last = last_row(database);
+    while (last >= range_of_block(first + static_cast<std::int64_t>(count)).last) ++count;
+  }
+
+  /// That of place `i` among them. The first has the designs that no block before has.
+  [[nodiscard]] Block counted(Database database, std::size_t i) const {
+    return count_block(database, first + static_cast<std::int64_t>(i), i == 0 ? designs_from : designs_to, designs_to);
+  }
+
+  std::int64_t first = 0, designs_from = 0, designs_to = 0;
+  std::size_t count = 0;
+};
+
 std::string_view view_of(Statement& row, int column) {
   const RowValue value = row.column(column);
   return value.view();
@@ -120,11 +143,14 @@ Block count_block(Database database, std::int64_t number, std::int64_t designs_f
       *id = query.column(column++).integer();
     }
     row.feasible = query.column(column++).integer() != 0;
-    const std::string text_id = text_of(query, column++);
+    std::string text_id;
+    if (row.feasible) text_id = text_of(query, column);
     row.text_id = text_id;
     for (double& value : standard) {
-      const RowValue stored = query.column(column++);
-      value = stored.is_null() ? std::nan("") : stored.number();
+      ++column;
+      // Of the others only whether a latency is there counts, and the schema has none.
+      const bool has_value = row.feasible && !query.column(column).is_null();
+      value = has_value ? query.column(column).number() : std::nan("");
     }
     counter.add(row);
     metrics.rows_of(row.evaluation_id, [&](Statement& one) { counter.add_metric(view_of(one, 1)); });
@@ -184,13 +210,23 @@ void BlockKeeper::store(Database database, std::size_t most) {
 }
 
 void store_all_blocks(Database database) {
-  const std::int64_t last = last_row(database), designs_to = last_design(database);
-  const std::optional<Block> newest = newest_block(database);
-  std::int64_t designs_from = newest ? newest->designs_to : 0;
-  for (std::int64_t number = newest ? newest->number + 1 : 0; last >= range_of_block(number).last; ++number) {
-    put_block(database, count_block(database, number, designs_from, designs_to));
-    designs_from = designs_to;
-  }
+  const MissingBlocks missing(database);
+  for (std::size_t i = 0; i < missing.count; ++i) put_block(database, missing.counted(database, i));
+}
+
+void store_all_blocks(SQLite::Database& database, const std::filesystem::path& file) {
+  const MissingBlocks missing(database);
+  std::vector<Block> blocks(missing.count);
+  const auto count = [&](std::size_t begin, std::size_t end, unsigned /*worker*/) {
+    SQLite::Database reader(reading_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX);
+    distrust(reader);
+    const Interruptible until_interrupted(reader);
+    for (std::size_t i = begin; i < end; ++i) blocks[i] = missing.counted(reader, i);
+  };
+  const unsigned threads = resolve_threads(0);
+  const std::size_t share = (missing.count + threads - 1) / threads;
+  parallel_for(missing.count, std::max<std::size_t>(share, 1), threads, count);
+  for (const Block& block : blocks) put_block(database, block);
 }
 
 void StoredBlocks::read(Database database) {

@@ -7,8 +7,11 @@
 /// Private to the log layer.
 #pragma once
 
+#include <SQLiteCpp/Database.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -127,6 +130,8 @@ class BlockKeeper {
 inline constexpr std::size_t kBlocksPerAppend = 4;
 /// Stores every block that is whole, inside the caller's transaction or one for each.
 void store_all_blocks(Database database);
+/// The same outside a transaction, by as many connections at once as there are processors. `file`: that of `database`.
+void store_all_blocks(SQLite::Database& database, const std::filesystem::path& file);
 /// The block as its rows are now. `designs_from`: number of the last design of the block before.
 [[nodiscard]] Block count_block(Database database, std::int64_t number, std::int64_t designs_from,
                                 std::int64_t designs_to);

@@ -299,6 +299,10 @@ Connection open_for_writing(const fs::path& file, std::chrono::milliseconds busy
   return connection;
 }
 
+/// SQLite counts its memory for nobody here, under a lock that the threads of a merge or a sweep wait for. A program
+/// that has begun to use SQLite by itself keeps what it has chosen.
+void leave_memory_uncounted() { [[maybe_unused]] static const int result = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 }  // namespace
 
 void distrust(SQLite::Database& database) {
@@ -436,6 +440,7 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
 }
 
 Connection open_connection(const fs::path& file, OpenMode mode, std::chrono::milliseconds busy_timeout) {
+  leave_memory_uncounted();
   if (check_path(file, mode)) {
     refuse_foreign_file(file);
   }

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/enum_names.h"
@@ -119,19 +120,56 @@ void copy_log(const fs::path& file, const fs::path& draft, const fs::path& outpu
   }
 }
 
+/// Logs to bring along in turn, looked at before they are: while one is brought along, the next is read.
+class CheckedLogs {
+ public:
+  explicit CheckedLogs(std::vector<fs::path> files, fs::path output)
+      : files_(std::move(files)), output_(std::move(output)) {
+    look_ahead();
+  }
+
+  /// The next one, open for reading; what its rows name is there. Errors: see require_sound_references.
+  [[nodiscard]] Log take() {
+    HINDSIGHT_EXPECT(ahead_.valid());
+    Log log = ahead_.get();
+    look_ahead();
+    return log;
+  }
+
+ private:
+  void look_ahead() {
+    if (next_ == files_.size()) return;
+    ahead_ = std::async(std::launch::async, [file = files_[next_++], output = output_] {
+      Log log = Log::open(file, OpenMode::read_only);
+      SQLite::Database& database = log.impl().database.file();
+      errno = 0;
+      try {
+        const Interruptible until_interrupted(database);
+        require_sound_references(database, file);
+      } catch (const SQLite::Exception& error) {
+        throw_merging(error, database.getHandle(), file, output);
+      }
+      return log;
+    });
+  }
+
+  std::vector<fs::path> files_;
+  fs::path output_;
+  std::size_t next_ = 0;
+  std::future<Log> ahead_;
+};
+
 /// One log to bring along.
 struct Step {
-  fs::path file;
   Origins given;    ///< in messages: the logs that its rows are from,
   Origins main;     ///< and those of the rows that are there already
   fs::path output;  ///< the log that is written, in messages
   Contradictions contradictions;
 };
 
-/// Brings it to `log` in one transaction, in which `at_end` is called with what was read.
+/// Brings `given` to `log` in one transaction, in which `at_end` is called with what was read.
 template <class AtEnd>
-void merge_into(Log& log, const Step& step, AtEnd&& at_end) {
-  const Log given = Log::open(step.file, OpenMode::read_only);
+void merge_into(Log& log, const Log& given, const Step& step, AtEnd&& at_end) {
   const bool repeats = identify(given.impl().database.file()).schema_version >= kFirstVersionWithRepeats;
   const WithoutForeignKeys without(log);
   const Attached attached(log, given);
@@ -188,17 +226,18 @@ class Merge {
   /// All inputs in one draft. The first is copied as it is, which is faster than row by row. `origins` learns where
   /// its rows are from.
   [[nodiscard]] Log filled(const DraftFile& draft, Origins& origins) {
+    CheckedLogs checked(inputs_, output_);
+    static_cast<void>(checked.take());
     copy_log(inputs_.front(), draft.path(), output_);
     Log log = open_draft(draft);
     log.impl().guarded("merging", [&] {
       SQLite::Database& database = log.impl().database.file();
-      require_sound_references(database, "main", inputs_.front());
       result_.inserted = result_.inputs.front().evaluations = rows_of(database, "evaluations");
       result_.designs = result_.inputs.front().designs = rows_of(database, "designs");
       origins.add(database, inputs_.front());
     });
     for (std::size_t i = 1; i < inputs_.size(); ++i) {
-      merge_into(log, step(inputs_[i], Origins(inputs_[i]), origins), [&](const SourceCounts& read) {
+      merge_into(log, checked.take(), step(Origins(inputs_[i]), origins), [&](const SourceCounts& read) {
         count_input(i, read);
         origins.add(log.impl().database.file(), inputs_[i]);
       });
@@ -212,6 +251,7 @@ class Merge {
       Origins origins(output_);
       Log log = filled(draft, origins);
       store_run(log);
+      log.impl().guarded("merging", [&] { store_all_blocks(log.impl().database.file(), draft.path()); });
     }
     draft.publish();
   }
@@ -220,31 +260,33 @@ class Merge {
   void extend() {
     const Origins main(output_);
     if (inputs_.size() == 1) {
-      const Step only = step(inputs_.front(), Origins(inputs_.front()), main);
-      rehearse(only);
+      const Step only = step(Origins(inputs_.front()), main);
+      const Log given = CheckedLogs(inputs_, output_).take();
+      rehearse(given, only);
       Log log = Log::open(output_, OpenMode::read_write_create);
-      merge_into(log, only, [&](const SourceCounts& read) {
+      merge_into(log, given, only, [&](const SourceCounts& read) {
         count_input(0, read);
-        store_run(log);
+        store_run_and_blocks(log);
       });
       return;
     }
     const DraftFile draft(output_);
-    Origins given(inputs_.back());
-    static_cast<void>(filled(draft, given));
-    const Step all = step(draft.path(), given, main);
-    rehearse(all);
+    Origins origins(inputs_.back());
+    static_cast<void>(filled(draft, origins));
+    const Log given = Log::open(draft.path(), OpenMode::read_only);
+    const Step all = step(origins, main);
+    rehearse(given, all);
     result_.inserted = result_.designs = 0;
     Log log = Log::open(output_, OpenMode::read_write_create);
-    merge_into(log, all, [&](const SourceCounts& read) {
+    merge_into(log, given, all, [&](const SourceCounts& read) {
       count(read);
-      store_run(log);
+      store_run_and_blocks(log);
     });
   }
 
   /// An output of an older schema version is migrated when it is opened for writing: a copy shows first that nothing
   /// will be refused.
-  void rehearse(const Step& last) const {
+  void rehearse(const Log& given, const Step& last) const {
     try {
       const Log log = Log::open(output_, OpenMode::read_only);
       if (identify(log.impl().database.file()).schema_version == migrations().back().to_version) return;
@@ -254,7 +296,7 @@ class Merge {
     const DraftFile draft(output_.string() + ".copy");
     copy_log(output_, draft.path(), output_);
     Log log = open_draft(draft);
-    merge_into(log, last, [](const SourceCounts&) {});
+    merge_into(log, given, last, [](const SourceCounts&) {});
   }
 
   void count_input(std::size_t input, const SourceCounts& read) {
@@ -263,8 +305,8 @@ class Merge {
     count(read);
   }
 
-  [[nodiscard]] Step step(const fs::path& file, const Origins& given, const Origins& main) const {
-    return {.file = file, .given = given, .main = main, .output = output_, .contradictions = contradictions_};
+  [[nodiscard]] Step step(const Origins& given, const Origins& main) const {
+    return {.given = given, .main = main, .output = output_, .contradictions = contradictions_};
   }
 
   void count(const SourceCounts& read) {
@@ -289,7 +331,12 @@ class Merge {
       counted.exec();
     });
     log.end_run(id, RunStatus::finished);
-    log.impl().guarded("merging", [&] { store_all_blocks(log.impl().database.file()); });
+  }
+
+  /// Inside the transaction that brings the rows.
+  void store_run_and_blocks(Log& log) {
+    store_run(log);
+    log.impl().guarded("merging", [&] { store_all_blocks(log.impl().database); });
   }
 
   const std::vector<fs::path>& inputs_;

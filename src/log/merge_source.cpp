@@ -54,9 +54,8 @@ std::vector<std::string> parameter_names(SQLite::Database& database, const char*
 
 }  // namespace
 
-void require_sound_references(SQLite::Database& database, const std::string& schema,
-                              const std::filesystem::path& file) {
-  SQLite::Statement broken(database, fmt::format("PRAGMA {}.foreign_key_check", schema));
+void require_sound_references(SQLite::Database& database, const std::filesystem::path& file) {
+  SQLite::Statement broken(database, "PRAGMA main.foreign_key_check");
   if (broken.executeStep()) {
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}: damaged log: a row of {} names a row of {} that does not exist. `hindsight log "
@@ -74,7 +73,6 @@ SourceMerge::SourceMerge(SQLite::Database& database, Origins given, Origins main
       contradictions_(contradictions) {}
 
 SourceCounts SourceMerge::merge() {
-  require_sound_references(database_, "given", given_.file());
   create_maps();
   merge_spaces();
   merge_workloads();

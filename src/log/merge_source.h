@@ -27,8 +27,8 @@ struct SourceCounts {
 };
 
 /// Refuses a log with a row that refers to nothing: maps leave such rows out, and offsets would make them refer to
-/// something else. `schema`: its name on the connection. Error{incompatible} naming `file`.
-void require_sound_references(SQLite::Database& database, const std::string& schema, const std::filesystem::path& file);
+/// something else. Error{incompatible} naming `file`.
+void require_sound_references(SQLite::Database& database, const std::filesystem::path& file);
 
 class SourceMerge {
  public:
@@ -37,7 +37,7 @@ class SourceMerge {
   SourceMerge(SQLite::Database& database, Origins given, Origins main, bool given_repeats,
               Contradictions contradictions);
 
-  /// Inside the caller's transaction. Errors: see merge_logs.
+  /// Inside the caller's transaction, of a log whose references are sound. Errors: see merge_logs.
   SourceCounts merge();
 
  private:

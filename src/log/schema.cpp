@@ -70,6 +70,33 @@ const std::set<std::string>& expected_tables_and_columns(int version) {
   return known.emplace(version, tables_and_columns(reference)).first->second;
 }
 
+/// The schema as it stands in the file. What SQLite understands depends on nothing else.
+std::string schema_text(SQLite::Database& database) {
+  std::string text;
+  SQLite::Statement query(database, "SELECT json_array(type, name, tbl_name, rootpage = 0, sql) FROM sqlite_master");
+  while (query.executeStep()) text += query.getColumn(0).getString() + '\n';
+  return text;
+}
+
+/// Schemas that were found to have every table and column of their version: logs that are read together mostly have
+/// one and the same.
+class SoundSchemas {
+ public:
+  [[nodiscard]] bool contains(const std::string& schema) {
+    const std::lock_guard lock(mutex_);
+    return schemas_.contains(schema);
+  }
+  void insert(std::string schema) {
+    constexpr std::size_t kMost = 16;  // [chosen] kinds of logs of one command
+    const std::lock_guard lock(mutex_);
+    if (schemas_.size() < kMost) schemas_.insert(std::move(schema));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> schemas_;
+};
+
 }  // namespace
 
 std::span<const Migration> migrations() {
@@ -85,7 +112,9 @@ Identity identify(SQLite::Database& database) {
   Identity identity;
   identity.application_id = database.execAndGet("PRAGMA application_id").getInt();
   identity.schema_version = database.execAndGet("PRAGMA user_version").getInt();
-  identity.objects = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt64();
+  if (identity.application_id != kApplicationId) {
+    identity.objects = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt64();
+  }
   return identity;
 }
 
@@ -164,13 +193,18 @@ bool read_as_newest(SQLite::Database& database, int version) {
 }
 
 void require_expected_columns(SQLite::Database& database, const std::filesystem::path& file) {
+  static SoundSchemas sound;
+  const int version = identify(database).schema_version;
+  std::string schema = fmt::format("{}\n{}", version, schema_text(database));
+  if (sound.contains(schema)) return;
   const std::set<std::string> present = tables_and_columns(database);
-  for (const std::string& name : expected_tables_and_columns(identify(database).schema_version)) {
+  for (const std::string& name : expected_tables_and_columns(version)) {
     if (!present.contains(name)) {
       throw Error(ErrorKind::incompatible,
                   fmt::format("{}: damaged log: '{}' is missing. Restore it from a copy.", shown(file), name));
     }
   }
+  sound.insert(std::move(schema));
 }
 
 const std::vector<std::string>& table_names() {

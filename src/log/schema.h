@@ -24,7 +24,7 @@ struct Migration {
 struct Identity {
   std::int32_t application_id = 0;
   int schema_version = 0;
-  std::int64_t objects = 0;  ///< tables, indexes, views, triggers
+  std::int64_t objects = 0;  ///< tables, indexes, views, triggers; of a log not counted: that reads the whole schema
   /// A database in which nothing was ever created.
   [[nodiscard]] bool blank() const { return application_id == 0 && schema_version == 0 && objects == 0; }
 };
