@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -23,6 +22,7 @@
 #include "log/impl.h"
 #include "log/interruptible.h"
 #include "log/read_transaction.h"
+#include "log/run_identity.h"
 
 namespace hindsight::log {
 namespace {
@@ -31,12 +31,6 @@ namespace fs = std::filesystem;
 
 /// [chosen] evaluations of one append: as many as a server takes in a few statements, and a few megabytes.
 constexpr std::size_t kRowsAtOnce = 8192;
-
-/// What makes a run the same: its provenance.
-constexpr std::array<const char*, 9> kRunColumns = {"kind",     "command_line", "version",    "commit_hash", "host",
-                                                    "\"user\"", "cwd",          "started_at", "options_json"};
-
-std::string run_columns() { return join(std::vector<std::string>(kRunColumns.begin(), kRunColumns.end()), ", "); }
 
 /// Numbers of rows in the target by those in the source.
 using Numbers = std::map<std::int64_t, std::int64_t>;
@@ -127,11 +121,11 @@ void LogCopy::copy_evaluators() {
 
 /// A run that went on since takes its end over.
 void LogCopy::copy_runs() {
-  const std::string columns = run_columns();
+  const std::string columns = run_identity();
   const std::string outcome = "status, ended_at, evaluations_inserted, evaluations_present, rows_rejected";
   const auto identity = [](Statement& row) {
     nlohmann::json texts = nlohmann::json::array();
-    for (int i = 0; i < static_cast<int>(kRunColumns.size()); ++i) texts.push_back(text_of(row, i + 1));
+    for (int i = 0; i < static_cast<int>(kRunIdentity.size()); ++i) texts.push_back(text_of(row, i + 1));
     return texts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
   std::map<std::string, std::int64_t> known;
@@ -143,7 +137,7 @@ void LogCopy::copy_runs() {
                    "UPDATE runs SET status = ?, ended_at = ?, evaluations_inserted = ?, evaluations_present = ?, "
                    "rows_rejected = ? WHERE run_id = ? AND status = 'running'");
   Statement query(from_, fmt::format("SELECT run_id, {}, {} FROM runs ORDER BY run_id", columns, outcome));
-  constexpr int kOutcome = static_cast<int>(kRunColumns.size()) + 1;
+  constexpr int kOutcome = static_cast<int>(kRunIdentity.size()) + 1;
   while (query.step()) {
     const auto [found, is_new] = known.try_emplace(identity(query), 0);
     Statement& change = is_new ? insert : update;

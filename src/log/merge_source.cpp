@@ -13,6 +13,7 @@
 #include "log/connection.h"
 #include "log/filter.h"
 #include "log/impl.h"
+#include "log/run_identity.h"
 
 namespace hindsight::log {
 namespace {
@@ -32,13 +33,10 @@ std::string columns_of(SQLite::Database& database, const std::string& table, con
   return join(names, ", ");
 }
 
-constexpr const char* kRunIdentity =
-    "kind, command_line, version, commit_hash, host, user, cwd, started_at, options_json";
-
 /// Runs of a log by their provenance, as one text.
 std::unordered_map<std::string, std::int64_t> runs_by_provenance(SQLite::Database& database) {
   std::unordered_map<std::string, std::int64_t> runs;
-  SQLite::Statement query(database, fmt::format("SELECT json_array({}), run_id FROM main.runs", kRunIdentity));
+  SQLite::Statement query(database, fmt::format("SELECT json_array({}), run_id FROM main.runs", run_identity()));
   while (query.executeStep()) runs.try_emplace(query.getColumn(0).getString(), query.getColumn(1).getInt64());
   return runs;
 }
@@ -233,13 +231,13 @@ void SourceMerge::merge_runs() {
   std::unordered_map<std::string, std::int64_t> known = runs_by_provenance(database_);
   SQLite::Statement insert(database_, fmt::format("INSERT INTO main.runs ({0}, {1}) SELECT {0}, {1} FROM given.runs "
                                                   "WHERE run_id = ?",
-                                                  kRunIdentity, kOutcome));
+                                                  run_identity(), kOutcome));
   SQLite::Statement update(database_, fmt::format("UPDATE main.runs SET ({0}) = (SELECT {0} FROM given.runs WHERE "
                                                   "run_id = ?) WHERE run_id = ? AND status = 'running'",
                                                   kOutcome));
   SQLite::Statement map(database_, "INSERT INTO temp.map_runs VALUES (?, ?)");
   SQLite::Statement query(database_,
-                          fmt::format("SELECT json_array({}), run_id FROM given.runs ORDER BY run_id", kRunIdentity));
+                          fmt::format("SELECT json_array({}), run_id FROM given.runs ORDER BY run_id", run_identity()));
   while (query.executeStep()) {
     const std::int64_t old_id = query.getColumn(1).getInt64();
     const auto [found, is_new] = known.try_emplace(query.getColumn(0).getString(), 0);

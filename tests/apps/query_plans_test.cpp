@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <mutex>
 #include <regex>
 #include <set>
 
@@ -80,6 +81,7 @@ class Watch {
   static int ran(unsigned /*kind*/, void* database, void* /*statement*/, void* text) {
     const std::string sql = static_cast<const char*>(text);
     const bool of_reference = sql.starts_with("INSERT INTO repeated_evaluations");  // the schema in memory
+    const std::lock_guard lock(mutex_);
     const bool reads = sql.starts_with("SELECT") || sql.starts_with("WITH") || sql.starts_with("INSERT") ||
                        sql.starts_with("UPDATE") || sql.starts_with("DELETE");
     if (current_ == nullptr || !reads || of_reference || !current_->seen_.insert(sql).second) return 0;
@@ -89,6 +91,7 @@ class Watch {
     return 0;
   }
   inline static Watch* current_ = nullptr;
+  inline static std::mutex mutex_;  // a merge opens logs on threads of its own
   std::set<std::string> seen_;
   std::map<std::string, std::set<std::string>> scanning_;
 };
@@ -213,6 +216,36 @@ TEST_F(QueryPlans, VerbsThatReadAllRowsAreKnown) {
       {"ask", "--log", log_, "--pending"},
       {"report", log_, "--out", file("report.html")},
   };
+  EXPECT_THAT(scans(verbs, allowed), IsEmpty());
+}
+
+TEST_F(QueryPlans, LearningProposingAndMergingScanWhatTheyHaveToRead) {
+  count_in_a_block();
+  const std::string model = file("m.safetensors"), other = file("other.sqlite"), whole = file("whole.sqlite");
+  const std::vector<Allowed> allowed = {
+      {"SELECT e.evaluation_id, e.design_id, e.workload_id", "for_each_evaluation(): what is learnt from"},
+      {"INSERT INTO main.designs (design_id, space_id, content_hash, text_id) SELECT", "log merge: all that is given"},
+      {"INSERT INTO main.evaluations (evaluation_id, design_id", "log merge: all that is given"},
+      {"INSERT INTO temp.shared_designs SELECT g.design_id", "log merge: all that is given, found by its hash"},
+      {"INSERT INTO temp.shared_evaluations SELECT e.evaluation_id",
+       "log merge: all that is given, found by its design"},
+      {"SELECT count(*) FROM given.", "log merge: all that is given"},
+      {"SELECT count(*) FROM designs", "log merge: of the log that is copied first"},
+      {"SELECT count(*) FROM evaluations", "log merge: of the log that is copied first"},
+      {"SELECT space_id, count(*) FROM designs GROUP BY 1", "a log without blocks: its index of designs"},
+      {"SELECT evaluator_id, count(*), count(*) FILTER (WHERE repeat > 0)", "a log without blocks"},
+  };
+  const std::vector<std::vector<std::string>> verbs = {
+      {"train", "--log", log_, "--out", model, "--recipe", "plain", "--set", "steps=20", "--quiet"},
+      {"propose", "--log", log_, "--model", model, "--workload", "m4", "--top", "3"},
+      {"propose", "--log", log_, "--model", model, "--workload", "m4", "--top", "3", "--simulate", "--new"},
+      {"campaign", "--log", log_, "--space", "tiny", "--workloads", "m4", "--rounds", "1", "--batch", "2", "--quiet"},
+      {"sweep", "--space", "tiny", "--workloads", "m4", "--samples", "200", "--seed", "5", "--log", other, "--quiet"},
+      {"log", "merge", log_, other, "--out", whole},
+      {"log", "merge", other, "--out", whole},
+      {"log", "import", file("rows.csv"), "--log", file("imported.sqlite")},
+  };
+  EXPECT_EQ(hindsight({"log", "export", log_, "--out", file("rows.csv")}).exit_code, 0);
   EXPECT_THAT(scans(verbs, allowed), IsEmpty());
 }
 
