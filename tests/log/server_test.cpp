@@ -289,8 +289,16 @@ TEST_F(ServerLog, ReadersReadAndWritersWrite) {
   EXPECT_EQ(log.append(ids.run, ids.space, ids.evaluator, varied_rows(ids, 10, 5)).inserted, 5U);
   EXPECT_EQ(log.append(ids.run, wide, ids.evaluator, varied_rows(ids, 10, 5)).inserted, 5U) << "without a view";
   log.end_run(ids.run, RunStatus::finished);
-  EXPECT_THROW(TestServer::sql_at(alice, "DELETE FROM evaluations"), std::runtime_error);
-  EXPECT_THROW(TestServer::sql_at(alice, "UPDATE evaluations SET latency_s = 1"), std::runtime_error);
+  for (const char* sql : {"DELETE FROM evaluations", "UPDATE evaluations SET run_id = run_id", "DELETE FROM designs",
+                          "UPDATE evaluation_violations SET code = code", "DELETE FROM runs",
+                          "INSERT INTO schema_migrations VALUES (99, '', '')", "DROP TABLE evaluations"}) {
+    try {
+      TestServer::sql_at(alice, sql);
+      ADD_FAILURE() << sql << ": a writer may";
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), ::testing::AnyOf(HasSubstr("permission denied"), HasSubstr("must be owner"))) << sql;
+    }
+  }
 }
 
 TEST_F(ServerLog, AQueryReads) {
@@ -522,6 +530,24 @@ TEST_F(ServerLogFaults, AFullDiskLosesNothingThatWasAcknowledged) {
   EXPECT_TRUE(log.verify().sound());
   const Ids ids = register_all(log);
   EXPECT_EQ(log.append(ids.run, ids.space, ids.evaluator, varied_rows(ids, acknowledged, kRows)).inserted, 500U);
+}
+
+/// A server that takes every row and refuses the transaction: what is checked at its end, or no room for its log.
+TEST_F(ServerLog, WhatIsNotCommittedIsNotAcknowledged) {
+  Log log = Log::open(address_, OpenMode::read_write_create);
+  const Ids ids = register_all(log);
+  EXPECT_EQ(log.append(ids.run, ids.space, ids.evaluator, varied_rows(ids, 0, 10)).inserted, 10U);
+  value_of(
+      "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room'; END $$; "
+      "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON evaluations DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+      "EXECUTE FUNCTION refuse()");
+  const auto [kind, message] =
+      error_of([&] { log.append(ids.run, ids.space, ids.evaluator, varied_rows(ids, 10, 10)); });
+  EXPECT_THAT(message, HasSubstr("no room"));
+  EXPECT_EQ(value_of("SELECT count(*) FROM evaluations"), "10");
+  value_of("DROP TRIGGER at_commit ON evaluations");
+  EXPECT_EQ(log.append(ids.run, ids.space, ids.evaluator, varied_rows(ids, 10, 10)).inserted, 10U);
+  EXPECT_TRUE(Log::open(address_, OpenMode::read_only).verify().sound());
 }
 
 /// A connection that is cut in the middle: an administrator ends it, or a firewall.

@@ -116,6 +116,21 @@ TEST_F(Trials, DamagedFilesAreNamed) {
   }
 }
 
+TEST_F(Trials, AResultUnderAnotherNameIsNamed) {
+  std::vector<std::size_t> ran;
+  static_cast<void>(run(sharing(0, 1), ran));
+  auto file = std::filesystem::directory_iterator(folder_ / "trials");
+  const std::filesystem::path one = file->path(), other = (++file)->path();
+  std::filesystem::copy_file(one, other, std::filesystem::copy_options::overwrite_existing);
+  try {
+    static_cast<void>(run(sharing(0, 1), ran));
+    ADD_FAILURE() << "the result of another trial was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+    EXPECT_THAT(error.what(), HasSubstr(other.filename().string() + ": is the result of another trial"));
+  }
+}
+
 TEST_F(Trials, OfHyperbandHaveTheWinnerOfOneProcess) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = test::small_table(1, 120);
