@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,6 +28,9 @@ namespace {
 
 constexpr std::size_t kMostRows = 4096;  // [chosen] of a block: a few ms of work, 1 MB with its predictions
 constexpr unsigned kMostThreads = 8;     // [chosen] one thread reads at a time: more would wait for it
+/// [chosen] Blocks have a few to 4,096 rows, since the table is read in pieces of a fixed size: short ones do not wait
+/// for long ones, and a few MB hold what is early.
+constexpr std::size_t kMostEarly = 16;
 
 using DTypes = std::array<bool, gpu::kDTypeCount>;
 
@@ -103,7 +107,7 @@ class TableReader {
   const GemmRowReader* rows_;
 };
 
-/// Threads that each read a block, predict it, and write it when its turn comes.
+/// Threads that each read a block, predict it, and write what is next.
 class TablePredictions {
  public:
   TablePredictions(TableReader& reader, std::vector<Predictors>& gpus, const report::GemmTableText& text,
@@ -127,12 +131,11 @@ class TablePredictions {
   void work() {
     try {
       Work work;
-      std::string piece;
       while (take(work)) {
         TableSummary summary;
-        piece.clear();
+        std::string piece;
         predict(work, piece, summary);
-        deliver(work.number, piece, summary);
+        deliver(work.number, std::move(piece), summary);
       }
     } catch (...) {
       const std::scoped_lock lock(turn_);
@@ -183,20 +186,24 @@ class TablePredictions {
     }
   }
 
-  void deliver(std::size_t number, const std::string& piece, const TableSummary& summary) {
+  /// Writes the pieces whose turn has come. One that comes early waits for those before it and its thread goes on,
+  /// unless too many wait.
+  void deliver(std::size_t number, std::string&& piece, const TableSummary& summary) {
     std::unique_lock lock(turn_);
-    turned_.wait(lock, [&] { return written_ == number || stopped_; });
-    if (stopped_) return;
-    if (number == 0) sink_->write(text_->begin());
-    if (number > 0 && !piece.empty() && !text_->separator().empty()) sink_->write(text_->separator());
-    sink_->write(piece);
     summary_.predictions += summary.predictions;
     summary_.rooflines += summary.rooflines;
     summary_.of_zero_weights += summary.of_zero_weights;
     summary_.outside_range += summary.outside_range;
     summary_.power_outside_range += summary.power_outside_range;
-    ++written_;
+    early_.emplace(number, std::move(piece));
+    for (auto next = early_.begin(); next != early_.end() && next->first == written_ && !stopped_;
+         next = early_.erase(next), ++written_) {
+      if (written_ == 0) sink_->write(text_->begin());
+      if (written_ > 0 && !next->second.empty() && !text_->separator().empty()) sink_->write(text_->separator());
+      sink_->write(next->second);
+    }
     turned_.notify_all();
+    turned_.wait(lock, [&] { return number < written_ + kMostEarly || stopped_; });
   }
 
   TableReader* reader_;
@@ -213,7 +220,8 @@ class TablePredictions {
 
   std::mutex turn_;  ///< guards the sink and what follows
   std::condition_variable turned_;
-  std::size_t written_ = 0;
+  std::size_t written_ = 0;                   ///< pieces
+  std::map<std::size_t, std::string> early_;  ///< pieces that wait for others before them
   TableSummary summary_;
   std::exception_ptr failure_;
   std::atomic<bool> stopped_ = false;
