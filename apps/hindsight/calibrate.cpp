@@ -219,6 +219,17 @@ std::string power_errors_text(const char* what, const gpu::PowerErrors& errors) 
                      kPercent * errors.median_frac, errors.r2, errors.rows);
 }
 
+/// What the sensor's window does to some rows.
+std::string unsettled_text(const gpu::PowerFit& fit) {
+  if (fit.unsettled_rows == 0) return "";
+  return fmt::format(
+             "{} less than their neighbours, smaller and larger, and left out of the fit: a kernel was loaded "
+             "there\n",
+             fit.unsettled_rows == 1 ? "1 row reads" : fmt::format("{} rows read", fit.unsettled_rows)) +
+         power_errors_text("held out, without these", fit.settled) +
+         power_errors_text("of these below the cap", fit.settled_below_cap);
+}
+
 double shortest_s(const CalibrateOptions& options) {
   if (options.shortest_us.empty()) return 0;  // `measure` runs kernels back to back: the power of short ones is theirs
   const std::optional<double> value = parse_double(options.shortest_us);
@@ -226,6 +237,20 @@ double shortest_s(const CalibrateOptions& options) {
     throw Error(ErrorKind::usage, fmt::format("--shortest-us '{}' is no duration", printable(options.shortest_us)));
   }
   return *value * units::kMicro;
+}
+
+/// Of power only what runtimes depend on as well is held: watt of busy SMs.
+std::optional<double> held_active_w(const std::vector<std::string>& hold) {
+  std::optional<double> held;
+  for (const std::string& text : hold) {
+    held = text.starts_with("active_w=") ? parse_double(text.substr(text.find('=') + 1)) : std::nullopt;
+    if (!held || !(*held >= 0)) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("--hold '{}': with --power only active_w is held, in W: --hold active_w=166.5", printable(text)));
+    }
+  }
+  return held;
 }
 
 /// Whether the rows' weights are as `calibrate` finds them recorded of this GPU, or all real data.
@@ -238,6 +263,7 @@ int calibrate_power(const CalibrateOptions& options, const Session& session) {
   if (options.mode == "burst") {
     throw Error(ErrorKind::usage, "calibrate --power: power is of sustained runs. Leave out --mode burst");
   }
+  const std::optional<double> active_w = held_active_w(options.hold);
   const gpu::GpuSpec spec = fitted_gpu(options);
   const gpu::DType dtype = options.dtype.empty() ? gpu::DType::bf16 : gpu::parse_dtype(options.dtype);
   static_cast<void>(spec.rate(dtype));  // refuses a format that the GPU lacks
@@ -271,7 +297,9 @@ int calibrate_power(const CalibrateOptions& options, const Session& session) {
   }
   gpu::PowerConstants start = gpu::default_power_constants(spec, dtype_class);
   start.op_j = runtime.constants.op_j;
-  const gpu::PowerFit fit = gpu::fit_power(spec, dtype, rows, start);
+  start.active_w = active_w.value_or(start.active_w);
+  const gpu::PowerFit fit = gpu::fit_power(spec, dtype, rows, start,
+                                           active_w ? gpu::PowerFitted::shares_of_zero_weights : gpu::PowerFitted::all);
   result.constants = fit.constants;
   result.data = data_text(options);
   result.row_count = static_cast<double>(rows.size());
@@ -284,7 +312,8 @@ int calibrate_power(const CalibrateOptions& options, const Session& session) {
   if (is_standard_output(options.out)) return 0;
   print(power_errors_text("fitted on all rows", fit.fitted) +
         power_errors_text("held out, five folds grouped by (n, k)", fit.held_out) +
-        power_errors_text("of these below the cap", fit.held_out_below_cap) + wrote_text(session, options.out));
+        power_errors_text("of these below the cap", fit.held_out_below_cap) + unsettled_text(fit) +
+        wrote_text(session, options.out));
   return 0;
 }
 
@@ -301,8 +330,9 @@ int calibrate(const CalibrateOptions& options, const Session& session) {
   if (options.power && options.residual) {
     throw Error(ErrorKind::usage, "calibrate: --power and --residual do not go together");
   }
-  if ((options.power || options.residual) && (!options.hold.empty() || !options.note.empty())) {
-    throw Error(ErrorKind::usage, "calibrate: --hold and --note go with neither --power nor --residual");
+  if ((options.residual && !options.hold.empty()) || ((options.power || options.residual) && !options.note.empty())) {
+    throw Error(ErrorKind::usage,
+                "calibrate: --hold does not go with --residual, --note neither with it nor with --power");
   }
   if (options.residual) return calibrate_residual(options, session);
   return options.power ? calibrate_power(options, session) : calibrate_runtimes(options, session);

@@ -96,14 +96,16 @@ PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_cla
   // Per byte [measured: runtimes of an H100 and power of an H200, 2026-11-21, docs/gpu-power.md]; their sum stays below
   // the 102 to 122 pJ of fp32 streams, which also pass L1 and registers [data: gpu-benches].
   constexpr double kL2BytePj = 40.0, kDramBytePj = 30.0;
-  constexpr double kZeroWeightShare = 0.4;  // [measured: power fit, H200, as above]
+  // [measured: power fit, H200, 2026-11-26, data/gpus/calibration/power/h200.yaml]
+  constexpr double kZeroWeightShare = 0.5, kZeroWeightByteShare = 0.2;
   return {.active_w = energies.active_w_per_sm_ghz * spec.sms * spec.boost_hz / units::kGiga,
           .op_j = units::kPico * (dtype_class == DTypeClass::cuda_core     ? energies.fp32_pj
                                   : dtype_class == DTypeClass::tensor_core ? energies.bf16_pj
                                                                            : k8BitFactor * energies.bf16_pj),
           .l2_byte_j = units::kPico * kL2BytePj,
           .dram_byte_j = units::kPico * kDramBytePj,
-          .zero_weight_share = kZeroWeightShare};
+          .zero_weight_share = kZeroWeightShare,
+          .zero_weight_byte_share = kZeroWeightByteShare};
 }
 
 double operation_j(const PowerConstants& constants, DType dtype) {
@@ -128,19 +130,19 @@ BoardPower::BoardPower(const GpuSpec& spec, const PowerConstants& constants, DTy
       op_j_(operation_j(constants, dtype)),
       l2_byte_j_(constants.l2_byte_j),
       dram_byte_j_(constants.dram_byte_j),
-      zero_weight_share_(constants.zero_weight_share),
+      zero_weights_{.operations = constants.zero_weight_share, .bytes = constants.zero_weight_byte_share},
       settled_cap_w_(kSettledShareOfLimit * (cap_w > 0 ? cap_w : spec.tdp_w)) {}
 
 PowerTerms BoardPower::terms(const PowerWork& work, double latency_s, double average_w) const {
   const double full_w = full_clock_w(work, latency_s);
   const double kept = (average_w - idle_w_) / (full_w - idle_w_);
-  const double toggling = work.operands == Operands::zero_weights ? zero_weight_share_ : 1.0;
-  const double per_second = kept * toggling / latency_s;
+  const Toggling toggling = toggling_of(work.operands);
+  const double per_second = kept / latency_s;
   return {.idle_w = idle_w_,
           .active_w = kept * active_w_ * work.busy_frac,
-          .operations_w = per_second * op_j_ * work.ops,
-          .l2_w = per_second * l2_byte_j_ * work.l2_bytes,
-          .dram_w = per_second * dram_byte_j_ * work.dram_bytes,
+          .operations_w = per_second * toggling.operations * op_j_ * work.ops,
+          .l2_w = per_second * toggling.bytes * l2_byte_j_ * work.l2_bytes,
+          .dram_w = per_second * toggling.bytes * dram_byte_j_ * work.dram_bytes,
           .full_clock_w = full_w,
           .limit_w = settled_cap_w_};
 }

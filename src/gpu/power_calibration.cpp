@@ -41,9 +41,11 @@ PowerFile read_power_file(const std::filesystem::path& path) {
   root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "range", "held_out", "date", "command",
                           "constants", "unwritten_weights"});
   const ConfigNode constants = root.at("constants");
-  constants.require_only_keys({"active_w", "l2_pj_per_byte", "dram_pj_per_byte", "zero_weight_share"});
+  constants.require_only_keys(
+      {"active_w", "l2_pj_per_byte", "dram_pj_per_byte", "zero_weight_share", "zero_weight_byte_share"});
   const ConfigNode error = root.at("held_out");
   error.require_only_keys({"mape_frac", "median_frac", "r2"});
+  const double zero_weight_share = constants.at("zero_weight_share").as_double(kShare);
   PowerFile file;
   file.dtype_class = read_dtype_class(root.at("dtype_class"));
   file.calibration = {
@@ -52,7 +54,10 @@ PowerFile read_power_file(const std::filesystem::path& path) {
       .constants = {.active_w = constants.at("active_w").as_double(kActiveW),
                     .l2_byte_j = units::kPico * constants.at("l2_pj_per_byte").as_double(kBytePj),
                     .dram_byte_j = units::kPico * constants.at("dram_pj_per_byte").as_double(kBytePj),
-                    .zero_weight_share = constants.at("zero_weight_share").as_double(kShare)},
+                    .zero_weight_share = zero_weight_share,
+                    // A file of before 2026-11-26 has one share for both.
+                    .zero_weight_byte_share =
+                        constants.get_double("zero_weight_byte_share", zero_weight_share, kShare)},
       .range = read_range(root.at("range")),
       .unwritten = read_unwritten(root),
       .data = root.at("data").as_string(),
@@ -115,8 +120,9 @@ std::string to_yaml(const PowerCalibration& calibration, DTypeClass dtype_class,
       calibration.held_out_median_frac, calibration.held_out_r2);
   text += fmt::format(
       "constants:\n  active_w: {:.4g}\n  l2_pj_per_byte: {:.4g}\n  dram_pj_per_byte: {:.4g}\n"
-      "  zero_weight_share: {:.4g}\n",
-      c.active_w, c.l2_byte_j / units::kPico, c.dram_byte_j / units::kPico, c.zero_weight_share);
+      "  zero_weight_share: {:.4g}\n  zero_weight_byte_share: {:.4g}\n",
+      c.active_w, c.l2_byte_j / units::kPico, c.dram_byte_j / units::kPico, c.zero_weight_share,
+      c.zero_weight_byte_share);
   const UnwrittenWeights& unwritten = calibration.unwritten;
   if (unwritten.k_at_least > 0 || unwritten.weight_bytes_at_least > 0) {
     text += fmt::format(

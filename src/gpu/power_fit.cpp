@@ -15,7 +15,7 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr Eigen::Index kCount = 2;
+constexpr Eigen::Index kCount = 3;
 using Logarithms = Eigen::Matrix<double, kCount, 1>;
 
 constexpr double kSoftScale = 0.03;  // [chosen] relative error from which a row counts linearly: the sensor's spread
@@ -23,17 +23,21 @@ constexpr int kMostIterations = 60;
 constexpr std::size_t kLeastPowerRows =
     10;  // [chosen] five per fitted constant; the standard plan of `measure` has twelve
 constexpr double kBelowCap = 0.95;
+constexpr double kUnsettledBelow = 0.95;  // [chosen] ten times the spread of rows at the limit, 0.5 %
+constexpr std::size_t kNeighbours = 2;    // [chosen] on either side
 
 Logarithms to_logarithms(const PowerConstants& c) {
   Logarithms x;
-  x << std::log(c.active_w), std::log(c.zero_weight_share);
+  x << std::log(c.active_w), std::log(c.zero_weight_share), std::log(c.zero_weight_byte_share);
   return x;
 }
 
 PowerConstants from_logarithms(const Logarithms& x, const PowerConstants& start) {
   PowerConstants constants = start;
-  constants.active_w = std::exp(x[0]);
+  // exp(log) is not the number itself: what is held stays to the bit.
+  if (x[0] != std::log(start.active_w)) constants.active_w = std::exp(x[0]);
   constants.zero_weight_share = std::min(1.0, std::exp(x[1]));
+  constants.zero_weight_byte_share = std::min(1.0, std::exp(x[2]));
   return constants;
 }
 
@@ -55,7 +59,7 @@ double cost(const Eigen::VectorXd& errors) {
 }
 
 PowerConstants minimise(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
-                        const PowerConstants& start_constants) {
+                        const PowerConstants& start_constants, PowerFitted fitted) {
   constexpr double kStep = 1e-5;            // of the numerical derivative, in logarithms
   constexpr double kSmallestChange = 1e-9;  // of the cost, relative
   constexpr double kFlat = 1e-12;           // of the largest diagonal element
@@ -63,8 +67,8 @@ PowerConstants minimise(const GpuSpec& spec, DType dtype, std::span<const PowerM
   Eigen::VectorXd errors = residuals(spec, dtype, rows, start_constants, x);
   double best = cost(errors), damping = 1e-3;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
-    Eigen::MatrixXd jacobian(errors.size(), kCount);
-    for (Eigen::Index j = 0; j < kCount; ++j) {
+    Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(errors.size(), kCount);
+    for (Eigen::Index j = fitted == PowerFitted::all ? 0 : 1; j < kCount; ++j) {
       Logarithms moved = x;
       moved[j] += kStep;
       jacobian.col(j) = (residuals(spec, dtype, rows, start_constants, moved) - errors) / kStep;
@@ -74,7 +78,7 @@ PowerConstants minimise(const GpuSpec& spec, DType dtype, std::span<const PowerM
     const Eigen::Matrix<double, kCount, kCount> normal = jacobian.transpose() * weights.asDiagonal() * jacobian;
     const Logarithms gradient = jacobian.transpose() * weights.asDiagonal() * errors;
     Eigen::Matrix<double, kCount, kCount> damped = normal;
-    // Without rows of zero weights their share has no gradient and stays.
+    // What is held, and shares of zero weights without such rows, have no gradient and stay.
     damped.diagonal() = (1 + damping) * damped.diagonal().array() + kFlat * (1 + damped.diagonal().maxCoeff());
     const Logarithms tried = x - damped.ldlt().solve(gradient);
     const Eigen::VectorXd tried_errors = residuals(spec, dtype, rows, start_constants, tried);
@@ -94,14 +98,15 @@ PowerConstants minimise(const GpuSpec& spec, DType dtype, std::span<const PowerM
   return from_logarithms(x, start_constants);
 }
 
-std::vector<double> predictions(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
-                                const PowerConstants& constants) {
-  const BoardPower board(spec, constants, dtype);
-  std::vector<double> predicted;
-  predicted.reserve(rows.size());
-  for (const PowerMeasurement& row : rows) predicted.push_back(modelled_power_w(board, row));
-  return predicted;
-}
+/// Predictions beside what was measured.
+struct Judged {
+  std::vector<double> predicted_w, measured_w;
+  void add(double predicted, const PowerMeasurement& row) {
+    predicted_w.push_back(predicted);
+    measured_w.push_back(row.power_w);
+  }
+  [[nodiscard]] PowerErrors errors() const { return power_errors(predicted_w, measured_w); }
+};
 
 /// Fold of every row: the groups are dealt out in ascending order, so that neighbours part and no fold stays empty.
 std::vector<std::size_t> folds_of(std::span<const PowerMeasurement> rows) {
@@ -168,31 +173,63 @@ double modelled_power_w(const BoardPower& board, const PowerMeasurement& row) {
   return std::min(board.settled_cap_w(), board.full_clock_w(row.work, row.latency_s));
 }
 
-PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
-                   const PowerConstants& start) {
-  require_usable(rows);
-  PowerFit fit{.constants = minimise(spec, dtype, rows, start)};
-  std::vector<double> measured, held_out;
-  const double cap_w = BoardPower(spec, start, dtype).settled_cap_w();
-  std::vector<double> low_measured, low_held_out;
-  const std::vector<std::size_t> folds = folds_of(rows);
-  for (std::size_t fold = 0; fold < kFolds; ++fold) {
-    std::vector<PowerMeasurement> training, test;
-    for (std::size_t i = 0; i < rows.size(); ++i) (folds[i] == fold ? test : training).push_back(rows[i]);
-    const std::vector<double> predicted = predictions(spec, dtype, test, minimise(spec, dtype, training, start));
-    for (std::size_t i = 0; i < test.size(); ++i) {
-      measured.push_back(test[i].power_w);
-      held_out.push_back(predicted[i]);
-      if (test[i].power_w >= kBelowCap * cap_w) continue;
-      low_measured.push_back(test[i].power_w);
-      low_held_out.push_back(predicted[i]);
+std::vector<bool> unsettled_rows(std::span<const PowerMeasurement> rows) {
+  std::map<std::uint64_t, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < rows.size(); ++i) groups[rows[i].group].push_back(i);
+  std::vector<bool> unsettled(rows.size());
+  for (auto& [group, places] : groups) {
+    std::ranges::sort(places, {}, [&](std::size_t i) { return rows[i].work.ops; });
+    const auto largest_w = [&](std::size_t begin, std::size_t end) {
+      double largest = 0;
+      for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, rows[places[i]].power_w);
+      return largest;
+    };
+    for (std::size_t at = 1; at + 1 < places.size(); ++at) {
+      const double before_w = largest_w(at - std::min(at, kNeighbours), at);
+      const double after_w = largest_w(at + 1, std::min(places.size(), at + 1 + kNeighbours));
+      unsettled[places[at]] = rows[places[at]].power_w < kUnsettledBelow * std::min(before_w, after_w);
     }
   }
-  std::vector<double> all_measured;
-  for (const PowerMeasurement& row : rows) all_measured.push_back(row.power_w);
-  fit.fitted = power_errors(predictions(spec, dtype, rows, fit.constants), all_measured);
-  fit.held_out = power_errors(held_out, measured);
-  fit.held_out_below_cap = power_errors(low_held_out, low_measured);
+  return unsettled;
+}
+
+PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
+                   const PowerConstants& start, PowerFitted fitted) {
+  require_usable(rows);
+  const std::vector<bool> unsettled = unsettled_rows(rows);
+  std::vector<PowerMeasurement> settled;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!unsettled[i]) settled.push_back(rows[i]);
+  }
+  PowerFit fit{.constants = minimise(spec, dtype, settled, start, fitted),
+               .unsettled_rows = rows.size() - settled.size()};
+  const double cap_w = BoardPower(spec, start, dtype).settled_cap_w();
+  const std::vector<std::size_t> folds = folds_of(rows);
+  Judged all, low, of_settled, low_of_settled;
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    std::vector<PowerMeasurement> training;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (folds[i] != fold && !unsettled[i]) training.push_back(rows[i]);
+    }
+    const BoardPower board(spec, minimise(spec, dtype, training, start, fitted), dtype);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (folds[i] != fold) continue;
+      const double predicted_w = modelled_power_w(board, rows[i]);
+      const bool below_cap = rows[i].power_w < kBelowCap * cap_w;
+      all.add(predicted_w, rows[i]);
+      if (below_cap) low.add(predicted_w, rows[i]);
+      if (!unsettled[i]) of_settled.add(predicted_w, rows[i]);
+      if (!unsettled[i] && below_cap) low_of_settled.add(predicted_w, rows[i]);
+    }
+  }
+  fit.held_out = all.errors();
+  fit.held_out_below_cap = low.errors();
+  fit.settled = of_settled.errors();
+  fit.settled_below_cap = low_of_settled.errors();
+  Judged of_all;
+  const BoardPower board(spec, fit.constants, dtype);
+  for (const PowerMeasurement& row : rows) of_all.add(modelled_power_w(board, row), row);
+  fit.fitted = of_all.errors();
   return fit;
 }
 

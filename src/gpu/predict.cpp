@@ -385,6 +385,16 @@ double Predictor::floor_of(const Shape& shape) const {
   return std::max(0.5 * shape.ops * s_per_mac_ * per_sm_, moved / bytes_per_s);
 }
 
+/// Of the power of busy SMs what a product takes. Long products of one row or column run without tensor cores: [fit:
+/// h200_sxm_power.csv.gz, 2026-11-26] those of 10,240 and more draw 292 to 378 W, those of 7,168 and less 454 to 555 W,
+/// those of two rows 527 to 637 W.
+double Predictor::active_share(const Gemm& gemm) {
+  constexpr std::int64_t kLongVector = 8192;
+  constexpr double kVectorShare = 0.12;
+  const bool is_vector = std::min(gemm.m, gemm.n) == 1 && gemm.batch == 1 && gemm.k >= kLongVector;
+  return is_vector && uses_tensor_cores(gemm.dtype) ? kVectorShare : 1.0;
+}
+
 /// A run that takes `full_clock_s` at the highest clock, under the power limit.
 Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, RunMode mode) const {
   Run run{.work = work};
@@ -400,11 +410,12 @@ Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candid
   const QuantiseKernel& quantise = shape.quantise;
   const double product_s = launched_s(shape.launch_s + candidate.kernel_s, shape.floor_s);
   const double full_clock_s = launched_s(product_s + quantise.time_s, quantise.floor_s);
-  const PowerWork work{.ops = shape.ops,
-                       .l2_bytes = candidate.least_l2_bytes + quantise.bytes,
-                       .dram_bytes = shape.dram.bytes + quantise.dram_bytes,
-                       .busy_frac = (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s,
-                       .operands = operands_of(gemm, mode)};
+  const PowerWork work{
+      .ops = shape.ops,
+      .l2_bytes = candidate.least_l2_bytes + quantise.bytes,
+      .dram_bytes = shape.dram.bytes + quantise.dram_bytes,
+      .busy_frac = (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s * active_share(gemm),
+      .operands = operands_of(gemm, mode)};
   if (correction.factor == 1.0) return settled(work, full_clock_s, mode);
   const double corrected_s = full_clock_s * correction.factor, roofline_s = floor_of(shape);
   Run run = settled(work, std::max(corrected_s, roofline_s), mode);

@@ -301,7 +301,9 @@ TEST_F(Measure, CalibrateHoldsOnlyConstantsThatThereAre) {
   expect_one_line_error(held("op_j"), 2, "'op_j' is no CONSTANT=NUMBER");
   expect_one_line_error(held("op_j=7"), 2, "op_j lies between 1e-14 and 1e-10");
   expect_one_line_error(held("op_j=1e-12"), 2, "1 measurements");
-  expect_one_line_error(held("op_j=1e-12", {"--power"}), 2, "--hold and --note go with neither");
+  expect_one_line_error(held("op_j=1e-12", {"--power"}), 2, "with --power only active_w is held");
+  expect_one_line_error(held("active_w=-1", {"--power"}), 2, "with --power only active_w is held");
+  expect_one_line_error(held("op_j=1e-12", {"--residual"}), 2, "--hold does not go with --residual");
 }
 
 }  // namespace

@@ -17,8 +17,12 @@ namespace {
 using hindsight::test::kRounding;
 using hindsight::test::relative_error;
 
-constexpr PowerConstants kTruth{
-    .active_w = 90, .op_j = 0.8e-12, .l2_byte_j = 25e-12, .dram_byte_j = 60e-12, .zero_weight_share = 0.45};
+constexpr PowerConstants kTruth{.active_w = 90,
+                                .op_j = 0.8e-12,
+                                .l2_byte_j = 25e-12,
+                                .dram_byte_j = 60e-12,
+                                .zero_weight_share = 0.45,
+                                .zero_weight_byte_share = 0.15};
 
 /// Rows on a grid of rates from nearly idle to far above the cap; powers are what the model says of `kTruth`.
 std::vector<PowerMeasurement> exact_rows(const GpuSpec& spec) {
@@ -46,10 +50,11 @@ TEST(PowerFit, FindsTheConstantsThatMadeTheRows) {
   const GpuSpec h200 = load_gpu("h200");
   PowerConstants start = kTruth;
   start.active_w = 200;
-  start.zero_weight_share = 0.9;
+  start.zero_weight_share = start.zero_weight_byte_share = 0.9;
   const PowerFit fit = fit_power(h200, DType::bf16, exact_rows(h200), start);
   EXPECT_LT(relative_error(fit.constants.active_w, kTruth.active_w), 1e-4);
   EXPECT_LT(relative_error(fit.constants.zero_weight_share, kTruth.zero_weight_share), 1e-4);
+  EXPECT_LT(relative_error(fit.constants.zero_weight_byte_share, kTruth.zero_weight_byte_share), 1e-4);
   EXPECT_LT(fit.fitted.mape_frac, 1e-4);
   EXPECT_LT(fit.held_out.mape_frac, 1e-4);
   // The rest is not power's to tell.
@@ -59,12 +64,65 @@ TEST(PowerFit, FindsTheConstantsThatMadeTheRows) {
   EXPECT_EQ(fit.held_out.rows, exact_rows(h200).size());
 }
 
+TEST(PowerFit, WhatIsHeldStays) {
+  const GpuSpec h200 = load_gpu("h200");
+  PowerConstants start = kTruth;
+  start.active_w = 100;
+  start.zero_weight_share = start.zero_weight_byte_share = 0.9;
+  const PowerFit fit = fit_power(h200, DType::bf16, exact_rows(h200), start, PowerFitted::shares_of_zero_weights);
+  EXPECT_EQ(fit.constants.active_w, 100);
+  EXPECT_LT(relative_error(fit.constants.zero_weight_share, kTruth.zero_weight_share), 0.1);
+  EXPECT_LT(fit.constants.zero_weight_byte_share, 0.3);
+}
+
 TEST(PowerFit, ShrugsOffAFewWildRows) {
   const GpuSpec h200 = load_gpu("h200");
   std::vector<PowerMeasurement> rows = exact_rows(h200);
   for (std::size_t i = 0; i < rows.size(); i += 12) rows[i].power_w = 200;
   const PowerFit fit = fit_power(h200, DType::bf16, rows, kTruth);
   EXPECT_LT(fit.fitted.median_frac, 0.02);
+}
+
+/// Rows of five (n, k), whose power rises with m; at two m the sensor still holds a board without work.
+std::vector<PowerMeasurement> rows_with_holes(const GpuSpec& spec, double hole_share) {
+  const BoardPower board(spec, kTruth, DType::bf16);
+  std::vector<PowerMeasurement> rows;
+  for (std::uint64_t group = 0; group < 5; ++group) {
+    for (int m = 1; m <= 12; ++m) {
+      PowerMeasurement row{
+          .work = {.ops = 2.5e13 * m, .l2_bytes = 1e12, .dram_bytes = 4e11 * static_cast<double>(group)},
+          .latency_s = 1,
+          .group = group};
+      row.power_w = modelled_power_w(board, row) * (m == 5 || m == 6 ? hole_share : 1.0);
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+TEST(PowerFit, RowsThatReadLessThanTheirNeighboursTeachNothing) {
+  const GpuSpec h200 = load_gpu("h200");
+  const std::vector<PowerMeasurement> rows = rows_with_holes(h200, 0.75);
+  const std::vector<bool> unsettled = unsettled_rows(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t m = i % 12 + 1;
+    EXPECT_EQ(unsettled[i], m == 5 || m == 6) << "m " << m << " of group " << i / 12;
+  }
+  const PowerFit fit = fit_power(h200, DType::bf16, rows, kTruth);
+  EXPECT_EQ(fit.unsettled_rows, 10U);
+  EXPECT_LT(relative_error(fit.constants.active_w, kTruth.active_w), 1e-4);
+  EXPECT_EQ(fit.held_out.rows, 60U);
+  EXPECT_GT(fit.held_out.mape_frac, 0.05) << "a row of each six is off by a third";
+  EXPECT_EQ(fit.settled.rows, 50U);
+  EXPECT_LT(fit.settled.mape_frac, 1e-4);
+}
+
+TEST(PowerFit, SmallAndLargeProductsAreNoHoles) {
+  const GpuSpec h200 = load_gpu("h200");
+  for (const double share : {1.0, 0.97}) {  // the spread of a sensor is none
+    const std::vector<bool> unsettled = unsettled_rows(rows_with_holes(h200, share));
+    EXPECT_EQ(std::count(unsettled.begin(), unsettled.end(), true), 0) << share;
+  }
 }
 
 TEST(PowerFit, ErrorsByHand) {

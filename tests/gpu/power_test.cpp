@@ -14,8 +14,12 @@ namespace {
 using hindsight::test::kRounding;
 using hindsight::test::relative_error;
 
-constexpr PowerConstants kRoundConstants{
-    .active_w = 100, .op_j = 1e-12, .l2_byte_j = 20e-12, .dram_byte_j = 70e-12, .zero_weight_share = 0.4};
+constexpr PowerConstants kRoundConstants{.active_w = 100,
+                                         .op_j = 1e-12,
+                                         .l2_byte_j = 20e-12,
+                                         .dram_byte_j = 70e-12,
+                                         .zero_weight_share = 0.4,
+                                         .zero_weight_byte_share = 0.2};
 /// 700 TFLOP in one second at full rate, with 4 TB through L2 and 1 TB of DRAM traffic.
 constexpr PowerWork kHeavyWork{.ops = 700e12, .l2_bytes = 4e12, .dram_bytes = 1e12};
 
@@ -49,7 +53,29 @@ TEST(BoardPower, ZeroWeightsShrinkWhatTogglesAndNothingElse) {
   const BoardPower board(h200, kRoundConstants, DType::bf16);
   PowerWork zeros = kHeavyWork;
   zeros.operands = Operands::zero_weights;
-  EXPECT_LT(relative_error(board.full_clock_w(zeros, 1.0), 220 + 0.4 * 850), kRounding);
+  // Of 700 W operations 0.4, of 80 + 70 W bytes 0.2.
+  EXPECT_LT(relative_error(board.full_clock_w(zeros, 1.0), 220 + 280 + 30), kRounding);
+  const PowerTerms terms = board.terms(zeros, 1.0, board.full_clock_w(zeros, 1.0));
+  EXPECT_LT(relative_error(terms.operations_w, 280), kRounding);
+  EXPECT_LT(relative_error(terms.l2_w, 16), kRounding);
+  EXPECT_LT(relative_error(terms.dram_w, 14), kRounding);
+}
+
+/// A long product of one row leaves the tensor cores alone, on whichever side the row stands; short ones, two rows and
+/// CUDA cores do not.
+TEST(BoardPower, OfALongVectorIsWithoutTensorCores) {
+  const Predictor bf16(load_gpu("h200"), load_calibration(load_gpu("h200"), DType::bf16), DType::bf16);
+  const auto watt = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return bf16.predict({.m = m, .n = n, .k = k, .dtype = DType::bf16}, RunMode::sustained).average_power_w;
+  };
+  EXPECT_LT(watt(1, 8192, 16384), 0.8 * watt(2, 8192, 16384));
+  EXPECT_LT(watt(8192, 1, 16384), 0.8 * watt(8192, 2, 16384));
+  EXPECT_GT(watt(1, 16384, 8191), 0.95 * watt(2, 16384, 8191));
+  const Predictor fp32(load_gpu("h200"), load_calibration(load_gpu("h200"), DType::fp32), DType::fp32);
+  const auto fp32_watt = [&](std::int64_t m) {
+    return fp32.predict({.m = m, .n = 8192, .k = 16384, .dtype = DType::fp32}, RunMode::sustained).average_power_w;
+  };
+  EXPECT_GT(fp32_watt(1), 0.9 * fp32_watt(2));
 }
 
 TEST(BoardPower, SlowsDownExactlyAboveTheLimit) {

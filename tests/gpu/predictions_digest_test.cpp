@@ -73,8 +73,8 @@ TEST(Predictions, AreThoseOfTheModelThatWasValidated) {
       }
     }
   }
-  EXPECT_EQ(sha256_hex(narrow), "9c6affc55cdba86ec4e7bd0d123f0973ff03e3de325b63626d8c7d83181a975f");
-  EXPECT_EQ(sha256_hex(tensor_cores), "f30554518637d44aa98335ed7667703d3d445a14ce57a874154962d34e1def65");
+  EXPECT_EQ(sha256_hex(narrow), "9ec6fd597ccb861c7620005ee813c505a7650f4befe6ad10d6a4cbce70708de6");
+  EXPECT_EQ(sha256_hex(tensor_cores), "2cec9ec5e408856270d34a9ea6509c00c78a6c2122e44c756a9a9ec2b62827cd");
   EXPECT_EQ(sha256_hex(cuda_cores), "08f6bac5dd052e23ad1ad2760e53786902b49ef274b72de02c7f51306a3ba025");
 }
 

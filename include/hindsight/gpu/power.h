@@ -7,9 +7,10 @@
 ///   exceeds what the limit allows on average, the clock is the solution of P(f) = limit (`settled_slowdown`): one
 ///   power decides clock, latency, power and energy. The exponent holds the voltage, which falls with the clock. L2
 ///   bytes are the least that any kernel for the product reads, so that power does not jump where two kernels take
-///   equally long. e_op, e_l2 and e_dram hold for random normal data; where one operand is all zeros few wires toggle,
-///   and all three shrink by one factor, `zero_weight_share`. Values move GEMM power by up to 40 %
-///   [paper: gregersen-2024].
+///   equally long. e_op, e_l2 and e_dram hold for random normal data; where one operand is all zeros few wires toggle:
+///   operations take `zero_weight_share` of their energy, bytes `zero_weight_byte_share`, which is less, since a line
+///   that carries zeros does not toggle while a multiplier still sees the other operand. Values move GEMM power by up
+///   to 40 % [paper: gregersen-2024].
 ///
 /// Source: dynamic power C V^2 f, and static + per-operation + per-byte terms [paper: choi-2013].
 ///
@@ -30,15 +31,16 @@ namespace hindsight::gpu {
 /// What the operands hold. `zero_weights`: the k x n operand is all zeros, e.g. memory never written.
 enum class Operands : std::uint8_t { random, zero_weights };
 
-/// Five constants per GPU, at the highest clock. The formats differ by fixed factors (`operation_j`).
-/// `op_j` comes from runtimes under the limit (`Constants::op_j`), `active_w` and `zero_weight_share` from measured
-/// power, the energies of bytes from all that is known of the architecture.
+/// Six constants per GPU, at the highest clock. The formats differ by fixed factors (`operation_j`).
+/// `op_j` comes from runtimes under the limit (`Constants::op_j`), `active_w` and the shares of zero weights from
+/// measured power, the energies of bytes from all that is known of the architecture.
 struct PowerConstants {
   double active_w = 0;           ///< while the SMs have work, above idle, without counting operations and bytes
   double op_j = 0;               ///< one operation of the class' reference format: bf16 or fp8 (tensor cores), fp32
   double l2_byte_j = 0;          ///< one byte between L2 and the SMs
   double dram_byte_j = 0;        ///< one byte of DRAM traffic, with its interface
-  double zero_weight_share = 1;  ///< dynamic energy with zero weights over that with random ones
+  double zero_weight_share = 1;  ///< energy of an operation with zero weights over that with random ones
+  double zero_weight_byte_share = 1;  ///< the same of a byte
 };
 
 /// Constants for a GPU without power measurements: energies of its architecture and memory. Uncalibrated.
@@ -75,9 +77,11 @@ class BoardPower {
 
   /// Power without a limit of launches that take `latency_s` at the highest clock, W. May exceed the limit.
   [[nodiscard]] double full_clock_w(const PowerWork& work, double latency_s) const {
-    const double toggling = work.operands == Operands::zero_weights ? zero_weight_share_ : 1.0;
+    const Toggling toggling = toggling_of(work.operands);
     return idle_w_ + active_w_ * work.busy_frac +
-           toggling * (op_j_ * work.ops + l2_byte_j_ * work.l2_bytes + dram_byte_j_ * work.dram_bytes) / latency_s;
+           (toggling.operations * op_j_ * work.ops +
+            toggling.bytes * (l2_byte_j_ * work.l2_bytes + dram_byte_j_ * work.dram_bytes)) /
+               latency_s;
   }
   /// Latency of a settled run over that at the highest clock, at which it would draw `full_clock_w`: above 1 exactly
   /// where that exceeds `settled_cap_w`.
@@ -92,7 +96,17 @@ class BoardPower {
   [[nodiscard]] double settled_cap_w() const { return settled_cap_w_; }
 
  private:
-  double idle_w_, active_w_, op_j_, l2_byte_j_, dram_byte_j_, zero_weight_share_, settled_cap_w_;
+  /// Shares of the energies of random data.
+  struct Toggling {
+    double operations = 1, bytes = 1;
+  };
+  [[nodiscard]] Toggling toggling_of(Operands operands) const {
+    return operands == Operands::zero_weights ? zero_weights_ : Toggling();
+  }
+
+  double idle_w_, active_w_, op_j_, l2_byte_j_, dram_byte_j_;
+  Toggling zero_weights_;
+  double settled_cap_w_;
 };
 
 }  // namespace hindsight::gpu

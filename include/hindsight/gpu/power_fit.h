@@ -1,8 +1,12 @@
 /// Fits the power constants of a GPU to measured board power.
 ///
-/// Fitted are `active_w` and `zero_weight_share`. Most measured rows stand at the limit and say only that the power
-/// without it would be at least as high, so that they cannot tell operations from L2 and DRAM: `op_j` comes from
-/// runtimes under the limit, the energies of bytes are the architecture's.
+/// Fitted are `active_w` and the two shares of zero weights. Most measured rows stand at the limit and say only that
+/// the power without it would be at least as high, so that they cannot tell operations from L2 and DRAM: `op_j` comes
+/// from runtimes under the limit, the energies of bytes are the architecture's.
+///
+/// Rows that read less than their neighbours, the same (n, k) at the next smaller and larger products, are left out of
+/// the fit: a library changes its kernel there, loading it leaves the board idle, and the sensor's window holds some of
+/// that (docs/gpu-power.md). Errors are told of all rows and of the others.
 ///
 /// Method: robust least squares on relative errors (soft L1, Gauss-Newton with a Levenberg-Marquardt step) over the
 /// logarithms of the constants.
@@ -11,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "hindsight/gpu/power.h"
 #include "hindsight/gpu/predict.h"
@@ -47,11 +52,23 @@ struct PowerFit {
   PowerErrors fitted = {};              ///< on all rows
   PowerErrors held_out = {};            ///< five folds, grouped
   PowerErrors held_out_below_cap = {};  ///< of these, rows below 95 % of the cap
+  std::size_t unsettled_rows = 0;       ///< that read less than their neighbours and were left out of the fit
+  PowerErrors settled = {};             ///< held out, of the others
+  PowerErrors settled_below_cap = {};   ///< of these, rows below 95 % of the cap
 };
 
-/// Constants that are not fitted keep the values of `start`.
+/// Of every row, whether it reads less than 95 % of the larger of the two rows before it and of the larger of the two
+/// after it, by operations, in its group: power rises or falls with the product, but has no hole. First and last rows
+/// do not.
+[[nodiscard]] std::vector<bool> unsettled_rows(std::span<const PowerMeasurement> rows);
+
+/// What a fit leaves as it starts.
+enum class PowerFitted : std::uint8_t { all, shares_of_zero_weights };
+
+/// Constants that are not fitted keep the values of `start`: with `shares_of_zero_weights` also `active_w`, on which
+/// runtimes under the limit depend as well.
 /// Errors: Error{usage} for fewer than ten rows, fewer than five groups, or a number that is not positive.
 [[nodiscard]] PowerFit fit_power(const GpuSpec& spec, DType dtype, std::span<const PowerMeasurement> rows,
-                                 const PowerConstants& start);
+                                 const PowerConstants& start, PowerFitted fitted = PowerFitted::all);
 
 }  // namespace hindsight::gpu

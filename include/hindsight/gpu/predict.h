@@ -132,6 +132,7 @@ class Predictor {
   [[nodiscard]] Operands operands_of(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] Correction correction_of(const Gemm& gemm) const;
   [[nodiscard]] double floor_of(const Shape& shape) const;
+  [[nodiscard]] static double active_share(const Gemm& gemm);
   [[nodiscard]] Run settled(const PowerWork& work, double full_clock_s, RunMode mode) const;
   [[nodiscard]] Run run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
                         const Correction& correction) const;
