@@ -385,9 +385,9 @@ double Predictor::floor_of(const Shape& shape) const {
   return std::max(0.5 * shape.ops * s_per_mac_ * per_sm_, moved / bytes_per_s);
 }
 
-/// Of the power of busy SMs what a product takes. Long products of one row or column run without tensor cores: [fit:
-/// h200_sxm_power.csv.gz, 2026-11-26] those of 10,240 and more draw 292 to 378 W, those of 7,168 and less 454 to 555 W,
-/// those of two rows 527 to 637 W.
+/// Of the power of busy SMs what a product takes. Long products of one row or column run without tensor cores
+/// [data: aiconfigurator, h200_sxm power rows]: those of k = 10,240 and more draw 292 to 378 W, those of 7,168 and less
+/// 454 to 555 W, those of two rows 527 to 637 W. The share is fitted to these rows, the border lies between them.
 double Predictor::active_share(const Gemm& gemm) {
   constexpr std::int64_t kLongVector = 8192;
   constexpr double kVectorShare = 0.12;
