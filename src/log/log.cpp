@@ -5,6 +5,7 @@
 
 #include <array>
 #include <exception>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
@@ -105,7 +106,15 @@ Log::Impl::Impl(std::filesystem::path path_, OpenMode mode_, Connection connecti
 Log::Impl::Impl(std::filesystem::path path_, OpenMode mode_, std::unique_ptr<ServerConnection> connection)
     : path(std::move(path_)), mode(mode_), server(std::move(connection)), database(*server) {}
 
-Log::Impl::~Impl() = default;
+Log::Impl::~Impl() {
+  if (!file) return;
+  // SQLite takes the -wal and -shm files away with the last connection. Two that close at the same moment each see the
+  // other one, and leave them: connections of a process close one after the other.
+  static std::mutex closing;
+  append_statements.reset();
+  const std::scoped_lock one_at_a_time(closing);
+  file.reset();
+}
 
 void Log::Impl::forget_what_is_known() {
   known_runs.clear();

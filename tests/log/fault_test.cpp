@@ -6,6 +6,8 @@
 
 #include <csignal>
 #include <fstream>
+#include <latch>
+#include <thread>
 
 #include "hindsight/core/files.h"
 #include "log/connection.h"
@@ -56,6 +58,21 @@ TEST_F(FaultTest, ClosingLeavesOneFile) {
   expect_no_litter();
   { EXPECT_TRUE(Log::open(file_, OpenMode::read_only).verify().sound()); }
   expect_no_litter();
+}
+
+TEST_F(FaultTest, ClosingInTwoThreadsLeavesOneFile) {
+  make_log(1);
+  for (int round = 0; round < 300 && !HasFailure(); ++round) {
+    std::latch both_open(2);
+    const auto open_and_close = [&] {
+      const Log log = Log::open(file_, OpenMode::read_only);
+      both_open.arrive_and_wait();
+    };
+    std::jthread other(open_and_close);
+    open_and_close();
+    other.join();
+    expect_no_litter();
+  }
 }
 
 TEST_F(FaultTest, ReadingLeavesTheBytesAlone) {
