@@ -147,7 +147,7 @@ class Campaign {
   }
 
   /// Chooses a batch and keeps it. With workers it is asked for in the same transaction, unless somebody else has asked
-  /// for one of its designs meanwhile: then another is chosen.
+  /// for one of its designs meanwhile, or even got its answer: then another is chosen.
   void begin_round(std::int64_t run) {
     constexpr int kMostTries = 20;  // [chosen] so many others ask while this one chooses
     for (int attempt = 0; attempt < kMostTries; ++attempt) {
@@ -166,34 +166,34 @@ class Campaign {
                                                 printable(options_.log.string(), 200)));
   }
 
+  /// A design of the batch, which was new when it was chosen, is pending or has a row.
   [[nodiscard]] bool is_asked_by_others() const {
     const std::vector<std::string>& designs = state_.batch->designs;
+    const auto is_chosen = [&](const std::string& design) {
+      return std::find(designs.begin(), designs.end(), design) != designs.end();
+    };
     for (const log::PendingDesign& one : log::pending_designs(log_)) {
-      if (one.space_id == space_id_ && std::find(designs.begin(), designs.end(), one.design_text_id) != designs.end()) {
-        return true;
-      }
+      if (one.space_id == space_id_ && is_chosen(one.design_text_id)) return true;
     }
-    return false;
+    const Answers known = answers();
+    return std::any_of(known.begin(), known.end(), [&](const auto& answer) { return is_chosen(answer.first); });
   }
 
-  /// What the log does not have of the batch becomes work. Inside a transaction.
+  /// The batch becomes work. Inside a transaction.
   void ask_workers() {
     const Json options{{"space", space().name()},
                        {"evaluator", options_.evaluator->name()},
                        {"objective", summary_.objective},
                        {"metrics", options_.evaluator->metrics()},
                        {"campaign", summary_.definition_hash}};
-    const Answers known = answers();
     std::vector<log::ProposalRow> rows;
     for (std::size_t i = 0; i < state_.batch->designs.size(); ++i) {
       const std::string& design = state_.batch->designs[i];
-      const auto found = known.find(design);
-      for (std::size_t network = 0; network < workload_ids_.size(); ++network) {
-        if (found != known.end() && found->second.present[network]) continue;
+      for (const std::int64_t workload : workload_ids_) {
         rows.push_back(
             {.design_text_id = design,
              .design_hash = space().content_hash(space().parse_design(design)),
-             .workload_id = workload_ids_[network],
+             .workload_id = workload,
              .rank = static_cast<std::int64_t>(i + 1),
              .objective = summary_.objective,
              .predicted_value = state_.batch->predicted[i].value_or(std::numeric_limits<double>::quiet_NaN()),

@@ -72,6 +72,32 @@ class TeamLog : public Learn {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
+  /// Two rounds of ten designs that workers evaluate.
+  [[nodiscard]] std::vector<std::string> campaign(const std::string& seed, const std::string& recipe) const {
+    return {"campaign",
+            "--space",
+            write("mine.yaml", kTeamSpace),
+            "--workload",
+            "mobilenet_v2",
+            "--by-workers",
+            "--evaluator",
+            "never started",
+            "--evaluator-name",
+            "sim",
+            "--evaluator-metrics",
+            "latency_s",
+            "--rounds",
+            "2",
+            "--batch",
+            "10",
+            "--recipe",
+            recipe,
+            "--seed",
+            seed,
+            "--json",
+            "--log",
+            address_};
+  }
   /// A sweep that takes some seconds and fills `log` with two rows per design.
   [[nodiscard]] static std::vector<std::string> long_sweep(const std::string& log) {
     return {"sweep", "--space", "edge", "--workloads", "m6,m4", "--samples", "30000", "--seed", "3", "--log", log};
@@ -389,38 +415,13 @@ TEST_F(TeamLog, ProposersAtOnceNeverAskForTheSame) {
 TEST_F(TeamLog, ACampaignIsEvaluatedByWorkers) {
   const std::string quick =
       write("quick.yaml", "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
-  const auto campaign = [&](const std::string& seed) {
-    return std::vector<std::string>{"campaign",
-                                    "--space",
-                                    write("mine.yaml", kTeamSpace),
-                                    "--workload",
-                                    "mobilenet_v2",
-                                    "--by-workers",
-                                    "--evaluator",
-                                    "never started",
-                                    "--evaluator-name",
-                                    "sim",
-                                    "--evaluator-metrics",
-                                    "latency_s",
-                                    "--rounds",
-                                    "2",
-                                    "--batch",
-                                    "10",
-                                    "--recipe",
-                                    quick,
-                                    "--seed",
-                                    seed,
-                                    "--json",
-                                    "--log",
-                                    address_};
-  };
   // The evaluator of the workers gives the same, so that both are one.
-  Process first(campaign("1")), second(campaign("2"));
+  Process first(campaign("1", quick)), second(campaign("2", quick));
   wait_until("SELECT CASE WHEN to_regclass('tasks') IS NULL THEN 0 ELSE 1 END", 1);
   wait_until("SELECT count(*) FROM tasks", 20);
   first.send(SIGINT);
   EXPECT_EQ(first.wait().exit_code, 130);
-  Process again(campaign("1"));
+  Process again(campaign("1", quick));
   Process workers(worker("0", {"--evaluator-metrics", "latency_s", "--wait", "8", "--json"}));
   const Outcome one = again.wait(), two = second.wait();
   EXPECT_EQ(one.exit_code, 0) << one.err;
@@ -431,6 +432,30 @@ TEST_F(TeamLog, ACampaignIsEvaluatedByWorkers) {
   EXPECT_EQ(count_of("SELECT count(DISTINCT design_id) FROM proposals"), 40) << "two campaigns asked for one design";
   EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), 40);
   EXPECT_EQ(count_of("SELECT sum(attempts) FROM tasks"), 40) << "work was done twice";
+}
+
+/// A round that chooses for long finds most of the space answered by somebody else when it asks.
+TEST_F(TeamLog, ACampaignAsksForNothingThatWasAnsweredWhileItChose) {
+  const std::string slow =
+      write("slow.yaml", "method: margins\nhidden: [64]\nensemble: 4\nsteps: 6000\nfinal_steps: 2000\n");
+  Process choosing(campaign("1", slow));
+  wait_until("SELECT CASE WHEN to_regclass('tasks') IS NULL THEN 0 ELSE 1 END", 1);
+  wait_until("SELECT count(*) FROM tasks", 10);
+  Process workers(worker("0", {"--evaluator-metrics", "latency_s", "--wait", "60", "--json"}));
+  wait_until("SELECT count(*) FROM checkpoints WHERE value_json LIKE '%\"rounds\":[{%'", 1);
+  const Outcome others = hindsight({"sweep", "--space", file("mine.yaml"), "--workloads", "mobilenet_v2", "--samples",
+                                    "120", "--evaluator", simulator("0"), "--evaluator-name", "sim",
+                                    "--evaluator-metrics", "latency_s", "--log", address_});
+  ASSERT_EQ(others.exit_code, 0) << others.err;
+  ASSERT_EQ(count_of("SELECT count(*) FROM proposals"), 10) << "the round had been chosen before the others came";
+  const std::int64_t known = count_of("SELECT count(*) FROM evaluations");
+  ASSERT_GT(known, 100) << "of 192 designs";
+  const Outcome outcome = choosing.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  workers.send(SIGINT);
+  static_cast<void>(workers.wait());
+  EXPECT_EQ(count_of("SELECT count(*) FROM proposals"), 20);
+  EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), known + 10) << "a round was spent on what was known";
 }
 
 TEST_F(TeamLog, APasswordIsHiddenAndWarnedOf) {
