@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
@@ -16,6 +17,7 @@
 #include "log/draft_file.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
+#include "log/merge_known.h"
 #include "log/merge_source.h"
 #include "log/origins.h"
 #include "log/schema.h"
@@ -45,24 +47,6 @@ Log open_draft(const DraftFile& draft) {
   });
   return log;
 }
-
-/// A log attached as `given` to the connection of another one.
-class Attached {
- public:
-  Attached(Log& log, const Log& given) : log_(log) {
-    log_.impl().guarded("opening the log to merge", [&] {
-      SQLite::Statement attach(log_.impl().database.file(), "ATTACH ? AS given");
-      attach.bind(1, reading_uri(given.path()));
-      attach.exec();
-    });
-  }
-  ~Attached() { log_.impl().database.file().tryExec("DETACH given"); }
-  Attached(const Attached&) = delete;
-  Attached& operator=(const Attached&) = delete;
-
- private:
-  Log& log_;
-};
 
 /// Maps take the place of SQLite's checks, row by row, that what a row refers to is there.
 class WithoutForeignKeys {
@@ -223,20 +207,23 @@ class Merge {
   }
 
  private:
-  /// All inputs in one draft. The first is copied as it is, which is faster than row by row. `origins` learns where
+  /// Those inputs in one draft. The first is copied as it is, which is faster than row by row. `origins` learns where
   /// its rows are from.
-  [[nodiscard]] Log filled(const DraftFile& draft, Origins& origins) {
-    CheckedLogs checked(inputs_, output_);
+  [[nodiscard]] Log filled(const std::vector<std::size_t>& which, const DraftFile& draft, Origins& origins) {
+    CheckedLogs checked(files_of(which), output_);
     static_cast<void>(checked.take());
-    copy_log(inputs_.front(), draft.path(), output_);
+    const fs::path& front = inputs_[which.front()];
+    copy_log(front, draft.path(), output_);
     Log log = open_draft(draft);
     log.impl().guarded("merging", [&] {
       SQLite::Database& database = log.impl().database.file();
-      result_.inserted = result_.inputs.front().evaluations = rows_of(database, "evaluations");
-      result_.designs = result_.inputs.front().designs = rows_of(database, "designs");
-      origins.add(database, inputs_.front());
+      MergedLog& first = result_.inputs[which.front()];
+      result_.inserted = first.evaluations = rows_of(database, "evaluations");
+      result_.designs = first.designs = rows_of(database, "designs");
+      origins.add(database, front);
     });
-    for (std::size_t i = 1; i < inputs_.size(); ++i) {
+    for (std::size_t k = 1; k < which.size(); ++k) {
+      const std::size_t i = which[k];
       merge_into(log, checked.take(), step(Origins(inputs_[i]), origins), [&](const SourceCounts& read) {
         count_input(i, read);
         origins.add(log.impl().database.file(), inputs_[i]);
@@ -245,36 +232,72 @@ class Merge {
     return log;
   }
 
+  [[nodiscard]] std::vector<fs::path> files_of(const std::vector<std::size_t>& which) const {
+    std::vector<fs::path> files;
+    for (const std::size_t i : which) files.push_back(inputs_[i]);
+    return files;
+  }
+
   void create() {
     const DraftFile draft(output_);
     {
       Origins origins(output_);
-      Log log = filled(draft, origins);
+      std::vector<std::size_t> all(inputs_.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      Log log = filled(all, draft, origins);
       store_run(log);
       log.impl().guarded("merging", [&] { store_all_blocks(log.impl().database.file(), draft.path()); });
     }
     draft.publish();
   }
 
-  /// Several inputs become one first, so that the output changes in one transaction.
-  void extend() {
-    const Origins main(output_);
-    if (inputs_.size() == 1) {
-      const Step only = step(Origins(inputs_.front()), main);
-      const Log given = CheckedLogs(inputs_, output_).take();
-      rehearse(given, only);
-      Log log = Log::open(output_, OpenMode::read_write_create);
-      merge_into(log, given, only, [&](const SourceCounts& read) {
-        count_input(0, read);
-        store_run_and_blocks(log);
-      });
-      return;
+  /// Inputs that bring something, in their order; what the others have is counted.
+  [[nodiscard]] std::vector<std::size_t> leave_out_known() {
+    const std::vector<std::optional<KnownLog>> known = known_logs(inputs_, output_);
+    std::vector<std::size_t> bringing;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (known[i]) {
+        result_.inputs[i].evaluations = known[i]->evaluations;
+        result_.inputs[i].designs = known[i]->designs;
+      } else {
+        bringing.push_back(i);
+      }
     }
+    return bringing;
+  }
+
+  void extend() {
+    const std::vector<std::size_t> bringing = leave_out_known();
+    if (bringing.empty()) {
+      Log log = Log::open(output_, OpenMode::read_write);
+      Transaction whole(log);
+      store_run_and_blocks(log);
+      whole.commit();
+    } else if (bringing.size() == 1) {
+      extend_by(bringing.front());
+    } else {
+      extend_by(bringing);
+    }
+  }
+
+  void extend_by(std::size_t input) {
+    const Step only = step(Origins(inputs_[input]), Origins(output_));
+    const Log given = CheckedLogs({inputs_[input]}, output_).take();
+    rehearse(given, only);
+    Log log = Log::open(output_, OpenMode::read_write_create);
+    merge_into(log, given, only, [&](const SourceCounts& read) {
+      count_input(input, read);
+      store_run_and_blocks(log);
+    });
+  }
+
+  /// Several inputs become one first, so that the output changes in one transaction.
+  void extend_by(const std::vector<std::size_t>& which) {
     const DraftFile draft(output_);
-    Origins origins(inputs_.back());
-    static_cast<void>(filled(draft, origins));
+    Origins origins(inputs_[which.back()]);
+    static_cast<void>(filled(which, draft, origins));
     const Log given = Log::open(draft.path(), OpenMode::read_only);
-    const Step all = step(origins, main);
+    const Step all = step(origins, Origins(output_));
     rehearse(given, all);
     result_.inserted = result_.designs = 0;
     Log log = Log::open(output_, OpenMode::read_write_create);

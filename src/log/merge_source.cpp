@@ -62,6 +62,27 @@ void require_sound_references(SQLite::Database& database, const std::filesystem:
   }
 }
 
+Attached::Attached(Log& log, const Log& given) : log_(log) {
+  log_.impl().guarded("opening the log to merge", [&] {
+    SQLite::Statement attach(log_.impl().database.file(), "ATTACH ? AS given");
+    attach.bind(1, reading_uri(given.path()));
+    attach.exec();
+  });
+}
+
+Attached::~Attached() { log_.impl().database.file().tryExec("DETACH given"); }
+
+std::string mapping_sql(const std::string& column, const std::vector<std::pair<std::int64_t, std::int64_t>>& numbers,
+                        const std::string& lookup) {
+  if (std::all_of(numbers.begin(), numbers.end(), [](const auto& one) { return one.first == one.second; })) {
+    return column;
+  }
+  if (numbers.size() > kMostCases) return lookup;
+  std::string cases;
+  for (const auto& [from, to] : numbers) cases += fmt::format(" WHEN {} THEN {}", from, to);
+  return fmt::format("CASE {}{} END", column, cases);
+}
+
 SourceMerge::SourceMerge(SQLite::Database& database, Origins given, Origins main, bool given_repeats,
                          Contradictions contradictions)
     : database_(database),
@@ -102,17 +123,9 @@ std::uint64_t SourceMerge::count(const std::string& sql) {
 
 std::string SourceMerge::mapped(const std::string& column, const std::string& map) {
   SQLite::Statement query(database_, fmt::format("SELECT old_id, new_id FROM temp.{}", map));
-  std::string cases;
-  std::size_t rows = 0;
-  bool same = true;
-  while (query.executeStep()) {
-    const std::int64_t from = query.getColumn(0).getInt64(), to = query.getColumn(1).getInt64();
-    same = same && from == to;
-    if (++rows <= kMostCases) cases += fmt::format(" WHEN {} THEN {}", from, to);
-  }
-  if (same) return column;
-  if (rows > kMostCases) return fmt::format("(SELECT new_id FROM temp.{} WHERE old_id = {})", map, column);
-  return fmt::format("CASE {}{} END", column, cases);
+  std::vector<std::pair<std::int64_t, std::int64_t>> numbers;
+  while (query.executeStep()) numbers.emplace_back(query.getColumn(0).getInt64(), query.getColumn(1).getInt64());
+  return mapping_sql(column, numbers, fmt::format("(SELECT new_id FROM temp.{} WHERE old_id = {})", map, column));
 }
 
 std::string SourceMerge::mapped_design(const std::string& column) const {

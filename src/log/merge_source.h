@@ -10,12 +10,32 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "hindsight/log/log.h"
 #include "hindsight/log/merge.h"
 #include "log/origins.h"
 
 namespace hindsight::log {
+
+/// A log attached as `given` to the connection of another one. Both stay open meanwhile.
+class Attached {
+ public:
+  Attached(Log& log, const Log& given);
+  ~Attached();
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+
+ private:
+  Log& log_;
+};
+
+/// SQL of the number that `numbers` (old, new) give `column`; `lookup` is SQL that says the same, taken where there are
+/// many.
+[[nodiscard]] std::string mapping_sql(const std::string& column,
+                                      const std::vector<std::pair<std::int64_t, std::int64_t>>& numbers,
+                                      const std::string& lookup);
 
 /// What one log brought to another.
 struct SourceCounts {
