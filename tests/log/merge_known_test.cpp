@@ -116,8 +116,10 @@ TEST_F(KnownLogs, WhateverIsNewIsBrought) {
       {"design", "INSERT INTO designs (space_id, content_hash, text_id) VALUES (1, 5, 'pes_x=5')",
        "SELECT count(*) FROM designs"},
       {"repeat",
-       "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, repeat, feasible, latency_s) "
-       "SELECT design_id, workload_id, evaluator_id, run_id, 1, 1, 3 FROM evaluations LIMIT 1",
+       "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, repeat, feasible, latency_s, energy_j, "
+       "area_mm2) SELECT design_id, workload_id, evaluator_id, run_id, 1, feasible, latency_s, energy_j, area_mm2 FROM "
+       "evaluations WHERE evaluation_id = 1; INSERT INTO evaluation_metrics SELECT (SELECT max(evaluation_id) FROM "
+       "evaluations), name, value FROM evaluation_metrics WHERE evaluation_id = 1",
        "SELECT count(*) FROM evaluations"},
       {"row of another workload",
        "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, feasible, latency_s) "
@@ -163,6 +165,7 @@ TEST_F(KnownLogs, ContradictionsAndDamageAreFound) {
       {"UPDATE evaluations SET area_mm2 = NULL WHERE evaluation_id = 1", ErrorKind::usage, "25 there, missing here"},
       {"UPDATE evaluations SET feasible = 0, latency_s = NULL, energy_j = NULL WHERE evaluation_id = 1",
        ErrorKind::usage, "feasible is 1 there, 0 here"},
+      {"UPDATE evaluations SET feasible = 1 WHERE evaluation_id = 2", ErrorKind::usage, "feasible is 0 there, 1 here"},
       {"UPDATE evaluation_metrics SET value = 9 WHERE value = 0.5", ErrorKind::usage, "accuracy is 0.5 there, 9 here"},
       {"UPDATE evaluation_metrics SET name = 'loss' WHERE value = 0.5", ErrorKind::usage, "accuracy is 0.5 there"},
       {"DELETE FROM evaluation_metrics", ErrorKind::usage, "2 rows of it contradict"},
