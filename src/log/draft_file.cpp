@@ -51,12 +51,16 @@ DraftFile::~DraftFile() {
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) fs::remove(path_.string() + ending, ignored);
 }
 
-void DraftFile::publish() const {
+void DraftFile::sync() const {
   const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!synced) fail(output_, reason);
+}
+
+void DraftFile::publish() const {
+  sync();
   if (std::error_code none; fs::is_regular_file(fs::symlink_status(output_, none)) && fs::is_empty(output_, none)) {
     if (::rename(path_.c_str(), output_.c_str()) != 0) fail(output_, errno);
   } else if (::link(path_.c_str(), output_.c_str()) != 0) {

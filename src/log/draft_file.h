@@ -17,6 +17,8 @@ class DraftFile {
   DraftFile& operator=(const DraftFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Brings to the disk what was written to it so far. Errors: Error{failure} when the disk fails.
+  void sync() const;
   /// Syncs it, gives it the name of the output, in place of an empty file of that name, and syncs the folder, so that
   /// the name outlives a power failure. Closed before. Errors:
   /// Error{failure} when another file of that name is there, or the disk fails.

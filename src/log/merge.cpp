@@ -246,7 +246,10 @@ class Merge {
       std::iota(all.begin(), all.end(), std::size_t{0});
       Log log = filled(all, draft, origins);
       store_run(log);
+      // The disk writes while blocks are counted; little is left for it afterwards.
+      std::future<void> written = std::async(std::launch::async, [&] { draft.sync(); });
       log.impl().guarded("merging", [&] { store_all_blocks(log.impl().database.file(), draft.path()); });
+      written.get();
     }
     draft.publish();
   }
