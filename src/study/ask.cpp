@@ -164,6 +164,38 @@ bool any_among(const std::vector<NextDesign>& designs, const std::vector<space::
   });
 }
 
+bool has_row(const log::Log& log, const log::EvaluationFilter& filter) {
+  bool found = false;
+  log::for_each_evaluation(log, filter, log::Detail::columns, [&](const log::EvaluationRecord&) {
+    found = true;
+    return false;
+  });
+  return found;
+}
+
+/// A design that was new when it was chosen has a row by now.
+bool any_answered(const log::Log& log, const NextQuestion& question, const std::vector<NextDesign>& designs) {
+  const std::vector<log::SpaceSummary> spaces = log::spaces(log);
+  const auto space = std::find_if(spaces.begin(), spaces.end(), [&](const auto& one) {
+    return one.definition_hash == question.space.definition_hash();
+  });
+  const std::vector<log::EvaluatorSummary> evaluators = log::evaluators(log);
+  const bool is_evaluator_known = std::any_of(evaluators.begin(), evaluators.end(),
+                                              [&](const auto& one) { return one.name == question.evaluator; });
+  if (space == spaces.end() || !is_evaluator_known) return false;
+  std::vector<std::string> names;
+  for (log::WorkloadRecord& workload : log::workloads(log)) {
+    const auto& asked = question.applications;
+    if (std::find(asked.begin(), asked.end(), workload.name) != asked.end()) names.push_back(std::move(workload.name));
+  }
+  return std::any_of(designs.begin(), designs.end(), [&](const NextDesign& one) {
+    const std::string text = question.space.text_id(one.design);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return has_row(log, {.workload = name, .evaluator = question.evaluator, .space = space->name, .design = text});
+    });
+  });
+}
+
 void note(log::Log& log, std::int64_t run, std::int64_t space_id, const Asked& asked) {
   std::vector<log::ProposalRow> rows;
   const std::vector<log::WorkloadRecord> workloads = log::workloads(log);
@@ -235,7 +267,10 @@ Asked ask(const AskRequest& request) {
                 .next = next_designs(question),
                 .pending_before = log::pending_designs(log).size()};
     log::Transaction whole(log);
-    if (any_among(asked.next.designs, pending_in(log, question.space))) continue;  // somebody was faster
+    if (any_among(asked.next.designs, pending_in(log, question.space)) ||
+        any_answered(log, question, asked.next.designs)) {
+      continue;  // somebody was faster
+    }
     register_wanted(log, wanted);
     const std::int64_t space_id = sweep::register_space(log, question.space);
     log::Run run(log, log::RunKind::ask, request.provenance, options_json(request, asked));

@@ -2,7 +2,9 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "apps/learn_fixture.h"
 #include "hindsight/core/files.h"
@@ -355,6 +357,22 @@ TEST_F(Ask, SeveralAtOnceAskForDifferentDesigns) {
     for (const auto& row : cells_of(outcome.out)) designs.insert(row[0]);
   }
   EXPECT_EQ(designs.size(), 15U + 1U);
+}
+
+/// While a model chooses five of 78 designs, sixty of them are asked for and answered.
+TEST_F(Ask, WhatWasAnsweredMeanwhileIsNotAskedFor) {
+  ASSERT_EQ(tell(answered(ask({"-n", "12"}).out)).exit_code, 0);
+  const std::string slow =
+      write("slow.yaml", "method: margins\nhidden: [64]\nensemble: 4\nsteps: 6000\nfinal_steps: 2000\n");
+  Process choosing({"ask", "--log", log(), "-n", "5", "--recipe", slow});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ASSERT_EQ(tell(answered(ask({"-n", "60"}).out)).exit_code, 0);
+  const Outcome outcome = choosing.wait();
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count("SELECT count(*) FROM proposals"), 77);
+  EXPECT_EQ(count("SELECT count(*) FROM proposals p WHERE NOT EXISTS "
+                  "(SELECT 1 FROM evaluations e WHERE e.design_id = p.design_id)"),
+            5);
 }
 
 TEST_F(Ask, SeveralTellAtOnce) {
