@@ -72,15 +72,12 @@ class Given {
 
   /// Runs that main knows as unfinished may have ended since, and their proposals may be missing.
   [[nodiscard]] bool history_is_known() {
-    const auto columns_of = [](const char* log) {
-      std::vector<std::string> columns;
-      for (const char* column : kRunIdentity) columns.push_back(fmt::format("{}.{}", log, column));
-      return join(columns, ", ");
-    };
+    std::vector<std::string> same;
+    for (const char* column : kRunIdentity) same.push_back(fmt::format("first.{0} = g.{0}", column));
     const std::string runs = fmt::format(
-        "given.runs g LEFT JOIN main.runs m ON m.run_id = (SELECT min(run_id) FROM main.runs m WHERE "
-        "({}) = ({})) WHERE ",
-        columns_of("m"), columns_of("g"));
+        "given.runs g LEFT JOIN (SELECT {0}, min(run_id) AS number FROM main.runs GROUP BY {0}) first ON {1} "
+        "LEFT JOIN main.runs m ON m.run_id = first.number WHERE ",
+        run_identity(), join(same, " AND "));
     return !is_there(runs +
                      "m.run_id IS NULL OR (m.status = 'running' AND (m.status, m.ended_at, m.evaluations_inserted, "
                      "m.evaluations_present, m.rows_rejected) IS NOT (g.status, g.ended_at, g.evaluations_inserted, "
