@@ -39,6 +39,23 @@ class MergeTest : public LogTest {
   fs::path make_batch(const std::string& name, int first, int count, int second = 0) {
     return make(name, second, [&](const Ids& ids) { return batch_of(ids, first, count); });
   }
+  /// By a run of training, as `train` and `propose --log` store them.
+  static void add_model_and_proposal(Log& log, const Ids& ids) {
+    Provenance trained = test::provenance();
+    trained.command_line = "hindsight train";
+    hindsight::log::Run run(log, RunKind::train, trained);
+    const std::int64_t model = log.add_model(
+        run.id(), ids.space, {.name = "m", .kind = "prime", .file = "m.bin", .file_sha256 = "abc", .card_json = "{}"});
+    log.add_proposals(run.id(), ids.space, model,
+                      {{.design_text_id = text_id(77),
+                        .design_hash = content_hash(text_id(77)),
+                        .workload_id = ids.workload,
+                        .rank = 1,
+                        .objective = "latency_s",
+                        .predicted_value = 0.5,
+                        .predicted_json = "{}"}});
+    run.finish();
+  }
   static MergeResult merge(const std::vector<fs::path>& inputs, const fs::path& out,
                            Contradictions contradictions = Contradictions::refuse) {
     return merge_logs(inputs, out, contradictions, test::provenance());

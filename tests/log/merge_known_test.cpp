@@ -27,18 +27,7 @@ class KnownLogs : public MergeTest {
     Log log = Log::open(base_, OpenMode::read_write);
     const Ids ids = register_all(log);  // its run stays unfinished
     log.append(ids.run, ids.space, ids.evaluator, {}, Checkpoint{"sweep", "4"});
-    hindsight::log::Run run(log, RunKind::train, test::provenance());
-    const std::int64_t model = log.add_model(
-        run.id(), ids.space, {.name = "m", .kind = "prime", .file = "m.bin", .file_sha256 = "abc", .card_json = "{}"});
-    log.add_proposals(run.id(), ids.space, model,
-                      {{.design_text_id = text_id(77),
-                        .design_hash = content_hash(text_id(77)),
-                        .workload_id = ids.workload,
-                        .rank = 1,
-                        .objective = "latency_s",
-                        .predicted_value = 0.5,
-                        .predicted_json = "{}"}});
-    run.finish();
+    add_model_and_proposal(log, ids);
     // The numbers of the output are others than those of the base.
     merge({far_, base_}, out());
   }
@@ -57,6 +46,59 @@ class KnownLogs : public MergeTest {
   [[nodiscard]] bool is_known(const fs::path& log) const { return known_logs({log}, out()).front().has_value(); }
 
   fs::path base_, far_;
+};
+
+struct NewThing {
+  const char* name;
+  const char* change;    ///< of the base
+  const char* question;  ///< whose answer it changes
+};
+/// Each of these is new to the output.
+const std::vector<NewThing> kNewThings = {
+    {"space", "INSERT INTO spaces (name, definition, definition_hash) VALUES ('new', '', 'hash-new')",
+     "SELECT count(*) FROM spaces"},
+    {"workload",
+     "INSERT INTO workloads (name, batch, definition, definition_hash, layers_json, context_version) "
+     "VALUES ('new', 1, '', 'hash-new', '[]', 1)",
+     "SELECT count(*) FROM workloads"},
+    {"context",
+     "UPDATE workloads SET context_version = 2 WHERE name = 'net_a'; UPDATE workload_context SET value = 7 WHERE "
+     "name = 'macs'",
+     "SELECT max(context_version) || (SELECT group_concat(value) FROM workload_context) FROM workloads"},
+    {"evaluator", "INSERT INTO evaluators (name, definition_hash, definition) VALUES ('pe_array', 'hash-new', '')",
+     "SELECT count(*) FROM evaluators"},
+    {"run",
+     "INSERT INTO runs (kind, command_line, version, commit_hash, host, user, cwd, started_at) "
+     "VALUES ('sweep', 'another', '0', '', '', '', '', '2025')",
+     "SELECT count(*) FROM runs WHERE kind <> 'merge'"},
+    {"finished run", "UPDATE runs SET status = 'interrupted' WHERE status = 'running'",
+     "SELECT count(*) FROM runs WHERE status = 'interrupted'"},
+    {"rows of a run", "UPDATE runs SET evaluations_inserted = 9 WHERE status = 'running'",
+     "SELECT evaluations_inserted FROM runs WHERE status = 'running'"},
+    {"design", "INSERT INTO designs (space_id, content_hash, text_id) VALUES (1, 5, 'pes_x=5')",
+     "SELECT count(*) FROM designs"},
+    {"repeat",
+     "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, repeat, feasible, latency_s, energy_j, "
+     "area_mm2) SELECT design_id, workload_id, evaluator_id, run_id, 1, feasible, latency_s, energy_j, area_mm2 FROM "
+     "evaluations WHERE evaluation_id = 1; INSERT INTO evaluation_metrics SELECT (SELECT max(evaluation_id) FROM "
+     "evaluations), name, value FROM evaluation_metrics WHERE evaluation_id = 1",
+     "SELECT count(*) FROM evaluations"},
+    {"row of another workload",
+     "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, feasible, latency_s) "
+     "SELECT design_id, 2, evaluator_id, run_id, 1, 3 FROM evaluations LIMIT 1",
+     "SELECT count(*) FROM evaluations"},
+    {"model", "UPDATE models SET file_sha256 = 'def'", "SELECT count(*) FROM models"},
+    {"proposals",
+     "INSERT INTO proposals (run_id, design_id, rank, objective, created_at) VALUES (1, 1, 1, 'latency_s', '2025')",
+     "SELECT count(*) FROM proposals"},
+    {"checkpoint", "INSERT INTO checkpoints VALUES ('other', '5', '2025')",
+     "SELECT count(*) FROM checkpoints WHERE key = 'other'"},
+    {"newer checkpoint", "UPDATE checkpoints SET value_json = '6', updated_at = '2999' WHERE key = 'sweep'",
+     "SELECT value_json FROM checkpoints WHERE key = 'sweep'"},
+    {"session",
+     "INSERT INTO gpu_sessions VALUES (1, 1, 'hash', '', '', '', '', '2025', 'gpu', '', '', 'nvml', 90, 1, 1, 1, 1, "
+     "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)",
+     "SELECT count(*) FROM gpu_sessions"},
 };
 
 TEST_F(KnownLogs, WhatWasMergedIsCounted) {
@@ -87,58 +129,7 @@ TEST_F(KnownLogs, WhatWasMergedIsCounted) {
 /// Each of these is new to the output: it is not left out, and merging it beside a known log gives what merging all
 /// into a new log gives.
 TEST_F(KnownLogs, WhateverIsNewIsBrought) {
-  struct Case {
-    const char* name;
-    const char* change;    ///< of the base
-    const char* question;  ///< whose answer it changes
-  };
-  const std::vector<Case> cases = {
-      {"space", "INSERT INTO spaces (name, definition, definition_hash) VALUES ('new', '', 'hash-new')",
-       "SELECT count(*) FROM spaces"},
-      {"workload",
-       "INSERT INTO workloads (name, batch, definition, definition_hash, layers_json, context_version) "
-       "VALUES ('new', 1, '', 'hash-new', '[]', 1)",
-       "SELECT count(*) FROM workloads"},
-      {"context",
-       "UPDATE workloads SET context_version = 2 WHERE name = 'net_a'; UPDATE workload_context SET value = 7 WHERE "
-       "name = 'macs'",
-       "SELECT max(context_version) || (SELECT group_concat(value) FROM workload_context) FROM workloads"},
-      {"evaluator", "INSERT INTO evaluators (name, definition_hash, definition) VALUES ('pe_array', 'hash-new', '')",
-       "SELECT count(*) FROM evaluators"},
-      {"run",
-       "INSERT INTO runs (kind, command_line, version, commit_hash, host, user, cwd, started_at) "
-       "VALUES ('sweep', 'another', '0', '', '', '', '', '2025')",
-       "SELECT count(*) FROM runs WHERE kind <> 'merge'"},
-      {"finished run", "UPDATE runs SET status = 'interrupted' WHERE status = 'running'",
-       "SELECT count(*) FROM runs WHERE status = 'interrupted'"},
-      {"rows of a run", "UPDATE runs SET evaluations_inserted = 9 WHERE status = 'running'",
-       "SELECT evaluations_inserted FROM runs WHERE status = 'running'"},
-      {"design", "INSERT INTO designs (space_id, content_hash, text_id) VALUES (1, 5, 'pes_x=5')",
-       "SELECT count(*) FROM designs"},
-      {"repeat",
-       "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, repeat, feasible, latency_s, energy_j, "
-       "area_mm2) SELECT design_id, workload_id, evaluator_id, run_id, 1, feasible, latency_s, energy_j, area_mm2 FROM "
-       "evaluations WHERE evaluation_id = 1; INSERT INTO evaluation_metrics SELECT (SELECT max(evaluation_id) FROM "
-       "evaluations), name, value FROM evaluation_metrics WHERE evaluation_id = 1",
-       "SELECT count(*) FROM evaluations"},
-      {"row of another workload",
-       "INSERT INTO evaluations (design_id, workload_id, evaluator_id, run_id, feasible, latency_s) "
-       "SELECT design_id, 2, evaluator_id, run_id, 1, 3 FROM evaluations LIMIT 1",
-       "SELECT count(*) FROM evaluations"},
-      {"model", "UPDATE models SET file_sha256 = 'def'", "SELECT count(*) FROM models"},
-      {"proposals",
-       "INSERT INTO proposals (run_id, design_id, rank, objective, created_at) VALUES (1, 1, 1, 'latency_s', '2025')",
-       "SELECT count(*) FROM proposals"},
-      {"checkpoint", "INSERT INTO checkpoints VALUES ('other', '5', '2025')",
-       "SELECT count(*) FROM checkpoints WHERE key = 'other'"},
-      {"newer checkpoint", "UPDATE checkpoints SET value_json = '6', updated_at = '2999' WHERE key = 'sweep'",
-       "SELECT value_json FROM checkpoints WHERE key = 'sweep'"},
-      {"session",
-       "INSERT INTO gpu_sessions VALUES (1, 1, 'hash', '', '', '', '', '2025', 'gpu', '', '', 'nvml', 90, 1, 1, 1, 1, "
-       "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)",
-       "SELECT count(*) FROM gpu_sessions"},
-  };
-  for (const Case& one : cases) {
+  for (const NewThing& one : kNewThings) {
     SCOPED_TRACE(one.name);
     const fs::path given = changed("changed", one.change), mine = path("mine"), fresh = path("fresh");
     EXPECT_FALSE(is_known(given));

@@ -126,20 +126,7 @@ TEST_F(MergeTest, HistoryComesAlong) {
     Log log = Log::open(a, OpenMode::read_write_create);
     const Ids ids = register_all(log);
     log.append(ids.run, ids.space, ids.evaluator, batch_of(ids, 0, 4), Checkpoint{"sweep", "4"});
-    Provenance trained = test::provenance();
-    trained.command_line = "hindsight train";
-    hindsight::log::Run run(log, RunKind::train, trained);
-    const std::int64_t model = log.add_model(
-        run.id(), ids.space, {.name = "m", .kind = "prime", .file = "m.bin", .file_sha256 = "abc", .card_json = "{}"});
-    log.add_proposals(run.id(), ids.space, model,
-                      {{.design_text_id = text_id(77),
-                        .design_hash = content_hash(text_id(77)),
-                        .workload_id = ids.workload,
-                        .rank = 1,
-                        .objective = "latency_s",
-                        .predicted_value = 0.5,
-                        .predicted_json = "{}"}});
-    run.finish();
+    add_model_and_proposal(log, ids);
   }
   merge({make_batch("b", 3, 9, 5), a}, out);
   merge({a}, out);
