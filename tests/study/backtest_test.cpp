@@ -10,6 +10,7 @@
 #include "hand_table.h"
 #include "hindsight/core/error.h"
 #include "hindsight/evaluator/evaluator.h"
+#include "hindsight/surrogate/learner_library.h"
 
 namespace hindsight::study {
 namespace {
@@ -104,6 +105,7 @@ TEST(Hide, TheNeighbourhoodIsAQuarterAroundTheBestDesign) {
 }
 
 TEST(Backtest, TellsWhoLearnsFromWhoDoesNot) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   surrogate::Recipe untaught = named("margins");
   untaught.name = "untaught";
   untaught.steps = 1;
@@ -124,6 +126,7 @@ TEST(Backtest, TellsWhoLearnsFromWhoDoesNot) {
 }
 
 TEST(Backtest, IsTheSameAgainAndAsksNoSimulator) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   BacktestOptions options;
   options.candidates = {named("trends")};
   options.effort = 0.05;
@@ -134,6 +137,7 @@ TEST(Backtest, IsTheSameAgainAndAsksNoSimulator) {
 }
 
 TEST(Backtest, ARecipeThatDoubtsEverythingNewIsVetoed) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   surrogate::Recipe doubtful = named("v0.1");
   doubtful.doubt_weight = 100;
   doubtful.name = "doubtful";
@@ -147,6 +151,7 @@ TEST(Backtest, ARecipeThatDoubtsEverythingNewIsVetoed) {
 }
 
 TEST(Backtest, AFlagIsNoGuardWhereTheObjectiveLikesWhatCannotBeBuilt) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   BacktestOptions options;
   options.candidates = {named("plain")};
   options.hidings = {Hiding::best_half};
@@ -157,6 +162,7 @@ TEST(Backtest, AFlagIsNoGuardWhereTheObjectiveLikesWhatCannotBeBuilt) {
 }
 
 TEST(Backtest, SaysWhatALogCannotTell) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = cliff();
   const auto feasible_rows = [&](std::size_t count) {
     std::vector<std::size_t> rows;
@@ -181,6 +187,7 @@ TEST(Backtest, SaysWhatALogCannotTell) {
 }
 
 TEST(Backtest, ARecipeThatCannotLearnFromTheseRowsIsNoCandidate) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   BacktestOptions options;
   options.candidates = {named("layers"), named("trends")};  // the table has no layers
   options.effort = 0.05;

@@ -8,6 +8,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
+#include "hindsight/surrogate/learner_library.h"
 #include "hindsight/surrogate/metrics.h"
 #include "hindsight/surrogate/novelty.h"
 #include "hindsight/surrogate/train.h"
@@ -149,6 +150,7 @@ LevelMatrix all_designs() {
 }
 
 TEST(TrainLayers, ReasonsAndLabelsOfTheDesignAloneAreToldFromThoseOfTheApplication) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Architecture& architecture = trained().model.parts().members.front().architecture();
   EXPECT_EQ(architecture.kind, NetworkKind::layers);
   EXPECT_THAT(architecture.layered_reasons, ElementsAre(0)) << "too_long";
@@ -156,6 +158,7 @@ TEST(TrainLayers, ReasonsAndLabelsOfTheDesignAloneAreToldFromThoseOfTheApplicati
 }
 
 TEST(TrainLayers, ValuesAndLimitsOfUnseenApplicationsAreRight) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Model& model = trained().model;
   const LevelMatrix designs = all_designs();
   for (const std::uint64_t seed : {101U, 102U, 103U}) {
@@ -183,6 +186,7 @@ TEST(TrainLayers, ValuesAndLimitsOfUnseenApplicationsAreRight) {
 }
 
 TEST(TrainLayers, RepeatingEveryLayerDoublesTheCost) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Context once = unseen(101), twice = once;
   twice.layers.repeats *= 2;
   const LevelMatrix designs = all_designs().topRows(50);
@@ -193,6 +197,7 @@ TEST(TrainLayers, RepeatingEveryLayerDoublesTheCost) {
 }
 
 TEST(TrainLayers, AModelIsTheSameAfterItsFileWithTheLayersOfItsApplications) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Model& model = trained().model;
   const hindsight::test::TemporaryFolder folder;
   const auto file = folder.path() / "model.safetensors";
@@ -209,6 +214,7 @@ TEST(TrainLayers, AModelIsTheSameAfterItsFileWithTheLayersOfItsApplications) {
 }
 
 TEST(TrainLayers, TheFinalStepsKeepTheSharpnessOfTheSums) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = layer_recipe();
   recipe.steps = 30;
   // factor = -1 / (sharpness s), scale = s in units: their product is that of the sharpness alone.
@@ -223,6 +229,7 @@ TEST(TrainLayers, TheFinalStepsKeepTheSharpnessOfTheSums) {
 }
 
 TEST(Novelty, GrowsWithTheDistanceOfLayersAndIsNothingForOthers) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Model& model = trained().model;
   dataset::Context known = model.parts().training_contexts[5];
   known.name = "twin";
@@ -243,6 +250,7 @@ TEST(Novelty, GrowsWithTheDistanceOfLayersAndIsNothingForOthers) {
 }
 
 TEST(Novelty, IsTheRootOfUnusualLayersAndDisagreement) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Model& model = trained().model;
   const dataset::Context application = unseen(77);
   std::vector<dataset::LayerList> learnt;
@@ -316,6 +324,7 @@ TEST(ErrorCalibration, CountsUnseenNetworksOfEnoughDesignsAndNeedsTen) {
 }
 
 TEST(ErrorCalibration, IsKeptInTheModelFileAndItsCardAndSpeaksOfUnseenNetworks) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Model::Parts parts = trained().model.parts();
   parts.error_calibration = calibrate_errors(scored_networks(), "hindsight model calibrate");
   const hindsight::test::TemporaryFolder folder;
@@ -337,6 +346,7 @@ TEST(ErrorCalibration, IsKeptInTheModelFileAndItsCardAndSpeaksOfUnseenNetworks) 
 }
 
 TEST(TrainLayers, ATypicalDesignIsTheMeasureOfEachApplication) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Context once = unseen(101), twice = once;
   twice.layers.repeats *= 2;
   const double shift = trained().model.prepare(twice).typical_score - trained().model.prepare(once).typical_score;
@@ -344,6 +354,7 @@ TEST(TrainLayers, ATypicalDesignIsTheMeasureOfEachApplication) {
 }
 
 TEST(TrainLayers, AnApplicationWithoutLayersIsRefused) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Context nameless = unseen(101);
   nameless.layers = {};
   try {
@@ -365,6 +376,7 @@ TEST(TrainLayers, AnApplicationWithoutLayersIsRefused) {
 }
 
 TEST(TrainLayers, AnApplicationThatNoDesignRunsTeachesFeasibilityAlone) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Dataset data = layer_table(4, 60);
   for (std::size_t i = 0; i < data.size(); ++i) {
     if (data.context[i] != 2 || !data.feasible[i]) continue;

@@ -2,10 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
+#include "hindsight/core/provenance.h"
 #include "hindsight/core/random.h"
+#include "hindsight/surrogate/learner_library.h"
 #include "surrogate/initial_weights.h"
 #include "surrogate/learner.h"
 #include "tolerances.h"
@@ -88,6 +93,7 @@ constexpr LossWeights kAllTerms{
 class LossesTest : public testing::Test {
  protected:
   void SetUp() override {
+    if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
     batch = random_batch(shape, 5, 7, 6);
     batch.pair_better = {0, 2, 4};
     batch.pair_worse = {1, 3, 6};
@@ -216,9 +222,21 @@ void expect_equal_forward_passes(const Architecture& shape) {
   }
 }
 
-TEST(Forward, LibTorchAgreesWithOurOwn) { expect_equal_forward_passes(architecture()); }
+/// Tests that train skip themselves without it.
+TEST(LearnerLibrary, IsThereWhereLibTorchIsBuiltIn) {
+  const std::vector<std::string>& features = build_info().features;
+  const bool is_built_in = std::any_of(features.begin(), features.end(),
+                                       [](const std::string& feature) { return feature.starts_with("libtorch"); });
+  EXPECT_EQ(learner_library().has_value(), is_built_in);
+}
+
+TEST(Forward, LibTorchAgreesWithOurOwn) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  expect_equal_forward_passes(architecture());
+}
 
 TEST(Forward, LibTorchAgreesWithOurOwnWithoutContextConstraintsAndTransformer) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Architecture shape = architecture();
   shape.context_size = 0;
   shape.constraint_count = 0;
@@ -227,6 +245,7 @@ TEST(Forward, LibTorchAgreesWithOurOwnWithoutContextConstraintsAndTransformer) {
 }
 
 TEST(Learner, AStepLowersEachTermItIsAskedToLower) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Architecture shape = architecture();
   const auto learner = learner_factory().create(options_for(shape, kAllTerms));
   Batch batch = random_batch(shape, 8, 16, 16);
@@ -238,6 +257,7 @@ TEST(Learner, AStepLowersEachTermItIsAskedToLower) {
 }
 
 TEST(Learner, ObjectiveOfOtherMethodsDoesNotFeelTheHeads) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Architecture shape = architecture();
   LossWeights weights = kAllTerms;
   weights.alpha = weights.beta = weights.doubt = 0;
@@ -256,6 +276,7 @@ TEST(Learner, ObjectiveOfOtherMethodsDoesNotFeelTheHeads) {
 }
 
 TEST(GradientMining, EveryRowFollowsItsOwnGradient) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Architecture shape = architecture();
   const auto learner = learner_factory().create(options_for(shape, kAllTerms));
   Batch together = random_batch(shape, 4, 0, 0);
@@ -277,6 +298,7 @@ TEST(GradientMining, EveryRowFollowsItsOwnGradient) {
 }
 
 TEST(GradientMining, CodesThatDidNotMoveAreTheDesignsThemselves) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Architecture shape = architecture();
   const auto learner = learner_factory().create(options_for(shape, kAllTerms));
   Batch batch = random_batch(shape, 6, 5, 4);
@@ -290,6 +312,7 @@ TEST(GradientMining, CodesThatDidNotMoveAreTheDesignsThemselves) {
 }
 
 TEST(GradientMining, MovesAgainstTheGradientByTheRate) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Architecture shape = architecture();
   const auto learner = learner_factory().create(options_for(shape, kAllTerms));
   Batch batch = random_batch(shape, 1, 0, 0);

@@ -12,6 +12,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/random.h"
 #include "hindsight/dataset/scaling.h"
+#include "hindsight/surrogate/learner_library.h"
 #include "hindsight/surrogate/train.h"
 #include "surrogate/codes.h"
 #include "surrogate/learner.h"
@@ -218,6 +219,7 @@ double loss_of(EnsembleLoss loss, float bias, std::vector<float> targets) {
 }
 
 TEST(EnsembleLoss, EqualsTheEquations) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   constexpr double kLossRounding = 1e-6;
   EXPECT_NEAR(loss_of(EnsembleLoss::huber, 0.5F, {0, 3, kUnknown}), (0.125 + (2.5 - 0.5)) / 2, kLossRounding);
   const double s = std::exp(-1.0), m = 0.25;  // the scale starts at e^-1
@@ -275,6 +277,7 @@ LevelMatrix all_designs() {
 }
 
 TEST(TrainMargins, TheLimitOfAProductIsLearnedEverywhereFromFewRows) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const TrainResult result = train(product_table(400, true), margin_recipe(), with_threads(1));
   const Model& model = result.model;
   const LevelMatrix designs = all_designs();
@@ -292,6 +295,7 @@ TEST(TrainMargins, TheLimitOfAProductIsLearnedEverywhereFromFewRows) {
 }
 
 TEST(TrainMargins, MissesAreReadBackFromTheLogits) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const TrainResult result = train(product_table(400, true), margin_recipe(), with_threads(1));
   const Network& network = result.model.parts().members.front();
   const double scale = network.weights().at("feasible.scale").values.front();
@@ -308,6 +312,7 @@ TEST(TrainMargins, MissesAreReadBackFromTheLogits) {
 }
 
 TEST(TrainMargins, TheFinalStepsGoOnFromTheLearnedScales) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = margin_recipe();
   const auto scale_after = [&](std::int64_t final_steps) {
     recipe.final_steps = final_steps;
@@ -319,6 +324,7 @@ TEST(TrainMargins, TheFinalStepsGoOnFromTheLearnedScales) {
 }
 
 TEST(TrainMargins, ResumingIsRefusedBecauseNothingIsKept) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   TrainOptions options = with_threads(1);
   options.resume = true;
   try {
@@ -331,11 +337,13 @@ TEST(TrainMargins, ResumingIsRefusedBecauseNothingIsKept) {
 }
 
 TEST(TrainMargins, FlagsAloneTeachFeasibilityToo) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const TrainResult result = train(product_table(400, false), margin_recipe(), with_threads(1));
   EXPECT_GT(result.model.parts().metrics.feasibility_auc, 0.98);
 }
 
 TEST(TrainMargins, TheSameWhateverTheThreads) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = product_table(200, true);
   const TrainResult one = train(data, margin_recipe(), with_threads(1));
   const TrainResult two = train(data, margin_recipe(), with_threads(2));
@@ -348,6 +356,7 @@ TEST(TrainMargins, TheSameWhateverTheThreads) {
 }
 
 TEST(TrainMargins, SeveralApplicationsAreTakenApartByTheirContexts) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = margin_recipe();
   const TrainResult result = train(hindsight::test::small_table(3, 300), recipe, with_threads(2));
   EXPECT_GT(result.model.parts().members.front().architecture().context_size, 0);
@@ -355,6 +364,7 @@ TEST(TrainMargins, SeveralApplicationsAreTakenApartByTheirContexts) {
 }
 
 TEST(TrainMargins, WithoutInfeasibleRowsOnlyTheObjectiveIsLearned) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Dataset data = hindsight::test::small_table(1, 200);
   std::vector<std::size_t> feasible;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -366,6 +376,7 @@ TEST(TrainMargins, WithoutInfeasibleRowsOnlyTheObjectiveIsLearned) {
 }
 
 TEST(TrainMargins, AnInterruptedTrainingKeepsNothingAndSaysSo) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   TrainOptions options = with_threads(1);
   options.progress = [](const TrainProgress&) { set_interrupt_requested(true); };
   try {
@@ -379,6 +390,7 @@ TEST(TrainMargins, AnInterruptedTrainingKeepsNothingAndSaysSo) {
 }
 
 TEST(TrainMargins, AModelIsTheSameAfterItsFile) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const TrainResult result = train(product_table(200, true), margin_recipe(), with_threads(1));
   const hindsight::test::TemporaryFolder folder;
   const auto file = folder.path() / "model.safetensors";
@@ -395,6 +407,7 @@ TEST(TrainMargins, AModelIsTheSameAfterItsFile) {
 }
 
 TEST(TrainMargins, TheEnsembleIsAsSureAsItsMostDoubtfulMember) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const TrainResult result = train(product_table(300, true), margin_recipe(), with_threads(1));
   const Model& model = result.model;
   const LevelMatrix designs = all_designs();

@@ -15,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/surrogate/learner_library.h"
 #include "surrogate/checkpoint.h"
 #include "surrogate/training_fixture.h"
 #include "temporary_folder.h"
@@ -141,6 +142,7 @@ MemberOutcome through_checkpoint(const MemberOutcome& outcome, const MemberInput
 }
 
 TEST(Member, StoppedAndContinuedByTheCheckpointItEndsWithTheSameBits) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   struct Case {
     Method method;
     NegativeMining mining;
@@ -171,6 +173,7 @@ TEST(Member, StoppedAndContinuedByTheCheckpointItEndsWithTheSameBits) {
 }
 
 TEST(Member, HoweverOftenItIsStoppedItEndsWithTheSameBits) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Setting setting(one_member());
   MemberOutcome outcome;
   int stops = 0;
@@ -184,6 +187,7 @@ TEST(Member, HoweverOftenItIsStoppedItEndsWithTheSameBits) {
 }
 
 TEST(Member, AnEarlyStopIsKeptInMind) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = one_member();
   recipe.patience = 2;
   recipe.evaluate_interval = 5;
@@ -198,6 +202,7 @@ TEST(Member, AnEarlyStopIsKeptInMind) {
 }
 
 TEST(Member, WhatIsKeptOnTheWayCanBeContinued) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Setting setting(one_member());
   std::vector<MemberState> kept;
   const MemberOutcome whole =
@@ -208,6 +213,7 @@ TEST(Member, WhatIsKeptOnTheWayCanBeContinued) {
 }
 
 TEST(Member, OneThatTookNoStepLeavesNothing) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Setting setting(one_member());
   set_interrupt_requested(true);
   const MemberOutcome outcome = setting.train({}, Setting::kNeverStopped);
@@ -216,6 +222,7 @@ TEST(Member, OneThatTookNoStepLeavesNothing) {
 }
 
 TEST(Member, SoFarAreItsBestWeightsOrThePresentOnes) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Setting setting(one_member());
   const MemberState early = setting.train({}, 3).unfinished.value();
   EXPECT_FALSE(early.best.has_value());
@@ -247,6 +254,7 @@ class Checkpoint : public ::testing::Test {
 };
 
 TEST_F(Checkpoint, IsOfOneTraining) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   save({setting_.train({}, 30)});
   EXPECT_EQ(refusal(), "accepted");
   EXPECT_THAT(refusal("another"), HasSubstr("is not a checkpoint of this training"));
@@ -255,6 +263,7 @@ TEST_F(Checkpoint, IsOfOneTraining) {
 }
 
 TEST_F(Checkpoint, IsNoModelAndAModelIsNoCheckpoint) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   save({setting_.train({}, 30)});
   try {
     static_cast<void>(load_model(file_));
@@ -272,6 +281,7 @@ TEST_F(Checkpoint, IsNoModelAndAModelIsNoCheckpoint) {
 }
 
 TEST_F(Checkpoint, DamageIsRefused) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   save({setting_.train({}, 30)});
   const std::string bytes = read_file(file_);
   const auto write = [&](const std::string& content) { std::ofstream(file_, std::ios::binary) << content; };
@@ -287,6 +297,7 @@ TEST_F(Checkpoint, DamageIsRefused) {
 }
 
 TEST_F(Checkpoint, WhatDoesNotFitTheTrainingIsRefused) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   MemberOutcome stopped = setting_.train({}, 30);
   const MemberState sound = *stopped.unfinished;
   const auto refusal_of = [&](const std::function<void(MemberState&)>& change) {

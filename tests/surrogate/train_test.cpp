@@ -11,6 +11,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/surrogate/learner_library.h"
 #include "hindsight/surrogate/tune.h"
 #include "surrogate/member.h"
 #include "surrogate/negatives.h"
@@ -47,6 +48,7 @@ bool same_weights(const Model& a, const Model& b) {
 }
 
 TEST(Train, LearnsTheOrderAndTheFeasibleRegion) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = small_recipe();
   recipe.steps = 400;
   recipe.patience = 0;
@@ -61,6 +63,7 @@ TEST(Train, LearnsTheOrderAndTheFeasibleRegion) {
 }
 
 TEST(Train, PrimeRanksDesignsOverTheEdgeWorseThanSupervisedDoes) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = small_recipe();
   recipe.steps = 300;
   recipe.alpha = 0.5;
@@ -84,6 +87,7 @@ TEST(Train, PrimeRanksDesignsOverTheEdgeWorseThanSupervisedDoes) {
 }
 
 TEST(Train, SameSeedSameBytesWhateverTheThreads) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = small_table(2, 100);
   Recipe recipe = small_recipe();
   recipe.dropout = 0.1;
@@ -97,6 +101,7 @@ TEST(Train, SameSeedSameBytesWhateverTheThreads) {
 }
 
 TEST(Train, EveryMethodAndMiningRuns) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = small_table(2, 60);
   Recipe recipe = small_recipe();
   recipe.ensemble = 1;
@@ -120,6 +125,7 @@ dataset::Dataset feasible_table(std::size_t count) {
 }
 
 TEST(Train, DoubtMinesNegativesOfItsOwn) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = small_table(1, 200);
   Recipe recipe = small_recipe();
   recipe.alpha = 0;
@@ -132,6 +138,7 @@ TEST(Train, DoubtMinesNegativesOfItsOwn) {
 }
 
 TEST(Train, EveryMethodLearnsWithoutInfeasibleRowsAndSaysThatFeasibilityWasNotTaught) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = feasible_table(200);
   Recipe recipe = small_recipe();
   recipe.split.kind = dataset::SplitKind::random;
@@ -151,6 +158,7 @@ TEST(Train, EveryMethodLearnsWithoutInfeasibleRowsAndSaysThatFeasibilityWasNotTa
 }
 
 TEST(Train, AnObjectiveWithZeroAndBelowIsLearnedOnALinearScale) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Dataset data = small_table(2, 200);
   for (double& value : data.objective) value = std::log(value) - 1;  // from about -2.5 on
   ASSERT_LT(data.objective.array().isNaN().select(0, data.objective).minCoeff(), 0);
@@ -242,6 +250,7 @@ TEST(PlanTraining, ALabelThatNoRowHasIsSaid) {
 }
 
 TEST(Train, HeldOutWorkloadsStayUnseen) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = small_recipe();
   recipe.split.kind = dataset::SplitKind::leave_workloads_out;
   recipe.split.held_out = {"app_1"};
@@ -253,6 +262,7 @@ TEST(Train, HeldOutWorkloadsStayUnseen) {
 }
 
 TEST(Train, InterruptKeepsTheBestSoFar) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = small_recipe();
   recipe.ensemble = 1;
   recipe.steps = 100000;
@@ -269,6 +279,7 @@ TEST(Train, InterruptKeepsTheBestSoFar) {
 }
 
 TEST(Train, ACtrlCAfterTheLastStepInterruptsNothing) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = small_recipe();
   recipe.ensemble = 1;
   TrainOptions options = quiet();
@@ -282,6 +293,7 @@ TEST(Train, ACtrlCAfterTheLastStepInterruptsNothing) {
 }
 
 TEST(Train, AnInterruptedOneKeepsWhereEveryMemberStandsAndResumesToTheSameModel) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Folder folder;
   const dataset::Dataset data = small_table(1, 100);
   const Recipe recipe = small_recipe();
@@ -304,6 +316,7 @@ TEST(Train, AnInterruptedOneKeepsWhereEveryMemberStandsAndResumesToTheSameModel)
 }
 
 TEST(Train, AResumedTrainingThatIsStoppedAtOnceLosesNothing) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Folder folder;
   const dataset::Dataset data = small_table(1, 100);
   TrainOptions options = quiet();
@@ -319,6 +332,7 @@ TEST(Train, AResumedTrainingThatIsStoppedAtOnceLosesNothing) {
 }
 
 TEST(Train, AKilledTrainingGoesOnFromWhatWasKeptOnTheWay) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Folder folder;
   const dataset::Dataset data = small_table(1, 100);
   const Recipe recipe = small_recipe();
@@ -349,6 +363,7 @@ TEST(Train, AKilledTrainingGoesOnFromWhatWasKeptOnTheWay) {
 }
 
 TEST(Train, DivergenceOfEveryMemberIsAFailureWithARemedy) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = small_recipe();
   recipe.alpha = 1e300;  // beyond single precision: the loss is infinite
   try {
@@ -361,6 +376,7 @@ TEST(Train, DivergenceOfEveryMemberIsAFailureWithARemedy) {
 }
 
 TEST(Train, ResumesAfterTheFinishedMembers) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Folder folder;
   const dataset::Dataset data = small_table(1, 100);
   const Recipe recipe = small_recipe();
@@ -444,12 +460,14 @@ TEST(ReasonHeads, RowsWithoutAReasonHaveAHeadOfTheirOwn) {
 }
 
 TEST(Train, KeepsTheNamesOfTheReasons) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const TrainResult result = train(small_table(1, 100), small_recipe(), quiet());
   EXPECT_THAT(result.model.parts().reason_names, testing::ElementsAre("too_wide"));
   EXPECT_EQ(result.model.parts().members[0].architecture().reason_count, 1);
 }
 
 TEST(Negatives, AreAttractiveToTheModelAndNeverFeasibleRows) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = small_table(1, 200);
   const Recipe recipe = small_recipe();
   const TrainResult result = train(data, recipe, quiet());
@@ -469,6 +487,7 @@ TEST(Negatives, AreAttractiveToTheModelAndNeverFeasibleRows) {
 }
 
 TEST(Tune, KeepsTheBestOfLongestTrialsAndRepeatsItself) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = small_table(1, 150);
   Recipe recipe = small_recipe();
   recipe.ensemble = 1;

@@ -12,6 +12,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
+#include "hindsight/surrogate/learner_library.h"
 #include "hindsight/surrogate/train.h"
 #include "hindsight/workload/layer_features.h"
 #include "surrogate/codes.h"
@@ -254,6 +255,7 @@ TEST(AdaptLimit, FindsALimitThatMovedFromMissesAndFlags) {
 }
 
 TEST(Adapt, FewRowsBeatTheModelAsItIsAndTrainingFromScratch) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Truth before = truth(base(), kMoved, 40);
   for (const std::size_t rows : {32, 64}) {
     const dataset::Dataset data = rows_of(kMoved, 1, rows, 3, 40);
@@ -275,6 +277,7 @@ TEST(Adapt, FewRowsBeatTheModelAsItIsAndTrainingFromScratch) {
 }
 
 TEST(Adapt, WhatRowsHeldOutSayIsTrueOfOtherDesigns) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = rows_of(kMoved, 1, 100, 3, 40);
   const TransferResult adapted = adapt(base(), data, quick());
   const Truth before = truth(base(), kMoved, 40), after = truth(adapted.model, kMoved, 40);
@@ -288,11 +291,13 @@ TEST(Adapt, WhatRowsHeldOutSayIsTrueOfOtherDesigns) {
 }
 
 TEST(Adapt, OtherApplicationsMoveAlong) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const TransferResult adapted = adapt(base(), rows_of(kMoved, 1, 100, 3, 40), quick());
   EXPECT_LT(truth(adapted.model, kMoved, 41).error, 0.3 * truth(base(), kMoved, 41).error);
 }
 
 TEST(Adapt, RowsOfTheSimulatorThatWasLearntChangeLittle) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Truth before = truth(base(), kLearnt, 40);
   const Truth after = truth(adapt(base(), rows_of(kLearnt, 1, 40, 3, 40), quick()).model, kLearnt, 40);
   EXPECT_LT(after.error, 1.3 * before.error + 0.01);
@@ -318,6 +323,7 @@ Model noise() {
 }
 
 TEST(Adapt, SaysThatTransferHurtsWhereTheModelIsNoiseToTheRows) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = rows_of(kLearnt, 1, 200, 5, 40);
   TransferOptions options = quick();
   options.compare_scratch = true;
@@ -344,6 +350,7 @@ TEST(Better, RanksDecideBeyondChanceAndErrorsWithinIt) {
 }
 
 TEST(Adapt, ANewReasonIsLearnedAndOneThatIsTooRareIsNamed) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Dataset data = rows_of(kLearnt, 1, 120, 7, 40);
   data.reason_names = {"too_wide", "too_deep", "melts"};
   data.margins.conservativeResize(Eigen::NoChange, 3);
@@ -371,6 +378,7 @@ TEST(Adapt, ANewReasonIsLearnedAndOneThatIsTooRareIsNamed) {
 }
 
 TEST(Adapt, IsAnOrdinaryModelFileThatSaysWhereItComesFrom) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = rows_of(kMoved, 1, 60, 3, 40);
   const TransferResult result = adapt(base(), data, quick());
   const hindsight::test::TemporaryFolder folder;
@@ -391,6 +399,7 @@ TEST(Adapt, IsAnOrdinaryModelFileThatSaysWhereItComesFrom) {
 }
 
 TEST(Adapt, SameRowsSameBytesForAnyNumberOfThreads) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = rows_of(kMoved, 1, 60, 3, 40);
   TransferOptions two = quick();
   two.threads = 2;
@@ -403,6 +412,7 @@ TEST(Adapt, SameRowsSameBytesForAnyNumberOfThreads) {
 }
 
 TEST(Adapt, MovesModelsOfMargins) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Dataset before = rows_of(kLearnt, 1, 600, 1), after = rows_of(kMoved, 1, 60, 2);
   Recipe recipe = recipe_of_layers();
   recipe.method = Method::margins;
@@ -424,6 +434,7 @@ void expect_refused(const Model& model, const dataset::Dataset& data, ErrorKind 
 }
 
 TEST(RequireAdaptable, NamesWhatDoesNotFit) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = rows_of(kMoved, 1, 60, 3, 40);
   EXPECT_NO_THROW(require_adaptable(base(), data));
   expect_refused(base(), rows_of(kMoved, 1, 6, 3, 40), ErrorKind::usage, "and 8 are needed");
