@@ -2,7 +2,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "apps/app_fixture.h"
+#include "apps/learn_fixture.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -44,6 +44,7 @@ class DryRun : public AppTest {
 };
 
 TEST_F(DryRun, SaysWhatEachFileWouldGet) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   const Words sweep{"sweep", "--space", "tiny", "--workloads", "m4,unet", "--samples", "10", "--log"};
   Words fresh = sweep, known = sweep;
   fresh.push_back(file("new.sqlite"));
@@ -97,6 +98,7 @@ TEST_F(DryRun, WholeFilesAreMadeAndNotWritten) {
 }
 
 TEST_F(DryRun, SaysHowManyEvaluationsAndHowLong) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   const Words sweep{"sweep", "--space",   "tiny", "--workloads", "m4,unet",         "--samples",
                     "10",    "--threads", "1",    "--log",       file("new.sqlite")};
   EXPECT_THAT(rehearsed(sweep).out, AllOf(HasSubstr("\nevaluations: at most 20\n"), HasSubstr("\ntime: about "),

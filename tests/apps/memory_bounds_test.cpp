@@ -36,7 +36,7 @@ struct Ended {
 class MemoryBounds : public AppTest {
  protected:
   void SetUp() override {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "skipped: a sanitizer keeps what was freed";
 #endif
   }

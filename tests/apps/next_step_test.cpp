@@ -1,5 +1,5 @@
 /// Is the command that a verb names next one that works as it stands, and is it shown to people alone?
-#include "apps/app_fixture.h"
+#include "apps/learn_fixture.h"
 #include "repository.h"
 
 namespace hindsight::app::test {
@@ -37,6 +37,7 @@ class NextStep : public AppTest {
 };
 
 TEST_F(NextStep, EveryCommandThatIsNamedWorks) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   expect_works(named(sweep("my log.sqlite")));  // a name that needs quotes
   write("t.csv", "a,b,cost_ms\n1,1,5\n2,1,4\n1,2,3\n2,2,oom\n3,1,7\n3,2,6\n");
   expect_works(named({"log", "import", "t.csv", "--objective", "cost_ms", "--log", "t.sqlite"}));

@@ -13,8 +13,8 @@
 #include <regex>
 #include <set>
 
-#include "apps/app_fixture.h"
 #include "apps/hindsight/command_line.h"
+#include "apps/learn_fixture.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::app::test {
@@ -220,6 +220,7 @@ TEST_F(QueryPlans, VerbsThatReadAllRowsAreKnown) {
 }
 
 TEST_F(QueryPlans, LearningProposingAndMergingScanWhatTheyHaveToRead) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   count_in_a_block();
   const std::string model = file("m.safetensors"), other = file("other.sqlite"), whole = file("whole.sqlite");
   const std::vector<Allowed> allowed = {

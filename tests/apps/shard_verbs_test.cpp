@@ -1,4 +1,5 @@
 /// Do shards of searches, optima and studies give together what one process gives, and does a merge say what is amiss?
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -48,6 +49,14 @@ class ShardVerbs : public AppTest {
   }
   [[nodiscard]] Outcome joined(const Words& files, const std::string& out) const {
     return hindsight(with(with({"join"}, files), {"--out", file(out)}));
+  }
+  [[nodiscard]] static bool has_rows(const std::string& log) {
+    try {
+      SQLite::Database database(log, SQLite::OPEN_READONLY);
+      return database.execAndGet("SELECT count(*) FROM evaluations").getInt64() > 0;
+    } catch (const SQLite::Exception&) {
+      return false;  // it is not there yet
+    }
   }
   Outcome merged(const Words& logs, const std::string& out = "merged.db") const {
     std::filesystem::remove(file(out));
@@ -122,9 +131,9 @@ TEST_F(ShardVerbs, MergeSaysWhichAreMissingTwiceOrUnfinished) {
                      "--threads", "1",       "--shard", "0/2",         "--log", file("cut.db"), "--quiet"};
   {
     Process process(longer);
-    for (int i = 0; i < 200 && !std::filesystem::exists(file("cut.db")); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    for (int i = 0; i < 600 && !has_rows(file("cut.db")); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
     process.send(SIGKILL);
     static_cast<void>(process.wait());
   }

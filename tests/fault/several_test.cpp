@@ -50,12 +50,9 @@ TEST_F(FaultFixture, Class02TheSameSweepTwiceAtOnceGivesItsContentOnce) {
 TEST_F(FaultFixture, Class02AReaderDuringAWriterSeesASoundLogThatGrows) {
   Process writer(
       {"sweep", "--space", "edge", "--workloads", "m6", "--samples", "100000000", "--log", file("log.db"), "--quiet"});
+  for (int i = 0; i < 600 && (!fs::exists(file("log.db")) || rows_in(file("log.db")) <= 0); ++i) ::usleep(50'000);
   std::int64_t before = 0;
   for (int look = 0; look < 12; ++look) {
-    if (!fs::exists(file("log.db"))) {
-      ::usleep(50'000);
-      continue;
-    }
     const Ended reader = run({"log", look % 2 == 0 ? "show" : "verify", file("log.db")});
     EXPECT_EQ(reader.exit_code, 0) << reader.err;
     const std::int64_t rows = rows_in(file("log.db"));
