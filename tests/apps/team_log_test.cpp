@@ -187,6 +187,7 @@ TEST_F(TeamLog, VerbsSayTheSameOfBothStores) {
 }
 
 TEST_F(TeamLog, ALearnerReadsItAndWritesItsModelAndProposals) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "1500", "--seed", "1", "--log",
                        address_})
                 .exit_code,
@@ -413,6 +414,7 @@ TEST_F(TeamLog, ProposersAtOnceNeverAskForTheSame) {
 }
 
 TEST_F(TeamLog, ACampaignIsEvaluatedByWorkers) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   const std::string quick =
       write("quick.yaml", "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
   // The evaluator of the workers gives the same, so that both are one.
@@ -436,6 +438,7 @@ TEST_F(TeamLog, ACampaignIsEvaluatedByWorkers) {
 
 /// A round that chooses for long finds most of the space answered by somebody else when it asks.
 TEST_F(TeamLog, ACampaignAsksForNothingThatWasAnsweredWhileItChose) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   const std::string slow =
       write("slow.yaml", "method: margins\nhidden: [64]\nensemble: 4\nsteps: 6000\nfinal_steps: 2000\n");
   Process choosing(campaign("1", slow));
