@@ -109,6 +109,23 @@ TestServer::TestServer(const std::string& options, int disk_mib) : options_(opti
 }
 
 void TestServer::start() {
+  fs::remove(data() / "standby.signal");
+  start_with(options_, [&] {
+    PGconn* connection = PQconnectdb(address("public").c_str());
+    const bool up = PQstatus(connection) == CONNECTION_OK;
+    PQfinish(connection);
+    return up;
+  });
+}
+
+void TestServer::start_as_standby() {
+  std::ofstream(data() / "standby.signal").put('\n');
+  fs::permissions(data() / "standby.signal", fs::perms::all);  // the server's user removes it
+  start_with(options_ + " -c hot_standby=off", [&] { return PQping(address("public").c_str()) == PQPING_REJECT; });
+}
+
+template <class IsUp>
+void TestServer::start_with(const std::string& options, IsUp&& is_up) {
   const fs::path output = folder_.path() / "server.txt";
   std::vector<std::string> command = {*programs() / "postgres",
                                       "-D",
@@ -121,14 +138,11 @@ void TestServer::start() {
                                       "shared_buffers=64MB",
                                       "-c",
                                       "max_connections=60"};
-  std::istringstream words(options_);
+  std::istringstream words(options);
   for (std::string word; words >> word;) command.push_back(word);
   process_ = start_program(command, output);
   for (int i = 0; i < 600; ++i) {
-    PGconn* connection = PQconnectdb(address("public").c_str());
-    const bool up = PQstatus(connection) == CONNECTION_OK;
-    PQfinish(connection);
-    if (up) return;
+    if (is_up()) return;
     int status = 0;
     if (waitpid(process_, &status, WNOHANG) == process_) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -42,10 +42,15 @@ class TestServer {
   void take_room(int left_mib) const;
 
   void start();
+  /// It answers every connection that it does not accept any yet, until it is stopped and started again.
+  void start_as_standby();
   /// `signal`: SIGINT ends it quickly, SIGQUIT or SIGKILL as a crash would.
   void stop(int signal);
 
  private:
+  /// Returns once `is_up` says so.
+  template <class IsUp>
+  void start_with(const std::string& options, IsUp&& is_up);
   [[nodiscard]] std::filesystem::path data() const { return folder_.path() / "data"; }
 
   TemporaryFolder folder_;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
@@ -67,16 +68,13 @@ std::string array_header(bool has_nulls, unsigned type, std::size_t size) {
 
 constexpr std::uint32_t kNullLength = 0xffffffffU;
 
-/// A server that answered, but only to say no: trying again does not help, unless it is starting or full.
-bool may_come_up(const std::string& message) {
-  if (message.find("FATAL:") == std::string::npos)
-    return message.find("does not exist") == std::string::npos ||
-           message.find("Is the server running") != std::string::npos;
-  for (const char* passing :
-       {"starting up", "shutting down", "too many clients", "recovery mode", "remaining connection"}) {
-    if (message.find(passing) != std::string::npos) return true;
-  }
-  return false;
+/// Of a server that does not answer, and of one that says no: trying again may help. `answer` is that of PQping, which
+/// tells a server that is starting, recovering or shutting down by its code, in whatever language and words it says so.
+bool may_come_up(const std::string& message, PGPing answer) {
+  const auto has = [&](const char* words) { return message.find(words) != std::string::npos; };
+  if (answer == PQPING_REJECT) return true;
+  if (!has("FATAL:")) return !has("does not exist") || has("Is the server running");
+  return has("too many clients") || has("remaining connection");
 }
 
 std::string first_line(const char* message) {
@@ -190,6 +188,7 @@ void ServerConnection::connect() {
                                             nullptr};
   const std::array<const char*, 9> values = {kConnectTimeoutS,  "hindsight",      kIdleS, kBetweenProbesS, kProbes,
                                              kUnacknowledgedMs, address_.c_str(), "UTF8", nullptr};
+  bool was_tried_again = false;
   for (std::chrono::milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     connection_ = PQconnectdbParams(names.data(), values.data(), 1);
     if (connection_ == nullptr) throw std::bad_alloc();
@@ -197,9 +196,13 @@ void ServerConnection::connect() {
     const std::string message = PQerrorMessage(connection_);
     PQfinish(connection_);
     connection_ = nullptr;
-    if (!may_come_up(message) || std::chrono::steady_clock::now() + pause > deadline || interrupt_requested()) {
-      const bool answered = message.find("FATAL:") != std::string::npos;
-      throw ServerError(answered ? kRefusedConnection : "", first_line(message.c_str()), !answered);
+    const PGPing answer = PQpingParams(names.data(), values.data(), 1);
+    // It accepts connections: a server that has just come up takes this one, and one that refuses it says so again.
+    const bool once_more = answer == PQPING_OK && !std::exchange(was_tried_again, true);
+    const bool passes = may_come_up(message, answer) || once_more;
+    if (!passes || std::chrono::steady_clock::now() + pause > deadline || interrupt_requested()) {
+      const bool is_refused = message.find("FATAL:") != std::string::npos && !may_come_up(message, answer);
+      throw ServerError(is_refused ? kRefusedConnection : "", first_line(message.c_str()), !is_refused);
     }
     std::this_thread::sleep_for(pause);
   }

@@ -463,6 +463,35 @@ TEST_F(ServerLogFaults, AWriterGoesOnWhenTheServerComesBack) {
   EXPECT_EQ(server.sql_at(address, "SELECT status FROM runs"), "finished");
 }
 
+/// "Not yet accepting connections" is what a server says while it recovers; this one says it for as long as asked.
+TEST_F(ServerLogFaults, AServerThatAcceptsNoConnectionsYetIsWaitedFor) {
+  TestServer server;
+  const std::string address = server.new_log();
+  Ids ids;
+  {
+    Log log = Log::open(address, OpenMode::read_write_create);
+    ids = register_all(log);
+  }
+  server.stop(SIGINT);
+  server.start_as_standby();
+  setenv("HINDSIGHT_SERVER_PATIENCE_S", "1", 1);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string message = error_of([&] { static_cast<void>(Log::open(address, OpenMode::read_only)); }).second;
+  unsetenv("HINDSIGHT_SERVER_PATIENCE_S");
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(400)) << "it was not asked again";
+  EXPECT_THAT(message, HasSubstr("cannot be reached while opening it"));
+  EXPECT_THAT(message, HasSubstr("not accepting connections"));
+  const pid_t child = fork_child([&] {
+    Log log = Log::open(address, OpenMode::read_write);
+    log.append(ids.run, ids.space, ids.evaluator, varied_rows(ids, 0, 10));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  server.stop(SIGINT);
+  server.start();
+  EXPECT_EQ(wait_for(child), 0);
+  EXPECT_EQ(server.sql_at(address, "SELECT count(*) FROM evaluations"), "10");
+}
+
 TEST_F(ServerLogFaults, RowsThatAGoneServerDidNotConfirmAreKept) {
   TestServer server;
   const std::string address = server.new_log();
