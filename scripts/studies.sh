@@ -22,7 +22,7 @@ Steps, each resumable: what a finished part left in the folder is kept.
   swap         does a network's own first proposal beat another network's on it? All pairs of the shipped networks
                whose best known designs differ: swap.csv, and a Markdown table
   exact        propose --search exact with edge-any: the nine applications and a set at their limits of the area, and
-               one application without any: exact.csv, and a table
+               two applications without any: exact.csv, and a table
   front        propose --pareto latency,energy against the exact front: edge-any, and a model of the log of seed 1 with
                energies; the nine applications within 27 mm2, ten proposals each, random designs and that log beside
                them: front.csv, and a table each
@@ -257,7 +257,7 @@ step_swap() {
 # The questions of the step exact: "applications;argument...".
 exact_questions() {
   awk -F';' '!/^#/ && $1 ~ /^single|edge_v2_v3@29$/ { print $2 ";--max area_mm2=" $3 }' "$optima"
-  echo "m6;"
+  printf "%s;\n" t_rnn_enc m6
 }
 
 step_exact() {
