@@ -122,7 +122,6 @@ void LogCopy::copy_evaluators() {
 /// A run that went on since takes its end over.
 void LogCopy::copy_runs() {
   const std::string columns = run_identity();
-  const std::string outcome = "status, ended_at, evaluations_inserted, evaluations_present, rows_rejected";
   const auto identity = [](Statement& row) {
     nlohmann::json texts = nlohmann::json::array();
     for (int i = 0; i < static_cast<int>(kRunIdentity.size()); ++i) texts.push_back(text_of(row, i + 1));
@@ -132,11 +131,11 @@ void LogCopy::copy_runs() {
   Statement there(to_, fmt::format("SELECT run_id, {} FROM runs", columns));
   while (there.step()) known.try_emplace(identity(there), there.column(0).integer());
   Statement insert(to_, fmt::format("INSERT INTO runs ({}, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                    columns, outcome));
+                                    columns, kRunOutcome));
   Statement update(to_,
                    "UPDATE runs SET status = ?, ended_at = ?, evaluations_inserted = ?, evaluations_present = ?, "
                    "rows_rejected = ? WHERE run_id = ? AND status = 'running'");
-  Statement query(from_, fmt::format("SELECT run_id, {}, {} FROM runs ORDER BY run_id", columns, outcome));
+  Statement query(from_, fmt::format("SELECT run_id, {}, {} FROM runs ORDER BY run_id", columns, kRunOutcome));
   constexpr int kOutcome = static_cast<int>(kRunIdentity.size()) + 1;
   while (query.step()) {
     const auto [found, is_new] = known.try_emplace(identity(query), 0);

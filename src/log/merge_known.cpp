@@ -34,6 +34,13 @@ std::string differ(const std::string& table, const std::string& columns, const s
   return fmt::format("(EXISTS ({0} EXCEPT {1}) OR EXISTS ({1} EXCEPT {0}))", here, there);
 }
 
+/// SQL: these columns of two rows are the same, also where both are NULL.
+std::string same(const char* a, const char* b, const std::vector<std::string>& columns) {
+  std::vector<std::string> each;
+  for (const std::string& column : columns) each.push_back(fmt::format("{1}.{0} IS {2}.{0}", column, a, b));
+  return join(each, " AND ");
+}
+
 /// The log attached as `given`, beside main.
 class Given {
  public:
@@ -72,16 +79,15 @@ class Given {
 
   /// Runs that main knows as unfinished may have ended since, and their proposals may be missing.
   [[nodiscard]] bool history_is_known() {
-    std::vector<std::string> same;
-    for (const char* column : kRunIdentity) same.push_back(fmt::format("first.{0} = g.{0}", column));
+    const std::vector<std::string> identity(kRunIdentity.begin(), kRunIdentity.end());
     const std::string runs = fmt::format(
         "given.runs g LEFT JOIN (SELECT {0}, min(run_id) AS number FROM main.runs GROUP BY {0}) first ON {1} "
         "LEFT JOIN main.runs m ON m.run_id = first.number WHERE ",
-        run_identity(), join(same, " AND "));
+        run_identity(), same("first", "g", identity));
     return !is_there(runs +
-                     "m.run_id IS NULL OR (m.status = 'running' AND (m.status, m.ended_at, m.evaluations_inserted, "
-                     "m.evaluations_present, m.rows_rejected) IS NOT (g.status, g.ended_at, g.evaluations_inserted, "
-                     "g.evaluations_present, g.rows_rejected))") &&
+                     fmt::format("m.run_id IS NULL OR (m.status = 'running' AND (SELECT {0} FROM main.runs WHERE "
+                                 "run_id = m.run_id) IS NOT (SELECT {0} FROM given.runs WHERE run_id = g.run_id))",
+                                 kRunOutcome)) &&
            !is_there(runs +
                      "g.run_id IN (SELECT run_id FROM given.proposals) AND "
                      "m.run_id NOT IN (SELECT run_id FROM main.proposals)") &&
@@ -106,9 +112,8 @@ class Given {
   /// Evaluations are paired by design, workload, evaluator and repeat; pairs with the same values, metrics and reasons
   /// are counted. Reasons are compared place by place: those in another order are the merge's to compare.
   [[nodiscard]] bool evaluations_are_known() {
-    std::string same_values = "n.feasible = e.feasible";
-    for (const std::string& metric : standard_metrics()) same_values += fmt::format(" AND n.{0} IS e.{0}", metric);
-    const auto same_details = [](const std::string& table, const std::string& key, const std::string& values) {
+    const std::string same_values = "n.feasible = e.feasible AND " + same("n", "e", standard_metrics());
+    const auto same_details = [](const char* table, const char* key, const std::vector<std::string>& columns) {
       const auto of = [&](const char* log, const char* evaluation) {
         return fmt::format("(SELECT count(*) FROM {}.{} WHERE evaluation_id = {}.evaluation_id)", log, table,
                            evaluation);
@@ -117,7 +122,7 @@ class Given {
           " AND {0} = {1} AND {0} = (SELECT count(*) FROM given.{2} v CROSS JOIN main.{2} w WHERE "
           "v.evaluation_id = e.evaluation_id AND w.evaluation_id = n.evaluation_id AND w.{3} = v.{3} AND "
           "{4})",
-          of("given", "e"), of("main", "n"), table, key, values);
+          of("given", "e"), of("main", "n"), table, key, same("w", "v", columns));
     };
     SQLite::Statement pairs(
         database_,
@@ -128,11 +133,9 @@ class Given {
                     same_design(), mapped("e.workload_id", "workloads", "workload_id", {"definition_hash"}),
                     mapped("e.evaluator_id", "evaluators", "evaluator_id", {"name", "definition_hash"}), same_values,
                     is_there("given.evaluation_metrics") || is_there("main.evaluation_metrics")
-                        ? same_details("evaluation_metrics", "name", "w.value = v.value")
+                        ? same_details("evaluation_metrics", "name", {"value"})
                         : "",
-                    same_details("evaluation_violations", "position",
-                                 "w.code = v.code AND w.quantity = v.quantity AND w.value IS v.value AND "
-                                 "w.limit_value IS v.limit_value AND w.layer IS v.layer")));
+                    same_details("evaluation_violations", "position", reason_columns())));
     pairs.executeStep();
     return pairs.getColumn(0).getInt64() == count_of("evaluations");
   }
@@ -140,10 +143,8 @@ class Given {
   /// SQL of the number in main of `column`, a number of `table`, whose rows are the same where `keys` are.
   [[nodiscard]] std::string mapped(const std::string& column, const std::string& table, const std::string& id,
                                    const std::vector<std::string>& keys) {
-    std::vector<std::string> same;
-    for (const std::string& key : keys) same.push_back(fmt::format("there.{0} = here.{0}", key));
     const std::string both =
-        fmt::format("FROM given.{0} here CROSS JOIN main.{0} there ON {1}", table, join(same, " AND "));
+        fmt::format("FROM given.{0} here CROSS JOIN main.{0} there ON {1}", table, same("there", "here", keys));
     std::vector<std::pair<std::int64_t, std::int64_t>> numbers;
     SQLite::Statement query(database_, fmt::format("SELECT here.{0}, there.{0} {1}", id, both));
     while (query.executeStep()) numbers.emplace_back(query.getColumn(0).getInt64(), query.getColumn(1).getInt64());
@@ -175,12 +176,11 @@ std::vector<std::optional<KnownLog>> known_logs(const std::vector<fs::path>& inp
   parallel_for(inputs.size(), 1, threads, [&](std::size_t begin, std::size_t end, unsigned worker) {
     std::optional<Log>& main = mains[worker];
     for (std::size_t i = begin; i < end; ++i) {
-      // Whatever goes wrong is the merge's to tell, which takes the inputs in their order.
       try {
         if (!main) main.emplace(Log::open(output, OpenMode::read_only));
         if (is_newest(main->impl().database.file())) found[i] = known(*main, inputs[i]);
       } catch (const std::exception&) {
-        found[i].reset();
+        // Whatever went wrong is the merge's to tell, which takes the inputs in their order.
       }
       if (interrupt_requested()) {
         throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while it was compared.", shown(output)));

@@ -11,12 +11,14 @@
 namespace hindsight::log {
 namespace {
 
-/// What makes a reason the same; its advice does not.
-const std::vector<std::string> kReasonColumns = {"code", "quantity", "value", "limit_value", "layer"};
-
 std::string value_text(const SQLite::Column& value) { return value.isNull() ? "missing" : shortest(value.getDouble()); }
 
 }  // namespace
+
+const std::vector<std::string>& reason_columns() {
+  static const std::vector<std::string> columns = {"code", "quantity", "value", "limit_value", "layer"};
+  return columns;
+}
 
 void SourceMerge::merge_designs() {
   design_offset_ = database_.execAndGet("SELECT ifnull(max(design_id), 0) FROM main.designs").getInt64();
@@ -102,7 +104,7 @@ void SourceMerge::find_contradictions() {
                   "CROSS JOIN main.evaluations m ON m.evaluation_id = s.new_id WHERE {}",
                   differs));
   find_contradicting_details("evaluation_metrics", "name", {"name", "value"});
-  find_contradicting_details("evaluation_violations", "position", kReasonColumns);
+  find_contradicting_details("evaluation_violations", "position", reason_columns());
   counts_.contradicting = count("SELECT count(*) FROM temp.contradicting");
   if (counts_.contradicting > 0 && contradictions_ == Contradictions::refuse) refuse_contradictions();
 }
@@ -121,7 +123,7 @@ std::string SourceMerge::differing_detail(std::int64_t given_id, std::int64_t ma
     return fmt::format("{} is {} there, {} here", printable(metrics.getColumn(0).getString(), 60),
                        value_text(metrics.getColumn(1)), value_text(metrics.getColumn(2)));
   }
-  const std::string columns = join(kReasonColumns, ", ");
+  const std::string columns = join(reason_columns(), ", ");
   const auto reasons_of = [&](bool here) {
     return fmt::format("SELECT {0}, count(*) FROM {1}.evaluation_violations WHERE evaluation_id = {2} GROUP BY {0}",
                        columns, here ? "given" : "main", here ? given_id : main_id);

@@ -240,14 +240,13 @@ void SourceMerge::merge_evaluators() {
 
 /// A run is the same when its provenance is; one that went on since takes its end over.
 void SourceMerge::merge_runs() {
-  constexpr const char* kOutcome = "status, ended_at, evaluations_inserted, evaluations_present, rows_rejected";
   std::unordered_map<std::string, std::int64_t> known = runs_by_provenance(database_);
   SQLite::Statement insert(database_, fmt::format("INSERT INTO main.runs ({0}, {1}) SELECT {0}, {1} FROM given.runs "
                                                   "WHERE run_id = ?",
-                                                  run_identity(), kOutcome));
+                                                  run_identity(), kRunOutcome));
   SQLite::Statement update(database_, fmt::format("UPDATE main.runs SET ({0}) = (SELECT {0} FROM given.runs WHERE "
                                                   "run_id = ?) WHERE run_id = ? AND status = 'running'",
-                                                  kOutcome));
+                                                  kRunOutcome));
   SQLite::Statement map(database_, "INSERT INTO temp.map_runs VALUES (?, ?)");
   SQLite::Statement query(database_,
                           fmt::format("SELECT json_array({}), run_id FROM given.runs ORDER BY run_id", run_identity()));

@@ -37,6 +37,9 @@ class Attached {
                                       const std::vector<std::pair<std::int64_t, std::int64_t>>& numbers,
                                       const std::string& lookup);
 
+/// What makes a reason the same; its advice does not.
+[[nodiscard]] const std::vector<std::string>& reason_columns();
+
 /// What one log brought to another.
 struct SourceCounts {
   std::uint64_t evaluations = 0;    ///< that the given log has

@@ -199,9 +199,9 @@ void ServerConnection::connect() {
     const PGPing answer = PQpingParams(names.data(), values.data(), 1);
     // It accepts connections: a server that has just come up takes this one, and one that refuses it says so again.
     const bool once_more = answer == PQPING_OK && !std::exchange(was_tried_again, true);
-    const bool passes = may_come_up(message, answer) || once_more;
-    if (!passes || std::chrono::steady_clock::now() + pause > deadline || interrupt_requested()) {
-      const bool is_refused = message.find("FATAL:") != std::string::npos && !may_come_up(message, answer);
+    const bool may_pass = may_come_up(message, answer);
+    if (!(may_pass || once_more) || std::chrono::steady_clock::now() + pause > deadline || interrupt_requested()) {
+      const bool is_refused = !may_pass && message.find("FATAL:") != std::string::npos;
       throw ServerError(is_refused ? kRefusedConnection : "", first_line(message.c_str()), !is_refused);
     }
     std::this_thread::sleep_for(pause);
