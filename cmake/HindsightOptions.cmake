@@ -2,7 +2,8 @@
 option(HINDSIGHT_BUILD_TESTS "Build the tests" ON)
 option(HINDSIGHT_BUILD_BENCH "Build the benchmarks" OFF)
 option(HINDSIGHT_WERROR "Treat warnings as errors" OFF)
-option(HINDSIGHT_COVERAGE "Instrument for line and branch coverage" OFF)
+set(HINDSIGHT_COVERAGE OFF CACHE STRING "Counters of lines and branches: OFF, ON, or READERS (of bytes from outside alone)")
+set_property(CACHE HINDSIGHT_COVERAGE PROPERTY STRINGS OFF ON READERS)
 option(HINDSIGHT_FUZZ "Build the fuzzers of what is read from outside (clang alone)" OFF)
 set(HINDSIGHT_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread; empty for none")
 set_property(CACHE HINDSIGHT_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
@@ -65,11 +66,30 @@ if(HINDSIGHT_SANITIZE)
   # Instrumentation hides initialisations from GCC's flow analysis (std::regex, std::optional); other builds keep it.
   target_compile_options(hindsight_warnings INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>")
 endif()
+
+# Atomic counters: the thread pool would otherwise make counts negative and the report fail.
+set(HINDSIGHT_COUNTERS --coverage -fprofile-update=atomic -fno-inline)
 if(HINDSIGHT_COVERAGE)
-  # Atomic counters: the thread pool would otherwise make counts negative and the report fail.
-  add_compile_options(--coverage -fprofile-update=atomic -fno-inline)
   add_link_options(--coverage)
 endif()
+if(HINDSIGHT_COVERAGE STREQUAL "READERS")
+  file(STRINGS "${PROJECT_SOURCE_DIR}/tests/fuzz/reader_sources.txt" HINDSIGHT_READERS REGEX "^[^#]")
+  list(TRANSFORM HINDSIGHT_READERS PREPEND "${PROJECT_SOURCE_DIR}/")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/reader_sources.txt")
+elseif(HINDSIGHT_COVERAGE)
+  add_compile_options(${HINDSIGHT_COUNTERS})
+endif()
+# hindsight_count_readers(TARGET): those of its sources that read bytes from outside count their lines, where asked for.
+# All else stays optimised, so that the tests take no longer than without.
+function(hindsight_count_readers target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(source IN_LIST HINDSIGHT_READERS)
+      set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "-O0;${HINDSIGHT_COUNTERS}"
+                                                         SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
 if(HINDSIGHT_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "HINDSIGHT_FUZZ needs clang's libFuzzer (apt-get install clang; cmake --preset fuzz)")

@@ -35,7 +35,7 @@ Environment:
 The cuBLASLt of a Python environment (nvidia-cublas) is found without these.
 
 Exit codes: 0 done or out of budget, 1 failed, or a measurement did (the other rows are kept), 2 usage, 5 no CUDA or
-no device, 130 interrupted
+no device, 130, 143 or 129 interrupted, terminated, hung up
 TEXT
 }
 
@@ -128,7 +128,7 @@ else
   [ "$landscape_s" -le 45 ] || landscape_s=45
   "$program" --landscape --device "$device" --budget-s "$landscape_s" "$folder/landscape.jsonl" || landscape=$?
 fi
-[ "$landscape" -ne 130 ] || exit 130
+[ "$landscape" -lt 128 ] || exit "$landscape" # interrupted
 
 echo "== 4/4 Measure"
 left=$((budget_s - (SECONDS - started)))

@@ -78,19 +78,20 @@ train() {
   [ -e "$2" ] || hindsight train --log "$1" --recipe layers --out "$2" "${@:3}"
 }
 
+# Designs beyond the watts that the space's cooling carries are known not to be feasible, and tell nothing else.
+cool=(--max peak_power_w=2.5)
+[ "${TECHNOLOGY:-}" != 22nm ] || cool=()
+
 step_any() {
-  # Beyond twice the watts that the space's cooling carries there is nothing to learn but that it is too hot.
-  local hot=(--max peak_power_w=5)
-  [ "${TECHNOLOGY:-}" != 22nm ] || hot=()
   hindsight sweep --space edge --workloads synthetic:300 --networks-per-design 9 --samples 20000 --max area_mm2=100 \
-    "${hot[@]}" --seed 1 "${technology[@]}" --log any.sqlite
+    "${cool[@]}" --seed 1 "${technology[@]}" --log any.sqlite
   train any.sqlite edge-any.safetensors --constraint energy_j --set steps=16000
 }
 
 # log_of_nine SEED: nine-SEED.sqlite
 log_of_nine() {
-  hindsight sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 --seed "$1" \
-    "${technology[@]}" --log "nine-$1.sqlite"
+  hindsight sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 \
+    "${cool[@]}" --seed "$1" "${technology[@]}" --log "nine-$1.sqlite"
 }
 
 step_nine() {

@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/test.sh [--no-install] [--sanitize | --valgrind | --browser]
+usage: scripts/test.sh [--no-install] [--sanitize | --valgrind | --coverage | --browser]
 
 Runs every test from a fresh Debian 12 on, in three steps:
   1. installs the missing Debian packages with apt-get (through sudo when not root);
@@ -18,6 +18,9 @@ Safe to run again: only what changed is built.
                  of what runs in several threads under ThreadSanitizer in build/tsan
   --valgrind     instead: the readers of bytes from outside, on their seeds and changes of them, under valgrind's
                  memcheck: reads of memory that was never written, which the sanitizers do not see
+  --coverage     instead: the tests of what reads bytes from outside and of all that it stands on, in
+                 build/reader-coverage; prints which lines of tests/fuzz/reader_sources.txt they reach, and which not.
+                 Exit code 2: fewer than 95 %
   --browser      instead: builds the program, makes a report and opens it in headless Chromium; says that it skips
                  where Chromium is not installed
   --no-install   skip step 1 (packages come from elsewhere)
@@ -32,12 +35,14 @@ TEXT
 install=yes
 sanitize=no
 valgrind=no
+coverage=no
 browser=no
 for argument in "$@"; do
   case $argument in
     --no-install) install=no ;;
     --sanitize) sanitize=yes ;;
     --valgrind) valgrind=yes ;;
+    --coverage) coverage=yes ;;
     --browser) browser=yes ;;
     -h | --help) usage; exit 0 ;;
     *) echo "test.sh: unknown argument '$argument'. See --help" >&2; exit 2 ;;
@@ -80,6 +85,20 @@ if [ "$valgrind" = yes ]; then
   echo "== 3/3 Every reader under memcheck"
   exec valgrind --quiet --error-exitcode=99 --errors-for-leak-kinds=definite --leak-check=full --num-callers=30 \
     "$build_dir/tests/fuzz/fuzz_tests" --gtest_brief=1
+fi
+
+if [ "$coverage" = yes ]; then
+  command -v gcovr > /dev/null || { echo "test.sh: gcovr is missing. apt-get install gcovr" >&2; exit 1; }
+  echo "== 2/3 Build of the tests, the readers with counters of lines, in build/reader-coverage"
+  cmake --preset reader-coverage
+  layers=(core space workload accel gpu measure log evaluator dataset surrogate apps fuzz)
+  cmake --build --preset reader-coverage --parallel "${JOBS:-$(nproc)}" --target "${layers[@]/%/_tests}"
+  echo "== 3/3 Tests, and the lines that they reach"
+  find build/reader-coverage -name '*.gcda' -delete
+  status=0
+  ctest --preset reader-coverage --parallel "${JOBS:-2}" -R "^($(IFS='|' && echo "${layers[*]}"))\\." || status=$?
+  cmake --build --preset reader-coverage --target reader-coverage || status=2
+  exit "$status"
 fi
 
 if [ "$browser" = yes ]; then

@@ -171,6 +171,7 @@ void parse_command_line(std::vector<std::string> arguments, Session& session) {
     fail(app, error);
   }
   set_colour_use(parse_colour_use(session.colour));
+  session.verb = full_name(deepest(app));
   if (session.action) return;
   print(version ? version_text() : app.help());
   session.action = [] { return 0; };

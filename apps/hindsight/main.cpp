@@ -2,11 +2,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "command_line.h"
 #include "given_defaults.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/log/address.h"
 #include "output.h"
 
@@ -75,15 +78,29 @@ void hide_passwords(const std::vector<std::string>& arguments, hindsight::Proven
       "from ~/.pgpass or PGPASSFILE instead");
 }
 
+/// Whether a person at the terminal is told what a silent command is at: not with --quiet, not by what waits for others
+/// all day, and not while that person types.
+bool tells_what_it_is_at(const app::Session& session, const std::vector<std::string>& arguments) {
+  const auto given = [&](std::string_view word) {
+    return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
+  };
+  const bool waits = session.verb == "hindsight serve" || session.verb == "hindsight worker";
+  const bool typed = ::isatty(STDIN_FILENO) != 0 && (given("-") || given("/dev/stdin"));
+  return !session.verb.empty() && !given("--quiet") && !given("-q") && !waits && !typed;
+}
+
 /// Runs one verb; its errors are said and become its exit code.
 int run(int argc, char** argv) {
   app::CompleteLine line{.arguments = {argv + (argc > 0 ? 1 : 0), argv + argc}};
   try {
     app::obey_colour(line.arguments);
     line = app::with_defaults(line.arguments, app::places_of_process());
-    app::Session session{.provenance = provenance_of(argc > 0 ? argv[0] : "hindsight", line.arguments), .action = {}};
+    app::Session session{
+        .provenance = provenance_of(argc > 0 ? argv[0] : "hindsight", line.arguments), .action = {}, .verb = {}};
     app::parse_command_line(line.arguments, session);
     hide_passwords(line.arguments, session.provenance);
+    std::optional<hindsight::Patience> patience;
+    if (tells_what_it_is_at(session, line.arguments)) patience.emplace(session.verb);
     return session.action();
   } catch (const app::OutputClosed&) {
     return 0;

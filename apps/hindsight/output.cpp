@@ -14,6 +14,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
@@ -72,6 +73,7 @@ std::string fit_for_terminal(std::string_view text) {
 
 /// Errors on standard error have nowhere to be reported.
 void write_error_line(const std::string& line) {
+  before_output(true);
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
@@ -100,6 +102,7 @@ std::string without_middle(std::string_view line, std::size_t width) {
 }
 
 void write_output(std::string_view rest) {
+  before_output(!is_tty(Stream::out) || rest.ends_with('\n'));
   while (!rest.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, rest.data(), rest.size());
     if (written >= 0) {
@@ -127,6 +130,7 @@ bool shown_by_pager(const std::string& text) {
   ::setenv("LESS", "FRX", 0);  // quit where it fits, show colours, leave the text there
   FILE* pipe = ::popen(pager.c_str(), "w");
   if (pipe == nullptr) return false;
+  const TerminalLent lent;
   std::fwrite(text.data(), 1, text.size(), pipe);
   constexpr int kNotFound = 127;
   const int status = ::pclose(pipe);

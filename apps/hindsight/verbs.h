@@ -13,6 +13,7 @@ namespace hindsight::app {
 struct Session {
   Provenance provenance;
   std::function<int()> action;  ///< returns the exit code; set by the verb that was named
+  std::string verb = {};        ///< its whole name, "hindsight log import"; empty: none is run
   // What every verb takes.
   std::string colour = "auto";
   bool no_config = false;

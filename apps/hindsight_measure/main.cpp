@@ -6,7 +6,6 @@
 
 #include <array>
 #include <charconv>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/measure/json_lines.h"
 #include "hindsight/measure/run.h"
@@ -46,11 +46,9 @@ constexpr const char* kUsage =
     "                    for bit, then timed on a large space for S seconds [60]; measure nothing else\n"
     "\n"
     "Exit codes: 0 done or out of budget, 1 failed, or a task did (the others' rows are kept), 2 usage, 3 kernels\n"
-    "disagree with the host (--check, --landscape), 5 no CUDA or no device, 130 interrupted\n";
+    "disagree with the host (--check, --landscape), 5 no CUDA or no device, 130, 143 or 129 interrupted, terminated,\n"
+    "hung up (what was measured is kept; the second signal ends it at once)\n";
 constexpr int kKernelsDisagree = 3;
-constexpr int kInterrupted = 130;
-
-volatile std::sig_atomic_t interrupted = 0;
 
 struct Options {
   PlanOptions plan;
@@ -188,7 +186,7 @@ class JsonLinesFile final : public Sink {
     std::fprintf(stderr, "%s failed: %s\n", task.c_str(), reason.c_str());
   }
   bool next(const std::string& task, std::size_t position, std::size_t total) override {
-    if (interrupted != 0) return false;
+    if (interrupt_requested()) return false;
     std::fprintf(stderr, "%zu/%zu %s\n", position + 1, total, task.c_str());
     return true;
   }
@@ -241,13 +239,13 @@ int landscape(const Options& options) {
     std::printf("done before: %s\n", options.file.c_str());
     return 0;
   }
-  LandscapeTrialOptions how{.stop = [] { return interrupted != 0; }};
+  LandscapeTrialOptions how{.stop = interrupt_requested};
   if (options.run.budget_s > 0) how.budget_s = options.run.budget_s;
   const std::unique_ptr<accel::optimum::SiteEngine> engine = cuda_site_engine(options.run.device);
   const std::optional<LandscapeTrial> tried = try_landscape(*engine, how);
   if (!tried) {
     std::fprintf(stderr, "interrupted; nothing was written\n");
-    return kInterrupted;
+    return interrupt_exit_code();
   }
   const LandscapeTrial& trial = *tried;
   const std::string provenance = member("gpu_name", here.devices[device]) + member("gpu_uuid", here.uuids[device]) +
@@ -291,7 +289,7 @@ int measure(Options options, const std::string& command_line) {
   JsonLinesFile sink(options.file, content);
   const RunResult result = run(plan, options.run, sink);
   std::printf("%s\n", summary(result).c_str());
-  if (interrupted != 0) return kInterrupted;
+  if (interrupt_requested()) return interrupt_exit_code();
   return failure_of(result) ? 1 : 0;
 }
 
@@ -301,7 +299,7 @@ int measure(Options options, const std::string& command_line) {
 int main(int argc, char** argv) {
   using hindsight::Error;
   using hindsight::ErrorKind;
-  std::signal(SIGINT, [](int) { hindsight::measure::interrupted = 1; });
+  hindsight::install_interrupt_handlers();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   std::string command_line = "hindsight-measure";
   for (const std::string& word : words) {

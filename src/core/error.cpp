@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/interrupt_exit.h"
+#include "hindsight/core/interrupt.h"
 
 namespace hindsight {
 

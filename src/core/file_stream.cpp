@@ -18,6 +18,7 @@
 #include "core/file_descriptor.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/patience.h"
 
 namespace hindsight {
 namespace {
@@ -107,6 +108,7 @@ FileReader::FileReader(const fs::path& file) : state_(std::make_unique<State>(fi
     }
     fail_file(file, "read", errno);
   }
+  now_reading(file);
   const int number = state_->descriptor.number();
   struct stat facts {};
   if (::fstat(number, &facts) != 0) fail_file(file, "read", errno);

@@ -17,6 +17,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/file_stream.h"
 #include "hindsight/core/installation.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight {
@@ -50,12 +51,17 @@ std::vector<std::string> as_texts(const std::vector<fs::path>& paths) {
 }  // namespace
 
 std::string read_file(const fs::path& file, std::uint64_t max_bytes) {
+  constexpr std::size_t kLongRead = std::size_t{64} << 20U;  // [chosen] a second on a slow disk
   FileReader reader(file);
   std::string content;
   if (reader.is_regular()) content.reserve(std::min(reader.bytes(), max_bytes));
   std::array<char, 1U << 16U> buffer{};
   while (const std::size_t got = reader.read(buffer)) {
     content.append(buffer.data(), got);
+    // A landscape takes half a minute; what is shorter is read to its end, also by a command that ends in good order.
+    if (content.size() > kLongRead && interrupt_requested()) {
+      throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while reading it", shown_file(file)));
+    }
     if (content.size() > max_bytes) {
       throw Error(ErrorKind::failure,
                   fmt::format("{}: is larger than {}, the most that is read here. Is it the right file?",

@@ -1,17 +1,17 @@
-/// Signal handlers that only set a flag.
+/// Signal handlers that only set a flag. The measuring program has them, too: no library but the standard one.
 #include "hindsight/core/interrupt.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 
-#include "core/interrupt_exit.h"
-#include "hindsight/core/error.h"
+#include "core/process_groups.h"
 
 namespace hindsight {
+
+std::array<std::atomic<int>, kMostGroups> groups_that_end_with_us{};
+
 namespace {
 
 std::atomic<bool> requested_flag{false};
@@ -20,14 +20,9 @@ static_assert(std::atomic<bool>::is_always_lock_free, "the handler may touch loc
 /// The signal that asked first.
 std::atomic<int> first_signal{SIGINT};
 
-/// Process groups that end with this process; 0: a free place. [chosen] More than one machine has use for.
-constexpr std::size_t kMostGroups = 4096;
-std::array<std::atomic<int>, kMostGroups> groups{};
-static_assert(std::atomic<int>::is_always_lock_free, "the handler may touch lock-free atomics only");
-
 void on_signal(int signal) {
   if (requested_flag.exchange(true)) {
-    for (const std::atomic<int>& group : groups) {
+    for (const std::atomic<int>& group : groups_that_end_with_us) {
       if (const int number = group.load(std::memory_order_relaxed)) kill(-number, SIGKILL);
     }
     _exit(interrupt_exit_code());
@@ -64,20 +59,5 @@ int interrupt_exit_code() {
 bool interrupt_requested() { return requested_flag.load(std::memory_order_relaxed); }
 
 void set_interrupt_requested(bool requested) { requested_flag.store(requested); }
-
-void end_with_us(int group) {
-  HINDSIGHT_EXPECT(group > 1);
-  for (std::atomic<int>& place : groups) {
-    int free = 0;
-    if (place.compare_exchange_strong(free, group)) return;
-  }
-}
-
-void no_longer_with_us(int group) {
-  for (std::atomic<int>& place : groups) {
-    int taken = group;
-    if (place.compare_exchange_strong(taken, 0)) return;
-  }
-}
 
 }  // namespace hindsight

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hindsight/core/patience.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
 
@@ -23,12 +24,6 @@ constexpr std::chrono::seconds kPlainInterval{10};         // [chosen] a readabl
 constexpr int kBarCells = 20;                              // [chosen] one cell per 5 %
 constexpr int kShortBarCells = 10;                         // [chosen] where 20 do not fit
 constexpr std::size_t kNotesBeforeBar = 2;                 // [chosen] notes that a bar makes room for
-
-/// Redrawing needs a terminal that knows escape codes.
-bool can_redraw() {
-  const char* terminal = std::getenv("TERM");
-  return is_tty(Stream::err) && (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
 
 /// "12.3 k designs/s", or per minute or hour where a second sees less than one.
 /// [chosen] Before, the first items tell nothing of the rate: a line that comes at once would promise to end at once.
@@ -114,7 +109,7 @@ Progress::Progress(const std::string& label, std::uint64_t total, const std::str
       total_(total),
       item_name_(printable(item_name)),
       quiet_(quiet),
-      tty_(can_redraw()),
+      tty_(can_redraw(Stream::err)),
       exceptions_(std::uncaught_exceptions()),
       start_(std::chrono::steady_clock::now()),
       last_drawn_(tty_ ? start_ - kRedrawInterval : start_) {}
@@ -159,6 +154,7 @@ void Progress::draw(const std::vector<std::string>& notes, bool last) {
   if (!tty_ || last) {
     text += '\n';
   }
+  before_output(!tty_ || last);
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }

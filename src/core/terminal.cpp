@@ -51,6 +51,8 @@ std::size_t escape_length(std::string_view text, std::size_t position) {
 
 bool is_tty(Stream stream) { return isatty(descriptor(stream)) == 1; }
 
+bool can_redraw(Stream stream) { return is_tty(stream) && environment("TERM") != "dumb"; }
+
 int terminal_columns(Stream stream) {
   int columns = kDefaultColumns;
   winsize size{};

@@ -10,6 +10,7 @@
 #include "dataset/csv_parser.h"
 #include "dataset/import_text.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 
@@ -23,7 +24,9 @@ CsvTable parse(std::string_view text, const std::filesystem::path& file, char se
   table.header = parser.read_header();
   CsvBlock row;
   row.columns = table.header.size();
+  const Steps steps("reading rows");
   while (parser.next(row)) {
+    steps.at(table.rows.size());
     std::vector<std::string> cells;
     std::vector<CsvTable::Place> places;
     cells.reserve(row.columns);

@@ -75,6 +75,7 @@ void add_word(std::string_view word, std::string& result) {
 std::vector<NamedColumn> named(const CsvTable& table, const std::vector<std::size_t>& columns) {
   std::vector<NamedColumn> result;
   std::set<std::string> used;
+  std::map<std::string, int> next;  // number of a base that may be free: thousands of columns may have one base
   for (const std::size_t column : columns) {
     std::string base = snake_case(table.header[column]);
     if (base.empty()) {
@@ -83,7 +84,7 @@ std::vector<NamedColumn> named(const CsvTable& table, const std::vector<std::siz
       base = ("p" + base).substr(0, kMaxName);
     }
     std::string name = base;
-    for (int number = 2; !used.insert(name).second; ++number) {
+    for (int& number = next.try_emplace(base, 2).first->second; !used.insert(name).second; ++number) {
       name = fmt::format("{}_{}", base, number);
     }
     result.push_back({.column = column, .name = name});
@@ -247,7 +248,10 @@ std::string label_of(std::string_view cell) {
 }
 
 bool names_column(const std::string& parameter, const NamedColumn& column) {
-  return parameter == column.name || parameter == column.name + "_value";
+  constexpr std::string_view kEnding = "_value";
+  if (!std::string_view(parameter).starts_with(column.name)) return false;
+  const std::string_view rest = std::string_view(parameter).substr(column.name.size());
+  return rest.empty() || rest == kEnding;
 }
 
 }  // namespace hindsight::dataset

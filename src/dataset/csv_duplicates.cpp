@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::dataset {
@@ -121,7 +122,9 @@ void LoggedRepeats::add(std::int64_t repeat, Outcome outcome) {
 }
 
 std::optional<std::int64_t> LoggedRepeats::take(const Outcome& given) {
-  for (One& one : known_) {
+  while (taken_before_ < known_.size() && known_[taken_before_].taken) ++taken_before_;
+  for (std::size_t i = taken_before_; i < known_.size(); ++i) {
+    One& one = known_[i];
     if (one.taken || !contradiction(one.outcome, given).empty()) continue;
     one.taken = true;
     return one.repeat;
@@ -140,7 +143,10 @@ std::vector<TableRow> distinct_rows(std::vector<TableRow> rows, const std::strin
   if (duplicates == Duplicates::keep) return rows;
   std::vector<TableRow> kept;
   std::unordered_map<std::string, std::size_t> position;
+  const Steps steps("comparing rows of one design", rows.size());
+  std::uint64_t done = 0;
   for (TableRow& row : rows) {
+    steps.at(done++);
     const auto [entry, fresh] =
         position.try_emplace(fmt::format("{}|{}", row.context, row.evaluation.design_text_id), kept.size());
     if (fresh) {

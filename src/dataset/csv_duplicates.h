@@ -65,6 +65,7 @@ class LoggedRepeats {
     bool taken = false;
   };
   std::vector<One> known_;
+  std::size_t taken_before_ = 0;  ///< all before are taken
   std::int64_t next_ = 0;
 };
 

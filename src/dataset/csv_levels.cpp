@@ -54,7 +54,7 @@ std::string LevelLookup::refusal(const std::string& cell) const {
   return fmt::format("{} is '{}', which the space does not have.{}", parameter_->name, printable(cell), nearest);
 }
 
-std::optional<std::uint16_t> LevelLookup::find(const std::string& cell) const {
+std::optional<std::uint16_t> LevelLookup::find(const std::string& cell) {
   if (parameter_->kind == space::ParameterKind::ordinal) {
     const auto value = parse_double(cell);
     const auto found = value ? std::lower_bound(parameter_->values.begin(), parameter_->values.end(), *value)
@@ -62,11 +62,15 @@ std::optional<std::uint16_t> LevelLookup::find(const std::string& cell) const {
     if (found == parameter_->values.end() || *found != *value) return std::nullopt;
     return static_cast<std::uint16_t>(found - parameter_->values.begin());
   }
-  const std::vector<std::string>& labels = parameter_->labels;
-  auto found = std::find(labels.begin(), labels.end(), cell);
-  if (found == labels.end()) found = std::find(labels.begin(), labels.end(), label_of(cell));
-  if (found == labels.end() || cell.empty()) return std::nullopt;
-  return static_cast<std::uint16_t>(found - labels.begin());
+  if (levels_.empty()) {
+    for (const std::string& label : parameter_->labels) {
+      levels_.emplace(label, static_cast<std::uint16_t>(levels_.size()));
+    }
+  }
+  auto found = levels_.find(cell);
+  if (found == levels_.end()) found = levels_.find(label_of(cell));
+  if (found == levels_.end() || cell.empty()) return std::nullopt;
+  return found->second;
 }
 
 std::vector<LevelLookup> match_columns(const CsvTable& table, const ColumnRoles& roles,

@@ -25,11 +25,12 @@ class LevelLookup {
   [[nodiscard]] std::string refusal(const std::string& cell) const;
 
  private:
-  [[nodiscard]] std::optional<std::uint16_t> find(const std::string& cell) const;
+  [[nodiscard]] std::optional<std::uint16_t> find(const std::string& cell);
 
   const space::Parameter* parameter_;
   std::size_t column_;
   std::unordered_map<std::string, std::optional<std::uint16_t>> known_;
+  std::unordered_map<std::string_view, std::uint16_t> levels_;  ///< of labels, made when the first is looked for
 };
 
 /// 1/0, true/false, yes/no; nothing for anything else.

@@ -13,6 +13,7 @@
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/context.h"
 #include "hindsight/dataset/dataset.h"
@@ -127,7 +128,7 @@ class RowReader {
         continue;
       }
       const auto level = lookup.level(cell);
-      if (!level) return Refusal{lookup.column(), lookup.refusal(cell)};
+      if (!level) return Refusal{lookup.column(), refusal_of(lookup, cell)};
       design.levels.push_back(*level);
     }
     if (space_.is_constrained()) {
@@ -158,6 +159,12 @@ class RowReader {
   std::vector<TableContext> take_contexts() { return contexts_.take(); }
 
  private:
+  /// With the nearest value for the first refusals, more than are ever listed: it is looked for among all values.
+  std::string refusal_of(const LevelLookup& lookup, const std::string& cell) {
+    constexpr std::size_t kExplained = 100;
+    return explained_++ < kExplained ? lookup.refusal(cell) : "a value that the space does not have";
+  }
+
   static void take_outcome(const StatedOutcome& stated, log::EvaluationRow& evaluation) {
     evaluation.feasible = stated.feasible;
     for (const auto& [name, value] : stated.metrics) {
@@ -167,9 +174,7 @@ class RowReader {
   }
 
   [[nodiscard]] bool may_be_inactive(std::size_t parameter) const {
-    return space_.is_constrained() &&
-           std::any_of(space_.rules()->checks().begin(), space_.rules()->checks().end(),
-                       [&](const space::Rules::Check& check) { return check.conditional == parameter; });
+    return space_.is_constrained() && space_.rules()->is_conditional(parameter);
   }
   /// Feasibility, objective or reason.
   std::optional<Refusal> read_outcome(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
@@ -228,6 +233,7 @@ class RowReader {
   const space::DesignSpace& space_;
   std::vector<LevelLookup> lookups_;
   ContextBook contexts_;
+  std::size_t explained_ = 0;
 };
 
 }  // namespace
@@ -237,7 +243,9 @@ TableRows read_rows(const ImportSource& source, const ColumnRoles& roles, const 
   const CsvTable& table = source.table;
   RowReader reader(table, roles, space, workload);
   TableRows result;
+  const Steps steps("reading rows", table.rows.size());
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    steps.at(i);
     auto parsed = reader.parse(table.rows[i], table.line[i], source.outcomes.empty() ? nullptr : &source.outcomes[i]);
     if (auto* refusal = std::get_if<Refusal>(&parsed)) {
       result.refused.push_back({.place = table.place[i][refusal->column], .reason = std::move(refusal->reason)});

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 
@@ -44,23 +46,33 @@ std::string definition_of(const ImportSource& source, const ColumnRoles& roles) 
   return fmt::format("{}, format 1\nobjective|{}\ncontext|{}\n", source.maker, source.objective, contexts);
 }
 
-const StatedWorkload* stated_workload(const ImportSource& source, const std::string& name) {
-  if (!source.definitions) return nullptr;
-  const auto& all = source.definitions->workloads;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
-  return found == all.end() ? nullptr : &*found;
+/// What is known of workloads by name, the first of each: a table may name a hundred thousand.
+struct KnownWorkloads {
+  std::unordered_map<std::string, const StatedWorkload*> stated;
+  std::unordered_map<std::string, std::int64_t> logged;
+};
+
+KnownWorkloads known_workloads(const log::Log& log, const ImportSource& source,
+                               const std::vector<TableContext>& contexts) {
+  KnownWorkloads known;
+  if (source.definitions) {
+    for (const StatedWorkload& one : source.definitions->workloads) known.stated.try_emplace(one.name, &one);
+  }
+  if (std::ranges::any_of(contexts, &TableContext::named)) {
+    for (const log::WorkloadRecord& one : log::workloads(log)) known.logged.try_emplace(one.name, one.workload_id);
+  }
+  return known;
 }
 
-std::int64_t register_workload(log::Log& log, const ImportSource& source, const ImportTarget& target,
+std::int64_t register_workload(log::Log& log, const KnownWorkloads& known, const ImportTarget& target,
                                const TableContext& context) {
-  if (const StatedWorkload* stated = stated_workload(source, context.name); stated != nullptr) {
+  if (const auto found = known.stated.find(context.name); found != known.stated.end()) {
+    const StatedWorkload* const stated = found->second;
     return log.add_workload(stated->name, stated->definition, sha256_hex(stated->definition), stated->batch,
                             stated->layers_json, stated->context_version, stated->context);
   }
   if (context.named) {
-    for (const log::WorkloadRecord& known : log::workloads(log)) {
-      if (known.name == context.name) return known.workload_id;
-    }
+    if (const auto found = known.logged.find(context.name); found != known.logged.end()) return found->second;
     if (target.known_workload) {
       if (const auto id = target.known_workload(log, context.name)) return *id;
     }
@@ -89,10 +101,10 @@ std::set<std::int64_t> evaluators_by_name(const log::Log& log, const std::string
 /// Those that evaluated these workloads; of all workloads where these have no rows.
 std::set<std::int64_t> evaluators_of_workloads(const log::Log& log, const std::vector<std::int64_t>& workloads) {
   std::set<std::int64_t> own, all;
+  const std::set<std::int64_t> sought(workloads.begin(), workloads.end());
   log::for_each_evaluation(log, {}, log::Detail::columns, [&](const log::EvaluationRecord& record) {
     all.insert(record.evaluator_id);
-    const bool ours = std::find(workloads.begin(), workloads.end(), record.workload_id) != workloads.end();
-    if (ours) own.insert(record.evaluator_id);
+    if (sought.contains(record.workload_id)) own.insert(record.evaluator_id);
     return true;
   });
   return own.empty() ? all : own;
@@ -148,8 +160,11 @@ ImportPlace find_place(log::Log& log, const ImportSource& source, const ColumnRo
   for (const log::SpaceSummary& known : log::spaces(log)) {
     if (known.space_id == place.space) place.space_name = known.name;
   }
+  const KnownWorkloads known = known_workloads(log, source, contexts);
+  const Steps steps("registering applications", contexts.size());
   for (const TableContext& context : contexts) {
-    place.workloads.push_back(register_workload(log, source, target, context));
+    steps.at(place.workloads.size());
+    place.workloads.push_back(register_workload(log, known, target, context));
   }
   choose_evaluator(log, source, roles, target, place);
   return place;

@@ -13,6 +13,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
 #include "hindsight/dataset/stored_space.h"
@@ -33,8 +34,11 @@ std::string key_of(std::int64_t workload_id, const std::string& text_id) {
 
 LoggedRows logged_rows(const log::Log& log, const ImportPlace& place) {
   LoggedRows known;
+  const Steps steps("reading rows of the log");
+  std::uint64_t done = 0;
   log::for_each_evaluation(
       log, {.evaluator = place.evaluator_name}, log::Detail::all, [&](const log::EvaluationRecord& record) {
+        steps.at(done++);
         if (record.space_id == place.space && record.evaluator_id == place.evaluator) {
           known[key_of(record.workload_id, record.design_text_id)].add(record.repeat, outcome_of(record));
         }
@@ -48,7 +52,10 @@ LoggedRows logged_rows(const log::Log& log, const ImportPlace& place) {
 std::vector<TableRow> numbered_rows(std::vector<TableRow> rows, const ImportPlace& ids, LoggedRows logged,
                                     Duplicates duplicates, Refusals& refusals) {
   std::vector<TableRow> kept;
+  const Steps steps("comparing rows with the log's", rows.size());
+  std::uint64_t done = 0;
   for (TableRow& row : rows) {
+    steps.at(done++);
     row.evaluation.workload_id = ids.workloads[row.context];
     LoggedRepeats& known = logged[key_of(row.evaluation.workload_id, row.evaluation.design_text_id)];
     const Outcome outcome = outcome_of(row);
@@ -86,12 +93,15 @@ std::vector<std::pair<std::string, std::string>> renamed_columns(const CsvTable&
 
 void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std::vector<TableRow>& rows,
                  ImportResult& result, Refusals& refusals) {
+  const Steps steps("storing rows", rows.size());
   for (std::size_t begin = 0; begin < rows.size(); begin += kBatchRows) {
+    if (!interrupt_requested()) steps.at(begin);
     if (interrupt_requested()) {
       throw Error(ErrorKind::interrupted,
                   fmt::format("{}: interrupted after {} of {} rows; nothing was imported",
                               printable(log.path().string(), 200), with_commas(begin), with_commas(rows.size())));
     }
+    steps.at(begin);
     const std::size_t end = std::min(rows.size(), begin + kBatchRows);
     std::vector<log::EvaluationRow> batch;
     for (std::size_t i = begin; i < end; ++i) batch.push_back(rows[i].evaluation);

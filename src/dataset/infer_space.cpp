@@ -8,6 +8,7 @@
 
 #include "dataset/csv_columns.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
@@ -171,7 +172,10 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
   }
   std::vector<space::Parameter> parameters;
   std::vector<std::string> result_like, left_out, remarks;
+  const Steps steps("finding the values of columns", resolved.design.size());
+  std::uint64_t done = 0;
   for (const NamedColumn& column : resolved.design) {
+    steps.at(done++);
     space::Parameter parameter = parameter_of(table, column);
     const std::string& header = table.header[column.column];
     const bool numeric = parameter.kind == space::ParameterKind::ordinal;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "hindsight/core/error.h"
@@ -16,7 +17,12 @@ namespace {
 
 /// Of one document, or one line. [chosen] far deeper than any export. Its size and values are what memory allows that
 /// a small machine has.
-constexpr JsonBounds kBounds{.depth = 256};
+constexpr JsonBounds kBounds{.depth = 256}, kSortedBounds{.depth = 256, .comparisons = kNoComparisons};
+
+template <class Value>
+constexpr const JsonBounds& bounds_of() {
+  return std::is_same_v<Value, OrderedJson> ? kBounds : kSortedBounds;
+}
 
 bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+';
@@ -69,13 +75,14 @@ Value parse_as(std::string_view text, const std::filesystem::path& file, std::st
     return Error(ErrorKind::usage, fmt::format("{}:{}:{}: {} (expected: {})", printable(file.string(), 400),
                                                first_line + line, std::max<std::size_t>(column, 1), problem, expected));
   };
-  if (const std::string excess = json_excess(text, kBounds); !excess.empty()) {
+  if (const std::string excess = json_excess(text, bounds_of<Value>()); !excess.empty()) {
     throw error_at(1, fmt::format("JSON {}, the most that is read at once. Give it as CSV or in parts?", excess));
   }
   try {
     return parsed<Value>(text);
   } catch (const typename Value::parse_error& error) {
-    const std::string_view rest = text.substr(std::min<std::size_t>(error.byte, text.size()));
+    // The byte that was read last is its first; behind the end there is none.
+    const std::string_view rest = text.substr(std::min(std::max<std::size_t>(error.byte, 1) - 1, text.size()));
     const bool ends = rest.find_first_not_of(" \t\r\n") == std::string_view::npos;
     throw error_at(error.byte, ends ? "the JSON ends too early. Was the file cut off?" : "no JSON from here on");
   } catch (const typename Value::exception& error) {
@@ -96,7 +103,7 @@ OrderedJson parse_ordered_json(std::string_view text, const std::filesystem::pat
 }
 
 std::optional<Json> try_json(std::string_view text) {
-  if (!json_excess(text, kBounds).empty()) return std::nullopt;
+  if (!json_excess(text, kSortedBounds).empty()) return std::nullopt;
   try {
     return parsed<Json>(text);
   } catch (const Json::exception&) {

@@ -13,6 +13,7 @@
 #include "dataset/reasons.h"
 #include "dataset/repeats.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/stored_space.h"
@@ -76,7 +77,10 @@ class Loader {
     log::EvaluationFilter filter{.workload = {}, .evaluator = selection_.evaluator, .space = space_.name()};
     if (selection_.workloads.size() == 1) filter.workload = selection_.workloads.front();
     if (selection_.runs.size() == 1) filter.run_id = selection_.runs.front();
+    const Steps steps("reading rows of the log");
+    std::uint64_t done = 0;
     log::for_each_evaluation(log_, filter, log::Detail::all, [&](const log::EvaluationRecord& record) {
+      steps.at(done++);
       add(record);
       return !several_evaluators_;
     });

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "dataset/import_readers.h"
 #include "hindsight/core/error.h"
@@ -71,9 +73,13 @@ class Replay {
   }
 
   log::OptunaStudies take() {
-    std::vector<log::OptunaStudy>& studies = result_.studies;
-    for (std::size_t i = studies.size(); i > 0; --i) {
-      if (deleted_[i - 1]) studies.erase(studies.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    std::vector<log::OptunaStudy> kept;
+    for (std::size_t i = 0; i < result_.studies.size(); ++i) {
+      if (!deleted_[i]) kept.push_back(std::move(result_.studies[i]));
+    }
+    result_.studies = std::move(kept);
+    for (log::OptunaStudy& study : result_.studies) {
+      for (log::OptunaStoredTrial& trial : study.trials) keep_newest(trial.parameters);
     }
     return std::move(result_);
   }
@@ -113,20 +119,35 @@ class Replay {
 
   void add_study(const Json& entry) {
     const std::string name = text_of(entry, "study_name");
-    for (std::size_t i = 0; i < result_.studies.size(); ++i) {
-      if (result_.studies[i].name == name && !deleted_[i]) return;  // Optuna told its writer so
-    }
+    if (!there_.insert(name).second) return;  // Optuna told its writer so
     log::OptunaStudy& study = result_.studies.emplace_back();
     study.name = name;
     deleted_.push_back(false);
+    constexpr std::size_t kMostObjectives = 1000;  // [chosen] far above any study; each trial is looked at for all
     for (const Json& direction : value_of(entry, "directions")) {
+      if (study.directions.size() == kMostObjectives) fail(fmt::format("more than {} objectives", kMostObjectives));
       study.directions.push_back(direction == 2 ? Direction::maximise : Direction::minimise);
     }
   }
 
   void remove_study(const Json& entry) {
-    study_of(entry);
-    deleted_[static_cast<std::size_t>(integer(entry, "study_id"))] = true;
+    const log::OptunaStudy& study = study_of(entry);
+    const auto place = static_cast<std::size_t>(integer(entry, "study_id"));
+    if (!deleted_[place]) there_.erase(study.name);
+    deleted_[place] = true;
+  }
+
+  /// Of parameters that were set several times the last, where it stands. Looked for once at the end: a trial may have
+  /// any number.
+  void keep_newest(std::vector<log::OptunaParameterValue>& parameters) {
+    last_.clear();
+    for (std::size_t i = 0; i < parameters.size(); ++i) last_[parameters[i].name] = i;
+    if (last_.size() == parameters.size()) return;
+    std::vector<log::OptunaParameterValue> kept;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (last_.at(parameters[i].name) == i) kept.push_back(parameters[i]);
+    }
+    parameters = std::move(kept);
   }
 
   static void add_attributes(const Json& given, std::vector<std::pair<std::string, std::string>>& attributes) {
@@ -181,10 +202,8 @@ class Replay {
   void add_parameter(const Json& entry) {
     log::OptunaStoredTrial& trial = trial_of(entry);
     if (is_finished(trial)) return;
-    const std::string name = text_of(entry, "param_name");
-    const std::uint32_t index = result_.texts.index_of(name);
-    std::erase_if(trial.parameters, [&](const log::OptunaParameterValue& one) { return one.name == index; });
-    put_parameter(name, value_of(entry, "param_value_internal"), text_of(entry, "distribution"), trial);
+    put_parameter(text_of(entry, "param_name"), value_of(entry, "param_value_internal"), text_of(entry, "distribution"),
+                  trial);
   }
 
   static void set_values(const Json& entry, log::OptunaStoredTrial& trial) {
@@ -219,6 +238,8 @@ class Replay {
   std::size_t line_ = 0;
   log::OptunaStudies result_;
   std::vector<bool> deleted_;
+  std::unordered_set<std::string> there_;                ///< names of studies that are not deleted
+  std::unordered_map<std::uint32_t, std::size_t> last_;  ///< of one trial: where each parameter stands last
   std::vector<Place> trials_;
 };
 

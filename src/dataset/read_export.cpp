@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "dataset/csv_levels.h"
 #include "dataset/import_readers.h"
 #include "dataset/trial_table.h"
 #include "hindsight/core/error.h"
@@ -39,7 +40,7 @@ class ExportRows {
       for (const auto& [name, cell] : cells) parameters_.push_back(name);
     }
     for (const auto& [name, value] : outcome.metrics) {
-      if (std::find(metrics_.begin(), metrics_.end(), name) == metrics_.end()) metrics_.push_back(name);
+      if (known_metrics_.insert(name).second) metrics_.push_back(name);
     }
     rows_.add(line, cells, std::move(outcome));
   }
@@ -109,6 +110,7 @@ class ExportRows {
   std::set<std::string> evaluators_;
   bool repeats_ = false;
   std::vector<std::string> parameters_, metrics_;
+  std::set<std::string> known_metrics_;
 };
 
 double number_or_unknown(const OrderedJson& value) { return number_of(value).value_or(kUnknown); }
@@ -141,7 +143,7 @@ class ExportTableReader {
     for (std::size_t column = repeat_ + 1; column < feasible_; ++column) {
       design.emplace_back(table_.header[column], cells[column]);
     }
-    StatedOutcome outcome{.workload = cells[table_.column("workload")], .feasible = cells[feasible_] == "1"};
+    StatedOutcome outcome{.workload = cells[table_.column("workload")], .feasible = flag_at(row, feasible_)};
     for (std::size_t column = first_metric_; column < cells.size(); ++column) {
       if (cells[column].empty()) continue;
       outcome.metrics.emplace_back(table_.header[column], number_at(row, column));
@@ -155,10 +157,21 @@ class ExportTableReader {
     const std::string& cell = table_.rows[row][column];
     if (cell.empty()) return kUnknown;
     if (const auto value = parse_double(cell)) return *value;
+    refuse_cell(row, column, ", which is not a number");
+  }
+
+  /// A spreadsheet writes TRUE for 1.
+  [[nodiscard]] bool flag_at(std::size_t row, std::size_t column) const {
+    const auto flag = parse_flag(table_.rows[row][column]);
+    if (!flag) refuse_cell(row, column, ". Write 1 or 0");
+    return *flag;
+  }
+
+  [[noreturn]] void refuse_cell(std::size_t row, std::size_t column, const char* why) const {
     const CsvTable::Place place = table_.place[row][column];
     throw Error(ErrorKind::usage,
-                fmt::format("{}:{}:{}: {} is '{}', which is not a number", printable(table_.file.string(), 400),
-                            place.line, place.column, table_.header[column], printable(cell)));
+                fmt::format("{}:{}:{}: {} is '{}'{}", printable(table_.file.string(), 400), place.line, place.column,
+                            table_.header[column], printable(table_.rows[row][column]), why));
   }
 
   void add_violations(std::size_t row, StatedOutcome& outcome) const {

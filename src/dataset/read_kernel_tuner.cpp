@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_set>
 
 #include "dataset/import_readers.h"
 #include "dataset/trial_table.h"
@@ -83,6 +84,7 @@ std::string objective_of_cache(const Json& document, const ReadOptions& options)
 
 ImportSource read_cache(const Json& document, const std::filesystem::path& file, const ReadOptions& options) {
   const std::vector<std::string> names = parameter_names(document, file);
+  const std::unordered_set<std::string> parameters(names.begin(), names.end());
   const std::string objective = objective_of_cache(document, options);
   TrialTable rows(file, "configuration");
   std::size_t number = 0;
@@ -103,7 +105,7 @@ ImportSource read_cache(const Json& document, const std::filesystem::path& file,
     if (!outcome.feasible) outcome.violations.push_back(plain_violation(failure_text(entry, value)));
     for (const auto& [metric, number_json] : entry.items()) {
       const auto metric_value = number_of(number_json);
-      const bool parameter = std::find(names.begin(), names.end(), metric) != names.end();
+      const bool parameter = parameters.contains(metric);
       const bool bookkeeping = std::find(kBookkeeping.begin(), kBookkeeping.end(), metric) != kBookkeeping.end();
       if (outcome.feasible && !parameter && !bookkeeping && metric_value && number_json.is_number()) {
         outcome.metrics.emplace_back(snake_case(metric), *metric_value);

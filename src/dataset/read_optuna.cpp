@@ -38,9 +38,8 @@ class Distribution {
   /// Nothing for a choice that there is not.
   [[nodiscard]] std::optional<std::string> cell(double value) const {
     if (!categorical_) return shortest(value);
-    const auto index = static_cast<std::size_t>(std::max(value, 0.0));
-    if (value < 0 || index >= choices_.size() || value != std::floor(value)) return std::nullopt;
-    return choices_[index];
+    const bool is_choice = value >= 0 && value < static_cast<double>(choices_.size()) && value == std::floor(value);
+    return is_choice ? std::optional(choices_[static_cast<std::size_t>(value)]) : std::nullopt;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "dataset/import_readers.h"
 #include "dataset/trial_table.h"
@@ -20,9 +21,23 @@ const Json& either(const Json& object, const std::string& snake, const std::stri
   return value.is_null() ? value_of(object, camel) : value;
 }
 
-void note(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
+/// Names in the order that they are met in, each once.
+class Names {
+ public:
+  void note(const std::string& name) {
+    if (places_.try_emplace(name, all_.size()).second) all_.push_back(name);
+  }
+  [[nodiscard]] const std::vector<std::string>& all() const { return all_; }
+  /// Place of a name; behind all others for one that is not there.
+  [[nodiscard]] std::size_t place_of(const std::string& name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? all_.size() : found->second;
+  }
+
+ private:
+  std::vector<std::string> all_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
 
 /// Rows whose objective is known only when all were read: trials without it are infeasible then.
 void require_objective(ImportSource& source) {
@@ -83,7 +98,7 @@ class VizierReader {
       const auto value = number_of(value_of(metric, "value"));
       if (!name.is_string() || !value || !std::isfinite(*value)) continue;
       outcome.metrics.emplace_back(snake_case(name.get<std::string>()), *value);
-      note(metrics_, outcome.metrics.back().first);
+      metrics_.note(outcome.metrics.back().first);
     }
     outcome.feasible = state != "INFEASIBLE" && !outcome.metrics.empty();
     if (!outcome.feasible) {
@@ -104,7 +119,7 @@ class VizierReader {
       const Json& id = either(goals[0], "metric_id", "metricId");
       if (id.is_string()) objective = id.get<std::string>();
     }
-    const std::string metric = rows_.empty() ? "" : chosen_metric(file_, objective, metrics_);
+    const std::string metric = rows_.empty() ? "" : chosen_metric(file_, objective, metrics_.all());
     ImportSource source = rows_.take("Vizier study", "vizier import", metric);
     require_objective(source);
     const bool minimised = goals.is_array() && !goals.empty() && text_of(goals[0], "goal") == "MINIMIZE";
@@ -147,7 +162,7 @@ class VizierReader {
   const std::filesystem::path& file_;
   const ReadOptions& options_;
   TrialTable rows_;
-  std::vector<std::string> metrics_;
+  Names metrics_;
   std::size_t position_ = 0;
 };
 
@@ -168,7 +183,7 @@ class AxReader {
 
   ImportSource read() {
     for (const Json& parameter : value_of(value_of(experiment_, "search_space"), "parameters")) {
-      order_.push_back(text_of(parameter, "name"));
+      order_.note(text_of(parameter, "name"));
     }
     read_data();
     const Json& config = value_of(experiment_, "optimization_config");
@@ -180,8 +195,9 @@ class AxReader {
     for (const auto& [key, trial] : stored.items()) {
       trials[parse_int(key).value_or(std::ssize(trials))] = &trial;
     }
-    for (const auto& [index, trial] : trials) add(index, *trial, value_of(config, "outcome_constraints"));
-    const std::string metric = rows_.empty() ? "" : chosen_metric(file_, named, metrics_);
+    read_limits(value_of(config, "outcome_constraints"));
+    for (const auto& [index, trial] : trials) add(index, *trial);
+    const std::string metric = rows_.empty() ? "" : chosen_metric(file_, named, metrics_.all());
     ImportSource source = rows_.take("Ax experiment", "ax import", metric);
     require_objective(source);
     const Json& minimised = value_of(objective, "minimize");
@@ -219,15 +235,16 @@ class AxReader {
       const auto trial = number_of(value_of(value_of(frame, "trial_index"), row));
       const std::string arm = text_of(value_of(frame, "arm_name"), row);
       const std::string metric = snake_case(text_of(value_of(frame, "metric_name"), row));
-      if (!trial || metric.empty()) continue;
+      constexpr double kMostTrials = 1e15;  // [chosen] far above any experiment; whole as a double
+      if (!trial || !(std::abs(*trial) < kMostTrials) || metric.empty()) continue;
       if (value && std::isfinite(*value)) {
         means_[{static_cast<std::int64_t>(*trial), arm}][metric] = *value;
-        note(metrics_, metric);
+        metrics_.note(metric);
       }
     }
   }
 
-  void add(std::int64_t index, const Json& trial, const Json& constraints) {
+  void add(std::int64_t index, const Json& trial) {
     const std::string status = text_of(value_of(trial, "status"), "name");
     if (status == "CANDIDATE" || status == "STAGED") return rows_.leave_out("waiting to run");
     if (status == "RUNNING") return rows_.leave_out("still running");
@@ -239,7 +256,7 @@ class AxReader {
       const auto means = means_.find({index, text_of(*arm, "name")});
       if (means != means_.end()) {
         outcome.metrics.assign(means->second.begin(), means->second.end());
-        outcome.violations = broken(constraints, means->second);
+        outcome.violations = broken(means->second);
       }
       if (status == "FAILED" || status == "ABANDONED" || status == "EARLY_STOPPED") {
         outcome.violations.push_back(plain_violation(status));
@@ -269,27 +286,40 @@ class AxReader {
   /// In the order of the search space, which the JSON of an arm does not keep.
   [[nodiscard]] DesignCells cells_of(const Json& parameters) const {
     DesignCells cells;
-    for (const std::string& name : order_) {
-      if (parameters.contains(name)) cells.emplace_back(name, cell_of(parameters[name]));
-    }
-    for (const auto& [name, value] : parameters.items()) {
-      if (std::find(order_.begin(), order_.end(), name) == order_.end()) cells.emplace_back(name, cell_of(value));
-    }
+    for (const auto& [name, value] : parameters.items()) cells.emplace_back(name, cell_of(value));
+    std::stable_sort(cells.begin(), cells.end(),
+                     [&](const auto& a, const auto& b) { return order_.place_of(a.first) < order_.place_of(b.first); });
     return cells;
   }
 
-  /// Outcome constraints with an absolute bound; a relative one needs the status quo, which is another trial.
-  [[nodiscard]] std::vector<log::ViolationRow> broken(const Json& constraints,
-                                                      const std::map<std::string, double>& means) const {
-    std::vector<log::ViolationRow> violations;
+  /// An outcome constraint with an absolute bound; a relative one needs the status quo, which is another trial.
+  struct Limit {
+    std::string metric;
+    bool at_most = false;  ///< else at least
+    double bound = 0;
+  };
+
+  void read_limits(const Json& constraints) {
+    constexpr std::size_t kMostLimits = 1000;  // [chosen] each trial is held against all of them
     for (const Json& constraint : constraints) {
       const auto bound = number_of(value_of(constraint, "bound"));
-      const std::string metric = snake_case(text_of(value_of(constraint, "metric"), "name"));
       const std::string op = text_of(value_of(constraint, "op"), "name");
-      const auto mean = means.find(metric);
-      if (!bound || mean == means.end() || value_of(constraint, "relative") == true) continue;
-      const bool misses = op == "LEQ" ? mean->second > *bound : op == "GEQ" && mean->second < *bound;
-      if (misses) violations.push_back(missed_limit(metric, mean->second, *bound));
+      if (!bound || value_of(constraint, "relative") == true || (op != "LEQ" && op != "GEQ")) continue;
+      if (limits_.size() == kMostLimits)
+        fail(fmt::format("more than {} outcome constraints", with_commas(kMostLimits)));
+      limits_.push_back({.metric = snake_case(text_of(value_of(constraint, "metric"), "name")),
+                         .at_most = op == "LEQ",
+                         .bound = *bound});
+    }
+  }
+
+  [[nodiscard]] std::vector<log::ViolationRow> broken(const std::map<std::string, double>& means) const {
+    std::vector<log::ViolationRow> violations;
+    for (const Limit& limit : limits_) {
+      const auto mean = means.find(limit.metric);
+      if (mean == means.end()) continue;
+      const bool misses = limit.at_most ? mean->second > limit.bound : mean->second < limit.bound;
+      if (misses) violations.push_back(missed_limit(limit.metric, mean->second, limit.bound));
     }
     return violations;
   }
@@ -298,7 +328,8 @@ class AxReader {
   const std::filesystem::path& file_;
   const ReadOptions& options_;
   TrialTable rows_;
-  std::vector<std::string> order_, metrics_;
+  Names order_, metrics_;
+  std::vector<Limit> limits_;
   std::map<std::pair<std::int64_t, std::string>, std::map<std::string, double>> means_;
 };
 

@@ -11,6 +11,14 @@
 #include "hindsight/dataset/dataset.h"
 
 namespace hindsight::dataset {
+namespace {
+
+constexpr std::size_t kMostColumns = 10'000;  // [chosen] as of a CSV table
+/// Cells of a table, empty ones too: as many as these, or so many times those with a value. [chosen] A study of 20
+/// kinds of trials with parameters of their own fits; about 200 MB.
+constexpr std::uint64_t kAlwaysCells = 4'000'000, kMostTimes = 20;
+
+}  // namespace
 
 TrialTable::TrialTable(const std::filesystem::path& file, const std::string& row_word) {
   source_.table.file = file;
@@ -21,7 +29,13 @@ std::size_t TrialTable::column_of(const std::string& name, std::size_t expected)
   std::vector<std::string>& header = source_.table.header;
   if (expected < header.size() && header[expected] == name) return expected;
   const auto [entry, fresh] = columns_.try_emplace(name, header.size());
-  if (fresh) header.push_back(name);
+  if (!fresh) return entry->second;
+  if (header.size() == kMostColumns) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: more than {} columns (a name in a row is one). Is it the right file?",
+                            printable(source_.table.file.string(), 400), with_commas(kMostColumns)));
+  }
+  header.push_back(name);
   return entry->second;
 }
 
@@ -31,10 +45,24 @@ void TrialTable::add(std::size_t number, const DesignCells& cells, StatedOutcome
     const std::size_t column = column_of(cells[i].first, i);
     if (column >= row.size()) row.resize(column + 1);
     row[column] = cells[i].second;
+    given_ += cells[i].second.empty() ? 0 : 1;
   }
   source_.table.rows.push_back(std::move(row));
   source_.table.line.push_back(number);
   source_.outcomes.push_back(std::move(outcome));
+  require_filled();
+}
+
+void TrialTable::require_filled() const {
+  const CsvTable& table = source_.table;
+  const std::uint64_t cells = std::uint64_t{table.rows.size()} * table.header.size();
+  if (cells <= std::max(kAlwaysCells, kMostTimes * given_)) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: {} rows of {} columns, of which few have a value (a table has all). Import rows with the "
+                  "same names together?",
+                  printable(table.file.string(), 400), with_commas(table.rows.size()),
+                  with_commas(table.header.size())));
 }
 
 void TrialTable::leave_out(const std::string& why, std::size_t count) {

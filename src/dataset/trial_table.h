@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <unordered_map>
@@ -30,9 +31,12 @@ class TrialTable {
 
  private:
   std::size_t column_of(const std::string& name, std::size_t expected);
+  /// Error{usage} where nearly all cells would be empty: a short file would take all memory.
+  void require_filled() const;
 
   ImportSource source_;
   std::unordered_map<std::string, std::size_t> columns_;
+  std::uint64_t given_ = 0;  ///< cells that are not empty
 };
 
 /// A reason with nothing but its code, and a message where it says more.

@@ -71,9 +71,11 @@ class BuiltIn final : public Evaluator {
     if (metric == nullptr || !metric->known_before_evaluation()) return std::nullopt;
     return accel::smallest_value(*metric, space(), technology_);
   }
-  [[nodiscard]] std::vector<std::pair<std::string, double>> stated_limits() const override {
+  [[nodiscard]] std::vector<StatedLimit> stated_limits() const override {
     if (technology_.is_version_1()) return {};
-    return {{"peak_power_w", technology_.cooling_of(accel::Cooling::as_technology).most_w}};
+    return {{.fact = "peak_power_w",
+             .most = technology_.cooling_of(accel::Cooling::as_technology).most_w,
+             .reason = std::string(accel::code(accel::Reason::cooling))}};
   }
   [[nodiscard]] std::optional<std::pair<double, double>> fact_range(
       const std::string& name, const std::vector<std::vector<std::uint16_t>>& box) const override {

@@ -46,9 +46,7 @@ class Noisy final : public Evaluator {
   [[nodiscard]] std::optional<double> smallest_fact(const std::string& name) const override {
     return exact_->smallest_fact(name);
   }
-  [[nodiscard]] std::vector<std::pair<std::string, double>> stated_limits() const override {
-    return exact_->stated_limits();
-  }
+  [[nodiscard]] std::vector<StatedLimit> stated_limits() const override { return exact_->stated_limits(); }
   [[nodiscard]] std::optional<std::pair<double, double>> fact_range(
       const std::string& name, const std::vector<std::vector<std::uint16_t>>& box) const override {
     return exact_->fact_range(name, box);

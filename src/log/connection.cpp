@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/durability.h"
@@ -197,6 +198,7 @@ ReadAccess read_access(const fs::path& file) {
 SQLite::Database open_database(const fs::path& file, int flags, const char* options,
                                std::chrono::milliseconds busy_timeout) {
   return translating(nullptr, file, "opening it", [&] {
+    now_reading(file);
     return SQLite::Database(uri_of(file, options), flags, static_cast<int>(busy_timeout.count()));
   });
 }

@@ -21,6 +21,9 @@ constexpr std::size_t kFileHeaderBytes = 100;
 constexpr std::uint32_t kUsualPageBytes = 4096;
 /// Of one page, with what its cells continue on. [chosen] far above a log's longest text, the definition of a network.
 constexpr std::uint64_t kMostPayloadBytes = 64U << 20U;
+/// What rows continue on is read again by every pass, and rows of a damaged file may all name the same pages: so many
+/// times the file in all. [chosen] Twice the passes that a repair takes over a page.
+constexpr std::uint64_t kMostPasses = 16;
 /// [chosen] far above any table of a log (18 columns).
 constexpr std::size_t kMostColumns = 200;
 
@@ -118,6 +121,7 @@ PageFile::PageFile(const std::filesystem::path& file) : path_(file), file_(file,
   }
   page_bytes_ = usable_bytes_ = kUsualPageBytes;
   read_header();
+  left_ = kMostPasses * file_bytes_;
   // Of a file that was cut the last page may be a part; its end reads as zeros.
   page_count_ =
       static_cast<std::uint32_t>(std::min<std::uint64_t>((file_bytes_ + page_bytes_ - 1) / page_bytes_, 0xfffffffeU));
@@ -167,7 +171,7 @@ std::vector<std::uint32_t> PageFile::free_pages() {
 }
 
 std::optional<PageFile::Bytes> PageFile::payload(const Bytes& page, std::size_t at, std::uint64_t size, bool of_table) {
-  if (size > budget_ || size > file_bytes_) return std::nullopt;
+  if (size > budget_ || size > file_bytes_ || size > left_) return std::nullopt;
   budget_ -= size;
   // [spec: sqlite-format] 1.6: how much of it stands on the page.
   const std::uint64_t usable = usable_bytes_;
@@ -179,6 +183,7 @@ std::optional<PageFile::Bytes> PageFile::payload(const Bytes& page, std::size_t 
   const auto begin = page.begin() + static_cast<std::ptrdiff_t>(at);
   Bytes whole(begin, begin + static_cast<std::ptrdiff_t>(local));
   if (local == size) return whole;
+  left_ -= size;
   Bytes further;
   for (std::uint32_t next = number_at(page, at + local, 4); whole.size() < size; next = number_at(further, 0, 4)) {
     if (!load(next, further)) return std::nullopt;

@@ -69,6 +69,7 @@ class PageFile {
   std::uint64_t file_bytes_ = 0;
   std::uint32_t page_bytes_ = 0, usable_bytes_ = 0, page_count_ = 0, first_free_ = 0, application_id_ = 0;
   std::uint64_t budget_ = 0;  ///< bytes that the page at hand may still ask for: cells may share what they continue on
+  std::uint64_t left_ = 0;    ///< bytes that rows may still continue on, of all pages
   std::optional<std::uint32_t> schema_version_;
 };
 

@@ -73,6 +73,7 @@ constexpr std::uint32_t kNullLength = 0xffffffffU;
 bool may_come_up(const std::string& message, PGPing answer) {
   const auto has = [&](const char* words) { return message.find(words) != std::string::npos; };
   if (answer == PQPING_REJECT) return true;
+  if (has("FATAL:") && answer == PQPING_NO_RESPONSE) return true;  // it has gone since
   if (!has("FATAL:")) return !has("does not exist") || has("Is the server running");
   return has("too many clients") || has("remaining connection");
 }

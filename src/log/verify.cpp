@@ -12,6 +12,7 @@
 #include "hindsight/core/text.h"
 #include "log/findings.h"
 #include "log/impl.h"
+#include "log/interruptible.h"
 #include "log/read_transaction.h"
 
 namespace hindsight::log {
@@ -162,6 +163,7 @@ Verification Log::verify() const {
     Verification verification;
     try {
       const ReadTransaction snapshot(impl_->database);
+      const Interruptible until_interrupted(impl_->database);
       if (impl_->file) check_integrity(*impl_->file, verification.problems);
       if (verification.sound()) {
         if (impl_->file) check_references(*impl_->file, verification.problems);

@@ -72,12 +72,15 @@ std::string fill_lines(std::string_view prefix, const std::vector<std::string>& 
                        int columns, int indent) {
   std::string out;
   std::string line(prefix);
+  std::size_t width = display_width(line);
   bool at_start = true;
   for (const std::string& piece : pieces) {
-    const std::size_t width = display_width(line) + (at_start ? 0 : separator.size()) + display_width(piece);
+    const std::size_t own = display_width(piece);
+    width += (at_start ? 0 : separator.size()) + own;
     if (columns > 0 && !at_start && width > static_cast<std::size_t>(columns)) {
       out += line + "\n";
       line = std::string(static_cast<std::size_t>(indent), ' ');
+      width = static_cast<std::size_t>(indent) + own;
       at_start = true;
     }
     if (!at_start) line += separator;

@@ -228,6 +228,27 @@ std::string table_of_groups(const std::vector<WorkloadGroup>& groups, int column
          wrapped("", "least, most: smallest and largest share of one workload; --json lists each", columns, 2);
 }
 
+/// Where most evaluations were of designs that are known, without one, never to be feasible: what draws others.
+std::string known_before_part(const sweep::SweepSummary& summary, const sweep::SweepOptions& options, int columns) {
+  constexpr double kWorthALine = 0.5;  // [chosen] of the evaluations
+  std::string out;
+  for (const evaluator::StatedLimit& stated : options.evaluator->stated_limits()) {
+    std::uint64_t beyond = 0, all = 0;
+    for (const sweep::WorkloadCounts& counts : summary.workloads) {
+      all += counts.feasible + counts.infeasible;
+      for (const auto& [code, count] : counts.reasons) beyond += code == stated.reason ? count : 0;
+    }
+    if (share(beyond, all) < kWorthALine) continue;
+    const std::string most = fmt::format("{}={}", stated.fact, shortest(stated.most));
+    out += wrapped("note: ",
+                   fmt::format("{} of the evaluations are of designs above {}, which is known without evaluating, and "
+                               "tell nothing of latency or energy; with --max {} the same number of designs tells more",
+                               percent(share(beyond, all)), most, most),
+                   columns, 2);
+  }
+  return out;
+}
+
 /// A line per workload, or per group where they would fill more than a screen, and why designs are infeasible.
 std::string workloads_part(const std::vector<sweep::WorkloadCounts>& workloads, int columns) {
   constexpr std::size_t kMostLines = 24;  // [chosen] a terminal of the classic size
@@ -264,7 +285,7 @@ std::string sweep_text(const sweep::SweepSummary& summary, const sweep::SweepOpt
         columns, 2);
   }
   if (!summary.first_rejection.empty()) out += wrapped("refused: ", summary.first_rejection, columns, 2);
-  return out + workloads_part(summary.workloads, columns);
+  return out + workloads_part(summary.workloads, columns) + known_before_part(summary, options, columns);
 }
 
 namespace {

@@ -122,8 +122,13 @@ std::string Origin::at(std::size_t offset) const {
 }
 
 Expression::Expression(std::string_view text, const Scope& scope, ValueType wanted, const Origin& origin)
-    : level_values_(scope.parameters.size()), scope_parameters_(scope.parameters.size()) {
+    : level_values_(scope.level_values), scope_parameters_(scope.parameters.size()) {
   HINDSIGHT_EXPECT(wanted != ValueType::text);
+  if (level_values_ == nullptr) {
+    std::vector<std::vector<double>> values;
+    for (const Parameter& parameter : scope.parameters) values.push_back(parameter.values);
+    level_values_ = std::make_shared<const std::vector<std::vector<double>>>(std::move(values));
+  }
   ExpressionReader(*this, text, scope, origin).read(wanted);
 }
 

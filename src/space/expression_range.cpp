@@ -166,7 +166,7 @@ Range chosen(const Range& condition, const Range& yes, const Range& no) {
 ExpressionRange Expression::range_of_operand(std::size_t index, LevelBox box,
                                              std::span<const ExpressionRange> numbers) const {
   if (index >= scope_parameters_) return numbers[index - scope_parameters_];
-  const std::vector<double>& values = level_values_[index];
+  const std::vector<double>& values = (*level_values_)[index];
   return {.low = values[box[index].front()], .high = values[box[index].back()]};
 }
 

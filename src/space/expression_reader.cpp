@@ -59,6 +59,11 @@ std::string_view name_of(ValueType type) {
   return "a text";
 }
 
+std::optional<std::size_t> place_in(const std::unordered_map<std::string, std::size_t>& places, std::string_view name) {
+  const auto found = places.find(std::string(name));
+  return found == places.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::string in_parentheses(const std::string& text, bool needed) { return needed ? "(" + text + ")" : text; }
 
 }  // namespace
@@ -319,13 +324,23 @@ ExpressionReader::Part ExpressionReader::named(const Word& name) {
     emit(Operation::constant, name.offset, 0, name.text == "true" ? 1 : 0);
     return {.type = ValueType::truth, .canonical = std::string(name.text), .strength = kAtom, .offset = name.offset};
   }
-  for (std::size_t p = 0; p < scope_.parameters.size(); ++p) {
-    if (scope_.parameters[p].name == name.text) return operand(name, p, false);
-  }
-  for (std::size_t i = 0; i < scope_.numbers.size(); ++i) {
-    if (scope_.numbers[i] == name.text) return operand(name, i, true);
-  }
+  if (const auto place = parameter_named(name.text)) return operand(name, *place, false);
+  if (const auto place = number_named(name.text)) return operand(name, *place, true);
   fail_name(name);
+}
+
+std::optional<std::size_t> ExpressionReader::parameter_named(std::string_view name) const {
+  if (scope_.parameter_places != nullptr) return place_in(*scope_.parameter_places, name);
+  const auto found = std::ranges::find(scope_.parameters, name, &Parameter::name);
+  if (found == scope_.parameters.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - scope_.parameters.begin());
+}
+
+std::optional<std::size_t> ExpressionReader::number_named(std::string_view name) const {
+  if (scope_.number_places != nullptr) return place_in(*scope_.number_places, name);
+  const auto found = std::ranges::find(scope_.numbers, name);
+  if (found == scope_.numbers.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - scope_.numbers.begin());
 }
 
 ExpressionReader::Part ExpressionReader::operand(const Word& name, std::size_t index, bool further) {
@@ -342,7 +357,6 @@ ExpressionReader::Part ExpressionReader::operand(const Word& name, std::size_t i
     part.parameter = index;
     return part;
   }
-  expression_.level_values_[index] = parameter.values;
   emit(Operation::operand, name.offset, index);
   return part;
 }
@@ -384,8 +398,12 @@ ExpressionReader::Part ExpressionReader::binary(Part left, Part right, const Wor
                                                 int strength, ValueType type) {
   emit(operation, sign.offset);
   const int weakest = strength == kComparison ? strength + 1 : strength;  // comparisons do not chain
-  left.canonical = fmt::format("{} {} {}", in_parentheses(left.canonical, left.strength < weakest), sign.text,
-                               in_parentheses(right.canonical, right.strength <= strength));
+  // Appended, so that a chain of thousands of operations takes no copies of what stands before each.
+  if (left.strength < weakest) left.canonical = in_parentheses(left.canonical, true);
+  left.canonical += ' ';
+  left.canonical += sign.text;
+  left.canonical += ' ';
+  left.canonical += in_parentheses(right.canonical, right.strength <= strength);
   left.type = type;
   left.strength = strength;
   return left;

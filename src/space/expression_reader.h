@@ -55,6 +55,9 @@ class ExpressionReader {
   Part named(const Word& word);
   Part call(const Word& word);
   Part operand(const Word& word, std::size_t index, bool further);
+  /// Places of a name among parameters and further numbers.
+  [[nodiscard]] std::optional<std::size_t> parameter_named(std::string_view name) const;
+  [[nodiscard]] std::optional<std::size_t> number_named(std::string_view name) const;
 
   Part compare_texts(Part left, Part right, const Word& sign);
   void push_label(std::size_t parameter, const Part& text);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 
 namespace hindsight::space {
 namespace {
@@ -26,9 +27,12 @@ GroupSearch::GroupSearch(const Rules& rules, const AllowedLevels& allowed, std::
   for (std::size_t p = 0; p < allowed.size(); ++p) levels_[p] = allowed[p].front();
   for (std::size_t depth = parameters.size(); depth-- > 0;) {
     suffix_[depth] = suffix_[depth + 1] * static_cast<double>(allowed[parameters[depth]].size());
-    for (std::size_t c = 0; c < checks.size(); ++c) {
-      const std::vector<std::size_t>& deciding = rules.checks()[checks[c]].parameters;
-      if (std::ranges::binary_search(deciding, parameters[depth])) checks_of_[depth].push_back(c);
+  }
+  std::vector<std::size_t> depth_of(allowed.size(), parameters.size());
+  for (std::size_t depth = 0; depth < parameters.size(); ++depth) depth_of[parameters[depth]] = depth;
+  for (std::size_t c = 0; c < checks.size(); ++c) {
+    for (const std::size_t p : rules.checks()[checks[c]].parameters) {
+      if (depth_of[p] < parameters.size()) checks_of_[depth_of[p]].push_back(c);
     }
   }
 }
@@ -48,6 +52,7 @@ bool GroupSearch::fix(std::size_t depth, std::size_t position) {
   levels_[p] = allowed_[p][position];
   for (const std::size_t c : checks_of_[depth]) {
     if (met_[c]) continue;
+    stop_if_asked();
     visits_ += rules_.checks()[checks_[c]].expression.operations();
     switch (rules_.on_box(rules_.checks()[checks_[c]], box_)) {
       case Rules::OnBox::all_break:
@@ -68,7 +73,15 @@ void GroupSearch::release(std::size_t depth, std::size_t decided_before) {
   for (; decided_.size() > decided_before; decided_.pop_back()) met_[decided_.back()] = false;
 }
 
+/// Of rules with thousands of operations a step takes milliseconds.
+void GroupSearch::stop_if_asked() const {
+  if (interrupt_requested() && purpose_ != Purpose::find) {
+    throw Error(ErrorKind::interrupted, "interrupted while legal designs were counted");
+  }
+}
+
 bool GroupSearch::arrive(std::uint64_t rank) {
+  stop_if_asked();
   const bool legal = decided_.size() == checks_.size() || rules_.meets(levels_, checks_);
   if (!legal) return true;
   switch (purpose_) {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
 #include "space/group_search.h"
@@ -108,7 +109,9 @@ LegalCount estimate(const Rules& rules, const AllowedLevels& allowed, const Tied
   std::vector<std::uint16_t> levels(allowed.size());
   for (std::size_t p = 0; p < levels.size(); ++p) levels[p] = allowed[p].front();
   std::uint64_t word = 0, legal = 0;
+  const Steps steps("estimating legal designs by draws", kEstimateDraws);
   for (std::uint64_t i = 0; i < kEstimateDraws; ++i) {
+    steps.at(i);
     std::uint64_t rest = beginnings[stream.below(word++, beginnings.size())];
     for (std::size_t k = group.parameters.size(); k-- > 0;) {
       const std::vector<std::uint16_t>& own = allowed[group.parameters[k]];
@@ -152,7 +155,9 @@ void LegalDesigns::list_group(Group& group, Listing listing) {
     std::uint64_t word = 0, legal = 0;
     std::vector<std::uint16_t> levels(allowed_.size());
     for (std::size_t p = 0; p < levels.size(); ++p) levels[p] = allowed_[p].front();
+    const Steps steps("looking at draws of parameters that constraints tie together", kLookedAt);
     for (std::uint64_t i = 0; i < kLookedAt; ++i) {
+      steps.at(i);
       for (const std::size_t p : group.parameters) levels[p] = allowed_[p][stream.below(word++, allowed_[p].size())];
       legal += rules_.meets(levels, group.checks) ? 1 : 0;
     }

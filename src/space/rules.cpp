@@ -23,12 +23,6 @@ std::vector<double> operand_values(const Parameter& parameter) {
   return values;
 }
 
-void merge_into(std::vector<std::size_t>& all, const std::vector<std::size_t>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-}
-
 std::vector<std::pair<std::string, std::string>> names_of_derived(const RuleTexts& texts, const std::string& why) {
   std::vector<std::pair<std::string, std::string>> names;
   for (const RuleText& derived : texts.derived) names.emplace_back(derived.name, why);
@@ -46,7 +40,9 @@ class Rules::Operands {
     values_ = count > few_.size() ? std::span<double>(many_) : std::span<double>(few_).first(count);
     for (const std::size_t p : rules.used_) set(p, levels[p]);
   }
-  void set(std::size_t parameter, std::uint16_t level) { values_[parameter] = rules_.level_values_[parameter][level]; }
+  void set(std::size_t parameter, std::uint16_t level) {
+    values_[parameter] = (*rules_.level_values_)[parameter][level];
+  }
   void set_derived(std::size_t i, double value) { values_[rules_.parameters_.size() + i] = value; }
   [[nodiscard]] std::span<const double> view() const { return values_; }
 
@@ -59,28 +55,57 @@ class Rules::Operands {
 
 Rules::Rules(std::string space, std::vector<Parameter> parameters, const RuleTexts& texts)
     : space_(std::move(space)), parameters_(std::move(parameters)) {
-  for (const Parameter& parameter : parameters_) level_values_.push_back(operand_values(parameter));
+  std::vector<std::vector<double>> values;
+  for (const Parameter& parameter : parameters_) {
+    values.push_back(operand_values(parameter));
+    parameter_places_.emplace(parameter.name, parameter_places_.size());
+  }
+  level_values_ = std::make_shared<const std::vector<std::vector<double>>>(std::move(values));
   for (const RuleText& condition : texts.conditions) read_condition(condition);
   std::stable_sort(checks_.begin(), checks_.end(),
                    [](const Check& a, const Check& b) { return *a.conditional < *b.conditional; });
   read_constraints(texts);
   for (std::size_t i = 0; i < checks_.size(); ++i) all_.push_back(i);
   for (const RuleText& derived : texts.derived) read_derived(derived);
-  for (const Check& check : checks_) merge_into(used_, check.expression.parameters());
-  for (const Derived& derived : derived_) merge_into(used_, derived.expression.parameters());
+  find_used();
 }
 
 Rules::~Rules() = default;
 
+Scope Rules::scope() const {
+  return {.parameters = parameters_,
+          .numbers = {},
+          .forbidden = {},
+          .parameter_places = &parameter_places_,
+          .number_places = nullptr,
+          .level_values = level_values_};
+}
+
+void Rules::find_used() {
+  std::vector<bool> used(parameters_.size(), false);
+  const auto note = [&](const Expression& expression) {
+    for (const std::size_t p : expression.parameters()) used[p] = true;
+  };
+  conditions_.resize(parameters_.size(), nullptr);
+  for (const Check& check : checks_) {
+    note(check.expression);
+    if (check.conditional) conditions_[*check.conditional] = &check;
+  }
+  for (const Derived& derived : derived_) note(derived.expression);
+  for (std::size_t p = 0; p < used.size(); ++p) {
+    if (used[p]) used_.push_back(p);
+  }
+}
+
 void Rules::read_condition(const RuleText& text) {
-  const auto found = std::ranges::find(parameters_, text.name, &Parameter::name);
-  HINDSIGHT_EXPECT(found != parameters_.end());
-  const auto conditional = static_cast<std::size_t>(found - parameters_.begin());
+  const auto found = parameter_places_.find(text.name);
+  HINDSIGHT_EXPECT(found != parameter_places_.end());
+  const std::size_t conditional = found->second;
   for (const Check& check : checks_) {
     if (check.conditional == conditional)
       fail_at(text.origin, 0, "a second condition of this parameter. Join them with 'and'");
   }
-  Expression expression(text.text, {.parameters = parameters_}, ValueType::truth, text.origin);
+  Expression expression(text.text, scope(), ValueType::truth, text.origin);
   for (const std::size_t p : expression.parameters()) {
     if (p < conditional) continue;
     fail_at(
@@ -103,9 +128,10 @@ void Rules::read_constraints(const RuleTexts& texts) {
       texts,
       "constraints decide which designs there are, derived quantities do not. Write its expression out, or limit "
       "it with --max");
+  Scope names = scope();
+  names.forbidden = forbidden;
   for (const RuleText& text : texts.constraints) {
-    const Scope scope{.parameters = parameters_, .numbers = {}, .forbidden = forbidden};
-    Expression expression(text.text, scope, ValueType::truth, text.origin);
+    Expression expression(text.text, names, ValueType::truth, text.origin);
     std::vector<std::size_t> deciding = expression.parameters();
     std::string shown = expression.canonical();
     checks_.push_back({.expression = std::move(expression),
@@ -120,15 +146,17 @@ void Rules::read_derived(const RuleText& text) {
   if (const std::string problem = find_identifier_problem(text.name); !problem.empty()) {
     fail_at(text.origin, 0, fmt::format("derived quantity: {}", problem));
   }
-  std::vector<std::string> names;
-  for (const Derived& derived : derived_) names.push_back(derived.name);
-  const bool taken = std::ranges::find(parameters_, text.name, &Parameter::name) != parameters_.end() ||
-                     std::ranges::find(names, text.name) != names.end();
-  if (taken) fail_at(text.origin, 0, fmt::format("the name '{}' is used twice. Rename one", text.name));
-  const Scope scope{.parameters = parameters_, .numbers = names};
+  if (parameter_places_.contains(text.name) || derived_places_.contains(text.name)) {
+    fail_at(text.origin, 0, fmt::format("the name '{}' is used twice. Rename one", text.name));
+  }
+  Scope names = scope();
+  names.numbers = derived_names_;
+  names.number_places = &derived_places_;
   derived_.push_back({.name = text.name,
-                      .expression = Expression(text.text, scope, ValueType::number, text.origin),
+                      .expression = Expression(text.text, names, ValueType::number, text.origin),
                       .origin = text.origin});
+  derived_places_.emplace(text.name, derived_names_.size());
+  derived_names_.push_back(text.name);
 }
 
 Rules::Verdict Rules::verdict(const Check& check, std::span<const double> operands, bool first_value) {
@@ -184,8 +212,8 @@ const Rules::Check* Rules::broken(std::span<const std::uint16_t> levels) const {
 }
 
 bool Rules::is_active(std::span<const std::uint16_t> levels, std::size_t parameter) const {
-  const auto check = std::ranges::find_if(checks_, [&](const Check& one) { return one.conditional == parameter; });
-  if (check == checks_.end()) return true;
+  const Check* const check = conditions_[parameter];
+  if (check == nullptr) return true;
   const Operands operands(*this, levels);
   const auto value = check->expression.value(operands.view());
   if (!value) fail_undefined(check->expression, check->origin, operands, levels);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/space/rules.h"
 #include "hindsight/space/sampling.h"
 
@@ -27,7 +28,8 @@ RuleShare share_of(const Rules& rules, std::size_t i, double combinations) {
   try {
     share.alone = count_legal(rules, {}, std::vector<std::size_t>{i}, kShareBudget);
     share.share = share.alone->designs / combinations;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
     // It has no value somewhere; with all rules together that was no error, so that others leave these designs out.
   }
   return share;
@@ -45,7 +47,9 @@ std::vector<DerivedSpread> spreads_of(const DesignSpace& space, std::uint64_t dr
   const auto sampler = make_sampler(SamplerKind::uniform, space, 0, drawn, 0);
   std::vector<std::uint16_t> levels(space.parameters().size());
   std::vector<double> values(spreads.size());
+  const Steps steps("drawing designs for derived quantities", drawn);
   for (std::uint64_t i = 0; i < drawn; ++i) {
+    steps.at(i);
     sampler->sample(i, levels);
     rules.derive(levels, values);
     for (std::size_t k = 0; k < values.size(); ++k) {
@@ -70,7 +74,9 @@ SpaceCheck check_space(const DesignSpace& space) {
     std::vector<std::uint16_t> levels(space.parameters().size());
     make_sampler(SamplerKind::uniform, space, 0, 1, 0)->sample(0, levels);
   }
+  const Steps steps("looking at what each constraint leaves", space.rules()->checks().size());
   for (std::size_t i = 0; i < space.rules()->checks().size(); ++i) {
+    steps.at(i);
     result.rules.push_back(share_of(*space.rules(), i, result.combinations));
   }
   if (space.rules()->derived().empty()) return result;

@@ -230,12 +230,19 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
   return limits;
 }
 
+LimitWords within_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
+  for (const evaluator::StatedLimit& stated : evaluator.stated_limits()) {
+    words.max.push_back(fmt::format("{}={}", stated.fact, shortest(stated.most)));
+  }
+  return words;
+}
+
 LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
-  for (const auto& [fact, limit] : evaluator.stated_limits()) {
-    const bool named = std::any_of(words.max.begin(), words.max.end(), [&, &name = fact](const std::string& text) {
-      return study::known_name(parse_assignment("--max", text).name, evaluator.fact_names()) == name;
+  for (const evaluator::StatedLimit& stated : evaluator.stated_limits()) {
+    const bool named = std::any_of(words.max.begin(), words.max.end(), [&](const std::string& text) {
+      return study::known_name(parse_assignment("--max", text).name, evaluator.fact_names()) == stated.fact;
     });
-    if (!named) words.max.push_back(fmt::format("{}={}", fact, shortest(limit)));
+    if (!named) words.max.push_back(fmt::format("{}={}", stated.fact, shortest(stated.most)));
   }
   return words;
 }

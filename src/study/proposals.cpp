@@ -299,7 +299,7 @@ std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const Known
 LimitWords limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator) {
   const auto rows = model.parts().provenance.find("evaluator");
   const bool learnt_from_it = evaluator && rows != model.parts().provenance.end() && rows->second == evaluator->name();
-  return learnt_from_it ? with_stated_limits(request.limits, *evaluator) : request.limits;
+  return learnt_from_it ? within_stated_limits(request.limits, *evaluator) : request.limits;
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

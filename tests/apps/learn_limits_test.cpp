@@ -36,6 +36,8 @@ TEST_F(Learn, TheWattsOfTheCoolingClassAreALimitOfProposals) {
   }
   const Json stated = proposed({"--model", "edge-any", "--max", "peak_power_w=1.5"});
   EXPECT_EQ(stated.at("limits").at("peak_power_w").at("limit"), 1.5);
+  const Json loose = proposed({"--model", "edge-any", "--max", "peak_power_w=1000"});
+  EXPECT_EQ(loose.at("limits").at("peak_power_w").at("limit"), 2.5) << "beyond the class nothing can be built";
   // Nobody states watts where the technology has no cooling class.
   ASSERT_EQ(sweep("m6", "200").exit_code, 0);
   ASSERT_EQ(train({"--recipe", "margins", "--set", "steps=50", "--set", "final_steps=5"}).exit_code, 0);

@@ -214,9 +214,9 @@ TEST_F(LogImport, AStudyThatGoesOnIsImportedAgain) {
 }
 
 TEST_F(LogImport, DatabasesThatAreNoStudies) {
-  const std::string old = optuna_database("old.db");
-  SQLite::Database(old, SQLite::OPEN_READWRITE).exec("ALTER TABLE trial_values DROP COLUMN value_type");
-  expect_refused(old, "optuna storage upgrade --storage sqlite:///", {}, 4);
+  const std::string cut_off = optuna_database("cut_off.db");
+  SQLite::Database(cut_off, SQLite::OPEN_READWRITE).exec("ALTER TABLE trial_values DROP COLUMN objective");
+  expect_refused(cut_off, "optuna storage upgrade --storage sqlite:///", {}, 4);
   const std::string other = file("other.db");
   SQLite::Database(other, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE t (a)");
   expect_refused(other, "without Optuna's tables", {}, 4);

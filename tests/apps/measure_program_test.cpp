@@ -1,8 +1,14 @@
 /// The small program hindsight-measure and the script around it: resuming, refusing, leaving nothing behind.
+#include <signal.h>
+#include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <thread>
 
 #include "apps/app_fixture.h"
 #include "repository.h"
@@ -34,6 +40,41 @@ class MeasureProgram : public AppTest {
     return found;
   }
 };
+
+/// A bit mask of signals of a running process (proc(5)): SigCgt those it handles, ShdPnd those it has not seen yet.
+std::uint64_t signals_of(pid_t process, const std::string& mask) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(mask + ":")) return std::stoull(line.substr(mask.size() + 1), nullptr, 16);
+  }
+  return 0;
+}
+
+/// The first signal lets the task under way end, also when a batch system or a closed terminal sends it; the second
+/// does not wait.
+TEST_F(MeasureProgram, EverySignalThatAsksIsHeard) {
+  const std::string waits_for_ever = file("pipe.jsonl");
+  ASSERT_EQ(::mkfifo(waits_for_ever.c_str(), 0600), 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    std::string program = measure_program_path().string(), option = "--list", results = waits_for_ever;
+    const std::array<char*, 4> words{program.data(), option.data(), results.data(), nullptr};
+    pid_t process = 0;
+    ASSERT_EQ(::posix_spawn(&process, program.c_str(), nullptr, nullptr, words.data(), environ), 0);
+    const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
+    const auto wait_until = [&](const auto& holds) {
+      for (int look = 0; look < 1000 && !holds(); ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return holds();
+    };
+    ASSERT_TRUE(wait_until([&] { return (signals_of(process, "SigCgt") & bit) != 0; })) << "signal " << signal;
+    ::kill(process, signal);
+    EXPECT_TRUE(wait_until([&] { return (signals_of(process, "ShdPnd") & bit) == 0; }));
+    int status = 0;
+    EXPECT_EQ(::waitpid(process, &status, WNOHANG), 0) << "the first signal ends nothing by force";
+    ::kill(process, signal);
+    ASSERT_EQ(::waitpid(process, &status, 0), process);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 128 + signal) << "signal " << signal;
+  }
+}
 
 TEST_F(MeasureProgram, WithoutDeviceLeavesNothing) {
   const auto [exit_code, text] = shell(kProgram + file("m.jsonl"));
@@ -105,9 +146,11 @@ TEST_F(MeasureProgram, ScriptTellsALandscapeThatDiffers) {
   EXPECT_EQ(failed_exit, 1);
   EXPECT_THAT(failed, HasSubstr("4 tasks measured"));
   EXPECT_THAT(failed, HasSubstr("the landscape on the device failed"));
-  const auto [stopped_exit, stopped] = script(130);
-  EXPECT_EQ(stopped_exit, 130);
-  EXPECT_THAT(stopped, Not(HasSubstr("4 tasks measured")));
+  for (const int interrupted : {129, 130, 143}) {
+    const auto [stopped_exit, stopped] = script(interrupted);
+    EXPECT_EQ(stopped_exit, interrupted);
+    EXPECT_THAT(stopped, Not(HasSubstr("4 tasks measured")));
+  }
   EXPECT_EQ(script(0).first, 0);
   const auto [exit_code, text] = script(3);
   EXPECT_EQ(exit_code, 1);

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "core_fixture.h"
+#include "hindsight/core/interrupt.h"
 #include "repository.h"
 
 namespace hindsight {
@@ -42,6 +43,18 @@ TEST(ReadFile, TakesTheLimitButNotOneByteMore) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->kind(), ErrorKind::failure);
   EXPECT_THAT(error->what(), AllOf(HasSubstr(file.string()), HasSubstr("larger than 1023 B")));
+}
+
+TEST(ReadFile, OneThatIsReadForLongEndsByCtrlC) {
+  const TemporaryFolder folder;
+  const fs::path short_file = folder.write("short", "text"), long_file = folder.write("long", "");
+  fs::resize_file(long_file, std::uint64_t{65} << 20U);  // zeros
+  set_interrupt_requested(true);
+  const auto error = error_of([&] { (void)read_file(long_file, std::uint64_t{1} << 30U); });
+  EXPECT_EQ(read_file(short_file), "text") << "a command may end in good order";
+  set_interrupt_requested(false);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::interrupted) << error->what();
 }
 
 TEST(ReadFile, ADeviceThatMayNeverEndIsRefusedAtItsFirstByte) {

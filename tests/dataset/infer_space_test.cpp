@@ -29,6 +29,13 @@ void expect_reads_back(const space::DesignSpace& space) {
   EXPECT_EQ(again.description(), space.description());
 }
 
+TEST(InferSpace, ColumnsOfOneNameAreNumberedPastThoseThatAreThere) {
+  const space::DesignSpace space = infer("a,A,a_2,a!,y\n1,1,1,1,5\n2,2,2,2,6\n");
+  std::vector<std::string> names;
+  for (const space::Parameter& parameter : space.parameters()) names.push_back(parameter.name);
+  EXPECT_THAT(names, ElementsAre("a", "a_2", "a_2_2", "a_3"));
+}
+
 TEST(SnakeCase, StableWords) {
   EXPECT_EQ(snake_case("block_size_x"), "block_size_x");
   EXPECT_EQ(snake_case("__PARA__L0"), "para_l0");

@@ -83,5 +83,76 @@ TEST(Protocol, AReasonsCodeIsWhatStandsBeforeItsColon) {
   EXPECT_EQ(reason(std::string(65, 'x')).message, std::string(65, 'x'));
 }
 
+/// What is wrong with an answer.
+std::string answer_problem(const std::string& text, const Expected& expected = {}) {
+  const auto error = error_of([&] { (void)parse_answer(text, expected); });
+  if (!error) return "taken";
+  EXPECT_EQ(error->kind(), ErrorKind::failure);
+  return error->what();
+}
+
+TEST(Protocol, AnswersThatCannotBeAreRefusedByField) {
+  EXPECT_EQ(answer_problem(std::string(40, '[')), "'" + std::string(40, '[') + "' is nested deeper than 32");
+  EXPECT_EQ(answer_problem(R"({"id":1.5,"infeasible":"x"})"), "id of an answer is 1.5, not a whole number");
+  EXPECT_EQ(answer_problem(R"({"id":18446744073709551615,"infeasible":"x"})"),
+            "id of an answer is 18446744073709551615, not a whole number");
+  EXPECT_EQ(answer_problem(R"({"metrics":[1]})"), "\"metrics\" is [1], not an object");
+  EXPECT_EQ(answer_problem(R"({"metrics":{"":1}})"), "'' cannot be the name of a metric");
+  EXPECT_EQ(answer_problem(R"({"metrics":{"a\nb":1}})"), "'a\\x0ab' cannot be the name of a metric");
+  EXPECT_EQ(answer_problem(R"({"metrics":{"energy_j":-1}})"), "energy_j is -1, below 0");
+  EXPECT_EQ(answer_problem(R"({"infeasible":7})"), "\"infeasible\" is 7, not a reason or a list of reasons");
+  EXPECT_EQ(answer_problem(R"({"infeasible":[]})"), "\"infeasible\" is [], not a reason or a list of reasons");
+  EXPECT_EQ(answer_problem(R"({"infeasible":[7]})"), "a reason in the list \"infeasible\" is 7");
+  EXPECT_EQ(answer_problem(R"({"infeasible":[{"reason":7}]})"), "reason of a reason is 7, not a text");
+  EXPECT_EQ(answer_problem(R"({"infeasible":[{"value":7}]})"), "a reason has no field 'reason'");
+  EXPECT_EQ(answer_problem(R"({"infeasible":[{"reason":"x","limt":7}]})"),
+            "'limt' is no field of a reason. Did you mean 'limit'?");
+  EXPECT_EQ(answer_problem(R"({"infeasible":[{"reason":"x","limit":"7"}]})"), "limit is \"7\", not a number");
+}
+
+TEST(Protocol, AnAnswerMayRepeatItsDesign) {
+  const space::DesignSpace space = toy_space();
+  const space::Design design{.levels = {4, 1}};
+  const Expected expected{.space = &space, .design = &design};
+  const auto problem = [&](const std::string& said) {
+    return answer_problem(R"({"design":)" + said + R"(,"infeasible":"x"})", expected);
+  };
+  EXPECT_EQ(problem(R"({"size":5,"flow":"os","more":1})"), "taken");
+  EXPECT_EQ(problem("5"), "\"design\" is 5, not an object");
+  EXPECT_EQ(problem(R"({"size":5})"), "it is about another design: flow is missing, asked was \"os\"");
+}
+
+TEST(Protocol, QuestionsThatCannotBeAreRefusedByField) {
+  const space::DesignSpace space = toy_space();
+  const auto problem = [&](const std::string& design, const std::string& workload) {
+    QuestionReader reader(space);
+    const auto error =
+        error_of([&] { (void)reader.read(R"({"id":1,"design":)" + design + R"(,"workload":)" + workload + "}"); });
+    if (!error) return std::string("taken");
+    EXPECT_EQ(error->kind(), ErrorKind::usage);
+    return std::string(error->what());
+  };
+  const std::string design = R"({"size":5,"flow":"os"})", good = workload_json(one_layer().front());
+  EXPECT_EQ(problem(design, good), "taken");
+  EXPECT_EQ(problem("5", good), "design is 5, not an object");
+  EXPECT_EQ(problem(R"({"size":true,"flow":"os"})", good), "parameter 'size' of design is true");
+  EXPECT_EQ(problem(design, "5"), "workload is 5, not an object");
+  EXPECT_EQ(problem(design, R"({"name":"n","batch":1})"), "workload has no field 'layers'");
+  EXPECT_EQ(problem(design, R"({"name":"n","batch":1,"layers":{}})"), "layers of workload is {}, not a list");
+  EXPECT_EQ(problem(design, R"({"name":"n","batch":1,"layers":[5]})"), "a layer is 5, not an object");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return problem(design, text.replace(at, from.size(), to));
+  };
+  EXPECT_EQ(changed("\"fully_connected\"", "\"pool\""), "layer 'only' has the unknown type 'pool'");
+  EXPECT_EQ(changed("\"repeat\":1", "\"repeat\":0.5"), "repeat of layer 'only' is 0.5, not a whole number");
+  EXPECT_EQ(changed("\"bias\":true", "\"bias\":0"), "bias of layer 'only' is 0, not true or false");
+  EXPECT_EQ(changed("\"bias\":true", "\"bias\":true,\"after\":1"), "after of layer 'only' is 1, not a list");
+  EXPECT_EQ(changed("\"bias\":true", "\"bias\":true,\"after\":[\"sing\"]"),
+            "after of layer 'only' has the unknown \"sing\"");
+}
+
 }  // namespace
 }  // namespace hindsight::evaluator::test

@@ -13,6 +13,7 @@
 #include "hindsight/measure/json_lines.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/workload/network.h"
+#include "log/optuna_database.h"
 #include "workload/onnx_writer.h"
 
 namespace hindsight::fuzz {
@@ -158,6 +159,13 @@ std::string made_optuna_study() {
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     database.exec(kOptunaStudy);
   }
+  make_pages_small(file);
+  return read_file(file);
+}
+
+std::string made_old_optuna_study() {
+  const std::filesystem::path file = free_path("made.db");
+  test::make_optuna_database(file, test::kOptunaReleases.front());
   make_pages_small(file);
   return read_file(file);
 }

@@ -18,6 +18,8 @@ namespace hindsight::fuzz {
 [[nodiscard]] std::string made_log_with_block();
 /// A study of Optuna: trials of every state, attributes, intermediate values.
 [[nodiscard]] std::string made_optuna_study();
+/// Of the first revision of Optuna's tables.
+[[nodiscard]] std::string made_old_optuna_study();
 /// Models of kind `experts` and `layers`, of some hundred weights.
 [[nodiscard]] std::string made_model();
 [[nodiscard]] std::string made_layers_model();

@@ -47,6 +47,7 @@ const std::vector<Made>& made() {
       {"log", made_log_with_block},
       {"log_repair", made_log},
       {"optuna", made_optuna_study},
+      {"optuna", made_old_optuna_study},
       {"model", made_model},
       {"model", made_layers_model},
       {"checkpoint", made_checkpoint},

@@ -10,6 +10,7 @@
 #include "hindsight/log/query.h"
 #include "log/connection.h"
 #include "log/log_fixture.h"
+#include "log/optuna_database.h"
 
 namespace hindsight::log::test {
 namespace {
@@ -101,9 +102,10 @@ TEST_F(Distrusted, ATextLongerThanTheBoundIsRefused) {
 }
 
 TEST_F(HostileLog, AViewInPlaceOfOptunasTableIsNotRead) {
+  hindsight::test::make_optuna_database(file_, hindsight::test::kOptunaReleases.back());
   exec(
-      "CREATE TABLE t(a); CREATE VIEW studies(study_id, study_name) AS SELECT a, a FROM t;"
-      "CREATE TABLE trials(trial_id, number, study_id, state); CREATE TABLE trial_values(trial_id, value_type)");
+      "ALTER TABLE studies RENAME TO t; CREATE VIEW studies(study_id, study_name) AS SELECT study_id, study_name FROM "
+      "t");
   const auto [kind, message] = error_of([&] { (void)read_optuna_studies(file_); });
   EXPECT_THAT(message, HasSubstr("prohibited"));
   EXPECT_EQ(message.find('\n'), std::string::npos);

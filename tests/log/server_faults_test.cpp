@@ -1,7 +1,11 @@
 /// Does a log on a server lose nothing when the server crashes, recovers, stays away or has no room?
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -84,6 +88,43 @@ TEST_F(ServerLogFaults, AServerThatAcceptsNoConnectionsYetIsWaitedFor) {
   server.start();
   EXPECT_EQ(wait_for(child), 0);
   EXPECT_EQ(server.sql_at(address, "SELECT count(*) FROM evaluations"), "10");
+}
+
+/// [spec: postgresql] ErrorResponse: what a server that is shutting down says to a new connection.
+std::string says_it_is_shutting_down() {
+  const std::string fields =
+      std::string("SFATAL\0VFATAL\0C57P03\0", 21) + std::string("Mthe database system is shutting down\0\0", 40);
+  const auto length = static_cast<char>(fields.size() + 4);
+  return std::string("E\0\0\0", 4) + length + fields;
+}
+
+/// It says that it is shutting down, and is gone before it is asked whether it accepts connections.
+TEST_F(ServerLogFaults, AServerThatIsGoneBeforeItIsAskedAgainIsWaitedFor) {
+  const std::filesystem::path socket_file = folder_ / ".s.PGSQL.5432";
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  ASSERT_LT(socket_file.string().size(), sizeof at.sun_path);
+  socket_file.string().copy(at.sun_path, sizeof at.sun_path - 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  std::thread server([&] {
+    const int client = ::accept(listener, nullptr, nullptr);
+    std::filesystem::remove(socket_file);
+    ::close(listener);
+    std::array<char, 1024> startup{};
+    EXPECT_GT(::read(client, startup.data(), startup.size()), 0);
+    const std::string answer = says_it_is_shutting_down();
+    EXPECT_EQ(::write(client, answer.data(), answer.size()), static_cast<ssize_t>(answer.size()));
+    ::close(client);
+  });
+  setenv("HINDSIGHT_SERVER_PATIENCE_S", "1", 1);
+  const std::string address = "postgresql://hindsight@/postgres?host=" + folder_.path().string();
+  const std::string message = error_of([&] { static_cast<void>(Log::open(address, OpenMode::read_only)); }).second;
+  unsetenv("HINDSIGHT_SERVER_PATIENCE_S");
+  server.join();
+  EXPECT_THAT(message, HasSubstr("cannot be reached while opening it"));
+  EXPECT_THAT(message, HasSubstr("No such file")) << "it was not asked again";
 }
 
 TEST_F(ServerLogFaults, RowsThatAGoneServerDidNotConfirmAreKept) {

@@ -109,6 +109,17 @@ TEST_F(SqlQueryTest, EndsOnCtrlC) {
   EXPECT_EQ(kind, ErrorKind::interrupted) << message;
 }
 
+TEST_F(SqlQueryTest, VerifyEndsOnCtrlC) {
+  Log log = Log::open(file_, OpenMode::read_write);
+  const Ids ids = register_all(log);
+  // Enough rows for SQLite to look at Ctrl-C between two of them.
+  log.append(ids.run, ids.space, ids.evaluator, batch_of(ids, 100, 8000));
+  set_interrupt_requested(true);
+  const auto [kind, message] = error_of([&] { (void)log.verify(); });
+  set_interrupt_requested(false);
+  EXPECT_EQ(kind, ErrorKind::interrupted) << message;
+}
+
 TEST_F(SqlQueryTest, VerifyComparesValuesWithEachOther) {
   const auto problems_of = [&](std::vector<std::pair<std::string, double>> metrics) {
     const std::filesystem::path file = folder_ / "values.db";

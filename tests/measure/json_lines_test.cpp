@@ -110,5 +110,41 @@ TEST(JsonLines, UnknownKeysAreForLaterVersions) {
   EXPECT_EQ(sessions[0].session.gpu_name, "X");
 }
 
+TEST(JsonLines, WhatIsNoFlatObjectIsNamed) {
+  const auto problem = [](const std::string& line) { return problem_of(line + "\n"); };
+  const std::string start = "m.jsonl:1: not a JSON line of measurements: ";
+  EXPECT_EQ(problem("{}"), "m.jsonl:1: the key 'record' is missing (no measurement file?).");
+  EXPECT_EQ(problem(R"({"record":7})"), "m.jsonl:1: the key 'record' is missing (no measurement file?).");
+  EXPECT_EQ(problem("[]"), start + "'{' expected.");
+  EXPECT_EQ(problem("{record:1}"), start + "a name in quotes expected.");
+  EXPECT_EQ(problem(R"({"record" 1})"), start + "':' expected.");
+  EXPECT_EQ(problem(R"({"record":1 2})"), start + "',' or '}' expected.");
+  for (const char* value : {"", "{}", "nan", "inf", "1e999", "\"open", "\"tab\tinside\"", "\"\\x\"", "\"\\",
+                            "\"\\u00\"", "\"\\u0 7f\"", "\"\\u20ac\""}) {
+    EXPECT_EQ(problem(std::string(R"({"record":)") + value), start + "a text, number, true, false or null expected.")
+        << value;
+  }
+  EXPECT_EQ(problem(R"({"record":"session","gpu_name":null})"), "m.jsonl:1: 'gpu_name' is not a text.");
+  EXPECT_EQ(problem("{\"record\":\"" + std::string(1U << 20U, 'x') + "\"}"),
+            "m.jsonl:1: a line of more than 1 MiB. Is it a sheet?");
+}
+
+TEST(JsonLines, EscapesAreTheCharactersThatTheyName) {
+  const auto sessions = parse_json_lines(
+      R"({"record": "session", "gpu_name": "\"\\\/\b\f\n\r\t\u0041", "dram_bytes": 7, "known": false, "x": true})"
+      "\r\n",
+      "m.jsonl");
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_EQ(sessions[0].session.gpu_name, "\"\\/\b\f\n\r\tA");
+  EXPECT_EQ(sessions[0].session.dram_bytes, 7);
+}
+
+TEST(JsonLines, AnUnknownRecordIsShownInPart) {
+  EXPECT_EQ(problem_of(R"({"record":")" + std::string(900, 'x') + R"("})"),
+            "m.jsonl:1: unknown record '" + std::string(40, 'x') + "...'. Known: session, gemm, quantity.");
+  EXPECT_EQ(problem_of(R"({"record":"a\n\u001b[2Jb"})"),
+            "m.jsonl:1: unknown record 'a??[2Jb'. Known: session, gemm, quantity.");
+}
+
 }  // namespace
 }  // namespace hindsight::measure

@@ -114,6 +114,23 @@ sweep::SweepOptions options_of(const std::string& workloads) {
           .provenance = {}};
 }
 
+/// Watts are known without an evaluation: where they decide most of a sweep, the summary says what draws other designs.
+TEST(SweepSummary, SaysWhatWasKnownBefore) {
+  sweep::SweepOptions options = options_of("m6");
+  sweep::SweepSummary summary;
+  summary.workloads = {{.name = "m6", .feasible = 1, .infeasible = 3}};
+  summary.workloads[0].reasons = {{"cooling", 2}, {"accumulators", 3}};
+  EXPECT_THAT(sweep_text(summary, options, 0), Not(HasSubstr("note:"))) << "version 1 states no watts";
+  options.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm-silicon"));
+  EXPECT_THAT(sweep_text(summary, options, 0),
+              HasSubstr("note: 50.0 % of the evaluations are of designs above peak_power_w=2.5, which is known without "
+                        "evaluating, and tell nothing of latency or energy; with --max peak_power_w=2.5 the same "
+                        "number of designs tells more\n"));
+  EXPECT_LE(widest_line(sweep_text(summary, options, 80)), 80U);
+  summary.workloads[0].reasons[0].second = 1;
+  EXPECT_THAT(sweep_text(summary, options, 0), Not(HasSubstr("note:")));
+}
+
 TEST(SweepSummary, SaysWhatWasDrawnAndWhy) {
   const sweep::SweepOptions options = options_of("m6");
   sweep::SweepSummary summary;

@@ -6,14 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/random.h"
 #include "hindsight/space/around.h"
 #include "hindsight/space/legal_designs.h"
 #include "hindsight/space/sampling.h"
+#include "hindsight/space/space_check.h"
 #include "space/edge_space.h"
 
 namespace hindsight::space {
@@ -40,6 +43,47 @@ derived:
   macs: pes_x * pes_y * block
   area_mm2: 0.9 + 0.0011 * macs
 )yaml";
+
+/// A search that takes seconds looks at Ctrl-C.
+TEST(LegalDesignsOfCtrlC, CountsEnd) {
+  std::string text = "name: s\nparameters:\n";
+  for (int p = 0; p < 12; ++p) text += fmt::format("  - {{name: p{}, unit: none, values: [1, 2, 3, 4]}}\n", p);
+  text += "constraints:\n  - p0 * p1 + p2 * p3 + p4 * p5 + p6 * p7 + p8 * p9 + p10 * p11 == 31\n";
+  const DesignSpace space = parse_space(text, "space.yaml");
+  set_interrupt_requested(true);
+  for (const auto& look : {std::function<void()>([&] { (void)count_designs(space); }),
+                           std::function<void()>([&] { (void)check_space(space); })}) {
+    try {
+      look();
+      ADD_FAILURE() << "goes on";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::interrupted) << error.what();
+    }
+  }
+  set_interrupt_requested(false);
+}
+
+/// Names are found by an index and values are shared; an expression alone works them out.
+TEST(ExpressionsOfASpace, SayWhatTheySayAlone) {
+  const DesignSpace space = parse_space(kText, "space.yaml");
+  for (const Rules::Derived& derived : space.rules()->derived()) {
+    std::vector<std::string> before;
+    for (const Rules::Derived& one : space.rules()->derived()) {
+      if (one.name == derived.name) break;
+      before.push_back(one.name);
+    }
+    const Expression alone(derived.expression.canonical(), {.parameters = space.parameters(), .numbers = before},
+                           ValueType::number, {.what = "alone", .file = {}});
+    EXPECT_EQ(alone.canonical(), derived.expression.canonical());
+    EXPECT_EQ(alone.parameters(), derived.expression.parameters());
+    EXPECT_EQ(alone.numbers(), derived.expression.numbers());
+  }
+  const Expression& macs = space.rules()->derived().front().expression;
+  const std::vector<std::uint16_t> all{0, 1, 2, 3, 4}, two{0, 1}, three{0, 1, 2};
+  const std::vector<std::span<const std::uint16_t>> box{all, all, two, two, three};
+  EXPECT_EQ(macs.range(box).low, 1);
+  EXPECT_EQ(macs.range(box).high, 16 * 16 * 4);
+}
 
 DesignSpace constrained() { return parse_space(kText, "space.yaml"); }
 

@@ -52,6 +52,46 @@ OnnxModel small_model() {
   return model;
 }
 
+TEST_F(HostileOnnx, ValuesOfEveryNodeAreBounded) {
+  const auto model = [](int nodes) {
+    OnnxModel made = small_model();
+    std::vector<std::int64_t> values(4096, 1);
+    made.initializer(onnx_integers("c", values));
+    for (int i = 0; i < nodes; ++i) made.node(onnx_node("Add", {"c", "c"}, {"t" + std::to_string(i)}, {}));
+    return made.text();
+  };
+  EXPECT_EQ(read(model(4000)).network.layers().size(), 2U);
+  EXPECT_THAT(message(model(4200)), HasSubstr("computed from more than 16,777,216 numbers"));
+}
+
+TEST_F(HostileOnnx, FunctionsThatMultiplyAreFoundThroughThoseThatCallThem) {
+  const auto function = [](const std::string& name, const std::string& type) {
+    WireWriter node, body;
+    node.bytes(4, type);
+    return body.bytes(1, name).bytes(7, node.text()).bytes(10, "own").text();
+  };
+  const auto model = [&](const std::string& inner) {
+    OnnxModel made = small_model();
+    made.node(onnx_node("Outer", {"x"}, {"z"}, {}));
+    return made.text() + WireWriter().bytes(25, function("Middle", "Inner")).text() +
+           WireWriter().bytes(25, function("Inner", inner)).text() +
+           WireWriter().bytes(25, function("Outer", "Middle")).text();
+  };
+  // A call of the standard domain: the function "Outer" is of "own", so that it is not the node's.
+  EXPECT_EQ(read(model("MatMul")).network.layers().size(), 2U);
+  const auto own = [&](const std::string& inner) {
+    OnnxModel made = small_model();
+    WireWriter node;
+    node.bytes(1, "x").bytes(2, "z").bytes(4, "Outer").bytes(7, "own");
+    made.node(node.text());
+    return made.text() + WireWriter().bytes(25, function("Middle", "Inner")).text() +
+           WireWriter().bytes(25, function("Inner", inner)).text() +
+           WireWriter().bytes(25, function("Outer", "Middle")).text();
+  };
+  EXPECT_THAT(message(own("MatMul")), HasSubstr("MatMul within it multiplies"));
+  EXPECT_EQ(read(own("Relu")).network.layers().size(), 2U);
+}
+
 TEST_F(HostileOnnx, EveryPrefixIsRefusedOrWhole) {
   const std::string whole = small_model().text();
   EXPECT_EQ(read(whole).network.totals().macs, 36.0 * 4 * 27 + 1440);

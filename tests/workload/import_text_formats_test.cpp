@@ -277,6 +277,51 @@ TEST_F(ImportText, BadMaestro) {
   EXPECT_THAT(message("n.m", "Network N { Layer \x01 }"), HasSubstr("n.m:1:19: a control character"));
 }
 
+TEST_F(ImportText, NestsThatAreNoProductAreRefused) {
+  const std::string sizes = "  instance: {C: 3, M: 64, R: 7, S: 7, N: 1, P: 112, Q: 112, G: 1}\n";
+  const auto shape_with = [&](const std::string& from, const std::string& to) {
+    std::string text = kShapeV4;
+    return message("p.yaml", text.replace(text.find(from), from.size(), to) + sizes);
+  };
+  EXPECT_THAT(shape_with("[P, Wstride]", "[P, Wstrid]"), HasSubstr("the coefficient 'Wstrid' is not declared"));
+  EXPECT_THAT(shape_with("[P, Wstride]", "[S, Wstride]"), HasSubstr("no sum of an output loop and a kernel loop"));
+  const auto product = [](const std::string& outputs, const std::string& instance) {
+    return "problem:\n  shape:\n    dimensions: [M, N, K, Z]\n    data_spaces:\n"
+           "      - {name: A, projection: [[[M]], [[K]]]}\n"
+           "      - {name: Weights, projection: [[[K]], [[N]]" +
+           std::string(outputs.empty() ? ", [[Z]]" : "") +
+           "]}\n"
+           "      - {name: Outputs, read_write: true, projection: [[[M]], [[N]], [[Z]]]}\n"
+           "  instance: {" +
+           instance + "}\n";
+  };
+  EXPECT_THAT(message("p.yaml", product("alone", "M: 2, N: 3, K: 4, Z: 5")),
+              HasSubstr("'Z' selects in one tensor only, so it is no loop of a product"));
+  EXPECT_THAT(message("p.yaml", product("", "M: 2, N: 2147483648, K: 4, Z: 2147483648")),
+              HasSubstr("2147483648 times 2147483648 is more than 2147483648"));
+  const auto zigzag = [&](const std::string& from, const std::string& to) {
+    std::string text = kZigZag;
+    return message("n.yaml", text.replace(text.find(from), from.size(), to));
+  };
+  EXPECT_THAT(zigzag("{I: 0, W: 0}", "{I: 0, W: 9}"), HasSubstr("windows over weights that another layer gives"));
+  EXPECT_THAT(zigzag("ix=2*ox+1*fx", "ix=2*ox+1*oy"),
+              HasSubstr("n.yaml:5:25: a relation adds one loop of the outputs"));
+}
+
+TEST_F(ImportText, MaestroFilesThatEndTooEarly) {
+  EXPECT_THAT(message("n.m", "Network N [ }"),
+              HasSubstr("n.m:1:11: '{' is expected behind the name of a network, but there is '['"));
+  EXPECT_THAT(message("n.m", "Network N"), HasSubstr("but there is 'the end of the file'"));
+  EXPECT_THAT(message("n.m", "Network N {"), HasSubstr("the file ends within a network: a '}' is missing"));
+  EXPECT_THAT(message("n.m", "Network N { Layer A { Type: CONV"),
+              HasSubstr("the file ends within a layer: a '}' is missing"));
+  EXPECT_THAT(message("n.m", "Network N { }\nAccelerator { PE {"),
+              HasSubstr("the file ends within a block: a '}' is missing"));
+  EXPECT_THAT(
+      read("n.m", "Network N { Layer A { Type: GEMM Cache { Size: 3; } Dimensions { M: 4, N: 5, K: 6 } } }\n").remarks,
+      Contains("ignored in layers: Cache"));
+}
+
 TEST_F(ImportText, ImagesOfConvolutionsMustAgree) {
   const auto layers = [](const std::string& a, const std::string& b) {
     return "Network N {\nLayer A { Type: CONV Dimensions { N: " + a + ", K: 4, C: 3, R: 3, S: 3, Y: 8, X: 8 } }\n" +
@@ -290,6 +335,30 @@ TEST_F(ImportText, ImagesOfConvolutionsMustAgree) {
   const ImportedNetwork mixed = read("n.m", layers("1", "1"));
   EXPECT_EQ(mixed.network.batch(), 1);
   EXPECT_EQ(mixed.network.layers()[2].rows, 32);
+}
+
+TEST_F(ImportText, NestsOfTooManyPartsAreRefused) {
+  const auto listed = [](int count, const std::string& before, const std::string& behind) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += (i > 0 ? "," : "") + before + std::to_string(i) + behind;
+    return text;
+  };
+  const auto zigzag = [&](int loops, int indices) {
+    std::string sizes = "8", names = "B", text;
+    for (int i = 1; i < loops; ++i) {
+      sizes += ",1";
+      names += ",L" + std::to_string(i);
+    }
+    for (int i = 0; i < indices; ++i) text += "[b]";
+    return "- {id: 1, operator_type: Gemm, equation: 'O" + text + "[k]+=W[k][c]*I[b][c]', loop_dims: [" + names +
+           ",K,C], loop_sizes: [" + sizes + ",8,8]}\n";
+  };
+  EXPECT_EQ(read("few.yaml", zigzag(62, 63)).network.layers().size(), 1U);
+  EXPECT_THAT(message("loops.yaml", zigzag(63, 1)), HasSubstr("65 parts of one layer (at most 64)"));
+  EXPECT_THAT(message("indices.yaml", zigzag(1, 64)), HasSubstr("more than 64 indices"));
+  const std::string timeloop =
+      "problem:\n  shape:\n    dimensions: [" + listed(65, "L", "") + "]\n    data-spaces: []\n  instance: {L0: 1}\n";
+  EXPECT_THAT(message("timeloop.yaml", timeloop), HasSubstr("65 parts of one layer"));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ namespace hindsight {
 void install_interrupt_handlers();
 /// True once SIGINT or SIGTERM has arrived.
 [[nodiscard]] bool interrupt_requested();
+/// 128 + the signal that asked first: 130 for SIGINT (Ctrl-C), 143 for SIGTERM, 129 for SIGHUP. 130 before any did.
+[[nodiscard]] int interrupt_exit_code();
 /// For tests: sets or clears the flag.
 void set_interrupt_requested(bool requested);
 

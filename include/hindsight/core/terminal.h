@@ -11,6 +11,8 @@ namespace hindsight {
 enum class Stream { out, err };
 
 [[nodiscard]] bool is_tty(Stream stream);
+/// Whether a line can be drawn over: a terminal that knows escape codes.
+[[nodiscard]] bool can_redraw(Stream stream);
 /// Columns of the terminal (COLUMNS, then ioctl, then 80), never below 40.
 [[nodiscard]] int terminal_columns(Stream stream);
 /// When text is coloured.

@@ -37,6 +37,13 @@ struct Count {
 /// Reading it before and after shows whether something asked: a verb that learns from logs must find no evaluation.
 [[nodiscard]] Count count_so_far();
 
+/// The largest value of a fact beyond which no design is feasible, and the code of the violation that says so.
+struct StatedLimit {
+  std::string fact;
+  double most = 0;
+  std::string reason;
+};
+
 /// Evaluates designs of one space. May be used by several threads at once.
 class Evaluator {
  public:
@@ -58,9 +65,9 @@ class Evaluator {
   [[nodiscard]] virtual const std::vector<std::string>& fact_names() const = 0;
   /// The smallest value of a fact among all designs of the space, where that is known without trying them.
   [[nodiscard]] virtual std::optional<double> smallest_fact(const std::string& name) const = 0;
-  /// Facts and their largest values that what it was set to states, beyond which no design is feasible: the watts of
-  /// the built-in model's cooling class. None for most.
-  [[nodiscard]] virtual std::vector<std::pair<std::string, double>> stated_limits() const { return {}; }
+  /// What it was set to states, beyond which no design is feasible: the watts of the built-in model's cooling class.
+  /// None for most.
+  [[nodiscard]] virtual std::vector<StatedLimit> stated_limits() const { return {}; }
   /// Ends of a range that holds the fact of every design of a box: one of the given levels per parameter, none given
   /// means all. Nothing where that is not known without trying them. No evaluation.
   [[nodiscard]] virtual std::optional<std::pair<double, double>> fact_range(

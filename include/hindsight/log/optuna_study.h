@@ -1,6 +1,7 @@
 /// Optuna's studies as their storages have them, read from its SQLite tables.
 ///
-/// Layout: Optuna's RDB schema with trial_values.value_type, releases 3.0 to 5.0 (alembic revision v3.0.0.d and later).
+/// Layout: Optuna's RDB schema of every release with one of its migrations, 0.9 to 5.0 (alembic revisions v0.9.0.a to
+/// v3.2.0.a). The columns that are there decide, so that a half upgraded file is read too, or refused.
 /// The journal of Optuna's JournalStorage gives the same structure (dataset/optuna_journal.h).
 #pragma once
 
@@ -58,8 +59,9 @@ struct OptunaStudies {
   std::vector<OptunaStudy> studies;
 };
 
-/// Reads a whole file at one moment; a study may go on meanwhile. Errors: Error{incompatible} for a database without
-/// Optuna's tables, one of a release before 3.0 (the message says how it is upgraded), and a damaged one;
+/// Reads a whole file at one moment; a study may go on meanwhile. A study of `optuna.multi_objective` has its own
+/// objectives, not the one that it states. Errors: Error{incompatible} for a database without Optuna's tables, one
+/// whose tables are of no release (the message says what is missing and how it is upgraded), and a damaged one;
 /// Error{failure} when it stays locked.
 [[nodiscard]] OptunaStudies read_optuna_studies(const std::filesystem::path& file);
 

@@ -18,10 +18,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,6 +48,11 @@ struct Scope {
   std::span<const std::string> numbers = {};
   /// Names that exist, but not here, and why not; for messages.
   std::span<const std::pair<std::string, std::string>> forbidden = {};
+  // For spaces with thousands of names and expressions; without these each expression works them out.
+  /// Place of every name in `parameters`, and in `numbers`.
+  const std::unordered_map<std::string, std::size_t>*parameter_places = nullptr, *number_places = nullptr;
+  /// The values of every ordinal parameter by level; of others nothing is read.
+  std::shared_ptr<const std::vector<std::vector<double>>> level_values = nullptr;
 };
 
 /// The levels that a box of designs has of each parameter, ascending, at least one each.
@@ -150,7 +157,7 @@ class Expression {
 
   std::vector<Instruction> program_;
   std::vector<SharedLabels> labels_;
-  std::vector<std::vector<double>> level_values_;  ///< per used parameter position in the space; others empty
+  std::shared_ptr<const std::vector<std::vector<double>>> level_values_;  ///< by parameter
   std::vector<std::size_t> parameters_, numbers_;
   std::size_t scope_parameters_ = 0;
   std::size_t height_ = 0;  ///< of the stack

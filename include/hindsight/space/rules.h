@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "hindsight/space/design_space.h"
@@ -76,6 +77,8 @@ class Rules {
   [[nodiscard]] const Check* broken(std::span<const std::uint16_t> levels) const;
   /// Gives inactive parameters their first value, one condition after the other.
   void settle(std::span<std::uint16_t> levels) const;
+  /// Whether a parameter has a condition.
+  [[nodiscard]] bool is_conditional(std::size_t parameter) const { return conditions_[parameter] != nullptr; }
   [[nodiscard]] bool is_active(std::span<const std::uint16_t> levels, std::size_t parameter) const;
 
   enum class OnBox { all_meet, all_break, mixed };
@@ -107,6 +110,8 @@ class Rules {
   void read_condition(const RuleText& text);
   void read_constraints(const RuleTexts& texts);
   void read_derived(const RuleText& text);
+  [[nodiscard]] Scope scope() const;
+  void find_used();
 
   std::string space_;
   std::vector<Parameter> parameters_;
@@ -114,7 +119,10 @@ class Rules {
   std::vector<std::size_t> all_;  ///< 0, 1, ... of checks_
   std::vector<Derived> derived_;
   std::vector<std::size_t> used_;  ///< parameters that some expression uses
-  std::vector<std::vector<double>> level_values_;
+  std::shared_ptr<const std::vector<std::vector<double>>> level_values_;
+  std::unordered_map<std::string, std::size_t> parameter_places_, derived_places_;
+  std::vector<std::string> derived_names_;
+  std::vector<const Check*> conditions_;  ///< by parameter: its condition, or null
 
   struct Kept {
     Listing listing;

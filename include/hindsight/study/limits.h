@@ -35,6 +35,9 @@ using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
 /// The words with the evaluator's stated_limits() among --max, those that no word names already: a designer states the
 /// cooling class as the area is stated, and a limit that a design alone decides is known exactly.
 [[nodiscard]] LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator);
+/// The words with all of them, so that a looser --max changes nothing: beyond is infeasible, and the model need not
+/// know.
+[[nodiscard]] LimitWords within_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator);
 
 struct Limits {
   optimize::AllowedLevels allowed;

@@ -225,6 +225,16 @@ struct FieldReader {
   }
 };
 
+/// A text of the file as a message shows it: its beginning, without control characters.
+std::string shown(const std::string& text) {
+  constexpr std::size_t kMostShown = 40;  // [chosen] twice the longest name of a record
+  std::string result = text.substr(0, kMostShown);
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return text.size() > kMostShown ? result + "..." : result;
+}
+
 void read_line(const Object& object, const std::string& where, std::vector<SessionRecords>& sessions) {
   const auto found = object.find("record");
   const auto* kind = found == object.end() ? nullptr : std::get_if<std::string>(&found->second);
@@ -235,7 +245,7 @@ void read_line(const Object& object, const std::string& where, std::vector<Sessi
     return;
   }
   if (*kind != "gemm" && *kind != "quantity") {
-    throw Error(ErrorKind::usage, where + ": unknown record '" + *kind + "'. Known: session, gemm, quantity.");
+    throw Error(ErrorKind::usage, where + ": unknown record '" + shown(*kind) + "'. Known: session, gemm, quantity.");
   }
   if (sessions.empty()) {
     throw Error(ErrorKind::usage, where + ": a measurement before the first session (its device is not known).");

@@ -161,7 +161,7 @@ ImportedNetwork import_network(const std::filesystem::path& file, const ImportOp
                                ? plain_name(gathered.name.empty() ? file.stem().string() : gathered.name)
                                : given_name(options.name);
   const std::string source = fmt::format("{} {}", tool_of(*format), printable(file.filename().string()));
-  std::vector<OperatorCount> without_macs = gathered.without_macs, unknown = gathered.unknown;
+  std::vector<OperatorCount> without_macs = gathered.without_macs.list(), unknown = gathered.unknown.list();
   std::vector<std::string> remarks;
   Network network = assembled(std::move(gathered), name, source, remarks);
   return {*format, std::move(network), std::move(without_macs), std::move(unknown), std::move(remarks)};

@@ -106,13 +106,10 @@ void make_names_unique(std::vector<GatheredLayer>& layers, std::vector<std::stri
 
 }  // namespace
 
-void Gathered::count(std::vector<OperatorCount>& counts, std::string_view name) {
-  const auto found = std::ranges::find(counts, name, &OperatorCount::name);
-  if (found == counts.end()) {
-    counts.push_back({.name = std::string(name), .count = 1});
-  } else {
-    ++found->count;
-  }
+void OperatorCounts::add(std::string_view name) {
+  const auto [place, fresh] = places_.try_emplace(std::string(name), list_.size());
+  if (fresh) list_.push_back({.name = std::string(name), .count = 0});
+  ++list_[place->second].count;
 }
 
 void fail_import(std::string_view where, std::string_view problem) {

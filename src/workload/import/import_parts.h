@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "hindsight/workload/import.h"
@@ -20,16 +21,24 @@ struct GatheredLayer {
   std::string where;  ///< place for messages: "file:line:column"
 };
 
+/// How often each name occurs, in the order of first occurrence. A file may hold a million names.
+class OperatorCounts {
+ public:
+  void add(std::string_view name);
+  [[nodiscard]] const std::vector<OperatorCount>& list() const { return list_; }
+
+ private:
+  std::vector<OperatorCount> list_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
 /// What an importer hands over.
 struct Gathered {
   std::string name;  ///< as the file says; may be empty
   std::vector<GatheredLayer> layers;
   ExtraParameters extra_parameters;
-  std::vector<OperatorCount> without_macs, unknown;  ///< in the order of first occurrence
+  OperatorCounts without_macs, unknown;
   std::vector<std::string> remarks;
-
-  /// Adds one to the count of `name`.
-  static void count(std::vector<OperatorCount>& counts, std::string_view name);
 };
 
 /// Throws Error{usage} "where: problem".

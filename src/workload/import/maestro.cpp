@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -21,35 +22,49 @@ struct MaestroToken {
   std::size_t line = 1, column = 1;
 };
 
-std::vector<MaestroToken> maestro_tokens(const std::string& content, const std::string& file) {
-  std::vector<MaestroToken> tokens;
-  std::size_t line = 1, line_begin = 0;
-  const auto in_word = [](char c) {
+/// The tokens of a file, one after the other: all at once would take fifty times its bytes.
+class MaestroTokens {
+ public:
+  MaestroTokens(std::string content, std::string file) : content_(std::move(content)), file_(std::move(file)) {}
+
+  /// The next; at the end one without text, again and again.
+  MaestroToken next() {
+    while (at_ < content_.size()) {
+      const char c = content_[at_];
+      if (c == '\n') {
+        ++line_;
+        line_begin_ = ++at_;
+      } else if (c == ' ' || c == '\t' || c == '\r') {
+        ++at_;
+      } else if (content_.compare(at_, 2, "//") == 0) {
+        at_ = std::min(content_.find('\n', at_), content_.size());
+      } else if (static_cast<unsigned char>(c) < ' ') {
+        fail_import(fmt::format("{}:{}:{}", file_, line_, at_ - line_begin_ + 1),
+                    "a control character (is this a text file?)");
+      } else {
+        return word();
+      }
+    }
+    return {.text = "", .line = line_, .column = content_.size() - line_begin_ + 1};
+  }
+
+ private:
+  static bool in_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
            c == '\'' || c == '-' || c == '/' || c == '+';
-  };
-  for (std::size_t at = 0; at < content.size();) {
-    const char c = content[at];
-    if (c == '\n') {
-      ++line;
-      line_begin = ++at;
-    } else if (c == ' ' || c == '\t' || c == '\r') {
-      ++at;
-    } else if (content.compare(at, 2, "//") == 0) {
-      at = std::min(content.find('\n', at), content.size());
-    } else if (static_cast<unsigned char>(c) < ' ') {
-      fail_import(fmt::format("{}:{}:{}", file, line, at - line_begin + 1),
-                  "a control character (is this a text file?)");
-    } else {
-      std::size_t end = at + 1;
-      while (in_word(c) && end < content.size() && in_word(content[end]) && content.compare(end, 2, "//") != 0) ++end;
-      tokens.push_back({.text = content.substr(at, end - at), .line = line, .column = at - line_begin + 1});
-      at = end;
-    }
   }
-  tokens.push_back({.text = "", .line = line, .column = content.size() - line_begin + 1});
-  return tokens;
-}
+  MaestroToken word() {
+    const std::size_t begin = at_++;
+    while (in_word(content_[begin]) && at_ < content_.size() && in_word(content_[at_]) &&
+           content_.compare(at_, 2, "//") != 0) {
+      ++at_;
+    }
+    return {.text = content_.substr(begin, at_ - begin), .line = line_, .column = begin - line_begin_ + 1};
+  }
+
+  std::string content_, file_;
+  std::size_t at_ = 0, line_ = 1, line_begin_ = 0;
+};
 
 /// What stands in braces behind Dimensions, Stride or Dilation.
 using MaestroSizes = std::map<std::string, std::int64_t>;
@@ -62,7 +77,7 @@ struct MaestroLayer {
 class MaestroReader {
  public:
   explicit MaestroReader(const std::filesystem::path& file)
-      : file_(printable(file.string(), kWholeText)), tokens_(maestro_tokens(read_file(file), file_)) {}
+      : file_(printable(file.string(), kWholeText)), tokens_(read_file(file), file_), next_(tokens_.next()) {}
 
   Gathered read() {
     while (!peek().text.empty()) {
@@ -82,12 +97,8 @@ class MaestroReader {
   }
 
  private:
-  [[nodiscard]] const MaestroToken& peek() const { return tokens_[at_]; }
-  MaestroToken take() {
-    const MaestroToken token = tokens_[at_];
-    if (at_ + 1 < tokens_.size()) ++at_;
-    return token;
-  }
+  [[nodiscard]] const MaestroToken& peek() const { return next_; }
+  MaestroToken take() { return std::exchange(next_, tokens_.next()); }
   [[nodiscard]] std::string where(const MaestroToken& token) const {
     return fmt::format("{}:{}:{}", file_, token.line, token.column);
   }
@@ -206,7 +217,7 @@ class MaestroReader {
                from.type == "TRCONV") {
       keep(from, convolution(from), dimension(from, "N", 1));
     } else if (from.type == "POOL" || from.type == "RESIDUAL_IDENTITY") {
-      Gathered::count(gathered_.without_macs, from.type);
+      gathered_.without_macs.add(from.type);
     } else if (from.type == "LSTM") {
       fail_import(from.where,
                   about_layer(from.name, "the type LSTM, whose gates the file does not say. Write them as FC?"));
@@ -289,8 +300,8 @@ class MaestroReader {
   }
 
   std::string file_;
-  std::vector<MaestroToken> tokens_;
-  std::size_t at_ = 0;
+  MaestroTokens tokens_;
+  MaestroToken next_;
   std::map<std::string, std::int64_t> constants_;
   std::set<std::string> other_blocks_;
   bool has_gemm_ = false, has_upsampling_ = false;

@@ -102,6 +102,14 @@ Layer nest_grouped_product(const Nest& nest, const NestSizes& sizes) {
 
 }  // namespace
 
+void require_few(const ConfigNode& node) {
+  const std::size_t parts = node.is_list() ? node.items().size() : node.is_map() ? node.keys().size() : 0;
+  if (parts > kMostNestParts) {
+    node.fail(
+        fmt::format("{} parts of one layer (at most {}). Is this a loop nest?", with_commas(parts), kMostNestParts));
+  }
+}
+
 GatheredLayer layer_of(const Nest& nest) {
   const NestSizes sizes = sizes_of(nest);
   GatheredLayer gathered{.layer = {}, .images = 1, .where = nest.where};

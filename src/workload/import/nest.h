@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/core/config.h"
 #include "workload/import/import_parts.h"
 
 namespace hindsight::workload {
@@ -30,6 +31,11 @@ struct Nest {
   std::vector<NestWindow> windows;
   bool trained = true;  ///< the weights are parameters, not another layer's output
 };
+
+/// Loops, coefficients, axes and indices of one nest. [chosen] Eight times those of any; each is held against all.
+inline constexpr std::size_t kMostNestParts = 64;
+/// Error{usage} at `node`, a list or map of parts of a nest, where there are more.
+void require_few(const ConfigNode& node);
 
 /// The layer of a nest. Loops of all three tensors are groups (with windows or trained weights) or heads; of inputs and
 /// outputs images (with windows) or rows; of weights and outputs output channels; of weights and inputs input channels.

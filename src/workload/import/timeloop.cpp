@@ -79,11 +79,13 @@ std::pair<std::string, std::string> read_term(const ConfigNode& node) {
 DataSpace read_data_space(const ConfigNode& node) {
   DataSpace space;
   space.name = node.at("name").as_name();
+  require_few(node.at("projection"));
   for (const char* key : {"read_write", "read-write"}) {
     if (node.has(key)) space.written = lower_case(node.at(key).as_string()) == "true";
   }
   for (const ConfigNode& axis : node.at("projection").items()) {
     std::vector<std::pair<std::string, std::string>> terms;
+    require_few(axis);
     for (const ConfigNode& term : axis.items()) terms.push_back(read_term(term));
     for (const auto& [loop, coefficient] : terms) space.loops.push_back(loop);
     const bool scaled = terms.size() == 1 && !terms[0].second.empty();
@@ -94,13 +96,16 @@ DataSpace read_data_space(const ConfigNode& node) {
 
 ProblemShape read_shape(const ConfigNode& node) {
   ProblemShape shape;
+  require_few(node.at("dimensions"));
   for (const ConfigNode& loop : node.at("dimensions").items()) shape.loops.push_back(loop.as_name());
   if (const std::optional<ConfigNode> list = node.find("coefficients")) {
+    require_few(*list);
     for (const ConfigNode& each : list->items()) {
       shape.coefficients[coefficient_key(each.at("name").as_name())] = each.get_int("default", 1, 1, kLargestSize);
     }
   }
   const std::string key = node.has("data_spaces") ? "data_spaces" : "data-spaces";
+  require_few(node.at(key));
   for (const ConfigNode& space : node.at(key).items()) shape.spaces.push_back(read_data_space(space));
   return shape;
 }
@@ -175,6 +180,7 @@ class ProblemReader {
     Nest nest;
     nest.name = file_.stem().string();
     nest.where = sizes.where();
+    require_few(sizes);
     read_coefficients(shape, sizes);
     std::vector<std::string> missing;
     for (const std::string& loop : shape.loops) {

@@ -39,6 +39,7 @@ EquationTensor read_tensor_text(const ConfigNode& node, std::string_view text) {
     if (rest[0] != '[' || end == std::string_view::npos || end < 2) {
       node.fail(fmt::format("'{}' is no tensor like W[k][c]", printable(text)));
     }
+    if (tensor.indices.size() == kMostNestParts) node.fail(fmt::format("more than {} indices", kMostNestParts));
     tensor.indices.push_back(lower_case(rest.substr(1, end - 1)));
     rest.remove_prefix(end + 1);
   }
@@ -111,6 +112,7 @@ class NestReader {
     nest_.name = node_.has("name") ? node_.at("name").as_name() : "layer" + node_.at("id").as_string();
     read_loops();
     if (const std::optional<ConfigNode> relations = node_.find("dimension_relations")) {
+      require_few(*relations);
       for (const ConfigNode& each : relations->items()) add_window(each, read_relation(each));
     }
     place_loops();
@@ -121,6 +123,7 @@ class NestReader {
 
  private:
   void read_loops() {
+    require_few(node_.at("loop_dims"));
     const std::vector<ConfigNode> names = node_.at("loop_dims").items();
     const std::vector<ConfigNode> sizes = node_.at("loop_sizes").items();
     if (names.size() != sizes.size()) {
@@ -176,6 +179,7 @@ class NestReader {
     const std::optional<ConfigNode> padding = node_.find("padding");
     const std::optional<ConfigNode> axes = node_.find("pr_loop_dims");
     if (!padding || !axes) return;
+    require_few(*axes);
     const std::vector<ConfigNode> names = axes->items(), pads = padding->items();
     if (names.size() != pads.size()) padding->fail(fmt::format("{} paddings for {} axes", pads.size(), names.size()));
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -219,12 +223,12 @@ Gathered gather_zigzag(const std::filesystem::path& file) {
     const std::string type = node.get_string("operator_type", "layer");
     const std::optional<ConfigNode> text = node.find("equation");
     if (is_pooling(type)) {
-      Gathered::count(gathered.without_macs, type);
+      gathered.without_macs.add(type);
       continue;
     }
     const std::optional<NestEquation> equation = text ? read_equation(*text) : std::nullopt;
     if (!equation) {
-      Gathered::count(gathered.unknown, type);
+      gathered.unknown.add(type);
       continue;
     }
     gathered.layers.push_back(NestReader(node, *equation).read());

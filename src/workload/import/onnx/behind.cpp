@@ -115,7 +115,7 @@ void WorkBehind::add(const Node& node, const std::vector<Operand>& operands, Vec
   if (latest && !again) {
     walk_.gathered.layers[*latest].layer.after.add(work);
   } else if (!latest || work == VectorWork::add || work == VectorWork::pool) {
-    Gathered::count(not_told_, node.type);
+    not_told_.add(node.type);
   }
 }
 
@@ -134,7 +134,7 @@ void WorkBehind::see_sum(const Node& node, const std::vector<Operand>& operands,
   }
   // A mask belongs to attention; a factor per channel that another layer made is told nowhere.
   const bool made = std::ranges::all_of(operands, [](const Operand& operand) { return operand.origin.has_value(); });
-  if (made) Gathered::count(not_told_, node.type);
+  if (made) not_told_.add(node.type);
 }
 
 void WorkBehind::see(const Node& node, std::size_t layers_before) {
@@ -179,7 +179,7 @@ void WorkBehind::see(const Node& node, std::size_t layers_before) {
       if (!latest || walk_.gathered.layers[latest->layer].layer.type == LayerType::matmul) break;
       [[fallthrough]];
     case Sort::other:
-      if (latest) Gathered::count(not_told_, node.type);
+      if (latest) not_told_.add(node.type);
       break;
   }
   if (!latest) return;

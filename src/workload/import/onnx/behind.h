@@ -24,7 +24,7 @@ class WorkBehind {
   /// Takes a node whose rule has run, when there were `layers_before` layers before it.
   void see(const Node& node, std::size_t layers_before);
   /// Operators that compute and that no layer says, in the order of first occurrence.
-  [[nodiscard]] const std::vector<OperatorCount>& not_told() const { return not_told_; }
+  [[nodiscard]] const std::vector<OperatorCount>& not_told() const { return not_told_.list(); }
 
  private:
   /// A layer, and the elements of its output.
@@ -46,7 +46,7 @@ class WorkBehind {
 
   Walk& walk_;
   std::map<std::string, Origin> origins_;  ///< by tensor
-  std::vector<OperatorCount> not_told_;
+  OperatorCounts not_told_;
 };
 
 }  // namespace hindsight::workload::onnx

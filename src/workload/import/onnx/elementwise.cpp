@@ -146,7 +146,7 @@ void broadcast_only(NodeRun& run) { broadcast_all(run); }
 /// Values of two inputs, combined; nothing where they are not known or would need more than repeating one number.
 template <class Function>
 void combine(NodeRun& run, Function function) {
-  const Known a = run.input(0), b = run.input(1);
+  const Known &a = run.input(0), &b = run.input(1);
   Known& out = broadcast_all(run);
   if (!a.values || !b.values) return;
   const std::size_t size = std::max(a.values->size(), b.values->size());

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -20,6 +22,19 @@ constexpr std::size_t kMostAxes = 64;
 constexpr std::size_t kMostListed = 65'536;
 constexpr std::size_t kMostValues = 4096;  // of a tensor whose values are kept: shapes, axes, scales
 constexpr int kDeepestGraph = 16;
+
+/// Operators of a body, each once, in the order of first occurrence.
+class OperatorNames {
+ public:
+  void add(const std::string& type) {
+    if (known_.insert(type).second) names_.push_back(type);
+  }
+  [[nodiscard]] std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_set<std::string> known_;
+};
 
 /// Reads one model; knows how deep it is.
 class ModelReader {
@@ -74,13 +89,14 @@ class ModelReader {
     constexpr int kName = 1, kNode = 7, kDomain = 10;
     WireFields fields(file_, range, "function");
     std::string name, domain;
-    std::vector<std::string> body;
+    OperatorNames body;
     while (fields.next()) {
       if (fields.number() == kName) name = fields.text();
       if (fields.number() == kDomain) domain = fields.text();
       if (fields.number() == kNode) add_operators(read_node(fields.message(), 1), body);
     }
-    model_.functions[domain + ":" + name] = std::move(body);
+    std::string key = domain + ":" + name;
+    model_.functions[std::move(key)] = {.name = std::move(name), .body = body.take()};
   }
 
   void read_graph(WireRange range) {
@@ -170,6 +186,7 @@ class ModelReader {
     WireFields fields(file_, range, "attribute");
     std::string name;
     Attribute attribute;
+    OperatorNames body;
     while (fields.next()) {
       switch (fields.number()) {
         case kName:
@@ -189,7 +206,7 @@ class ModelReader {
           break;
         case kGraph:
         case kGraphs:
-          read_body(fields, attribute.body, depth + 1);
+          read_body(fields, body, depth + 1);
           break;
         case kFloats:
           fields.append_numbers32(attribute.numbers, kMostListed);
@@ -201,11 +218,12 @@ class ModelReader {
           break;
       }
     }
+    attribute.body = body.take();
     return {std::move(name), std::move(attribute)};
   }
 
   /// Which operators a graph within a node has.
-  void read_body(const WireFields& owner, std::vector<std::string>& operators, int depth) {
+  void read_body(const WireFields& owner, OperatorNames& operators, int depth) {
     if (depth > kDeepestGraph) owner.fail(fmt::format("graphs nested deeper than {}", kDeepestGraph));
     WireFields fields(file_, owner.message(), "graph of a node");
     while (fields.next()) {
@@ -213,13 +231,10 @@ class ModelReader {
     }
   }
 
-  static void add_operators(const Node& node, std::vector<std::string>& operators) {
-    const auto add = [&](const std::string& type) {
-      if (std::ranges::find(operators, type) == operators.end()) operators.push_back(type);
-    };
-    add(node.type);
+  static void add_operators(const Node& node, OperatorNames& operators) {
+    operators.add(node.type);
     for (const auto& [name, attribute] : node.attributes) {
-      for (const std::string& type : attribute.body) add(type);
+      for (const std::string& type : attribute.body) operators.add(type);
     }
   }
 

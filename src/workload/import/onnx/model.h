@@ -66,16 +66,22 @@ struct ValueInfo {
   std::optional<std::vector<Dimension>> dims;  ///< nothing: no shape is written
 };
 
+/// A function of the model.
+struct Function {
+  std::string name;
+  std::vector<std::string> body;  ///< operators, each once
+};
+
 struct Model {
   std::string file;  ///< for messages
   std::string graph_name;
   std::vector<Node> nodes;
   std::map<std::string, Tensor> initializers;
   std::vector<ValueInfo> inputs, outputs, values;
-  std::map<std::string, std::vector<std::string>> functions;  ///< "domain:name" -> operators of the body
-  std::int64_t opset = 0;                                     ///< of the standard operators; 0: not written
-  std::int64_t outside_tensors = 0;                           ///< tensors in files beside the model
-  std::int64_t outside_its_folder = 0;                        ///< of those, named by a path that leaves the folder
+  std::map<std::string, Function> functions;  ///< by "domain:name"
+  std::int64_t opset = 0;                     ///< of the standard operators; 0: not written
+  std::int64_t outside_tensors = 0;           ///< tensors in files beside the model
+  std::int64_t outside_its_folder = 0;        ///< of those, named by a path that leaves the folder
 };
 
 /// Errors: Error{failure} when unreadable; Error{usage} as "file: byte N: ...".

@@ -10,9 +10,11 @@
 #include <map>
 #include <queue>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
@@ -72,8 +74,10 @@ class Dimensions {
 
   /// Errors: an input with an axis that has no number, all of them in one message.
   void require_all(const std::vector<const ValueInfo*>& inputs) const {
+    constexpr std::size_t kMostNamed = 20;  // [chosen] more than a message has room for
     std::vector<std::string> missing;
     for (const ValueInfo* input : inputs) {
+      if (missing.size() >= kMostNamed) break;
       for (std::size_t axis = 0; input->dims && axis < input->dims->size(); ++axis) {
         if (number_of(*input, axis)) continue;
         const Dimension& dimension = (*input->dims)[axis];
@@ -179,6 +183,50 @@ std::vector<const Node*> in_order(const Model& model, const std::map<std::string
   return order;
 }
 
+/// Which functions of a model multiply, themselves or by those that they call; a call names no domain here. Found once,
+/// from the operators back to the callers: files may hold as many functions and calls as they have bytes.
+class Multiplying {
+ public:
+  explicit Multiplying(const Model& model) : model_(model) {
+    std::unordered_map<std::string, std::vector<std::string>> callers;
+    for (const auto& [key, function] : model.functions) {
+      for (const std::string& type : function.body) {
+        callers[type].push_back(function.name);
+        if (onnx::computes(type)) by_name_.try_emplace(function.name, type);
+      }
+    }
+    std::vector<std::string> open;
+    for (const auto& [name, type] : by_name_) open.push_back(name);
+    while (!open.empty()) {
+      const std::string name = std::move(open.back());
+      open.pop_back();
+      const std::string type = by_name_.at(name);
+      for (const std::string& caller : callers[name]) {
+        if (by_name_.try_emplace(caller, type).second) open.push_back(caller);
+      }
+    }
+  }
+
+  /// An operator that multiplies within the function "domain:name"; empty where there is none, or no such function.
+  [[nodiscard]] std::string multiplying(const std::string& key) {
+    const auto function = model_.functions.find(key);
+    if (function == model_.functions.end()) return {};
+    const auto [known, fresh] = by_key_.try_emplace(key);
+    if (!fresh) return known->second;
+    for (const std::string& type : function->second.body) {
+      const auto called = by_name_.find(type);
+      if (onnx::computes(type) || called != by_name_.end()) {
+        return known->second = onnx::computes(type) ? type : called->second;
+      }
+    }
+    return {};
+  }
+
+ private:
+  const Model& model_;
+  std::unordered_map<std::string, std::string> by_name_, by_key_;
+};
+
 /// Follows the shapes of one model.
 class GraphWalk {
  public:
@@ -190,7 +238,12 @@ class GraphWalk {
 
   Gathered gather() {
     begin();
-    for (const Node* node : in_order(model_, walk_.tensors)) visit(*node);
+    const Steps steps("following the graph", model_.nodes.size());
+    std::uint64_t done = 0;
+    for (const Node* node : in_order(model_, walk_.tensors)) {
+      steps.at(done++);
+      visit(*node);
+    }
     count_other_parameters();
     remark_on_file();
     for (auto& [subject, text] : walk_.remarks) walk_.gathered.remarks.push_back(std::move(text));
@@ -231,7 +284,7 @@ class GraphWalk {
     if (known == nullptr) {
       visit_unknown(run);
     } else {
-      if (!known->computes) Gathered::count(walk_.gathered.without_macs, node.type);
+      if (!known->computes) walk_.gathered.without_macs.add(node.type);
       const std::string missing = what_is_missing(run, *known);
       if (missing.empty()) {
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -244,8 +297,23 @@ class GraphWalk {
         for (std::size_t i = 0; i < node.outputs.size(); ++i) run.set_unknown(i, missing);
       }
     }
+    bound_values(node);
     use_stated_shapes(node);
     behind_.see(node, layers_before);
+  }
+
+  /// Every node may give all values of a small tensor: a million of these would take all memory.
+  void bound_values(const Node& node) {
+    constexpr std::uint64_t kMostKept = std::uint64_t{1} << 24U;  // [chosen] 128 MiB; networks have some thousand
+    for (const std::string& output : node.outputs) {
+      const auto found = walk_.tensors.find(output);
+      if (found != walk_.tensors.end() && found->second.values) kept_values_ += found->second.values->size();
+    }
+    if (kept_values_ > kMostKept) {
+      fail_import(model_.file, fmt::format("its shapes are computed from more than {} numbers, the most that are "
+                                           "followed. Fold constants first (onnxsim)?",
+                                           with_commas(kMostKept)));
+    }
   }
 
   /// Nothing is known of the operator but what the graphs within it do.
@@ -255,37 +323,18 @@ class GraphWalk {
     for (const auto& [name, attribute] : node.attributes) {
       body.insert(body.end(), attribute.body.begin(), attribute.body.end());
     }
-    add_function(node.domain + ":" + node.type, body);
-    for (const std::string& type : body) {
-      if (onnx::computes(type)) {
-        run.fail(
-            fmt::format("{} within it multiplies, and how often is not in the file. Export it without loops, "
-                        "branches and functions (onnx.inliner, onnxsim)?",
-                        printable(type)));
-      }
+    const auto own = std::ranges::find_if(body, onnx::computes);
+    const std::string multiplies = own != body.end() ? *own : functions_.multiplying(node.domain + ":" + node.type);
+    if (!multiplies.empty()) {
+      run.fail(
+          fmt::format("{} within it multiplies, and how often is not in the file. Export it without loops, "
+                      "branches and functions (onnx.inliner, onnxsim)?",
+                      printable(multiplies)));
     }
     const bool standard = node.domain.empty() || node.domain == "ai.onnx";
-    Gathered::count(walk_.gathered.unknown, standard ? node.type : node.domain + "." + node.type);
+    walk_.gathered.unknown.add(standard ? node.type : node.domain + "." + node.type);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       run.set_unknown(i, fmt::format("{} is not known here", run.title()));
-    }
-  }
-
-  /// Operators of a function of the model, and of those that it calls.
-  void add_function(const std::string& name, std::vector<std::string>& body) const {
-    std::set<std::string> seen;
-    std::vector<std::string> open{name};
-    while (!open.empty()) {
-      const std::string next = open.back();
-      open.pop_back();
-      const auto found = model_.functions.find(next);
-      if (found == model_.functions.end() || !seen.insert(next).second) continue;
-      for (const std::string& type : found->second) {
-        body.push_back(type);
-        for (const auto& [other, operators] : model_.functions) {
-          if (other.ends_with(":" + type)) open.push_back(other);
-        }
-      }
     }
   }
 
@@ -382,10 +431,11 @@ class GraphWalk {
 
   const Model& model_;
   Dimensions dimensions_;
+  Multiplying functions_{model_};
   std::map<std::string, const ValueInfo*> stated_;
   Walk walk_;
   onnx::WorkBehind behind_{walk_};
-  std::uint64_t taken_ = 0, differing_ = 0;
+  std::uint64_t taken_ = 0, differing_ = 0, kept_values_ = 0;
   std::string difference_;
 };
 

@@ -136,7 +136,8 @@ void concatenate(NodeRun& run) {
     if (size > kLargestExactInteger) run.fail("more than 2^53 elements");
     const Known& known = run.input(i);
     constant = constant && known.constant;
-    valued = valued && known.values.has_value();
+    valued = valued && known.values.has_value() &&
+             static_cast<double>(values.size() + known.values->size()) <= kMostShapeValues;
     if (valued) values.insert(values.end(), known.values->begin(), known.values->end());
   }
   to[axis] = size;
@@ -144,7 +145,7 @@ void concatenate(NodeRun& run) {
   Known& out = run.set(0, to);
   out.constant = constant;
   out.integer = integer;
-  if (valued && static_cast<double>(values.size()) <= kMostShapeValues) out.values = std::move(values);
+  if (valued) out.values = std::move(values);
 }
 
 /// Equal parts, unless sizes are given.
@@ -169,7 +170,7 @@ void split_axis(NodeRun& run) {
   if (negative || sizes.size() != run.outputs() || total != static_cast<double>(from[axis])) {
     run.fail(fmt::format("{} elements cannot be split into {}", from[axis], shape_text(sizes)));
   }
-  const Known known = run.input(0);
+  const Known& known = run.input(0);
   std::size_t begin = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     Shape to = from;
@@ -217,7 +218,7 @@ void slice(NodeRun& run) {
   }
   steps.resize(std::max(steps.size(), starts.size()), 1);
   if (ends.size() != starts.size() || axes.size() != starts.size()) run.fail("starts, ends and axes differ in number");
-  const Known known = run.input(0);
+  const Known& known = run.input(0);
   Shape to = from;
   Slice only;
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -238,7 +239,7 @@ void slice(NodeRun& run) {
 }
 
 void expand(NodeRun& run) {
-  const Known known = run.input(0);
+  const Known& known = run.input(0);
   const Shape wanted = run.integers(1);
   const std::optional<Shape> to = broadcast(*known.shape, wanted);
   if (!to) run.fail(fmt::format("{} cannot become {}", shape_text(*known.shape), shape_text(wanted)));
