@@ -8,7 +8,7 @@ usage: scripts/studies.sh [--out FOLDER] STEP...
 
 Steps, each resumable: what a finished part left in the folder is kept.
 
-  any          300 synthetic networks, 20,000 designs (at most 100 mm2 and 5 W) on nine of them each; the model edge-any
+  any          300 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W) on nine of them each; the model edge-any
   nine         the nine applications of PRIME's study, logs of the seeds 1, 2 and 3, a model each (recipe layers)
   single       each of the nine applications from its own 20,000 designs of the same logs alone: single.csv, and a table
   tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
@@ -354,7 +354,7 @@ step_front() {
 
 step_accuracy() {
   hindsight sweep --space edge --workloads prime9,resnet50,vit_b_16,bert_base --samples 8000 --sampler uniform \
-    --max area_mm2=100 --seed 77 "${technology[@]}" --log unseen.sqlite --quiet
+    --max area_mm2=100 "${cool[@]}" --seed 77 "${technology[@]}" --log unseen.sqlite --quiet
   hindsight model score edge-any.safetensors --log unseen.sqlite
 }
 
