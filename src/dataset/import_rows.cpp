@@ -95,7 +95,6 @@ void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std
                  ImportResult& result, Refusals& refusals) {
   const Steps steps("storing rows", rows.size());
   for (std::size_t begin = 0; begin < rows.size(); begin += kBatchRows) {
-    if (!interrupt_requested()) steps.at(begin);
     if (interrupt_requested()) {
       throw Error(ErrorKind::interrupted,
                   fmt::format("{}: interrupted after {} of {} rows; nothing was imported",
