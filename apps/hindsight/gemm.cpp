@@ -64,8 +64,10 @@ std::int64_t whole_number(const std::string& option, const std::string& text, st
 
 constexpr EnumNames<OperandChoice, 2> kOperands{
     {{OperandChoice::recorded, "recorded"}, {OperandChoice::random, "random"}}};
-constexpr EnumNames<LaunchChoice, 2> kLaunches{
-    {{LaunchChoice::recorded, "recorded"}, {LaunchChoice::kernel, "kernel"}}};
+constexpr EnumNames<LaunchChoice, 4> kLaunches{{{LaunchChoice::recorded, "recorded"},
+                                                {LaunchChoice::kernel, "graph"},
+                                                {LaunchChoice::kernel, "kernel"},
+                                                {LaunchChoice::stream, "stream"}}};
 
 gpu::RunMode run_mode(const GemmOptions& options, Task task) {
   // A network runs for long, a measured kernel is usually launched a few times.
@@ -427,7 +429,7 @@ void add_gemm(CLI::App& app, Session& session) {
   verb->add_option("--mode", options->mode, "burst or sustained [burst; networks: sustained]");
   verb->add_option("--operands", options->operands,
                    "Power as recorded, or of random data\n[recorded; networks: random]");
-  verb->add_option("--launch", options->launch, "As recorded, or of the kernel alone\n[recorded; networks: kernel]");
+  verb->add_option("--launch", options->launch, "recorded, or from a graph or stream\n[recorded; networks: graph]");
   verb->add_option("--attention", options->attention, "Of networks: fused, or its gemms alone [fused]");
   verb->add_option("--devices", options->devices, "GPUs that share a network, 1,2,4: an estimate [1]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");

@@ -296,7 +296,8 @@ gpu::Calibration calibration_for(const gpu::GpuSpec& spec, gpu::DType dtype, con
     calibration.residual_off = "--no-residual";
   }
   if (choice.launch == LaunchChoice::recorded) return calibration;
-  return gpu::with_kernel_launch(calibration, spec, given);
+  return choice.launch == LaunchChoice::stream ? gpu::with_stream_launch(calibration, spec, given)
+                                               : gpu::with_kernel_launch(calibration, spec, given);
 }
 
 void require_residuals_serve(const std::vector<gpu::GpuSpec>& specs, std::span<const gpu::DType> dtypes,

@@ -21,7 +21,8 @@ enum class OperandChoice {
 /// What starts a kernel, where the calibration's rows are launches of a framework (docs/gpu.md).
 enum class LaunchChoice {
   recorded,  ///< the framework, one call at a time
-  kernel,    ///< a stream or graph that is kept busy: gpu::with_kernel_launch
+  kernel,    ///< a graph, in which kernels start one behind the other: gpu::with_kernel_launch
+  stream,    ///< the host, one by one: gpu::with_stream_launch
 };
 /// What of the recorded rows a prediction repeats, and what was learned of them.
 struct RecordedChoice {

@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "file_roles.h"
 #include "given_calibrations.h"
+#include "hindsight/check/kernel_accuracy.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/kernel_rows.h"
 #include "hindsight/report/other_kernels.h"
 #include "output.h"
 #include "verbs.h"
@@ -21,13 +25,14 @@ namespace {
 
 struct KernelOptions {
   std::string gpus, dtype = "bf16", mode = "burst", calibrations;
-  bool json = false, explain = false;
+  bool json = false, explain = false, markdown = false;
   // attention
   std::int64_t heads = 0, kv_heads = 0, queries = 0, keys = 0, length = 128, value_length = 0, batch = 1;
   bool causal = false;
   // grouped
   std::string rows;
   std::int64_t n = 0, k = 0;
+  std::string measurements;  // compare
 };
 
 /// The GPUs of a list; of "all" those that have the format, the others' names into `report`.
@@ -116,24 +121,70 @@ int grouped(const KernelOptions& options) {
       fmt::format("{} rows in {}, n {}, k {}", rows, counted(kernel.rows.size(), "group"), kernel.n, kernel.k), kernel);
 }
 
+std::string percent_text(double frac, bool with_sign) {
+  return with_sign ? fmt::format("{:+.1f} %", 100 * frac) : fmt::format("{:.1f} %", 100 * frac);
+}
+
+int compare(const KernelOptions& options) {
+  FileRoles()
+      .reads("--gpu", options.gpus)
+      .reads("FILE", options.measurements)
+      .reads("--calibration", options.calibrations)
+      .require_usable();
+  const std::vector<dataset::KernelRow> rows = dataset::read_kernel_rows(dataset::read_csv(options.measurements));
+  const gpu::GpuSpec spec = gpu::load_gpu(options.gpus);
+  const std::vector<gpu::Calibration> given = read_given_calibrations(options.calibrations, {spec});
+  const std::vector<check::KernelScore> scores =
+      check::kernel_scores(rows, check::predicted_kernels_s(spec, rows, given));
+  Table table;
+  for (const char* header : {"kernel", "by"}) table.add_column(header, Align::left);
+  for (const char* header : {"rows", "mean error", "median", "bias", "farthest off"}) {
+    table.add_column(header, Align::right);
+  }
+  nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+  for (const check::KernelScore& score : scores) {
+    table.add_row({score.kind, score.backend, std::to_string(score.rows), percent_text(score.mape_frac, false),
+                   percent_text(score.median_frac, false), percent_text(score.bias_frac, true),
+                   percent_text(score.worst_frac, true)});
+    kernels.push_back({{"kernel", score.kind},
+                       {"backend", score.backend},
+                       {"rows", score.rows},
+                       {"mape_frac", score.mape_frac},
+                       {"median_frac", score.median_frac},
+                       {"bias_frac", score.bias_frac},
+                       {"worst_frac", score.worst_frac}});
+  }
+  if (options.json) {
+    print(nlohmann::ordered_json{{"gpu", spec.name}, {"kernels", kernels}}.dump(2) + "\n");
+  } else {
+    print(fmt::format("{}: predicted against measured kernels of {}\n\n", spec.name, printable(options.measurements)) +
+          (options.markdown ? table.markdown() : table.render(output_columns())));
+  }
+  return 0;
+}
+
 constexpr std::int64_t kMostHeads = 1'000'000;
 
 }  // namespace
 
 void add_kernel(CLI::App& app, Session& session) {
   const auto options = std::make_shared<KernelOptions>();
-  CLI::App* group = app.add_subcommand("kernel", "Attention and grouped GEMMs on GPUs");
+  CLI::App* group = app.add_subcommand("kernel", "Attention, grouped GEMMs and the like on GPUs");
   group->require_subcommand(1);
   group->footer("Example: hindsight kernel attention --gpu h100-sxm5 --heads 32 --queries 4096");
-  const auto add = [&](const char* name, const char* description, int (*body)(const KernelOptions&)) {
+  const auto add_verb = [&](const char* name, const char* description, int (*body)(const KernelOptions&)) {
     CLI::App* verb = group->add_subcommand(name, description);
+    verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
+    verb->add_flag("--json", options->json, "As JSON");
+    verb->callback([options, body, &session] { session.action = [options, body] { return body(*options); }; });
+    return verb;
+  };
+  const auto add = [&](const char* name, const char* description, int (*body)(const KernelOptions&)) {
+    CLI::App* verb = add_verb(name, description, body);
     verb->add_option("--gpu,--gpus", options->gpus, "Names a,b,c; all; or a YAML file")->required();
     verb->add_option("--dtype", options->dtype, "Format of the inputs [bf16]");
     verb->add_option("--mode", options->mode, "burst or sustained [burst]");
-    verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
     verb->add_flag("--explain", options->explain, "The terms behind each figure");
-    verb->add_flag("--json", options->json, "As JSON");
-    verb->callback([options, body, &session] { session.action = [options, body] { return body(*options); }; });
     return verb;
   };
   CLI::App* one = add("attention", "Scores, softmax and values in one kernel", attention);
@@ -161,6 +212,11 @@ void add_kernel(CLI::App& app, Session& session) {
       ->required()
       ->check(between(1, gpu::kLargestDimension));
   other->footer("Example: hindsight kernel grouped --gpu h200 --rows 12,0,40,7 -n 14336 -k 4096");
+  CLI::App* third = add_verb("compare", "Predictions beside measured kernels", compare);
+  third->add_option("FILE", options->measurements, "Table of scripts/measure-kernels.py")->required();
+  third->add_option("--gpu", options->gpus, "The GPU that was measured: its name or a YAML file")->required();
+  third->add_flag("--markdown", options->markdown, "The table as Markdown");
+  third->footer("Example: hindsight kernel compare kernels.csv --gpu h100-sxm5");
 }
 
 }  // namespace hindsight::app

@@ -157,8 +157,10 @@ Calibration transferred(const Calibration& calibration, const GpuSpec& source, c
   return residuals == Residuals::shipped ? with_residual(std::move(other), target) : other;
 }
 
-Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given,
-                             Residuals residuals) {
+namespace {
+
+/// Those of one class: given, fitted or transferred.
+Calibration load_of_class(const GpuSpec& spec, DType dtype, std::span<const Calibration> given, Residuals residuals) {
   const auto corrected = [&](Calibration calibration) {
     return residuals == Residuals::shipped ? with_residual(std::move(calibration), spec) : calibration;
   };
@@ -199,6 +201,27 @@ Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const C
   return transferred(*nearest, *nearest_spec, spec, residuals);
 }
 
+}  // namespace
+
+Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given,
+                             Residuals residuals) {
+  Calibration calibration = load_of_class(spec, dtype, given, residuals);
+  const bool products_alone = calibration.range.quantisations[static_cast<std::size_t>(Quantisation::none)];
+  if (dtype != DType::fp8 || spec.architecture != Architecture::hopper || products_alone) return calibration;
+  Calibration library = load_of_class(spec, DType::bf16, given, residuals);
+  library.constants.op_j = calibration.constants.op_j;
+  library.power = calibration.power;
+  library.range = {};
+  library.power_range.reset();
+  library.unwritten = {};
+  calibration.library = std::make_shared<const Calibration>(std::move(library));
+  return calibration;
+}
+
+const Calibration& serving(const Calibration& calibration, const Gemm& gemm) {
+  return calibration.library && gemm.quantisation == Quantisation::none ? *calibration.library : calibration;
+}
+
 bool launched_by_framework(const Calibration& calibration) {
   constexpr double kLeastOfHost = 10e-6;  // [chosen] frameworks take 23 us and more, a stream of kernels 2 to 5
   return calibration.constants.launch_floor_s >= kLeastOfHost;
@@ -219,6 +242,23 @@ Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& sp
   other.range = {};
   other.residual = nullptr;
   other.residual_off = "it learned on top of the launches that were recorded";
+  return other;
+}
+
+Calibration with_stream_launch(const Calibration& calibration, const GpuSpec& spec,
+                               std::span<const Calibration> given) {
+  // Empty kernels back to back in a stream, start to start: 4.2 us beside an H100, 3.7 us beside an H200; in a graph 0.8
+  // and 0.5 us [measured: data/measurements, 2026-11-27, docs/gpu.md].
+  constexpr double kStreamLaunchSeconds = 4e-6;
+  const auto from_stream = [&](Calibration other) {
+    other.constants.launch_floor_s = kStreamLaunchSeconds;
+    other.range = {};
+    other.residual = nullptr;
+    other.residual_off = "it learned on launches inside CUDA graphs";
+    return other;
+  };
+  Calibration other = from_stream(with_kernel_launch(calibration, spec, given));
+  if (other.library) other.library = std::make_shared<const Calibration>(from_stream(*other.library));
   return other;
 }
 

@@ -66,6 +66,9 @@ constexpr double kWarpSpecialisedEffort = 0.05;  // [measured: joint fit, A100 H
 /// 128 x 128 and the pairs above it hardly [data: semianalysis-2026].
 constexpr double kTensorMemoryEffort = 0.5;  // [chosen] 0.75 of the peak at 64 x 128, 0.9 at 128 x 128
 constexpr double kVectorStep = 0.44e-6;      // [measured: as above]
+/// The kernel for a vector in fp32, which reads whole rows at once: 9 products of one row on an H100 and an H200 each
+/// take what the bytes take [measured: data/measurements, 2026-11-27, docs/gpu.md].
+constexpr double kHopperFp32VectorStep = 0.1e-6;
 /// Clusters of CTAs read a shared panel once, and tiles larger than those listed exist [measured: as above].
 constexpr double kClusterSharedPanel = 0.25;
 /// Pairs and clusters of 2 x 2 read half of either panel [data: nvjet-kernels].
@@ -185,6 +188,11 @@ constexpr FamilyFacts kWarpSpecialised8Bit = with_8_bits(kWarpSpecialised, k8Bit
 constexpr FamilyFacts kTensorMemory8Bit = with_8_bits(kTensorMemory, 1);
 constexpr FamilyFacts kMultistage8Bit = with_8_bits(multistage(k8BitEffort, {}), 1);
 constexpr FamilyFacts kFp32 = fp32_facts(kFp32Tiles, true);
+constexpr FamilyFacts with_vector_kernel(FamilyFacts facts, double step_s) {
+  facts.vector_step_s = step_s;
+  return facts;
+}
+constexpr FamilyFacts kHopperFp32 = with_vector_kernel(kFp32, kHopperFp32VectorStep);
 constexpr FamilyFacts kFp32AnyBatch = fp32_facts(kFp32Tiles, false);
 constexpr FamilyFacts kAmpereFp32Batch = fp32_facts(kAmpereFp32BatchTiles, false);
 constexpr FamilyFacts kHopperFp32Batch = fp32_facts(kHopperFp32BatchTiles, false);
@@ -201,7 +209,7 @@ const FamilyFacts& family_facts(Architecture architecture, DTypeClass dtype_clas
     if (architecture == Architecture::hopper) return kWarpSpecialised;
     return architecture == Architecture::ada ? kAdaMultistage : kAmpereMultistage;
   }
-  if (products == Products::any) return kFp32;
+  if (products == Products::any) return architecture == Architecture::hopper ? kHopperFp32 : kFp32;
   switch (architecture) {
     case Architecture::volta:
       return kVoltaFp32Batch;
@@ -295,7 +303,7 @@ const QuantisationFacts& quantisation_facts(Quantisation quantisation) {
   return kNoQuantisation;
 }
 
-KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Products products) {
+KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Products products, DType dtype) {
   if (!has_kernel_model(spec)) {
     return {.kernels = {},
             .outputs_per_sm = HUGE_VAL,  // inputs are read once
@@ -314,12 +322,14 @@ KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Products
   for (const Kernel& kernel : kernels) {
     outputs_per_sm = std::max(outputs_per_sm, kernel.ctas_per_sm * kernel.m * kernel.n);
   }
+  const double elements =
+      dtype_class == DTypeClass::tensor_core && is_8bit(dtype) ? k8BitStepsPer16Bit : 1;  // of a step, over 16 bits
   return {.kernels = std::move(kernels),
           .outputs_per_sm = outputs_per_sm,
           .shared_panel = facts->shared_panel,
           .pair_share = facts->pair_share,
-          .k_step = facts->k_step,
-          .chain_per_k_s = facts->chain_per_k_s,
+          .k_step = facts->k_step * elements,
+          .chain_per_k_s = facts->chain_per_k_s / elements,
           .vector_step_s = facts->vector_step_s,
           .stepwise_penalty = facts->stepwise_penalty,
           .overlap = facts->overlap,

@@ -72,9 +72,10 @@ inline constexpr double kRampSeconds = 0.38e-6;
 inline constexpr std::size_t kMostKernels = 24;
 /// Products that a library has kernels for: `batched_rows` are batches of inputs that are both stored by rows.
 enum class Products : unsigned char { any, batched_rows };
-/// The kernels for `products` that an SM of `spec` has the threads, registers and shared memory for.
+/// The kernels for `products` that an SM of `spec` has the threads, registers and shared memory for. A step of the
+/// library's kernels is as many bytes with `dtype` of 8 bits as with 16.
 /// Errors: Error{usage} naming the key of the sheet that leaves no kernel.
-[[nodiscard]] KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Products products);
+[[nodiscard]] KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Products products, DType dtype);
 
 /// Numbers of parts that k may be split into, ascending from 1.
 inline constexpr std::size_t kSplitCount = 10;

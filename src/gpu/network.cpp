@@ -21,12 +21,11 @@ constexpr EnumNames<AttentionRun, 2> kAttentionRuns{{{AttentionRun::fused, "fuse
 
 constexpr double kNormalisationsPerAttention = 2;  // [paper: transformer-2017] of it, and of the feed-forward layers
 
-/// Reads its inputs and filters and writes its results once; a multiply-add is two operations.
-Streaming depthwise(const workload::GemmLayer& layer, DType dtype) {
+/// Reads its inputs and filters and writes its results once.
+Streaming depthwise_of(const workload::GemmLayer& layer, DType dtype) {
   // int8: one byte is one element
-  return {.read_bytes = (layer.input_bytes + layer.weight_bytes) * input_bytes(dtype),
-          .written_bytes = layer.output_bytes * input_bytes(dtype),  // in the format of the next layer's inputs
-          .ops = 2 * layer.macs};
+  return depthwise(layer.macs, static_cast<double>(layer.k), (layer.input_bytes + layer.weight_bytes) * input_bytes(dtype),
+                   layer.output_bytes * input_bytes(dtype));  // in the format of the next layer's inputs
 }
 
 /// Reads the outputs of a layer once and writes its part of them.
@@ -54,7 +53,7 @@ class Summing {
     for (std::size_t i = 0; i < gemms_.size(); ++i) {
       const workload::GemmLayer& layer = gemms_[i];
       if (layer.depthwise) {
-        add(OtherKind::depthwise, i, 1, depthwise(layer, dtype_));
+        add(OtherKind::depthwise, i, 1, depthwise_of(layer, dtype_));
       } else if (const auto attention = attention_at(i)) {
         if (run_.attention == AttentionRun::fused) {
           add(OtherKind::attention, i, 1, *attention);

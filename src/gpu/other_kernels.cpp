@@ -22,6 +22,18 @@ constexpr double kExponentialsPerClock = 16;
 constexpr double kAttentionEfficiency = 0.93;  // [paper: flashattention-3, Figure 5] of both units
 constexpr double kCtaCycles = 6500;  // [paper: flashattention-3, Figure 5] to begin and end 128 rows of length 128
 
+// What a kernel that streams its data reaches over what a GEMM does. The least mean error over 112 kernels of an H100
+// (SwiGLU gates, additions, GELU, normalisations of 768 to 470 million elements), in its L2 and from DRAM; the same on an
+// H200 are held out [measured: data/measurements/h100-sxm5-2026-11-27/kernels.csv, docs/gpu-kernels.md].
+constexpr double kStreamLaunchShare = 0.548;   // of the launch: nothing is prepared but the addresses
+constexpr double kStreamDramShare = 1.052;     // of the DRAM's bandwidth, at most all of it
+constexpr double kStreamL2Share = 0.944;       // of the L2's
+constexpr double kStreamResidentShare = 1.26;  // of the L2's size, at most all of it
+constexpr double kCyclesPerElement = 0.242;     // a row's sum, one CTA per row
+// Depthwise convolutions of cuDNN: 35 layers of MobileNetV2 and EfficientNet on both boards, channels last.
+constexpr double kDepthwiseCoreShare = 0.15;  // [measured: as above]
+constexpr double kCyclesPerTap = 305;         // [measured: as above] one tap's loads after the other
+
 constexpr double kPairElements = 256;  // [chosen] key and value lengths that kCtaCycles counts for
 
 /// Work of one launch, as doubles.
@@ -138,10 +150,21 @@ double attended_pairs(const Attention& a) {
 Streaming normalisation(double rows, double columns, double element_bytes) {
   constexpr double kOpsPerElement = 6;  // [chosen] add, square, sum, scale, weight, shift: bytes decide
   const double bytes = rows * columns * element_bytes;
-  return {.read_bytes = 2 * bytes, .written_bytes = 2 * bytes, .ops = kOpsPerElement * rows * columns};
+  return {.read_bytes = 2 * bytes,
+          .written_bytes = 2 * bytes,
+          .ops = kOpsPerElement * rows * columns,
+          .waiting_cycles = kCyclesPerElement * columns};
 }
 
-OtherKernels::OtherKernels(const GpuSpec& spec, const Calibration& calibration, DType dtype)
+Streaming depthwise(double macs, double taps, double read_bytes, double written_bytes) {
+  return {.read_bytes = read_bytes,
+          .written_bytes = written_bytes,
+          .ops = 2 * macs,  // a multiply-add is two
+          .core_share = kDepthwiseCoreShare,
+          .waiting_cycles = kCyclesPerTap * taps};
+}
+
+OtherKernels::OtherKernels(const GpuSpec& spec, const Calibration& calibration, const Constants& constants, DType dtype)
     : board_(spec, power_constants(spec, calibration, dtype), dtype),
       gemms_(spec, calibration, dtype),
       sms_(spec.sms),
@@ -150,14 +173,18 @@ OtherKernels::OtherKernels(const GpuSpec& spec, const Calibration& calibration, 
       s_per_exponential_(1 / (kExponentialsPerClock * spec.boost_hz)),
       cuda_core_ops_per_s_(spec.ops_per_s(spec.has(DType::fp32) ? DType::fp32 : dtype, spec.boost_hz)),
       element_bytes_(input_bytes(dtype)),
-      dram_bytes_per_s_(spec.dram_bytes_per_s * calibration.constants.dram_efficiency),
-      l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz) * calibration.constants.l2_efficiency),
-      resident_bytes_(spec.l2_bytes * calibration.constants.l2_resident_frac),
-      launch_s_(calibration.constants.launch_cycles / spec.boost_hz),
-      reduction_s_(calibration.constants.reduction_cycles / spec.boost_hz),
-      floor_s_(calibration.constants.launch_floor_s),
-      settle_s_(calibration.constants.settle_s) {
-  const KernelFamily family = kernel_family(spec, dtype_class(dtype), Products::any);
+      dram_bytes_per_s_(spec.dram_bytes_per_s * constants.dram_efficiency),
+      l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz) * constants.l2_efficiency),
+      resident_bytes_(spec.l2_bytes * constants.l2_resident_frac),
+      launch_s_(constants.launch_cycles / spec.boost_hz),
+      reduction_s_(constants.reduction_cycles / spec.boost_hz),
+      floor_s_(constants.launch_floor_s),
+      settle_s_(constants.settle_s),
+      stream_dram_bytes_per_s_(std::min(spec.dram_bytes_per_s, kStreamDramShare * dram_bytes_per_s_)),
+      stream_l2_bytes_per_s_(kStreamL2Share * l2_bytes_per_s_),
+      stream_resident_bytes_(std::min(spec.l2_bytes, kStreamResidentShare * resident_bytes_)),
+      stream_launch_s_(kStreamLaunchShare * launch_s_) {
+  const KernelFamily family = kernel_family(spec, dtype_class(dtype), Products::any, dtype);
   overlap_ = family.overlap;
   shared_panel_ = family.shared_panel;
 }
@@ -188,12 +215,14 @@ OtherPrediction OtherKernels::finish(OtherTerms terms, double kernel_s, const Po
 }
 
 OtherPrediction OtherKernels::predict(const Streaming& kernel, RunMode mode) const {
-  const double bytes = kernel.read_bytes + kernel.written_bytes, missing = missing_bytes(bytes);
+  const double bytes = kernel.read_bytes + kernel.written_bytes;
+  const double missing = kernel.cold ? bytes : bytes * (1 - resident_share(bytes, stream_resident_bytes_));
   OtherTerms terms;
-  terms.launch_s = launch_s_;
-  terms.arithmetic_s = kernel.ops / cuda_core_ops_per_s_;
-  terms.l2_s = bytes / l2_bytes_per_s_;
-  terms.dram_s = bytes > 0 ? dram_s(missing, bytes, dram_bytes_per_s_, kRampSeconds) : 0;
+  terms.launch_s = stream_launch_s_;
+  terms.arithmetic_s =
+      kernel.waiting_cycles / clock_hz_ + kernel.ops / (kernel.core_share * cuda_core_ops_per_s_);
+  terms.l2_s = bytes / stream_l2_bytes_per_s_;
+  terms.dram_s = bytes > 0 ? dram_s(missing, bytes, stream_dram_bytes_per_s_, kRampSeconds) : 0;
   return finish(terms, kernel_s(terms), {.ops = kernel.ops, .l2_bytes = bytes, .dram_bytes = missing}, mode);
 }
 
@@ -208,7 +237,8 @@ OtherPrediction OtherKernels::predict(const Attention& a, RunMode mode) const {
   const double cta_s = kCtaCycles / clock_hz_ * (shape.lengths / kPairElements) * (ctas.rows / kRowsPerCta);
   OtherTerms terms;
   terms.launch_s = launch_s_;
-  terms.dram_s = dram_s(missing, bytes, dram_bytes_per_s_, kRampSeconds);
+  // A cache is streamed: a decoded token computes next to nothing with it.
+  terms.dram_s = dram_s(missing, bytes, a.cached ? stream_dram_bytes_per_s_ : dram_bytes_per_s_, kRampSeconds);
   // Every CTA reads the keys and values of its rows.
   const double l2_bytes = shared_panel_ * ctas.pairs / ctas.rows * shape.lengths * element_bytes_ + rows_bytes;
   terms.l2_s = l2_bytes / l2_bytes_per_s_;

@@ -62,6 +62,7 @@ struct Predictor::DramTraffic {
   double all_bytes = 0;  ///< both inputs and the output once
   double bytes = 0;      ///< from and to DRAM: without what L2 has kept, with what is read again
   double time_s = 0;
+  double streamed_s = 0;  ///< the same where rows are read at once, not in short pieces
 };
 
 /// The kernel that quantises the activations; all 0 without one.
@@ -114,12 +115,17 @@ struct Predictor::Run {
   bool held_at_roofline = false;  ///< the learned correction would pass it
 };
 
-Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype)
+Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype, DTypeClass kernels)
     : board_(spec, power_constants(spec, calibration, dtype), dtype),
       unwritten_(calibration.unwritten),
       residual_(calibration.residual),
-      batched_(std::make_shared<const KernelFamily>(kernel_family(spec, dtype_class(dtype), Products::batched_rows))),
-      any_(std::make_shared<const KernelFamily>(kernel_family(spec, dtype_class(dtype), Products::any))),
+      library_(calibration.library && kernels == DTypeClass::tensor_core_8bit
+                   ? std::shared_ptr<const Predictor>(
+                         new Predictor(spec, *calibration.library, dtype, calibration.library->dtype_class))
+                   : nullptr),
+      learned_in_16_bits_(kernels == DTypeClass::tensor_core && is_8bit(dtype)),
+      batched_(std::make_shared<const KernelFamily>(kernel_family(spec, kernels, Products::batched_rows, dtype))),
+      any_(std::make_shared<const KernelFamily>(kernel_family(spec, kernels, Products::any, dtype))),
       sms_(spec.sms),
       per_sm_(1.0 / spec.sms),
       clock_hz_(spec.boost_hz),
@@ -172,8 +178,8 @@ Predictor::DramTraffic Predictor::dram_traffic(const Gemm& gemm, const Shape& sh
       (other_input_bytes * (weights_are_n ? m_cost : n_cost) + written_bytes) * (1.0 - others_kept);
   const double reread = shape.batch * reread_bytes(shape.m, shape.n, shape.k * input_bytes_,
                                                    sms_ * shape.family->outputs_per_sm, kPanelShareOfL2 * l2_bytes_);
-  traffic.time_s = dram_s(first_bytes, traffic.all_bytes, dram_bytes_per_s_, kRampSeconds) +
-                   (costly_bytes - first_bytes + reread) / dram_bytes_per_s_;
+  traffic.streamed_s = dram_s(first_bytes, traffic.all_bytes, dram_bytes_per_s_, kRampSeconds);
+  traffic.time_s = traffic.streamed_s + (costly_bytes - first_bytes + reread) / dram_bytes_per_s_;
   traffic.bytes = first_bytes + reread;
   return traffic;
 }
@@ -231,10 +237,10 @@ Predictor::Candidate Predictor::vector_candidate(const Shape& shape) const {
   Candidate candidate;
   candidate.least_l2_bytes = candidate.l2_bytes = shape.dram.all_bytes;
   candidate.ctas = sms_;
-  candidate.terms.dram_s = shape.dram.time_s;
+  candidate.terms.dram_s = shape.dram.streamed_s;
   candidate.terms.l2_s = shape.dram.all_bytes / l2_bytes_per_s_;
   candidate.terms.chain_s = shape.family->vector_step_s * std::log2(std::max(shape.k / kVectorKernelK, 1.0));
-  candidate.kernel_s = std::max(shape.dram.time_s, candidate.terms.l2_s) + candidate.terms.chain_s;
+  candidate.kernel_s = std::max(shape.dram.streamed_s, candidate.terms.l2_s) + candidate.terms.chain_s;
   return candidate;
 }
 
@@ -375,7 +381,12 @@ Operands Predictor::operands_of(const Gemm& gemm, RunMode mode) const {
 }
 
 Correction Predictor::correction_of(const Gemm& gemm) const {
-  return residual_ ? gpu::correction(*residual_, gemm) : Correction{};
+  if (!residual_) return {};
+  if (!learned_in_16_bits_) return gpu::correction(*residual_, gemm);
+  Gemm same_bytes = gemm;
+  same_bytes.dtype = DType::bf16;
+  same_bytes.k = (gemm.k + 1) / 2;
+  return gpu::correction(*residual_, same_bytes);
 }
 
 /// As roofline_s.
@@ -427,6 +438,7 @@ Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, doubl
   constexpr int kHalvings = 50;       // [chosen] to the last digit of a double
   constexpr double kMostFaster = 64;  // [chosen] no power limit slows a board down by more
   constexpr double kStep = 1e-3;      // [chosen] relative, of the numerical derivative
+  if (const Predictor& other = of(gemm); &other != this) return other.full_clock(gemm, mode, latency_s);
   const Shape shape = shape_of(gemm);
   const Candidate best = fastest(shape);
   const Run predicted = run(gemm, shape, best, mode, {});
@@ -443,6 +455,7 @@ Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, doubl
 }
 
 double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
+  if (const Predictor& other = of(gemm); &other != this) return other.latency_s(gemm, mode);
   const Shape shape = shape_of(gemm);
   return run(gemm, shape, fastest(shape), mode, correction_of(gemm)).latency_s;
 }
@@ -484,11 +497,13 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
 }
 
 GemmPrediction Predictor::predict(const Gemm& gemm, RunMode mode) const {
+  if (const Predictor& other = of(gemm); &other != this) return other.predict(gemm, mode);
   const Shape shape = shape_of(gemm);
   return finish(gemm, shape, fastest(shape), mode, correction_of(gemm));
 }
 
 std::vector<GemmPrediction> Predictor::rank(const Gemm& gemm, RunMode mode) const {
+  if (const Predictor& other = of(gemm); &other != this) return other.rank(gemm, mode);
   const Shape shape = shape_of(gemm);
   std::vector<GemmPrediction> all;
   const Correction learned = correction_of(gemm);  // of the product: all kernels alike

@@ -50,12 +50,26 @@ double nominal_rate(double measured) {
   return std::abs(measured / power_of_two - 1) <= kRateSlack ? power_of_two : measured;
 }
 
+/// Multiply-adds per clock and SM of one kernel: as the SM counted them, unless the rate per second contradicts. Before
+/// 2026-11-27 one CTA of several on an SM was timed, which the scheduler serves first: up to four times the rate.
+std::optional<double> rate_of(const SessionRecords& records, const std::string& kernel) {
+  constexpr double kOpsPerFma = 2;
+  const auto counted = latest(records, kernel + "_per_clock_per_sm"), ops_per_s = latest(records, kernel + "_ops_per_s");
+  double clock_hz = 0;
+  for (const Quantity& quantity : records.quantities) {
+    if (quantity.name == kernel + "_ops_per_s") clock_hz = quantity.board.sm_clock_hz;
+  }
+  if (!counted || !ops_per_s || !(clock_hz > 0)) return counted;
+  const double timed = *ops_per_s / (kOpsPerFma * static_cast<double>(records.session.sms) * clock_hz);
+  return *counted > (1 + kRateSlack) * timed ? timed : *counted;
+}
+
 /// Best rate of a format, multiply-adds per clock and SM: CUDA cores for fp32, else mma.sync or wgmma.
 std::optional<double> best_rate(const SessionRecords& records, gpu::DType dtype) {
-  if (dtype == gpu::DType::fp32) return latest(records, "fp32_fma_per_clock_per_sm");
+  if (dtype == gpu::DType::fp32) return rate_of(records, "fp32_fma");
   std::optional<double> best;
   for (const char* unit : {"mma_", "wgmma_"}) {
-    const auto rate = latest(records, fmt::format("{}{}_per_clock_per_sm", unit, dtype_name(dtype)));
+    const auto rate = rate_of(records, fmt::format("{}{}", unit, dtype_name(dtype)));
     if (rate && (!best || *rate > *best)) best = rate;
   }
   return best;

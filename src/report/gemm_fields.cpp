@@ -13,7 +13,7 @@
 namespace hindsight::report {
 
 GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMode mode) {
-  return {.gpu = gpu,
+  return {.gpu = {gpu.spec, gpu::serving(gpu.calibration, gemm)},
           .prediction = gpu::predict(gpu.spec, gpu.calibration, gemm, mode),
           .roofline_s = gpu::roofline_s(gpu.spec, gemm)};
 }

@@ -99,6 +99,10 @@ struct Calibration {
   /// Whether products in blocks that no framework launches but from the host take as long as that was recorded to take;
   /// `with_kernel_launch` unsets it.
   bool host_launched_blocks = true;
+  /// fp8 on Hopper: the constants of 16 bits, with the energy per operation of these. Products that nothing quantises
+  /// come from the vendor's library, whose kernels take half of k as 16 bits do; those of `constants` are frameworks'
+  /// (docs/gpu.md). Nothing: one set serves both.
+  std::shared_ptr<const Calibration> library;
   CalibrationSource source = CalibrationSource::own;
   std::string data;  ///< file name and content hash of the measurements
   std::size_t row_count = 0;
@@ -133,6 +137,9 @@ struct Calibration {
 /// A file that `hindsight calibrate` wrote; its power constants are the defaults. Error{usage} with file:line:column.
 [[nodiscard]] Calibration read_calibration(const std::filesystem::path& file);
 
+/// What of a calibration predicts this product: `library` where it has one and nothing quantises, else itself.
+[[nodiscard]] const Calibration& serving(const Calibration& calibration, const Gemm& gemm);
+
 /// Whether the constants hold the launches of a framework outside CUDA graphs: the host, not the GPU, sets their time.
 [[nodiscard]] bool launched_by_framework(const Calibration& calibration);
 /// The same GPU where kernels start one behind the other, as in a CUDA graph: constants of a framework's launches get
@@ -140,6 +147,11 @@ struct Calibration {
 /// `spec`, where those are shorter, and no least time between launches. No row was measured so: nothing lies in the
 /// validated range. Other constants stay as they are. Errors as load_calibration.
 [[nodiscard]] Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& spec,
+                                             std::span<const Calibration> given = {});
+
+/// As with_kernel_launch, for kernels that the host launches one by one from a stream: none starts before the host has
+/// launched it, at least 4 us after the one before. Nothing lies in the validated range, and nothing is corrected.
+[[nodiscard]] Calibration with_stream_launch(const Calibration& calibration, const GpuSpec& spec,
                                              std::span<const Calibration> given = {});
 
 /// One measured row.

@@ -2,7 +2,8 @@
 /// kernels that stream their data (normalisation, softmax, elementwise, depthwise convolution).
 ///
 /// Model, at the highest clock; launch, DRAM and L2 efficiency are those of the GPU's GEMM constants:
-///   streaming  T = launch + overlap(A, L2, DRAM), A = ops / (rate of the CUDA cores), every byte once
+///   streaming  T = launch + overlap(A, L2, DRAM), A = waiting + ops / (share of the rate of the CUDA cores), every
+///     byte once. Such kernels start in half of a GEMM's time, and reach more of the DRAM and of the L2's size.
 ///   attention  T = launch + overlap(A, L2, DRAM) + reduction, A = max(1, CTAs / SMs) * time of a CTA
 ///     A CTA holds 128 rows of one head's queries (fewer are padded to 64) and walks along its keys. A pair of a query
 ///     and a key costs (key + value length) / (FMA per clock) on the tensor cores and then 1/16 clock on the special
@@ -16,9 +17,9 @@
 ///   The power limit acts as on a GEMM.
 ///
 /// Valid for: formats of the tensor cores, Ampere to Hopper; other GPUs and fp32 by the same equations. Attention's two
-/// constants were fitted to published rates of one GPU (docs/gpu-kernels.md); no kernel here was measured by this
-/// project, so that no prediction lies in a validated range. Ignores: masks other than the causal one, paged caches,
-/// dropout, rotary embedding.
+/// constants were fitted to published rates of one GPU; those of streaming kernels to an H100's and, for depthwise
+/// convolutions, an H200's [measured: data/measurements, 2026-11-27, docs/gpu-kernels.md, which says how far predictions
+/// are from both boards]. Ignores: masks other than the causal one, paged caches, dropout, rotary embedding.
 #pragma once
 
 #include <cstdint>
@@ -58,10 +59,15 @@ struct Attention {
 struct Streaming {
   double read_bytes = 0;
   double written_bytes = 0;
-  double ops = 0;  ///< on the CUDA cores
+  double ops = 0;             ///< on the CUDA cores
+  double core_share = 1;      ///< of their rate that it reaches
+  double waiting_cycles = 0;  ///< of a thread or row: loads and sums that wait for one another
+  bool cold = false;          ///< nothing of it is in the L2; else what fits, since the kernel before left it there
 };
 /// Normalisation of rows x columns after adding a residual: reads both, writes the sum and the result.
 [[nodiscard]] Streaming normalisation(double rows, double columns, double element_bytes);
+/// A depthwise convolution: `macs` multiply-adds, `taps` of them for every output.
+[[nodiscard]] Streaming depthwise(double macs, double taps, double read_bytes, double written_bytes);
 
 /// One product per group, each with weights of its own and `rows` of its own: experts and the tokens sent to them.
 struct GroupedGemm {
@@ -99,7 +105,8 @@ struct OtherPrediction {
 class OtherKernels {
  public:
   /// Errors: those of BoardPower and Predictor: Error{usage} when the GPU lacks `dtype`.
-  OtherKernels(const GpuSpec& spec, const Calibration& calibration, DType dtype);
+  OtherKernels(const GpuSpec& spec, const Calibration& calibration, DType dtype)
+      : OtherKernels(spec, calibration, (calibration.library ? *calibration.library : calibration).constants, dtype) {}
 
   /// Precondition: attention_problem() is empty; its format is this one.
   [[nodiscard]] OtherPrediction predict(const Attention& attention, RunMode mode) const;
@@ -112,6 +119,8 @@ class OtherKernels {
   }
 
  private:
+  OtherKernels(const GpuSpec& spec, const Calibration& calibration, const Constants& constants, DType dtype);
+
   /// DRAM bytes of `bytes` that the kernel before has just used.
   [[nodiscard]] double missing_bytes(double bytes) const;
   /// Time after the launch.
@@ -122,6 +131,7 @@ class OtherKernels {
   Predictor gemms_;
   double sms_, clock_hz_, s_per_mac_, s_per_exponential_, cuda_core_ops_per_s_, element_bytes_;
   double dram_bytes_per_s_, l2_bytes_per_s_, resident_bytes_, launch_s_, reduction_s_, floor_s_, settle_s_;
+  double stream_dram_bytes_per_s_, stream_l2_bytes_per_s_, stream_resident_bytes_, stream_launch_s_;
   double shared_panel_ = 1;  ///< share of the keys that each CTA of a cluster reads
   Overlap overlap_ = Overlap::pipelined;
 };

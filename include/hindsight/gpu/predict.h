@@ -89,7 +89,8 @@ class Predictor {
  public:
   /// Errors: Error{usage} when the GPU lacks `dtype`, naming those it has, or when its SMs are too small for every
   /// kernel, naming the key of the sheet.
-  Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype);
+  Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype)
+      : Predictor(spec, calibration, dtype, dtype_class(dtype)) {}
 
   /// Precondition: `size_problem(gemm)` is empty; the dtype of `gemm` is the predictor's. No allocation, no exceptions.
   [[nodiscard]] GemmPrediction predict(const Gemm& gemm, RunMode mode = RunMode::burst) const;
@@ -110,6 +111,8 @@ class Predictor {
   [[nodiscard]] std::vector<GemmPrediction> rank(const Gemm& gemm, RunMode mode = RunMode::burst) const;
 
  private:
+  Predictor(const GpuSpec& spec, const Calibration& calibration, DType dtype, DTypeClass kernels);
+
   struct DramTraffic;
   struct QuantiseKernel;
   struct Shape;
@@ -117,6 +120,10 @@ class Predictor {
   struct LowerBounds;
   struct Candidate;
   struct Run;
+  /// The predictor of this product: this one, or that of products which nothing quantises.
+  [[nodiscard]] const Predictor& of(const Gemm& gemm) const {
+    return library_ && gemm.quantisation == Quantisation::none ? *library_ : *this;
+  }
   [[nodiscard]] Shape shape_of(const Gemm& gemm) const;
   [[nodiscard]] DramTraffic dram_traffic(const Gemm& gemm, const Shape& shape) const;
   [[nodiscard]] QuantiseKernel quantise_kernel(const Gemm& gemm, const Shape& shape) const;
@@ -142,6 +149,8 @@ class Predictor {
   BoardPower board_;
   UnwrittenWeights unwritten_;
   std::shared_ptr<const Residual> residual_;
+  std::shared_ptr<const Predictor> library_;     ///< Calibration::library
+  bool learned_in_16_bits_ = false;              ///< the residual: half of k counts
   std::shared_ptr<const KernelFamily> batched_;  ///< kernels of batches of layouts nn and tt
   std::shared_ptr<const KernelFamily> any_;      ///< of all others
   double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_s_per_byte_, l2_bytes_,
