@@ -1,6 +1,7 @@
 /// How far are predicted GEMM runtimes and powers from measurements, beside simpler predictors on the same splits?
 ///
 ///   gemm_accuracy FOLDER [--json FILE]      FOLDER holds the tables that the data's README names
+///   gemm_accuracy --boards FOLDER           the boards of data/measurements alone, by the shipped constants
 ///
 /// Runtime rows are held out in five folds grouped by (n, k); transfers see no row of the target. The tables print as
 /// Markdown.
@@ -28,6 +29,8 @@
 #include "hindsight/gpu/predict.h"
 #include "hindsight/gpu/residual.h"
 #include "hindsight/gpu/tiled_kernel.h"
+#include "hindsight/measure/json_lines.h"
+#include "hindsight/measure/sheet.h"
 
 namespace hindsight {
 namespace {
@@ -316,6 +319,54 @@ Measured bf16(const std::filesystem::path& folder, const char* title, const char
           dataset::read_gemm_rows(dataset::read_csv(folder / file), {}, {}, DType::bf16)};
 }
 
+/// Measured on boards by hindsight-measure: the library's own choice in every format, by the shipped constants. Settled
+/// runs below 50 us are left out (they waited for their host: the folder's README).
+std::string boards_text(const std::filesystem::path& folder) {
+  constexpr double kShortestSettledS = 50e-6;
+  Table table;
+  for (const char* header : {"board", "format", "run"}) table.add_column(header, Align::left);
+  for (const char* header : {"rows", "MAPE %", "median %", "bias %", "power MAPE %"}) {
+    table.add_column(header, Align::right);
+  }
+  for (const auto& [name, board] : {std::pair("h100-sxm5", "h100-sxm5-2026-11-27"), {"h200", "h200-2026-11-27"}}) {
+    const auto file = folder / board / "measurements.jsonl";
+    const measure::SessionRecords records = measure::merged(measure::parse_json_lines(read_file(file), file.string()));
+    const GpuSpec spec = gpu::load_gpu(name);
+    for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+      for (const DType dtype : gpu::kAllDTypes) {
+        if (!spec.has(dtype)) continue;
+        const gpu::Calibration calibration = gpu::with_kernel_launch(gpu::load_calibration(spec, dtype), spec);
+        const gpu::Predictor predictor(spec, calibration, dtype);
+        std::vector<double> predicted_s, measured_s, predicted_w, measured_w;
+        double log_ratios = 0;
+        for (const measure::GemmRow& row : records.gemms) {
+          const bool settled = mode == RunMode::sustained;
+          if (row.kernel != "cublaslt" || row.rank != 0 || row.status != "ok" || row.mode != to_string(mode) ||
+              row.dtype != to_string(dtype) || row.batch > 1 || (settled && row.latency_s < kShortestSettledS)) {
+            continue;
+          }
+          const gpu::GemmPrediction p = predictor.predict({.m = row.m, .n = row.n, .k = row.k, .dtype = dtype}, mode);
+          predicted_s.push_back(p.latency_s);
+          measured_s.push_back(row.latency_s);
+          log_ratios += std::log(p.latency_s / row.latency_s);
+          if (!settled) continue;
+          predicted_w.push_back(p.average_power_w);
+          measured_w.push_back(row.board.power_w);
+        }
+        const gpu::LatencyErrors errors = gpu::latency_errors(predicted_s, measured_s);
+        const double bias = std::expm1(log_ratios / static_cast<double>(predicted_s.size()));
+        table.add_row({name, std::string(to_string(dtype)), std::string(to_string(mode)), std::to_string(errors.rows),
+                       fmt::format("{:.1f}", 100 * errors.mape_frac), fmt::format("{:.1f}", 100 * errors.median_frac),
+                       fmt::format("{:+.1f}", 100 * bias),
+                       predicted_w.empty()
+                           ? ""
+                           : fmt::format("{:.1f}", 100 * gpu::power_errors(predicted_w, measured_w).mape_frac)});
+      }
+    }
+  }
+  return table.markdown();
+}
+
 int run(const std::filesystem::path& folder, const std::string& json_file) {
   const std::vector<Measured> tensor{bf16(folder, "H100 SXM, bf16", "h100-sxm5", "h100_sxm_bf16.csv.gz"),
                                      bf16(folder, "A100 SXM, bf16", "a100-sxm-80gb", "a100_sxm_bf16.csv.gz"),
@@ -370,11 +421,15 @@ int run(const std::filesystem::path& folder, const std::string& json_file) {
 int main(int argc, char** argv) {
   CLI::App app{"Accuracy of the GEMM model against measured runtimes and powers"};
   std::string folder, json_file;
+  bool boards = false;
   app.add_option("folder", folder, "Folder of the measured tables")->required();
+  app.add_flag("--boards", boards, "Of boards that were measured here: the folder is data/measurements");
   app.add_option("--json", json_file, "File to write the same as JSON");
   CLI11_PARSE(app, argc, argv);
   try {
-    return hindsight::run(folder, json_file);
+    if (!boards) return hindsight::run(folder, json_file);
+    std::fputs(hindsight::boards_text(folder).c_str(), stdout);
+    return 0;
   } catch (const hindsight::Error& error) {
     std::fprintf(stderr, "gemm_accuracy: %s\n", error.what());
     return hindsight::exit_code(error.kind());

@@ -56,8 +56,8 @@ class Line {
   }
   [[noreturn]] void fail(const char* column, const std::string& why) const {
     const CsvTable::Place place = table_.place[index_][at(column)];
-    throw Error(ErrorKind::usage, fmt::format("{}:{}:{}: '{}' {} ({})", printable(table_.file.string(), 200), place.line,
-                                              place.column, printable(text(column)), why, kWritten));
+    throw Error(ErrorKind::usage, fmt::format("{}:{}:{}: '{}' {} ({})", printable(table_.file.string(), 200),
+                                              place.line, place.column, printable(text(column)), why, kWritten));
   }
   void require(const char* column, const std::string& problem) const {
     if (!problem.empty()) fail(column, "makes a kernel that cannot be: " + problem);
@@ -126,8 +126,8 @@ KernelRow kernel_of(const Line& line) {
   }
   std::vector<std::string> known{"attention", "grouped", "fp8_product", "fp8_dynamic", "depthwise", "add_normalise"};
   for (const Stream& stream : kStreams) {
-    const double bytes = kElementBytes * line.number("k") * line.number("rows");
     if (kernel == stream.kernel) {
+      const double bytes = kElementBytes * line.number("k") * line.number("rows");
       return {.kind = stream.kind,
               .work = gpu::Streaming{.read_bytes = stream.read * bytes, .written_bytes = stream.written * bytes}};
     }

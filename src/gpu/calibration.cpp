@@ -247,8 +247,8 @@ Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& sp
 
 Calibration with_stream_launch(const Calibration& calibration, const GpuSpec& spec,
                                std::span<const Calibration> given) {
-  // Empty kernels back to back in a stream, start to start: 4.2 us beside an H100, 3.7 us beside an H200; in a graph 0.8
-  // and 0.5 us [measured: data/measurements, 2026-11-27, docs/gpu.md].
+  // Empty kernels back to back in a stream, start to start: 4.2 us beside an H100, 3.7 us beside an H200; in a graph
+  // 0.8 and 0.5 us [measured: data/measurements, 2026-11-27, docs/gpu.md].
   constexpr double kStreamLaunchSeconds = 4e-6;
   const auto from_stream = [&](Calibration other) {
     other.constants.launch_floor_s = kStreamLaunchSeconds;

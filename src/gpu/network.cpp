@@ -24,7 +24,8 @@ constexpr double kNormalisationsPerAttention = 2;  // [paper: transformer-2017] 
 /// Reads its inputs and filters and writes its results once.
 Streaming depthwise_of(const workload::GemmLayer& layer, DType dtype) {
   // int8: one byte is one element
-  return depthwise(layer.macs, static_cast<double>(layer.k), (layer.input_bytes + layer.weight_bytes) * input_bytes(dtype),
+  return depthwise(layer.macs, static_cast<double>(layer.k),
+                   (layer.input_bytes + layer.weight_bytes) * input_bytes(dtype),
                    layer.output_bytes * input_bytes(dtype));  // in the format of the next layer's inputs
 }
 

@@ -22,14 +22,14 @@ constexpr double kExponentialsPerClock = 16;
 constexpr double kAttentionEfficiency = 0.93;  // [paper: flashattention-3, Figure 5] of both units
 constexpr double kCtaCycles = 6500;  // [paper: flashattention-3, Figure 5] to begin and end 128 rows of length 128
 
-// What a kernel that streams its data reaches over what a GEMM does. The least mean error over 112 kernels of an H100
-// (SwiGLU gates, additions, GELU, normalisations of 768 to 470 million elements), in its L2 and from DRAM; the same on an
-// H200 are held out [measured: data/measurements/h100-sxm5-2026-11-27/kernels.csv, docs/gpu-kernels.md].
+// What a kernel that streams its data reaches over what a GEMM does. The least mean error over 168 kernels of an H100
+// (SwiGLU gates, additions, GELU, normalisations of 768 to 470 million elements), in its L2 and from DRAM; the same on
+// an H200 are held out [measured: data/measurements/h100-sxm5-2026-11-27/kernels.csv, docs/gpu-kernels.md].
 constexpr double kStreamLaunchShare = 0.548;   // of the launch: nothing is prepared but the addresses
 constexpr double kStreamDramShare = 1.052;     // of the DRAM's bandwidth, at most all of it
 constexpr double kStreamL2Share = 0.944;       // of the L2's
 constexpr double kStreamResidentShare = 1.26;  // of the L2's size, at most all of it
-constexpr double kCyclesPerElement = 0.242;     // a row's sum, one CTA per row
+constexpr double kCyclesPerElement = 0.242;    // a row's sum, one CTA per row
 // Depthwise convolutions of cuDNN: 35 layers of MobileNetV2 and EfficientNet on both boards, channels last.
 constexpr double kDepthwiseCoreShare = 0.15;  // [measured: as above]
 constexpr double kCyclesPerTap = 305;         // [measured: as above] one tap's loads after the other
@@ -219,8 +219,7 @@ OtherPrediction OtherKernels::predict(const Streaming& kernel, RunMode mode) con
   const double missing = kernel.cold ? bytes : bytes * (1 - resident_share(bytes, stream_resident_bytes_));
   OtherTerms terms;
   terms.launch_s = stream_launch_s_;
-  terms.arithmetic_s =
-      kernel.waiting_cycles / clock_hz_ + kernel.ops / (kernel.core_share * cuda_core_ops_per_s_);
+  terms.arithmetic_s = kernel.waiting_cycles / clock_hz_ + kernel.ops / (kernel.core_share * cuda_core_ops_per_s_);
   terms.l2_s = bytes / stream_l2_bytes_per_s_;
   terms.dram_s = bytes > 0 ? dram_s(missing, bytes, stream_dram_bytes_per_s_, kRampSeconds) : 0;
   return finish(terms, kernel_s(terms), {.ops = kernel.ops, .l2_bytes = bytes, .dram_bytes = missing}, mode);

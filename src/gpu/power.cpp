@@ -11,9 +11,11 @@ namespace {
 constexpr double kSettledShareOfLimit = 0.987;
 
 /// Energy per operation over that of bf16. An 8-bit product moves half the operand bits and multiplies less than half
-/// the mantissa area; tf32 moves twice the bits [data: aiconfigurator] 0.52 / 0.97 of whole-board energy for fp8. int8
-/// counts as fp8: the same operand bits.
+/// the mantissa area; tf32 moves twice the bits [data: aiconfigurator] 0.52 / 0.97 of whole-board energy for fp8.
 constexpr double k8BitFactor = 0.5;
+/// Over fp8's: settled int8 products of an H100 at its limit, with which an H200's are met within 4.5 % (17.7 % with 1)
+/// [measured: data/measurements, 2026-11-27, docs/gpu-power.md].
+constexpr double kInt8Factor = 0.5;
 constexpr double kFp4Factor = 0.25;  // [chosen] half of fp8: half the operand bits
 constexpr double kTf32Factor = 2.0;
 
@@ -53,10 +55,10 @@ Energies energies_of(const GpuSpec& spec) {
       break;
     case Architecture::hopper:
       active_w_per_sm_ghz = 0.6;  // [measured: power fit, H200, 2026-11-21, data/gpus/calibration/power/h200.yaml]
-      // Large products at the limit of an H100 take 7.3 where an A100's take the 8.6 that Ampere's 5.2 stand for; streams
-      // of multiply-adds alone 5.8 on an H200 [data: gpu-benches].
+      // Large products at the limit of an H100 take 7.3 where an A100's take the 8.6 that Ampere's 5.2 stand for;
+      // streams of multiply-adds alone 5.8 on an H200 [data: gpu-benches].
       fp32_pj = 4.4;  // [measured: data/measurements, sustained fp32 products, 2026-11-27, docs/gpu-power.md]
-      bf16_pj = 0.6;              // [measured: runtimes at the limit, H100, 2026-11-21, docs/gpu-power.md]
+      bf16_pj = 0.6;  // [measured: runtimes at the limit, H100, 2026-11-21, docs/gpu-power.md]
       break;
     case Architecture::ada:
       active_w_per_sm_ghz = 0.14;  // [chosen] as above: 50 W of an L40S
@@ -116,11 +118,12 @@ double operation_j(const PowerConstants& constants, DType dtype) {
       return kTf32Factor * constants.op_j;
     case DType::fp4:
       return kFp4Factor * constants.op_j;
+    case DType::int8:
+      return kInt8Factor * constants.op_j;
     case DType::fp32:
     case DType::fp16:
     case DType::bf16:
     case DType::fp8:
-    case DType::int8:
       return constants.op_j;
   }
   return constants.op_j;

@@ -141,7 +141,7 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       epilogue_s_(calibration.constants.epilogue_cycles / spec.boost_hz / kReferenceTileArea),
       fill_s_(kFillCycles / spec.boost_hz),
       floor_s_(calibration.constants.launch_floor_s),
-      single_launch_s_(std::min(kBiasLaunchSeconds, floor_s_)),
+      single_launch_s_(launched_by_framework(calibration) ? std::min(kBiasLaunchSeconds, floor_s_) : 0),
       settle_s_(calibration.constants.settle_s),
       input_bytes_(gpu::input_bytes(dtype)),
       output_bytes_(gpu::output_bytes(dtype)),

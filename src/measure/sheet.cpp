@@ -54,7 +54,8 @@ double nominal_rate(double measured) {
 /// 2026-11-27 one CTA of several on an SM was timed, which the scheduler serves first: up to four times the rate.
 std::optional<double> rate_of(const SessionRecords& records, const std::string& kernel) {
   constexpr double kOpsPerFma = 2;
-  const auto counted = latest(records, kernel + "_per_clock_per_sm"), ops_per_s = latest(records, kernel + "_ops_per_s");
+  const auto counted = latest(records, kernel + "_per_clock_per_sm"),
+             ops_per_s = latest(records, kernel + "_ops_per_s");
   double clock_hz = 0;
   for (const Quantity& quantity : records.quantities) {
     if (quantity.name == kernel + "_ops_per_s") clock_hz = quantity.board.sm_clock_hz;

@@ -205,7 +205,7 @@ std::string notes(const GpuCheckReport& report, int columns) {
   }
   if (doubts.other_frac > 0) {
     say("note: ", fmt::format("GPUs: up to {} of the time is in kernels that are no GEMM (attention, normalisation, "
-                              "depthwise), estimated from equations that nobody measured here",
+                              "depthwise), estimated from equations that were measured on Hopper alone",
                               percent(doubts.other_frac)));
   }
   say("note: ", fmt::format("accelerator: chip and DRAM at {}; GPU: whole board. '@5nm': logic and SRAM scaled to the "

@@ -308,6 +308,10 @@ TEST_F(GemmVerb, Fp32LaunchesAsRecordedSaySoAndYieldToThoseOfTheKernel) {
   };
   EXPECT_EQ(latency_us(network), latency_us(with(network, {"--launch", "kernel"})));
   EXPECT_LT(latency_us(network), latency_us(with(network, {"--launch", "recorded"})));
+  EXPECT_EQ(latency_us(network), latency_us(with(network, {"--launch", "graph"}))) << "another word for it";
+  EXPECT_LT(latency_us(network), latency_us(with(network, {"--launch", "stream"})))
+      << "small kernels wait for the host";
+  EXPECT_GT(json(with(shape, {"--launch", "stream"})).at("gpus").at(0).at("latency_us").get<double>(), 4);
   EXPECT_THAT(gemm(network).out, Not(HasSubstr("framework")));
   EXPECT_THAT(gemm(with(network, {"--launch", "recorded"})).out, HasSubstr("framework"));
 

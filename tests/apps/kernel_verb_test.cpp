@@ -4,6 +4,7 @@
 #include "apps/app_fixture.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
+#include "repository.h"
 #include "tolerances.h"
 
 namespace hindsight::app::test {
@@ -93,6 +94,27 @@ TEST_F(Kernel, FitsATerminalAndExplains) {
     EXPECT_THAT(outcome.out, HasSubstr("Estimated by equations"));
     EXPECT_THAT(outcome.out, HasSubstr("arithmetic"));
   }
+}
+
+/// A board that was measured: one line for every kernel and library, as text, Markdown and JSON.
+TEST_F(Kernel, ComparesWithMeasuredOnes) {
+  const std::string table = (hindsight::test::repository() / "data/measurements/h200-2026-11-27/kernels.csv").string();
+  const Json result = json({"compare", table, "--gpu", "h200"});
+  EXPECT_EQ(result.at("gpu"), "h200");
+  ASSERT_GE(result.at("kernels").size(), 14U);
+  const Json& prompts = result.at("kernels").at(1);
+  EXPECT_EQ(prompts.at("kernel"), "attention, prompts");
+  EXPECT_EQ(prompts.at("backend"), "cudnn");
+  EXPECT_EQ(prompts.at("rows"), 44);
+  EXPECT_LE(prompts.at("mape_frac").get<double>(), 0.08);
+  const Outcome text = kernel({"compare", table, "--gpu", "h200"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("depthwise convolution"));
+  EXPECT_THAT(kernel({"compare", table, "--gpu", "h200", "--markdown"}).out,
+              HasSubstr("| attention, prompts | cudnn |"));
+  expect_one_line_error(kernel({"compare", table, "--gpu", "t4"}), 2, "bf16");
+  const std::string other = write("other.csv", "m,n\n1,2\n");
+  expect_one_line_error(kernel({"compare", other, "--gpu", "h200"}), 2, "other.csv");
 }
 
 TEST_F(Kernel, RefusesNonsense) {

@@ -272,6 +272,26 @@ TEST(CalibrationFile, KernelLaunchIsThatOfTheTensorCores) {
   }
 }
 
+/// A stream of kernels that take less than 4 us waits for its host; longer ones do not.
+TEST(CalibrationFile, AStreamWaitsForItsHost) {
+  for (const char* name : {"h100-sxm5", "l40s"}) {
+    const GpuSpec spec = load_gpu(name);
+    for (const DType dtype : {DType::bf16, DType::fp8, DType::fp32}) {
+      const Calibration graph = with_kernel_launch(load_calibration(spec, dtype, {}, Residuals::none), spec),
+                        stream = with_stream_launch(load_calibration(spec, dtype), spec);
+      const Gemm small{.m = 64, .n = 64, .k = 64, .dtype = dtype},
+          large{.m = 4096, .n = 4096, .k = 4096, .dtype = dtype};
+      const double graph_s = predict(spec, graph, small).latency_s, stream_s = predict(spec, stream, small).latency_s;
+      EXPECT_GE(stream_s, 4e-6) << name << to_string(dtype);
+      EXPECT_GT(stream_s, graph_s);
+      EXPECT_LE(stream_s, graph_s + 4e-6);
+      EXPECT_LE(predict(spec, stream, large).latency_s, predict(spec, graph, large).latency_s * 1.001);
+      EXPECT_FALSE(predict(spec, stream, large).in_validated_range);
+      EXPECT_EQ(stream.residual, nullptr);
+    }
+  }
+}
+
 /// A name proves nothing: only a sheet with the same numbers inherits shipped constants.
 TEST(CalibrationFile, AnotherBoardOfTheSameNameIsNotCalibrated) {
   GpuSpec spec = load_gpu("h100-sxm5");

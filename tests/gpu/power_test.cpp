@@ -94,7 +94,7 @@ TEST(BoardPower, NarrowerFormatsCostLessPerOperation) {
   EXPECT_EQ(default_power_constants(spec, DTypeClass::tensor_core_8bit).op_j,
             0.5 * default_power_constants(spec, DTypeClass::tensor_core).op_j);
   EXPECT_EQ(operation_j(kRoundConstants, DType::fp8), kRoundConstants.op_j);
-  EXPECT_EQ(operation_j(kRoundConstants, DType::int8), kRoundConstants.op_j);
+  EXPECT_EQ(operation_j(kRoundConstants, DType::int8), 0.5 * kRoundConstants.op_j);
   EXPECT_LT(operation_j(kRoundConstants, DType::bf16), operation_j(kRoundConstants, DType::tf32));
   EXPECT_EQ(operation_j(kRoundConstants, DType::bf16), operation_j(kRoundConstants, DType::fp16));
 }

@@ -325,6 +325,22 @@ TEST(GemmPrediction, Fp32PaysForRowsReadInSteps) {
   EXPECT_GT(along_k.terms.dram_s, 1.7 * across_k.terms.dram_s);
 }
 
+/// Hopper's kernel for a vector reads whole rows: the bytes at the bandwidth that is reached, and no tile.
+TEST(GemmPrediction, Fp32OnHopperHasAKernelForAVector) {
+  const GpuSpec spec = load_gpu("h100-sxm5");
+  const Calibration calibration = with_kernel_launch(load_calibration(spec, DType::fp32), spec);
+  const Gemm gemm{.m = 1, .n = 14336, .k = 4096, .dtype = DType::fp32};
+  const GemmPrediction vector = predict(spec, calibration, gemm);
+  EXPECT_EQ(vector.tile.m, 1);
+  const double bytes_s = 4.0 * 14336 * 4096 / (spec.dram_bytes_per_s * calibration.constants.dram_efficiency);
+  EXPECT_LE(relative_error(vector.latency_s, bytes_s), 0.06);
+  Gemm two = gemm;
+  two.m = 2;
+  EXPECT_GE(predict(spec, calibration, two).latency_s, 1.5 * vector.latency_s) << "read in steps";
+  const GpuSpec ampere = load_gpu("a100-sxm-80gb");
+  EXPECT_NE(predict(ampere, load_calibration(ampere, DType::fp32), gemm).tile.m, 1) << "not measured there";
+}
+
 TEST(GemmPrediction, ALinearLayerOfAFrameworkLaunchesItsBias) {
   const GpuSpec spec = load_gpu("v100-pcie-32gb");
   const Calibration framework = load_calibration(spec, DType::fp32);

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "edited_yaml.h"
 #include "hindsight/gpu/predict.h"
@@ -49,10 +51,12 @@ TEST(Quantise, KernelByHand) {
   EXPECT_LT(relative_error(block.terms.quantise_s, 0.6e-6 + with_rows((500 + 0.4 * 65536) / 1.98e9)), kRounding);
 }
 
-/// Where no limit binds, the kernel's time, traffic and the product's add up.
+/// Where no limit binds, the kernel's time, traffic and the product's add up, of the same library.
 TEST(Quantise, AddsItsKernelToTheProduct) {
   const GpuSpec spec = load_gpu("h100-sxm5");
-  const Predictor predictor(spec, load_calibration(spec, DType::fp8), DType::fp8);
+  Calibration calibration = load_calibration(spec, DType::fp8);
+  calibration.library = nullptr;  // products alone come from the frameworks' kernels, too
+  const Predictor predictor(spec, calibration, DType::fp8);
   const Gemm gemm{.m = 4096, .n = 256, .k = 1024};
   const GemmPrediction plain = predictor.predict(quantised(gemm, Quantisation::none));
   EXPECT_EQ(plain.terms.quantise_s, 0);
@@ -64,6 +68,40 @@ TEST(Quantise, AddsItsKernelToTheProduct) {
   EXPECT_EQ(dynamic.l2_bytes, plain.l2_bytes + 3.0 * 4096 * 1024);
   EXPECT_GT(dynamic.dram_bytes, plain.dram_bytes);
   EXPECT_GT(dynamic.energy_j, plain.energy_j);
+}
+
+/// Products that nothing quantises are the vendor library's: the kernels of 16 bits on half of k, byte by byte.
+TEST(Quantise, NothingLeavesTheProductToTheLibrary) {
+  const GpuSpec spec = load_gpu("h100-sxm5");
+  const Calibration eight = load_calibration(spec, DType::fp8, {}, Residuals::none),
+                    sixteen = load_calibration(spec, DType::bf16, {}, Residuals::none);
+  ASSERT_NE(eight.library, nullptr);
+  EXPECT_EQ(&serving(eight, quantised({.m = 1, .n = 1, .k = 1}, Quantisation::none)), eight.library.get());
+  EXPECT_EQ(&serving(eight, quantised({.m = 1, .n = 1, .k = 1}, Quantisation::block)), &eight);
+  for (const auto& [m, n, k] : {std::array{1, 8192, 8192}, {256, 1024, 1024}, {2048, 4096, 14336}, {96, 96, 32768}}) {
+    const Gemm fp8 = quantised({.m = m, .n = n, .k = k}, Quantisation::none);
+    const Gemm bf16{.m = m, .n = n, .k = k / 2, .dtype = DType::bf16};
+    const GemmPrediction one = Predictor(spec, eight, DType::fp8).predict(fp8),
+                         other = Predictor(spec, sixteen, DType::bf16).predict(bf16);
+    EXPECT_EQ(one.tile.m * one.tile.n * one.tile.split_k, other.tile.m * other.tile.n * other.tile.split_k);
+    EXPECT_EQ(one.tile.k, 2 * other.tile.k);
+    for (double GemmTerms::*term : {&GemmTerms::launch_s, &GemmTerms::fill_s, &GemmTerms::chain_s, &GemmTerms::math_s,
+                                    &GemmTerms::l2_s, &GemmTerms::dram_s, &GemmTerms::reduction_s}) {
+      EXPECT_LE(std::abs(one.terms.*term - other.terms.*term), kRounding * other.latency_s)
+          << m << " " << n << " " << k;
+    }
+    EXPECT_FALSE(one.in_validated_range);
+    EXPECT_EQ(Predictor(spec, eight, DType::fp8).latency_s(fp8), one.latency_s);
+    EXPECT_EQ(Predictor(spec, eight, DType::fp8).rank(fp8).front().latency_s, one.latency_s);
+  }
+  // Of int8 and of Ada nothing was measured that says so.
+  EXPECT_EQ(load_calibration(spec, DType::int8).library, nullptr);
+  EXPECT_EQ(load_calibration(load_gpu("l40s"), DType::fp8).library, nullptr);
+  // Constants of one's own for products alone serve them.
+  Calibration own = load_calibration(spec, DType::fp8);
+  own.library = nullptr;
+  own.range.quantisations[static_cast<std::size_t>(Quantisation::none)] = true;
+  EXPECT_EQ(load_calibration(spec, DType::fp8, std::span(&own, 1)).library, nullptr);
 }
 
 /// The activations are the input that is not the weights, whichever way the product is written.

@@ -63,8 +63,8 @@ TEST(Residual, IsShippedForTheChipsThatWereMeasured) {
     for (const DType dtype : kAllDTypes) {
       if (!spec.has(dtype)) continue;
       const Calibration calibration = load_calibration(spec, dtype);
-      const bool hopper = name == "h100-sxm5" || name == "h200" || name == "h800";  // not gh200: more L2
-      const bool ampere = name.starts_with("a100-") || name == "a800";              // one chip and clock in five boards
+      const bool hopper = name == "h100-sxm5" || name == "h200" || name == "h800" || name == "gh200";
+      const bool ampere = name.starts_with("a100-") || name == "a800";  // one chip and clock in five boards
       const bool measured = hopper || ampere || name == "l40s";
       const bool of_library = dtype_class(dtype) == DTypeClass::tensor_core;
       EXPECT_EQ(calibration.residual != nullptr, measured && of_library)

@@ -18,8 +18,9 @@
 ///
 /// Valid for: formats of the tensor cores, Ampere to Hopper; other GPUs and fp32 by the same equations. Attention's two
 /// constants were fitted to published rates of one GPU; those of streaming kernels to an H100's and, for depthwise
-/// convolutions, an H200's [measured: data/measurements, 2026-11-27, docs/gpu-kernels.md, which says how far predictions
-/// are from both boards]. Ignores: masks other than the causal one, paged caches, dropout, rotary embedding.
+/// convolutions, an H200's [measured: data/measurements, 2026-11-27, docs/gpu-kernels.md, which says how far
+/// predictions are from both boards]. Ignores: masks other than the causal one, paged caches, dropout, rotary
+/// embedding.
 #pragma once
 
 #include <cstdint>

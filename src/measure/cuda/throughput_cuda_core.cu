@@ -6,12 +6,13 @@
 namespace hindsight::measure {
 namespace {
 
-/// One CTA per SM, so that the time of one CTA is that of its SM: of several, the scheduler serves the oldest first, and
-/// its own clock counts a part of the work only (an H100 with four CTAs of 256 threads: 479 FMA per clock instead of 128).
+/// One CTA per SM, so that the time of one CTA is that of its SM: of several, the scheduler serves the oldest first,
+/// and its own clock counts a part of the work only (an H100 with four CTAs of 256 threads: 479 FMA per clock instead
+/// of 128).
 constexpr int kThreads = 1024;  // [chosen] 32 warps: enough to cover four cycles of latency with eight chains
 constexpr int kBlocksPerSm = 1;
-constexpr int kChains = 8;       // [chosen]
-constexpr int kUnroll = 16;      // [chosen] 128 instructions per trip of the loop
+constexpr int kChains = 8;   // [chosen]
+constexpr int kUnroll = 16;  // [chosen] 128 instructions per trip of the loop
 
 enum class Fma { fp32, fp16x2, bf16x2, fp64, int8x4 };
 

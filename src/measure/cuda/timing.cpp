@@ -20,8 +20,11 @@ constexpr double kBurstBatchS = 2e-3;      // [chosen]
 constexpr double kSustainedBatchS = 5e-3;  // [chosen]
 /// Batches queued together in a burst: the first one may wait for its launch and is not a sample.
 constexpr int kBurstGroup = 5;  // [chosen]
-/// Batches in flight in a sustained run.
-constexpr std::size_t kInFlight = 3;  // [chosen] two behind the one that runs
+/// Work in flight in a sustained run, and batches at least and at most. A look at the board can take 10 ms in a virtual
+/// machine: with three batches of 3 ms the queue ran dry (products below 50 us seemed up to 1.5 times as long in a
+/// sustained run as in a burst, on an H100 and an H200) [measured: data/measurements, 2026-11-27].
+constexpr double kInFlightS = 0.1;                             // [chosen] ten such looks
+constexpr std::size_t kLeastInFlight = 3, kMostInFlight = 64;  // [chosen] two behind the one that runs
 /// Between two looks at the energy counter, which steps some ten times a second.
 constexpr auto kPollPause = std::chrono::microseconds(200);  // [chosen] a step is dated within 0.2 % of a step
 
@@ -146,13 +149,16 @@ Timing time_sustained(const Launch& launch, std::int64_t copies, const Sustained
   timing.graph = batch.is_graph();
   BoardMonitor monitor(board);
   const auto launches = static_cast<double>(batch.launches());
+  const double wanted = std::ceil(kInFlightS / (batch.estimate_s() * launches));
+  const auto most_in_flight = static_cast<std::size_t>(
+      std::clamp(wanted, static_cast<double>(kLeastInFlight), static_cast<double>(kMostInFlight)));
   std::deque<Event> in_flight;
   Event previous;
   previous.record(stream);
   const double start_s = steady_now_s();
   bool settled = false;
   while (true) {
-    while (in_flight.size() < kInFlight) {
+    while (in_flight.size() < most_in_flight) {
       batch.enqueue();
       in_flight.emplace_back().record(stream);
     }
