@@ -29,6 +29,21 @@ constexpr std::array kWarpSpecialisedTiles{Tile2d{128, 256}, Tile2d{256, 128}, T
                                            Tile2d{128, 64},  Tile2d{64, 64},   Tile2d{64, 32},   Tile2d{32, 64},
                                            Tile2d{64, 16},   Tile2d{16, 64},   Tile2d{64, 8},    Tile2d{8, 64}};
 
+/// Those of Hopper's library, whose own algorithm ids name them: 64, 128 and more rows by any multiple of 8 columns up
+/// to 320 x 128 and 192 x 192 (`algorithm` in data/measurements). Thirteen and their mirror images do as well as the 61
+/// that were tried: of these the others were left out one by one while the error on an H100 stayed [measured:
+/// h100_sxm_bf16, 4.43 of 4.43 %, 2026-11-27, docs/gpu.md].
+constexpr std::array kLibraryWarpSpecialisedTiles{
+    Tile2d{256, 160}, Tile2d{160, 256}, Tile2d{256, 144}, Tile2d{144, 256}, Tile2d{256, 128},
+    Tile2d{128, 256}, Tile2d{240, 128}, Tile2d{128, 240}, Tile2d{256, 96},  Tile2d{96, 256},
+    Tile2d{192, 96},  Tile2d{96, 192},  Tile2d{256, 64},  Tile2d{128, 128}, Tile2d{64, 256},
+    Tile2d{192, 64},  Tile2d{64, 192},  Tile2d{128, 64},  Tile2d{64, 128},  Tile2d{96, 64},
+    Tile2d{64, 96},   Tile2d{64, 16},   Tile2d{16, 64},   Tile2d{64, 8},    Tile2d{8, 64}};
+static_assert(kLibraryWarpSpecialisedTiles.size() <= kMostKernels);
+/// 320 x 128 fits an SM, so that accumulators take up to 0.65 of the registers: warps that copy give theirs up
+/// [measured: as above].
+constexpr double kWarpSpecialisedAccumulatorShare = 0.65;
+
 /// Kernels whose accumulators lie in tensor memory, of one CTA or of a pair that shares its inputs: per CTA, up to all
 /// of that memory, in steps of 32 columns [data: nvjet-kernels, cutlass].
 constexpr std::array kTensorMemoryTiles{
@@ -151,7 +166,12 @@ constexpr FamilyFacts fp32_facts(std::span<const Tile2d> tiles, bool split_k) {
           .split_k = split_k};
 }
 
-constexpr FamilyFacts kWarpSpecialised{.tiles = kWarpSpecialisedTiles,
+constexpr FamilyFacts kWarpSpecialisedCutlass{.tiles = kWarpSpecialisedTiles,
+                                              .effort = kWarpSpecialisedEffort,
+                                              .shared_panel = kClusterSharedPanel,
+                                              .overlap = Overlap::specialised};
+constexpr FamilyFacts kWarpSpecialised{.tiles = kLibraryWarpSpecialisedTiles,
+                                       .accumulator_share = kWarpSpecialisedAccumulatorShare,
                                        .effort = kWarpSpecialisedEffort,
                                        .shared_panel = kClusterSharedPanel,
                                        .overlap = Overlap::specialised};
@@ -184,7 +204,7 @@ constexpr FamilyFacts with_8_bits(FamilyFacts facts, double shared_panel) {
   facts.split_k = false;
   return facts;
 }
-constexpr FamilyFacts kWarpSpecialised8Bit = with_8_bits(kWarpSpecialised, k8BitClusterSharedPanel);
+constexpr FamilyFacts kWarpSpecialised8Bit = with_8_bits(kWarpSpecialisedCutlass, k8BitClusterSharedPanel);
 constexpr FamilyFacts kTensorMemory8Bit = with_8_bits(kTensorMemory, 1);
 constexpr FamilyFacts kMultistage8Bit = with_8_bits(multistage(k8BitEffort, {}), 1);
 constexpr FamilyFacts kFp32 = fp32_facts(kFp32Tiles, true);

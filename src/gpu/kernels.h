@@ -69,7 +69,7 @@ inline constexpr double kReservedSharedBytes = 1024;
 /// About the latency of one DRAM access [measured: joint fit, A100 H100 L40S, 2026-11-21, docs/gpu.md]
 inline constexpr double kRampSeconds = 0.38e-6;
 /// No family has more kernels.
-inline constexpr std::size_t kMostKernels = 24;
+inline constexpr std::size_t kMostKernels = 26;
 /// Products that a library has kernels for: `batched_rows` are batches of inputs that are both stored by rows.
 enum class Products : unsigned char { any, batched_rows };
 /// The kernels for `products` that an SM of `spec` has the threads, registers and shared memory for. A step of the

@@ -73,8 +73,8 @@ TEST(Predictions, AreThoseOfTheModelThatWasValidated) {
       }
     }
   }
-  EXPECT_EQ(sha256_hex(narrow), "95a4bfd68f4ec657e6a844d643faf7e265f1277dfc1342772e07423e75b900af");
-  EXPECT_EQ(sha256_hex(tensor_cores), "3a50558b7c1039517330e274622e2c37c8d2f82e21fc8c9a20586bbb930f29eb");
+  EXPECT_EQ(sha256_hex(narrow), "2f7a940ee367be06c225d8c774cd1c9bf8184796314c41148d4590a41722ae2b");
+  EXPECT_EQ(sha256_hex(tensor_cores), "5d88d4d25f6bc1a259b1775e13ff19c80a8d215ae9bb44cfdfdf4d5b784a21ad");
   EXPECT_EQ(sha256_hex(cuda_cores), "6544648b59fbdd2e4bea1495bd86f915114a58e9c0419401e30632803ce5859d");
 }
 
