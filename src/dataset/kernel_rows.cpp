@@ -51,7 +51,7 @@ class Line {
   [[nodiscard]] double seconds(const char* column) const {
     constexpr double kMicro = 1e-6;
     const auto value = parse_double(text(column));
-    if (!value || !(*value > 0)) fail(column, "is no runtime");
+    if (!value || !std::isfinite(*value) || *value <= 0) fail(column, "is no runtime");
     return *value * kMicro;
   }
   [[noreturn]] void fail(const char* column, const std::string& why) const {
