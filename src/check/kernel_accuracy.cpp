@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <utility>
 #include <variant>
 
@@ -44,7 +43,6 @@ std::vector<double> predicted_kernels_s(const gpu::GpuSpec& spec, const std::vec
   };
   std::vector<double> predicted_s;
   for (const KernelRow& row : rows) {
-    const bool cold = row.rotated && row.rotated_bytes > kBeyondL2 * spec.l2_bytes;
     if (const auto* gemm = std::get_if<gpu::Gemm>(&row.work)) {
       predicted_s.push_back(format(gemm->dtype).gemms().latency_s(*gemm, RunMode::burst));
     } else if (const auto* attention = std::get_if<gpu::Attention>(&row.work)) {
@@ -53,7 +51,7 @@ std::vector<double> predicted_kernels_s(const gpu::GpuSpec& spec, const std::vec
       predicted_s.push_back(format(grouped->dtype).others().predict(*grouped, RunMode::burst).latency_s);
     } else {
       gpu::Streaming kernel = std::get<gpu::Streaming>(row.work);
-      kernel.cold = cold;
+      kernel.cold = row.rotated && row.rotated_bytes > kBeyondL2 * spec.l2_bytes;
       predicted_s.push_back(format(DType::bf16).others().predict(kernel, RunMode::burst).latency_s);
     }
   }

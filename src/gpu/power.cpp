@@ -54,7 +54,7 @@ Energies energies_of(const GpuSpec& spec) {
       bf16_pj = 0.7;              // [chosen] likewise
       break;
     case Architecture::hopper:
-      active_w_per_sm_ghz = 0.6;  // [measured: power fit, H200, 2026-11-21, data/gpus/calibration/power/h200.yaml]
+      active_w_per_sm_ghz = 0.6;  // [measured: power fit, H200, 2026-11-21; for 16 bits its file has 0.76]
       // Large products at the limit of an H100 take 7.3 where an A100's take the 8.6 that Ampere's 5.2 stand for;
       // streams of multiply-adds alone 5.8 on an H200 [data: gpu-benches].
       fp32_pj = 4.4;  // [measured: data/measurements, sustained fp32 products, 2026-11-27, docs/gpu-power.md]

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "repository.h"
+#include "tolerances.h"
 
 namespace hindsight::check {
 namespace {
@@ -59,7 +60,7 @@ TEST(KernelAccuracy, ScoresByHand) {
   EXPECT_DOUBLE_EQ(scores[0].mape_frac, 0.75);
   EXPECT_DOUBLE_EQ(scores[0].median_frac, 0.75);
   EXPECT_DOUBLE_EQ(scores[0].worst_frac, 1);
-  EXPECT_NEAR(scores[0].bias_frac, 0, 1e-12) << "twice and half";
+  EXPECT_NEAR(scores[0].bias_frac, 0, test::kRounding) << "twice and half";
   EXPECT_EQ(scores[1].kind, "b");
   EXPECT_DOUBLE_EQ(scores[2].mape_frac, 0);
 }
