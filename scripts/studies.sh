@@ -23,9 +23,9 @@ Steps, each resumable: what a finished part left in the folder is kept.
                whose best known designs differ: swap.csv, and a Markdown table
   exact        propose --search exact with edge-any: the nine applications and a set at their limits of the area, and
                two applications without any: exact.csv, and a table
-  front        propose --pareto latency,energy against the exact front: edge-any, and a model of the log of seed 1 with
-               energies; the nine applications within 27 mm2, ten proposals each, random designs and that log beside
-               them: front.csv, and a table each
+  front        propose --pareto latency,energy against the exact front: edge-any, and models of the logs of the seeds 1,
+               2 and 3 with energies, alone and with their log (--log); the nine applications within 27 mm2, ten
+               proposals each, random designs and that log beside them: front.csv, and a table each
   few          (TECHNOLOGY=22nm) train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
                not trained on, against the models as they are and training from scratch: few.csv, and a table
 
@@ -292,16 +292,17 @@ volume() {
         FROM $1, (SELECT max(latency) AS l, max(energy) AS e FROM exact) WHERE latency < $2 * l) WHERE energy < before)"
 }
 
-# front_of MODEL APPLICATION AREA: its line of front.csv. A proposal is dominated when a logged design within the limit is
-# nowhere worse and somewhere better.
+# front_of NAME MODEL SEED WITH APPLICATION AREA: its line of front.csv. A proposal is dominated when a design of the log
+# nine-SEED within the limit is nowhere worse and somewhere better. WITH=log: that log is given to propose.
 front_of() {
-  local folder k
+  local folder k log=()
+  [ "$4" = log ] && log=(--log "nine-$3.sqlite" --no-record)
   folder=$(mktemp -d)
-  hindsight propose --model "$1" --workload "$2" --max "area_mm2=$3" --pareto latency,energy --simulate --exact-front \
-    --json > "$folder/proposed.json"
-  hindsight optimum --workload "$2" --max "area_mm2=$3" --pareto latency,energy "${technology[@]}" --quiet --json > "$folder/exact.json"
+  hindsight propose --model "$2" --workload "$5" --max "area_mm2=$6" --pareto latency,energy --simulate --exact-front \
+    "${log[@]}" --json > "$folder/proposed.json"
+  hindsight optimum --workload "$5" --max "area_mm2=$6" --pareto latency,energy "${technology[@]}" --quiet --json > "$folder/exact.json"
   k='$.front.exact.hypervolume'
-  sqlite3 nine-1.sqlite "
+  sqlite3 "nine-$3.sqlite" "
     CREATE TEMP TABLE j AS SELECT readfile('$folder/proposed.json') AS j;
     CREATE TEMP TABLE p AS SELECT value ->> '\$.simulated.feasible' AS feasible,
                                   value ->> '\$.simulated.front.latency_s' AS latency,
@@ -310,45 +311,53 @@ front_of() {
     CREATE TEMP TABLE exact AS SELECT value ->> '\$.latency_s' AS latency, value ->> '\$.energy_j' AS energy
                                  FROM json_each(readfile('$folder/exact.json'), '\$.points');
     CREATE TEMP TABLE logged AS SELECT latency_s AS latency, energy_j AS energy FROM evaluations
-      JOIN workloads USING (workload_id) WHERE name = '$2' AND feasible AND area_mm2 <= $3;
-    SELECT printf('%s;%s;%d;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%d;%d;%d', '$(basename "$1" .safetensors)', '$2', (SELECT count(*) FROM exact),
+      JOIN workloads USING (workload_id) WHERE name = '$5' AND feasible AND area_mm2 <= $6;
+    SELECT printf('%s;%s;%d;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%.3f;%d;%d;%d;%d', '$1', '$5', (SELECT count(*) FROM exact),
                   j ->> '${k}[0].proposals', j ->> '${k}[0].as_many_exact', j ->> '${k}[0].random',
                   $(volume logged 1.1) / $(volume exact 1.1),
                   j ->> '${k}[1].proposals', j ->> '${k}[1].as_many_exact', j ->> '${k}[1].random',
                   $(volume logged 2) / $(volume exact 2),
                   (SELECT count(*) FROM p), (SELECT sum(NOT feasible) FROM p),
                   (SELECT count(*) FROM p WHERE EXISTS (SELECT * FROM logged AS l WHERE l.latency <= p.latency
-                     AND l.energy <= p.energy AND (l.latency < p.latency OR l.energy < p.energy)))) FROM j"
+                     AND l.energy <= p.energy AND (l.latency < p.latency OR l.energy < p.energy))),
+                  (SELECT sum(value ->> '\$.predicted.front.latency_s.from_log') FROM json_each(j, '\$.proposals'))) FROM j"
   rm -rf "$folder"
 }
 
-# front_table MODEL: its lines of front.csv in Markdown.
+# front_table NAME: its lines of front.csv in Markdown.
 front_table() {
   echo "Proposals of $1:"
   echo "| application | points of the exact front | proposals | as many exact points | random designs | all of the log |" \
-    "below 2 times: proposals | as many | random | log | infeasible | dominated by the log |"
-  echo "|:---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    "below 2 times: proposals | as many | random | log | infeasible | dominated by the log | of the log |"
+  echo "|:---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
   awk -F';' -v model="$1" '
     $1 == model { printf "| %s | %d", $2, $3
                   for (i = 4; i <= 11; ++i) { printf " | %s", $i; mean[i] += $i / 9 }
-                  printf " | %d of %d | %d |\n", $13, $12, $14
-                  all += $12; bad += $13; beaten += $14 }
+                  printf " | %d of %d | %d | %d |\n", $13, $12, $14, $15
+                  all += $12; bad += $13; beaten += $14; logged += $15 }
     END { printf "| mean | "
           for (i = 4; i <= 11; ++i) printf " | %.3f", mean[i]
-          printf " | %d of %d | %d |\n\n", bad, all, beaten }' front.csv
+          printf " | %d of %d | %d | %d |\n\n", bad, all, beaten, logged }' front.csv
 }
 
 step_front() {
-  local task application area optimum model
-  log_of_nine 1
-  train nine-1.sqlite nine-1-energy.safetensors --constraint energy_j --quiet
+  local task application area optimum seed model with name
   touch front.csv
-  for model in "$any" nine-1-energy.safetensors; do
-    while IFS=';' read -r task application area optimum; do
-      grep -q "^$(basename "$model" .safetensors);$application;" front.csv ||
-        front_of "$model" "$application" "$area" >> front.csv
-    done < <(grep '^single/' "$optima")
-    front_table "$(basename "$model" .safetensors)"
+  awk -F';' 'NF == 15' front.csv > front.csv.new && mv front.csv.new front.csv  # older ones had fewer columns
+  for seed in 1 2 3; do
+    log_of_nine "$seed"
+    train "nine-$seed.sqlite" "nine-$seed-energy.safetensors" --constraint energy_j --quiet
+    for model in "$any" "nine-$seed-energy.safetensors"; do
+      [ "$seed" = 1 ] || [ "$model" != "$any" ] || continue
+      for with in alone log; do
+        name=$(basename "$model" .safetensors)-$with
+        while IFS=';' read -r task application area optimum; do
+          grep -q "^$name;$application;" front.csv ||
+            front_of "$name" "$model" "$seed" "$with" "$application" "$area" >> front.csv
+        done < <(grep '^single/' "$optima")
+        front_table "$name"
+      done
+    done
   done
 }
 

@@ -46,12 +46,27 @@ Forecast::Forecast(const surrogate::Model& model, const ProposeOptions& options,
   }
 }
 
-std::optional<Eigen::VectorXd> Forecast::bound_scores(const LevelMatrix& levels, std::size_t c) const {
-  if (c >= options_.lower_bounds.size() || !options_.lower_bounds[c]) return std::nullopt;
+Eigen::VectorXd Forecast::z_scores_of(const Eigen::VectorXd& objective, std::size_t c) const {
   const dataset::ValueScale scale = model_.parts().objective_scaler.value_scale;
   const auto context = static_cast<Eigen::Index>(c);
-  return options_.lower_bounds[c](levels).unaryExpr(
-      [&](double bound) { return (dataset::scaled_value(scale, bound) - mean_[context]) / deviation_[context]; });
+  return objective.unaryExpr(
+      [&](double value) { return (dataset::scaled_value(scale, value) - mean_[context]) / deviation_[context]; });
+}
+
+surrogate::EnsemblePrediction Forecast::of_truth(std::size_t c, const Eigen::VectorXd& objective,
+                                                 Eigen::MatrixXd labels) const {
+  surrogate::EnsemblePrediction truth;
+  truth.score = z_scores_of(objective, c);
+  truth.spread = Eigen::VectorXd::Zero(objective.size());
+  truth.objective = objective;
+  truth.constraint_spread = Eigen::MatrixXd::Zero(labels.rows(), labels.cols());
+  truth.constraints = std::move(labels);
+  return truth;
+}
+
+std::optional<Eigen::VectorXd> Forecast::bound_scores(const LevelMatrix& levels, std::size_t c) const {
+  if (c >= options_.lower_bounds.size() || !options_.lower_bounds[c]) return std::nullopt;
+  return z_scores_of(options_.lower_bounds[c](levels), c);
 }
 
 std::optional<Eigen::VectorXd> Forecast::score_of_bounds(const LevelMatrix& levels) const {

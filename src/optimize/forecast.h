@@ -64,6 +64,8 @@ class Forecast {
   [[nodiscard]] Eigen::VectorXd metric_score(const ForecastBatch& batch, const LevelMatrix& levels,
                                              std::size_t m) const;
   [[nodiscard]] double metric_in_units(double score, std::size_t m) const;
+  /// As unit(), of learned metric `m` of the front: 1 on a logarithmic scale, else the deviation of the label.
+  [[nodiscard]] double metric_unit(std::size_t m) const;
   /// Predicted per context, n x contexts, in its unit.
   [[nodiscard]] Eigen::MatrixXd metric_values(const ForecastBatch& batch, const LevelMatrix& levels,
                                               std::size_t m) const;
@@ -74,6 +76,10 @@ class Forecast {
   [[nodiscard]] Eigen::VectorXd relative_spread(const ForecastBatch& batch) const;
   /// The score of the lower bounds alone, which no score is below; nothing when no application has one.
   [[nodiscard]] std::optional<Eigen::VectorXd> score_of_bounds(const LevelMatrix& levels) const;
+  /// Known values of designs for application `c` as a model would say them whose members agree: objectives (n) and
+  /// labels (n x all that the model has), in their units.
+  [[nodiscard]] surrogate::EnsemblePrediction of_truth(std::size_t c, const Eigen::VectorXd& objective,
+                                                       Eigen::MatrixXd labels) const;
   /// Which of the designs have some application's prediction below its lower bound.
   [[nodiscard]] std::vector<bool> lifted(const LevelMatrix& levels) const;
   /// A score in the objective's unit; of `worst` over several applications it stays a ratio to a typical logged design.
@@ -82,6 +88,8 @@ class Forecast {
  private:
   /// Without the bounds.
   [[nodiscard]] ForecastBatch predict_freely(const LevelMatrix& levels, surrogate::Heads heads) const;
+  /// Of objectives of application `c`.
+  [[nodiscard]] Eigen::VectorXd z_scores_of(const Eigen::VectorXd& objective, std::size_t c) const;
   /// Z-scores of the lower bounds of application `c`; nothing when none is known.
   [[nodiscard]] std::optional<Eigen::VectorXd> bound_scores(const LevelMatrix& levels, std::size_t c) const;
   struct Metric {

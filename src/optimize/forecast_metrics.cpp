@@ -124,6 +124,12 @@ double Forecast::metric_in_units(double score, std::size_t m) const {
   return is_logarithmic(metrics_[m].learned->label) ? std::exp(score) : score;
 }
 
+double Forecast::metric_unit(std::size_t m) const {
+  if (!metrics_[m].learned || metrics_[m].learned->is_objective) return unit();
+  const Eigen::Index label = metrics_[m].learned->label;
+  return is_logarithmic(label) ? 1 : model_.parts().constraint_scaler.deviation[label];
+}
+
 Eigen::MatrixXd Forecast::metric_values(const ForecastBatch& batch, const LevelMatrix& levels, std::size_t m) const {
   Eigen::MatrixXd values(levels.rows(), std::ssize(batch));
   for (std::size_t c = 0; c < batch.size(); ++c) {

@@ -20,6 +20,7 @@
 #include "hindsight/space/legal_designs.h"
 #include "optimize/forecast.h"
 #include "optimize/logged.h"
+#include "optimize/logged_front.h"
 #include "optimize/propose_options.h"
 #include "optimize/score_bounds.h"
 
@@ -138,18 +139,75 @@ class Proposer {
     if (front.members.empty()) throw Error(ErrorKind::interrupted, "interrupted before a front was found");
     result.solution.evaluations += front.evaluations;
     result.solution.termination = front.termination;
-    result.front_size = front.members.size();
+    std::vector<FrontMember> members = std::move(front.members);
+    if (options_.logged != nullptr) logged_front_ = LoggedFront::of(model_, options_, *forecast_);
+    if (logged_front_) members = beside_log(members, result);
+    result.front_size = members.size();
     std::vector<MetricValues> points;
-    for (const FrontMember& member : front.members) points.push_back(member.metrics);
+    for (const FrontMember& member : members) points.push_back(member.metrics);
     std::vector<Candidate> chosen;
     for (const std::size_t i : representatives(points, options_.count)) {
-      chosen.push_back({.design = front.members[i].design, .score = points[i].front(), .violation = 0});
+      chosen.push_back({.design = members[i].design, .score = points[i].front(), .violation = 0});
     }
     result.proposals = describe(chosen);
+    if (logged_front_) take_logged_values(result.proposals);
     return result;
   }
 
  private:
+  /// The front of what is predicted and of logged designs; the former without those that the latter may dominate.
+  [[nodiscard]] std::vector<FrontMember> beside_log(const std::vector<FrontMember>& predicted,
+                                                    ProposeResult& result) const {
+    const LoggedFront& logged = *logged_front_;
+    result.log_beside = LogBesideFront{
+        .designs = logged.members().size(), .beaten = 0, .compared = logged.compared(), .margins = logged.margins()};
+    std::vector<FrontMember> all;
+    for (const FrontMember& member : predicted) {
+      if (logged.may_beat(member.metrics)) {
+        ++result.log_beside->beaten;
+      } else {
+        all.push_back(member);
+      }
+    }
+    for (const FrontMember& member : logged.members()) {
+      const auto& never = options_.never;
+      const bool excluded = std::any_of(never.begin(), never.end(), [&](const space::Design& design) {
+        return design.levels == member.design.levels;
+      });
+      if (!options_.only_new && !excluded) all.push_back(member);
+    }
+    if (all.empty()) refuse_beaten(*result.log_beside);
+    std::vector<MetricValues> points;
+    for (const FrontMember& member : all) points.push_back(member.metrics);
+    std::vector<FrontMember> front;
+    for (const std::size_t i : non_dominated(points)) front.push_back(all[i]);
+    return front;
+  }
+  [[noreturn]] void refuse_beaten(const LogBesideFront& log) const {
+    throw Error(ErrorKind::no_feasible,
+                fmt::format("a logged design may dominate every one that was found ({}; {} on the log's own front). "
+                            "{}earch longer (--evaluations)?",
+                            with_commas(log.beaten), with_commas(log.designs),
+                            options_.only_new ? "Leave out --new to see those, or s" : "S"));
+  }
+  /// Of proposals that are there by what the log has of them.
+  void take_logged_values(std::vector<Proposal>& proposals) const {
+    for (Proposal& proposal : proposals) {
+      const LoggedFront::Known* known = logged_front_->find(proposal.design);
+      if (known == nullptr) continue;
+      proposal.from_log = true;
+      for (std::size_t m = 0; m < proposal.front.size(); ++m) {
+        FrontValue& value = proposal.front[m];
+        value.score = known->metrics[m];
+        value.cautious = forecast_->metric_in_units(value.score, m);
+        value.by_context = known->by_context[m];
+        value.predicted = options_.front[m].value
+                              ? value.score
+                              : aggregate_value(value.by_context, options_.aggregate, options_.weights);
+      }
+    }
+  }
+
   [[nodiscard]] std::function<Learned(const LevelMatrix&)> asking(Forecast::Question question) const {
     return
         [this, question = std::move(question)](const LevelMatrix& levels) { return forecast_->ask(levels, question); };
@@ -476,6 +534,7 @@ class Proposer {
   Problem problem_used_;         ///< with it
   /// Chosen designs of with_other_values(): the parameter that was asked to differ.
   std::map<std::vector<std::uint16_t>, std::size_t> other_parameter_;
+  std::optional<LoggedFront> logged_front_ = {};
   bool exact_ = false;   ///< every allowed design is judged
   bool proves_ = false;  ///< the best designs are proven: SearchKind::exact
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
@@ -93,6 +94,36 @@ std::string exact_text(const study::FrontShares& shares, std::size_t points) {
                             shortest(study::kFrontReferences[0]), shortest(study::kFrontReferences[1]));
 }
 
+/// A margin as a share, or in the unit of a metric that was not learned on a logarithmic scale.
+std::string margin_text(const Proposals& proposals, std::size_t m, double margin) {
+  const auto& parts = proposals.model.parts();
+  const auto quantity = optimize::learned_quantity(proposals.model, proposals.options.front[m].name);
+  const dataset::ValueScale scale =
+      quantity->is_objective ? parts.objective_scaler.value_scale
+                             : parts.constraint_scaler.value_scales[static_cast<std::size_t>(quantity->label)];
+  const bool logarithmic = scale == dataset::ValueScale::logarithmic;
+  return logarithmic ? fmt::format("{:.1f} %", 100 * std::expm1(margin)) : fmt::format("{:.3g}", margin);
+}
+
+/// What the log did to the front.
+std::string log_text(const Proposals& proposals) {
+  const optimize::LogBesideFront& log = *proposals.result.log_beside;
+  const auto& shown = proposals.result.proposals;
+  const auto logged = std::count_if(shown.begin(), shown.end(), [](const auto& one) { return one.from_log; });
+  std::string text = fmt::format("log: {} on its own front within the limits, {} of these points",
+                                 counted(log.designs, "design"), logged);
+  std::vector<std::string> margins;
+  for (std::size_t m = 0; m < log.margins.size(); ++m) {
+    const optimize::FrontMetric& metric = proposals.options.front[m];
+    if (!metric.value) margins.push_back(fmt::format("{} {}", metric.name, margin_text(proposals, m, log.margins[m])));
+  }
+  text += fmt::format(
+      "; left out: {} that a logged one would dominate if worse than predicted by {}, as one in ten of {} promising "
+      "logged ones is",
+      counted(log.beaten, "predicted point"), join(margins, ", "), log.compared);
+  return text;
+}
+
 }  // namespace
 
 std::string front_names(const Proposals& proposals) {
@@ -150,6 +181,7 @@ std::string front_remarks(const Proposals& proposals, int columns) {
   }
   std::string out = wrapped(
       "", "no design that was judged is better in one metric and as good in the others; " + spreads, columns, 2);
+  if (proposals.result.log_beside) out += wrapped("", log_text(proposals), columns, 2);
   if (!proposals.front_truth) return out;
   const study::FrontTruth& truth = *proposals.front_truth;
   const auto standing = std::count(truth.stands.begin(), truth.stands.end(), true);

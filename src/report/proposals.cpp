@@ -352,9 +352,22 @@ Json shares_json(const std::optional<study::FrontShares>& shares) {
   return json;
 }
 
+/// `margins` on the scale of the scores: logarithms where a metric was learned on one.
+Json log_beside_json(const Proposals& proposals) {
+  const auto& log = proposals.result.log_beside;
+  if (!log) return nullptr;
+  Json json{
+      {"designs", log->designs}, {"beaten", log->beaten}, {"compared", log->compared}, {"margins", Json::object()}};
+  for (std::size_t m = 0; m < log->margins.size(); ++m) {
+    json["margins"][proposals.options.front[m].name] = log->margins[m];
+  }
+  return json;
+}
+
 Json front_json(const Proposals& proposals) {
   Json json{{"metrics", Json::array()},
             {"found", proposals.result.front_size},
+            {"log", log_beside_json(proposals)},
             {"truth", nullptr},
             {"exact", shares_json(proposals.front_shares)}};
   for (const optimize::FrontMetric& metric : proposals.options.front) {

@@ -116,7 +116,7 @@ std::vector<Application> applications(const surrogate::Model& model, const std::
 }
 
 dataset::Dataset load_logged(const std::string& log, const std::string& evaluator, const surrogate::Model& model,
-                             const std::vector<Application>& wanted) {
+                             const std::vector<Application>& wanted, const std::vector<std::string>& labels) {
   const surrogate::Model::Parts& parts = model.parts();
   dataset::Selection selection;
   const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
@@ -125,6 +125,10 @@ dataset::Dataset load_logged(const std::string& log, const std::string& evaluato
   }
   if (!evaluator.empty()) selection.evaluator = evaluator;
   selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);
+  const std::vector<std::string> metrics = log::metric_names(opened);
+  for (const std::string& label : labels) {
+    if (std::find(metrics.begin(), metrics.end(), label) != metrics.end()) selection.constraints.push_back(label);
+  }
   dataset::Dataset data = dataset::load_dataset(log, selection);
   surrogate::require_space(model, data.space);
   for (const Application& application : wanted) require_same(application.context, data.contexts, log);

@@ -168,7 +168,7 @@ FrontTruth truth_of_front(const std::vector<FrontPoint>& points) {
     for (std::size_t m = 0; m < metrics; ++m) {
       const bool known = !point.truth.empty();
       positive[m] = positive[m] && point.predicted[m] > 0 && (!known || point.truth[m] > 0);
-      if (known) ratios[m].push_back(point.truth[m] / point.predicted[m]);
+      if (known && !point.from_log) ratios[m].push_back(point.truth[m] / point.predicted[m]);
     }
     if (point.truth.empty()) {
       ++truth.infeasible;

@@ -254,6 +254,7 @@ void simulate(Proposals& proposals, const Verifier& verifier) {
     add_truth(proposals.options, labels, proposal, known);
     FrontPoint& point = points.emplace_back();
     for (const optimize::FrontValue& value : proposal.front) point.predicted.push_back(value.predicted);
+    point.from_log = proposal.from_log;
     point.truth = known.true_front;
     point.over_limit = !known.exceeded.empty();
   }
@@ -356,8 +357,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   std::optional<ExactFrontTask> exact;
   if (request.exact_front) exact.emplace(model, technology, networks_of(wanted), options, proposals.derived);
   if (!request.log.empty()) {
-    proposals.logged =
-        std::make_unique<const dataset::Dataset>(load_logged(request.log, request.evaluator, model, wanted));
+    proposals.logged = std::make_unique<const dataset::Dataset>(
+        load_logged(request.log, request.evaluator, model, wanted, labels_asked(model, options)));
     options.logged = proposals.logged.get();
   }
   proposals.has_landscape = ranks.has_value();
@@ -427,8 +428,8 @@ std::string prediction_json(const Proposals& proposals, std::size_t index) {
   for (std::size_t k = 0; k < derived.size(); ++k) json["derived"][derived[k]] = number(values[k]);
   for (std::size_t m = 0; m < proposal.front.size(); ++m) {
     const optimize::FrontValue& value = proposal.front[m];
-    json["front"][proposals.options.front[m].name] = {{"value", number(value.predicted)},
-                                                      {"cautious", number(value.cautious)}};
+    json["front"][proposals.options.front[m].name] = {
+        {"value", number(value.predicted)}, {"cautious", number(value.cautious)}, {"from_log", proposal.from_log}};
   }
   json["workloads"] = Json::array();
   for (std::size_t c = 0; c < proposal.objective.size(); ++c) {

@@ -107,6 +107,43 @@ TEST_F(Front, OfLatencyEnergyAndAreaWithTheTruth) {
   EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
 }
 
+TEST_F(Front, DesignsOfTheLogStandWithTheirOwnValues) {
+  train("layers", {"--constraint", "energy_j"});
+  const std::vector<std::string> question{"--pareto",   "latency,energy", "--top", "100",
+                                          "--simulate", "--log",          log(),   "--no-record"};
+  const Json json = json_of(question);
+  const Json& log_said = json.at("front").at("log");
+  EXPECT_GT(log_said.at("designs").get<int>(), 0);
+  EXPECT_GE(log_said.at("margins").at("latency_s").get<double>(), 0.025);
+  std::size_t of_log = 0;
+  for (const Json& one : json.at("proposals")) {
+    const Json& latency = one.at("predicted").at("front").at("latency_s");
+    if (!latency.at("from_log").get<bool>()) continue;
+    ++of_log;
+    EXPECT_EQ(one.at("predicted").at("logged"), true);
+    for (const char* metric : {"latency_s", "energy_j"}) {
+      const double known = one.at("predicted").at("front").at(metric).at("value").get<double>();
+      const double truth = one.at("simulated").at("front").at(metric).get<double>();
+      EXPECT_LE(hindsight::test::relative_error(known, truth), hindsight::test::kRounding) << metric;
+    }
+  }
+  EXPECT_GT(of_log, 0U) << "200 steps on a log of 400 of the 2,000-odd designs do not beat all of it";
+  const Outcome text = propose(question);
+  EXPECT_THAT(text.out,
+              HasSubstr(" on its own front within the limits, " + std::to_string(of_log) + " of these points"));
+  EXPECT_THAT(text.out, HasSubstr("; left out: "));
+
+  std::vector<std::string> fresh = question;
+  fresh.emplace_back("--new");
+  const Outcome found = propose(fresh);
+  if (found.exit_code == 0) {
+    EXPECT_THAT(found.out, HasSubstr(" on its own front within the limits, 0 of these points"));
+  } else {
+    expect_one_line_error(found, 3, "Leave out --new");
+  }
+  EXPECT_EQ(json_of({"--pareto", "latency,energy"}).at("front").at("log"), nullptr);
+}
+
 TEST_F(Front, ReadsAsATableAndIsTheSameForAnyThreads) {
   train("layers", {"--constraint", "energy_j"});
   const Outcome text = propose({"--pareto", "energy,latency", "-n", "4", "--simulate"});

@@ -66,13 +66,16 @@ struct ProposeOptions {
   Portfolio portfolio = Portfolio::alike;  ///< but of a front
   /// Smallest Hamming distance between proposals; those of a front differ in their metrics instead.
   std::size_t diversity = 2;
-  const dataset::Dataset* logged = nullptr;  ///< start points and distance to the nearest logged design
-  bool only_new = false;                     ///< no design of `logged`, whatever application it was logged for
-  std::vector<space::Design> never;          ///< these are not proposed either
+  /// Start points and distance to the nearest logged design; of a front also what counts beside predictions, see
+  /// propose(): for that its labels must be those that the front and the limits are about.
+  const dataset::Dataset* logged = nullptr;
+  bool only_new = false;             ///< no design of `logged`, whatever application it was logged for
+  std::vector<space::Design> never;  ///< these are not proposed either
   unsigned threads = 0;
 };
 
-/// One metric of a front at one design.
+/// One metric of a front at one design. Of a design that is there because of its logged values (Proposal::from_log) the
+/// numbers are those.
 struct FrontValue {
   double score = 0;      ///< what designs are compared by: aggregated, pessimistic; log units, or the fact itself
   double cautious = 0;   ///< the score in the metric's unit; for `worst` over several applications a ratio, as below
@@ -98,11 +101,22 @@ struct Proposal {
   bool extrapolated = false;
   /// Parameter whose value the proposal was asked to have otherwise than the first one has it (Portfolio::spread).
   std::optional<std::size_t> other_parameter;
-  bool lifted = false;  ///< some application's prediction was below its lower bound
+  bool lifted = false;    ///< some application's prediction was below its lower bound
+  bool from_log = false;  ///< of a front: a logged design that stands there with what the log has of it
+};
+/// What a log said about a front.
+struct LogBesideFront {
+  std::size_t designs = 0;   ///< logged designs within the limits that no other one of them dominates
+  std::size_t beaten = 0;    ///< predicted ones of the front that one of them may dominate: left out
+  std::size_t compared = 0;  ///< logged designs that the model takes for the best: the margins are from them
+  /// Per metric, in score units: what was exceeded by truth - prediction there in one of ten, at least 2.5 %, times
+  /// `pessimism`; 0 for facts.
+  std::vector<double> margins;
 };
 struct ProposeResult {
   std::vector<Proposal> proposals;  ///< best first; a front by its first metric
   std::size_t front_size = 0;       ///< non-dominated designs found, of which the proposals are representatives()
+  std::optional<LogBesideFront> log_beside = {};  ///< of a front, where the log has its metrics of any such design
   Solution solution;
   double min_p_feasible_used = 0.5;
 };
@@ -125,7 +139,10 @@ enum class Risk { safe, balanced, bold };
 ///
 /// With metrics of a front: the designs that no other one found dominates in these metrics, each pessimistic as the
 /// score is, under the same limits and the same threshold of p_feasible. A share of the evaluations goes to the
-/// smallest value of each metric, the rest to search_front() from there.
+/// smallest value of each metric, the rest to search_front() from there. Where `logged` has these metrics, its designs
+/// within the limits count as they are, and predicted ones that one of them would dominate, if they were by
+/// LogBesideFront::margins worse than predicted, are left out: logged designs that nothing dominates stand on the front
+/// (but with `only_new`).
 ///
 /// With SearchKind::exact the designs that are kept are the best ones there are (Solution::proof), and with them the
 /// first proposal; a search by chance runs first. What differs from the best designs by choice (diversity,
@@ -133,7 +150,8 @@ enum class Risk { safe, balanced, bold };
 ///
 /// Never calls a simulator. Error{usage} for `only_new` without a log, for an aggregate that a linear objective or
 /// label does not have, and for a front that the model has no such metrics for. Error{no_feasible} when no design meets
-/// the constraints: says which one and the nearest satisfiable value.
+/// the constraints: says which one and the nearest satisfiable value; and when `only_new` is asked of a front of which
+/// nothing is left beside the log.
 [[nodiscard]] ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options);
 
 }  // namespace hindsight::optimize

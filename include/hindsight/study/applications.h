@@ -24,9 +24,11 @@ struct Application {
                                                     const std::vector<std::string>& workloads,
                                                     const std::vector<std::string>& columns);
 
-/// Rows of the log for the model's space and objective, of the evaluator of that name (needed where it has several).
+/// Rows of the log for the model's space and objective, of the evaluator of that name (needed where it has several),
+/// with those of `labels`, metrics, that the log has.
 /// Error{incompatible} when the log has another application under the name of one of `wanted`.
 [[nodiscard]] dataset::Dataset load_logged(const std::string& log, const std::string& evaluator,
-                                           const surrogate::Model& model, const std::vector<Application>& wanted);
+                                           const surrogate::Model& model, const std::vector<Application>& wanted,
+                                           const std::vector<std::string>& labels);
 
 }  // namespace hindsight::study

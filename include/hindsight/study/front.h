@@ -30,6 +30,7 @@ struct FrontPoint {
   std::vector<double> predicted;
   std::vector<double> truth;  ///< empty: infeasible
   bool over_limit = false;    ///< feasible, but some limit is not met
+  bool from_log = false;      ///< `predicted` is what a log has
 };
 /// What simulations say about a front.
 struct FrontTruth {
@@ -37,7 +38,8 @@ struct FrontTruth {
   std::size_t over_limit = 0;  ///< others that do not meet a limit
   /// Per point: feasible, within the limits, and no other such point dominates it.
   std::vector<bool> stands;
-  /// Per metric: median of truth / predicted over the feasible points; nothing where a value is not positive.
+  /// Per metric: median of truth / predicted over the feasible points that are predicted; nothing where a value is not
+  /// positive.
   std::vector<std::optional<double>> median_ratio;
   /// How far dominated points are from the front that stands: the largest factor by which another point beats one of
   /// them in every metric at once; 1 where none does. Nothing where a value is not positive or no point stands.

@@ -1,0 +1,226 @@
+/// The true front of a log, and how far predictions are from the truth there.
+#include "optimize/logged_front.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace hindsight::optimize {
+namespace {
+
+/// [chosen] Share of the logged designs near the front whose truth is within the margins, per metric.
+constexpr double kSure = 0.9;
+/// [chosen] Logged designs that margins are from: enough for the share above, few enough to be near the front.
+constexpr std::size_t kCompared = 100;
+/// [chosen] Least margin, 2.5 %: a search looks at more designs than a log has, and finds larger errors. With it no
+/// proposal of three studies was dominated by a logged design, with none a tenth was (docs/optimize.md).
+constexpr double kLeastMargin = 0.025;
+
+/// Rows of the designs that are feasible for every application: designs x applications.
+std::vector<std::vector<Eigen::Index>> complete_designs(const dataset::Dataset& logged,
+                                                        const std::vector<std::int32_t>& contexts) {
+  constexpr Eigen::Index kNone = -1;
+  std::map<std::vector<std::uint16_t>, std::vector<Eigen::Index>> rows;
+  for (std::size_t i = 0; i < logged.size(); ++i) {
+    const auto context = std::find(contexts.begin(), contexts.end(), logged.context[i]);
+    if (context == contexts.end() || !logged.feasible[i]) continue;
+    const auto row = static_cast<Eigen::Index>(i);
+    const std::uint16_t* levels = logged.levels.data() + row * logged.levels.cols();
+    auto& own = rows[std::vector<std::uint16_t>(levels, levels + logged.levels.cols())];
+    own.resize(contexts.size(), kNone);
+    own[static_cast<std::size_t>(context - contexts.begin())] = row;
+  }
+  std::vector<std::vector<Eigen::Index>> complete;
+  for (auto& [levels, own] : rows) {
+    if (std::find(own.begin(), own.end(), kNone) == own.end()) complete.push_back(std::move(own));
+  }
+  return complete;
+}
+
+/// Positions of the applications among the contexts of the log; nothing when one of them is not there.
+std::optional<std::vector<std::int32_t>> logged_contexts(const ProposeOptions& options) {
+  std::vector<std::int32_t> positions;
+  const auto& contexts = options.logged->contexts;
+  for (const dataset::Context& wanted : options.contexts) {
+    const auto found = std::find_if(contexts.begin(), contexts.end(),
+                                    [&](const dataset::Context& context) { return context.name == wanted.name; });
+    if (found == contexts.end()) return std::nullopt;
+    positions.push_back(static_cast<std::int32_t>(found - contexts.begin()));
+  }
+  return positions;
+}
+
+/// Columns of the labels of `model` among those of the log, -1 where the log does not have one.
+std::vector<Eigen::Index> label_columns(const surrogate::Model& model, const dataset::Dataset& logged) {
+  std::vector<Eigen::Index> columns;
+  for (const std::string& name : model.parts().constraint_names) {
+    const auto found = std::find(logged.constraint_names.begin(), logged.constraint_names.end(), name);
+    columns.push_back(found == logged.constraint_names.end() ? -1 : found - logged.constraint_names.begin());
+  }
+  return columns;
+}
+
+/// What the log has of the designs, as if a model without doubt had said it.
+ForecastBatch truth_of(const surrogate::Model& model, const dataset::Dataset& logged, const Forecast& forecast,
+                       const std::vector<std::vector<Eigen::Index>>& rows) {
+  const std::vector<Eigen::Index> columns = label_columns(model, logged);
+  ForecastBatch batch(rows.front().size());
+  const auto count = static_cast<Eigen::Index>(rows.size());
+  for (std::size_t c = 0; c < batch.size(); ++c) {
+    Eigen::VectorXd objective(count);
+    Eigen::MatrixXd labels =
+        Eigen::MatrixXd::Constant(count, std::ssize(columns), std::numeric_limits<double>::quiet_NaN());
+    for (Eigen::Index i = 0; i < count; ++i) {
+      const Eigen::Index row = rows[static_cast<std::size_t>(i)][c];
+      objective[i] = logged.objective[row];
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        if (columns[k] >= 0) labels(i, static_cast<Eigen::Index>(k)) = logged.constraints(row, columns[k]);
+      }
+    }
+    batch[c] = forecast.of_truth(c, objective, std::move(labels));
+  }
+  return batch;
+}
+
+/// Metrics of all designs, n x metrics.
+Eigen::MatrixXd metrics_of(const ForecastBatch& batch, const LevelMatrix& levels, const Forecast& forecast,
+                           std::size_t count) {
+  Eigen::MatrixXd metrics(levels.rows(), static_cast<Eigen::Index>(count));
+  for (std::size_t m = 0; m < count; ++m) {
+    metrics.col(static_cast<Eigen::Index>(m)) = forecast.metric_score(batch, levels, m);
+  }
+  return metrics;
+}
+
+/// Rows of `levels` that are allowed, have every metric and meet every limit.
+std::vector<Eigen::Index> acceptable_rows(const surrogate::Model& model, const ProposeOptions& options,
+                                          const Forecast& forecast, const ForecastBatch& truth,
+                                          const LevelMatrix& levels, const Eigen::MatrixXd& metrics) {
+  const Problem allowed{.space = &model.parts().space, .allowed = options.allowed, .constraints = {}, .model = {}};
+  std::vector<Eigen::VectorXd> values;
+  for (const Constraint& constraint : options.constraints) {
+    if (constraint.learned()) {
+      values.push_back(forecast.largest(truth, *learned_quantity(model, constraint.name), 0));
+    } else {
+      values.push_back(constraint.value(levels));
+    }
+  }
+  std::vector<Eigen::Index> rows;
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    bool meets = metrics.row(i).allFinite() && allowed.is_allowed(levels.data() + i * levels.cols());
+    for (std::size_t k = 0; k < values.size(); ++k) meets = meets && values[k][i] <= options.constraints[k].limit;
+    if (meets) rows.push_back(i);
+  }
+  return rows;
+}
+
+MetricValues values_of(const Eigen::MatrixXd& metrics, Eigen::Index row) {
+  MetricValues values = {};
+  for (Eigen::Index m = 0; m < metrics.cols(); ++m) values[static_cast<std::size_t>(m)] = metrics(row, m);
+  return values;
+}
+
+/// How far a point is behind the front: the largest share of its metrics' ranges by which some member beats it
+/// everywhere.
+double behind(const MetricValues& point, const std::vector<MetricValues>& front, const Eigen::RowVectorXd& range) {
+  double most = 0;
+  for (const MetricValues& member : front) {
+    double least = std::numeric_limits<double>::infinity();
+    for (Eigen::Index m = 0; m < range.size(); ++m) {
+      if (!(range[m] > 0)) continue;
+      const auto k = static_cast<std::size_t>(m);
+      least = std::min(least, (point[k] - member[k]) / range[m]);
+    }
+    if (std::isfinite(least)) most = std::max(most, least);
+  }
+  return most;
+}
+
+/// The rows of `metrics` (n x metrics) nearest to their own front, at most kCompared.
+std::vector<Eigen::Index> nearest_rows(const Eigen::MatrixXd& metrics) {
+  std::vector<MetricValues> points;
+  for (Eigen::Index i = 0; i < metrics.rows(); ++i) points.push_back(values_of(metrics, i));
+  std::vector<MetricValues> front;
+  for (const std::size_t i : non_dominated(points)) front.push_back(points[i]);
+  const Eigen::RowVectorXd range = metrics.colwise().maxCoeff() - metrics.colwise().minCoeff();
+  std::vector<std::pair<double, Eigen::Index>> order;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    order.emplace_back(behind(points[i], front, range), static_cast<Eigen::Index>(i));
+  }
+  std::sort(order.begin(), order.end());
+  if (order.size() > kCompared) order.resize(kCompared);
+  std::vector<Eigen::Index> nearest;
+  for (const auto& [distance, row] : order) nearest.push_back(row);
+  return nearest;
+}
+
+/// The smallest value that the share kSure does not exceed.
+double sure(Eigen::VectorXd values) {
+  std::sort(values.begin(), values.end());
+  const auto count = static_cast<double>(values.size());
+  return values[static_cast<Eigen::Index>(std::ceil(kSure * count)) - 1];
+}
+
+}  // namespace
+
+std::optional<LoggedFront> LoggedFront::of(const surrogate::Model& model, const ProposeOptions& options,
+                                           const Forecast& forecast) {
+  const dataset::Dataset& logged = *options.logged;
+  const auto contexts = logged_contexts(options);
+  if (!contexts) return std::nullopt;
+  const auto designs = complete_designs(logged, *contexts);
+  if (designs.empty()) return std::nullopt;
+  std::vector<Eigen::Index> first;
+  for (const auto& rows : designs) first.push_back(rows.front());
+  const LevelMatrix levels = logged.levels(first, Eigen::all);
+  const ForecastBatch truth = truth_of(model, logged, forecast, designs);
+  const Eigen::MatrixXd metrics = metrics_of(truth, levels, forecast, options.front.size());
+  const std::vector<Eigen::Index> rows = acceptable_rows(model, options, forecast, truth, levels, metrics);
+  if (rows.empty()) return std::nullopt;
+
+  LoggedFront front;
+  std::vector<MetricValues> points;
+  for (const Eigen::Index row : rows) points.push_back(values_of(metrics, row));
+  for (const std::size_t i : non_dominated(points)) {
+    const std::uint16_t* own = levels.data() + rows[i] * levels.cols();
+    front.members_.push_back({.design = {{own, own + levels.cols()}}, .metrics = points[i]});
+    Known& known = front.known_[front.members_.back().design.levels];
+    known.metrics = points[i];
+    for (std::size_t m = 0; m < options.front.size(); ++m) {
+      const Eigen::RowVectorXd own_values = forecast.metric_values(truth, levels, m).row(rows[i]);
+      known.by_context.emplace_back(own_values.begin(), own_values.end());
+    }
+  }
+  const LevelMatrix own_levels = levels(rows, Eigen::all);
+  const ForecastBatch said = forecast.predict(own_levels, {.feasibility = false});
+  const Eigen::MatrixXd predicted = metrics_of(said, own_levels, forecast, options.front.size());
+  const std::vector<Eigen::Index> near = nearest_rows(predicted);
+  const Eigen::MatrixXd own_metrics = metrics(rows, Eigen::all);
+  const Eigen::MatrixXd short_of = own_metrics(near, Eigen::all) - predicted(near, Eigen::all);
+  front.compared_ = near.size();
+  for (std::size_t m = 0; m < options.front.size(); ++m) {
+    const bool fact = static_cast<bool>(options.front[m].value);
+    const double least = kLeastMargin * forecast.metric_unit(m);
+    const double margin = fact ? 0 : std::max(least, sure(short_of.col(static_cast<Eigen::Index>(m))));
+    front.margins_.push_back(options.pessimism * margin);
+  }
+  return front;
+}
+
+const LoggedFront::Known* LoggedFront::find(const space::Design& design) const {
+  const auto known = known_.find(design.levels);
+  return known == known_.end() ? nullptr : &known->second;
+}
+
+bool LoggedFront::may_beat(const MetricValues& predicted) const {
+  return std::any_of(members_.begin(), members_.end(), [&](const FrontMember& member) {
+    for (std::size_t m = 0; m < margins_.size(); ++m) {
+      if (member.metrics[m] > predicted[m] + margins_[m]) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace hindsight::optimize
