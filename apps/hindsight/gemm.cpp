@@ -257,7 +257,7 @@ void remark_on(const TableSummary& table) {
   for (const std::string& text : table.remarks) remark(text);
   if (table.of_zero_weights > 0) {
     remark(
-        fmt::format("power of {} of {} predictions is that of zero weights, as recorded for these shapes; with "
+        fmt::format("power of {} of {} predictions is that of unwritten weights, as recorded for these shapes; with "
                     "--operands random it is that of real data",
                     with_commas(table.of_zero_weights), with_commas(table.predictions)));
   }

@@ -177,7 +177,7 @@ class TablePredictions {
       for (std::size_t i = 0; i < gpus_->size(); ++i) {
         const gpu::GemmPrediction& p = predictions[i] = (*gpus_)[i].of(gemm.dtype).predict(gemm, mode_);
         summary.rooflines += p.roofline_estimate ? 1U : 0U;
-        summary.of_zero_weights += p.operands == gpu::Operands::zero_weights ? 1U : 0U;
+        summary.of_zero_weights += p.operands != gpu::Operands::random ? 1U : 0U;
         summary.outside_range += p.in_validated_range ? 0U : 1U;
         summary.power_outside_range += p.power_in_validated_range ? 0U : 1U;
       }

@@ -114,13 +114,25 @@ constexpr QuantisationFacts kRowQuantisation{.start_share = 1, .rows_per_sm = 1,
 constexpr QuantisationFacts kBlockQuantisation{
     .start_share = 0.6, .rows_per_sm = 4, .row_cycles = 500, .element_cycles = 0.4, .product_work = 1.27};
 
-// Where an L40S splits k [measured: split or not, rows of l40s_bf16, 2026-11-23, docs/gpu.md]. Between 9 x 32 x 7168
-// (31 us, unsplit) and 10 x 32 x 7168 (5 us) lie 2^21 multiply-adds, at every n and k alike; a strip of at most 96
-// rows and at least 1536 columns, or the other way round, is split from k = 10240 on.
+// Where an L40S splits k [measured: split or not, rows of l40s_bf16, 2026-11-27, docs/gpu.md]. Between 9 x 32 x 7168
+// (31 us, unsplit) and 10 x 32 x 7168 (5 us) lie 2^21 multiply-adds, at every n and k alike. Strips are split from k =
+// 10240 on; below, up to 16 x 1024, 32 x 2049, 64 x 1281 and 96 x 1536. With a k of 1536 and less 8,192 outputs are
+// split and 10,240 are not; above 2^17 tiles are so few for so large an output that they are again.
 constexpr double kAdaLeastMacsToSplit = 2097152;
-constexpr double kAdaStripWidth = 96;
-constexpr double kAdaStripLength = 1536;
+constexpr std::array<SplitRule::Strip, 4> kAdaStrips{{{16, 1536}, {32, 2304}, {64, 1536}, {96, 2048}}};
 constexpr double kAdaStripK = 10240;
+constexpr double kAdaShortK = 2048;
+constexpr double kAdaShortKOutputs = 10240;
+constexpr double kAdaShortKEndOutputs = 131072;
+/// Where tiles of 128 x 128 fill every SM, k of 6144 is not split and k of 7168 is, on an A100 as on an L40S [measured:
+/// split or not, rows of a100_sxm_bf16 and l40s_bf16, 2026-11-27, docs/gpu.md].
+constexpr double kFilledK = 7168;
+// An A100's library splits k of 512 and 768 in strips of at most 16 rows and 2048 to 12,288 columns, which take 1.2 to
+// 1.6 times as long as unsplit and longer than those of k = 1024 [measured: rows of a100_sxm_bf16, as above].
+constexpr SplitRule::Strip kAmpereSplitStrip{16, 2048};
+constexpr double kAmpereSplitStripLongest = 12288;
+constexpr double kAmpereSplitFromK = 512;
+constexpr double kAmpereSplitBelowK = 1024;
 
 // What a CTA takes of its SM.
 constexpr double kAccumulatorShare = 0.5;  // [chosen] of a CTA's registers; addresses and fragments take the rest
@@ -189,11 +201,18 @@ constexpr FamilyFacts multistage(double effort, const SplitRule& split_rule) {
           .vector_step_s = kVectorStep,
           .split_rule = split_rule};
 }
-constexpr FamilyFacts kAmpereMultistage = multistage(kAmpereEffort, {});
+constexpr FamilyFacts kAmpereMultistage = multistage(kAmpereEffort, {.filled_below_k = kFilledK,
+                                                                     .always = kAmpereSplitStrip,
+                                                                     .always_longest = kAmpereSplitStripLongest,
+                                                                     .always_from_k = kAmpereSplitFromK,
+                                                                     .always_below_k = kAmpereSplitBelowK});
 constexpr FamilyFacts kAdaMultistage = multistage(kAdaEffort, {.least_macs = kAdaLeastMacsToSplit,
-                                                               .strip_width = kAdaStripWidth,
-                                                               .strip_length = kAdaStripLength,
-                                                               .strip_least_k = kAdaStripK});
+                                                               .strips = kAdaStrips,
+                                                               .strips_below_k = kAdaStripK,
+                                                               .short_below_k = kAdaShortK,
+                                                               .short_outputs = kAdaShortKOutputs,
+                                                               .short_end_outputs = kAdaShortKEndOutputs,
+                                                               .filled_below_k = kFilledK});
 /// The same tiles for elements of half the size.
 constexpr FamilyFacts with_8_bits(FamilyFacts facts, double shared_panel) {
   facts.effort = k8BitEffort;

@@ -21,15 +21,42 @@ struct Kernel {
   double per_row = 0, per_column = 0, per_cta = 0;  ///< 1 / m, 1 / n, 1 / ctas_per_sm
 };
 
-/// Products whose k the library never splits, by their sizes alone, so that no better GPU loses a candidate.
+/// Whether the library splits the k of a product: never, where it pays, always.
+enum class KSplit : unsigned char { never, where_it_pays, always };
+
+/// Products whose k the library never or always splits, by their sizes alone but for `filled_below_k`, which more SMs
+/// relax, so that no better GPU loses a candidate. All numbers 0: wherever it pays.
 struct SplitRule {
-  double least_macs = 0;     ///< fewer multiply-adds than that are not split
-  double strip_width = 0;    ///< nor strips of at most so many rows (or columns) ...
-  double strip_length = 0;   ///< ... and at least so many columns (or rows)
-  double strip_least_k = 0;  ///< below this k
-  [[nodiscard]] bool splits(double m, double n, double k, double batch) const {
-    const bool strip = std::min(m, n) <= strip_width && std::max(m, n) >= strip_length && k < strip_least_k;
-    return !strip && batch * m * n * k >= least_macs;
+  /// At most `width` rows (or columns) and at least `length` columns (or rows).
+  struct Strip {
+    double width = 0, length = 0;
+  };
+  double least_macs = 0;          ///< fewer multiply-adds than that are not split
+  std::array<Strip, 4> strips{};  ///< nor strips, by ascending width (the first that is wide enough counts) ...
+  double strips_below_k = 0;      ///< ... below this k
+  double short_below_k = 0;       ///< nor below this k products with ...
+  double short_outputs = 0;       ///< ... at least so many outputs ...
+  double short_end_outputs = 0;   ///< ... and fewer than so many
+  double filled_below_k = 0;      ///< nor below this k products of which tiles of 128 x 128 fill every SM
+  Strip always{};                 ///< a strip of up to `always_longest` that is always split ...
+  double always_longest = 0;
+  double always_from_k = 0, always_below_k = 0;  ///< ... with a k in between
+
+  [[nodiscard]] bool whole_strip(double width, double length, double k) const {
+    if (k >= strips_below_k) return false;
+    for (const Strip& strip : strips) {
+      if (width <= strip.width) return length >= strip.length;
+    }
+    return false;
+  }
+  [[nodiscard]] KSplit of(double m, double n, double k, double batch, double sms) const {
+    constexpr double kTile = 128;
+    const double width = std::min(m, n), length = std::max(m, n), outputs = batch * m * n;
+    if (outputs * k < least_macs || whole_strip(width, length, k)) return KSplit::never;
+    if (k < short_below_k && outputs >= short_outputs && outputs < short_end_outputs) return KSplit::never;
+    if (k < filled_below_k && batch * rounds(m, kTile) * rounds(n, kTile) >= sms) return KSplit::never;
+    const bool in_strip = width <= always.width && length >= always.length && length <= always_longest && batch == 1;
+    return in_strip && k >= always_from_k && k < always_below_k ? KSplit::always : KSplit::where_it_pays;
   }
 };
 

@@ -1,6 +1,8 @@
 /// Equations of board power, and the clock that a power limit leaves.
 #include "hindsight/gpu/power.h"
 
+#include <algorithm>
+
 #include "hindsight/core/units.h"
 
 namespace hindsight::gpu {
@@ -100,8 +102,9 @@ PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_cla
   // Per byte [measured: runtimes of an H100 and power of an H200, 2026-11-21, docs/gpu-power.md]; their sum stays below
   // the 102 to 122 pJ of fp32 streams, which also pass L1 and registers [data: gpu-benches].
   constexpr double kL2BytePj = 40.0, kDramBytePj = 30.0;
-  // [measured: power fit, H200, 2026-11-26, data/gpus/calibration/power/h200.yaml]
-  constexpr double kZeroWeightShare = 0.5, kZeroWeightByteShare = 0.2;
+  // [measured: power fit, H200, 2026-11-27, data/gpus/calibration/power/h200.yaml]
+  constexpr double kZeroWeightShare = 0.54, kZeroWeightByteShare = 0.16, kPartlyZeroShare = 0.38;
+  constexpr double kLeadSeconds = 0.13, kLeadLaunches = 110;  // [measured: likewise]
   return {.active_w = energies.active_w_per_sm_ghz * spec.sms * spec.boost_hz / units::kGiga,
           .op_j = units::kPico * (dtype_class == DTypeClass::cuda_core     ? energies.fp32_pj
                                   : dtype_class == DTypeClass::tensor_core ? energies.bf16_pj
@@ -109,7 +112,10 @@ PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_cla
           .l2_byte_j = units::kPico * kL2BytePj,
           .dram_byte_j = units::kPico * kDramBytePj,
           .zero_weight_share = kZeroWeightShare,
-          .zero_weight_byte_share = kZeroWeightByteShare};
+          .zero_weight_byte_share = kZeroWeightByteShare,
+          .partly_zero_share = kPartlyZeroShare,
+          .lead_s = kLeadSeconds,
+          .lead_launches = kLeadLaunches};
 }
 
 double operation_j(const PowerConstants& constants, DType dtype) {
@@ -136,7 +142,19 @@ BoardPower::BoardPower(const GpuSpec& spec, const PowerConstants& constants, DTy
       l2_byte_j_(constants.l2_byte_j),
       dram_byte_j_(constants.dram_byte_j),
       zero_weights_{.operations = constants.zero_weight_share, .bytes = constants.zero_weight_byte_share},
+      partly_zero_weights_{.operations = 1 - constants.partly_zero_share * (1 - constants.zero_weight_share),
+                           .bytes = 1 - constants.partly_zero_share * (1 - constants.zero_weight_byte_share)},
+      lead_s_(constants.lead_s),
+      lead_launches_(constants.lead_launches),
       settled_cap_w_(kSettledShareOfLimit * (cap_w > 0 ? cap_w : spec.tdp_w)) {}
+
+double BoardPower::reading_w(const PowerWork& work, double latency_s) const {
+  const double average_w = std::min(full_clock_w(work, latency_s), settled_cap_w_);
+  if (work.operands == Operands::random) return average_w;
+  constexpr double kWindowSeconds = 1;  // [data: aiconfigurator] of the sensor, and of the run
+  const double missing = 1 - std::min((lead_s_ + lead_launches_ * latency_s) / kWindowSeconds, 1.0);
+  return idle_w_ + (average_w - idle_w_) * (1 - missing * missing / 2);
+}
 
 PowerTerms BoardPower::terms(const PowerWork& work, double latency_s, double average_w) const {
   const double full_w = full_clock_w(work, latency_s);
@@ -146,7 +164,7 @@ PowerTerms BoardPower::terms(const PowerWork& work, double latency_s, double ave
   return {.idle_w = idle_w_,
           .active_w = kept * active_w_ * work.busy_frac,
           .operations_w = per_second * toggling.operations * op_j_ * work.ops,
-          .l2_w = per_second * toggling.bytes * l2_byte_j_ * work.l2_bytes,
+          .l2_w = per_second * toggling.bytes * l2_byte_j_ * work.l2_share * work.l2_bytes,
           .dram_w = per_second * toggling.bytes * dram_byte_j_ * work.dram_bytes,
           .full_clock_w = full_w,
           .limit_w = settled_cap_w_};

@@ -21,6 +21,8 @@ constexpr const char* kPowerCalibrations = "data/gpus/calibration/power";
 constexpr Bounds kBytePj{.low = 0, .high = 1e4};
 constexpr Bounds kActiveW{.low = 0, .high = 1e4};
 constexpr Bounds kShare{.low = 0, .high = 1};
+constexpr Bounds kLeadSeconds{.low = 0, .high = 10};
+constexpr Bounds kLeadLaunches{.low = 0, .high = 1e6};
 
 /// A file together with what decides whom it serves.
 struct PowerFile {
@@ -41,8 +43,8 @@ PowerFile read_power_file(const std::filesystem::path& path) {
   root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "range", "held_out", "date", "command",
                           "constants", "unwritten_weights"});
   const ConfigNode constants = root.at("constants");
-  constants.require_only_keys(
-      {"active_w", "l2_pj_per_byte", "dram_pj_per_byte", "zero_weight_share", "zero_weight_byte_share"});
+  constants.require_only_keys({"active_w", "l2_pj_per_byte", "dram_pj_per_byte", "zero_weight_share",
+                               "zero_weight_byte_share", "partly_zero_share", "lead_s", "lead_launches"});
   const ConfigNode error = root.at("held_out");
   error.require_only_keys({"mape_frac", "median_frac", "r2"});
   const double zero_weight_share = constants.at("zero_weight_share").as_double(kShare);
@@ -56,8 +58,11 @@ PowerFile read_power_file(const std::filesystem::path& path) {
                     .dram_byte_j = units::kPico * constants.at("dram_pj_per_byte").as_double(kBytePj),
                     .zero_weight_share = zero_weight_share,
                     // A file of before 2026-11-26 has one share for both.
-                    .zero_weight_byte_share =
-                        constants.get_double("zero_weight_byte_share", zero_weight_share, kShare)},
+                    .zero_weight_byte_share = constants.get_double("zero_weight_byte_share", zero_weight_share, kShare),
+                    // One of before 2026-11-28 takes all such weights as zero and all readings as settled.
+                    .partly_zero_share = constants.get_double("partly_zero_share", 1, kShare),
+                    .lead_s = constants.get_double("lead_s", 1, kLeadSeconds),
+                    .lead_launches = constants.get_double("lead_launches", 0, kLeadLaunches)},
       .range = read_range(root.at("range")),
       .unwritten = read_unwritten(root),
       .data = root.at("data").as_string(),
@@ -120,25 +125,34 @@ std::string to_yaml(const PowerCalibration& calibration, DTypeClass dtype_class,
       calibration.held_out_median_frac, calibration.held_out_r2);
   text += fmt::format(
       "constants:\n  active_w: {:.4g}\n  l2_pj_per_byte: {:.4g}\n  dram_pj_per_byte: {:.4g}\n"
-      "  zero_weight_share: {:.4g}\n  zero_weight_byte_share: {:.4g}\n",
+      "  zero_weight_share: {:.4g}\n  zero_weight_byte_share: {:.4g}\n  partly_zero_share: {:.4g}\n"
+      "  lead_s: {:.4g}\n  lead_launches: {:.4g}\n",
       c.active_w, c.l2_byte_j / units::kPico, c.dram_byte_j / units::kPico, c.zero_weight_share,
-      c.zero_weight_byte_share);
+      c.zero_weight_byte_share, c.partly_zero_share, c.lead_s, c.lead_launches);
   const UnwrittenWeights& unwritten = calibration.unwritten;
   if (unwritten.k_at_least > 0 || unwritten.weight_bytes_at_least > 0) {
     text += fmt::format(
-        "# Weights of these shapes were never written by the collector; the rows draw as if they were zero.\n"
+        "# Weights of these shapes were never written by the collector: zero, those of a long k partly.\n"
         "unwritten_weights: {{k_at_least: {}, weight_gb_at_least: {}}}\n",
         unwritten.k_at_least, unwritten.weight_bytes_at_least / units::kGiga);
   }
   return text;
 }
 
+bool is_long_vector(const Gemm& gemm) {
+  // [data: aiconfigurator, h200_sxm power rows] Products of one row with a k of 10,240 and more draw 292 to 378 W, of
+  // unwritten weights or not; those of 7,168 and less 454 to 555 W, those of two rows 527 to 637 W.
+  constexpr std::int64_t kLongVectorK = 8192;
+  return std::min(gemm.m, gemm.n) == 1 && gemm.batch == 1 && gemm.k >= kLongVectorK && uses_tensor_cores(gemm.dtype);
+}
+
 Operands recorded_operands(const UnwrittenWeights& unwritten, const Gemm& gemm) {
+  if (is_long_vector(gemm)) return Operands::random;
   const double weight_bytes =
       static_cast<double>(std::max(gemm.m, gemm.n)) * static_cast<double>(gemm.k) * input_bytes(gemm.dtype);
   const bool long_rows = unwritten.k_at_least > 0 && static_cast<double>(gemm.k) >= unwritten.k_at_least;
   const bool large = unwritten.weight_bytes_at_least > 0 && weight_bytes >= unwritten.weight_bytes_at_least;
-  return long_rows || large ? Operands::zero_weights : Operands::random;
+  return large ? Operands::zero_weights : long_rows ? Operands::partly_zero_weights : Operands::random;
 }
 
 }  // namespace hindsight::gpu

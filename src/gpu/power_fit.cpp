@@ -15,20 +15,22 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr Eigen::Index kCount = 3;
+constexpr Eigen::Index kCount = 6;
 using Logarithms = Eigen::Matrix<double, kCount, 1>;
 
 constexpr double kSoftScale = 0.03;  // [chosen] relative error from which a row counts linearly: the sensor's spread
 constexpr int kMostIterations = 60;
 constexpr std::size_t kLeastPowerRows =
-    10;  // [chosen] five per fitted constant; the standard plan of `measure` has twelve
+    10;  // [chosen] those without zero weights tell one constant; the standard plan of `measure` has twelve
 constexpr double kBelowCap = 0.95;
 constexpr double kUnsettledBelow = 0.95;  // [chosen] ten times the spread of rows at the limit, 0.5 %
 constexpr std::size_t kNeighbours = 2;    // [chosen] on either side
 
 Logarithms to_logarithms(const PowerConstants& c) {
   Logarithms x;
-  x << std::log(c.active_w), std::log(c.zero_weight_share), std::log(c.zero_weight_byte_share);
+  constexpr double kLeast = 1e-9;  // [chosen] logarithms need a positive number
+  x << std::log(c.active_w), std::log(c.zero_weight_share), std::log(c.zero_weight_byte_share),
+      std::log(c.partly_zero_share), std::log(std::max(c.lead_s, kLeast)), std::log(std::max(c.lead_launches, kLeast));
   return x;
 }
 
@@ -38,6 +40,9 @@ PowerConstants from_logarithms(const Logarithms& x, const PowerConstants& start)
   if (x[0] != std::log(start.active_w)) constants.active_w = std::exp(x[0]);
   constants.zero_weight_share = std::min(1.0, std::exp(x[1]));
   constants.zero_weight_byte_share = std::min(1.0, std::exp(x[2]));
+  constants.partly_zero_share = std::min(1.0, std::exp(x[3]));
+  constants.lead_s = std::exp(x[4]);
+  constants.lead_launches = std::exp(x[5]);
   return constants;
 }
 
@@ -170,7 +175,7 @@ PowerMeasurement power_measurement(const Predictor& predictor, const Gemm& gemm,
 }
 
 double modelled_power_w(const BoardPower& board, const PowerMeasurement& row) {
-  return std::min(board.settled_cap_w(), board.full_clock_w(row.work, row.latency_s));
+  return board.reading_w(row.work, row.latency_s);
 }
 
 std::vector<bool> unsettled_rows(std::span<const PowerMeasurement> rows) {

@@ -42,6 +42,11 @@ constexpr EnumNames<Bound, 7> kBounds{{{Bound::launch, "launch"},
                                        {Bound::power, "power"},
                                        {Bound::quantise, "quantise"}}};
 
+/// Energy of an L2 byte of a long vector over that of a tile's: a kernel that reads registers instead of tiles and
+/// keeps few warps takes nothing of `active_w` and so much of an L2 byte [measured: h200_sxm power rows, the sixteen
+/// such of 0.1 ms and above, 2026-11-27, docs/gpu-power.md].
+constexpr double kVectorL2Share = 0.4;
+
 /// The limit that sets the runtime: the power limit where it binds, else the longest term.
 Bound bound_of(const GemmTerms& t) {
   const double waiting_s = t.chain_s + t.fill_s + t.reduction_s;
@@ -83,6 +88,7 @@ struct Predictor::Shape {
   QuantiseKernel quantise;
   double s_per_mac = 0;  ///< of the kernel with the largest tile
   double launch_s = 0, floor_s = 0;
+  KSplit k_split = KSplit::where_it_pays;
   std::size_t split_count = 0;
   std::array<double, kSplitCount> k_padded;  ///< of a part, by split; the first `split_count` are set
 };
@@ -109,7 +115,7 @@ struct Predictor::Candidate {
 /// One kernel under the power limit.
 struct Predictor::Run {
   PowerWork work;
-  double full_clock_w = 0;  ///< without the limit
+  double average_w = 0;
   double slowdown = 1;
   double latency_s = 0;
   bool held_at_roofline = false;  ///< the learned correction would pass it
@@ -223,12 +229,13 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   const bool linear_layer = gemm.batch == 1 && !by_rows;
   shape.launch_s = launch_s_ + (linear_layer ? single_launch_s_ : 0.0);
   shape.floor_s = floor_s_ + (linear_layer ? single_launch_s_ : 0.0);
-  const bool splits_k =
-      shape.family->split_k && shape.family->split_rule.splits(shape.m, shape.n, shape.k, shape.batch);
+  shape.k_split =
+      shape.family->split_k ? shape.family->split_rule.of(shape.m, shape.n, shape.k, shape.batch, sms_) : KSplit::never;
   do {
     const double splits = kSplits[shape.split_count];
     shape.k_padded[shape.split_count++] = rounds(shape.k, splits * shape.family->k_step) * shape.family->k_step;
-  } while (splits_k && shape.split_count < kSplitCount && shape.k >= kLeastKPerPart * kSplits[shape.split_count]);
+  } while (shape.k_split != KSplit::never && shape.split_count < kSplitCount &&
+           shape.k >= kLeastKPerPart * kSplits[shape.split_count]);
   return shape;
 }
 
@@ -294,11 +301,12 @@ void Predictor::for_each_split(const Shape& shape, const Kernel& kernel, const L
   const KernelFamily& family = *shape.family;
   const double area = kernel.m * kernel.n;
   const double dram_power = overlap_power(family.overlap, shape.dram.time_s);
-  for (std::size_t j = 0; j < shape.split_count; ++j) {
+  const bool always = shape.k_split == KSplit::always && shape.split_count > 1;
+  for (std::size_t j = always ? 1 : 0; j < shape.split_count; ++j) {
     const double splits = kSplits[j], k_padded = shape.k_padded[j], ctas = bound.tiles * splits;
     double reduction = 0;
     if (splits > 1.0) {
-      const bool fills_grid = ctas > kWavesOfSplitGrid * sms_;
+      const bool fills_grid = !always && ctas > kWavesOfSplitGrid * sms_;
       if (fills_grid && (splits > kMostPartsOfFullGrid || shape.k < kLeastKPerPartOfFullGrid * splits)) break;
       reduction = reduction_s(splits, shape.outputs, reduction_start_s_, l2_s_per_byte_);
       if (reduction + bound.total_s >= best_s) break;  // more parts only add to it
@@ -396,23 +404,20 @@ double Predictor::floor_of(const Shape& shape) const {
   return std::max(0.5 * shape.ops * s_per_mac_ * per_sm_, moved / bytes_per_s);
 }
 
-/// Of the power of busy SMs what a product takes. Long products of one row or column run without tensor cores
-/// [data: aiconfigurator, h200_sxm power rows]: those of k = 10,240 and more draw 292 to 378 W, those of 7,168 and less
-/// 454 to 555 W, those of two rows 527 to 637 W. The share is fitted to these rows, the border lies between them.
-double Predictor::active_share(const Gemm& gemm) {
-  constexpr std::int64_t kLongVector = 8192;
-  constexpr double kVectorShare = 0.12;
-  const bool is_vector = std::min(gemm.m, gemm.n) == 1 && gemm.batch == 1 && gemm.k >= kLongVector;
-  return is_vector && uses_tensor_cores(gemm.dtype) ? kVectorShare : 1.0;
-}
-
-/// A run that takes `full_clock_s` at the highest clock, under the power limit.
+/// A run that takes `full_clock_s` at the highest clock, under the power limit. Its clock is that of real data,
+/// whatever the weights of its recorded rows held: rows with unwritten weights that are bound by arithmetic take 1.13
+/// times as long as an H100's burst at 0.2 to 0.5 ms, as those of real data do (1.14), though they draw less [measured:
+/// h200_sxm power rows and h100_sxm_bf16, 2026-11-27, docs/gpu-power.md].
 Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, RunMode mode) const {
   Run run{.work = work};
-  run.full_clock_w = board_.full_clock_w(work, full_clock_s);
+  PowerWork real = work;
+  real.operands = Operands::random;
+  const double full_clock_w = board_.full_clock_w(real, full_clock_s);
   const double share = mode == RunMode::sustained ? 1.0 : settled_share(full_clock_s, settle_s_);
-  run.slowdown = 1.0 + share * (board_.slowdown(run.full_clock_w) - 1.0);
+  run.slowdown = 1.0 + share * (board_.slowdown(full_clock_w) - 1.0);
   run.latency_s = full_clock_s * run.slowdown;
+  run.average_w = work.operands == Operands::random ? std::min(full_clock_w, board_.settled_cap_w())
+                                                    : board_.reading_w(work, run.latency_s);
   return run;
 }
 
@@ -421,12 +426,14 @@ Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candid
   const QuantiseKernel& quantise = shape.quantise;
   const double product_s = launched_s(shape.launch_s + candidate.kernel_s, shape.floor_s);
   const double full_clock_s = launched_s(product_s + quantise.time_s, quantise.floor_s);
-  const PowerWork work{
-      .ops = shape.ops,
-      .l2_bytes = candidate.least_l2_bytes + quantise.bytes,
-      .dram_bytes = shape.dram.bytes + quantise.dram_bytes,
-      .busy_frac = (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s * active_share(gemm),
-      .operands = operands_of(gemm, mode)};
+  const PowerWork work{.ops = shape.ops,
+                       .l2_bytes = candidate.least_l2_bytes + quantise.bytes,
+                       .dram_bytes = shape.dram.bytes + quantise.dram_bytes,
+                       .busy_frac = is_long_vector(gemm)
+                                        ? 0.0
+                                        : (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s,
+                       .l2_share = is_long_vector(gemm) ? kVectorL2Share : 1.0,
+                       .operands = operands_of(gemm, mode)};
   if (correction.factor == 1.0) return settled(work, full_clock_s, mode);
   const double corrected_s = full_clock_s * correction.factor, roofline_s = floor_of(shape);
   Run run = settled(work, std::max(corrected_s, roofline_s), mode);
@@ -487,7 +494,7 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
   result.bound = bound_of(result.terms);
   result.work = run.work;
   result.operands = run.work.operands;
-  result.average_power_w = std::min(run.full_clock_w, board_.settled_cap_w());
+  result.average_power_w = run.average_w;
   result.energy_j = result.average_power_w * result.latency_s;
   result.roofline_estimate = shape.family->kernels.empty();
   result.calibrated = calibrated_;

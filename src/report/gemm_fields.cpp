@@ -130,7 +130,9 @@ std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) 
 }
 
 std::string_view operands_name(gpu::Operands operands) {
-  return operands == gpu::Operands::random ? "random operands" : "zero weights";
+  return operands == gpu::Operands::random         ? "random operands"
+         : operands == gpu::Operands::zero_weights ? "zero weights"
+                                                   : "partly zero weights";
 }
 
 std::string correction_text(const GemmOnGpu& on) {
@@ -156,11 +158,12 @@ std::string correction_text(const GemmOnGpu& on) {
 
 std::string zero_weights_note(const std::vector<std::string>& gpus, int columns) {
   if (gpus.empty()) return "";
-  return wrapped("",
-                 fmt::format("Power of {} is that of zero weights, as recorded for this shape; with --operands random "
-                             "it is that of real data.",
-                             join(gpus, ", ")),
-                 columns, 2);
+  return wrapped(
+      "",
+      fmt::format("Power of {} is that of unwritten weights, as recorded for this shape; with --operands random "
+                  "it is that of real data.",
+                  join(gpus, ", ")),
+      columns, 2);
 }
 
 std::string framework_launch_text(const std::vector<std::string>& gpus) {

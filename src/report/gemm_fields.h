@@ -46,7 +46,7 @@ struct ValidityNote {
 [[nodiscard]] std::string_view operands_name(gpu::Operands operands);
 /// Why the learned correction of a prediction counts, counts in part, or does not.
 [[nodiscard]] std::string correction_text(const GemmOnGpu& on);
-/// A sentence on GPUs whose power is that of zero weights; empty when there are none.
+/// A sentence on GPUs whose power is that of weights that nobody wrote; empty when there are none.
 [[nodiscard]] std::string zero_weights_note(const std::vector<std::string>& gpus, int columns);
 /// As framework_launch_text, for those of `gpus` whose constants hold such launches; empty when there are none.
 [[nodiscard]] std::string framework_launch_note(const std::vector<const CalibratedGpu*>& gpus, int columns);

@@ -114,7 +114,7 @@ std::string footnotes(const GemmReport& report, int columns) {
   out += above_peak_note(report, columns);
   std::vector<std::string> zero_weights;
   for (const GemmOnGpu& on : report.gpus) {
-    if (on.prediction.operands == gpu::Operands::zero_weights) zero_weights.push_back(on.gpu.spec.name);
+    if (on.prediction.operands != gpu::Operands::random) zero_weights.push_back(on.gpu.spec.name);
   }
   out += zero_weights_note(zero_weights, columns);
   std::vector<const CalibratedGpu*> gpus;

@@ -64,6 +64,44 @@ TEST(PowerFit, FindsTheConstantsThatMadeTheRows) {
   EXPECT_EQ(fit.held_out.rows, exact_rows(h200).size());
 }
 
+/// Rows of unwritten weights, of 0.1 to 30 ms, that follow an idle board.
+TEST(PowerFit, FindsWhatWasZeroAndWhenTheReadingBegan) {
+  const GpuSpec h200 = load_gpu("h200");
+  PowerConstants truth = kTruth;
+  truth.partly_zero_share = 0.4;
+  truth.lead_s = 0.15;
+  truth.lead_launches = 90;
+  const BoardPower board(h200, truth, DType::bf16);
+  std::vector<PowerMeasurement> rows = exact_rows(h200);
+  std::uint64_t group = rows.size();
+  for (PowerMeasurement row : exact_rows(h200)) {
+    for (const double latency_s : {1e-4, 1e-3, 3e-3, 3e-2}) {
+      PowerMeasurement brief = row;
+      brief.work.ops *= latency_s;
+      brief.work.l2_bytes *= latency_s;
+      brief.work.dram_bytes *= latency_s;
+      brief.latency_s = latency_s;
+      brief.group = ++group;
+      if (group % 2 == 0 && row.work.operands == Operands::zero_weights) {
+        brief.work.operands = Operands::partly_zero_weights;
+      }
+      brief.power_w = modelled_power_w(board, brief);
+      rows.push_back(brief);
+    }
+  }
+  PowerConstants start = truth;
+  start.active_w = 150;
+  start.partly_zero_share = 0.8;
+  start.lead_s = 0.3;
+  start.lead_launches = 50;
+  const PowerFit fit = fit_power(h200, DType::bf16, rows, start);
+  EXPECT_LT(relative_error(fit.constants.active_w, truth.active_w), 1e-3);
+  EXPECT_LT(relative_error(fit.constants.partly_zero_share, truth.partly_zero_share), 1e-3);
+  EXPECT_LT(relative_error(fit.constants.lead_s, truth.lead_s), 1e-3);
+  EXPECT_LT(relative_error(fit.constants.lead_launches, truth.lead_launches), 1e-3);
+  EXPECT_LT(fit.held_out.mape_frac, 1e-3);
+}
+
 TEST(PowerFit, WhatIsHeldStays) {
   const GpuSpec h200 = load_gpu("h200");
   PowerConstants start = kTruth;

@@ -61,6 +61,46 @@ TEST(BoardPower, ZeroWeightsShrinkWhatTogglesAndNothingElse) {
   EXPECT_LT(relative_error(terms.dram_w, 14), kRounding);
 }
 
+/// Of copies that are partly zero a share, here half, counts as zero weights do.
+TEST(BoardPower, PartlyZeroWeightsLieInBetween) {
+  PowerConstants constants = kRoundConstants;
+  constants.partly_zero_share = 0.5;
+  const BoardPower board(load_gpu("h200"), constants, DType::bf16);
+  PowerWork partly = kHeavyWork;
+  partly.operands = Operands::partly_zero_weights;
+  // Of 700 W operations 0.7, of 80 + 70 W bytes 0.6.
+  EXPECT_LT(relative_error(board.full_clock_w(partly, 1.0), 220 + 490 + 90), kRounding);
+}
+
+/// 530 W of zero weights, 410 W above idle. The reading begins 0.2 s and 100 launches after the board has: 0.4 s for
+/// launches of 2 ms, so that the mean of the window misses 0.6^2 / 2 of them; nothing for launches of 8 ms.
+TEST(BoardPower, ReadsLessAfterAnIdleBoard) {
+  PowerConstants constants = kRoundConstants;
+  constants.lead_s = 0.2;
+  constants.lead_launches = 100;
+  const BoardPower board(load_gpu("h200"), constants, DType::bf16);
+  const auto launch_of = [](double latency_s) {
+    return PowerWork{.ops = 700e12 * latency_s,
+                     .l2_bytes = 4e12 * latency_s,
+                     .dram_bytes = 1e12 * latency_s,
+                     .operands = Operands::zero_weights};
+  };
+  EXPECT_LT(relative_error(board.reading_w(launch_of(2e-3), 2e-3), 120 + 410 * (1 - 0.18)), kRounding);
+  EXPECT_LT(relative_error(board.reading_w(launch_of(8e-3), 8e-3), 530), kRounding);
+  PowerWork random = launch_of(2e-3);
+  random.operands = Operands::random;
+  EXPECT_EQ(board.reading_w(random, 2e-3), board.settled_cap_w()) << "real data follow no allocation";
+}
+
+/// Bytes of a kernel without tiles pass registers alone.
+TEST(BoardPower, CountsAShareOfL2Bytes) {
+  const BoardPower board(load_gpu("h200"), kRoundConstants, DType::bf16);
+  PowerWork vector = kHeavyWork;
+  vector.l2_share = 0.25;
+  EXPECT_LT(relative_error(board.full_clock_w(vector, 1.0), 1070 - 60), kRounding);
+  EXPECT_LT(relative_error(board.terms(vector, 1.0, 1010).l2_w, 20), kRounding);
+}
+
 /// A long product of one row leaves the tensor cores alone, on whichever side the row stands; short ones, two rows and
 /// CUDA cores do not.
 TEST(BoardPower, OfALongVectorIsWithoutTensorCores) {
@@ -159,8 +199,10 @@ TEST(PowerCalibration, OwnRowsThenTheArchitectureThenDefaults) {
 
 TEST(PowerCalibration, KnowsWhichRecordedWeightsWereNeverWritten) {
   const PowerCalibration own = load_power_calibration(load_gpu("h200"), DTypeClass::tensor_core);
-  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65536}), Operands::zero_weights);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65536}), Operands::partly_zero_weights);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 51200, .k = 65536}), Operands::zero_weights);
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65535}), Operands::random);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 1, .n = 1024, .k = 65536}), Operands::random) << "read alike";
   // 65536 x 51200 in bf16 is 6.7 GB; 51200 x 51200 is 5.2 GB.
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 65536, .k = 51200}), Operands::zero_weights);
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 51200, .k = 51200}), Operands::random);

@@ -362,6 +362,49 @@ TEST(GemmPrediction, SplitsALongKAndNotAShortOne) {
   EXPECT_EQ(on_h100({.m = 64, .n = 64, .k = 512}).tile.split_k, 1);
 }
 
+int parts_of_k(const char* gpu, const Gemm& gemm) {
+  const GpuSpec spec = load_gpu(gpu);
+  const GemmPrediction result = predict(spec, load_calibration(spec, gemm.dtype), gemm);
+  EXPECT_EQ(predict(spec, load_calibration(spec, gemm.dtype), transposed(gemm)).tile.split_k, result.tile.split_k);
+  return result.tile.split_k;
+}
+
+/// As the rows of an L40S say: strips up to 16, 32, 64 and 96 rows wide are split up to another length each.
+TEST(GemmPrediction, AdaSplitsStripsUpToALengthThatGoesWithTheirWidth) {
+  EXPECT_GT(parts_of_k("l40s", {.m = 16, .n = 1024, .k = 4096}), 1);
+  EXPECT_EQ(parts_of_k("l40s", {.m = 16, .n = 1536, .k = 4096}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 32, .n = 2049, .k = 3584}), 1);
+  EXPECT_EQ(parts_of_k("l40s", {.m = 32, .n = 2304, .k = 3584}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 64, .n = 1281, .k = 3584}), 1);
+  EXPECT_EQ(parts_of_k("l40s", {.m = 64, .n = 1536, .k = 3584}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 96, .n = 1536, .k = 3584}), 1);
+  EXPECT_EQ(parts_of_k("l40s", {.m = 96, .n = 2048, .k = 3584}), 1);
+}
+
+TEST(GemmPrediction, AdaSplitsAShortKForFewOutputsAlone) {
+  EXPECT_GT(parts_of_k("l40s", {.m = 64, .n = 128, .k = 1536}), 1);
+  EXPECT_EQ(parts_of_k("l40s", {.m = 80, .n = 128, .k = 1536}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 80, .n = 128, .k = 2048}), 1);
+}
+
+/// 12 x 12 tiles of 128 x 128 fill the 142 SMs of an L40S, as they do the 108 of an A100.
+TEST(GemmPrediction, ProductsThatFillTheGpuAreSplitFromALongKOn) {
+  EXPECT_EQ(parts_of_k("l40s", {.m = 1536, .n = 1536, .k = 6144}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 1536, .n = 1536, .k = 7168}), 1);
+  EXPECT_EQ(parts_of_k("a100-sxm-80gb", {.m = 1536, .n = 1536, .k = 6144}), 1);
+}
+
+/// 8 x 4096 x 512 takes 10.6 us on an A100, as long as k = 1024; 17 rows take 6.2 us.
+TEST(GemmPrediction, AmpereSplitsAShortKInNarrowStripsThoughItDoesNotPay) {
+  const char* const a100 = "a100-sxm-80gb";
+  EXPECT_GT(parts_of_k(a100, {.m = 8, .n = 4096, .k = 512}), 1);
+  EXPECT_EQ(parts_of_k(a100, {.m = 8, .n = 4096, .k = 256}), 1);
+  EXPECT_EQ(parts_of_k(a100, {.m = 8, .n = 4096, .k = 1024}), 1);
+  EXPECT_EQ(parts_of_k(a100, {.m = 17, .n = 4096, .k = 512}), 1);
+  EXPECT_EQ(parts_of_k(a100, {.m = 8, .n = 1536, .k = 512}), 1);
+  EXPECT_EQ(parts_of_k(a100, {.m = 8, .n = 16384, .k = 512}), 1);
+}
+
 TEST(GemmPrediction, SustainedRunsArePaidForAtTheCap) {
   const Gemm large{.m = 8192, .n = 8192, .k = 8192};
   EXPECT_GT(on_h100(large, RunMode::sustained).latency_s, 1.02 * on_h100(large).latency_s);
@@ -376,8 +419,8 @@ TEST(GemmPrediction, RecordedOperandsCountOnlyWhereTheyWereRecorded) {
   const auto operands = [&](const Gemm& gemm, RunMode mode) {
     return predict(h200, load_calibration(h200, gemm.dtype), gemm, mode).operands;
   };
-  EXPECT_EQ(operands(recorded, RunMode::sustained), Operands::zero_weights);
-  EXPECT_EQ(operands(transposed(recorded), RunMode::sustained), Operands::zero_weights);
+  EXPECT_EQ(operands(recorded, RunMode::sustained), Operands::partly_zero_weights);
+  EXPECT_EQ(operands(transposed(recorded), RunMode::sustained), Operands::partly_zero_weights);
   EXPECT_EQ(operands(recorded, RunMode::burst), Operands::random) << "no burst was recorded";
   const auto changed = [&](auto change) {
     Gemm gemm = recorded;
@@ -390,6 +433,26 @@ TEST(GemmPrediction, RecordedOperandsCountOnlyWhereTheyWereRecorded) {
   EXPECT_EQ(changed([](Gemm& g) { g.k = 70000; }), Operands::random) << "no row has such a k";
   EXPECT_EQ(changed([](Gemm& g) { g.batch = 2; }), Operands::random);
   EXPECT_EQ(changed([](Gemm& g) { g.layout = Layout::nn; }), Operands::random);
+  EXPECT_EQ(changed([](Gemm& g) { g.m = 1; }), Operands::random) << "long vectors read alike";
+}
+
+/// What was recorded with unwritten weights ran as fast as real data, and was read as less.
+TEST(GemmPrediction, RecordedOperandsChangePowerAndNotTime) {
+  const GpuSpec h200 = load_gpu("h200");
+  const Calibration recorded = load_calibration(h200, DType::bf16);
+  Calibration random = recorded;
+  random.unwritten = {};
+  for (const Gemm& gemm : {Gemm{.m = 4096, .n = 8192, .k = 65536}, Gemm{.m = 4096, .n = 65536, .k = 51200},
+                           Gemm{.m = 8, .n = 12288, .k = 65536}}) {
+    const GemmPrediction as_recorded = predict(h200, recorded, gemm, RunMode::sustained);
+    const GemmPrediction as_random = predict(h200, random, gemm, RunMode::sustained);
+    ASSERT_NE(as_recorded.operands, Operands::random);
+    EXPECT_EQ(as_recorded.latency_s, as_random.latency_s);
+    EXPECT_EQ(as_recorded.sm_clock_hz, as_random.sm_clock_hz);
+    EXPECT_EQ(as_recorded.bound, as_random.bound);
+    EXPECT_LT(as_recorded.average_power_w, 0.98 * as_random.average_power_w);
+    EXPECT_EQ(as_recorded.energy_j, as_recorded.average_power_w * as_recorded.latency_s);
+  }
 }
 
 /// A burst of an H200 is that of the same GPU without any rule about its operands.

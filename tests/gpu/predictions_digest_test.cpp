@@ -73,8 +73,8 @@ TEST(Predictions, AreThoseOfTheModelThatWasValidated) {
       }
     }
   }
-  EXPECT_EQ(sha256_hex(narrow), "2f7a940ee367be06c225d8c774cd1c9bf8184796314c41148d4590a41722ae2b");
-  EXPECT_EQ(sha256_hex(tensor_cores), "5d88d4d25f6bc1a259b1775e13ff19c80a8d215ae9bb44cfdfdf4d5b784a21ad");
+  EXPECT_EQ(sha256_hex(narrow), "d1f84dfb0e5f79d418cf5ee5146b505ba388914f2becca846a8f6ab4e1121983");
+  EXPECT_EQ(sha256_hex(tensor_cores), "ca1565ee8b34976b63475340de9ebc043f7ce575a820265156df107d8549b7f4");
   EXPECT_EQ(sha256_hex(cuda_cores), "6544648b59fbdd2e4bea1495bd86f915114a58e9c0419401e30632803ce5859d");
 }
 

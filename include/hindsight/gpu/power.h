@@ -12,6 +12,14 @@
 ///   that carries zeros does not toggle while a multiplier still sees the other operand. Values move GEMM power by up
 ///   to 40 % [paper: gregersen-2024].
 ///
+/// What a sensor reads of a run that follows an idle board is less (`reading_w`): its window of a second still holds
+/// the idle time. Of a run of a second that begins `lead` seconds after the board has, where `lead` < 1,
+///
+///   reading = idle + (P - idle) * (1 - (1 - lead)^2 / 2)                 lead = lead_s + lead_launches * T
+///
+///   the mean of a window that fills up. Memory that nobody has written is fresh from the driver, and the board idles
+///   while it is allocated: recorded runs with such weights, and no others, are read so (docs/gpu-power.md).
+///
 /// Source: dynamic power C V^2 f, and static + per-operation + per-byte terms [paper: choi-2013].
 ///
 /// Valid for: kernels that repeat for longer than the sensor's window, so that P is an average over many launches.
@@ -28,12 +36,14 @@
 
 namespace hindsight::gpu {
 
-/// What the operands hold. `zero_weights`: the k x n operand is all zeros, e.g. memory never written.
-enum class Operands : std::uint8_t { random, zero_weights };
+/// What the operands hold. `zero_weights`: the k x n operand is all zeros, e.g. memory never written;
+/// `partly_zero_weights`: some of its copies are, the others lie in memory that was used before. Both were recorded of
+/// runs that followed an idle board (`reading_w`).
+enum class Operands : std::uint8_t { random, zero_weights, partly_zero_weights };
 
-/// Six constants per GPU, at the highest clock. The formats differ by fixed factors (`operation_j`).
-/// `op_j` comes from runtimes under the limit (`Constants::op_j`), `active_w` and the shares of zero weights from
-/// measured power, the energies of bytes from all that is known of the architecture.
+/// Six constants per GPU, at the highest clock, and three of how its recorded rows were read. The formats differ by
+/// fixed factors (`operation_j`). `op_j` comes from runtimes under the limit (`Constants::op_j`), `active_w` and the
+/// shares of zero weights from measured power, the energies of bytes from all that is known of the architecture.
 struct PowerConstants {
   double active_w = 0;           ///< while the SMs have work, above idle, without counting operations and bytes
   double op_j = 0;               ///< one operation of the class' reference format: bf16 or fp8 (tensor cores), fp32
@@ -41,6 +51,9 @@ struct PowerConstants {
   double dram_byte_j = 0;        ///< one byte of DRAM traffic, with its interface
   double zero_weight_share = 1;  ///< energy of an operation with zero weights over that with random ones
   double zero_weight_byte_share = 1;  ///< the same of a byte
+  double partly_zero_share = 1;       ///< of `partly_zero_weights`, what was zero
+  double lead_s = 1;         ///< between the start of the board's work and that of its reading; 1: nothing idle
+  double lead_launches = 0;  ///< launches in between, besides
 };
 
 /// Constants for a GPU without power measurements: energies of its architecture and memory. Uncalibrated.
@@ -55,6 +68,7 @@ struct PowerWork {
   double l2_bytes = 0;  ///< least traffic of any kernel
   double dram_bytes = 0;
   double busy_frac = 1;  ///< u: share of the latency in which the SMs have work; the rest is launch
+  double l2_share = 1;   ///< energy of an L2 byte over that of one for tiles, which passes shared memory as well
   Operands operands = Operands::random;
 };
 
@@ -80,9 +94,12 @@ class BoardPower {
     const Toggling toggling = toggling_of(work.operands);
     return idle_w_ + active_w_ * work.busy_frac +
            (toggling.operations * op_j_ * work.ops +
-            toggling.bytes * (l2_byte_j_ * work.l2_bytes + dram_byte_j_ * work.dram_bytes)) /
+            toggling.bytes * (l2_byte_j_ * work.l2_share * work.l2_bytes + dram_byte_j_ * work.dram_bytes)) /
                latency_s;
   }
+  /// What the sensor showed of launches that took `latency_s` each, W: the average under the limit, less what its
+  /// window held of the idle board before.
+  [[nodiscard]] double reading_w(const PowerWork& work, double latency_s) const;
   /// Latency of a settled run over that at the highest clock, at which it would draw `full_clock_w`: above 1 exactly
   /// where that exceeds `settled_cap_w`.
   [[nodiscard]] double slowdown(double full_clock_w) const {
@@ -101,11 +118,14 @@ class BoardPower {
     double operations = 1, bytes = 1;
   };
   [[nodiscard]] Toggling toggling_of(Operands operands) const {
-    return operands == Operands::zero_weights ? zero_weights_ : Toggling();
+    return operands == Operands::zero_weights          ? zero_weights_
+           : operands == Operands::partly_zero_weights ? partly_zero_weights_
+                                                       : Toggling();
   }
 
   double idle_w_, active_w_, op_j_, l2_byte_j_, dram_byte_j_;
-  Toggling zero_weights_;
+  Toggling zero_weights_, partly_zero_weights_;
+  double lead_s_, lead_launches_;
   double settled_cap_w_;
 };
 

@@ -1,8 +1,8 @@
 /// Fits the power constants of a GPU to measured board power.
 ///
-/// Fitted are `active_w` and the two shares of zero weights. Most measured rows stand at the limit and say only that
-/// the power without it would be at least as high, so that they cannot tell operations from L2 and DRAM: `op_j` comes
-/// from runtimes under the limit, the energies of bytes are the architecture's.
+/// Fitted are `active_w`, the shares of zero weights and the lead of their readings. Most measured rows stand at the
+/// limit and say only that the power without it would be at least as high, so that they cannot tell operations from L2
+/// and DRAM: `op_j` comes from runtimes under the limit, the energies of bytes are the architecture's.
 ///
 /// Rows that read less than their neighbours, the same (n, k) at the next smaller and larger products, are left out of
 /// the fit: a library changes its kernel there, loading it leaves the board idle, and the sensor's window holds some of
@@ -44,7 +44,8 @@ struct PowerErrors {
 /// `predicted_w` and `measured_w` have the same length.
 [[nodiscard]] PowerErrors power_errors(std::span<const double> predicted_w, std::span<const double> measured_w);
 
-/// Power of a measured row by the model: at the highest clock for the measured latency, or the cap where that is less.
+/// Reading of a measured row by the model: at the highest clock for the measured latency, or the cap where that is
+/// less; less again where an idle board went before.
 [[nodiscard]] double modelled_power_w(const BoardPower& board, const PowerMeasurement& row);
 
 struct PowerFit {

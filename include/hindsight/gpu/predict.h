@@ -55,14 +55,14 @@ struct GemmTerms {
 
 /// The outcome. Numbers hold at the predicted clock. Power is an average over many launches: where the full clock would
 /// draw more than the board's limit allows, it is what the limit allows, in a burst too, whose clock has not fallen yet
-/// as far as that of a settled run.
+/// as far as that of a settled run. Clock and latency are those of real data always.
 struct GemmPrediction {
   double latency_s = 0;
   double ops_per_s = 0;
   double dram_bytes = 0;  ///< inputs that L2 cannot keep are read again
   double l2_bytes = 0;
-  double quantise_bytes = 0;  ///< of these, what the kernel that quantises the activations moves
-  double average_power_w = 0;
+  double quantise_bytes = 0;             ///< of these, what the kernel that quantises the activations moves
+  double average_power_w = 0;            ///< where weights were recorded as unwritten, what the sensor showed
   PowerWork work;                        ///< what the board's power is of
   Operands operands = Operands::random;  ///< those of `work`: Calibration::unwritten
   double energy_j = 0;                   ///< average power x latency
@@ -139,7 +139,6 @@ class Predictor {
   [[nodiscard]] Operands operands_of(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] Correction correction_of(const Gemm& gemm) const;
   [[nodiscard]] double floor_of(const Shape& shape) const;
-  [[nodiscard]] static double active_share(const Gemm& gemm);
   [[nodiscard]] Run settled(const PowerWork& work, double full_clock_s, RunMode mode) const;
   [[nodiscard]] Run run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
                         const Correction& correction) const;
