@@ -8,6 +8,7 @@
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/catalogue.h"
 #include "hindsight/space/sampling.h"
@@ -62,7 +63,10 @@ int sample(const SpaceOptions& options) {
       space::make_sampler(space::parse_sampler(options.sampler), space, static_cast<std::uint64_t>(options.seed),
                           wanted, static_cast<std::uint64_t>(options.grid_limit));
   std::vector<space::Design> designs;
-  for (std::uint64_t i = 0; i < std::min(wanted, sampler->length()); ++i) {
+  const std::uint64_t drawn = std::min(wanted, sampler->length());
+  const Steps steps("drawing designs", drawn);
+  for (std::uint64_t i = 0; i < drawn; ++i) {
+    steps.at(i);
     space::Design design;
     design.levels.resize(space.parameters().size());
     sampler->sample(i, design.levels);

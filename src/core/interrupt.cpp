@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <ctime>
 
 #include "core/process_groups.h"
 
@@ -17,10 +19,24 @@ namespace {
 std::atomic<bool> requested_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "the handler may touch lock-free atomics only");
 
+/// When it was asked, in ns of the monotonic clock.
+std::atomic<std::int64_t> requested_at_ns{0};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "the handler may touch lock-free atomics only");
+
+constexpr std::int64_t kNsPerS = 1'000'000'000;
+
+/// Async-signal-safe, which std::chrono does not say of itself.
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * kNsPerS + now.tv_nsec;
+}
+
 /// The signal that asked first.
 std::atomic<int> first_signal{SIGINT};
 
 void on_signal(int signal) {
+  if (!requested_flag.load(std::memory_order_relaxed)) requested_at_ns.store(now_ns());
   if (requested_flag.exchange(true)) {
     for (const std::atomic<int>& group : groups_that_end_with_us) {
       if (const int number = group.load(std::memory_order_relaxed)) kill(-number, SIGKILL);
@@ -58,6 +74,14 @@ int interrupt_exit_code() {
 
 bool interrupt_requested() { return requested_flag.load(std::memory_order_relaxed); }
 
-void set_interrupt_requested(bool requested) { requested_flag.store(requested); }
+bool interrupt_overdue() {
+  constexpr std::int64_t kGraceNs = kNsPerS;  // [chosen] half of the two seconds in which Ctrl-C ends a command
+  return interrupt_requested() && now_ns() - requested_at_ns.load() > kGraceNs;
+}
+
+void set_interrupt_requested(bool requested) {
+  requested_at_ns.store(now_ns());
+  requested_flag.store(requested);
+}
 
 }  // namespace hindsight

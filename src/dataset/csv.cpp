@@ -17,27 +17,27 @@
 namespace hindsight::dataset {
 namespace {
 
-CsvTable parse(std::string_view text, const std::filesystem::path& file, char separator) {
+CsvTable parse(std::string_view text, const std::filesystem::path& file, char separator, std::uint64_t most_cells) {
   CsvParser parser(text, file, separator);
   CsvTable table;
   table.file = file;
   table.header = parser.read_header();
   CsvBlock row;
   row.columns = table.header.size();
+  table.rows.widen(row.columns);
+  std::vector<CsvTable::Place> places(row.columns);
   const Steps steps("reading rows");
   while (parser.next(row)) {
-    steps.at(table.rows.size());
-    std::vector<std::string> cells;
-    std::vector<CsvTable::Place> places;
-    cells.reserve(row.columns);
-    places.reserve(row.columns);
+    const std::size_t number = table.rows.size();
+    steps.at(number);
+    if (number >= most_cells / row.columns) refuse_cells(file, most_cells);
+    table.rows.add_row();
     for (std::size_t i = 0; i < row.columns; ++i) {
-      cells.emplace_back(row.cell(0, i));
-      places.push_back(row.place(0, i));
+      table.rows.set(number, i, row.cell(0, i));
+      places[i] = row.place(0, i);
     }
-    table.rows.push_back(std::move(cells));
-    table.line.push_back(row.place(0, 0).line);
-    table.place.push_back(std::move(places));
+    table.line.push_back(places.front().line);
+    table.place.add_row(places);
     row.text.clear();
     row.cells.clear();
   }
@@ -54,14 +54,14 @@ void read_decimal_commas(CsvTable& table) {
     if (!parse_double(changed)) return std::nullopt;
     return changed;
   };
-  for (const auto& row : table.rows) {
+  for (const TableCells::Row& row : table.rows) {
     for (const std::string& cell : row) {
       if (cell.find('.') != std::string::npos && parse_double(cell)) return;
     }
   }
-  for (auto& row : table.rows) {
-    for (std::string& cell : row) {
-      if (auto changed = with_point(cell)) cell = std::move(*changed);
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    for (std::size_t column = 0; column < table.header.size(); ++column) {
+      if (const auto changed = with_point(table.rows[row][column])) table.rows.set(row, column, *changed);
     }
   }
 }
@@ -77,10 +77,13 @@ std::size_t CsvTable::column(const std::string& name) const {
   return static_cast<std::size_t>(found - header.begin());
 }
 
-CsvTable parse_csv(std::string_view text, const std::filesystem::path& file) { return parse(text, file, ','); }
+CsvTable parse_csv(std::string_view text, const std::filesystem::path& file) {
+  return parse(text, file, ',', kAnyCells);
+}
 
-CsvTable parse_delimited(std::string_view text, const std::filesystem::path& file, char separator) {
-  CsvTable table = parse(text, file, separator);
+CsvTable parse_delimited(std::string_view text, const std::filesystem::path& file, char separator,
+                         std::uint64_t most_cells) {
+  CsvTable table = parse(text, file, separator, most_cells);
   if (separator == ';') read_decimal_commas(table);
   return table;
 }
@@ -105,14 +108,14 @@ char separator_of(std::string_view text) {
 
 CsvTable read_csv(const std::filesystem::path& file) {
   const ImportText text = read_text(file);
-  return parse_csv(text.content, text.shown);
+  return parse(text.content, text.shown, ',', text.most_cells);
 }
 
 CsvTable read_table(const std::filesystem::path& file) {
   const ImportText text = read_text(file);
   const std::string_view content = text.content;
   const std::string_view begin = content.substr(std::min(content.find_first_not_of(" \r\n"), content.size()));
-  return parse_delimited(content, text.shown, separator_of(begin));
+  return parse_delimited(content, text.shown, separator_of(begin), text.most_cells);
 }
 
 std::string table_name(const CsvTable& table) {

@@ -216,7 +216,7 @@ bool is_odd_number(const std::string& cell) {
 
 bool is_numeric(const CsvTable& table, std::size_t column) {
   bool any = false;
-  for (const std::vector<std::string>& row : table.rows) {
+  for (const TableCells::Row& row : table.rows) {
     const std::string& cell = row[column];
     if (cell.empty() || is_odd_number(cell)) {
       continue;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
-#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::dataset {
@@ -96,8 +95,20 @@ void Refusals::add(std::size_t line, const std::string& reason) {
 }
 
 void Refusals::add_contradiction(std::size_t line, const std::string& reason) {
-  if (result_.contradictions++ == 0) first_contradiction_ = fmt::format("{}: {}", row_text(line), reason);
-  add(line, reason);
+  std::string text = fmt::format("{}: {}", row_text(line), reason);
+  if (result_.contradictions++ == 0) first_contradiction_ = text;
+  if (!holds_) return add_text(std::move(text));
+  ++held_count_;
+  if (held_.size() < kListedRefusals) held_.push_back(std::move(text));
+}
+
+void Refusals::release_contradictions() {
+  const std::size_t unlisted = held_count_ - held_.size();
+  for (std::string& text : held_) add_text(std::move(text));
+  result_.rejected_count += unlisted;
+  holds_ = false;
+  held_.clear();
+  held_count_ = 0;
 }
 
 void Refusals::require_no_contradiction() const {
@@ -138,32 +149,32 @@ std::string LoggedRepeats::contradiction_of(const Outcome& given) const {
   return known_.empty() ? "" : contradiction(known_.front().outcome, given);
 }
 
-std::vector<TableRow> distinct_rows(std::vector<TableRow> rows, const std::string& objective, Duplicates duplicates,
-                                    ImportResult& result, Refusals& refusals) {
-  if (duplicates == Duplicates::keep) return rows;
-  std::vector<TableRow> kept;
-  std::unordered_map<std::string, std::size_t> position;
-  const Steps steps("comparing rows of one design", rows.size());
-  std::uint64_t done = 0;
-  for (TableRow& row : rows) {
-    steps.at(done++);
-    const auto [entry, fresh] =
-        position.try_emplace(fmt::format("{}|{}", row.context, row.evaluation.design_text_id), kept.size());
-    if (fresh) {
-      kept.push_back(std::move(row));
-      continue;
-    }
-    TableRow& other = kept[entry->second];
-    if (contradiction(outcome_of(other), outcome_of(row)).empty()) {
-      ++result.repeated;
-      continue;
-    }
-    if (replaces(row, other, objective, duplicates)) std::swap(row, other);
-    const std::string remedy =
-        duplicates == Duplicates::error ? "" : fmt::format(" ({} {} is kept)", other.word, other.line);
-    refusals.add_contradiction(row.line, contradiction(outcome_of(other), outcome_of(row)) + remedy);
+void DistinctRows::take(TableRow row) {
+  if (duplicates_ == Duplicates::keep) {
+    kept_.push_back(std::move(row));
+    return;
   }
-  return kept;
+  const auto [entry, fresh] =
+      places_.try_emplace(fmt::format("{}|{}", row.context, row.evaluation.design_text_id), kept_.size());
+  if (fresh) {
+    kept_.push_back(std::move(row));
+    return;
+  }
+  TableRow& other = kept_[entry->second];
+  if (contradiction(outcome_of(other), outcome_of(row)).empty()) {
+    ++result_.repeated;
+    return;
+  }
+  if (replaces(row, other, objective_, duplicates_)) std::swap(row, other);
+  const std::string remedy =
+      duplicates_ == Duplicates::error ? "" : fmt::format(" ({} {} is kept)", other.word, other.line);
+  refusals_.add_contradiction(row.line, contradiction(outcome_of(other), outcome_of(row)) + remedy);
+}
+
+std::vector<TableRow> DistinctRows::finish() {
+  refusals_.release_contradictions();
+  places_ = {};
+  return std::move(kept_);
 }
 
 const std::string& to_string(Duplicates duplicates) { return duplicates_names()[static_cast<std::size_t>(duplicates)]; }

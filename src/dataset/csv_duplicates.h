@@ -35,6 +35,9 @@ class Refusals {
   void add(const RefusedRow& row);
   void add(std::size_t line, const std::string& reason);
   void add_contradiction(std::size_t line, const std::string& reason);
+  /// Contradictions are listed behind all other rows that are refused until then.
+  void hold_contradictions() { holds_ = true; }
+  void release_contradictions();
   /// Error{usage} when there are contradictions.
   void require_no_contradiction() const;
 
@@ -44,6 +47,9 @@ class Refusals {
   [[nodiscard]] std::string row_text(std::size_t line) const;
 
   std::string file_, row_word_, first_contradiction_;
+  bool holds_ = false;
+  std::vector<std::string> held_;  ///< as many as are listed
+  std::size_t held_count_ = 0;
   ImportResult& result_;
 };
 
@@ -71,8 +77,26 @@ class LoggedRepeats {
 
 /// One row per design and context, in the order of the table; counts what repeats and what contradicts. All rows when
 /// each is a measurement of its own (keep).
-[[nodiscard]] std::vector<TableRow> distinct_rows(std::vector<TableRow> rows, const std::string& objective,
-                                                  Duplicates duplicates, ImportResult& result, Refusals& refusals);
+class DistinctRows : public RowTaker {
+ public:
+  /// All must outlive it.
+  DistinctRows(const std::string& objective, Duplicates duplicates, ImportResult& result, Refusals& refusals)
+      : objective_(objective), duplicates_(duplicates), result_(result), refusals_(refusals) {
+    refusals.hold_contradictions();
+  }
+  void take(TableRow row) override;
+  void take(RefusedRow row) override { refusals_.add(row); }
+  /// What is kept of all.
+  [[nodiscard]] std::vector<TableRow> finish();
+
+ private:
+  const std::string& objective_;
+  Duplicates duplicates_;
+  ImportResult& result_;
+  Refusals& refusals_;
+  std::vector<TableRow> kept_;
+  std::unordered_map<std::string, std::size_t> places_;  ///< in kept_, by context and design
+};
 
 [[nodiscard]] const std::string& to_string(Duplicates duplicates);
 

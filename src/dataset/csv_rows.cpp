@@ -52,7 +52,7 @@ class ContextBook {
   }
 
   /// Index of the row's context, or the refusal of one of its cells. `stated`: its name, or empty.
-  std::variant<std::size_t, Refusal> of(const std::vector<std::string>& row, const std::string& stated) {
+  std::variant<std::size_t, Refusal> of(const TableCells::Row& row, const std::string& stated) {
     TableContext context;
     std::vector<std::pair<std::string, std::string>> values;
     context.definition = "hindsight table context, format 1\n";
@@ -115,8 +115,7 @@ class RowReader {
         contexts_(table, roles, workload) {}
 
   /// The row, or why it does not fit. `stated`: what the format says of it, or null where its columns do.
-  std::variant<TableRow, Refusal> parse(const std::vector<std::string>& cells, std::size_t line,
-                                        const StatedOutcome* stated) {
+  std::variant<TableRow, Refusal> parse(const TableCells::Row& cells, std::size_t line, const StatedOutcome* stated) {
     TableRow row;
     row.line = line;
     if (!row_word_.empty()) row.word = row_word_;
@@ -177,7 +176,7 @@ class RowReader {
     return space_.is_constrained() && space_.rules()->is_conditional(parameter);
   }
   /// Feasibility, objective or reason.
-  std::optional<Refusal> read_outcome(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
+  std::optional<Refusal> read_outcome(const TableCells::Row& cells, log::EvaluationRow& evaluation) const {
     bool flagged = false;
     if (roles_.infeasible) {
       const std::string& cell = cells[*roles_.infeasible];
@@ -213,7 +212,7 @@ class RowReader {
     return std::nullopt;
   }
 
-  std::optional<Refusal> read_constraints(const std::vector<std::string>& cells, log::EvaluationRow& evaluation) const {
+  std::optional<Refusal> read_constraints(const TableCells::Row& cells, log::EvaluationRow& evaluation) const {
     for (const NamedColumn& constraint : roles_.constraints) {
       const std::string& cell = cells[constraint.column];
       const auto value = parse_double(cell);
@@ -238,23 +237,21 @@ class RowReader {
 
 }  // namespace
 
-TableRows read_rows(const ImportSource& source, const ColumnRoles& roles, const space::DesignSpace& space,
-                    const std::string& workload) {
+std::vector<TableContext> read_rows(const ImportSource& source, const ColumnRoles& roles,
+                                    const space::DesignSpace& space, const std::string& workload, RowTaker& taker) {
   const CsvTable& table = source.table;
   RowReader reader(table, roles, space, workload);
-  TableRows result;
   const Steps steps("reading rows", table.rows.size());
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     steps.at(i);
     auto parsed = reader.parse(table.rows[i], table.line[i], source.outcomes.empty() ? nullptr : &source.outcomes[i]);
     if (auto* refusal = std::get_if<Refusal>(&parsed)) {
-      result.refused.push_back({.place = table.place[i][refusal->column], .reason = std::move(refusal->reason)});
+      taker.take(RefusedRow{.place = table.place[i][refusal->column], .reason = std::move(refusal->reason)});
     } else {
-      result.rows.push_back(std::get<TableRow>(std::move(parsed)));
+      taker.take(std::get<TableRow>(std::move(parsed)));
     }
   }
-  result.contexts = reader.take_contexts();
-  return result;
+  return reader.take_contexts();
 }
 
 }  // namespace hindsight::dataset

@@ -34,14 +34,17 @@ struct RefusedRow {
   std::string reason;
 };
 
-struct TableRows {
-  std::vector<TableContext> contexts;
-  std::vector<TableRow> rows;
-  std::vector<RefusedRow> refused;
+/// Rows as they are read, one by one: a long table in which most repeat others must not be there twice.
+class RowTaker {
+ public:
+  virtual ~RowTaker() = default;
+  virtual void take(TableRow row) = 0;
+  virtual void take(RefusedRow row) = 0;
 };
-/// `workload`: application of every row, by name; empty: as the rows say. Errors: Error{usage} when a parameter has no
-/// column, a design column no parameter, or two contexts one name.
-[[nodiscard]] TableRows read_rows(const ImportSource& source, const ColumnRoles& roles, const space::DesignSpace& space,
-                                  const std::string& workload);
+/// The applications, and to `taker` the rows. `workload`: application of every row, by name; empty: as the rows say.
+/// Errors: Error{usage} when a parameter has no column, a design column no parameter, or two contexts one name.
+[[nodiscard]] std::vector<TableContext> read_rows(const ImportSource& source, const ColumnRoles& roles,
+                                                  const space::DesignSpace& space, const std::string& workload,
+                                                  RowTaker& taker);
 
 }  // namespace hindsight::dataset

@@ -13,7 +13,8 @@ namespace hindsight::dataset {
 
 /// JSON lines, or a list of objects, as a table: nested keys as `outer.inner`, a column per key in the order that they
 /// are met in, an empty cell where a row lacks one. Error{usage} with the line.
-[[nodiscard]] CsvTable read_json_rows(std::string_view text, const std::filesystem::path& file);
+[[nodiscard]] CsvTable read_json_rows(std::string_view text, const std::filesystem::path& file,
+                                      std::uint64_t most_cells = kAnyCells);
 
 /// Whether the table, or the first object, is what `log export` writes.
 [[nodiscard]] bool is_export_table(const CsvTable& table);

@@ -47,29 +47,34 @@ LoggedRows logged_rows(const log::Log& log, const ImportPlace& place) {
   return known;
 }
 
-/// Rows with the ids of their workloads and the numbers of their measurements. A row that says what the log says is
+/// Gives rows the ids of their workloads and the numbers of their measurements. A row that says what the log says is
 /// that measurement; another is the next one, or contradicts the log when only one is kept.
-std::vector<TableRow> numbered_rows(std::vector<TableRow> rows, const ImportPlace& ids, LoggedRows logged,
-                                    Duplicates duplicates, Refusals& refusals) {
-  std::vector<TableRow> kept;
+void number_rows(std::vector<TableRow>& rows, const ImportPlace& ids, LoggedRows logged, Duplicates duplicates,
+                 Refusals& refusals) {
+  std::size_t kept = 0;
   const Steps steps("comparing rows with the log's", rows.size());
   std::uint64_t done = 0;
   for (TableRow& row : rows) {
     steps.at(done++);
     row.evaluation.workload_id = ids.workloads[row.context];
-    LoggedRepeats& known = logged[key_of(row.evaluation.workload_id, row.evaluation.design_text_id)];
-    const Outcome outcome = outcome_of(row);
-    if (const auto repeat = known.take(outcome)) {
-      row.evaluation.repeat = *repeat;
-    } else if (duplicates == Duplicates::keep) {
-      row.evaluation.repeat = known.next();
-    } else if (const std::string problem = known.contradiction_of(outcome); !problem.empty()) {
-      refusals.add_contradiction(row.line, problem + " (the log's is kept)");
-      continue;
+    const std::string key = key_of(row.evaluation.workload_id, row.evaluation.design_text_id);
+    const bool is_new = duplicates != Duplicates::keep && !logged.contains(key);
+    if (!is_new) {
+      LoggedRepeats& known = logged[key];
+      const Outcome outcome = outcome_of(row);
+      if (const auto repeat = known.take(outcome)) {
+        row.evaluation.repeat = *repeat;
+      } else if (duplicates == Duplicates::keep) {
+        row.evaluation.repeat = known.next();
+      } else if (const std::string problem = known.contradiction_of(outcome); !problem.empty()) {
+        refusals.add_contradiction(row.line, problem + " (the log's is kept)");
+        continue;
+      }
     }
-    kept.push_back(std::move(row));
+    if (&rows[kept] != &row) rows[kept] = std::move(row);
+    ++kept;
   }
-  return kept;
+  rows.resize(kept);
 }
 
 /// Columns whose names in the log are others.
@@ -152,7 +157,7 @@ std::optional<std::string> remark_on_zeros(const CsvTable& table, const ColumnRo
   constexpr std::ptrdiff_t kFillers = 2;  // [chosen] a single 0 may be the best there is, a filler repeats
   if (roles.infeasible) return std::nullopt;
   std::vector<bool> zero;
-  for (const auto& row : table.rows) zero.push_back(parse_double(row[roles.objective.column]) == 0.0);
+  for (const TableCells::Row& row : table.rows) zero.push_back(parse_double(row[roles.objective.column]) == 0.0);
   const std::ptrdiff_t count = std::count(zero.begin(), zero.end(), true);
   if (count < kFillers) return std::nullopt;
   const std::optional<std::string> flag = telling_value(table, zero, roles.objective.column);
@@ -163,11 +168,19 @@ std::optional<std::string> remark_on_zeros(const CsvTable& table, const ColumnRo
                           : "mark them by a column that tells (--infeasible COLUMN=VALUE), or empty these cells");
 }
 
+struct ReadableRows {
+  std::vector<TableContext> contexts;
+  std::vector<TableRow> rows;
+};
+
 /// Rows as they are read, each design and context once; Error{usage} where none is left.
-TableRows readable_rows(const ImportSource& source, const ColumnRoles& roles, const space::DesignSpace& space,
-                        const std::string& workload, const ImportResult& result, Refusals& refusals) {
-  TableRows read = read_rows(source, roles, space, workload);
-  for (const RefusedRow& refused : read.refused) refusals.add(refused);
+ReadableRows readable_rows(const ImportSource& source, const ColumnRoles& roles, const space::DesignSpace& space,
+                           const std::string& workload, const std::string& metric, Duplicates duplicates,
+                           ImportResult& result, Refusals& refusals) {
+  DistinctRows distinct(metric, duplicates, result, refusals);
+  ReadableRows read;
+  read.contexts = read_rows(source, roles, space, workload, distinct);
+  read.rows = distinct.finish();
   if (!read.rows.empty()) return read;
   const char* remedy = source.outcomes.empty() ? "Check the roles of the columns" : "Check the values, or --space";
   throw Error(ErrorKind::usage,
@@ -193,21 +206,20 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
     if (auto remark = remark_on_zeros(source.table, resolved)) result.remarks.push_back(std::move(*remark));
   }
   Refusals refusals(source.table, result);
-  TableRows read = readable_rows(source, resolved, space, target.workload, result, refusals);
-  std::vector<TableRow> rows = distinct_rows(std::move(read.rows), metric, duplicates, result, refusals);
+  ReadableRows read = readable_rows(source, resolved, space, target.workload, metric, duplicates, result, refusals);
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();
   const log::NewLog created(log);
   log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
   log::Transaction whole(opened);
   const ImportPlace place = find_place(opened, source, resolved, space, target, read.contexts);
-  rows = numbered_rows(std::move(rows), place, logged_rows(opened, place), duplicates, refusals);
+  number_rows(read.rows, place, logged_rows(opened, place), duplicates, refusals);
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();
   result.renamed = renamed_columns(source.table, resolved, space);
   result.space = place.space_name;
   result.evaluator = place.evaluator_name;
   for (const TableContext& context : read.contexts) result.workloads.push_back(context.name);
   log::Run run(opened, log::RunKind::import, provenance, run_options(source, roles, metric, duplicates));
-  append_rows(opened, run, place, rows, result, refusals);
+  append_rows(opened, run, place, read.rows, result, refusals);
   run.finish();
   whole.commit();
   created.keep();

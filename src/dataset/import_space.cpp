@@ -48,7 +48,7 @@ void round_column(CsvTable& table, const std::string& column, double step) {
   // A multiple of a decimal step has its decimals: 3 * 0.1 is written 0.3.
   constexpr double kDigits = 1e12;  // [chosen] fewer than a double has, more than a step needs
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    std::string& cell = table.rows[row][index];
+    const std::string& cell = table.rows[row][index];
     if (cell.empty()) continue;
     const auto value = parse_double(cell);
     if (!value) {
@@ -58,7 +58,8 @@ void round_column(CsvTable& table, const std::string& column, double step) {
     }
     const double rounded = std::round(*value / step) * step;
     const double scale = std::pow(10.0, std::floor(std::log10(step))) / kDigits;
-    cell = shortest(parse_double(fmt::format("{:.12g}", std::round(rounded / scale) * scale)).value_or(rounded) + 0.0);
+    const std::string decimal = fmt::format("{:.12g}", std::round(rounded / scale) * scale);
+    table.rows.set(row, index, shortest(parse_double(decimal).value_or(rounded) + 0.0));
   }
 }
 

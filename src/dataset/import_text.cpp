@@ -104,6 +104,13 @@ std::uint64_t most_unpacked(std::uint64_t packed) {
   return std::min(kMostTextBytes, std::max(kAlways, kMostTimes * packed));
 }
 
+std::uint64_t most_unpacked_cells(std::uint64_t packed) {
+  // [chosen] Ten million take 100 MB and tables with a cell per packed byte are rare; a packed byte is 30 of the text
+  // at most (above), of which a cell takes two.
+  constexpr std::uint64_t kAlways = 10'000'000, kMostTimes = 15;
+  return std::max(kAlways, kMostTimes * packed);
+}
+
 std::string whole(ByteSource& source, const std::string& file, std::uint64_t most) {
   std::string text;
   std::array<char, std::size_t{1} << 16U> buffer{};
@@ -158,10 +165,21 @@ std::string unzipped(std::string_view bytes, const std::string& file) {
   return text;
 }
 
+[[noreturn]] void refuse_cells(const std::filesystem::path& file, std::uint64_t most) {
+  throw Error(
+      ErrorKind::incompatible,
+      fmt::format("{}: unpacks to more than {} cells, the most that are read of a packed table of its size. Get "
+                  "the file again, or unpack it first?",
+                  printable(file.string(), 200), with_commas(most)));
+}
+
 ImportText read_text(const std::filesystem::path& file) {
   const bool standard_input = file == "-";
   ImportText text{.content = read_file(standard_input ? std::filesystem::path("/dev/stdin") : file, kMostTextBytes),
                   .shown = standard_input ? std::filesystem::path("standard input") : file};
+  if (begins_like_gzip(text.content) || begins_like_zip(text.content)) {
+    text.most_cells = most_unpacked_cells(text.content.size());
+  }
   // A file may be packed twice: an archive of a gzip file.
   for (int layer = 0; layer < 2; ++layer) {
     if (begins_like_gzip(text.content)) {

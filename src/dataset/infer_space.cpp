@@ -45,7 +45,7 @@ std::string no_parameter(const CsvTable& table, const ColumnRoles& roles, std::s
 
 std::vector<double> numbers_of(const CsvTable& table, std::size_t column) {
   std::vector<double> values;
-  for (const std::vector<std::string>& row : table.rows) {
+  for (const TableCells::Row& row : table.rows) {
     if (const auto value = parse_double(row[column])) {
       values.push_back(*value + 0.0);  // -0 is 0
     }
@@ -57,7 +57,7 @@ std::vector<double> numbers_of(const CsvTable& table, std::size_t column) {
 
 std::vector<std::string> labels_of(const CsvTable& table, std::size_t column) {
   std::map<std::string, const std::string*> cell_of_label;
-  for (const std::vector<std::string>& row : table.rows) {
+  for (const TableCells::Row& row : table.rows) {
     const std::string& cell = row[column];
     const std::string label = label_of(cell);
     if (label.empty()) {

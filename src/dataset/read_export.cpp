@@ -94,12 +94,12 @@ class ExportRows {
     for (const std::string& column : columns) {
       if (std::find(table.header.begin(), table.header.end(), column) != table.header.end()) return;
     }
+    const std::size_t own_columns = table.header.size();
     table.header.insert(table.header.end(), columns.begin(), columns.end());
+    table.rows.widen(table.header.size());
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      for (const auto& [column, value] : values[source.outcomes[i].workload]) {
-        table.rows[i].push_back(value);
-        table.place[i].push_back(table.place[i].front());
-      }
+      std::size_t at = own_columns;
+      for (const auto& [column, value] : values[source.outcomes[i].workload]) table.rows.set(i, at++, value);
     }
     source.roles.context = columns;
   }
@@ -138,7 +138,7 @@ class ExportTableReader {
   }
 
   void read(std::size_t row, ExportRows& rows) const {
-    const std::vector<std::string>& cells = table_.rows[row];
+    const TableCells::Row cells = table_.rows[row];
     DesignCells design;
     for (std::size_t column = repeat_ + 1; column < feasible_; ++column) {
       design.emplace_back(table_.header[column], cells[column]);
@@ -175,7 +175,7 @@ class ExportTableReader {
   }
 
   void add_violations(std::size_t row, StatedOutcome& outcome) const {
-    const std::vector<std::string>& cells = table_.rows[row];
+    const TableCells::Row cells = table_.rows[row];
     const auto cell = [&](std::size_t i) { return cells[first_reason_ + i]; };
     outcome.violations.push_back({.code = cell(0).empty() ? "infeasible" : cell(0),
                                   .quantity = cell(1),

@@ -79,7 +79,7 @@ ImportSource plain_table(CsvTable table, const std::string& format) {
 /// A table of ours, or of anybody.
 ImportSource read_delimited(const ImportText& text, ImportFormat format, const ReadOptions& options) {
   const char separator = format == ImportFormat::tsv ? '\t' : format == ImportFormat::semicolon ? ';' : ',';
-  CsvTable table = parse_delimited(text.content, text.shown, separator);
+  CsvTable table = parse_delimited(text.content, text.shown, separator, text.most_cells);
   if (!options.format && !options.roles_named) {
     if (is_proposal_table(table)) return read_proposals(table, options);
     if (is_export_table(table)) return read_export_table(table, options);
@@ -93,7 +93,7 @@ ImportSource read_own(const ImportText& text, ImportFormat format, const ReadOpt
   if (format == ImportFormat::log_export && begin.starts_with('{')) {
     return read_export_lines(text.content, text.shown, options);
   }
-  const CsvTable table = parse_delimited(text.content, text.shown, separator_of(begin));
+  const CsvTable table = parse_delimited(text.content, text.shown, separator_of(begin), text.most_cells);
   const bool fits = format == ImportFormat::proposals ? is_proposal_table(table) : is_export_table(table);
   if (!fits) {
     throw Error(
@@ -132,7 +132,7 @@ ImportSource read_import(const std::filesystem::path& file, const ReadOptions& o
     case ImportFormat::semicolon:
       return read_delimited(text, format, options);
     case ImportFormat::json_lines:
-      return plain_table(read_json_rows(text.content, text.shown), "JSON lines");
+      return plain_table(read_json_rows(text.content, text.shown, text.most_cells), "JSON lines");
     case ImportFormat::optuna:
       return read_optuna_journal(text.content, text.shown, options);
     case ImportFormat::kernel_tuner:

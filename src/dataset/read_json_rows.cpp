@@ -46,16 +46,16 @@ void add_object(const OrderedJson& object, std::size_t line, const std::filesyst
     throw Error(ErrorKind::usage,
                 fmt::format("{}:{}: a key is empty. Name every value", printable(file.string(), 400), line));
   }
-  rows.add(line, cells, {});
+  rows.add(line, cells);
 }
 
 }  // namespace
 
-CsvTable read_json_rows(std::string_view text, const std::filesystem::path& file) {
+CsvTable read_json_rows(std::string_view text, const std::filesystem::path& file, std::uint64_t most_cells) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const bool list = trimmed(text).starts_with('[');
-  TrialTable rows(file, list ? "item" : "");
+  TrialTable rows(file, list ? "item" : "", most_cells);
   if (list) {
     const OrderedJson all = parse_ordered_json(text, file, "a list of JSON objects");
     for (std::size_t i = 0; i < all.size(); ++i) add_object(all[i], i + 1, file, rows);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "dataset/import_text.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
@@ -20,7 +21,8 @@ constexpr std::uint64_t kAlwaysCells = 4'000'000, kMostTimes = 20;
 
 }  // namespace
 
-TrialTable::TrialTable(const std::filesystem::path& file, const std::string& row_word) {
+TrialTable::TrialTable(const std::filesystem::path& file, const std::string& row_word, std::uint64_t most_cells)
+    : most_cells_(most_cells) {
   source_.table.file = file;
   source_.table.row_word = row_word;
 }
@@ -40,17 +42,24 @@ std::size_t TrialTable::column_of(const std::string& name, std::size_t expected)
 }
 
 void TrialTable::add(std::size_t number, const DesignCells& cells, StatedOutcome outcome) {
-  std::vector<std::string> row(source_.table.header.size());
+  add(number, cells);
+  source_.outcomes.push_back(std::move(outcome));
+}
+
+void TrialTable::add(std::size_t number, const DesignCells& cells) {
+  CsvTable& table = source_.table;
+  const std::size_t row = table.rows.size();
+  table.rows.add_row();
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::size_t column = column_of(cells[i].first, i);
-    if (column >= row.size()) row.resize(column + 1);
-    row[column] = cells[i].second;
+    if (column >= table.rows.columns()) table.rows.widen(column + 1);
+    table.rows.set(row, column, cells[i].second);
     given_ += cells[i].second.empty() ? 0 : 1;
   }
-  source_.table.rows.push_back(std::move(row));
-  source_.table.line.push_back(number);
-  source_.outcomes.push_back(std::move(outcome));
+  table.line.push_back(number);
+  table.place.add_row(static_cast<std::uint32_t>(number));
   require_filled();
+  if (table.rows.size() + given_ > most_cells_) refuse_cells(table.file, most_cells_);
 }
 
 void TrialTable::require_filled() const {
@@ -87,11 +96,6 @@ ImportSource TrialTable::take(const std::string& format, const std::string& make
   if (table.header.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: no row of this {} has a parameter. Is it the right file?",
                                               printable(table.file.string(), 400), format));
-  }
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    table.rows[i].resize(table.header.size());
-    const CsvTable::Place place{.line = static_cast<std::uint32_t>(table.line[i]), .column = 0};
-    table.place.emplace_back(table.header.size(), place);
   }
   source_.format = format;
   source_.maker = maker;

@@ -19,13 +19,15 @@ using DesignCells = std::vector<std::pair<std::string, std::string>>;
 /// Collects trials as a table: a column per parameter in the order that they are met in.
 class TrialTable {
  public:
-  /// `row_word`: what a row is called, "trial"; empty: rows have lines.
-  TrialTable(const std::filesystem::path& file, const std::string& row_word);
+  /// `row_word`: what a row is called, "trial"; empty: rows have lines. `most_cells`: of what was packed.
+  TrialTable(const std::filesystem::path& file, const std::string& row_word, std::uint64_t most_cells = kAnyCells);
   /// `number`: the trial's own, or the line. A parameter that a trial lacks is an empty cell.
   void add(std::size_t number, const DesignCells& cells, StatedOutcome outcome);
+  /// The same of a table whose columns say the outcome.
+  void add(std::size_t number, const DesignCells& cells);
   /// Counts what is no row, by the reason why.
   void leave_out(const std::string& why, std::size_t count = 1);
-  [[nodiscard]] bool empty() const { return source_.outcomes.empty(); }
+  [[nodiscard]] bool empty() const { return source_.table.rows.empty(); }
   /// Error{usage} when there is no row, saying what was left out.
   [[nodiscard]] ImportSource take(const std::string& format, const std::string& maker, const std::string& objective);
 
@@ -35,6 +37,7 @@ class TrialTable {
   void require_filled() const;
 
   ImportSource source_;
+  std::uint64_t most_cells_;
   std::unordered_map<std::string, std::size_t> columns_;
   std::uint64_t given_ = 0;  ///< cells that are not empty
 };

@@ -14,6 +14,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/space/rules.h"
+#include "space/overdue.h"
 #include "space/validation.h"
 
 namespace hindsight::space {
@@ -60,6 +61,7 @@ class AroundSampler final : public Sampler {
     if (rules_ == nullptr || settles(levels)) return;
     const RandomStream again(mix64(seed_ ^ mix64(i)), "space/around/again");
     for (std::uint64_t attempt = 0; attempt < kMostWalks; ++attempt) {
+      stop_draws_if_overdue();
       walk(again, attempt * words_of_walk(), levels);
       if (settles(levels)) return;
     }

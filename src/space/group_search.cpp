@@ -6,6 +6,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "space/overdue.h"
 
 namespace hindsight::space {
 namespace {
@@ -75,9 +76,8 @@ void GroupSearch::release(std::size_t depth, std::size_t decided_before) {
 
 /// Of rules with thousands of operations a step takes milliseconds.
 void GroupSearch::stop_if_asked() const {
-  if (interrupt_requested() && purpose_ != Purpose::find) {
-    throw Error(ErrorKind::interrupted, "interrupted while legal designs were counted");
-  }
+  if (purpose_ == Purpose::find) return stop_draws_if_overdue();
+  if (interrupt_requested()) throw Error(ErrorKind::interrupted, "interrupted while legal designs were counted");
 }
 
 bool GroupSearch::arrive(std::uint64_t rank) {

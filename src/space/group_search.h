@@ -39,7 +39,7 @@ class GroupSearch {
   /// Whether the search goes on.
   bool walk(std::size_t depth, std::uint64_t rank);
   bool arrive(std::uint64_t rank);
-  /// Error{interrupted} once Ctrl-C has arrived; a search for one design is short, and ends.
+  /// Error{interrupted} once Ctrl-C has arrived; a search for one design is short as a rule, and ends.
   void stop_if_asked() const;
   /// Fixes the parameter at a depth; false when no constraint can be met then.
   bool fix(std::size_t depth, std::size_t position);

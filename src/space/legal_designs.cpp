@@ -13,6 +13,7 @@
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
 #include "space/group_search.h"
+#include "space/overdue.h"
 #include "space/validation.h"
 
 namespace hindsight::space {
@@ -235,6 +236,7 @@ void LegalDesigns::decode(std::uint64_t index, std::span<std::uint16_t> levels) 
 
 void LegalDesigns::draw(const Group& group, std::span<std::uint16_t> levels, const Below& below) const {
   for (std::uint64_t attempt = 0; attempt < kMostTries; ++attempt) {
+    stop_draws_if_overdue();
     if (group.listed > 0) {
       std::uint64_t rest = group.ranks[below(group.ranks.size())];
       for (std::size_t k = group.listed; k-- > 0;) {
@@ -263,6 +265,7 @@ void LegalDesigns::draw(const Group& group, std::span<std::uint16_t> levels, con
 }
 
 void LegalDesigns::mend(std::span<std::uint16_t> levels, const Below& below) const {
+  stop_draws_if_overdue();
   for (const Group& group : groups_) {
     if (!group.complete && !rules_.meets(levels, group.checks)) draw(group, levels, below);
   }

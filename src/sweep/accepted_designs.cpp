@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/space/legal_designs.h"
@@ -17,6 +18,10 @@ namespace {
 /// Draws in a row without a new design, over the smallest chance of a design in one draw, after which the sampler has
 /// almost surely drawn all: a given one stays undrawn with a probability below (1 - p)^(64 / p) < e^-64.
 constexpr std::uint64_t kDrawsPerDesign = 64;
+
+void stop_if_overdue() {
+  if (interrupt_overdue()) throw Error(ErrorKind::interrupted, "interrupted while designs were drawn");
+}
 
 std::optional<std::uint64_t> different_designs(const SweepOptions& options) {
   if (options.around) return space::reachable_count(options.space(), *options.around);
@@ -109,6 +114,7 @@ void AcceptedDesigns::refill_facts(std::size_t count) {
     const space::Rules& rules = *options_.space().rules();
     std::vector<double> derived(rules.derived().size());
     for (std::size_t i = begin; i < end; ++i) {
+      stop_if_overdue();
       rules.derive(levels.subspan(i * dimensions_, dimensions_), derived);
       for (std::size_t j = 0; j < limited_.size(); ++j) {
         const LimitedValue& value = limited_[j];
@@ -117,6 +123,17 @@ void AcceptedDesigns::refill_facts(std::size_t count) {
       }
     }
   });
+}
+
+bool AcceptedDesigns::refill_or_stop() {
+  try {
+    refill();
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted) throw;
+    block_end_ = block_begin_;  // none of them is decided
+    return false;
+  }
 }
 
 AcceptedDesigns::Verdict AcceptedDesigns::decide(std::size_t offset) {
@@ -156,8 +173,7 @@ AcceptedDesigns::Next AcceptedDesigns::next(std::span<std::uint16_t> levels) {
       return Next::exhausted;
     }
     if (position_.candidates >= block_end_ || position_.candidates < block_begin_) {
-      refill();
-      return Next::pause;
+      return refill_or_stop() ? Next::pause : Next::interrupted;
     }
     const auto offset = static_cast<std::size_t>(position_.candidates - block_begin_);
     const Verdict verdict = decide(offset);
@@ -176,6 +192,7 @@ void AcceptedDesigns::replay(const Position& position) {
     position_ = position;  // an unconstrained grid accepts everything: nothing to decide again
   }
   while (position_.candidates < position.candidates && position_.candidates < candidates_.length()) {
+    stop_if_overdue();
     if (position_.candidates >= block_end_) refill();
     count(decide(static_cast<std::size_t>(position_.candidates - block_begin_)));
   }

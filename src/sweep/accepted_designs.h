@@ -33,15 +33,16 @@ class AcceptedDesigns {
   AcceptedDesigns(const SweepOptions& options, std::uint64_t samples, unsigned threads);
 
   enum class Next {
-    design,     ///< `levels` holds the next design; its number is position().accepted - 1
-    pause,      ///< another block of candidates was drawn: a moment to report progress; call again
-    exhausted,  ///< no candidate is left, or too many in a row gave nothing new
+    design,       ///< `levels` holds the next design; its number is position().accepted - 1
+    pause,        ///< another block of candidates was drawn: a moment to report progress; call again
+    exhausted,    ///< no candidate is left, or too many in a row gave nothing new
+    interrupted,  ///< Ctrl-C came, and candidates take so long to draw that the next are left for another run
   };
   Next next(std::span<std::uint16_t> levels);
 
   /// Replays the decisions up to an earlier position, which a log's checkpoint recorded.
-  /// Obeys no interrupt: a sweep that was stopped here would never get further. Error{incompatible} when they come out
-  /// differently.
+  /// Obeys an interrupt after a second: a sweep that was stopped here at once would never get further.
+  /// Error{incompatible} when they come out differently.
   void replay(const Position& position);
 
   [[nodiscard]] const Position& position() const { return position_; }
@@ -61,6 +62,8 @@ class AcceptedDesigns {
   };
   enum class Verdict : std::uint8_t { constrained, repeated, accepted };
   void refill();
+  /// False: Ctrl-C came before the block was whole.
+  bool refill_or_stop();
   void refill_facts(std::size_t count);
   Verdict decide(std::size_t offset);
   void count(Verdict verdict);

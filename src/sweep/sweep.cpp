@@ -128,11 +128,13 @@ class Sweep {
   }
 
   /// Fills a batch with this shard's next designs and moves `filled_` behind them. Stops early at Ctrl-C, but not
-  /// before a candidate was decided: a run that is interrupted at once, however often, still gets on.
+  /// before a candidate was decided, unless that takes seconds: a run that is interrupted at once, however often, still
+  /// gets on.
   void fill(Batch& batch, Progress& progress) {
     const std::size_t dimensions = options_.space().parameters().size();
     batch.designs = 0;
     batch.chosen.clear();
+    bool stopped = false;
     while (batch.designs < batch_designs() && designs_.position().accepted < samples_ && !filled_.exhausted) {
       const auto levels = std::span(batch.levels).subspan(batch.designs * dimensions, dimensions);
       switch (designs_.next(levels)) {
@@ -145,8 +147,11 @@ class Sweep {
         case AcceptedDesigns::Next::pause:
           progress.update(progressed_.designs, with_commas(designs_.position().candidates) + " drawn");
           break;
+        case AcceptedDesigns::Next::interrupted:
+          stopped = true;
+          break;
       }
-      if (interrupt_requested() && designs_.position().candidates > candidates_before_) break;
+      if (stopped || (interrupt_requested() && designs_.position().candidates > candidates_before_)) break;
     }
     const Position& position = designs_.position();
     filled_.candidates = position.candidates;

@@ -4,6 +4,7 @@
 /// values as its size allows. The peak of the process's memory is compared with that of `hindsight --version`.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <future>
 
@@ -129,6 +131,32 @@ TEST_F(MemoryBounds, AFileThatUnpacksWithoutEnd) {
   expect_import_refused(bomb, "of a packed file of its size");
 }
 
+/// Short files that unpack to many cells, or to rows that all say the same: nine cells a row.
+TEST_F(MemoryBounds, PackedTables) {
+  const auto packed = [&](const std::string& name, const std::string& head, const std::string& row, int rows) {
+    const std::string command =
+        fmt::format("{{ printf '{}'; yes '{}' | head -n {}; }} | gzip -1 > '{}'", head, row, rows, file(name));
+    return std::system(command.c_str()) == 0;
+  };
+  const std::string head = "a,b,c,d,e,f,g,h,y\\n";
+  if (!packed("cells.csv.gz", head, "1,2,3,4,5,6,7,8,9", 5'000'000)) GTEST_SKIP() << "no gzip";
+  expect_import_refused(file("cells.csv.gz"), "unpacks to more than 10,000,000 cells");
+  ASSERT_TRUE(packed("cells.jsonl.gz", "", R"({"a":1,"y":2})", 6'000'000));
+  expect_import_refused(file("cells.jsonl.gz"), "unpacks to more than 10,000,000 cells");
+  const std::int64_t most = run({"--version"}).peak_bytes + kMostBytes;
+  const auto import = [&](const std::string& table, const std::string& log) {
+    return run({"log", "import", file(table), "--objective", "y", "--log", file(log)});
+  };
+  ASSERT_TRUE(packed("same.csv.gz", head, "1,2,3,4,5,6,7,8,9", 1'100'000));
+  const Ended same = import("same.csv.gz", "same.sqlite");
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.peak_bytes, Lt(most)) << "rows that repeat are kept";
+  ASSERT_TRUE(packed("odd.csv.gz", head + "1,2,3,4,5,6,7,8,9\\n", "1,2,3,4,5,6,7,8,9x", 1'100'000));
+  const Ended odd = import("odd.csv.gz", "odd.sqlite");
+  EXPECT_EQ(odd.exit_code, 0) << odd.err;
+  EXPECT_THAT(odd.peak_bytes, Lt(most)) << "rows that are refused are kept";
+}
+
 TEST_F(MemoryBounds, ModelFiles) {
   const auto model = [&](const std::string& name, std::uint64_t header, const std::string& piece) {
     std::string length(8, '\0');
@@ -144,6 +172,17 @@ TEST_F(MemoryBounds, Networks) {
   const std::string onnx = write("net.onnx", std::string("\x08\x08\x3a\x80\x80\x80\x80\x80\x80\x80\x80\x40", 12));
   expect_refused({"workload", "import", onnx}, "net.onnx");
   expect_refused({"workload", "import", write_large("net.csv", "name,", "1,", 60 * kMib)}, "net.csv");
+}
+
+TEST_F(MemoryBounds, TablesOfLayers) {
+  const std::string head = "name,type,count,H,W,C,K,R,S,stride,pad,groups,P,Q,M,N,Kd,macs,params\n";
+  const std::string row = "l,gemm,1,1,1,1,1,1,1,1,0,1,1,1,8,8,8,512,64\n";
+  expect_refused({"workload", "import", write_large("layers.csv", head, row, 15 * kMib)}, "more than 65,535 layers");
+  const std::string scale_sim =
+      "Layer,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,Num Filter,Strides,\n";
+  expect_refused({"workload", "import", write_large("scale.csv", scale_sim, "l,8,8,1,1,1,8,1,\n", 15 * kMib)},
+                 "more than 65,535 layers");
+  expect_refused({"workload", "import", write_large("row.csv", head, "1,", 15 * kMib)}, "more than 10,000 cells");
 }
 
 TEST_F(MemoryBounds, MeasurementsOfAGpu) {

@@ -106,7 +106,7 @@ class WholeWay : public Learn {
   [[nodiscard]] Outcome import(const Table& table, const dataset::CsvTable& csv,
                                const std::vector<std::size_t>& known) const {
     std::string text;
-    const auto add = [&](const std::vector<std::string>& cells) {
+    const auto add = [&](const auto& cells) {
       for (std::size_t i = 0; i < cells.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(cells[i]);
       text += "\n";
     };
@@ -124,7 +124,8 @@ class WholeWay : public Learn {
                                             const std::map<std::vector<std::string>, std::size_t>& row_of) {
     const dataset::CsvTable csv = dataset::parse_csv(asked, "asked.csv");
     std::string text = join(csv.header, ",") + "\n";
-    for (std::vector<std::string> cells : csv.rows) {
+    for (const auto& given : csv.rows) {
+      std::vector<std::string> cells(given.begin(), given.end());
       const std::vector<std::string> design(cells.begin() + 2,
                                             cells.begin() + 2 + static_cast<std::ptrdiff_t>(truth.parameters()));
       const auto row = row_of.find(design);
@@ -181,8 +182,8 @@ TEST_F(WholeWay, EveryTableThatIsThere) {
     double after = before;
     const dataset::CsvTable done = dataset::parse_csv(answers, "done.csv");
     for (const auto& cells : done.rows) after = std::min(after, parse_double(cells[cells.size() - 2]).value_or(after));
-    const auto unknown =
-        std::count_if(done.rows.begin(), done.rows.end(), [](const auto& cells) { return cells.back() == kNotThere; });
+    const auto unknown = std::count_if(done.rows.begin(), done.rows.end(),
+                                       [](const auto& cells) { return cells[cells.size() - 1] == kNotThere; });
     std::cout << fmt::format("{:32} {:6} {:9.1f} % {:10.3f} {:10.3f} {:12}\n", table.file.filename().string(),
                              rows.size(), 100.0 * static_cast<double>(infeasible) / static_cast<double>(rows.size()),
                              before / best, after / best, unknown);

@@ -3,53 +3,27 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pty.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdlib>
 #include <string>
 #include <thread>
 
-#include "core_fixture.h"
+#include "child_terminal.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 
 namespace hindsight {
 namespace {
 
-using testing::AllOf;
+using test::said_on_terminal;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr std::chrono::milliseconds kSoon{10};
-
-/// What `action` writes to a terminal.
-template <class Action>
-std::string said_on_terminal(const char* kind, const Action& action) {
-  int master = -1;
-  const pid_t child = forkpty(&master, nullptr, nullptr, nullptr);
-  if (child == 0) {
-    setenv("TERM", kind, 1);
-    setenv("COLUMNS", "100", 1);
-    action();
-    _exit(0);
-  }
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (ssize_t got = 0; (got = read(master, buffer.data(), buffer.size())) > 0;) {
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  close(master);
-  waitpid(child, nullptr, 0);
-  return text;
-}
+constexpr unsigned short kColumns = 100;
 
 void wait_for_lines() { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }
 
 TEST(PatienceOnTerminal, SaysWhatIsReadAndHowFar) {
-  const std::string text = said_on_terminal("xterm", [] {
+  const std::string text = said_on_terminal("xterm", kColumns, [] {
     const Patience patience("hindsight log import", kSoon);
     now_reading("folder/table.csv");
     const Steps steps("reading rows", 3000);
@@ -61,7 +35,7 @@ TEST(PatienceOnTerminal, SaysWhatIsReadAndHowFar) {
 }
 
 TEST(PatienceOnTerminal, IsSilentWhileSomethingElseStandsThere) {
-  const std::string text = said_on_terminal("xterm", [] {
+  const std::string text = said_on_terminal("xterm", kColumns, [] {
     const Patience patience("verb", kSoon);
     before_output(false);  // a progress line, or a pager
     wait_for_lines();
@@ -70,7 +44,7 @@ TEST(PatienceOnTerminal, IsSilentWhileSomethingElseStandsThere) {
 }
 
 TEST(PatienceOnTerminal, IsSilentOnAScreenThatCannotRedraw) {
-  const std::string text = said_on_terminal("dumb", [] {
+  const std::string text = said_on_terminal("dumb", kColumns, [] {
     const Patience patience("verb", kSoon);
     wait_for_lines();
   });
@@ -98,6 +72,17 @@ TEST(StepsOfALoop, EndByCtrlC) {
     EXPECT_STREQ(error.what(), "interrupted while reading rows");
   }
   set_interrupt_requested(false);
+}
+
+/// What works in one step that takes long ends, too, but not before loops had the time to end by themselves.
+TEST(StepsOfALoop, AreOverdueASecondAfterCtrlC) {
+  EXPECT_FALSE(interrupt_overdue());
+  set_interrupt_requested(true);
+  EXPECT_FALSE(interrupt_overdue());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  EXPECT_TRUE(interrupt_overdue());
+  set_interrupt_requested(false);
+  EXPECT_FALSE(interrupt_overdue());
 }
 
 }  // namespace

@@ -3,18 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pty.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <thread>
 
-#include "core_fixture.h"
+#include "child_terminal.h"
 #include "hindsight/core/terminal.h"
 
 namespace hindsight {
 namespace {
 
+using test::said_on_terminal;
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -164,32 +162,8 @@ TEST(ProgressInPipe, LateUpdatesOfOtherThreadsDoNotGoBack) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("4,000 / 4,000"));
 }
 
-/// What `action` writes to a terminal of 60 columns.
-template <class Action>
-std::string on_terminal(const Action& action) {
-  int master = -1;
-  winsize size{.ws_row = 24, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0};
-  const pid_t child = forkpty(&master, nullptr, nullptr, &size);
-  if (child == 0) {
-    unsetenv("COLUMNS");
-    setenv("TERM", "xterm", 1);
-    action();
-    _exit(0);
-  }
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (ssize_t got = 0; (got = read(master, buffer.data(), buffer.size())) > 0;) {
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  close(master);
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  return text;
-}
-
 TEST(ProgressOnTerminal, RedrawsOneLineThatNeverWraps) {
-  const std::string text = on_terminal([] {
+  const std::string text = said_on_terminal("xterm", 60, [] {
     Progress progress("sweep", 1000, "designs", false);
     for (std::uint64_t i = 1; i <= 1000; ++i) {
       progress.update(i, "a remark that is much too long for such a narrow terminal");

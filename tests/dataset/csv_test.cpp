@@ -50,7 +50,7 @@ TEST(Csv, QuotedCells) {
 TEST(Csv, EveryCellKnowsItsPlace) {
   const CsvTable table = parse("a,b,c\n1, 22,\"x\ny\"\n\n\"p\nq\" ,3,4\n");
   const auto place = [&](std::size_t row, std::size_t cell) {
-    return std::pair(table.place.at(row).at(cell).line, table.place.at(row).at(cell).column);
+    return std::pair(table.place[row][cell].line, table.place[row][cell].column);
   };
   EXPECT_EQ(place(0, 0), std::pair(2U, 1U));
   EXPECT_EQ(place(0, 1), std::pair(2U, 4U));  // after the blank

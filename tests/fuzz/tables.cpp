@@ -53,11 +53,14 @@ void read_csv_stream(std::string_view bytes) {
   try {
     dataset::CsvStream stream(file);
     streamed.header = stream.header();
+    streamed.rows.widen(streamed.header.size());
     dataset::CsvBlock block;
     while (stream.next(block, 3)) {
       for (std::size_t row = 0; row < block.rows(); ++row) {
-        auto& cells = streamed.rows.emplace_back();
-        for (std::size_t column = 0; column < block.columns; ++column) cells.emplace_back(block.cell(row, column));
+        streamed.rows.add_row();
+        for (std::size_t column = 0; column < block.columns; ++column) {
+          streamed.rows.set(streamed.rows.size() - 1, column, block.cell(row, column));
+        }
       }
     }
   } catch (const Error&) {

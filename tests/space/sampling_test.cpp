@@ -1,18 +1,25 @@
 /// Property: every sampler is a pure function of (space, sampler, seed, count), legal, and as even as it promises.
 #include "hindsight/space/sampling.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/thread_pool.h"
+#include "hindsight/space/legal_designs.h"
 #include "hindsight/space/sobol.h"
 #include "space/edge_space.h"
 
@@ -280,6 +287,35 @@ TEST(GridSampler, RefusesMoreDesignsThanTheLimit) {
   EXPECT_THAT(usage_message([] { (void)make_sampler(SamplerKind::grid, edge_space(), 1, 0, 10'000'000); }),
               AllOf(HasSubstr("452,760,000 designs"), HasSubstr("limit: 10,000,000"), HasSubstr("--grid-limit"),
                     HasSubstr("sobol")));
+}
+
+/// Constraints may take so long that one design does: a loop that looks between designs is not enough.
+TEST(Draws, EndASecondAfterCtrlC) {
+  std::string text = "name: long\nparameters:\n";
+  for (const char* name : {"a", "b", "c", "d"}) {
+    text += fmt::format("  - {{name: {}, unit: none, values: [{}]}}\n", name, fmt::join(std::views::iota(1, 31), ", "));
+  }
+  const DesignSpace space = parse_space(text + "constraints:\n  - a + b + c + d < 100\n", "long.yaml");
+  const auto legal = space.rules()->legal_designs(Listing::for_drawing);
+  ASSERT_FALSE(legal->is_complete()) << "what is drawn is not checked";
+  const auto sampler = make_sampler(SamplerKind::uniform, space, 1, 100, 0);
+  Levels levels(4);
+  set_interrupt_requested(true);
+  EXPECT_NO_THROW(sampler->sample(0, levels));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  const auto expect_interrupted = [](const auto& action) {
+    try {
+      action();
+      ADD_FAILURE() << "goes on";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+    }
+  };
+  expect_interrupted([&] { sampler->sample(0, levels); });
+  expect_interrupted([&] { legal->draw(levels, [](std::uint64_t) { return std::uint64_t{0}; }); });
+  expect_interrupted([&] { (void)has_legal(*space.rules(), {}); });
+  set_interrupt_requested(false);
+  EXPECT_NO_THROW(sampler->sample(0, levels));
 }
 
 }  // namespace

@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/interrupt.h"
+#include "hindsight/space/legal_designs.h"
 #include "hindsight/space/rules.h"
 #include "repository.h"
 #include "sweep/sweep_fixture.h"
@@ -158,6 +162,30 @@ TEST(ConstrainedSweep, ALimitThatNothingMeetsSaysTheSmallestValue) {
   const Error error = error_of([&] { (void)run_sweep(sweep); });
   EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
   EXPECT_THAT(error.what(), HasSubstr("smallest seen: macs"));
+}
+
+/// Ctrl-C ends a sweep within two seconds also where one block of draws takes minutes; nothing of it is lost or stored
+/// twice.
+TEST(ConstrainedSweep, DrawsThatTakeLongAreLeftForTheNextRun) {
+  const TemporaryFolder folder;
+  const std::string edge = read_file(hindsight::test::repository() / "configs/spaces/edge.yaml");
+  const space::DesignSpace space = space::parse_space(
+      edge +
+          "\nconstraints:\n  - pes_x * pes_y * compute_lanes * core_memory_bytes * pe_memory_bytes * "
+          "dram_bandwidth_gb_per_s > 0\n",
+      "edge.yaml");
+  ASSERT_FALSE(space.rules()->legal_designs(space::Listing::for_drawing)->is_complete());
+  const SweepOptions whole = options_of(space, folder / "whole.sqlite", 20);
+  EXPECT_EQ(run_sweep(whole).status, SweepStatus::finished);
+  const SweepOptions parts = options_of(space, folder / "parts.sqlite", 20);
+  set_interrupt_requested(true);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  const SweepSummary nothing = run_sweep(parts);
+  set_interrupt_requested(false);
+  EXPECT_EQ(nothing.status, SweepStatus::interrupted);
+  EXPECT_EQ(nothing.designs_this_run, 0U);
+  EXPECT_EQ(run_sweep(parts).status, SweepStatus::finished);
+  EXPECT_EQ(rows(parts.log), rows(whole.log));
 }
 
 }  // namespace

@@ -8,6 +8,9 @@ namespace hindsight {
 void install_interrupt_handlers();
 /// True once SIGINT or SIGTERM has arrived.
 [[nodiscard]] bool interrupt_requested();
+/// True once it arrived a second ago: where one step of a loop may take long, what works in it ends, too. Loops of
+/// short steps have ended by then, and kept what they had.
+[[nodiscard]] bool interrupt_overdue();
 /// 128 + the signal that asked first: 130 for SIGINT (Ctrl-C), 143 for SIGTERM, 129 for SIGHUP. 130 before any did.
 [[nodiscard]] int interrupt_exit_code();
 /// For tests: sets or clears the flag.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "hindsight/core/provenance.h"
+#include "hindsight/dataset/table_cells.h"
 #include "hindsight/space/design_space.h"
 
 namespace hindsight::dataset {
@@ -18,18 +21,14 @@ namespace hindsight::dataset {
 /// A CSV table (RFC 4180; CRLF, BOM and a gzip file accepted), at most 2 GiB unpacked. Blanks around a cell without
 /// quotes and blank lines do not count. Errors: Error{usage} with file:line:column on unequal column counts,
 /// unterminated or misplaced quotes, NUL bytes, cells above 1 MiB, duplicate or empty header cells; Error{incompatible}
-/// for a gzip file that is truncated, damaged or unpacks to more.
+/// for a gzip file that is truncated, damaged, or unpacks to more or to more cells than a table of its size has.
 struct CsvTable {
-  /// Where a cell starts, both from 1.
-  struct Place {
-    std::uint32_t line = 0;
-    std::uint32_t column = 0;
-  };
+  using Place = CellPlace;
   std::filesystem::path file;
   std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> line;          ///< source line of every row, or its number where it has no line
-  std::vector<std::vector<Place>> place;  ///< of every cell of every row; column 0 where it has none
+  TableCells rows;
+  std::deque<std::size_t> line;  ///< source line of every row, or its number where it has no line
+  CellPlaces place;              ///< of every cell of every row; column 0 where it has none
   /// What a row is called in messages where it has no line of its own: "trial". Empty: "file:line:column".
   std::string row_word = {};
   /// Error{usage} with the nearest column name.
@@ -39,9 +38,12 @@ struct CsvTable {
 [[nodiscard]] CsvTable read_csv(const std::filesystem::path& file);
 /// Reads the same from text; `file` stands for the file in messages.
 [[nodiscard]] CsvTable parse_csv(std::string_view text, const std::filesystem::path& file);
+/// [chosen] A table that was not packed: its bytes bound its cells.
+inline constexpr std::uint64_t kAnyCells = std::numeric_limits<std::uint64_t>::max();
 /// The same with cells between other separators: tab or semicolon. In a table with semicolons a number may have a
-/// decimal comma, where no cell has a decimal point.
-[[nodiscard]] CsvTable parse_delimited(std::string_view text, const std::filesystem::path& file, char separator);
+/// decimal comma, where no cell has a decimal point. Error{incompatible} for more cells than `most_cells`.
+[[nodiscard]] CsvTable parse_delimited(std::string_view text, const std::filesystem::path& file, char separator,
+                                       std::uint64_t most_cells = kAnyCells);
 /// The separator that the first line has most of; a comma where it has none.
 [[nodiscard]] char separator_of(std::string_view text);
 /// As read_csv(), with the separator that the file's first line tells.

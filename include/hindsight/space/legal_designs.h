@@ -51,7 +51,7 @@ class LegalDesigns {
   void decode(std::uint64_t index, std::span<std::uint16_t> levels) const;
   /// Draws the broken groups of a decoded design again until they are legal; says nothing of other designs.
   /// Of a group each legal combination is equally likely, but after kMostTries draws in vain, when one is searched for.
-  /// Error{failure} when that search gives up.
+  /// Error{failure} when that search gives up; Error{interrupted} a second after Ctrl-C, as of the draws below.
   void mend(std::span<std::uint16_t> levels, const Below& below) const;
   /// A legal design at random; each is equally likely, with the exception of mend().
   void draw(std::span<std::uint16_t> levels, const Below& below) const;

@@ -112,6 +112,16 @@ void OperatorCounts::add(std::string_view name) {
   ++list_[place->second].count;
 }
 
+void Gathered::add(GatheredLayer layer) {
+  constexpr std::size_t kMostLayers = 65'535;  // [chosen] items of a list in a workload file, which keeps the network
+  if (layers.size() == kMostLayers) {
+    fail_import(layer.where, fmt::format("more than {} layers, the most that a workload file holds. Write layers that "
+                                         "repeat as one with a count, or split the network in two?",
+                                         with_commas(kMostLayers)));
+  }
+  layers.push_back(std::move(layer));
+}
+
 void fail_import(std::string_view where, std::string_view problem) {
   throw Error(ErrorKind::usage, fmt::format("{}: {}", where, problem));
 }
@@ -142,6 +152,7 @@ Network assembled(Gathered gathered, const std::string& name, const std::string&
   make_names_unique(gathered.layers, gathered.remarks);
   remarks = std::move(gathered.remarks);
   std::vector<Layer> layers;
+  layers.reserve(gathered.layers.size());
   for (GatheredLayer& each : gathered.layers) {
     if (!has_positions(each.layer) && !divide_by(each.layer, batch)) {
       fail_import(each.where, about_layer(each.layer.name, fmt::format("its rows or heads are no multiple of the {} "

@@ -34,6 +34,9 @@ class OperatorCounts {
 
 /// What an importer hands over.
 struct Gathered {
+  /// Error{usage} at its place for one more than a workload file holds.
+  void add(GatheredLayer layer);
+
   std::string name;  ///< as the file says; may be empty
   std::vector<GatheredLayer> layers;
   ExtraParameters extra_parameters;

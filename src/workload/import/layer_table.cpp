@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "workload/import/import_parts.h"
 #include "workload/import/text_rows.h"
@@ -49,8 +50,7 @@ class TableRow {
   const std::map<std::string, std::size_t>& columns_;
 };
 
-std::map<std::string, std::size_t> table_columns(const TextTable& table) {
-  const TextRow& header = table.rows().front();
+std::map<std::string, std::size_t> table_columns(const TextTable& table, const TextRow& header) {
   std::map<std::string, std::size_t> columns;
   for (std::size_t i = 0; i < header.cells.size(); ++i) columns[header.cells[i].text] = i;
   for (const std::string_view name : kTableColumns) {
@@ -148,26 +148,28 @@ void check_table_macs(const TableRow& row, const Layer& layer) {
 }  // namespace
 
 Gathered gather_layer_table(const std::filesystem::path& file) {
-  const TextTable table(file, ",");
-  if (table.rows().empty()) fail_import(printable(file.string(), kWholeText), "an empty table");
-  const std::map<std::string, std::size_t> columns = table_columns(table);
+  TextTable table(file, ",");
+  const std::optional<TextRow> header = table.next();
+  if (!header) fail_import(printable(file.string(), kWholeText), "an empty table");
+  const std::map<std::string, std::size_t> columns = table_columns(table, *header);
   Gathered gathered;
   double shared_weights = 0;
   std::vector<std::string> sharing;
-  for (std::size_t i = 1; i < table.rows().size(); ++i) {
-    const TextRow& cells = table.rows()[i];
-    const TableRow row(table, cells, columns);
+  const Steps steps("reading layers");
+  while (const std::optional<TextRow> cells = table.next()) {
+    steps.at(gathered.layers.size());
+    const TableRow row(table, *cells, columns);
     Layer layer = table_layer(row);
     layer.name = row.text("name");
     layer.repeat = row.number("count");
     const std::string problem = find_problem(layer);
-    if (!problem.empty()) fail_import(table.where(cells, 0), about_layer(layer.name, problem));
+    if (!problem.empty()) fail_import(table.where(*cells, 0), about_layer(layer.name, problem));
     if (read_table_parameters(row, layer)) {
       sharing.push_back(fmt::format("'{}'", printable(layer.name)));
       shared_weights += lower(layer, 1).parameters * static_cast<double>(layer.repeat);
     }
     check_table_macs(row, layer);
-    gathered.layers.push_back({.layer = std::move(layer), .images = 1, .where = table.where(cells, 0)});
+    gathered.add({.layer = std::move(layer), .images = 1, .where = table.where(*cells, 0)});
   }
   if (!sharing.empty()) {
     gathered.remarks.push_back(fmt::format("the table counts no weights for {} (another layer's); counted here: {}",

@@ -231,7 +231,7 @@ class MaestroReader {
   void keep(const MaestroLayer& from, Layer layer, std::int64_t images) {
     layer.name = from.name;
     layer.has_bias = false;
-    gathered_.layers.push_back({.layer = std::move(layer), .images = images, .where = from.where});
+    gathered_.add({.layer = std::move(layer), .images = images, .where = from.where});
   }
 
   Layer product(const MaestroLayer& from) {

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "hindsight/core/ascii.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "workload/import/import_parts.h"
@@ -98,17 +100,19 @@ void say(std::vector<std::string>& remarks, std::uint64_t rows, std::string_view
 
 template <class ReadRow>
 Gathered gather_topology(const std::filesystem::path& file, ReadRow read_row) {
-  const TextTable table(file, kCellEnds);
+  TextTable table(file, kCellEnds);
   Gathered gathered;
-  if (table.rows().size() < 2) {
+  RowHabits habits;
+  static_cast<void>(table.next());  // the header
+  const Steps steps("reading layers");
+  while (const std::optional<TextRow> row = table.next()) {
+    steps.at(gathered.layers.size());
+    gathered.add({.layer = read_row(table, *row, habits), .images = 1, .where = table.where(*row, 0)});
+    if (!row->ends_in_separator) ++habits.without_last_comma;
+  }
+  if (gathered.layers.empty()) {
     fail_import(printable(file.string(), kWholeText),
                 "no layers (the first row of a SCALE-Sim topology is its header)");
-  }
-  RowHabits habits;
-  for (std::size_t i = 1; i < table.rows().size(); ++i) {
-    const TextRow& row = table.rows()[i];
-    gathered.layers.push_back({.layer = read_row(table, row, habits), .images = 1, .where = table.where(row, 0)});
-    if (!row.ends_in_separator) ++habits.without_last_comma;
   }
   std::vector<std::string>& remarks = gathered.remarks;
   say(remarks, habits.without_last_comma, "without the comma at the end that SCALE-Sim needs (it drops the last cell)");

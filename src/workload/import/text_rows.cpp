@@ -15,6 +15,7 @@ namespace hindsight::workload {
 namespace {
 
 constexpr std::uint64_t kLargestTableBytes = std::uint64_t{16} << 20U;  // [chosen] a million layers
+constexpr std::size_t kMostCells = 10'000;                              // [chosen] of a row, as of a CSV table
 
 /// One line, cut into cells.
 class LineSplitter {
@@ -25,6 +26,10 @@ class LineSplitter {
   std::vector<TextCell> cells() {
     std::vector<TextCell> result;
     while (true) {
+      if (result.size() == kMostCells) {
+        fail_import(fmt::format("{}:{}", place_, at_ + 1),
+                    fmt::format("more than {} cells in a row. Is this a table?", with_commas(kMostCells)));
+      }
       result.push_back(next());
       if (at_ == line_.size()) break;
       ++at_;  // the separator
@@ -74,27 +79,32 @@ class LineSplitter {
 }  // namespace
 
 TextTable::TextTable(const std::filesystem::path& file, std::string_view separators)
-    : file_(printable(file.string(), kWholeText)) {
-  const std::string content = read_file(file, kLargestTableBytes);
-  std::string_view rest = content;
+    : file_(printable(file.string(), kWholeText)),
+      content_(read_file(file, kLargestTableBytes)),
+      separators_(separators) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-  for (std::size_t line = 1; !rest.empty(); ++line) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view text = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  if (content_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+}
+
+std::optional<TextRow> TextTable::next() {
+  while (at_ < content_.size()) {
+    const std::size_t end = std::min(content_.find('\n', at_), content_.size());
+    std::string_view text = std::string_view(content_).substr(at_, end - at_);
+    at_ = end + 1;
+    ++line_;
     if (text.ends_with('\r')) text.remove_suffix(1);
     const auto odd =
         std::ranges::find_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; });
     if (odd != text.end()) {
-      fail_import(fmt::format("{}:{}:{}", file_, line, odd - text.begin() + 1),
+      fail_import(fmt::format("{}:{}:{}", file_, line_, odd - text.begin() + 1),
                   "a control character (is this a text file?)");
     }
-    TextRow row{.line = line, .cells = LineSplitter(text, separators, fmt::format("{}:{}", file_, line)).cells()};
+    TextRow row{.line = line_, .cells = LineSplitter(text, separators_, fmt::format("{}:{}", file_, line_)).cells()};
     if (std::ranges::all_of(row.cells, [](const TextCell& cell) { return cell.text.empty(); })) continue;
     row.ends_in_separator = row.cells.back().text.empty();
-    rows_.push_back(std::move(row));
+    return row;
   }
+  return std::nullopt;
 }
 
 std::string TextTable::where(const TextRow& row, std::size_t cell) const {

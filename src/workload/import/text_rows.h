@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,14 +21,16 @@ struct TextRow {
   bool ends_in_separator = false;  ///< the last cell is empty
 };
 
-/// A table of at most 16 MiB. UTF-8 byte order marks and CRLF are accepted, rows of empty cells left out. Errors:
-/// Error{usage} with file:line:column for a quote that does not close, a control character or a NUL byte.
+/// A table of at most 16 MiB, row by row: its cells all at once would take twenty times its bytes. UTF-8 byte order
+/// marks and CRLF are accepted, rows of empty cells left out.
 class TextTable {
  public:
   /// `separators`: each of these characters ends a cell.
   TextTable(const std::filesystem::path& file, std::string_view separators);
 
-  [[nodiscard]] const std::vector<TextRow>& rows() const { return rows_; }
+  /// The next row; nothing at the end. Errors: Error{usage} with file:line:column for a quote that does not close, a
+  /// control character, a NUL byte, or more than 10,000 cells.
+  [[nodiscard]] std::optional<TextRow> next();
   /// "file:line:column" of a cell; of the end of the row where it has fewer cells.
   [[nodiscard]] std::string where(const TextRow& row, std::size_t cell) const;
   /// The whole number >= low in a cell. Errors: Error{usage} with the place and `what`.
@@ -35,8 +38,8 @@ class TextTable {
                                     std::int64_t low = 1) const;
 
  private:
-  std::string file_;
-  std::vector<TextRow> rows_;
+  std::string file_, content_, separators_;
+  std::size_t at_ = 0, line_ = 0;
 };
 
 }  // namespace hindsight::workload

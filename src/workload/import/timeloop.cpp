@@ -316,7 +316,7 @@ Gathered gather_timeloop(const std::filesystem::path& file) {
   for (const std::filesystem::path& each : folder ? problem_files(file) : std::vector{file}) {
     std::optional<GatheredLayer> layer = ProblemReader(each, gathered.remarks).read();
     if (layer) {
-      gathered.layers.push_back(*std::move(layer));
+      gathered.add(*std::move(layer));
     } else if (folder) {
       ++without_sizes;
     } else {

@@ -231,7 +231,7 @@ Gathered gather_zigzag(const std::filesystem::path& file) {
       gathered.unknown.add(type);
       continue;
     }
-    gathered.layers.push_back(NestReader(node, *equation).read());
+    gathered.add(NestReader(node, *equation).read());
   }
   gathered.remarks.emplace_back("parameters are weights alone: the format has no biases");
   return gathered;

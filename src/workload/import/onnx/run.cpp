@@ -143,7 +143,7 @@ std::size_t NodeRun::add_layer(Layer layer, std::int64_t images, std::string_vie
   std::string name = node_.name.empty() && !node_.outputs.empty() ? node_.outputs.front() : node_.name;
   while (name.starts_with('/')) name.erase(0, 1);
   layer.name = name + std::string(suffix);
-  walk_.gathered.layers.push_back({.layer = std::move(layer), .images = images, .where = place()});
+  walk_.gathered.add({.layer = std::move(layer), .images = images, .where = place()});
   return walk_.gathered.layers.size() - 1;
 }
 
