@@ -127,20 +127,11 @@ TEST_F(Front, DesignsOfTheLogStandWithTheirOwnValues) {
       EXPECT_LE(hindsight::test::relative_error(known, truth), hindsight::test::kRounding) << metric;
     }
   }
-  EXPECT_GT(of_log, 0U) << "200 steps on a log of 400 of the 2,000-odd designs do not beat all of it";
+  EXPECT_GT(of_log, 0U) << "the log has every design";
   const Outcome text = propose(question);
   EXPECT_THAT(text.out,
               HasSubstr(" on its own front within the limits, " + std::to_string(of_log) + " of these points"));
   EXPECT_THAT(text.out, HasSubstr("; left out: "));
-
-  std::vector<std::string> fresh = question;
-  fresh.emplace_back("--new");
-  const Outcome found = propose(fresh);
-  if (found.exit_code == 0) {
-    EXPECT_THAT(found.out, HasSubstr(" on its own front within the limits, 0 of these points"));
-  } else {
-    expect_one_line_error(found, 3, "Leave out --new");
-  }
   EXPECT_EQ(json_of({"--pareto", "latency,energy"}).at("front").at("log"), nullptr);
 }
 
