@@ -107,6 +107,10 @@ std::string margin_text(const Proposals& proposals, std::size_t m, double margin
 
 /// What the log did to the front.
 std::string log_text(const Proposals& proposals) {
+  if (!proposals.result.log_beside) {
+    return "log: no design of it has these metrics for all applications and is within the limits, so that none stands "
+           "beside what is predicted";
+  }
   const optimize::LogBesideFront& log = *proposals.result.log_beside;
   const auto& shown = proposals.result.proposals;
   const auto logged = std::count_if(shown.begin(), shown.end(), [](const auto& one) { return one.from_log; });
@@ -181,7 +185,7 @@ std::string front_remarks(const Proposals& proposals, int columns) {
   }
   std::string out = wrapped(
       "", "no design that was judged is better in one metric and as good in the others; " + spreads, columns, 2);
-  if (proposals.result.log_beside) out += wrapped("", log_text(proposals), columns, 2);
+  if (proposals.logged) out += wrapped("", log_text(proposals), columns, 2);
   if (!proposals.front_truth) return out;
   const study::FrontTruth& truth = *proposals.front_truth;
   const auto standing = std::count(truth.stands.begin(), truth.stands.end(), true);

@@ -133,6 +133,9 @@ TEST_F(Front, DesignsOfTheLogStandWithTheirOwnValues) {
               HasSubstr(" on its own front within the limits, " + std::to_string(of_log) + " of these points"));
   EXPECT_THAT(text.out, HasSubstr("; left out: "));
   EXPECT_EQ(json_of({"--pareto", "latency,energy"}).at("front").at("log"), nullptr);
+  const Outcome other = hindsight({"propose", "--model", model(), "--workload", "m4", "--pareto", "latency,energy",
+                                   "--evaluations", "3000", "--min-feasible", "0", "--log", log()});
+  EXPECT_THAT(other.out, HasSubstr("log: no design of it has these metrics")) << other.err;
 }
 
 TEST_F(Front, ReadsAsATableAndIsTheSameForAnyThreads) {
