@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "hindsight/core/error.h"
+#include "optimize/logged.h"
 
 namespace hindsight::optimize {
 namespace {
@@ -44,18 +45,6 @@ class DesignTable {
   std::vector<space::Design> designs_;
   std::vector<std::vector<double>> objectives_;
 };
-
-/// Positions of the applications among the contexts of `data`; none when one of them is not there.
-std::vector<std::int32_t> contexts_of(const dataset::Dataset& data, const std::vector<std::string>& applications) {
-  std::vector<std::int32_t> contexts;
-  for (const std::string& name : applications) {
-    const auto found = std::find_if(data.contexts.begin(), data.contexts.end(),
-                                    [&](const dataset::Context& context) { return context.name == name; });
-    if (found == data.contexts.end()) return {};
-    contexts.push_back(static_cast<std::int32_t>(found - data.contexts.begin()));
-  }
-  return contexts;
-}
 
 bool meets(const space::Design& design, const LoggedQuestion& question) {
   for (std::size_t p = 0; p < question.allowed.size(); ++p) {

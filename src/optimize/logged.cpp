@@ -87,6 +87,17 @@ std::vector<space::Design> logged_starts(const dataset::Dataset& logged, const P
   return starts;
 }
 
+std::vector<std::int32_t> contexts_of(const dataset::Dataset& data, const std::vector<std::string>& applications) {
+  std::vector<std::int32_t> contexts;
+  for (const std::string& name : applications) {
+    const auto found = std::find_if(data.contexts.begin(), data.contexts.end(),
+                                    [&](const dataset::Context& context) { return context.name == name; });
+    if (found == data.contexts.end()) return {};
+    contexts.push_back(static_cast<std::int32_t>(found - data.contexts.begin()));
+  }
+  return contexts;
+}
+
 std::optional<std::size_t> nearest_logged_distance(const dataset::Dataset& logged, const space::Design& design) {
   if (logged.size() == 0) return std::nullopt;
   const auto parameters = design.levels.size();

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hindsight/optimize/propose.h"
@@ -14,6 +16,10 @@ namespace hindsight::optimize {
 [[nodiscard]] std::vector<space::Design> logged_starts(const dataset::Dataset& logged, const Problem& problem,
                                                        const std::vector<dataset::Context>& contexts,
                                                        std::size_t count);
+
+/// Positions of the applications among the contexts of `data`; none when one of them is not there.
+[[nodiscard]] std::vector<std::int32_t> contexts_of(const dataset::Dataset& data,
+                                                    const std::vector<std::string>& applications);
 
 /// Hamming distance to the nearest logged row, feasible or not; nothing for an empty log.
 [[nodiscard]] std::optional<std::size_t> nearest_logged_distance(const dataset::Dataset& logged,

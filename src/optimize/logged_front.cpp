@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "optimize/logged.h"
+
 namespace hindsight::optimize {
 namespace {
 
@@ -37,19 +39,6 @@ std::vector<std::vector<Eigen::Index>> complete_designs(const dataset::Dataset& 
     if (std::find(own.begin(), own.end(), kNone) == own.end()) complete.push_back(std::move(own));
   }
   return complete;
-}
-
-/// Positions of the applications among the contexts of the log; nothing when one of them is not there.
-std::optional<std::vector<std::int32_t>> logged_contexts(const ProposeOptions& options) {
-  std::vector<std::int32_t> positions;
-  const auto& contexts = options.logged->contexts;
-  for (const dataset::Context& wanted : options.contexts) {
-    const auto found = std::find_if(contexts.begin(), contexts.end(),
-                                    [&](const dataset::Context& context) { return context.name == wanted.name; });
-    if (found == contexts.end()) return std::nullopt;
-    positions.push_back(static_cast<std::int32_t>(found - contexts.begin()));
-  }
-  return positions;
 }
 
 /// Columns of the labels of `model` among those of the log, -1 where the log does not have one.
@@ -168,9 +157,9 @@ double sure(Eigen::VectorXd values) {
 std::optional<LoggedFront> LoggedFront::of(const surrogate::Model& model, const ProposeOptions& options,
                                            const Forecast& forecast) {
   const dataset::Dataset& logged = *options.logged;
-  const auto contexts = logged_contexts(options);
-  if (!contexts) return std::nullopt;
-  const auto designs = complete_designs(logged, *contexts);
+  std::vector<std::string> applications;
+  for (const dataset::Context& context : options.contexts) applications.push_back(context.name);
+  const auto designs = complete_designs(logged, contexts_of(logged, applications));
   if (designs.empty()) return std::nullopt;
   std::vector<Eigen::Index> first;
   for (const auto& rows : designs) first.push_back(rows.front());
@@ -183,13 +172,15 @@ std::optional<LoggedFront> LoggedFront::of(const surrogate::Model& model, const 
   LoggedFront front;
   std::vector<MetricValues> points;
   for (const Eigen::Index row : rows) points.push_back(values_of(metrics, row));
+  std::vector<Eigen::MatrixXd> by_context;
+  for (std::size_t m = 0; m < options.front.size(); ++m) by_context.push_back(forecast.metric_values(truth, levels, m));
   for (const std::size_t i : non_dominated(points)) {
     const std::uint16_t* own = levels.data() + rows[i] * levels.cols();
     front.members_.push_back({.design = {{own, own + levels.cols()}}, .metrics = points[i]});
     Known& known = front.known_[front.members_.back().design.levels];
     known.metrics = points[i];
-    for (std::size_t m = 0; m < options.front.size(); ++m) {
-      const Eigen::RowVectorXd own_values = forecast.metric_values(truth, levels, m).row(rows[i]);
+    for (const Eigen::MatrixXd& values : by_context) {
+      const Eigen::RowVectorXd own_values = values.row(rows[i]);
       known.by_context.emplace_back(own_values.begin(), own_values.end());
     }
   }
