@@ -41,6 +41,15 @@ std::vector<std::vector<Eigen::Index>> complete_designs(const dataset::Dataset& 
   return complete;
 }
 
+std::vector<Eigen::Index> infeasible_rows(const dataset::Dataset& logged, const std::vector<std::int32_t>& contexts) {
+  std::vector<Eigen::Index> rows;
+  for (std::size_t i = 0; i < logged.size(); ++i) {
+    const bool wanted = std::find(contexts.begin(), contexts.end(), logged.context[i]) != contexts.end();
+    if (wanted && !logged.feasible[i]) rows.push_back(static_cast<Eigen::Index>(i));
+  }
+  return rows;
+}
+
 /// Columns of the labels of `model` among those of the log, -1 where the log does not have one.
 std::vector<Eigen::Index> label_columns(const surrogate::Model& model, const dataset::Dataset& logged) {
   std::vector<Eigen::Index> columns;
@@ -159,7 +168,8 @@ std::optional<LoggedFront> LoggedFront::of(const surrogate::Model& model, const 
   const dataset::Dataset& logged = *options.logged;
   std::vector<std::string> applications;
   for (const dataset::Context& context : options.contexts) applications.push_back(context.name);
-  const auto designs = complete_designs(logged, contexts_of(logged, applications));
+  const std::vector<std::int32_t> contexts = contexts_of(logged, applications);
+  const auto designs = complete_designs(logged, contexts);
   if (designs.empty()) return std::nullopt;
   std::vector<Eigen::Index> first;
   for (const auto& rows : designs) first.push_back(rows.front());
@@ -170,6 +180,14 @@ std::optional<LoggedFront> LoggedFront::of(const surrogate::Model& model, const 
   if (rows.empty()) return std::nullopt;
 
   LoggedFront front;
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    const std::uint16_t* own = levels.data() + i * levels.cols();
+    front.logged_.emplace(own, own + levels.cols());
+  }
+  for (const Eigen::Index row : infeasible_rows(logged, contexts)) {
+    const std::uint16_t* own = logged.levels.data() + row * logged.levels.cols();
+    front.logged_.emplace(own, own + logged.levels.cols());
+  }
   std::vector<MetricValues> points;
   for (const Eigen::Index row : rows) points.push_back(values_of(metrics, row));
   std::vector<Eigen::MatrixXd> by_context;
@@ -204,6 +222,8 @@ const LoggedFront::Known* LoggedFront::find(const space::Design& design) const {
   const auto known = known_.find(design.levels);
   return known == known_.end() ? nullptr : &known->second;
 }
+
+bool LoggedFront::knows(const space::Design& design) const { return logged_.contains(design.levels); }
 
 bool LoggedFront::may_beat(const MetricValues& predicted) const {
   return std::any_of(members_.begin(), members_.end(), [&](const FrontMember& member) {

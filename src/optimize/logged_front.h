@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "hindsight/optimize/front.h"
@@ -37,6 +38,8 @@ class LoggedFront {
   /// Designs that the margins are from.
   [[nodiscard]] std::size_t compared() const { return compared_; }
 
+  /// The log says of the design what it is: feasible for every application, or infeasible for one.
+  [[nodiscard]] bool knows(const space::Design& design) const;
   /// A logged design would dominate or equal a predicted one, if that were by the margins worse than `predicted`.
   [[nodiscard]] bool may_beat(const MetricValues& predicted) const;
 
@@ -44,6 +47,7 @@ class LoggedFront {
   LoggedFront() = default;
   std::vector<FrontMember> members_;
   std::map<std::vector<std::uint16_t>, Known> known_;  ///< of the members, by levels
+  std::set<std::vector<std::uint16_t>> logged_;
   std::vector<double> margins_;
   std::size_t compared_ = 0;
 };

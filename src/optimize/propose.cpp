@@ -163,6 +163,7 @@ class Proposer {
         .designs = logged.members().size(), .beaten = 0, .compared = logged.compared(), .margins = logged.margins()};
     std::vector<FrontMember> all;
     for (const FrontMember& member : predicted) {
+      if (logged.knows(member.design)) continue;  // it stands among the logged ones, or the log says why not
       if (logged.may_beat(member.metrics)) {
         ++result.log_beside->beaten;
       } else {

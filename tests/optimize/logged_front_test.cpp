@@ -150,6 +150,21 @@ TEST(LoggedFront, OnlyWhatIsWithinTheLimitsAndFeasibleForAllCounts) {
   EXPECT_FALSE(propose(trading_model(), options).log_beside) << "the log does not have power";
 }
 
+TEST(LoggedFront, WhatTheLogHasIsNotPredicted) {
+  // (9, 7), the fastest by the model, is ten times slower in truth, and (8, 7) cannot be built; the model is right
+  // about all others, so that nothing else keeps the two away.
+  std::vector<LoggedRow> rows{{9, 7, 10 * said_latency(9), said_power(9, 7)},
+                              {8, 7, hindsight::test::kInfeasible, said_power(8, 7)}};
+  for (std::uint16_t a = 0; a < 6; ++a) {
+    for (const std::uint16_t b : {std::uint16_t{5}, std::uint16_t{6}})
+      rows.push_back({a, b, said_latency(a), said_power(a, b)});
+  }
+  const dataset::Dataset logged = log_of(rows);
+  const ProposeResult result = propose(trading_model(), front_options(&logged));
+  EXPECT_EQ(find(result, 9, 7), nullptr);
+  EXPECT_EQ(find(result, 8, 7), nullptr);
+}
+
 TEST(LoggedFront, NewOnesAloneAreThoseThatBeatTheLog) {
   std::vector<LoggedRow> rows;
   for (std::uint16_t a = 0; a < 9; ++a) rows.push_back({a, 7, said_latency(a), said_power(a, 7)});
