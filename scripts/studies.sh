@@ -344,7 +344,7 @@ step_front() {
   local task application area optimum seed model with name
   touch front.csv
   awk -F';' 'NF == 15' front.csv > front.csv.new && mv front.csv.new front.csv  # older ones had fewer columns
-  for seed in 1 2 3; do
+  for seed in 1 2 3 4 5; do
     log_of_nine "$seed"
     train "nine-$seed.sqlite" "nine-$seed-energy.safetensors" --constraint energy_j --quiet
     for model in "$any" "nine-$seed-energy.safetensors"; do

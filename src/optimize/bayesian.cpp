@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "hindsight/dataset/scaling.h"
-#include "hindsight/optimize/gaussian_process.h"
 #include "optimize/operators.h"
+#include "optimize/regression.h"
 #include "optimize/strategy.h"
 
 namespace hindsight::optimize {
@@ -16,16 +16,15 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::size_t kFirstQueries = 20;         // [chosen] random ones, twice the parameters of the edge space
-constexpr std::size_t kRefitInterval = 10;        // [chosen] queries between two fits of the hyper-parameters
-constexpr std::size_t kMostPoints = 1000;         // [chosen] of a posterior: keeps 1,000 queries below ten minutes
-constexpr std::size_t kMostLearningPoints = 200;  // [chosen] of a fit of the hyper-parameters
-constexpr std::size_t kRandomCandidates = 256;    // [chosen] candidates per query before the local ascent
-constexpr std::size_t kNearCandidates = 128;      // [chosen] mutated copies of the best designs
-constexpr std::size_t kIncumbents = 5;            // [chosen] best designs that are copied
-constexpr std::size_t kAscents = 4;               // [chosen] best candidates that climb
-constexpr int kMostClimbs = 10;                   // [chosen] steps of one ascent
-constexpr double kLeastProbability = 1e-9;        // [chosen] keeps the logarithm finite
+constexpr std::size_t kFirstQueries = 20;       // [chosen] random ones, twice the parameters of the edge space
+constexpr std::size_t kRefitInterval = 10;      // [chosen] queries between two fits of the hyper-parameters
+constexpr std::size_t kMostPoints = 1000;       // [chosen] of a posterior: keeps 1,000 queries below ten minutes
+constexpr std::size_t kRandomCandidates = 256;  // [chosen] candidates per query before the local ascent
+constexpr std::size_t kNearCandidates = 128;    // [chosen] mutated copies of the best designs
+constexpr std::size_t kIncumbents = 5;          // [chosen] best designs that are copied
+constexpr std::size_t kAscents = 4;             // [chosen] best candidates that climb
+constexpr int kMostClimbs = 10;                 // [chosen] steps of one ascent
+constexpr double kLeastProbability = 1e-9;      // [chosen] keeps the logarithm finite
 
 double normal_density(double z) { return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi); }
 double normal_probability(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
@@ -41,33 +40,6 @@ double log_expected_improvement(double mean, double variance, double best) {
     return std::log(deviation) - 0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi) - 2 * std::log(-z);
   }
   return std::log(deviation) + std::log(normal_density(z) + z * normal_probability(z));
-}
-
-/// A Gaussian process with its scaling and its share of the observations.
-struct Regression {
-  explicit Regression(const std::vector<bool>& categorical) : process(categorical) {}
-  GaussianProcess process;
-  double mean = 0, deviation = 1;
-  bool ready = false;
-
-  void fit(const MatrixXd& x, const VectorXd& y, const std::vector<Index>& learning_rows) {
-    mean = y.mean();
-    const double variance = (y.array() - mean).square().mean();
-    deviation = variance > 0 ? std::sqrt(variance) : 1;
-    const VectorXd z = (y.array() - mean) / deviation;
-    process.learn_hyperparameters(x(learning_rows, Eigen::all), z(learning_rows));
-    process.fit(x, z);
-    ready = true;
-  }
-  void append(const Eigen::RowVectorXd& x, double y) { process.append(x, (y - mean) / deviation); }
-};
-
-/// `count` of [0, size): all when they fit, else evenly spread.
-std::vector<Index> spread_rows(std::size_t size, std::size_t count) {
-  std::vector<Index> rows;
-  const std::size_t kept = std::min(size, count);
-  for (std::size_t i = 0; i < kept; ++i) rows.push_back(static_cast<Index>(i * size / kept));
-  return rows;
 }
 
 class BayesianStrategy final : public Strategy {

@@ -64,11 +64,20 @@ class Forecast {
   [[nodiscard]] Eigen::VectorXd metric_score(const ForecastBatch& batch, const LevelMatrix& levels,
                                              std::size_t m) const;
   [[nodiscard]] double metric_in_units(double score, std::size_t m) const;
+  /// What metric `m` is not below, in its unit, n x contexts; 0 of a logarithmic metric and -infinity of a linear one
+  /// where no bound is known. Nothing for facts, and where no application has a bound.
+  [[nodiscard]] std::optional<Eigen::MatrixXd> metric_bounds(const LevelMatrix& levels, std::size_t m) const;
+  /// metric_score() of known values of metric `m`, n x contexts.
+  [[nodiscard]] Eigen::VectorXd metric_score_of(const Eigen::MatrixXd& values, const LevelMatrix& levels,
+                                                std::size_t m) const;
   /// As unit(), of learned metric `m` of the front: 1 on a logarithmic scale, else the deviation of the label.
   [[nodiscard]] double metric_unit(std::size_t m) const;
   /// Predicted per context, n x contexts, in its unit.
   [[nodiscard]] Eigen::MatrixXd metric_values(const ForecastBatch& batch, const LevelMatrix& levels,
                                               std::size_t m) const;
+  /// metric_values() that are worse by `more` (n) in score units, and not below their bounds.
+  [[nodiscard]] Eigen::MatrixXd shifted_metric(const Eigen::MatrixXd& values, const Eigen::VectorXd& more,
+                                               const LevelMatrix& levels, std::size_t m) const;
   /// Spread in log units, mean over the applications.
   [[nodiscard]] Eigen::VectorXd spread(const ForecastBatch& batch) const;
   /// Spread in deviations of the logged objectives, mean over the applications: 1 = the members disagree about a design
@@ -97,6 +106,7 @@ class Forecast {
     Eigen::VectorXd typical;                 ///< of a label: u of a typical design per context, where it is asked for
   };
   [[nodiscard]] bool is_logarithmic(Eigen::Index label) const;
+  [[nodiscard]] bool is_logarithmic(const LearnedQuantity& quantity) const;
   /// Of one application, on the label's scale.
   [[nodiscard]] Eigen::VectorXd label_on_scale(const surrogate::EnsemblePrediction& prediction, Eigen::Index label,
                                                double pessimism) const;

@@ -1,6 +1,7 @@
 /// What a model predicts besides a score: learned limits, and the metrics of a front.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
@@ -32,6 +33,11 @@ std::optional<LearnedQuantity> learned_quantity(const surrogate::Model& model, c
 bool Forecast::is_logarithmic(Eigen::Index label) const {
   const auto& scales = model_.parts().constraint_scaler.value_scales;
   return scales[static_cast<std::size_t>(label)] == dataset::ValueScale::logarithmic;
+}
+
+bool Forecast::is_logarithmic(const LearnedQuantity& quantity) const {
+  if (!quantity.is_objective) return is_logarithmic(quantity.label);
+  return model_.parts().objective_scaler.value_scale == dataset::ValueScale::logarithmic;
 }
 
 void Forecast::lift_labels(const LevelMatrix& levels, ForecastBatch& batch) const {
@@ -118,6 +124,36 @@ Eigen::VectorXd Forecast::metric_score(const ForecastBatch& batch, const LevelMa
   return metrics_[m].learned->is_objective ? score(batch) : label_score(batch, metrics_[m]);
 }
 
+std::optional<Eigen::MatrixXd> Forecast::metric_bounds(const LevelMatrix& levels, std::size_t m) const {
+  if (!metrics_[m].learned) return std::nullopt;
+  const bool objective = metrics_[m].learned->is_objective;
+  const auto labelled = options_.label_bounds.find(options_.front[m].name);
+  if (!objective && labelled == options_.label_bounds.end()) return std::nullopt;
+  const auto& bounds = objective ? options_.lower_bounds : labelled->second;
+  const double unknown = is_logarithmic(*metrics_[m].learned) ? 0 : -std::numeric_limits<double>::infinity();
+  Eigen::MatrixXd values = Eigen::MatrixXd::Constant(levels.rows(), std::ssize(contexts_), unknown);
+  bool known = false;
+  for (std::size_t c = 0; c < bounds.size(); ++c) {
+    if (!bounds[c]) continue;
+    values.col(static_cast<Eigen::Index>(c)) = bounds[c](levels);
+    known = true;
+  }
+  return known ? std::optional(values) : std::nullopt;
+}
+
+Eigen::VectorXd Forecast::metric_score_of(const Eigen::MatrixXd& values, const LevelMatrix& levels,
+                                          std::size_t m) const {
+  ForecastBatch batch(contexts_.size());
+  for (std::size_t c = 0; c < batch.size(); ++c) {
+    const Eigen::VectorXd own = values.col(static_cast<Eigen::Index>(c));
+    const bool objective = metrics_[m].learned && metrics_[m].learned->is_objective;
+    Eigen::MatrixXd labels = Eigen::MatrixXd::Zero(levels.rows(), std::ssize(model_.parts().constraint_names));
+    if (metrics_[m].learned && !objective) labels.col(metrics_[m].learned->label) = own;
+    batch[c] = of_truth(c, objective ? own : Eigen::VectorXd::Ones(levels.rows()), std::move(labels));
+  }
+  return metric_score(batch, levels, m);
+}
+
 double Forecast::metric_in_units(double score, std::size_t m) const {
   if (!metrics_[m].learned) return score;
   if (metrics_[m].learned->is_objective) return in_units(score);
@@ -143,6 +179,16 @@ Eigen::MatrixXd Forecast::metric_values(const ForecastBatch& batch, const LevelM
     }
   }
   return values;
+}
+
+Eigen::MatrixXd Forecast::shifted_metric(const Eigen::MatrixXd& values, const Eigen::VectorXd& more,
+                                         const LevelMatrix& levels, std::size_t m) const {
+  if (!metrics_[m].learned) return values;
+  const Eigen::MatrixXd shifted = is_logarithmic(*metrics_[m].learned)
+                                      ? Eigen::MatrixXd(values.array().colwise() * more.array().exp())
+                                      : Eigen::MatrixXd(values.colwise() + more);
+  const auto bounds = metric_bounds(levels, m);
+  return bounds ? Eigen::MatrixXd(shifted.cwiseMax(*bounds)) : shifted;
 }
 
 }  // namespace hindsight::optimize

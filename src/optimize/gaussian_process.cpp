@@ -229,6 +229,17 @@ GaussianProcess::Posterior GaussianProcess::predict(const MatrixXd& x) const {
   return posterior;
 }
 
+VectorXd GaussianProcess::predict_mean(const MatrixXd& x) const {
+  HINDSIGHT_EXPECT(y_.size() > 0);
+  return hyperparameters_.signal_variance * (correlation(x, x_) * weights_);
+}
+
+VectorXd GaussianProcess::left_out_errors() const {
+  const Index n = size();
+  const MatrixXd root = cholesky_.triangularView<Eigen::Lower>().solve(MatrixXd::Identity(n, n));  // C^-1 = root^T root
+  return weights_.array() / root.colwise().squaredNorm().transpose().array();
+}
+
 double GaussianProcess::log_marginal_likelihood() const {
   const auto n = static_cast<double>(y_.size());
   return -0.5 * y_.dot(weights_) - cholesky_.diagonal().array().log().sum() -

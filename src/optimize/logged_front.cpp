@@ -5,19 +5,24 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <utility>
+#include <numeric>
 
 #include "optimize/logged.h"
 
 namespace hindsight::optimize {
 namespace {
 
-/// [chosen] Share of the logged designs near the front whose truth is within the margins, per metric.
+/// [chosen] Share of the designs whose truth is within the margins, per metric.
 constexpr double kSure = 0.9;
-/// [chosen] Logged designs that margins are from: enough for the share above, few enough to be near the front.
+/// [chosen] Without a correction, logged designs that margins are from: enough for the share above, few enough to be
+/// near the front.
 constexpr std::size_t kCompared = 100;
+/// [chosen] Logged designs near the front that a correction is from, and others near what was found: more take longer
+/// (cubic) and gained nothing.
+constexpr std::size_t kNearFront = 400;
+constexpr std::size_t kNearFound = 400;
 /// [chosen] Least margin, 2.5 %: a search looks at more designs than a log has, and finds larger errors. With it no
-/// proposal of three studies was dominated by a logged design, with none a tenth was (docs/optimize.md).
+/// proposal of three studies was dominated by a logged design, without one 10 of 258 were (docs/optimize.md).
 constexpr double kLeastMargin = 0.025;
 
 /// Rows of the designs that are feasible for every application: designs x applications.
@@ -136,22 +141,27 @@ double behind(const MetricValues& point, const std::vector<MetricValues>& front,
   return most;
 }
 
-/// The rows of `metrics` (n x metrics) nearest to their own front, at most kCompared.
-std::vector<Eigen::Index> nearest_rows(const Eigen::MatrixXd& metrics) {
+/// How far the rows of `metrics` (n x metrics) are behind their own front.
+std::vector<double> behind_own_front(const Eigen::MatrixXd& metrics) {
   std::vector<MetricValues> points;
   for (Eigen::Index i = 0; i < metrics.rows(); ++i) points.push_back(values_of(metrics, i));
   std::vector<MetricValues> front;
   for (const std::size_t i : non_dominated(points)) front.push_back(points[i]);
   const Eigen::RowVectorXd range = metrics.colwise().maxCoeff() - metrics.colwise().minCoeff();
-  std::vector<std::pair<double, Eigen::Index>> order;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    order.emplace_back(behind(points[i], front, range), static_cast<Eigen::Index>(i));
-  }
-  std::sort(order.begin(), order.end());
-  if (order.size() > kCompared) order.resize(kCompared);
-  std::vector<Eigen::Index> nearest;
-  for (const auto& [distance, row] : order) nearest.push_back(row);
-  return nearest;
+  std::vector<double> all;
+  for (const MetricValues& point : points) all.push_back(behind(point, front, range));
+  return all;
+}
+
+/// Positions of the `count` smallest, all when they fit; of equal ones the first.
+std::vector<Eigen::Index> smallest_rows(const std::vector<double>& values, std::size_t count) {
+  std::vector<Eigen::Index> order(values.size());
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) {
+    return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)];
+  });
+  order.resize(std::min(order.size(), count));
+  return order;
 }
 
 /// The smallest value that the share kSure does not exceed.
@@ -160,6 +170,8 @@ double sure(Eigen::VectorXd values) {
   const auto count = static_cast<double>(values.size());
   return values[static_cast<Eigen::Index>(std::ceil(kSure * count)) - 1];
 }
+
+double root_mean_square(const Eigen::VectorXd& values) { return std::sqrt(values.cwiseAbs2().mean()); }
 
 }  // namespace
 
@@ -180,6 +192,8 @@ std::optional<LoggedFront> LoggedFront::of(const surrogate::Model& model, const 
   if (rows.empty()) return std::nullopt;
 
   LoggedFront front;
+  front.pessimism_ = options.pessimism;
+  front.space_ = &model.parts().space;
   for (Eigen::Index i = 0; i < levels.rows(); ++i) {
     const std::uint16_t* own = levels.data() + i * levels.cols();
     front.logged_.emplace(own, own + levels.cols());
@@ -188,34 +202,111 @@ std::optional<LoggedFront> LoggedFront::of(const surrogate::Model& model, const 
     const std::uint16_t* own = logged.levels.data() + row * logged.levels.cols();
     front.logged_.emplace(own, own + logged.levels.cols());
   }
+  for (std::size_t m = 0; m < options.front.size(); ++m) {
+    front.least_margins_.push_back(options.front[m].value ? 0 : kLeastMargin * forecast.metric_unit(m));
+  }
+  front.levels_ = levels(rows, Eigen::all);
+  front.metrics_ = metrics(rows, Eigen::all);
+  front.take_members(forecast, truth, levels, rows);
+  const ForecastBatch said = forecast.predict(front.levels_, {.feasibility = false});
+  front.predicted_ = metrics_of(said, front.levels_, forecast, options.front.size());
+  std::vector<double> behind = behind_own_front(front.predicted_);
+  if (front.levels_.rows() < LogCorrection::kLeastDesigns) {
+    front.near_ = smallest_rows(behind, kCompared);
+  } else {
+    const std::vector<double> by_truth = behind_own_front(front.metrics_);
+    for (std::size_t i = 0; i < behind.size(); ++i) behind[i] = std::min(behind[i], by_truth[i]);
+    front.near_ = smallest_rows(behind, kNearFront);
+  }
+  front.learn();
+  return front;
+}
+
+void LoggedFront::take_members(const Forecast& forecast, const ForecastBatch& truth, const LevelMatrix& levels,
+                               const std::vector<Eigen::Index>& rows) {
   std::vector<MetricValues> points;
-  for (const Eigen::Index row : rows) points.push_back(values_of(metrics, row));
+  for (Eigen::Index i = 0; i < metrics_.rows(); ++i) points.push_back(values_of(metrics_, i));
   std::vector<Eigen::MatrixXd> by_context;
-  for (std::size_t m = 0; m < options.front.size(); ++m) by_context.push_back(forecast.metric_values(truth, levels, m));
+  for (std::size_t m = 0; m < least_margins_.size(); ++m) {
+    by_context.push_back(forecast.metric_values(truth, levels, m));
+  }
   for (const std::size_t i : non_dominated(points)) {
     const std::uint16_t* own = levels.data() + rows[i] * levels.cols();
-    front.members_.push_back({.design = {{own, own + levels.cols()}}, .metrics = points[i]});
-    Known& known = front.known_[front.members_.back().design.levels];
+    members_.push_back({.design = {{own, own + levels.cols()}}, .metrics = points[i]});
+    Known& known = known_[members_.back().design.levels];
     known.metrics = points[i];
     for (const Eigen::MatrixXd& values : by_context) {
       const Eigen::RowVectorXd own_values = values.row(rows[i]);
       known.by_context.emplace_back(own_values.begin(), own_values.end());
     }
   }
-  const LevelMatrix own_levels = levels(rows, Eigen::all);
-  const ForecastBatch said = forecast.predict(own_levels, {.feasibility = false});
-  const Eigen::MatrixXd predicted = metrics_of(said, own_levels, forecast, options.front.size());
-  const std::vector<Eigen::Index> near = nearest_rows(predicted);
-  const Eigen::MatrixXd own_metrics = metrics(rows, Eigen::all);
-  const Eigen::MatrixXd short_of = own_metrics(near, Eigen::all) - predicted(near, Eigen::all);
-  front.compared_ = near.size();
-  for (std::size_t m = 0; m < options.front.size(); ++m) {
-    const bool fact = static_cast<bool>(options.front[m].value);
-    const double least = kLeastMargin * forecast.metric_unit(m);
-    const double margin = fact ? 0 : std::max(least, sure(short_of.col(static_cast<Eigen::Index>(m))));
-    front.margins_.push_back(options.pessimism * margin);
+}
+
+void LoggedFront::learn() {
+  const Eigen::MatrixXd predicted = predicted_(near_, Eigen::all), truth = metrics_(near_, Eigen::all);
+  const bool enough = levels_.rows() >= LogCorrection::kLeastDesigns;
+  if (enough) correction_.emplace(*space_, levels_(near_, Eigen::all), predicted, truth);
+  const Eigen::MatrixXd short_of = enough ? correction_->left_out() : truth - predicted;
+  margins_.clear();
+  for (std::size_t m = 0; m < least_margins_.size(); ++m) {
+    const bool fact = least_margins_[m] == 0;
+    const double most = sure(short_of.col(static_cast<Eigen::Index>(m)));
+    margins_.push_back(fact ? 0 : pessimism_ * std::max(least_margins_[m], most));
   }
-  return front;
+}
+
+LogBesideFront LoggedFront::summary() const {
+  LogBesideFront summary{.designs = members_.size(), .compared = near_.size(), .margins = margins_};
+  if (!correction_) return summary;
+  summary.corrected = true;
+  const Eigen::MatrixXd short_of = metrics_(near_, Eigen::all) - predicted_(near_, Eigen::all);
+  for (Eigen::Index m = 0; m < short_of.cols(); ++m) {
+    summary.errors_before.push_back(root_mean_square(short_of.col(m)));
+    summary.errors_after.push_back(root_mean_square(correction_->left_out().col(m)));
+  }
+  return summary;
+}
+
+void LoggedFront::refine(const std::vector<FrontMember>& found) {
+  if (!correction_) return;
+  std::vector<std::vector<Eigen::Index>> nearest;
+  for (const FrontMember& member : found) {
+    const Eigen::VectorXd distances = correction_->distances(levels_, member.design);
+    nearest.push_back(smallest_rows({distances.begin(), distances.end()}, kNearFound));
+  }
+  // The nearest one of each, then the second, ...
+  std::set<Eigen::Index> all(near_.begin(), near_.end());
+  const std::size_t most = all.size() + kNearFound;
+  for (std::size_t k = 0; k < std::min(kNearFound, static_cast<std::size_t>(levels_.rows())); ++k) {
+    for (const std::vector<Eigen::Index>& own : nearest) {
+      if (all.size() < most) all.insert(own[k]);
+    }
+  }
+  near_.assign(all.begin(), all.end());
+  learn();
+}
+
+Eigen::MatrixXd LoggedFront::cautious_correction(const LevelMatrix& levels, const Eigen::MatrixXd& metrics) const {
+  if (!correction_) return Eigen::MatrixXd::Zero(metrics.rows(), metrics.cols());
+  Eigen::MatrixXd more = correction_->mean(levels, metrics);
+  if (!(pessimism_ > 0)) return more;
+  const Eigen::MatrixXd corrected = metrics + more;
+  std::vector<Eigen::Index> open;
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    if (is_beaten(values_of(corrected, i))) {
+      more.row(i) += pessimism_ * correction_->largest_deviation();
+    } else {
+      open.push_back(i);
+    }
+  }
+  if (!open.empty())
+    more(open, Eigen::all) += pessimism_ * correction_->deviation(levels(open, Eigen::all), metrics(open, Eigen::all));
+  return more;
+}
+
+bool LoggedFront::is_beaten(const MetricValues& metrics) const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [&](const FrontMember& member) { return dominates(member.metrics, metrics); });
 }
 
 const LoggedFront::Known* LoggedFront::find(const space::Design& design) const {
@@ -226,11 +317,10 @@ const LoggedFront::Known* LoggedFront::find(const space::Design& design) const {
 bool LoggedFront::knows(const space::Design& design) const { return logged_.contains(design.levels); }
 
 bool LoggedFront::may_beat(const MetricValues& predicted) const {
+  MetricValues worse = predicted;
+  for (std::size_t m = 0; m < margins_.size(); ++m) worse[m] += margins_[m];
   return std::any_of(members_.begin(), members_.end(), [&](const FrontMember& member) {
-    for (std::size_t m = 0; m < margins_.size(); ++m) {
-      if (member.metrics[m] > predicted[m] + margins_[m]) return false;
-    }
-    return true;
+    return member.metrics == worse || dominates(member.metrics, worse);
   });
 }
 

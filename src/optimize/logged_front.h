@@ -11,6 +11,7 @@
 #include "hindsight/optimize/front.h"
 #include "hindsight/optimize/propose.h"
 #include "optimize/forecast.h"
+#include "optimize/log_correction.h"
 
 namespace hindsight::optimize {
 
@@ -30,13 +31,16 @@ class LoggedFront {
   };
   /// Of a member; null for other designs.
   [[nodiscard]] const Known* find(const space::Design& design) const;
-  /// Per metric: what must be added to a prediction near the front for it to hold, 0 for facts. Of the logged designs
-  /// that the model takes for the best, which a search would have proposed: the share kSure of them is not worse than
-  /// predicted, pessimism included, by more. At least kLeastMargin; times `pessimism`, so that without pessimism
-  /// predictions count as they are.
-  [[nodiscard]] const std::vector<double>& margins() const { return margins_; }
-  /// Designs that the margins are from.
-  [[nodiscard]] std::size_t compared() const { return compared_; }
+  /// Of what it is and says; `beaten` is 0.
+  [[nodiscard]] LogBesideFront summary() const;
+  /// Null where the log has too few designs.
+  [[nodiscard]] const LogCorrection* correction() const { return correction_ ? &*correction_ : nullptr; }
+  /// Corrects by the logged designs nearest to those of `found`, too. Nothing without a correction.
+  void refine(const std::vector<FrontMember>& found);
+  /// What is to be added to the metrics that a model predicts, n x metrics, `pessimism` deviations worse than the
+  /// correction says. A design that a logged one beats even so is given the largest deviation: it will not be better
+  /// for knowing its own.
+  [[nodiscard]] Eigen::MatrixXd cautious_correction(const LevelMatrix& levels, const Eigen::MatrixXd& metrics) const;
 
   /// The log says of the design what it is: feasible for every application, or infeasible for one.
   [[nodiscard]] bool knows(const space::Design& design) const;
@@ -45,11 +49,24 @@ class LoggedFront {
 
  private:
   LoggedFront() = default;
+  void take_members(const Forecast& forecast, const ForecastBatch& truth, const LevelMatrix& levels,
+                    const std::vector<Eigen::Index>& rows);
+  /// By the designs `near_`.
+  void learn();
+  [[nodiscard]] bool is_beaten(const MetricValues& metrics) const;
+
   std::vector<FrontMember> members_;
   std::map<std::vector<std::uint16_t>, Known> known_;  ///< of the members, by levels
   std::set<std::vector<std::uint16_t>> logged_;
+  double pessimism_ = 1;
+  const space::DesignSpace* space_ = nullptr;
+  std::vector<double> least_margins_;  ///< per metric, 0 for facts
+  // Of the designs within the limits; metrics in score units.
+  LevelMatrix levels_;
+  Eigen::MatrixXd metrics_, predicted_;
+  std::vector<Eigen::Index> near_;  ///< which of them count
+  std::optional<LogCorrection> correction_;
   std::vector<double> margins_;
-  std::size_t compared_ = 0;
 };
 
 }  // namespace hindsight::optimize

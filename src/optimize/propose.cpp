@@ -127,20 +127,20 @@ class Proposer {
     result.min_p_feasible_used = options_.min_p_feasible;
     problem_used_ = with_p_feasible(result.min_p_feasible_used);
     const SearchOptions whole = search_;
+    if (options_.logged != nullptr) logged_front_ = LoggedFront::of(model_, options_, *forecast_);
     Front front;
-    if (exact_) front = search_front(problem_used_, options_.front.size(), whole);
+    if (exact_) front = front_with_log(whole);
     if (front.members.empty() && front.termination != Termination::interrupted) {
       result.solution = search_ends(result.min_p_feasible_used);
       SearchOptions rest = search_;
       rest.evaluations = whole.evaluations - std::min(whole.evaluations - 1, result.solution.evaluations);
       if (exact_) rest = whole;
-      front = search_front(problem_used_, options_.front.size(), rest);
+      front = front_with_log(rest);
     }
     if (front.members.empty()) throw Error(ErrorKind::interrupted, "interrupted before a front was found");
     result.solution.evaluations += front.evaluations;
     result.solution.termination = front.termination;
     std::vector<FrontMember> members = std::move(front.members);
-    if (options_.logged != nullptr) logged_front_ = LoggedFront::of(model_, options_, *forecast_);
     if (logged_front_) members = beside_log(members, result);
     result.front_size = members.size();
     std::vector<MetricValues> points;
@@ -155,12 +155,45 @@ class Proposer {
   }
 
  private:
+  /// Twice where a log corrects what is predicted: what the first search finds says which logged designs matter.
+  [[nodiscard]] Front front_with_log(SearchOptions options) {
+    const bool twice = logged_front_ && logged_front_->correction() != nullptr;
+    if (twice && !exact_) options.evaluations = std::max<std::uint64_t>(options.evaluations / 2, 1);
+    Front front = search_front(problem_used_, options_.front.size(), options);
+    if (!twice || front.members.empty() || front.termination == Termination::interrupted) return front;
+    logged_front_->refine(front.members);
+    options.start.clear();
+    for (const FrontMember& member : front.members) options.start.push_back(member.design);
+    const std::uint64_t evaluations = front.evaluations;
+    front = search_front(problem_used_, options_.front.size(), options);
+    front.evaluations += evaluations;
+    return front;
+  }
+  /// Predicted metrics, n x metrics, corrected by the log, and not below what they can be.
+  [[nodiscard]] Eigen::MatrixXd corrected(const LevelMatrix& levels, const Eigen::MatrixXd& metrics) const {
+    Eigen::MatrixXd all = metrics + logged_front_->cautious_correction(levels, metrics);
+    for (std::size_t m = 0; m < options_.front.size(); ++m) {
+      const auto bounds = forecast_->metric_bounds(levels, m);
+      if (!bounds) continue;
+      const auto column = static_cast<Eigen::Index>(m);
+      all.col(column) = all.col(column).cwiseMax(forecast_->metric_score_of(*bounds, levels, m)).eval();
+    }
+    return all;
+  }
+  void correct(const LevelMatrix& levels, Learned& learned, std::size_t scored) const {
+    std::vector<Eigen::Index> known;
+    for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+      if (learned.metrics.row(i).allFinite()) known.push_back(i);
+    }
+    if (known.empty()) return;
+    learned.metrics(known, Eigen::all) = corrected(levels(known, Eigen::all), learned.metrics(known, Eigen::all));
+    learned.score = learned.metrics.col(static_cast<Eigen::Index>(scored));
+  }
   /// The front of what is predicted and of logged designs; the former without those that the latter may dominate.
   [[nodiscard]] std::vector<FrontMember> beside_log(const std::vector<FrontMember>& predicted,
                                                     ProposeResult& result) const {
     const LoggedFront& logged = *logged_front_;
-    result.log_beside = LogBesideFront{
-        .designs = logged.members().size(), .beaten = 0, .compared = logged.compared(), .margins = logged.margins()};
+    result.log_beside = logged.summary();
     std::vector<FrontMember> all;
     for (const FrontMember& member : predicted) {
       if (logged.knows(member.design)) continue;  // it stands among the logged ones, or the log says why not
@@ -205,13 +238,27 @@ class Proposer {
         value.predicted = options_.front[m].value
                               ? value.score
                               : aggregate_value(value.by_context, options_.aggregate, options_.weights);
+        take_objective(proposal, m);
       }
     }
   }
+  /// What is known of the objective as a metric of the front is what is said of it everywhere.
+  void take_objective(Proposal& proposal, std::size_t m) const {
+    const auto& metric = options_.front[m];
+    if (metric.value || !learned_quantity(model_, metric.name)->is_objective) return;
+    proposal.objective = proposal.front[m].by_context;
+    proposal.score = proposal.front[m].score;
+    proposal.cautious = proposal.front[m].cautious;
+  }
 
   [[nodiscard]] std::function<Learned(const LevelMatrix&)> asking(Forecast::Question question) const {
-    return
-        [this, question = std::move(question)](const LevelMatrix& levels) { return forecast_->ask(levels, question); };
+    return [this, question = std::move(question)](const LevelMatrix& levels) {
+      Learned learned = forecast_->ask(levels, question);
+      if (question.front && logged_front_ && logged_front_->correction() != nullptr) {
+        correct(levels, learned, question.scored);
+      }
+      return learned;
+    };
   }
   /// A design must be this likely to be feasible for every application.
   [[nodiscard]] Problem with_p_feasible(double threshold) const {
@@ -507,22 +554,41 @@ class Proposer {
         proposal.nearest_logged_distance = nearest_logged_distance(*options_.logged, proposal.design);
       }
     }
-    for (std::size_t m = 0; m < options_.front.size(); ++m) add_metric(batch, levels, m, proposals);
+    add_metrics(batch, levels, proposals);
     return proposals;
   }
 
-  void add_metric(const ForecastBatch& batch, const LevelMatrix& levels, std::size_t m,
+  void add_metrics(const ForecastBatch& batch, const LevelMatrix& levels, std::vector<Proposal>& proposals) const {
+    const auto count = static_cast<Eigen::Index>(options_.front.size());
+    Eigen::MatrixXd scores(levels.rows(), count);
+    for (Eigen::Index m = 0; m < count; ++m) {
+      scores.col(m) = forecast_->metric_score(batch, levels, static_cast<std::size_t>(m));
+    }
+    const LogCorrection* correction = logged_front_ ? logged_front_->correction() : nullptr;
+    Eigen::MatrixXd more;
+    if (correction != nullptr) {
+      more = correction->mean(levels, scores);
+      scores = corrected(levels, scores);
+    }
+    for (std::size_t m = 0; m < options_.front.size(); ++m) {
+      const auto column = static_cast<Eigen::Index>(m);
+      Eigen::MatrixXd values = forecast_->metric_values(batch, levels, m);
+      if (correction != nullptr) values = forecast_->shifted_metric(values, more.col(column), levels, m);
+      add_metric(scores.col(column), values, m, proposals);
+    }
+  }
+
+  void add_metric(const Eigen::VectorXd& scores, const Eigen::MatrixXd& values, std::size_t m,
                   std::vector<Proposal>& proposals) const {
-    const Eigen::VectorXd scores = forecast_->metric_score(batch, levels, m);
-    const Eigen::MatrixXd values = forecast_->metric_values(batch, levels, m);
+    const bool fact = static_cast<bool>(options_.front[m].value);
     for (std::size_t i = 0; i < proposals.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
       FrontValue& value = proposals[i].front.emplace_back();
       value.score = scores[row];
       value.cautious = forecast_->metric_in_units(value.score, m);
       for (Eigen::Index c = 0; c < values.cols(); ++c) value.by_context.push_back(values(row, c));
-      const bool fact = static_cast<bool>(options_.front[m].value);
       value.predicted = fact ? scores[row] : aggregate_value(value.by_context, options_.aggregate, options_.weights);
+      take_objective(proposals[i], m);
     }
   }
 

@@ -116,15 +116,23 @@ std::string log_text(const Proposals& proposals) {
   const auto logged = std::count_if(shown.begin(), shown.end(), [](const auto& one) { return one.from_log; });
   std::string text = fmt::format("log: {} on its own front within the limits, {} of these points",
                                  counted(log.designs, "design"), logged);
-  std::vector<std::string> margins;
+  std::vector<std::string> margins, errors;
   for (std::size_t m = 0; m < log.margins.size(); ++m) {
     const optimize::FrontMetric& metric = proposals.options.front[m];
-    if (!metric.value) margins.push_back(fmt::format("{} {}", metric.name, margin_text(proposals, m, log.margins[m])));
+    if (metric.value) continue;
+    margins.push_back(fmt::format("{} {}", metric.name, margin_text(proposals, m, log.margins[m])));
+    if (!log.corrected) continue;
+    errors.push_back(fmt::format("{} {} off instead of {}", metric.name, margin_text(proposals, m, log.errors_after[m]),
+                                 margin_text(proposals, m, log.errors_before[m])));
+  }
+  if (log.corrected) {
+    text += fmt::format("; predictions corrected by {} of its designs, each of these predicted by the others {}",
+                        log.compared, join(errors, ", "));
   }
   text += fmt::format(
-      "; left out: {} that a logged one would dominate if worse than predicted by {}, as one in ten of {} promising "
-      "logged ones is",
-      counted(log.beaten, "predicted point"), join(margins, ", "), log.compared);
+      "; left out: {} that a logged one would dominate if worse than predicted by {}, as one in ten of {} is",
+      counted(log.beaten, "predicted point"), join(margins, ", "),
+      log.corrected ? "those" : fmt::format("{} promising logged ones", log.compared));
   return text;
 }
 

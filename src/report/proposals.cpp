@@ -352,14 +352,17 @@ Json shares_json(const std::optional<study::FrontShares>& shares) {
   return json;
 }
 
-/// `margins` on the scale of the scores: logarithms where a metric was learned on one.
+/// `margins` and `errors` on the scale of the scores: logarithms where a metric was learned on one.
 Json log_beside_json(const Proposals& proposals) {
   const auto& log = proposals.result.log_beside;
   if (!log) return nullptr;
-  Json json{
-      {"designs", log->designs}, {"beaten", log->beaten}, {"compared", log->compared}, {"margins", Json::object()}};
+  Json json{{"designs", log->designs},     {"beaten", log->beaten},     {"compared", log->compared},
+            {"corrected", log->corrected}, {"margins", Json::object()}, {"errors", nullptr}};
+  if (log->corrected) json["errors"] = Json::object();
   for (std::size_t m = 0; m < log->margins.size(); ++m) {
-    json["margins"][proposals.options.front[m].name] = log->margins[m];
+    const std::string& name = proposals.options.front[m].name;
+    json["margins"][name] = log->margins[m];
+    if (log->corrected) json["errors"][name] = {{"before", log->errors_before[m]}, {"after", log->errors_after[m]}};
   }
   return json;
 }

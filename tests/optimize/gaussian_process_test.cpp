@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "hindsight/core/random.h"
 #include "tolerances.h"
@@ -53,6 +54,30 @@ TEST(GaussianProcess, CategoriesDifferByTheirNumberOfMismatches) {
   EXPECT_NEAR(posterior.mean[1], std::exp(-0.5), test::kRounding);
   EXPECT_NEAR(posterior.mean[2], std::exp(-0.5), test::kRounding) << "categories have no order";
   EXPECT_NEAR(posterior.mean[3], std::exp(-0.75), test::kRounding);
+}
+
+TEST(GaussianProcess, LeftOutErrorsAreThoseOfAProcessWithoutTheObservation) {
+  const Eigen::Index n = 12;
+  const MatrixXd x = random_points(n, 2, 5);
+  const VectorXd y = x.col(0).array().sin() + x.col(1).array().square();
+  const GaussianProcess::Hyperparameters own{
+      .length_scale = VectorXd{{0.7, 1.3}}, .signal_variance = 2, .noise_variance = 0.01};
+  GaussianProcess all({false, false});
+  all.set_hyperparameters(own);
+  all.fit(x, y);
+  const VectorXd errors = all.left_out_errors();
+  for (Eigen::Index left_out = 0; left_out < n; ++left_out) {
+    std::vector<Eigen::Index> others;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      if (i != left_out) others.push_back(i);
+    }
+    GaussianProcess process({false, false});
+    process.set_hyperparameters(own);
+    process.fit(x(others, Eigen::all), y(others));
+    const VectorXd mean = process.predict_mean(x.row(left_out));
+    EXPECT_NEAR(errors[left_out], y[left_out] - mean[0], test::kRounding) << left_out;
+    EXPECT_NEAR(mean[0], process.predict(x.row(left_out)).mean[0], test::kRounding);
+  }
 }
 
 TEST(GaussianProcess, AppendingEqualsFitting) {

@@ -165,6 +165,78 @@ TEST(LoggedFront, WhatTheLogHasIsNotPredicted) {
   EXPECT_EQ(find(result, 8, 7), nullptr);
 }
 
+double true_latency(int a, int b) { return std::exp(0.4 * b) * said_latency(a); }
+
+/// Half of all (a, b): each step of b, which the model takes to cost nothing, costs more latency than one of a gains.
+std::vector<LoggedRow> half_of_all() {
+  std::vector<LoggedRow> rows;
+  for (std::uint16_t a = 0; a < 10; ++a) {
+    for (std::uint16_t b = 0; b < 8; ++b) {
+      if ((a + b) % 2 == 0) rows.push_back({a, b, true_latency(a, b), said_power(a, b)});
+    }
+  }
+  return rows;
+}
+
+TEST(LoggedFront, PredictionsAreCorrectedByWhatTheModelIsOffByInTheLog) {
+  // By the model the front is (a, 7). In truth a step of a saves twice the power that one of b does: it is (a, 0), of
+  // which odd a are not logged, and then (0, b).
+  const dataset::Dataset logged = log_of(half_of_all());
+  const ProposeResult result = propose(trading_model(), front_options(&logged));
+  ASSERT_TRUE(result.log_beside);
+  EXPECT_TRUE(result.log_beside->corrected);
+  EXPECT_EQ(result.log_beside->compared, logged.size());
+  ASSERT_EQ(result.log_beside->errors_before.size(), 2U);
+  EXPECT_LT(result.log_beside->errors_after[0], 0.1 * result.log_beside->errors_before[0]);
+  EXPECT_NEAR(result.log_beside->errors_after[1], 0, kScoreError);
+  for (const Proposal& proposal : result.proposals) {
+    const auto a = proposal.design.levels[0], b = proposal.design.levels[1];
+    EXPECT_TRUE(a == 0 || b == 0) << a << ", " << b;
+    EXPECT_NEAR(proposal.front[0].predicted, true_latency(a, b), 0.1 * true_latency(a, b)) << a << ", " << b;
+    EXPECT_EQ(proposal.objective.at(0), proposal.front[0].predicted) << "one number for one thing";
+    EXPECT_EQ(proposal.cautious, proposal.front[0].cautious);
+  }
+  for (const std::uint16_t a : {std::uint16_t{3}, std::uint16_t{5}, std::uint16_t{7}}) {
+    ASSERT_NE(find(result, a, 0), nullptr) << a;
+    EXPECT_FALSE(find(result, a, 0)->from_log);
+    EXPECT_TRUE(find(result, a + 1, 0)->from_log);
+  }
+}
+
+TEST(LoggedFront, WhatIsCorrectedStaysAboveItsBound) {
+  // By the log everything is four times faster than predicted, but no more than half of that can be.
+  std::vector<LoggedRow> rows;
+  for (std::uint16_t a = 0; a < 10; ++a) {
+    for (const std::uint16_t b : {std::uint16_t{0}, std::uint16_t{1}, std::uint16_t{2}})
+      rows.push_back({a, b, said_latency(a) / 4, said_power(a, b)});
+  }
+  const dataset::Dataset logged = log_of(rows);
+  ProposeOptions options = front_options(&logged);
+  options.lower_bounds = {[](const LevelMatrix& levels) {
+    Eigen::VectorXd bounds(levels.rows());
+    for (Eigen::Index i = 0; i < levels.rows(); ++i) bounds[i] = said_latency(levels(i, 0)) / 2;
+    return bounds;
+  }};
+  const ProposeResult result = propose(trading_model(), options);
+  int predicted = 0;
+  for (const Proposal& proposal : result.proposals) {
+    if (proposal.from_log) continue;
+    ++predicted;
+    const double bound = said_latency(proposal.design.levels[0]) / 2;
+    EXPECT_GE(proposal.front[0].predicted, bound * (1 - kScoreError));
+    EXPECT_GE(proposal.front[0].cautious, bound * (1 - kScoreError));
+    EXPECT_LT(proposal.front[0].cautious, 1.1 * bound) << "corrected down to it";
+  }
+  EXPECT_GT(predicted, 0);
+}
+
+TEST(LoggedFront, FewDesignsDoNotCorrect) {
+  std::vector<LoggedRow> rows = half_of_all();
+  rows.resize(19);
+  const dataset::Dataset logged = log_of(rows);
+  EXPECT_FALSE(propose(trading_model(), front_options(&logged)).log_beside->corrected);
+}
+
 TEST(LoggedFront, NewOnesAloneAreThoseThatBeatTheLog) {
   std::vector<LoggedRow> rows;
   for (std::uint16_t a = 0; a < 9; ++a) rows.push_back({a, 7, said_latency(a), said_power(a, 7)});

@@ -36,6 +36,13 @@ class GaussianProcess {
   /// Adds one observation; O(n^2).
   void append(const Eigen::RowVectorXd& x, double y);
   [[nodiscard]] Posterior predict(const Eigen::MatrixXd& x) const;
+  /// Of the posterior the mean alone: O(n) a point, where the variance takes O(n^2).
+  [[nodiscard]] Eigen::VectorXd predict_mean(const Eigen::MatrixXd& x) const;
+  /// Per observation, how far it lies above what all others predict for it, n.
+  ///
+  /// Equation: y_i - m_-i = [C^-1 y]_i / [C^-1]_ii, C the covariance of the observations with noise.
+  /// Source: [paper: rasmussen-williams-2006] equation 5.12.
+  [[nodiscard]] Eigen::VectorXd left_out_errors() const;
   [[nodiscard]] Eigen::Index size() const { return y_.size(); }
   /// log p(y | x) of the conditioned observations.
   [[nodiscard]] double log_marginal_likelihood() const;

@@ -106,12 +106,19 @@ struct Proposal {
 };
 /// What a log said about a front.
 struct LogBesideFront {
-  std::size_t designs = 0;   ///< logged designs within the limits that no other one of them dominates
-  std::size_t beaten = 0;    ///< predicted ones of the front that one of them may dominate: left out
-  std::size_t compared = 0;  ///< logged designs that the model takes for the best: the margins are from them
-  /// Per metric, in score units: what was exceeded by truth - prediction there in one of ten, at least 2.5 %, times
-  /// `pessimism`; 0 for facts.
+  std::size_t designs = 0;  ///< logged designs within the limits that no other one of them dominates
+  std::size_t beaten = 0;   ///< predicted ones of the front that one of them may dominate: left out
+  /// Logged designs that the margins are from: the 100 that the model takes for the best; where predictions are
+  /// corrected, up to 800 near the front.
+  std::size_t compared = 0;
+  /// Predictions of learned metrics were corrected by what the model is off by at these designs.
+  bool corrected = false;
+  /// Per metric, in score units, 0 for facts: what truth - prediction exceeds in one of ten of them (where predictions
+  /// are corrected, after a correction by all others of them), at least 2.5 %, times `pessimism`.
   std::vector<double> margins;
+  /// Of corrected predictions, per metric in score units: root mean square of truth - prediction at these
+  /// designs before, and after a correction by all others of them.
+  std::vector<double> errors_before = {}, errors_after = {};
 };
 struct ProposeResult {
   std::vector<Proposal> proposals;  ///< best first; a front by its first metric
@@ -142,7 +149,9 @@ enum class Risk { safe, balanced, bold };
 /// smallest value of each metric, the rest to search_front() from there. Where `logged` has these metrics, its designs
 /// within the limits count as they are, and predicted ones that one of them would dominate, if they were by
 /// LogBesideFront::margins worse than predicted, are left out: logged designs that nothing dominates stand on the front
-/// (but with `only_new`).
+/// (but with `only_new`). With 20 of them or more, predictions of the front's metrics are corrected by what the model
+/// is off by at logged designs near it, `pessimism` deviations of that included, and half of the evaluations are
+/// searched again with a correction from the designs around what was found.
 ///
 /// With SearchKind::exact the designs that are kept are the best ones there are (Solution::proof), and with them the
 /// first proposal; a search by chance runs first. What differs from the best designs by choice (diversity,
