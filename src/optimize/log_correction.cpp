@@ -13,8 +13,7 @@ namespace {
 /// [chosen] Errors are clipped at so many deviations from their median: of 230 proposals that were corrected once, four
 /// were dominated by a logged design unclipped, one with 3 and with 4.
 constexpr double kClipped = 4;
-/// Deviation / median of the absolute distance from the median of a normal distribution: 1 / Phi^-1(3/4).
-/// [spec: the normal distribution]
+/// [chosen] What makes the median distance from the median a deviation of normally distributed errors: 1 / 0.6745.
 constexpr double kDeviationsPerMedian = 1.4826;
 
 double median(Eigen::VectorXd values) {

@@ -115,6 +115,11 @@ TEST_F(Front, DesignsOfTheLogStandWithTheirOwnValues) {
   const Json& log_said = json.at("front").at("log");
   EXPECT_GT(log_said.at("designs").get<int>(), 0);
   EXPECT_GE(log_said.at("margins").at("latency_s").get<double>(), 0.025);
+  EXPECT_EQ(log_said.at("corrected"), true);
+  for (const char* metric : {"latency_s", "energy_j"}) {
+    EXPECT_GT(log_said.at("errors").at(metric).at("before").get<double>(), 0) << metric;
+    EXPECT_GT(log_said.at("errors").at(metric).at("after").get<double>(), 0) << metric;
+  }
   std::size_t of_log = 0;
   for (const Json& one : json.at("proposals")) {
     const Json& latency = one.at("predicted").at("front").at("latency_s");
@@ -131,6 +136,7 @@ TEST_F(Front, DesignsOfTheLogStandWithTheirOwnValues) {
   const Outcome text = propose(question);
   EXPECT_THAT(text.out,
               HasSubstr(" on its own front within the limits, " + std::to_string(of_log) + " of these points"));
+  EXPECT_THAT(text.out, HasSubstr("; predictions corrected by " + std::to_string(log_said.at("compared").get<int>())));
   EXPECT_THAT(text.out, HasSubstr("; left out: "));
   EXPECT_EQ(json_of({"--pareto", "latency,energy"}).at("front").at("log"), nullptr);
   const Outcome other = hindsight({"propose", "--model", model(), "--workload", "m4", "--pareto", "latency,energy",

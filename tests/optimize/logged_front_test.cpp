@@ -189,6 +189,7 @@ TEST(LoggedFront, PredictionsAreCorrectedByWhatTheModelIsOffByInTheLog) {
   ASSERT_EQ(result.log_beside->errors_before.size(), 2U);
   EXPECT_LT(result.log_beside->errors_after[0], 0.1 * result.log_beside->errors_before[0]);
   EXPECT_NEAR(result.log_beside->errors_after[1], 0, kScoreError);
+  EXPECT_NEAR(result.log_beside->margins[0], 0.025, kScoreError) << "by what is left of the errors";
   for (const Proposal& proposal : result.proposals) {
     const auto a = proposal.design.levels[0], b = proposal.design.levels[1];
     EXPECT_TRUE(a == 0 || b == 0) << a << ", " << b;
@@ -228,6 +229,27 @@ TEST(LoggedFront, WhatIsCorrectedStaysAboveItsBound) {
     EXPECT_LT(proposal.front[0].cautious, 1.1 * bound) << "corrected down to it";
   }
   EXPECT_GT(predicted, 0);
+}
+
+TEST(LoggedFront, LoggedDesignsAroundWhatIsFoundCorrectToo) {
+  // 900 designs: 400 near the front count, and after a first search 400 others.
+  std::vector<LoggedRow> rows;
+  for (std::uint16_t i = 0; i < 900; ++i) {
+    const std::uint16_t a = i % 10, b = i / 10 % 8;
+    rows.push_back({a, b, true_latency(a, b), said_power(a, b)});
+  }
+  dataset::Dataset logged = log_of(rows);
+  for (Eigen::Index i = 0; i < 900; ++i) {
+    logged.levels(i, 2) = static_cast<std::uint16_t>(i / 80 % 8);
+    logged.levels(i, 3) = static_cast<std::uint16_t>(i / 640);
+  }
+  ProposeOptions options = front_options(&logged);
+  options.allowed = {{}, {}, {}, {}, {0}, {0}};
+  options.search.evaluations = 3000;  // of 3,840
+  const ProposeResult result = propose(trading_model(), options);
+  ASSERT_TRUE(result.log_beside);
+  EXPECT_EQ(result.log_beside->compared, 800U);
+  EXPECT_LE(result.solution.evaluations, options.search.evaluations) << "the two searches share what one has";
 }
 
 TEST(LoggedFront, FewDesignsDoNotCorrect) {
