@@ -23,8 +23,8 @@ Steps, each resumable: what a finished part left in the folder is kept.
                whose best known designs differ: swap.csv, and a Markdown table
   exact        propose --search exact with edge-any: the nine applications and a set at their limits of the area, and
                two applications without any: exact.csv, and a table
-  front        propose --pareto latency,energy against the exact front: edge-any, and models of the logs of the seeds 1,
-               2 and 3 with energies, alone and with their log (--log); the nine applications within 27 mm2, ten
+  front        propose --pareto latency,energy against the exact front: edge-any, and models of the logs of the seeds 1 to
+               4 with energies, alone and with their log (--log); the nine applications within 27 mm2, ten
                proposals each, random designs and that log beside them: front.csv, and a table each
   few          (TECHNOLOGY=22nm) train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
                not trained on, against the models as they are and training from scratch: few.csv, and a table
@@ -344,7 +344,7 @@ step_front() {
   local task application area optimum seed model with name
   touch front.csv
   awk -F';' 'NF == 15' front.csv > front.csv.new && mv front.csv.new front.csv  # older ones had fewer columns
-  for seed in 1 2 3 4 5; do
+  for seed in 1 2 3 4; do
     log_of_nine "$seed"
     train "nine-$seed.sqlite" "nine-$seed-energy.safetensors" --constraint energy_j --quiet
     for model in "$any" "nine-$seed-energy.safetensors"; do
