@@ -133,8 +133,8 @@ fuzz_piece() {
   [ -f "${dictionary_of[$reader]}" ] && options+=("-dict=${dictionary_of[$reader]}")
   mkdir -p "$corpus" "$folder/findings" "$folder/output"
   local status=0
-  HINDSIGHT_FUZZ_READER=$reader "$program" "$corpus" -runs="$count" -max_total_time="$seconds" -timeout=10 -reload=0 -len_control=100 \
-    -rss_limit_mb=2560 -malloc_limit_mb=256 -max_len="$longest" -print_final_stats=1 -verbosity=1 \
+  HINDSIGHT_FUZZ_READER=$reader "$program" "$corpus" -runs="$count" -max_total_time="$seconds" -max_len="$longest" \
+    -timeout=10 -rss_limit_mb=2560 -malloc_limit_mb=256 -len_control=100 -reload=0 -print_funcs=0 -print_final_stats=1 \
     -artifact_prefix="$folder/findings/$reader-" "${options[@]}" > "$output" 2>&1 || status=$?
   local executed seconds_taken rss edges
   executed=$(sed -n 's/^stat::number_of_executed_units: //p' "$output" | tail -1)
