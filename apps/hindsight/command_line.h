@@ -16,7 +16,8 @@ class CommandLine {
  public:
   /// `session` takes what a command line asks for, and outlives this.
   explicit CommandLine(Session& session);
-  /// parse_command_line() by these verbs and options. What was given before is forgotten, but for the values of options.
+  /// parse_command_line() by these verbs and options. What was given before is forgotten, but for the values of
+  /// options.
   void parse(std::vector<std::string> arguments);
 
  private:

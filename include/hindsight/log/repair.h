@@ -34,7 +34,8 @@ struct RepairResult {
   [[nodiscard]] bool whole() const;
 };
 
-/// What the error of a repair says whose outcome `log verify` would not accept: a bug of the repair, and nothing is written.
+/// What the error of a repair says whose outcome `log verify` would not accept: a bug of the repair, and nothing is
+/// written.
 inline constexpr std::string_view kUnsoundRepair = "what was recovered is not sound";
 
 /// Recovers into the new log `output` every row of `damaged` that is readable, is what an import and Log::verify()

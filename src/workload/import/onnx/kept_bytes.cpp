@@ -8,14 +8,14 @@
 namespace hindsight::workload::onnx {
 namespace {
 
-/// [spec: libstdc++] What an entry of a std::map or a std::set takes beside its key and value.
+/// [chosen] as libstdc++ makes it: what an entry of a std::map or a std::set takes beside its key and value.
 constexpr std::size_t kEntry = 4 * sizeof(void*);
 /// [chosen] Of why a shape is not known: a sentence with the name of a node.
 constexpr std::size_t kReason = 160;
 
 /// A text with the bytes that lie elsewhere, as malloc() rounds them.
 std::size_t text_bytes(const std::string& text) {
-  constexpr std::size_t kInside = 15, kHeap = 16;  // [spec: libstdc++, glibc]
+  constexpr std::size_t kInside = 15, kHeap = 16;  // [chosen] as libstdc++ and glibc have it
   const std::size_t elsewhere = text.size() > kInside ? (text.size() + 2 * kHeap) / kHeap * kHeap : 0;
   return sizeof(std::string) + elsewhere;
 }

@@ -144,9 +144,10 @@ class ModelReader {
   void keep(const WireFields& fields, std::size_t bytes) {
     kept_ += bytes;
     if (kept_ > kMostKeptBytes) {
-      fields.fail(fmt::format("the graph takes more than {} MiB of memory (nodes, names, axes, attributes: more than "
-                              "any network that is known). Export it without what is unrolled?",
-                              kMostKeptBytes >> 20U));
+      fields.fail(
+          fmt::format("the graph takes more than {} MiB of memory (nodes, names, axes, attributes: more than "
+                      "any network that is known). Export it without what is unrolled?",
+                      kMostKeptBytes >> 20U));
     }
   }
 
