@@ -176,15 +176,15 @@ fuzz_reader() {
   echo "$reader: $(done_of "$reader") executions"
 }
 
-# Totals of a reader, recorded and done here: executions, those a second here (or as recorded), peak, edges, findings, day.
+# Totals of a reader, recorded and done here: executions, those a second at its fastest (pieces of ten seconds or more),
+# peak, edges of the newest program, findings, day.
 totals() {
   awk -F, -v reader="$1" '
     $1 != reader { next }
     FILENAME == ARGV[1] { runs = $2; rate = $3; rss = $4; edges = $5; found = $6; day = $7; next }
-    { runs += $2; here += $2; seconds += $3; if ($4 > rss) rss = $4; found += $6 != 0; if ($7 > day) day = $7
-      now = $5 > now ? $5 : now }
-    END { printf "%s,%d,%d,%d,%d,%d,%s\n", reader, runs, seconds ? here / seconds : rate, rss, now ? now : edges, found, day }' \
-    "$recorded" "$results"
+    { runs += $2; if ($4 > rss) rss = $4; if ($5 > now) now = $5; found += $6 != 0; if ($7 > day) day = $7
+      if ($3 >= 10 && $2 / $3 > rate) rate = $2 / $3 }
+    END { printf "%s,%d,%d,%d,%d,%d,%s\n", reader, runs, rate, rss, now ? now : edges, found, day }' "$recorded" "$results"
 }
 
 table() {
