@@ -3,6 +3,9 @@
 set(HINDSIGHT_LAYERS core space workload accel gpu measure log evaluator sweep dataset surrogate optimize study
                      check report)
 
+# No bytes from outside reach these before another layer has read them.
+set(HINDSIGHT_LAYERS_WITHOUT_READERS sweep optimize study report)
+
 # Private to a layer, these are no library that those who link the installed layer need.
 set(HINDSIGHT_HEADER_ONLY Boost::headers Eigen3::Eigen nlohmann_json::nlohmann_json)
 
@@ -37,5 +40,10 @@ function(hindsight_layer name)
   endif()
   hindsight_build_together(hindsight_${name} 6)
   hindsight_count_readers(hindsight_${name})
+  if(name IN_LIST HINDSIGHT_LAYERS_WITHOUT_READERS)
+    hindsight_spare_fuzzer(hindsight_${name})
+  else()
+    hindsight_guide_fuzzer(hindsight_${name} -O2)
+  endif()
   hindsight_precompile(hindsight_${name} hindsight_${precompiled} ${headers})
 endfunction()

@@ -36,7 +36,9 @@ endif()
 # hindsight_build_quickly(TARGET LEVEL): what TARGET itself does is little (tests, tables, verbs), its build is most of its
 # cost. LEVEL: its optimisation in a release build, -O1 or -O0.
 function(hindsight_build_quickly target level)
-  if(HINDSIGHT_SANITIZE)
+  if(HINDSIGHT_FUZZ)
+    return()  # an input runs through it some million times
+  elseif(HINDSIGHT_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   else()
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
@@ -94,7 +96,22 @@ if(HINDSIGHT_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "HINDSIGHT_FUZZ needs clang's libFuzzer (apt-get install clang; cmake --preset fuzz)")
   endif()
-  # Counters that guide the fuzzer, and those that the report of covered lines is made of.
-  add_compile_options(-fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping)
-  add_link_options(-fprofile-instr-generate)
+  # Checks of indices as in what a user runs (cmake/HindsightHardening.cmake). The default of clang 14 also prepares every
+  # function for a check that is switched on when a program starts, which scripts/fuzz.sh does not.
+  add_compile_options(-D_GLIBCXX_ASSERTIONS -fsanitize-address-use-after-return=never)
 endif()
+# hindsight_guide_fuzzer(TARGET [LEVEL]): what TARGET does with an input guides the fuzzer, and is what its executions cost:
+# optimised at LEVEL (-O2), where abstractions cost nothing.
+function(hindsight_guide_fuzzer target)
+  if(HINDSIGHT_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link ${ARGV1})
+  endif()
+endfunction()
+# hindsight_spare_fuzzer(TARGET): readers do not call it. The fuzzer looks at every counter after every execution, so it has
+# none; all else is as where there are some, and precompiled headers are shared.
+set(HINDSIGHT_NO_GUIDE -fno-sanitize-coverage=edge,inline-8bit-counters,pc-table,trace-cmp,indirect-calls,stack-depth)
+function(hindsight_spare_fuzzer target)
+  if(HINDSIGHT_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link ${HINDSIGHT_NO_GUIDE})
+  endif()
+endfunction()

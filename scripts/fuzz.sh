@@ -4,18 +4,23 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/fuzz.sh [--runs N] [--reader NAME]... [--most-seconds S] [--no-build] [--table | --coverage | --shrink]
+usage: scripts/fuzz.sh [--runs N] [--reader NAME]... [--most-seconds S] [--no-build]
+                       [--table | --record | --recorded | --coverage | --shrink]
 
 Every reader of bytes from outside (tests/fuzz) under libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer.
 What counts as a finding: a crash, undefined behaviour, an exception that is no Error, an error of several lines, a
 promise that does not hold (what was read must read back), 10 s for one input, an allocation above 256 MiB.
 
-  --runs N          executions per reader, counted over all calls (default: 10000000; 1000000 for SQLite files and ONNX)
+  --runs N          executions per reader, counted over all calls and those that tests/fuzz/executions.csv has (default:
+                    10000000; 1000000 for SQLite files and ONNX)
   --reader NAME     this reader alone; may be given again (default: all)
   --most-seconds S  stop a reader after S seconds in this call
   --no-build        the fuzzers are built
   --table           only print what was done so far
-  --coverage        only print which lines of the readers the inputs found so far reach
+  --record          only add what was done here to tests/fuzz/executions.csv, so that others go on from there
+  --recorded        only print that file as the table of docs/fuzzing.md; needs no build
+  --coverage        only print which lines of the readers the inputs found so far reach (GCC and gcovr, in
+                    build/reader-coverage)
   --shrink          only leave away inputs that reach nothing new
   --help            this text
 
@@ -37,7 +42,7 @@ while [ $# -gt 0 ]; do
       case $1 in --runs) runs=$2 ;; --reader) readers+=("$2") ;; *) most_seconds=$2 ;; esac
       shift ;;
     --no-build) build=no ;;
-    --table) only=table ;;
+    --table | --record | --recorded) only=${1#--} ;;
     --coverage) only=coverage ;;
     --shrink) only=shrink ;;
     -h | --help) usage; exit 0 ;;
@@ -50,13 +55,32 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=${FUZZ_DIR:-build/fuzz}
 programs=$folder/tests/fuzz
 results=$folder/results.csv
+recorded=tests/fuzz/executions.csv
 export HINDSIGHT_DATA_DIR=$PWD
-export ASAN_OPTIONS=strict_string_checks=1:allocator_may_return_null=0
+# No allocation remembers its callers: they are seen when a finding is run alone. What was freed is kept from being used
+# again for longer than an execution takes (4 MiB), and memory is not given back to be asked for again.
+export ASAN_OPTIONS=strict_string_checks=1:allocator_may_return_null=0:malloc_context_size=0:quarantine_size_mb=4
+ASAN_OPTIONS+=:allocator_release_to_os_interval_ms=-1
 export UBSAN_OPTIONS=print_stacktrace=1
 # Readers of files write each input to one.
 [ -d /dev/shm ] && [ -w /dev/shm ] && export TMPDIR=/dev/shm
-# Counters of covered lines are written by --coverage alone.
-export LLVM_PROFILE_FILE=/dev/null
+
+# The recorded executions as a table of docs/fuzzing.md.
+if [ "$only" = recorded ]; then
+  awk -F, '
+    function thousands(digits, text) {
+      for (text = ""; length(digits) > 3; digits = substr(digits, 1, length(digits) - 3)) {
+        text = "," substr(digits, length(digits) - 2) text
+      }
+      return digits text
+    }
+    NR == 1 { print "| reader | executions | a second | edges reached | peak, MiB | findings | last |"
+              print "|---|---:|---:|---:|---:|---:|---|"; next }
+    { printf "| `%s` | %s | %s | %s | %d | %d | %s |\n", $1, thousands($2), thousands($3), thousands($5), $4, $6, $7
+      sum += $2; found += $6 }
+    END { printf "| all | %s | | | | %d | |\n", thousands(sprintf("%d", sum)), found }' "$recorded"
+  exit 0
+fi
 
 if [ "$only" = run ] && [ "$build" = yes ]; then
   command -v clang++ > /dev/null || { echo "fuzz.sh: clang++ is missing. apt-get install clang llvm" >&2; exit 1; }
@@ -96,18 +120,21 @@ longest_of() {
     *) echo 2048 ;;
   esac
 }
-done_of() { awk -F, -v reader="$1" '$1 == reader { sum += $2 } END { printf "%d", sum }' "$results"; }
+# Executions of all calls here, and those recorded.
+done_of() {
+  awk -F, -v reader="$1" '$1 == reader { sum += $2 } END { printf "%d", sum }' "$recorded" "$results"
+}
 
-# One piece of work of one reader: a line of the results, and the findings.
+# One piece of work of one reader on inputs of so many bytes: a line of the results, and the findings.
 fuzz_piece() {
-  local reader=$1 count=$2 seconds=$3 corpus=$folder/corpus/$1 output=$folder/output/$1.txt
+  local reader=$1 count=$2 seconds=$3 longest=$4 corpus=$folder/corpus/$1 output=$folder/output/$1.txt
   local program=${program_of[$1]}
   local options=()
   [ -f "${dictionary_of[$reader]}" ] && options+=("-dict=${dictionary_of[$reader]}")
   mkdir -p "$corpus" "$folder/findings" "$folder/output"
   local status=0
-  HINDSIGHT_FUZZ_READER=$reader "$program" "$corpus" -runs="$count" -max_total_time="$seconds" -timeout=10 \
-    -rss_limit_mb=2560 -malloc_limit_mb=256 -max_len="$(longest_of "$reader")" -print_final_stats=1 -verbosity=1 \
+  HINDSIGHT_FUZZ_READER=$reader "$program" "$corpus" -runs="$count" -max_total_time="$seconds" -max_len="$longest" \
+    -timeout=10 -rss_limit_mb=2560 -malloc_limit_mb=256 -len_control=100 -reload=0 -print_funcs=0 -print_final_stats=1 \
     -artifact_prefix="$folder/findings/$reader-" "${options[@]}" > "$output" 2>&1 || status=$?
   local executed seconds_taken rss edges
   executed=$(sed -n 's/^stat::number_of_executed_units: //p' "$output" | tail -1)
@@ -117,41 +144,76 @@ fuzz_piece() {
   echo "$reader,${executed:-0},${seconds_taken:-0},${rss:-0},${edges:-0},$status,$(date -u +%F)" >> "$results"
   return "$status"
 }
-# Until the reader has its executions, or something was found.
+# Until the reader has its executions, something was found, or the time is over. Nine of ten executions are on short
+# inputs, the others on inputs as long as its longest seed.
 fuzz_reader() {
-  local reader=$1 left
+  local reader=$1 short longest seed left count seconds round=0 begin=$SECONDS
+  short=$(longest_of "$reader")
+  seed=$(find "$folder/corpus/$reader" -type f -printf '%s\n' | sort -n | tail -1)
+  longest=$((seed > short ? seed : short))
   left=$(($(runs_of "$reader") - $(done_of "$reader")))
-  [ "$left" -gt 0 ] || return 0
-  fuzz_piece "$reader" "$left" "$most_seconds" && echo "$reader: $(done_of "$reader") executions" ||
-    { echo "$reader: FOUND something: $folder/output/$reader.txt, $folder/findings/$reader-*"; return 1; }
+  while [ "$left" -gt 0 ]; do
+    count=$((left / 10 + 1))
+    [ "$count" -le 100000 ] || count=100000
+    seconds=0
+    if [ "$most_seconds" -gt 0 ]; then
+      seconds=$((most_seconds - (SECONDS - begin)))
+      [ "$seconds" -gt 0 ] || break
+      [ "$round" = 0 ] && seconds=$((seconds / 10 + 1))
+    fi
+    if [ "$round" = 0 ]; then
+      fuzz_piece "$reader" "$count" "$seconds" "$longest" || break
+    else
+      fuzz_piece "$reader" "$((count * 9))" "$seconds" "$short" || break
+    fi
+    round=$((1 - round))
+    left=$(($(runs_of "$reader") - $(done_of "$reader")))
+  done
+  if [ "$(tail -n 20 "$results" | awk -F, -v reader="$reader" '$1 == reader { last = $6 } END { print last + 0 }')" != 0 ]; then
+    echo "$reader: FOUND something: $folder/output/$reader.txt, $folder/findings/$reader-*"
+    return 1
+  fi
+  echo "$reader: $(done_of "$reader") executions"
+}
+
+# Totals of a reader, recorded and done here: executions, those a second at its fastest (pieces of ten seconds or more),
+# peak, edges of the newest program, findings, day.
+totals() {
+  awk -F, -v reader="$1" '
+    $1 != reader { next }
+    FILENAME == ARGV[1] { runs = $2; rate = $3; rss = $4; edges = $5; found = $6; day = $7; next }
+    { runs += $2; if ($4 > rss) rss = $4; if ($5 > now) now = $5; found += $6 != 0; if ($7 > day) day = $7
+      if ($3 >= 10 && $2 / $3 > rate) rate = $2 / $3 }
+    END { printf "%s,%d,%d,%d,%d,%d,%s\n", reader, runs, rate, rss, now ? now : edges, found, day }' "$recorded" "$results"
 }
 
 table() {
-  printf '%-18s %12s %9s %9s %7s %9s  %s\n' reader executions seconds per_second edges peak_MiB findings
+  printf '%-18s %12s %12s %9s %7s %9s %s\n' reader executions per_second peak_MiB edges findings last
   local reader
   for reader in "${readers[@]}"; do
-    awk -F, -v reader="$reader" '
-      $1 == reader { runs += $2; seconds += $3; if ($4 > rss) rss = $4; if ($5 > edges) edges = $5; found += $6 != 0 }
-      END { printf "%-18s %12d %9d %9d %7d %9d  %d\n", reader, runs, seconds, seconds ? runs / seconds : 0, edges, rss, found }' \
-      "$results"
+    totals "$reader" | awk -F, '{ printf "%-18s %12d %12d %9d %7d %9d %s\n", $1, $2, $3, $4, $5, $6, $7 }'
   done
 }
 
+# Adds the results to the recorded ones, of all readers; what was added stays beside.
+record() {
+  local reader
+  {
+    echo "reader,executions,per_second,peak_mib,edges,findings,date"
+    for reader in "${all_readers[@]}"; do totals "$reader"; done
+  } > "$recorded.new"
+  mv "$recorded.new" "$recorded"
+  tail -n +2 "$results" >> "$folder/results-recorded.csv"
+  rm "$results"
+}
+
 coverage() {
-  local profiles=$folder/profiles reader
-  rm -rf "$profiles"
-  mkdir -p "$profiles"
-  for reader in "${readers[@]}"; do
-    [ -d "$folder/corpus/$reader" ] || continue
-    HINDSIGHT_FUZZ_READER=$reader LLVM_PROFILE_FILE=$profiles/$reader.profraw "${program_of[$reader]}" -runs=0 \
-      "$folder/corpus/$reader" > /dev/null 2>&1 || echo "$reader: its inputs do not run through" >&2
-  done
-  llvm-profdata merge -o "$profiles/all.profdata" "$profiles"/*.profraw
-  mapfile -t sources < <(grep -v '^#' tests/fuzz/reader_sources.txt)
-  local objects=()
-  for list in yaml network log model word program; do objects+=(-object "$programs/hindsight_fuzz_$list"); done
-  llvm-cov report "$programs/hindsight_fuzz_table" "${objects[@]}" -instr-profile="$profiles/all.profdata" "${sources[@]}" |
-    awk '/^Filename/ || /^-/ || /cpp/ || /TOTAL/ { if (NF >= 10) printf "%-48s %6s lines, %6s missed, %s\n", $1, $8, $9, $10 }'
+  local counted=build/reader-coverage
+  cmake --preset reader-coverage
+  cmake --build --preset reader-coverage --parallel "${JOBS:-$(nproc)}" --target fuzz_tests
+  find "$counted" -name '*.gcda' -delete
+  HINDSIGHT_FUZZ_INPUTS=$PWD/$folder/corpus "$counted/tests/fuzz/fuzz_tests" --gtest_filter='*InputsOfTheFuzzer*' --gtest_brief=1
+  cmake --build --preset reader-coverage --target reader-coverage || true  # its bound is that of the tests
 }
 
 shrink() {
@@ -170,6 +232,7 @@ shrink() {
 [ -f "$results" ] || echo "reader,executions,seconds,peak_rss_mb,edges,status,date" > "$results"
 case $only in
   table) table; exit 0 ;;
+  record) record; exit 0 ;;
   coverage) coverage; exit 0 ;;
   shrink) shrink; exit 0 ;;
 esac

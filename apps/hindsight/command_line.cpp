@@ -143,38 +143,44 @@ void obey_colour(const std::vector<std::string>& arguments) {
   set_colour_use(parse_colour_use(words == 1 ? last.substr(last.find('=') + 1) : last));
 }
 
-void parse_command_line(std::vector<std::string> arguments, Session& session) {
-  CLI::App app;
-  describe_program(app);
-  bool version = false;
-  app.add_flag("--version", version, "Version, commit, compiler and features");
-  add_verbs(app, session);
-  if (answer_machine(app, arguments, session)) return;
+CommandLine::CommandLine(Session& session) : session_(session) {
+  describe_program(app_);
+  app_.add_flag("--version", version_, "Version, commit, compiler and features");
+  add_verbs(app_, session);
+}
+
+void CommandLine::parse(std::vector<std::string> arguments) {
+  version_ = false;
+  if (answer_machine(app_, arguments, session_)) return;
   if (!arguments.empty() && arguments.front() == "help") {
     arguments.erase(arguments.begin());
     const auto [at, words] = find_colour(arguments);
     const auto colour = arguments.begin() + static_cast<std::ptrdiff_t>(at);
     arguments.erase(colour, colour + static_cast<std::ptrdiff_t>(words));
-    if (show_help_topic(app, arguments, session)) return;
+    if (show_help_topic(app_, arguments, session_)) return;
     arguments.emplace_back("--help");
   }
-  check_verbs(app, arguments, 0);
-  session.action = nullptr;
+  check_verbs(app_, arguments, 0);
+  session_.action = nullptr;
   try {
     std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 takes
-    app.parse(arguments);
+    app_.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    print(app.help());
-    session.action = [] { return 0; };
+    print(app_.help());
+    session_.action = [] { return 0; };
     return;
   } catch (const CLI::ParseError& error) {
-    fail(app, error);
+    fail(app_, error);
   }
-  set_colour_use(parse_colour_use(session.colour));
-  session.verb = full_name(deepest(app));
-  if (session.action) return;
-  print(version ? version_text() : app.help());
-  session.action = [] { return 0; };
+  set_colour_use(parse_colour_use(session_.colour));
+  session_.verb = full_name(deepest(app_));
+  if (session_.action) return;
+  print(version_ ? version_text() : app_.help());
+  session_.action = [] { return 0; };
+}
+
+void parse_command_line(std::vector<std::string> arguments, Session& session) {
+  CommandLine(session).parse(std::move(arguments));
 }
 
 }  // namespace hindsight::app

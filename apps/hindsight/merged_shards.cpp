@@ -117,8 +117,8 @@ class Shards {
       }
       const std::vector<std::uint64_t> missing = missing_parts(have, count, std::numeric_limits<std::size_t>::max());
       const auto are = [](const std::vector<std::uint64_t>& some) { return some.size() == 1 ? "is" : "are"; };
-      const auto again = [&](std::uint64_t index) {
-        return fmt::format("{} --shard {}/{} --log ...", printable(sweep::text_of(command.command), 160), index, count);
+      const auto again = [&, of = count](std::uint64_t index) {
+        return fmt::format("{} --shard {}/{} --log ...", printable(sweep::text_of(command.command), 160), index, of);
       };
       if (!missing.empty()) {
         remarks.push_back(

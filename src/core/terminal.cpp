@@ -93,6 +93,10 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string shortened(std::string_view text, std::size_t width) {
+  if (std::ranges::all_of(text, is_plain)) {  // most are: a byte a character, no codes
+    if (text.size() <= width) return std::string(text);
+    return width == 0 ? std::string() : std::string(text.substr(0, width - 1)) + "…";
+  }
   const bool fits = display_width(text) <= width;
   const std::size_t kept = fits ? width : width - std::min<std::size_t>(width, 1);
   std::string result;

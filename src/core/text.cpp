@@ -80,6 +80,13 @@ std::string escaped(const CodePoint& c) {
                            : fmt::format("\\U{:08x}", value);
 }
 
+/// Printable characters of ASCII that a text begins with, looked for until there are more than `most`.
+std::size_t plain_length(std::string_view text, std::size_t most) {
+  std::size_t length = 0;
+  while (length < text.size() && length <= most && is_plain(text[length])) ++length;
+  return length;
+}
+
 bool is_shown(const CodePoint& c) { return c.valid && !is_control(c.value) && !is_deceptive(c.value); }
 
 }  // namespace
@@ -278,6 +285,13 @@ std::string printable(std::string_view text, std::size_t max_width) {
   std::string result;
   std::size_t width = 0;
   for (std::size_t i = 0; i < text.size() && width <= max_width;) {
+    // Most texts are plain: a run of such characters at once, and one more than fits, so that too long a text is seen.
+    if (const std::size_t run = plain_length(text.substr(i), max_width - width); run > 0) {
+      result += text.substr(i, run);
+      width += run;
+      i += run;
+      continue;
+    }
     const CodePoint c = decode_utf8(text, i);
     const std::string shown = is_shown(c) ? std::string(text.substr(i, c.length)) : escaped(c);
     result += shown;

@@ -17,6 +17,9 @@ struct CodePoint {
 /// above U+10FFFF are invalid (Unicode 15, table 3-7).
 [[nodiscard]] CodePoint decode_utf8(std::string_view text, std::size_t position);
 
+/// True for printable characters of ASCII: one byte, one column, nothing to escape.
+[[nodiscard]] constexpr bool is_plain(char c) { return c >= 0x20 && c < 0x7f; }
+
 /// True for C0 and C1 control characters and DEL.
 [[nodiscard]] constexpr bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 

@@ -182,7 +182,8 @@ std::vector<bool> unsettled_rows(std::span<const PowerMeasurement> rows) {
   std::map<std::uint64_t, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) groups[rows[i].group].push_back(i);
   std::vector<bool> unsettled(rows.size());
-  for (auto& [group, places] : groups) {
+  for (auto& group : groups) {
+    std::vector<std::size_t>& places = group.second;  // clang 14 captures no structured binding
     std::ranges::sort(places, {}, [&](std::size_t i) { return rows[i].work.ops; });
     const auto largest_w = [&](std::size_t begin, std::size_t end) {
       double largest = 0;

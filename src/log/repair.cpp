@@ -115,9 +115,8 @@ void require_sound(const fs::path& draft, const fs::path& output) {
   const Verification verification = Log::open(draft, OpenMode::read_only).verify();
   if (verification.sound()) return;
   throw Error(ErrorKind::failure,
-              fmt::format("{}: not written, because what was recovered is not sound: {}. Report it, "
-                          "with the damaged log if you may.",
-                          shown(output), verification.problems.front()));
+              fmt::format("{}: not written, because {}: {}. Report it, with the damaged log if you may.", shown(output),
+                          kUnsoundRepair, verification.problems.front()));
 }
 
 RepairResult fill(Salvage& salvage, const fs::path& draft, const fs::path& damaged, const Provenance& provenance) {

@@ -18,6 +18,7 @@
 #include <future>
 
 #include "apps/app_fixture.h"
+#include "workload/onnx_writer.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -172,6 +173,30 @@ TEST_F(MemoryBounds, Networks) {
   const std::string onnx = write("net.onnx", std::string("\x08\x08\x3a\x80\x80\x80\x80\x80\x80\x80\x80\x40", 12));
   expect_refused({"workload", "import", onnx}, "net.onnx");
   expect_refused({"workload", "import", write_large("net.csv", "name,", "1,", 60 * kMib)}, "net.csv");
+}
+
+TEST_F(MemoryBounds, GraphsOfManyNodes) {
+  using hindsight::test::onnx_attribute;
+  using hindsight::test::onnx_node;
+  const auto chain = [&](const std::string& name, int nodes, const std::vector<std::string>& attributes) {
+    hindsight::test::OnnxModel model;
+    model.input("t0", {"1", "64"});
+    for (int i = 0; i < nodes; ++i) {
+      model.node(onnx_node("Relu", {"t" + std::to_string(i)}, {"t" + std::to_string(i + 1)}, attributes));
+    }
+    return write(name, model.text());
+  };
+  expect_refused({"workload", "import", chain("nodes.onnx", 420'000, {})}, "the graph takes more than 160 MiB");
+  // Read as a whole, and refused when it has been followed to its end.
+  expect_refused({"workload", "import", chain("whole.onnx", 150'000, {})}, "no layer multiplies anything");
+  std::vector<std::string> attributes;
+  for (int i = 0; i < 1000; ++i) attributes.push_back(onnx_attribute("a" + std::to_string(i), 1));
+  expect_refused({"workload", "import", chain("attributes.onnx", 1000, attributes)}, "takes more than 160 MiB");
+  hindsight::test::WireWriter body;
+  for (int i = 0; i < 1'200'000; ++i) body.bytes(7, hindsight::test::WireWriter().bytes(4, std::to_string(i)).text());
+  const std::string function = hindsight::test::WireWriter().bytes(25, body.text()).text();
+  expect_refused({"workload", "import", write("function.onnx", hindsight::test::OnnxModel().text() + function)},
+                 "takes more than 160 MiB");
 }
 
 TEST_F(MemoryBounds, TablesOfLayers) {

@@ -181,6 +181,10 @@ TEST(Printable, KeepsMessagesOnOneHarmlessLine) {
   EXPECT_EQ(printable("\U000e0041"), "\\U000e0041");
   EXPECT_EQ(printable("abcdef", 6), "abcdef");
   EXPECT_EQ(printable("abcdefg", 6), "abcde…");
+  EXPECT_EQ(printable("ab\nd", 7), "ab\\x0ad");  // runs of plain characters around others, to the last column
+  EXPECT_EQ(printable("ab\ndef", 7), "ab\\x0a…");
+  EXPECT_EQ(printable("µabc\xff", 8), "µabc\\xff");
+  EXPECT_EQ(printable("µabc\xff", 7), "µabc\\x…");
 }
 
 TEST(Printable, IsWhatANameMustBe) {

@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "fuzz/reader.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/random.h"
 #include "repository.h"
 
@@ -89,6 +93,19 @@ TEST_P(FuzzCorpus, SomeSeedIsAccepted) {
   }
   (void)testing::internal::GetCapturedStdout();
   EXPECT_TRUE(accepted) << "no seed gets behind the first refusal:" << refusals;
+}
+
+/// What the fuzzer has found so far, for a report of the lines that it reaches (scripts/fuzz.sh --coverage).
+TEST_P(FuzzCorpus, InputsOfTheFuzzerAreReadOrRefused) {
+  const char* folder = std::getenv("HINDSIGHT_FUZZ_INPUTS");
+  if (folder == nullptr) GTEST_SKIP() << "skipped: HINDSIGHT_FUZZ_INPUTS names no folder of inputs";
+  const auto inputs = std::filesystem::path(folder) / GetParam();
+  if (!std::filesystem::exists(inputs)) GTEST_SKIP() << "skipped: no inputs of this reader";
+  testing::internal::CaptureStdout();
+  for (const auto& entry : std::filesystem::directory_iterator(inputs)) {
+    expect_no_finding(reader(), read_file(entry.path()));
+  }
+  (void)testing::internal::GetCapturedStdout();
 }
 
 std::vector<std::string_view> reader_names() {

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "fuzz/reader.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/log/content.h"
@@ -43,12 +44,17 @@ void read_log(std::string_view bytes) {
   (void)dataset::load_dataset(file, selection);
 }
 
-/// A file that was repaired is a sound log.
+/// A file that was repaired is a sound log. The repair asks that itself, in the same words, before its file has a name,
+/// and refuses to write otherwise: that refusal is a finding.
 void repair_log(std::string_view bytes) {
   const auto output = free_path("repaired.sqlite");
-  (void)log::repair_log(as_file(bytes, ".sqlite"), output, Provenance());
-  const log::Verification verification = log::Log::open(output, log::OpenMode::read_only).verify();
-  require(verification.sound(), "a repaired log is sound");
+  try {
+    (void)log::repair_log(as_file(bytes, ".sqlite"), output, Provenance());
+  } catch (const Error& error) {
+    require(std::string_view(error.what()).find(log::kUnsoundRepair) == std::string_view::npos, error.what());
+    throw;
+  }
+  require(std::filesystem::file_size(output) > 0, "a repaired log is there");
 }
 
 }  // namespace

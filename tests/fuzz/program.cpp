@@ -1,6 +1,7 @@
 /// Readers that need the whole program: command lines, defaults, results of studies.
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "apps/hindsight/command_line.h"
 #include "apps/hindsight/command_tree.h"
@@ -9,10 +10,40 @@
 #include "hindsight/accel/technology.h"
 #include "hindsight/check/offline.h"
 #include "hindsight/check/optima.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::fuzz {
 namespace {
+
+/// The program's verbs and options. To describe them takes as long as some hundred command lines to read, so they serve
+/// many of them; what one leaves behind (values of options) is gone with the next description.
+class Program {
+ public:
+  /// Errors: those of parse_command_line(). What else is thrown is what a program says that has read nothing before.
+  void parse(const std::vector<std::string>& arguments) {
+    constexpr int kUses = 256;  // [chosen] the description costs less than the lines then
+    if (!line_ || ++uses_ == kUses) describe();
+    session_ = app::Session();
+    try {
+      line_->parse(arguments);
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception&) {
+      describe();
+      line_->parse(arguments);
+    }
+  }
+
+ private:
+  void describe() {
+    line_.emplace(session_);
+    uses_ = 0;
+  }
+  app::Session session_;
+  std::optional<app::CommandLine> line_;
+  int uses_ = 0;
+};
 
 /// One argument a line. Nothing runs: the action is only made.
 void read_command_line(std::string_view bytes) {
@@ -22,8 +53,10 @@ void read_command_line(std::string_view bytes) {
     if (const std::size_t end = argument.find('\0'); end != std::string::npos) argument.resize(end);
   }
   app::obey_colour(arguments);
-  app::Session session;
-  app::parse_command_line(arguments, session);
+  // The build's own verb for man pages writes a folder, which no input is to name.
+  if (arguments.size() == 2 && arguments.front() == "__pages") return;
+  static Program program;
+  program.parse(arguments);
 }
 
 /// The tree of verbs, described once.

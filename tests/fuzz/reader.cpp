@@ -1,8 +1,14 @@
 /// What each reader promises of whatever it is given, and the files that it reads.
 #include "fuzz/reader.h"
 
-#include <fstream>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
 #include <new>
+#include <system_error>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/scratch_folder.h"
@@ -22,6 +28,33 @@ const ScratchFolder& folder() {
   static const ScratchFolder folder("what is being fuzzed");
   return folder;
 }
+
+/// A file that is written again and again. It stays open: to make one anew takes longer than most readers do.
+class OpenFile {
+ public:
+  explicit OpenFile(std::filesystem::path path)
+      : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() { ::close(file_); }
+
+  /// Its bytes are these; nothing that SQLite left lies beside it.
+  void write(std::string_view bytes) {
+    if (is_database()) {
+      for (const char* beside : {"-wal", "-shm", "-journal"}) ::unlink((path_.native() + beside).c_str());
+    }
+    const auto size = static_cast<::off_t>(bytes.size());
+    const bool written = ::pwrite(file_, bytes.data(), bytes.size(), 0) == size && ::ftruncate(file_, size) == 0;
+    if (!written) throw std::system_error(errno, std::generic_category(), path_.string());
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  [[nodiscard]] bool is_database() const { return path_.extension() == ".sqlite" || path_.extension() == ".db"; }
+
+  std::filesystem::path path_;
+  int file_;
+};
 
 }  // namespace
 
@@ -45,10 +78,10 @@ std::optional<std::string> finding_of(const Reader& reader, std::string_view byt
 }
 
 std::filesystem::path as_file(std::string_view bytes, const std::string& ending) {
-  const std::filesystem::path file = folder() / ("input" + ending);
-  for (const char* beside : {"-wal", "-shm", "-journal"}) std::filesystem::remove(file.string() + beside);
-  std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
-  return file;
+  static std::map<std::string, OpenFile> files;
+  const auto [file, fresh] = files.try_emplace(ending, folder() / ("input" + ending));
+  file->second.write(bytes);
+  return file->second.path();
 }
 
 std::filesystem::path free_path(const std::string& name) {

@@ -60,8 +60,43 @@ TEST_F(HostileOnnx, ValuesOfEveryNodeAreBounded) {
     for (int i = 0; i < nodes; ++i) made.node(onnx_node("Add", {"c", "c"}, {"t" + std::to_string(i)}, {}));
     return made.text();
   };
-  EXPECT_EQ(read(model(4000)).network.layers().size(), 2U);
-  EXPECT_THAT(message(model(4200)), HasSubstr("computed from more than 16,777,216 numbers"));
+  EXPECT_EQ(read(model(1000)).network.layers().size(), 2U);
+  EXPECT_THAT(message(model(1030)), HasSubstr("computed from more than 4,194,304 numbers"));
+}
+
+/// Axes are numbers, too: a tensor of 64 axes that goes from node to node.
+TEST_F(HostileOnnx, AxesOfEveryNodeAreBounded) {
+  const auto model = [](int nodes) {
+    OnnxModel made = small_model();
+    made.input("many", std::vector<std::string>(64, "1"));
+    for (int i = 0; i < nodes; ++i) {
+      made.node(onnx_node("Relu", {i == 0 ? "many" : "t" + std::to_string(i - 1)}, {"t" + std::to_string(i)}, {}));
+    }
+    return made.text();
+  };
+  EXPECT_EQ(read(model(65'000)).network.layers().size(), 2U);
+  EXPECT_THAT(message(model(66'000)), HasSubstr("computed from more than 4,194,304 numbers"));
+}
+
+/// What a graph takes is counted whatever it consists of, before it is there.
+TEST_F(HostileOnnx, WhatIsKeptOfAGraphIsBounded) {
+  const auto refused = ::testing::HasSubstr("the graph takes more than 160 MiB of memory");
+  const std::string long_name(60'000, 'n');
+  OnnxModel names;
+  for (int i = 0; i < 500; ++i) names.node(onnx_node("Relu", {long_name}, {long_name + std::to_string(i)}));
+  EXPECT_THAT(message(names.text()), refused);
+
+  std::vector<std::string> attributes;
+  for (int i = 0; i < 1000; ++i) attributes.push_back(onnx_attribute("a" + std::to_string(i), 1));
+  const std::string node = onnx_node("Relu", {"x"}, {"y"}, attributes);
+  OnnxModel many_attributes;
+  for (int i = 0; i < 1000; ++i) many_attributes.node(node);
+  EXPECT_THAT(message(many_attributes.text()), refused);
+
+  // Each axis of an input can be meant by the input's name.
+  OnnxModel inputs;
+  for (int i = 0; i < 100; ++i) inputs.input(long_name + std::to_string(i), std::vector<std::string>(64, "1"));
+  EXPECT_THAT(message(inputs.text()), refused);
 }
 
 TEST_F(HostileOnnx, FunctionsThatMultiplyAreFoundThroughThoseThatCallThem) {

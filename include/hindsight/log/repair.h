@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hindsight/core/provenance.h"
@@ -32,6 +33,10 @@ struct RepairResult {
   std::vector<std::string> notes;   ///< what else was done or lost, one sentence each
   [[nodiscard]] bool whole() const;
 };
+
+/// What the error of a repair says whose outcome `log verify` would not accept: a bug of the repair, and nothing is
+/// written.
+inline constexpr std::string_view kUnsoundRepair = "what was recovered is not sound";
 
 /// Recovers into the new log `output` every row of `damaged` that is readable, is what an import and Log::verify()
 /// accept, and whose parents are there; the rest is counted. `damaged` is only read, with what stands in its -wal or

@@ -11,23 +11,27 @@
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "workload/import/onnx/kept_bytes.h"
 #include "workload/import/onnx/wire.h"
 
 namespace hindsight::workload::onnx {
 namespace {
 
 // [chosen] Above what exporters write, low enough to bound memory.
-constexpr std::size_t kMostNodes = 1'000'000;
 constexpr std::size_t kMostAxes = 64;
 constexpr std::size_t kMostListed = 65'536;
 constexpr std::size_t kMostValues = 4096;  // of a tensor whose values are kept: shapes, axes, scales
 constexpr int kDeepestGraph = 16;
+constexpr std::size_t kBytesPerOperator = 128;  // of OperatorNames: two texts, an entry of the table
 
 /// Operators of a body, each once, in the order of first occurrence.
 class OperatorNames {
  public:
-  void add(const std::string& type) {
-    if (known_.insert(type).second) names_.push_back(type);
+  /// Whether it is a new one.
+  bool add(const std::string& type) {
+    const bool fresh = known_.insert(type).second;
+    if (fresh) names_.push_back(type);
+    return fresh;
   }
   [[nodiscard]] std::vector<std::string> take() { return std::move(names_); }
 
@@ -90,13 +94,17 @@ class ModelReader {
     WireFields fields(file_, range, "function");
     std::string name, domain;
     OperatorNames body;
+    const std::size_t before = kept_;
     while (fields.next()) {
       if (fields.number() == kName) name = fields.text();
       if (fields.number() == kDomain) domain = fields.text();
-      if (fields.number() == kNode) add_operators(read_node(fields.message(), 1), body);
+      if (fields.number() == kNode) add_operators(fields, read_node(fields.message(), 1), body);
     }
     std::string key = domain + ":" + name;
-    model_.functions[std::move(key)] = {.name = std::move(name), .body = body.take()};
+    Function function{.name = std::move(name), .body = body.take()};
+    kept_ = before;
+    keep(fields, kept_bytes(function) + key.size());
+    model_.functions[std::move(key)] = std::move(function);
   }
 
   void read_graph(WireRange range) {
@@ -105,8 +113,8 @@ class ModelReader {
     while (fields.next()) {
       switch (fields.number()) {
         case kNode:
-          if (model_.nodes.size() == kMostNodes) fields.fail(fmt::format("more than {} nodes", kMostNodes));
           model_.nodes.push_back(read_node(fields.message(), 0));
+          keep(fields, kept_bytes(model_.nodes.back()));
           break;
         case kName:
           model_.graph_name = fields.text();
@@ -132,8 +140,19 @@ class ModelReader {
     }
   }
 
+  /// Counts what stays in memory. Errors: more than kMostKeptBytes in all.
+  void keep(const WireFields& fields, std::size_t bytes) {
+    kept_ += bytes;
+    if (kept_ > kMostKeptBytes) {
+      fields.fail(
+          fmt::format("the graph takes more than {} MiB of memory (nodes, names, axes, attributes: more than "
+                      "any network that is known). Export it without what is unrolled?",
+                      kMostKeptBytes >> 20U));
+    }
+  }
+
   void add_initializer(const WireFields& fields, Tensor tensor) {
-    if (model_.initializers.size() == kMostNodes) fields.fail(fmt::format("more than {} initializers", kMostNodes));
+    keep(fields, kept_bytes(tensor));
     std::string name = tensor.name;
     if (!model_.initializers.emplace(std::move(name), std::move(tensor)).second) {
       fields.fail("two initializers of one name");
@@ -141,14 +160,15 @@ class ModelReader {
   }
 
   void add_value(const WireFields& fields, std::vector<ValueInfo>& values) {
-    if (values.size() == kMostNodes) fields.fail(fmt::format("more than {} values", kMostNodes));
     values.push_back(read_value(fields.message()));
+    keep(fields, kept_bytes(values.back()));
   }
 
   Node read_node(WireRange range, int depth) {
     constexpr int kInput = 1, kOutput = 2, kName = 3, kType = 4, kAttribute = 5, kDomain = 7;
     WireFields fields(file_, range, "node");
     Node node;
+    const std::size_t before = kept_;
     while (fields.next()) {
       switch (fields.number()) {
         case kInput:
@@ -156,6 +176,7 @@ class ModelReader {
           std::vector<std::string>& names = fields.number() == kInput ? node.inputs : node.outputs;
           if (names.size() == kMostListed) fields.fail(fmt::format("more than {} inputs or outputs", kMostListed));
           names.push_back(fields.text());
+          keep(fields, sizeof(std::string) + names.back().size());
           break;
         }
         case kName:
@@ -166,6 +187,7 @@ class ModelReader {
           break;
         case kAttribute: {
           auto [name, attribute] = read_attribute(fields.message(), depth);
+          keep(fields, kept_bytes(name, attribute));
           node.attributes[std::move(name)] = std::move(attribute);
           break;
         }
@@ -177,6 +199,7 @@ class ModelReader {
       }
     }
     if (node.type.empty()) fields.fail("a node without an operator");
+    kept_ = before;  // the caller knows what of it is kept
     return node;
   }
 
@@ -227,14 +250,17 @@ class ModelReader {
     if (depth > kDeepestGraph) owner.fail(fmt::format("graphs nested deeper than {}", kDeepestGraph));
     WireFields fields(file_, owner.message(), "graph of a node");
     while (fields.next()) {
-      if (fields.number() == 1) add_operators(read_node(fields.message(), depth), operators);
+      if (fields.number() == 1) add_operators(fields, read_node(fields.message(), depth), operators);
     }
   }
 
-  static void add_operators(const Node& node, OperatorNames& operators) {
-    operators.add(node.type);
+  void add_operators(const WireFields& fields, const Node& node, OperatorNames& operators) {
+    const auto add = [&](const std::string& type) {
+      if (operators.add(type)) keep(fields, kBytesPerOperator + 2 * type.size());
+    };
+    add(node.type);
     for (const auto& [name, attribute] : node.attributes) {
-      for (const std::string& type : attribute.body) operators.add(type);
+      for (const std::string& type : attribute.body) add(type);
     }
   }
 
@@ -277,6 +303,7 @@ class ModelReader {
 
   WireFile file_;
   Model model_;
+  std::size_t kept_ = 0;  ///< bytes of what was read, and of what is being read
 };
 
 Tensor ModelReader::read_tensor(WireRange range) {

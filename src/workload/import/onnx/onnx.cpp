@@ -302,12 +302,14 @@ class GraphWalk {
     behind_.see(node, layers_before);
   }
 
-  /// Every node may give all values of a small tensor: a million of these would take all memory.
+  /// Every node may give all values of a small tensor, or many axes: enough of these would take all memory.
   void bound_values(const Node& node) {
-    constexpr std::uint64_t kMostKept = std::uint64_t{1} << 24U;  // [chosen] 128 MiB; networks have some thousand
+    constexpr std::uint64_t kMostKept = std::uint64_t{1} << 22U;  // [chosen] 32 MiB; networks have some ten thousand
     for (const std::string& output : node.outputs) {
       const auto found = walk_.tensors.find(output);
-      if (found != walk_.tensors.end() && found->second.values) kept_values_ += found->second.values->size();
+      if (found == walk_.tensors.end()) continue;
+      if (found->second.values) kept_values_ += found->second.values->size();
+      if (found->second.shape) kept_values_ += found->second.shape->size();
     }
     if (kept_values_ > kMostKept) {
       fail_import(model_.file, fmt::format("its shapes are computed from more than {} numbers, the most that are "
