@@ -164,9 +164,10 @@ class Proposer {
     logged_front_->refine(front.members);
     options.start.clear();
     for (const FrontMember& member : front.members) options.start.push_back(member.design);
-    const std::uint64_t evaluations = front.evaluations;
-    front = search_front(problem_used_, options_.front.size(), options);
-    front.evaluations += evaluations;
+    Front again = search_front(problem_used_, options_.front.size(), options);
+    front.evaluations += again.evaluations;
+    front.termination = again.termination;
+    if (!again.members.empty()) front.members = std::move(again.members);  // interrupted at once: the first ones stand
     return front;
   }
   /// Predicted metrics, n x metrics, corrected by the log, and not below what they can be.

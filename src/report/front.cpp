@@ -122,12 +122,12 @@ std::string log_text(const Proposals& proposals) {
     if (metric.value) continue;
     margins.push_back(fmt::format("{} {}", metric.name, margin_text(proposals, m, log.margins[m])));
     if (!log.corrected) continue;
-    errors.push_back(fmt::format("{} {} off instead of {}", metric.name, margin_text(proposals, m, log.errors_after[m]),
+    errors.push_back(fmt::format("{} {} instead of {}", metric.name, margin_text(proposals, m, log.errors_after[m]),
                                  margin_text(proposals, m, log.errors_before[m])));
   }
   if (log.corrected) {
-    text += fmt::format("; predictions corrected by {} of its designs, each of these predicted by the others {}",
-                        log.compared, join(errors, ", "));
+    text += fmt::format("; predictions corrected by {} of its designs (those left out in turn are off by {})", log.compared,
+                        join(errors, ", "));
   }
   text += fmt::format(
       "; left out: {} that a logged one would dominate if worse than predicted by {}, as one in ten of {} is",
