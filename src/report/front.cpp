@@ -126,8 +126,8 @@ std::string log_text(const Proposals& proposals) {
                                  margin_text(proposals, m, log.errors_before[m])));
   }
   if (log.corrected) {
-    text += fmt::format("; predictions corrected by {} of its designs (those left out in turn are off by {})", log.compared,
-                        join(errors, ", "));
+    text += fmt::format("; predictions corrected by {} of its designs (those left out in turn are off by {})",
+                        log.compared, join(errors, ", "));
   }
   text += fmt::format(
       "; left out: {} that a logged one would dominate if worse than predicted by {}, as one in ten of {} is",
@@ -187,9 +187,11 @@ std::string front_headline(const Proposals& proposals) {
 std::string front_remarks(const Proposals& proposals, int columns) {
   std::string spreads = "what is learned counts as predicted";
   if (proposals.options.pessimism != 0) {
+    const auto& log = proposals.result.log_beside;
     spreads =
-        fmt::format("what is learned counts worse by {} {} of the ensemble (cautious)",
-                    shortest(proposals.options.pessimism), proposals.options.pessimism == 1 ? "spread" : "spreads");
+        fmt::format("what is learned counts worse by {} {} of the ensemble{} (cautious)",
+                    shortest(proposals.options.pessimism), proposals.options.pessimism == 1 ? "spread" : "spreads",
+                    log && log->corrected ? " and of the log's correction" : "");
   }
   std::string out = wrapped(
       "", "no design that was judged is better in one metric and as good in the others; " + spreads, columns, 2);

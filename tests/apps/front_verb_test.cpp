@@ -136,6 +136,7 @@ TEST_F(Front, DesignsOfTheLogStandWithTheirOwnValues) {
   const Outcome text = propose(question);
   EXPECT_THAT(text.out,
               HasSubstr(" on its own front within the limits, " + std::to_string(of_log) + " of these points"));
+  EXPECT_THAT(text.out, HasSubstr("of the ensemble and of the log's correction (cautious)"));
   EXPECT_THAT(text.out, HasSubstr("; predictions corrected by " + std::to_string(log_said.at("compared").get<int>())));
   EXPECT_THAT(text.out, HasSubstr("; left out: "));
   EXPECT_EQ(json_of({"--pareto", "latency,energy"}).at("front").at("log"), nullptr);
