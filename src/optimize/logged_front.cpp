@@ -18,7 +18,7 @@ constexpr double kSure = 0.9;
 /// near the front.
 constexpr std::size_t kCompared = 100;
 /// [chosen] Logged designs near the front that a correction is from, and others near what was found: more take longer
-/// (cubic) and gained nothing.
+/// (cubic).
 constexpr std::size_t kNearFront = 400;
 constexpr std::size_t kNearFound = 400;
 /// [chosen] Least margin, 2.5 %: a search looks at more designs than a log has, and finds larger errors. With it no
