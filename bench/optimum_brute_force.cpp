@@ -130,7 +130,8 @@ std::vector<Row> evaluate_all(const Part& part, const space::DesignSpace& space,
         design.levels[p] = part.allowed[p][rest % part.allowed[p].size()];
         rest /= part.allowed[p].size();
       }
-      const accel::ChipFacts chip = accel::chip_facts(binding.bind(space, design), technology);
+      const accel::ChipFacts chip =
+          accel::chip_facts(binding.bind(space, design), technology, accel::Remedies::left_out);
       if (chip.violations.count > 0) continue;
       const accel::Evaluation evaluation = accel::evaluate(chip, network.gemms(), accel::Depth::stop_at_hardware);
       if (!evaluation.feasible()) continue;

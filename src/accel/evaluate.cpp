@@ -15,6 +15,7 @@
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/feasibility.h"
+#include "hindsight/accel/memory_costs.h"
 #include "hindsight/accel/network_cost.h"
 #include "hindsight/accel/technology_fields.h"
 #include "hindsight/accel/template_constants.h"
@@ -23,24 +24,40 @@
 
 namespace hindsight::accel {
 
-ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology) {
+namespace {
+
+/// Costs of memories, worked out each time.
+struct WorkedOut {
+  const Technology& technology;
+  [[nodiscard]] SramCost plain(double bytes) const { return sram_cost(technology.sram, bytes); }
+  [[nodiscard]] SramCost banked(double bytes) const { return banked_sram_cost(technology, bytes); }
+  [[nodiscard]] double area_mm2(double bytes) const { return sram_area_mm2(technology.sram, bytes); }
+};
+/// Those that are known.
+struct Kept {
+  MemoryCosts& costs;
+  [[nodiscard]] SramCost plain(double bytes) const { return costs.plain(bytes); }
+  [[nodiscard]] SramCost banked(double bytes) const { return costs.banked(bytes); }
+  [[nodiscard]] double area_mm2(double bytes) const { return costs.plain(bytes).area_mm2; }
+};
+
+template <class Memories>
+ChipFacts facts_of(const AcceleratorConfig& config, const Technology& technology, const Memories& memories) {
   ChipFacts chip;
   chip.config = config;
   chip.config.rules = template_rules(technology);
-  chip.pe_memory = banked_sram_cost(technology, config.pe_memory_bytes);
-  chip.core_memory = technology.is_version_1() ? sram_cost(technology.sram, config.core_memory_bytes)
-                                               : banked_sram_cost(technology, config.core_memory_bytes);
-  chip.activation_memory =
-      sram_cost(technology.sram, config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
-  chip.parameter_memory = sram_cost(technology.sram, config.parameter_memory_entries * kParameterEntryBytes);
-  chip.instruction_memory = sram_cost(technology.sram, config.instruction_memory_entries * kInstructionBytes);
-  chip.shared_memory = banked_sram_cost(technology, config.shared_memory_bytes);
+  chip.pe_memory = memories.banked(config.pe_memory_bytes);
+  chip.core_memory =
+      technology.is_version_1() ? memories.plain(config.core_memory_bytes) : memories.banked(config.core_memory_bytes);
+  chip.activation_memory = memories.plain(config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
+  chip.parameter_memory = memories.plain(config.parameter_memory_entries * kParameterEntryBytes);
+  chip.instruction_memory = memories.plain(config.instruction_memory_entries * kInstructionBytes);
+  chip.shared_memory = memories.banked(config.shared_memory_bytes);
   const double cores = config.pes() * config.cores_per_pe;
   chip.area = area_with_logic(
       {.pe_memory_mm2 = config.pes() * chip.pe_memory.area_mm2,
        .core_memory_mm2 = cores * chip.core_memory.area_mm2,
-       .activation_memory_mm2 =
-           config.pes() * sram_area_mm2(technology.sram, config.activation_memory_entries * kAccumulatorBytes),
+       .activation_memory_mm2 = config.pes() * memories.area_mm2(config.activation_memory_entries * kAccumulatorBytes),
        .parameter_memory_mm2 = config.pes() * chip.parameter_memory.area_mm2,
        .instruction_memory_mm2 = chip.instruction_memory.area_mm2,
        .shared_memory_mm2 = chip.shared_memory.area_mm2},
@@ -65,8 +82,9 @@ ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology
   return chip;
 }
 
-ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology) {
-  ChipFacts chip = unchecked_chip_facts(config, technology);
+/// The hardware's checks.
+void check(ChipFacts& chip, const Technology& technology, Remedies remedies) {
+  const AcceleratorConfig& config = chip.config;
   const auto note = [&](const std::optional<Violation>& violation) {
     if (violation) chip.violations.add(*violation);
   };
@@ -74,12 +92,30 @@ ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technolo
   note(check_sram_bandwidth(config));
   if (technology.is_version_1()) {
     note(check_noc_timing(chip, technology));
-    note(check_power_density(chip, chip.pe_array_peak_w, technology));
+    note(check_power_density(chip, chip.pe_array_peak_w, technology, remedies));
   } else {
     note(check_clock(config, technology));
-    note(check_cooling(chip, technology));
+    note(check_cooling(chip, technology, remedies));
   }
-  note(check_reticle(chip, technology));
+  note(check_reticle(chip, technology, remedies));
+}
+
+}  // namespace
+
+ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology) {
+  return facts_of(config, technology, WorkedOut{technology});
+}
+ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, MemoryCosts& costs) {
+  return facts_of(config, costs.technology(), Kept{costs});
+}
+ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology, Remedies remedies) {
+  ChipFacts chip = unchecked_chip_facts(config, technology);
+  check(chip, technology, remedies);
+  return chip;
+}
+ChipFacts chip_facts(const AcceleratorConfig& config, MemoryCosts& costs, Remedies remedies) {
+  ChipFacts chip = unchecked_chip_facts(config, costs);
+  check(chip, costs.technology(), remedies);
   return chip;
 }
 

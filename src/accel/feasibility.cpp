@@ -25,14 +25,14 @@ double excess_w(const ChipFacts& chip, double lanes, const Technology& technolog
   return pe_array_peak_w(config, chip, event, leakage_w) - limit_w;
 }
 
-/// Watts of the chip above what its cooling class removes, had it `lanes` lanes.
-double excess_heat_w(const ChipFacts& chip, double lanes, const Technology& technology) {
-  AcceleratorConfig config = chip.config;
+/// Watts of the chip above what its cooling class removes, had it `lanes` lanes. `fewer`: a copy of the chip, of which
+/// that one is made.
+double excess_heat_w(const ChipFacts& chip, double lanes, const Technology& technology, ChipFacts& fewer) {
+  AcceleratorConfig& config = fewer.config;
   config.compute_lanes = lanes;
-  ChipFacts fewer = chip;
-  fewer.config = config;
   fewer.area = area_with_logic(chip.area, config, technology);
-  fewer.leakage_w += logic_idle_w(fewer.area, config, technology) - logic_idle_w(chip.area, config, technology);
+  fewer.leakage_w =
+      chip.leakage_w + (logic_idle_w(fewer.area, config, technology) - logic_idle_w(chip.area, config, technology));
   fewer.event = event_energy(config, std::sqrt(fewer.area.pe_mm2), technology);
   return peak_power(fewer).chip_w - technology.cooling_of(config.cooling).most_w;
 }
@@ -122,18 +122,17 @@ std::optional<Violation> check_noc_timing(const ChipFacts& chip, const Technolog
                    .parameter = chip.config.pes_x >= chip.config.pes_y ? "pes_x" : "pes_y"};
 }
 
-std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_array_w, const Technology& technology) {
+std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_array_w, const Technology& technology,
+                                             Remedies remedies) {
   const double array_mm2 = chip.config.pes() * chip.area.pe_mm2;
   const double density = pe_array_w / array_mm2;
   const double limit = technology.power_density_limit_w_per_mm2;
   if (density <= limit) return std::nullopt;
-  const double over_w = pe_array_w - limit * array_mm2;
-  return Violation{.reason = Reason::power_density,
-                   .value = density,
-                   .limit = limit,
-                   .nearest_passing = most_lanes_that_pass(
-                       chip, pe_array_w, over_w, 0, [&](double lanes) { return excess_w(chip, lanes, technology); }),
-                   .parameter = "compute_lanes"};
+  Violation violation{.reason = Reason::power_density, .value = density, .limit = limit, .parameter = "compute_lanes"};
+  if (remedies == Remedies::left_out) return violation;
+  violation.nearest_passing = most_lanes_that_pass(chip, pe_array_w, pe_array_w - limit * array_mm2, 0,
+                                                   [&](double lanes) { return excess_w(chip, lanes, technology); });
+  return violation;
 }
 
 std::optional<Violation> check_clock(const AcceleratorConfig& config, const Technology& technology) {
@@ -145,28 +144,30 @@ std::optional<Violation> check_clock(const AcceleratorConfig& config, const Tech
                    .parameter = "clock_mhz"};
 }
 
-std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& technology) {
+std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& technology, Remedies remedies) {
   constexpr double kBend = 2;  // [chosen] lanes; the NoC's wires grow with the square root of a tile, and are few watts
   const double limit_w = technology.cooling_of(chip.config.cooling).most_w;
   const double over_w = chip.peak_power_w - limit_w;
   if (over_w <= 0) return std::nullopt;
-  return Violation{
-      .reason = Reason::cooling,
-      .value = chip.peak_power_w,
-      .limit = limit_w,
-      .nearest_passing = most_lanes_that_pass(chip, chip.peak_power_w, over_w, kBend,
-                                              [&](double lanes) { return excess_heat_w(chip, lanes, technology); }),
-      .parameter = "compute_lanes"};
+  Violation violation{
+      .reason = Reason::cooling, .value = chip.peak_power_w, .limit = limit_w, .parameter = "compute_lanes"};
+  if (remedies == Remedies::left_out) return violation;
+  ChipFacts fewer = chip;
+  violation.nearest_passing = most_lanes_that_pass(chip, chip.peak_power_w, over_w, kBend, [&](double lanes) {
+    return excess_heat_w(chip, lanes, technology, fewer);
+  });
+  return violation;
 }
 
-std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology) {
+std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology, Remedies remedies) {
   const double total_mm2 = chip.area.total_mm2();
   if (total_mm2 <= technology.reticle_limit_mm2) return std::nullopt;
-  return Violation{.reason = Reason::reticle,
-                   .value = total_mm2,
-                   .limit = technology.reticle_limit_mm2,
-                   .nearest_passing = at_least_one(most_rows_in_reticle(chip, technology)),
-                   .parameter = "pes_y"};
+  Violation violation{
+      .reason = Reason::reticle, .value = total_mm2, .limit = technology.reticle_limit_mm2, .parameter = "pes_y"};
+  if (remedies == Remedies::named) {
+    violation.nearest_passing = at_least_one(most_rows_in_reticle(chip, technology));
+  }
+  return violation;
 }
 
 }  // namespace hindsight::accel

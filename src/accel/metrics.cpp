@@ -13,28 +13,33 @@ namespace hindsight::accel {
 namespace {
 
 constexpr std::array<Metric, 11> kMetrics{{
-    {"latency_s", "s", [](const Evaluation& e) { return e.metrics.value().latency_s; }, nullptr},
-    {"latency_cycles", "cycles", [](const Evaluation& e) { return e.metrics.value().latency_cycles; }, nullptr},
-    {"energy_j", "j", [](const Evaluation& e) { return e.metrics.value().energy_j; }, nullptr},
-    {"average_power_w", "w", [](const Evaluation& e) { return e.metrics.value().average_power_w; }, nullptr},
+    {"latency_s", "s", [](const Evaluation& e) { return e.metrics.value().latency_s; }, nullptr, nullptr},
+    {"latency_cycles", "cycles", [](const Evaluation& e) { return e.metrics.value().latency_cycles; }, nullptr,
+     nullptr},
+    {"energy_j", "j", [](const Evaluation& e) { return e.metrics.value().energy_j; }, nullptr, nullptr},
+    {"average_power_w", "w", [](const Evaluation& e) { return e.metrics.value().average_power_w; }, nullptr, nullptr},
     {"area_mm2", "mm2", [](const Evaluation& e) { return e.area.total_mm2(); },
      [](const AcceleratorConfig& config, const Technology& technology) {
        // Version 1 needs no power for it: a tenth of the work.
        return (technology.is_version_1() ? area(config, technology) : unchecked_chip_facts(config, technology).area)
            .total_mm2();
-     }},
-    {"utilisation_frac", "frac", [](const Evaluation& e) { return e.metrics.value().utilisation_frac; }, nullptr},
+     },
+     [](const ChipFacts& chip) { return chip.area.total_mm2(); }},
+    {"utilisation_frac", "frac", [](const Evaluation& e) { return e.metrics.value().utilisation_frac; }, nullptr,
+     nullptr},
     {"dram_read_bytes", "bytes",
      [](const Evaluation& e) { return e.metrics.value().traffic.dram_read_bytes() + e.metrics->program_bytes; },
-     nullptr},
+     nullptr, nullptr},
     {"dram_write_bytes", "bytes", [](const Evaluation& e) { return e.metrics.value().traffic.dram_write_output_bytes; },
+     nullptr, nullptr},
+    {"weights_cached_frac", "frac", [](const Evaluation& e) { return e.metrics.value().weights_cached_frac; }, nullptr,
      nullptr},
-    {"weights_cached_frac", "frac", [](const Evaluation& e) { return e.metrics.value().weights_cached_frac; }, nullptr},
-    {"instructions", "", [](const Evaluation& e) { return e.metrics.value().instructions; }, nullptr},
+    {"instructions", "", [](const Evaluation& e) { return e.metrics.value().instructions; }, nullptr, nullptr},
     {"peak_power_w", "w", [](const Evaluation& e) { return e.peak_power_w; },
      [](const AcceleratorConfig& config, const Technology& technology) {
        return unchecked_chip_facts(config, technology).peak_power_w;
-     }},
+     },
+     [](const ChipFacts& chip) { return chip.peak_power_w; }},
 }};
 
 }  // namespace

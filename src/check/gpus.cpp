@@ -130,8 +130,8 @@ NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::T
                                .tokens = workload::tokens_of(network) / static_cast<double>(network.batch()),
                                .counts_vector_work = config.vector_lanes > 0,
                                .gpus = std::move(gpus)};
-  const accel::Evaluation evaluation =
-      accel::evaluate(accel::chip_facts(config, technology), network.gemms(), accel::Depth::stop_at_hardware);
+  const accel::ChipFacts chip = accel::chip_facts(config, technology, accel::Remedies::left_out);
+  const accel::Evaluation evaluation = accel::evaluate(chip, network.gemms(), accel::Depth::stop_at_hardware);
   if (evaluation.feasible()) comparison.accelerator = accelerator_run(evaluation, technology, network.batch());
   for (const accel::Violation& violation : evaluation.violations.view()) {
     comparison.reasons.emplace_back(accel::code(violation.reason));

@@ -5,7 +5,9 @@
 
 #include "hindsight/accel/bounds.h"
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/memory_costs.h"
 #include "hindsight/accel/metrics.h"
+#include "hindsight/accel/network_cost.h"
 #include "hindsight/accel/network_set.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/thread_pool.h"
@@ -87,6 +89,13 @@ class BuiltIn final : public Evaluator {
   [[nodiscard]] const std::vector<std::string>& reasons() const override { return reasons_; }
 
  private:
+  /// What one thread works with.
+  struct Worker {
+    accel::SetEvaluator evaluator;
+    accel::MemoryCosts costs;
+    std::vector<accel::Evaluation> evaluations;
+  };
+
   /// Calls `body(design, config, worker)` for every design, in parallel; `worker` is below `threads`.
   template <class Body>
   void for_each_config(std::span<const std::uint16_t> levels, std::size_t chunk, unsigned threads,
@@ -105,20 +114,27 @@ class BuiltIn final : public Evaluator {
                                         std::span<const workload::Network> workloads, unsigned threads) const override {
     const std::size_t count = workloads.size();
     std::vector<Row> rows(levels.size() / space().parameters().size() * count);
+    if (count == 0) return rows;
     const accel::NetworkSet set(workloads);
-    std::vector<accel::SetEvaluator> evaluators(threads, accel::SetEvaluator(set));
+    std::vector<Worker> workers(threads, {.evaluator = accel::SetEvaluator(set),
+                                          .costs = accel::MemoryCosts(technology_),
+                                          .evaluations = std::vector<accel::Evaluation>(count)});
     for_each_config(levels, kDesignsPerChunk, threads,
                     [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned worker) {
-                      std::vector<accel::Evaluation> evaluations(count);
-                      const accel::ChipFacts chip = accel::chip_facts(config, technology_);
-                      evaluators[worker].evaluate(chip, accel::Depth::stop_at_hardware, evaluations);
-                      // A chip that cannot be built is the same for every network.
-                      const std::size_t different = chip.violations.count > 0 ? std::min<std::size_t>(count, 1) : count;
-                      for (std::size_t j = 0; j < different; ++j) {
-                        accel::name_levels(evaluations[j].violations, space());
-                        rows[i * count + j] = make_row(evaluations[j], workloads[j]);
+                      auto& [evaluator, costs, evaluations] = workers[worker];
+                      const std::span<Row> row = std::span(rows).subspan(i * count, count);
+                      const accel::ChipFacts chip = accel::chip_facts(config, costs);
+                      if (chip.violations.count > 0) {  // cannot be built: the same for every network
+                        accel::Evaluation evaluation = accel::hardware_evaluation(chip);
+                        accel::name_levels(evaluation.violations, space());
+                        std::ranges::fill(row, make_row(evaluation, workloads.front()));
+                        return;
                       }
-                      for (std::size_t j = different; j < count; ++j) rows[i * count + j] = rows[i * count];
+                      evaluator.evaluate(chip, accel::Depth::stop_at_hardware, evaluations);
+                      for (std::size_t j = 0; j < count; ++j) {
+                        accel::name_levels(evaluations[j].violations, space());
+                        row[j] = make_row(evaluations[j], workloads[j]);
+                      }
                     });
     return rows;
   }
@@ -132,10 +148,11 @@ class BuiltIn final : public Evaluator {
       HINDSIGHT_EXPECT(metrics.back() != nullptr && metrics.back()->known_before_evaluation());
     }
     std::vector<double> values(levels.size() / space().parameters().size() * count);
+    std::vector<accel::MemoryCosts> costs(threads, accel::MemoryCosts(technology_));
     for_each_config(levels, kFactsPerChunk, threads,
-                    [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned) {
-                      for (std::size_t j = 0; j < count; ++j)
-                        values[i * count + j] = metrics[j]->of_design(config, technology_);
+                    [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned worker) {
+                      const accel::ChipFacts chip = accel::unchecked_chip_facts(config, costs[worker]);
+                      for (std::size_t j = 0; j < count; ++j) values[i * count + j] = metrics[j]->of_chip(chip);
                     });
     return values;
   }

@@ -54,7 +54,7 @@ Writer::Writer(const SweepOptions& options, std::string definition_hash)
 Writer::~Writer() {
   if (!run_ || ended_) return;
   try {
-    for (const Pending& one : pending_) one.wait();  // the log is theirs until then
+    for (const Pending& one : pending_) one.result.wait();  // the log is theirs until then
     note_remarks();
   } catch (const std::exception&) {
     // The error on its way says why.
@@ -115,12 +115,19 @@ void Writer::append(Batch& batch) {
     ids_ = register_definitions(*log_, options_);
     run_.emplace(*log_, options_.kind, options_.provenance, options_json(options_, definition_hash_));
   }
-  Pending before = pending_.empty() ? Pending() : pending_.back();
-  pending_.push_back(std::async(std::launch::async, [this, &batch, before = std::move(before)]() mutable {
+  identify(batch);
+  if (!batch.stays.empty()) {
+    std::size_t i = 0;
+    const auto leave_out = [&](const evaluator::Row&) { return !batch.stays[i++]; };
+    batch.rows.erase(std::remove_if(batch.rows.begin(), batch.rows.end(), leave_out), batch.rows.end());
+  }
+  Result before = pending_.empty() ? Result() : pending_.back().result;
+  Result result = std::async(std::launch::async, [this, &batch, before = std::move(before)]() mutable {
     // Throws what it threw: nothing is written behind a gap. Let go of, or each batch would keep all before it.
     if (before.valid()) (void)std::exchange(before, {}).get();
     return write(batch);
-  }));
+  });
+  pending_.push_back({.result = std::move(result), .batch = &batch});
   wait(kBatches - 1);
 }
 
@@ -128,7 +135,8 @@ void Writer::wait(std::size_t most) {
   while (pending_.size() > most) {
     const Pending first = std::move(pending_.front());
     pending_.pop_front();
-    const log::AppendResult& result = first.get();
+    const log::AppendResult& result = first.result.get();
+    first.batch->rows.clear();
     inserted_ += result.inserted;
     already_present_ += result.already_present;
     rejected_ += result.rejected.size();
@@ -172,17 +180,9 @@ void Writer::identify(Batch& batch) const {
   }
 }
 
-log::AppendResult Writer::write(Batch& batch) {
-  identify(batch);
-  if (!batch.stays.empty()) {
-    std::size_t i = 0;
-    const auto leave_out = [&](const evaluator::Row&) { return !batch.stays[i++]; };
-    batch.rows.erase(std::remove_if(batch.rows.begin(), batch.rows.end(), leave_out), batch.rows.end());
-  }
-  log::AppendResult result = log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
-                                          log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
-  batch.rows.clear();  // here, where it delays no evaluation
-  return result;
+log::AppendResult Writer::write(const Batch& batch) {
+  return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
+                      log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
 }
 
 }  // namespace hindsight::sweep

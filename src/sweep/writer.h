@@ -73,14 +73,19 @@ class Writer {
   void report(SweepSummary& summary) const;
 
  private:
-  using Pending = std::shared_future<log::AppendResult>;
+  using Result = std::shared_future<log::AppendResult>;
+  struct Pending {
+    Result result;
+    Batch* batch;
+  };
 
   [[nodiscard]] std::string key() const { return checkpoint_key(definition_hash_); }
-  /// Until so many batches at most are not written.
+  /// Until so many batches at most are not written. The rows of the others are let go of here: the thread that writes
+  /// is the one that a sweep of the built-in model waits for.
   void wait(std::size_t most);
   void note_remarks();
   void identify(Batch& batch) const;
-  log::AppendResult write(Batch& batch);
+  log::AppendResult write(const Batch& batch);
 
   const SweepOptions& options_;
   std::string definition_hash_;

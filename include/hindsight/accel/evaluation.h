@@ -18,6 +18,8 @@
 
 namespace hindsight::accel {
 
+class MemoryCosts;
+
 /// Why a design cannot be built or a network cannot be compiled for it. The text codes are stable: logs store them.
 enum class Reason : std::uint8_t {
   accumulators,        ///< the PE's accumulators cannot hold one double-buffered output per lane
@@ -45,7 +47,8 @@ struct Violation {
   std::int32_t layer = -1;  ///< index into the network's layers, or -1 for the chip
   double value = 0;         ///< of quantity(reason)
   double limit = 0;
-  /// Nearest value of `parameter` that would pass with all others kept; nothing: none of its values passes alone.
+  /// Nearest value of `parameter` that would pass with all others kept; nothing: none of its values passes alone, or
+  /// Remedies::left_out.
   std::optional<double> nearest_passing = std::nullopt;
   const char* parameter = "";  ///< static storage
   bool of_space = false;       ///< nearest_passing is one of the values that the design's space has: see name_levels()
@@ -245,9 +248,17 @@ struct ChipFacts {
   double multicast_delay_ns = 0;  ///< down the column trunk and along one row bus; version 1 only
   ViolationList violations;       ///< the hardware's own
 };
-[[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology);
+/// Whether the violations of power density, cooling and reticle name what would pass, which takes facts of further
+/// chips; the others always do.
+enum class Remedies : std::uint8_t { left_out, named };
+[[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology,
+                                   Remedies remedies = Remedies::named);
 /// The same without the hardware's checks: no violations.
 [[nodiscard]] ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology);
+/// The same numbers for many designs of the costs' technology: a quarter of the time.
+[[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, MemoryCosts& costs,
+                                   Remedies remedies = Remedies::named);
+[[nodiscard]] ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, MemoryCosts& costs);
 
 /// Turns what would pass from plain numbers into values of the space that the design comes from: the level nearest to
 /// the design's own that passes, or nothing where none of the space's levels does.

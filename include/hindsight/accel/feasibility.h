@@ -32,16 +32,19 @@ namespace hindsight::accel {
 
 /// Power density, version 1: peak power of the PE array over its area against what passive cooling removes.
 [[nodiscard]] std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_array_w,
-                                                           const Technology& technology);
+                                                           const Technology& technology,
+                                                           Remedies remedies = Remedies::named);
 
 /// Clock, version 2: what multipliers and SRAM banks of the node reach; distance never sets it.
 [[nodiscard]] std::optional<Violation> check_clock(const AcceleratorConfig& config, const Technology& technology);
 
 /// Cooling, version 2: peak power of the chip against what its cooling class removes. A chip that is too hot for its
 /// area is no violation: its die has white space (AreaBreakdown::cooling_mm2).
-[[nodiscard]] std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& technology);
+[[nodiscard]] std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& technology,
+                                                     Remedies remedies = Remedies::named);
 
 /// Reticle: the die must fit one exposure field.
-[[nodiscard]] std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology);
+[[nodiscard]] std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology,
+                                                     Remedies remedies = Remedies::named);
 
 }  // namespace hindsight::accel

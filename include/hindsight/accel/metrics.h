@@ -22,6 +22,8 @@ struct Metric {
   double (*value)(const Evaluation& evaluation);
   /// The same number from the design alone; null: a network has to be evaluated.
   double (*of_design)(const AcceleratorConfig& config, const Technology& technology);
+  /// The same from its facts; null where of_design is.
+  double (*of_chip)(const ChipFacts& chip);
   [[nodiscard]] bool known_before_evaluation() const { return of_design != nullptr; }
 };
 

@@ -80,7 +80,9 @@ Chips::Chips(const Axes& axes, const Technology& technology, const FactLimits& l
   }
 }
 
-ChipFacts Chips::exact(const Point& point) const { return chip_facts(axes_.config(point), technology_); }
+ChipFacts Chips::exact(const Point& point) const {
+  return chip_facts(axes_.config(point), technology_, Remedies::left_out);
+}
 
 bool Chips::passes(const Point& point) const {
   const ChipFacts chip = exact(point);

@@ -322,7 +322,7 @@ std::optional<std::uint64_t> level_combinations(const Question& question) {
 
 std::optional<double> value_of(const Question& question, const ConfigBinding& binding, const space::Design& design,
                                std::vector<Evaluation>* evaluations) {
-  const ChipFacts chip = chip_facts(binding.bind(*question.space, design), *question.technology);
+  const ChipFacts chip = chip_facts(binding.bind(*question.space, design), *question.technology, Remedies::left_out);
   if (chip.violations.count > 0) return std::nullopt;
   std::vector<double> each;
   for (const workload::Network* network : question.networks) {

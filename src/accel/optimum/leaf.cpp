@@ -65,7 +65,7 @@ bool Search::within_limits(const Evaluation& evaluation, bool& close) const {
 }
 
 std::optional<Ranked> confirm(const Question& question, const Axes& axes, const Point& point) {
-  const ChipFacts chip = chip_facts(axes.config(point), *question.technology);
+  const ChipFacts chip = chip_facts(axes.config(point), *question.technology, Remedies::left_out);
   Ranked ranked{.design = axes.design(point), .value = 0, .evaluations = {}};
   std::vector<double> values;
   for (const workload::Network* network : question.networks) {
