@@ -10,6 +10,7 @@
 
 #include "edited_yaml.h"
 #include "hindsight/gpu/predict.h"
+#include "tolerances.h"
 
 namespace hindsight::gpu {
 namespace {
@@ -114,7 +115,7 @@ TEST(RooflineEstimate, IsTheLongestLimitPlusALaunch) {
   EXPECT_TRUE(p.roofline_estimate);
   EXPECT_FALSE(p.calibrated || p.in_validated_range || p.power_in_validated_range);
   EXPECT_EQ(p.tile.m, 0);
-  EXPECT_NEAR(p.terms.math_s, ops(large) / (0.42 * 2 * 1024 * 304 * 2.1e9), 1e-9);
+  EXPECT_NEAR(p.terms.math_s * (0.42 * 2 * 1024 * 304 * 2.1e9) / ops(large), 1, test::kRounding);
   EXPECT_EQ(p.bound, Bound::math);
   // 2 x 8192 x 8192 bytes of weights out of memory at 0.81 of 5.3 TB/s, behind a launch of 5 us.
   const Gemm thin{.m = 8192, .n = 1, .k = 65536, .weights = Operand::a};

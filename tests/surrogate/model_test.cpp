@@ -167,9 +167,10 @@ TEST(Model, PredictsOnTheScalesItWasTrainedOn) {
   const EnsemblePrediction linear = Model(parts).predict(levels, alpha);
   EXPECT_EQ(linear.score, logarithmic.score);
   EXPECT_NEAR(linear.objective(0), -6 + 0.5 * linear.score(0), kRounding) << "mean -6, deviation 0.5";
-  EXPECT_NEAR(linear.constraints(0, 0), logarithmic.constraints(0, 0) - 1, 1e-12 * logarithmic.constraints(0, 0));
+  EXPECT_NEAR(linear.constraints(0, 0), logarithmic.constraints(0, 0) - 1, kRounding * logarithmic.constraints(0, 0));
   parts.constraint_scaler.value_scales = {dataset::ValueScale::linear};
-  EXPECT_NEAR(Model(parts).predict(levels, alpha).constraints(0, 0), std::log(logarithmic.constraints(0, 0)), 1e-12);
+  EXPECT_NEAR(Model(parts).predict(levels, alpha).constraints(0, 0), std::log(logarithmic.constraints(0, 0)),
+              kRounding);
 }
 
 TEST(Model, FeasibilityThatNothingTaughtIsOne) {

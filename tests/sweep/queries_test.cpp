@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "sweep/sweep_fixture.h"
+#include "tolerances.h"
 
 namespace hindsight::sweep {
 namespace {
@@ -83,7 +84,7 @@ TEST(Queries, AnswerWithTheGeometricMeanOfTheNetworks) {
       ++feasible;
       const double product =
           evaluator::metric_of(rows[0], "latency_s").value() * evaluator::metric_of(rows[1], "latency_s").value();
-      EXPECT_NEAR(*score / std::sqrt(product), 1, 1e-12);  // two roundings of logarithms below 20
+      EXPECT_NEAR(*score / std::sqrt(product), 1, test::kRounding);  // two roundings of logarithms below 20
     }
   });
   EXPECT_GT(feasible, 0U);
