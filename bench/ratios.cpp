@@ -313,8 +313,8 @@ SweepTimes sweep_times(const Setting& setting, double (*now_s)(), unsigned threa
   // From the opening of a new log to its closing, as a sweep has it.
   const auto appending = [&](const ScratchLog& scratch, bool beside_evaluation) {
     const auto rows = std::make_shared<std::vector<std::vector<EvaluationRow>>>();
-    const Ids same =
-        register_all(*std::make_unique<Log>(Log::open(scratch.folder / "ids.db", OpenMode::read_write_create)));
+    Log other = Log::open(scratch.folder / "ids.db", OpenMode::read_write_create);
+    const Ids same = register_all(other);  // a new log gives the same
     batches([&](const auto& some) { rows->push_back(identified(setting, some, same.workloads)); });
     return [=, &scratch] {
       std::future<void> evaluation;

@@ -30,7 +30,7 @@ class MemoryCosts {
   }
 
  private:
-  static constexpr std::size_t kPlaces = 512;  ///< [chosen] a power of two; some hundred sizes of a finer space
+  static constexpr std::size_t kPlaces = 256;  ///< [chosen] edge has 40 sizes, a finer space some more; 24 KiB
   static constexpr std::size_t kMostKept = kPlaces / 2;
 
   struct Known {
