@@ -84,7 +84,7 @@ TEST(Queries, AnswerWithTheGeometricMeanOfTheNetworks) {
       ++feasible;
       const double product =
           evaluator::metric_of(rows[0], "latency_s").value() * evaluator::metric_of(rows[1], "latency_s").value();
-      EXPECT_NEAR(*score / std::sqrt(product), 1, test::kRounding);  // two roundings of logarithms below 20
+      EXPECT_NEAR(*score / std::sqrt(product), 1, hindsight::test::kRounding);  // two roundings of logarithms below 20
     }
   });
   EXPECT_GT(feasible, 0U);
