@@ -436,6 +436,12 @@ constexpr Part kParts[] = {
     {"sizes", size_rows},
 };
 
+std::vector<std::string> part_names() {
+  std::vector<std::string> names;
+  for (const Part& part : kParts) names.emplace_back(part.name);
+  return names;
+}
+
 /// The parts named; none: all.
 void print_parts(const std::string& technology, const std::vector<std::string>& names) {
   const Setting setting(technology);
@@ -458,7 +464,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> parts;
   app.add_option("--only", parts, "memory, evaluation, log, sweep, scaling, sizes [all]")
       ->delimiter(',')
-      ->check(CLI::IsMember({"memory", "evaluation", "log", "sweep", "scaling", "sizes"}));
+      ->check(CLI::IsMember(hindsight::bench::part_names()));
   CLI11_PARSE(app, argc, argv);
   hindsight::bench::print_parts(technology, parts);
   return 0;

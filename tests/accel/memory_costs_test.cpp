@@ -1,4 +1,4 @@
-/// Are facts from costs that are kept the very facts that are worked out, also when more sizes come than are kept?
+/// Are facts from costs that are kept the very facts that are worked out?
 #include "hindsight/accel/memory_costs.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(MemoryCosts, FactsFromThemAreThoseWorkedOut) {
   }
 }
 
-TEST(MemoryCosts, AreRightBeyondWhatIsKept) {
+TEST(MemoryCosts, AreRightForManySizes) {
   const Technology technology = load_technology("22nm-silicon");
   MemoryCosts costs(technology);
   for (int turn = 0; turn < 2; ++turn) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "hindsight/workload/network.h"
+#include "tolerances.h"
 
 namespace hindsight::workload {
 namespace {
@@ -60,7 +61,7 @@ TEST(LayerFeatures, AreLogarithmsOfSizesAndKnowWhatRanBefore) {
 TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {
   GemmLayer layer = fully_connected(64, 8, 9 * 32);
   layer.kernel_height = layer.kernel_width = 3;
-  EXPECT_NEAR(feature(layer_table({layer}), 0, "log2_in_channels"), 5, 1e-12);
+  EXPECT_NEAR(feature(layer_table({layer}), 0, "log2_in_channels"), 5, hindsight::test::kRounding);
 }
 
 TEST(LayerFeatures, NeighboursThatAreAlikeAreOneRow) {

@@ -1,14 +1,10 @@
 /// Costs of a technology's memories, each size worked out once.
 #pragma once
 
-#include <array>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
+#include <unordered_map>
 
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/technology.h"
-#include "hindsight/core/hash.h"
 
 namespace hindsight::accel {
 
@@ -30,38 +26,17 @@ class MemoryCosts {
   }
 
  private:
-  static constexpr std::size_t kPlaces = 256;  ///< [chosen] edge has 40 sizes, a finer space some more; 24 KiB
-  static constexpr std::size_t kMostKept = kPlaces / 2;
+  using Table = std::unordered_map<double, SramCost>;
 
-  struct Known {
-    std::uint64_t key = 0;  ///< the bits of the size; 0: free
-    SramCost cost;
-  };
-  struct Table {
-    std::array<Known, kPlaces> places{};
-    std::size_t kept = 0;
-  };
-
-  /// The next place behind others' that is free or has this size. A full table keeps no more, and works out again.
   template <class WorkOut>
   static SramCost known(Table& table, double bytes, const WorkOut& work_out) {
-    if (!(bytes > 0)) return work_out();
-    const auto key = std::bit_cast<std::uint64_t>(bytes);
-    std::size_t place = mix64(key) % kPlaces;
-    while (table.places[place].key != 0) {
-      if (table.places[place].key == key) return table.places[place].cost;
-      place = (place + 1) % kPlaces;
-    }
-    const SramCost cost = work_out();
-    if (table.kept < kMostKept) {
-      ++table.kept;
-      table.places[place] = {.key = key, .cost = cost};
-    }
-    return cost;
+    const auto [place, is_new] = table.try_emplace(bytes);
+    if (is_new) place->second = work_out();
+    return place->second;
   }
 
   const Technology* technology_;
-  Table plain_, banked_;
+  Table plain_, banked_;  // by bytes
 };
 
 }  // namespace hindsight::accel
