@@ -255,7 +255,7 @@ enum class Remedies : std::uint8_t { left_out, named };
                                    Remedies remedies = Remedies::named);
 /// The same without the hardware's checks: no violations.
 [[nodiscard]] ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology);
-/// The same numbers for many designs of the costs' technology, in a third of the time.
+/// The same numbers for many designs of the costs' technology, in less than half of the time.
 [[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, MemoryCosts& costs,
                                    Remedies remedies = Remedies::named);
 [[nodiscard]] ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, MemoryCosts& costs);
