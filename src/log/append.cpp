@@ -61,7 +61,7 @@ class BatchWriter {
         evaluator_id_(evaluator_id),
         described_parameters_(described) {}
 
-  void add(std::size_t index, const EvaluationRow& row, AppendResult& result);
+  void add(std::size_t index, const EvaluationRow& row, const CheckedRows::Check& check, AppendResult& result);
 
  private:
   struct KnownDesign {
@@ -69,8 +69,8 @@ class BatchWriter {
     const std::string* text_id;
   };
 
-  Reason append(const EvaluationRow& row, AppendResult& result);
-  Reason resolve_design(const EvaluationRow& row, std::int64_t& design_id);
+  Reason append(const EvaluationRow& row, const CheckedRows::Check& check, AppendResult& result);
+  Reason resolve_design(const EvaluationRow& row, const CheckedRows::Check& check, std::int64_t& design_id);
   bool insert_evaluation(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id);
   void insert_details(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t evaluation_id);
   Reason contradiction(const EvaluationRow& row, const ParsedRow& parsed, std::int64_t design_id);
@@ -79,11 +79,11 @@ class BatchWriter {
   AppendStatements& statements_;
   std::int64_t run_id_, space_id_, evaluator_id_;
   std::unordered_map<std::uint64_t, KnownDesign> designs_;
-  ParsedRow parsed_;  ///< of the row at hand
   bool& described_parameters_;
 };
 
-Reason BatchWriter::resolve_design(const EvaluationRow& row, std::int64_t& design_id) {
+Reason BatchWriter::resolve_design(const EvaluationRow& row, const CheckedRows::Check& check,
+                                   std::int64_t& design_id) {
   if (const auto known = designs_.find(row.design_hash); known != designs_.end()) {
     if (*known->second.text_id != row.design_text_id) {
       return collision_with(*known->second.text_id);
@@ -91,7 +91,8 @@ Reason BatchWriter::resolve_design(const EvaluationRow& row, std::int64_t& desig
     design_id = known->second.id;
     return std::nullopt;
   }
-  if (auto reason = accept_design(log_, space_id_, row, described_parameters_)) return reason;
+  if (check.design_refused) return check.design_refused;
+  if (auto reason = accept_design(log_, space_id_, row.design_text_id, described_parameters_)) return reason;
   const auto hash = static_cast<std::int64_t>(row.design_hash);
   {
     Statement& insert = statements_.insert_design;
@@ -189,14 +190,15 @@ void BatchWriter::insert_details(const EvaluationRow& row, const ParsedRow& pars
 }
 
 /// Appends one row and counts it, or says why it is refused.
-Reason BatchWriter::append(const EvaluationRow& row, AppendResult& result) {
+Reason BatchWriter::append(const EvaluationRow& row, const CheckedRows::Check& check, AppendResult& result) {
   if (!log_.has_row("workloads", "workload_id", row.workload_id, log_.known_workloads)) {
     return fmt::format("workload id {} is not in the log", row.workload_id);
   }
-  if (auto reason = parse(row, parsed_)) return reason;
+  if (check.refused) return check.refused;
+  const ParsedRow& parsed = check.parsed;
   std::int64_t design_id = 0;
-  if (auto reason = resolve_design(row, design_id)) return reason;
-  if (insert_evaluation(row, parsed_, design_id)) {
+  if (auto reason = resolve_design(row, check, design_id)) return reason;
+  if (insert_evaluation(row, parsed, design_id)) {
     const std::int64_t id = log_.database.last_row();
     log_.block_keeper.add({.evaluation_id = id,
                            .workload_id = row.workload_id,
@@ -204,19 +206,20 @@ Reason BatchWriter::append(const EvaluationRow& row, AppendResult& result) {
                            .run_id = run_id_,
                            .repeat = row.repeat,
                            .feasible = row.feasible,
-                           .standard = &parsed_.standard,
+                           .standard = &parsed.standard,
                            .text_id = row.design_text_id});
-    insert_details(row, parsed_, id);
+    insert_details(row, parsed, id);
     ++result.inserted;
     return std::nullopt;
   }
-  if (auto reason = contradiction(row, parsed_, design_id)) return reason;
+  if (auto reason = contradiction(row, parsed, design_id)) return reason;
   ++result.already_present;
   return std::nullopt;
 }
 
-void BatchWriter::add(std::size_t index, const EvaluationRow& row, AppendResult& result) {
-  if (auto reason = append(row, result)) result.rejected.push_back({.index = index, .reason = std::move(*reason)});
+void BatchWriter::add(std::size_t index, const EvaluationRow& row, const CheckedRows::Check& check,
+                      AppendResult& result) {
+  if (auto reason = append(row, check, result)) result.rejected.push_back({.index = index, .reason = std::move(*reason)});
 }
 
 void put_checkpoint(Statement& put, const Checkpoint& checkpoint) {
@@ -271,18 +274,23 @@ AppendStatements::AppendStatements(Database database)
                 "evaluations_present = evaluations_present + ?, rows_rejected = rows_rejected + ? WHERE run_id = ?") {}
 
 AppendResult append_rows(Log::Impl& log, std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
-                         const std::vector<EvaluationRow>& rows, bool& described) {
+                         const CheckedRows& rows, bool& described) {
   if (log.server) return append_on_server(log, run_id, space_id, evaluator_id, rows, described);
   if (!log.append_statements) log.append_statements = std::make_unique<AppendStatements>(log.database);
   AppendResult result;
   BatchWriter writer(log, run_id, space_id, evaluator_id, described);
-  for (std::size_t i = 0; i < rows.size(); ++i) writer.add(i, rows[i], result);
+  for (std::size_t i = 0; i < rows.rows().size(); ++i) writer.add(i, rows.rows()[i], rows.checks()[i], result);
   log.block_keeper.store(log.database, kBlocksPerAppend);
   return result;
 }
 
 AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
                          const std::vector<EvaluationRow>& rows, const std::optional<Checkpoint>& checkpoint) {
+  return append(run_id, space_id, evaluator_id, CheckedRows(rows), checkpoint);
+}
+
+AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id, const CheckedRows& rows,
+                         const std::optional<Checkpoint>& checkpoint) {
   impl_->require_writable();
   HINDSIGHT_EXPECT(!checkpoint || nlohmann::json::accept(checkpoint->value_json));
   Impl& log = *impl_;
@@ -310,7 +318,7 @@ AppendResult Log::append(std::int64_t run_id, std::int64_t space_id, std::int64_
   try {
     return log.repeated(Impl::Repeatable::yes, append);
   } catch (const ServerError& error) {
-    keep_rows_and_throw(log, error, run_id, space_id, evaluator_id, rows);
+    keep_rows_and_throw(log, error, run_id, space_id, evaluator_id, rows.rows());
   }
 }
 

@@ -102,7 +102,7 @@ Reason parse(const EvaluationRow& row, ParsedRow& parsed) {
 
 Reason bad_design(const EvaluationRow& row) {
   if (auto reason = bad_name("the text id", row.design_text_id)) return reason;
-  if (row.design_text_id.find_first_of("\"\\") != std::string::npos) {
+  if (std::ranges::any_of(row.design_text_id, [](char c) { return c == '"' || c == '\\'; })) {
     return "the text id contains a quote or a backslash";
   }
   if (const std::uint64_t hash = content_hash(row.design_text_id); hash != row.design_hash) {
@@ -110,6 +110,19 @@ Reason bad_design(const EvaluationRow& row) {
   }
   return std::nullopt;
 }
+
+CheckedRows::CheckedRows(const std::vector<EvaluationRow>& rows) : rows_(&rows), checks_(rows.size()) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Check& check = checks_[i];
+    check.refused = parse(rows[i], check.parsed);
+    const bool same_design = i > 0 && rows[i].design_hash == rows[i - 1].design_hash &&
+                             rows[i].design_text_id == rows[i - 1].design_text_id;
+    check.design_refused = same_design ? checks_[i - 1].design_refused : bad_design(rows[i]);
+  }
+}
+CheckedRows::CheckedRows(CheckedRows&&) noexcept = default;
+CheckedRows& CheckedRows::operator=(CheckedRows&&) noexcept = default;
+CheckedRows::~CheckedRows() = default;
 
 std::variant<std::vector<std::string>, std::string> parse_parameter_names(std::string_view text_id) {
   std::vector<std::string> names;

@@ -26,6 +26,13 @@ struct ParsedRow {
 
 /// Why the design of the row cannot be one, looked at alone.
 [[nodiscard]] Reason bad_design(const EvaluationRow& row);
+
+/// A row looked at alone.
+struct CheckedRows::Check {
+  Reason refused;  ///< for the row's own faults
+  ParsedRow parsed = {};
+  Reason design_refused = {};  ///< bad_design(); asked of a row that is not refused
+};
 /// Names of 'a=1,b=2', or why the text is not of that form.
 [[nodiscard]] std::variant<std::vector<std::string>, std::string> parse_parameter_names(std::string_view text_id);
 /// True when the text id assigns exactly these parameters in this order.

@@ -94,8 +94,7 @@ Reason contradiction_of(const EvaluationRow& row, const ParsedRow& parsed, const
       stored.id, row.repeat, *differs);
 }
 
-Reason accept_design(Log::Impl& log, std::int64_t space_id, const EvaluationRow& row, bool& described) {
-  if (auto reason = bad_design(row)) return reason;
+Reason accept_design(Log::Impl& log, std::int64_t space_id, const std::string& text_id, bool& described) {
   std::vector<std::string>& names = log.parameter_names[space_id];
   if (names.empty()) names = parameters_of_space(log.database, space_id);
   if (names.empty() && log.server) {
@@ -103,14 +102,14 @@ Reason accept_design(Log::Impl& log, std::int64_t space_id, const EvaluationRow&
     names = parameters_of_space(log.database, space_id);
   }
   if (names.empty()) {
-    auto parsed = parse_parameter_names(row.design_text_id);
+    auto parsed = parse_parameter_names(text_id);
     if (auto* reason = std::get_if<std::string>(&parsed)) return std::move(*reason);
     names = std::get<std::vector<std::string>>(std::move(parsed));
     describe_parameters(log.database, space_id, names);
     described = true;
-  } else if (!has_parameters(row.design_text_id, names)) {
+  } else if (!has_parameters(text_id, names)) {
     return fmt::format("the text id does not name the space's parameters in order ({}): {}",
-                       printable(join(names, ", "), 200), printable(row.design_text_id));
+                       printable(join(names, ", "), 200), printable(text_id));
   }
   return std::nullopt;
 }

@@ -31,9 +31,9 @@ struct StoredEvaluation {
 [[nodiscard]] Reason contradiction_of(const EvaluationRow& row, const ParsedRow& parsed,
                                       const StoredEvaluation& stored);
 
-/// Accepts the design of a row that this batch has not had yet, or says why not. The first design of a space names its
-/// parameters: then `described` becomes true. Inside the caller's transaction.
-[[nodiscard]] Reason accept_design(Log::Impl& log, std::int64_t space_id, const EvaluationRow& row, bool& described);
+/// Accepts a design, no bad_design() of itself, that this batch has not had yet, or says why not. The first design of a
+/// space names its parameters: then `described` becomes true. Inside the caller's transaction.
+[[nodiscard]] Reason accept_design(Log::Impl& log, std::int64_t space_id, const std::string& text_id, bool& described);
 
 /// Two designs with one hash.
 [[nodiscard]] std::string collision_with(const std::string& other);
@@ -41,12 +41,10 @@ struct StoredEvaluation {
 /// Appends a batch, without a checkpoint or counting it in its run, inside the caller's transaction. `described`: as
 /// above.
 [[nodiscard]] AppendResult append_rows(Log::Impl& log, std::int64_t run_id, std::int64_t space_id,
-                                       std::int64_t evaluator_id, const std::vector<EvaluationRow>& rows,
-                                       bool& described);
+                                       std::int64_t evaluator_id, const CheckedRows& rows, bool& described);
 
 /// The same for a log on a server in a handful of statements.
 [[nodiscard]] AppendResult append_on_server(Log::Impl& log, std::int64_t run_id, std::int64_t space_id,
-                                            std::int64_t evaluator_id, const std::vector<EvaluationRow>& rows,
-                                            bool& described);
+                                            std::int64_t evaluator_id, const CheckedRows& rows, bool& described);
 
 }  // namespace hindsight::log

@@ -165,7 +165,7 @@ void LogCopy::append(std::int64_t run, std::int64_t space, std::int64_t evaluato
     throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted; nothing was written.", shown(target_.path())));
   }
   bool described = false;
-  const AppendResult appended = append_rows(target_.impl(), run, space, evaluator, rows, described);
+  const AppendResult appended = append_rows(target_.impl(), run, space, evaluator, CheckedRows(rows), described);
   result_.inserted += appended.inserted;
   result_.already_present += appended.already_present;
   result_.contradicting += appended.rejected.size();

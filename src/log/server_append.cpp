@@ -17,7 +17,7 @@ namespace {
 /// A row that may be stored, as far as it was looked at.
 struct AcceptedRow {
   std::size_t index = 0;  ///< in the batch
-  ParsedRow parsed;
+  const ParsedRow* parsed = nullptr;
   std::int64_t design_id = 0;
 };
 
@@ -42,13 +42,14 @@ std::string metric_columns(const char* prefix) {
 class ServerBatch {
  public:
   ServerBatch(Log::Impl& log, std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
-              const std::vector<EvaluationRow>& rows, bool& described)
+              const CheckedRows& rows, bool& described)
       : log_(log),
         server_(*log.server),
         run_id_(run_id),
         space_id_(space_id),
         evaluator_id_(evaluator_id),
-        rows_(rows),
+        rows_(rows.rows()),
+        checks_(rows.checks()),
         described_(described) {}
 
   AppendResult append() {
@@ -80,6 +81,7 @@ class ServerBatch {
   ServerConnection& server_;
   std::int64_t run_id_, space_id_, evaluator_id_;
   const std::vector<EvaluationRow>& rows_;
+  const std::vector<CheckedRows::Check>& checks_;
   bool& described_;
   AppendResult result_;
   std::vector<AcceptedRow> accepted_;
@@ -95,22 +97,22 @@ void ServerBatch::accept_rows() {
       reject(i, fmt::format("workload id {} is not in the log", row.workload_id));
       continue;
     }
-    AcceptedRow accepted{.index = i, .parsed = {}};
-    if (auto reason = parse(row, accepted.parsed)) {
-      reject(i, std::move(*reason));
+    if (checks_[i].refused) {
+      reject(i, *checks_[i].refused);
       continue;
     }
     const auto [found, is_new] = designs_.try_emplace(row.design_hash);
     BatchDesign& design = found->second;
     if (is_new) {
-      design = {.text_id = &row.design_text_id, .refused = accept_design(log_, space_id_, row, described_)};
+      design = {.text_id = &row.design_text_id, .refused = checks_[i].design_refused};
+      if (!design.refused) design.refused = accept_design(log_, space_id_, row.design_text_id, described_);
     }
     if (*design.text_id != row.design_text_id) {
       reject(i, collision_with(*design.text_id));
     } else if (design.refused) {
       reject(i, *design.refused);
     } else {
-      accepted_.push_back(std::move(accepted));
+      accepted_.push_back({.index = i, .parsed = &checks_[i].parsed});
     }
   }
 }
@@ -170,7 +172,7 @@ void ServerBatch::insert_evaluations() {
     workloads.push_back(row.workload_id);
     repeats.push_back(row.repeat);
     feasible.push_back(row.feasible ? 1 : 0);
-    for (std::size_t m = 0; m < metrics.size(); ++m) metrics[m].push_back(accepted_[i].parsed.standard[m]);
+    for (std::size_t m = 0; m < metrics.size(); ++m) metrics[m].push_back(accepted_[i].parsed->standard[m]);
   }
   std::vector<ServerParameter> parameters = {server_value(evaluator_id_), server_value(run_id_),
                                              server_array(designs),       server_array(workloads),
@@ -210,7 +212,7 @@ void ServerBatch::insert_metrics() {
   std::vector<std::string_view> names;
   std::vector<double> values;
   for (const auto& [place, id] : inserted_) {
-    for (const auto& [name, value] : accepted_[place].parsed.others) {
+    for (const auto& [name, value] : accepted_[place].parsed->others) {
       evaluations.push_back(id);
       names.push_back(name);
       values.push_back(value);
@@ -308,7 +310,7 @@ void ServerBatch::compare_present() {
   HINDSIGHT_ENSURE(stored.size() == present_.size());
   for (const auto& [place, evaluation] : stored) {
     const AcceptedRow& accepted = accepted_[present_[static_cast<std::size_t>(place)]];
-    if (auto reason = contradiction_of(rows_[accepted.index], accepted.parsed, evaluation)) {
+    if (auto reason = contradiction_of(rows_[accepted.index], *accepted.parsed, evaluation)) {
       reject(accepted.index, std::move(*reason));
     } else {
       ++result_.already_present;
@@ -319,7 +321,7 @@ void ServerBatch::compare_present() {
 }  // namespace
 
 AppendResult append_on_server(Log::Impl& log, std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
-                              const std::vector<EvaluationRow>& rows, bool& described) {
+                              const CheckedRows& rows, bool& described) {
   return ServerBatch(log, run_id, space_id, evaluator_id, rows, described).append();
 }
 

@@ -31,6 +31,8 @@ class AcceptedDesigns {
  public:
   /// `samples` is the length of one hypercube for LHS. `options` must outlive this object.
   AcceptedDesigns(const SweepOptions& options, std::uint64_t samples, unsigned threads);
+  /// Draws with fewer threads than it was made with, or with all again.
+  void use_threads(unsigned threads) { threads_ = threads; }
 
   enum class Next {
     design,       ///< `levels` holds the next design; its number is position().accepted - 1

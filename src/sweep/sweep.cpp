@@ -134,6 +134,7 @@ class Sweep {
     const std::size_t dimensions = options_.space().parameters().size();
     batch.designs = 0;
     batch.chosen.clear();
+    designs_.use_threads(free_threads());
     bool stopped = false;
     while (batch.designs < batch_designs() && designs_.position().accepted < samples_ && !filled_.exhausted) {
       const auto levels = std::span(batch.levels).subspan(batch.designs * dimensions, dimensions);
@@ -176,8 +177,8 @@ class Sweep {
     const auto levels = std::span(batch.levels).first(batch.designs * options_.space().parameters().size());
     try {
       // All networks in one question, so that what a chip is has to be worked out once only.
-      batch.rows = takes_all_networks(options_) ? options_.evaluator->evaluate(levels, options_.networks, threads_)
-                                                : evaluate_chosen(options_, levels, batch.chosen, threads_);
+      batch.rows = takes_all_networks(options_) ? options_.evaluator->evaluate(levels, options_.networks, free_threads())
+                                                : evaluate_chosen(options_, levels, batch.chosen, free_threads());
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) return false;
       throw;
@@ -192,6 +193,10 @@ class Sweep {
     batch.progressed = progressed_;
     return true;
   }
+
+  /// Threads to draw and evaluate with: all, but for one while writing is behind. The thread that writes would lose a
+  /// part of its processor to them, and the sweep is as fast as it is.
+  [[nodiscard]] unsigned free_threads() const { return threads_ > 1 && writer_.is_behind() ? threads_ - 1 : threads_; }
 
   /// A grid without --samples: every design of the space within the constraints.
   [[nodiscard]] bool wants_all() const { return is_grid(options_) && options_.samples == 0; }

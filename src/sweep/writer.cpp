@@ -2,6 +2,7 @@
 #include "sweep/writer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -121,6 +122,7 @@ void Writer::append(Batch& batch) {
     const auto leave_out = [&](const evaluator::Row&) { return !batch.stays[i++]; };
     batch.rows.erase(std::remove_if(batch.rows.begin(), batch.rows.end(), leave_out), batch.rows.end());
   }
+  batch.checked.emplace(batch.rows);
   Result before = pending_.empty() ? Result() : pending_.back().result;
   Result result = std::async(std::launch::async, [this, &batch, before = std::move(before)]() mutable {
     // Throws what it threw: nothing is written behind a gap. Let go of, or each batch would keep all before it.
@@ -136,12 +138,19 @@ void Writer::wait(std::size_t most) {
     const Pending first = std::move(pending_.front());
     pending_.pop_front();
     const log::AppendResult& result = first.result.get();
+    first.batch->checked.reset();
     first.batch->rows.clear();
     inserted_ += result.inserted;
     already_present_ += result.already_present;
     rejected_ += result.rejected.size();
     if (first_rejection_.empty() && !result.rejected.empty()) first_rejection_ = result.rejected.front().reason;
   }
+}
+
+bool Writer::is_behind() const {
+  // They are written in order: when the one before the newest is not, neither is the newest.
+  return pending_.size() >= 2 &&
+         pending_[pending_.size() - 2].result.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
 }
 
 void Writer::end(log::RunStatus status) {
@@ -170,7 +179,7 @@ void Writer::identify(Batch& batch) const {
     const auto* first = batch.levels.data() + i * dimensions;
     const space::Design design{.levels = {first, first + dimensions}};
     const std::string text_id = space.text_id(design);
-    const std::uint64_t hash = space.content_hash(design);
+    const std::uint64_t hash = content_hash(text_id);
     for (std::size_t j = 0; j < networks; ++j) {
       evaluator::Row& row = batch.rows[i * networks + j];
       row.workload_id = ids_.workload_ids[batch.chosen.empty() ? j : batch.chosen[i * networks + j]];
@@ -181,7 +190,7 @@ void Writer::identify(Batch& batch) const {
 }
 
 log::AppendResult Writer::write(const Batch& batch) {
-  return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, batch.rows,
+  return log_->append(run_->id(), ids_.space_id, ids_.evaluator_id, *batch.checked,
                       log::Checkpoint{.key = key(), .value_json = to_json(batch.progressed)});
 }
 

@@ -26,6 +26,7 @@ struct Batch {
   std::vector<std::size_t> chosen = {};
   std::size_t designs = 0;
   std::vector<bool> stays = {};  ///< per row, whether it goes to the log; empty: all do
+  std::optional<log::CheckedRows> checked = {};  ///< of `rows`, once they have their identities
   Progressed progressed;         ///< state of the sweep after this batch
 };
 
@@ -69,6 +70,8 @@ class Writer {
   /// Hands a batch over until kBatches - 1 others were handed over: waits until that many at most are not yet written.
   /// Its rows are gone then. Throws what went wrong with an earlier one.
   void append(Batch& batch);
+  /// Two batches wait at least: writing is what takes long.
+  [[nodiscard]] bool is_behind() const;
   void end(log::RunStatus status);
   void report(SweepSummary& summary) const;
 
@@ -80,8 +83,8 @@ class Writer {
   };
 
   [[nodiscard]] std::string key() const { return checkpoint_key(definition_hash_); }
-  /// Until so many batches at most are not written. The rows of the others are let go of here: the thread that writes
-  /// is the one that a sweep of the built-in model waits for.
+  /// Until so many batches at most are not written. The rows of the others are let go of here, and checked by append():
+  /// the thread that writes is the one that a sweep of the built-in model waits for.
   void wait(std::size_t most);
   void note_remarks();
   void identify(Batch& batch) const;

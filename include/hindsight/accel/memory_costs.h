@@ -1,6 +1,8 @@
 /// Costs of a technology's memories, each size worked out once.
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <unordered_map>
 
 #include "hindsight/accel/energy.h"
@@ -26,17 +28,17 @@ class MemoryCosts {
   }
 
  private:
-  using Table = std::unordered_map<double, SramCost>;
+  using Table = std::unordered_map<std::uint64_t, SramCost>;
 
   template <class WorkOut>
   static SramCost known(Table& table, double bytes, const WorkOut& work_out) {
-    const auto [place, is_new] = table.try_emplace(bytes);
+    const auto [place, is_new] = table.try_emplace(std::bit_cast<std::uint64_t>(bytes));
     if (is_new) place->second = work_out();
     return place->second;
   }
 
   const Technology* technology_;
-  Table plain_, banked_;  // by bytes
+  Table plain_, banked_;  // by the bits of the bytes: numbers are their own hashes, doubles are worked out
 };
 
 }  // namespace hindsight::accel

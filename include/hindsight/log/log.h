@@ -88,6 +88,26 @@ struct RejectedRow {
   std::string reason;
 };
 
+/// Rows and what each of them is refused for, looked at alone. Making it needs no log, so that a thread which does not
+/// append can.
+class CheckedRows {
+ public:
+  /// The rows outlive it and do not change.
+  explicit CheckedRows(const std::vector<EvaluationRow>& rows);
+  CheckedRows(CheckedRows&&) noexcept;
+  CheckedRows& operator=(CheckedRows&&) noexcept;
+  ~CheckedRows();
+  [[nodiscard]] const std::vector<EvaluationRow>& rows() const { return *rows_; }
+
+  struct Check;
+  /// Per row. What it is made of is private to the log layer.
+  [[nodiscard]] const std::vector<Check>& checks() const { return checks_; }
+
+ private:
+  const std::vector<EvaluationRow>* rows_;
+  std::vector<Check> checks_;
+};
+
 struct AppendResult {
   std::size_t inserted = 0;
   std::size_t already_present = 0;
@@ -173,6 +193,9 @@ class Log {
   /// in the working folder, which the Error{failure} names.
   AppendResult append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id,
                       const std::vector<EvaluationRow>& rows,
+                      const std::optional<Checkpoint>& checkpoint = std::nullopt);
+  /// The same for rows that were checked elsewhere.
+  AppendResult append(std::int64_t run_id, std::int64_t space_id, std::int64_t evaluator_id, const CheckedRows& rows,
                       const std::optional<Checkpoint>& checkpoint = std::nullopt);
 
   /// Registers a model; a file of the same SHA-256 gives the id it has.
