@@ -177,6 +177,12 @@ std::string explain_infeasible(const Problem& problem, const Solution& solution,
     const Constraint& constraint = problem.constraints[c];
     const Solution others = minimise_constraint(problem, c, Others::kept, options, solution.best);
     if (!is_feasible(others)) continue;
+    if (others.best.front().score <= constraint.limit) {
+      return fmt::format(
+          "no design that meets every constraint was found in {} evaluations, but there is one: a search for the "
+          "smallest {} found it. Allow more evaluations?",
+          with_commas(options.evaluations), constraint.name);
+    }
     parts.push_back(fmt::format("{} goes down to {} (limit {})", constraint.name, as_limit(others.best.front().score),
                                 shortest(constraint.limit)));
   }

@@ -212,6 +212,25 @@ const BadRow kBadRows[] = {
      [](EvaluationRow&, EvaluationRow& i) { i.violations[0].limit = std::numeric_limits<double>::infinity(); }},
 };
 
+TEST_F(AppendTest, BadDesignIsRefusedForEachOfItsRows) {
+  Log log = Log::open(file_, OpenMode::read_write_create);
+  const Ids ids = register_all(log);
+  EvaluationRow bad = feasible_row(ids.workload, text_id(1), 1, 1);
+  bad.design_hash ^= 1U;
+  EvaluationRow bad_elsewhere = bad;
+  bad_elsewhere.workload_id = ids.other_workload;
+  const EvaluationRow good = feasible_row(ids.workload, text_id(1), 1, 1);
+  const std::vector<EvaluationRow> rows = {good, bad, bad_elsewhere, good, bad};
+  const AppendResult result = log.append(ids.run, ids.space, ids.evaluator, CheckedRows(rows));
+  EXPECT_EQ(result.inserted, 1U);
+  EXPECT_EQ(result.already_present, 1U);
+  ASSERT_EQ(result.rejected.size(), 3U);
+  EXPECT_EQ(result.rejected[0].index, 1U);
+  EXPECT_EQ(result.rejected[1].index, 2U);
+  EXPECT_EQ(result.rejected[2].index, 4U);
+  for (const RejectedRow& one : result.rejected) EXPECT_THAT(one.reason, HasSubstr("is not that of the text id"));
+}
+
 TEST_F(AppendTest, BadRowIsRejectedWithAReasonAndTheBatchKept) {
   Log log = Log::open(file_, OpenMode::read_write_create);
   const Ids ids = register_all(log);

@@ -212,6 +212,19 @@ TEST(Search, NamesAnUnsatisfiableConstraintAndItsNearestValue) {
   }
 }
 
+TEST(Search, SaysThatEvaluationsWereTooFew) {
+  const Problem problem = constrained_problem(5.5);
+  SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  options.evaluations = 5;
+  const Solution solution = search(problem, options);
+  ASSERT_GT(solution.best.front().violation, 0);
+  ASSERT_LE(solution.smallest_constraint_value.front(), 5.5);
+  EXPECT_THAT(explain_infeasible(problem, solution, options),
+              HasSubstr("in 5 evaluations, but there is one: a search for the smallest area_mm2 found it"));
+  options.evaluations = 2000;  // as advised
+  EXPECT_EQ(search(problem, options).best.front().violation, 0);
+}
+
 TEST(Search, SaysWhenConstraintsExcludeEachOther) {
   Problem problem = constrained_problem(6);
   problem.constraints.push_back({.name = "time_s", .limit = 100, .value = batched(product_time)});

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hindsight/core/error.h"
@@ -87,11 +89,11 @@ Error error_of(Body&& body) {
   return Error(ErrorKind::failure, "");
 }
 
-/// The built-in model, which presses Ctrl-C when it has been asked `patience` times, for rows or for facts.
-class Interrupter final : public evaluator::Evaluator {
+/// Another evaluator, of which every question for rows or facts is told with its number of threads.
+class Watched : public evaluator::Evaluator {
  public:
-  Interrupter(const std::shared_ptr<const evaluator::Evaluator>& model, std::uint64_t patience)
-      : Evaluator(model->space()), model_(model), patience_(patience) {}
+  Watched(const std::shared_ptr<const evaluator::Evaluator>& model, std::function<void(unsigned threads)> was_asked)
+      : Evaluator(model->space()), model_(model), was_asked_(std::move(was_asked)) {}
   [[nodiscard]] std::string name() const override { return model_->name(); }
   [[nodiscard]] std::string definition() const override { return model_->definition(); }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings() const override {
@@ -108,21 +110,26 @@ class Interrupter final : public evaluator::Evaluator {
   [[nodiscard]] std::vector<evaluator::Row> answer(std::span<const std::uint16_t> levels,
                                                    std::span<const workload::Network> workloads,
                                                    unsigned threads) const override {
-    was_asked();
+    was_asked_(threads);
     return model_->evaluate(levels, workloads, threads);
   }
   [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
                                                  std::span<const std::string> names, unsigned threads) const override {
-    was_asked();
+    was_asked_(threads);
     return model_->facts(levels, names, threads);
-  }
-  void was_asked() const {
-    if (++asked_ >= patience_) set_interrupt_requested(true);
   }
 
   std::shared_ptr<const evaluator::Evaluator> model_;
-  std::uint64_t patience_;
-  mutable std::atomic<std::uint64_t> asked_ = 0;
+  std::function<void(unsigned)> was_asked_;
+};
+
+/// Presses Ctrl-C when it has been asked `patience` times.
+class Interrupter final : public Watched {
+ public:
+  Interrupter(const std::shared_ptr<const evaluator::Evaluator>& model, std::uint64_t patience)
+      : Watched(model, [asked = std::make_shared<std::atomic<std::uint64_t>>(0), patience](unsigned) {
+          if (++*asked >= patience) set_interrupt_requested(true);
+        }) {}
 };
 
 /// The upper one of two in the middle.

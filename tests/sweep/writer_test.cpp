@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <memory>
+#include <thread>
+#include <vector>
+
 #include "sweep/sweep_fixture.h"
 
 namespace hindsight::sweep {
@@ -43,6 +47,27 @@ TEST(SweepBatches, WritesNoBatchBehindOneThatCouldNotBeWritten) {
   SQLite::Database(parts.log.string(), SQLite::OPEN_READWRITE).exec("DROP INDEX not_both");
   (void)run_sweep(parts);
   EXPECT_EQ(rows(parts.log), rows(whole.log));
+}
+
+TEST(SweepBatches, LeaveAThreadToWritingThatIsBehind) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "busy.sqlite", 80);  // five batches of 16
+  const auto count_rows = [&] { return rows(sweep.log).size(); };
+  std::unique_ptr<SQLite::Database> other;  // another process that writes for a while
+  std::vector<unsigned> threads;
+  sweep.evaluator = std::make_shared<const test::Watched>(sweep.evaluator, [&](unsigned given) {
+    threads.push_back(given);
+    if (threads.size() == 2) {
+      while (count_rows() < 2 * sweep.batch_designs) std::this_thread::yield();  // the first batch is there
+      other = std::make_unique<SQLite::Database>(sweep.log.string(), SQLite::OPEN_READWRITE);
+      other->exec("BEGIN IMMEDIATE");
+    }
+    if (threads.size() == 5) other->exec("ROLLBACK");
+  });
+  (void)run_sweep(sweep);
+  // The second batch waits from then on, and the third behind it before the fourth is evaluated.
+  EXPECT_EQ(threads, (std::vector<unsigned>{2, 2, 2, 1, 1}));
+  EXPECT_EQ(count_rows(), 160U);
 }
 
 // If each batch held on to the one before, the end of the sweep would let go of them one inside the other.

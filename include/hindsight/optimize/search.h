@@ -72,7 +72,8 @@ struct SearchOptions {
 [[nodiscard]] std::optional<std::uint64_t> allowed_count(const Problem& problem);
 
 /// Why `solution` has no feasible design, in one sentence for a person: the constraint that no design meets and the
-/// nearest satisfiable limit, or how far each one gets while the others are met (searched for here).
+/// nearest satisfiable limit, or how far each one gets while the others are met (searched for here), or that this met
+/// all of them.
 [[nodiscard]] std::string explain_infeasible(const Problem& problem, const Solution& solution,
                                              const SearchOptions& options);
 
