@@ -82,8 +82,7 @@ class BatchWriter {
   bool& described_parameters_;
 };
 
-Reason BatchWriter::resolve_design(const EvaluationRow& row, const CheckedRows::Check& check,
-                                   std::int64_t& design_id) {
+Reason BatchWriter::resolve_design(const EvaluationRow& row, const CheckedRows::Check& check, std::int64_t& design_id) {
   if (const auto known = designs_.find(row.design_hash); known != designs_.end()) {
     if (*known->second.text_id != row.design_text_id) {
       return collision_with(*known->second.text_id);
@@ -219,7 +218,8 @@ Reason BatchWriter::append(const EvaluationRow& row, const CheckedRows::Check& c
 
 void BatchWriter::add(std::size_t index, const EvaluationRow& row, const CheckedRows::Check& check,
                       AppendResult& result) {
-  if (auto reason = append(row, check, result)) result.rejected.push_back({.index = index, .reason = std::move(*reason)});
+  if (auto reason = append(row, check, result))
+    result.rejected.push_back({.index = index, .reason = std::move(*reason)});
 }
 
 void put_checkpoint(Statement& put, const Checkpoint& checkpoint) {

@@ -115,8 +115,8 @@ CheckedRows::CheckedRows(const std::vector<EvaluationRow>& rows) : rows_(&rows),
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Check& check = checks_[i];
     check.refused = parse(rows[i], check.parsed);
-    const bool same_design = i > 0 && rows[i].design_hash == rows[i - 1].design_hash &&
-                             rows[i].design_text_id == rows[i - 1].design_text_id;
+    const bool same_design =
+        i > 0 && rows[i].design_hash == rows[i - 1].design_hash && rows[i].design_text_id == rows[i - 1].design_text_id;
     check.design_refused = same_design ? checks_[i - 1].design_refused : bad_design(rows[i]);
   }
 }

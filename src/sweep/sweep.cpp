@@ -177,8 +177,9 @@ class Sweep {
     const auto levels = std::span(batch.levels).first(batch.designs * options_.space().parameters().size());
     try {
       // All networks in one question, so that what a chip is has to be worked out once only.
-      batch.rows = takes_all_networks(options_) ? options_.evaluator->evaluate(levels, options_.networks, free_threads())
-                                                : evaluate_chosen(options_, levels, batch.chosen, free_threads());
+      batch.rows = takes_all_networks(options_)
+                       ? options_.evaluator->evaluate(levels, options_.networks, free_threads())
+                       : evaluate_chosen(options_, levels, batch.chosen, free_threads());
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted) return false;
       throw;

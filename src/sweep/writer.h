@@ -25,9 +25,9 @@ struct Batch {
   /// Per row, the place of its network in the options' networks; empty: every design has all of them, in order.
   std::vector<std::size_t> chosen = {};
   std::size_t designs = 0;
-  std::vector<bool> stays = {};  ///< per row, whether it goes to the log; empty: all do
+  std::vector<bool> stays = {};                  ///< per row, whether it goes to the log; empty: all do
   std::optional<log::CheckedRows> checked = {};  ///< of `rows`, once they have their identities
-  Progressed progressed;         ///< state of the sweep after this batch
+  Progressed progressed;                         ///< state of the sweep after this batch
 };
 
 /// Whether a feasible row is beyond a limit of what only an evaluation knows. Error{failure} when it has no such
