@@ -31,7 +31,7 @@ struct ParsedRow {
 struct CheckedRows::Check {
   Reason refused;  ///< for the row's own faults
   ParsedRow parsed = {};
-  Reason design_refused = {};  ///< bad_design(); asked of a row that is not refused
+  Reason design_refused = {};  ///< bad_design() of its design
 };
 /// Names of 'a=1,b=2', or why the text is not of that form.
 [[nodiscard]] std::variant<std::vector<std::string>, std::string> parse_parameter_names(std::string_view text_id);

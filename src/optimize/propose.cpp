@@ -370,8 +370,8 @@ class Proposer {
   [[noreturn]] void refuse_unlikely(double reachable, const Solution& solution) const {
     const double least = std::min(kRelaxed.back(), options_.min_p_feasible);
     throw Error(ErrorKind::no_feasible,
-                fmt::format("no design within the limits is likely to be feasible: p_feasible reaches {:.2g}, at least "
-                            "{} is needed. {}",
+                fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
+                            "{:.2g}, at least {} is needed. {}",
                             reachable, shortest(least), explain_infeasible(with_p_feasible(least), solution, search_)));
   }
 

@@ -179,9 +179,9 @@ std::string explain_infeasible(const Problem& problem, const Solution& solution,
     if (!is_feasible(others)) continue;
     if (others.best.front().score <= constraint.limit) {
       return fmt::format(
-          "no design that meets every constraint was found in {} evaluations, but there is one: a search for the "
-          "smallest {} found it. Allow more evaluations?",
-          with_commas(options.evaluations), constraint.name);
+          "the search found no design that meets every constraint, but there is one: a search that minimised {} met "
+          "it. Search longer, or with another seed?",
+          constraint.name);
     }
     parts.push_back(fmt::format("{} goes down to {} (limit {})", constraint.name, as_limit(others.best.front().score),
                                 shortest(constraint.limit)));

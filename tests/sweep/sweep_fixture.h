@@ -89,10 +89,12 @@ Error error_of(Body&& body) {
   return Error(ErrorKind::failure, "");
 }
 
-/// Another evaluator, of which every question for rows or facts is told with its number of threads.
+/// Another evaluator, of which every question is told with its number of threads.
 class Watched : public evaluator::Evaluator {
  public:
-  Watched(const std::shared_ptr<const evaluator::Evaluator>& model, std::function<void(unsigned threads)> was_asked)
+  enum class Question { rows, facts };
+  using Tell = std::function<void(Question asked, unsigned threads)>;
+  Watched(const std::shared_ptr<const evaluator::Evaluator>& model, Tell was_asked)
       : Evaluator(model->space()), model_(model), was_asked_(std::move(was_asked)) {}
   [[nodiscard]] std::string name() const override { return model_->name(); }
   [[nodiscard]] std::string definition() const override { return model_->definition(); }
@@ -110,24 +112,24 @@ class Watched : public evaluator::Evaluator {
   [[nodiscard]] std::vector<evaluator::Row> answer(std::span<const std::uint16_t> levels,
                                                    std::span<const workload::Network> workloads,
                                                    unsigned threads) const override {
-    was_asked_(threads);
+    was_asked_(Question::rows, threads);
     return model_->evaluate(levels, workloads, threads);
   }
   [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
                                                  std::span<const std::string> names, unsigned threads) const override {
-    was_asked_(threads);
+    was_asked_(Question::facts, threads);
     return model_->facts(levels, names, threads);
   }
 
   std::shared_ptr<const evaluator::Evaluator> model_;
-  std::function<void(unsigned)> was_asked_;
+  Tell was_asked_;
 };
 
 /// Presses Ctrl-C when it has been asked `patience` times.
 class Interrupter final : public Watched {
  public:
   Interrupter(const std::shared_ptr<const evaluator::Evaluator>& model, std::uint64_t patience)
-      : Watched(model, [asked = std::make_shared<std::atomic<std::uint64_t>>(0), patience](unsigned) {
+      : Watched(model, [asked = std::make_shared<std::atomic<std::uint64_t>>(0), patience](Question, unsigned) {
           if (++*asked >= patience) set_interrupt_requested(true);
         }) {}
 };

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -51,23 +52,43 @@ TEST(SweepBatches, WritesNoBatchBehindOneThatCouldNotBeWritten) {
 
 TEST(SweepBatches, LeaveAThreadToWritingThatIsBehind) {
   const TemporaryFolder folder;
-  SweepOptions sweep = options(folder / "busy.sqlite", 80);  // five batches of 16
+  SweepOptions sweep = options(folder / "busy.sqlite", 320);  // five batches
+  sweep.batch_designs = 64;
+  sweep.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));
+  sweep.limits = {{.fact = "area_mm2", .limit = 3}};  // facts are asked for each batch: one in 1,000 is so small
   const auto count_rows = [&] { return rows(sweep.log).size(); };
-  std::unique_ptr<SQLite::Database> other;  // another process that writes for a while
-  std::vector<unsigned> threads;
-  sweep.evaluator = std::make_shared<const test::Watched>(sweep.evaluator, [&](unsigned given) {
+  std::unique_ptr<SQLite::Database> other;     // another process that writes for a while
+  std::vector<unsigned> threads;               // of each batch's evaluation
+  std::vector<std::set<unsigned>> drawing(1);  // of the facts asked for before it
+  const auto was_asked = [&](test::Watched::Question question, unsigned given) {
+    if (question == test::Watched::Question::facts) {
+      drawing.back().insert(given);
+      return;
+    }
+    drawing.emplace_back();
     threads.push_back(given);
     if (threads.size() == 2) {
       while (count_rows() < 2 * sweep.batch_designs) std::this_thread::yield();  // the first batch is there
-      other = std::make_unique<SQLite::Database>(sweep.log.string(), SQLite::OPEN_READWRITE);
+      constexpr int kPatienceMs = 10'000;
+      other = std::make_unique<SQLite::Database>(sweep.log.string(), SQLite::OPEN_READWRITE, kPatienceMs);
       other->exec("BEGIN IMMEDIATE");
     }
     if (threads.size() == 5) other->exec("ROLLBACK");
-  });
+  };
+  sweep.evaluator = std::make_shared<const test::Watched>(sweep.evaluator, was_asked);
   (void)run_sweep(sweep);
-  // The second batch waits from then on, and the third behind it before the fourth is evaluated.
-  EXPECT_EQ(threads, (std::vector<unsigned>{2, 2, 2, 1, 1}));
-  EXPECT_EQ(count_rows(), 160U);
+  // The second batch waits from then on, and the third behind it before the fourth is drawn.
+  ASSERT_EQ(threads.size(), 5U);
+  const std::set<unsigned> all = {2}, one_less = {1};
+  for (const std::size_t batch : {0U, 1U}) {
+    EXPECT_EQ(threads[batch], 2U);
+    EXPECT_EQ(drawing[batch], all);
+  }
+  for (const std::size_t batch : {3U, 4U}) {
+    EXPECT_EQ(threads[batch], 1U);
+    EXPECT_EQ(drawing[batch], one_less);
+  }
+  EXPECT_EQ(count_rows(), 640U);
 }
 
 // If each batch held on to the one before, the end of the sweep would let go of them one inside the other.

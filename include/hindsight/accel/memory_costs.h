@@ -38,7 +38,7 @@ class MemoryCosts {
   }
 
   const Technology* technology_;
-  Table plain_, banked_;  // by the bits of the bytes: numbers are their own hashes, doubles are worked out
+  Table plain_, banked_;  // by the bits of the bytes, which libstdc++ hashes in no time
 };
 
 }  // namespace hindsight::accel
