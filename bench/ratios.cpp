@@ -67,7 +67,12 @@ class Report {
   }
   void rule() { table_.add_rule(); }
   void row(const std::string& what, const std::string& unit, double ours, double limit, const std::string& limit_is) {
-    table_.add_row({what, unit, number(ours), number(limit), fmt::format("{:.3f}", ours / limit), limit_is});
+    row(what, unit, ours, limit, ours / limit, limit_is);
+  }
+  /// Of several turns: the middle of each column.
+  void row(const std::string& what, const std::string& unit, double ours, double limit, double ratio,
+           const std::string& limit_is) {
+    table_.add_row({what, unit, number(ours), number(limit), fmt::format("{:.3f}", ratio), limit_is});
   }
   void row(const std::string& what, const std::string& unit, double ours) {
     table_.add_row({what, unit, number(ours), "", "", ""});
@@ -269,10 +274,18 @@ std::vector<EvaluationRow> identified(const Setting& setting, const std::vector<
 }
 
 /// Evaluation alone, appending alone, both at once without a word between them, and the sweep that does both, in
-/// batches of a sweep's size.
-struct SweepTimes {
+/// batches of a sweep's size and one after the other.
+struct SweepTurn {
   double evaluation_s, appending_s, both_s, sweep_s;
+  [[nodiscard]] double slower_s() const { return std::max(evaluation_s, appending_s); }
+  [[nodiscard]] double sum_s() const { return evaluation_s + appending_s; }
 };
+/// Middle of what the turns give.
+double middle(const std::vector<SweepTurn>& turns, const std::function<double(const SweepTurn&)>& of) {
+  std::vector<double> values;
+  for (const SweepTurn& turn : turns) values.push_back(of(turn));
+  return median(values);
+}
 /// Seconds of what `prepare` gives back, by a clock of the child process that runs both: as a command is, with no
 /// memory that others used and left in pieces. Throws when the child does not end well.
 double child_s(double (*now_s)(), const std::function<std::function<void()>()>& prepare) {
@@ -296,7 +309,7 @@ double child_s(double (*now_s)(), const std::function<std::function<void()>()>& 
   return seconds;
 }
 
-SweepTimes sweep_times(const Setting& setting, double (*now_s)(), unsigned threads, std::size_t designs) {
+std::vector<SweepTurn> sweep_turns(const Setting& setting, double (*now_s)(), unsigned threads, std::size_t designs) {
   const std::vector<std::uint16_t> levels = drawn_levels(setting.space, setting.technology, designs);
   const std::size_t batch = sweep::SweepOptions{}.batch_designs * setting.space.parameters().size();
   const auto batches = [&](const std::function<void(std::vector<std::uint16_t>)>& body) {
@@ -333,34 +346,42 @@ SweepTimes sweep_times(const Setting& setting, double (*now_s)(), unsigned threa
     const ScratchLog scratch;
     return child_s(now_s, [&] { return prepare(scratch); });
   };
-  std::vector<double> evaluation_s, appending_s, both_s, sweep_s;
-  for (int turn = 0; turn < kSweepTurns; ++turn) {
-    evaluation_s.push_back(timed_s([&](const ScratchLog&) { return evaluate; }));
-    appending_s.push_back(timed_s([&](const ScratchLog& scratch) { return appending(scratch, false); }));
-    both_s.push_back(timed_s([&](const ScratchLog& scratch) { return appending(scratch, true); }));
-    sweep_s.push_back(timed_s([&](const ScratchLog& scratch) {
+  std::vector<SweepTurn> turns;
+  for (int i = 0; i < kSweepTurns; ++i) {
+    SweepTurn& turn = turns.emplace_back();
+    turn.both_s = timed_s([&](const ScratchLog& scratch) { return appending(scratch, true); });
+    turn.evaluation_s = timed_s([&](const ScratchLog&) { return evaluate; });
+    turn.appending_s = timed_s([&](const ScratchLog& scratch) { return appending(scratch, false); });
+    turn.sweep_s = timed_s([&](const ScratchLog& scratch) {
       return [&] { sink = run_sweep(sweep_options(setting, scratch.folder / "sweep.db", designs, threads)).elapsed_s; };
-    }));
+    });
   }
-  return {.evaluation_s = median(evaluation_s),
-          .appending_s = median(appending_s),
-          .both_s = median(both_s),
-          .sweep_s = median(sweep_s)};
+  return turns;
 }
 
 void sweep_rows(const Setting& setting, Report& report) {
   constexpr std::size_t kDesigns = 30'000;
+  // Ratios are taken within a turn: the machine's speed is another one some seconds later.
+  const auto add = [&](const std::string& what, const std::string& unit, const std::vector<SweepTurn>& turns,
+                       double (*limit_s)(const SweepTurn&), const std::string& limit_is) {
+    report.row(what, unit, kDesigns / middle(turns, [](const SweepTurn& turn) { return turn.sweep_s; }),
+               kDesigns / middle(turns, limit_s),
+               middle(turns, [&](const SweepTurn& turn) { return limit_s(turn) / turn.sweep_s; }), limit_is);
+  };
   for (const unsigned threads : {1U, 2U}) {
-    const SweepTimes times = sweep_times(setting, wall_s, threads, kDesigns);
-    report.row(
-        fmt::format("sweep into a log, {} thread{}", threads, threads == 1 ? "" : "s"), "designs/s",
-        kDesigns / times.sweep_s, kDesigns / std::max(times.evaluation_s, times.appending_s),
-        fmt::format("the slower alone: {}", times.evaluation_s > times.appending_s ? "evaluating" : "appending"));
-    report.row("", "designs/s", kDesigns / times.sweep_s, kDesigns / times.both_s, "both at once, unconnected");
+    const std::vector<SweepTurn> turns = sweep_turns(setting, wall_s, threads, kDesigns);
+    const bool evaluation_is_slower =
+        middle(turns, [](const SweepTurn& turn) { return turn.evaluation_s - turn.appending_s; }) > 0;
+    add(
+        fmt::format("sweep into a log, {} thread{}", threads, threads == 1 ? "" : "s"), "designs/s", turns,
+        [](const SweepTurn& turn) { return turn.slower_s(); },
+        fmt::format("the slower alone: {}", evaluation_is_slower ? "evaluating" : "appending"));
+    add(
+        "", "designs/s", turns, [](const SweepTurn& turn) { return turn.both_s; }, "both at once, unconnected");
   }
-  const SweepTimes times = sweep_times(setting, cpu_s, 1, kDesigns);
-  report.row("sweep into a log", "designs/s/core", kDesigns / times.sweep_s,
-             kDesigns / (times.evaluation_s + times.appending_s), "evaluating and appending, in CPU time");
+  add(
+      "sweep into a log", "designs/s/core", sweep_turns(setting, cpu_s, 1, kDesigns),
+      [](const SweepTurn& turn) { return turn.sum_s(); }, "evaluating and appending, in CPU time");
 }
 
 void scaling_rows(const Setting& setting, Report& report) {

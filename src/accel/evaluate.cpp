@@ -28,40 +28,63 @@ namespace {
 
 /// Costs of memories, worked out each time.
 struct WorkedOut {
-  const Technology& technology;
-  [[nodiscard]] SramCost plain(double bytes) const { return sram_cost(technology.sram, bytes); }
-  [[nodiscard]] SramCost banked(double bytes) const { return banked_sram_cost(technology, bytes); }
-  [[nodiscard]] double area_mm2(double bytes) const { return sram_area_mm2(technology.sram, bytes); }
+  const Technology& its_technology;
+  [[nodiscard]] const Technology& technology() const { return its_technology; }
+  [[nodiscard]] SramCost plain(double bytes) const { return sram_cost(its_technology.sram, bytes); }
+  [[nodiscard]] SramCost banked(double bytes) const { return banked_sram_cost(its_technology, bytes); }
+  [[nodiscard]] double area_mm2(double bytes) const { return sram_area_mm2(its_technology.sram, bytes); }
 };
 /// Those that are known.
 struct Kept {
   MemoryCosts& costs;
+  [[nodiscard]] const Technology& technology() const { return costs.technology(); }
   [[nodiscard]] SramCost plain(double bytes) const { return costs.plain(bytes); }
   [[nodiscard]] SramCost banked(double bytes) const { return costs.banked(bytes); }
   [[nodiscard]] double area_mm2(double bytes) const { return costs.plain(bytes).area_mm2; }
 };
 
 template <class Memories>
-ChipFacts facts_of(const AcceleratorConfig& config, const Technology& technology, const Memories& memories) {
+SramCost core_memory_of(const AcceleratorConfig& config, const Memories& memories) {
+  const double bytes = config.core_memory_bytes;
+  return memories.technology().is_version_1() ? memories.plain(bytes) : memories.banked(bytes);
+}
+
+/// One memory of each kind. (mm2)
+struct MemoryAreas {
+  double pe, core, activations, parameter, instruction, shared;
+};
+
+/// Without the white space that cooling takes, which is known only when the power is.
+AreaBreakdown area_of(const AcceleratorConfig& config, const Technology& technology, const MemoryAreas& one) {
+  const double pes = config.pes();
+  return area_with_logic({.pe_memory_mm2 = pes * one.pe,
+                          .core_memory_mm2 = pes * config.cores_per_pe * one.core,
+                          .activation_memory_mm2 = pes * one.activations,
+                          .parameter_memory_mm2 = pes * one.parameter,
+                          .instruction_memory_mm2 = one.instruction,
+                          .shared_memory_mm2 = one.shared},
+                         config, technology);
+}
+
+template <class Memories>
+ChipFacts facts_of(const AcceleratorConfig& config, const Memories& memories) {
+  const Technology& technology = memories.technology();
   ChipFacts chip;
   chip.config = config;
   chip.config.rules = template_rules(technology);
   chip.pe_memory = memories.banked(config.pe_memory_bytes);
-  chip.core_memory =
-      technology.is_version_1() ? memories.plain(config.core_memory_bytes) : memories.banked(config.core_memory_bytes);
+  chip.core_memory = core_memory_of(config, memories);
   chip.activation_memory = memories.plain(config.activation_memory_entries * kAccumulatorBytes / config.cores_per_pe);
   chip.parameter_memory = memories.plain(config.parameter_memory_entries * kParameterEntryBytes);
   chip.instruction_memory = memories.plain(config.instruction_memory_entries * kInstructionBytes);
   chip.shared_memory = memories.banked(config.shared_memory_bytes);
-  const double cores = config.pes() * config.cores_per_pe;
-  chip.area = area_with_logic(
-      {.pe_memory_mm2 = config.pes() * chip.pe_memory.area_mm2,
-       .core_memory_mm2 = cores * chip.core_memory.area_mm2,
-       .activation_memory_mm2 = config.pes() * memories.area_mm2(config.activation_memory_entries * kAccumulatorBytes),
-       .parameter_memory_mm2 = config.pes() * chip.parameter_memory.area_mm2,
-       .instruction_memory_mm2 = chip.instruction_memory.area_mm2,
-       .shared_memory_mm2 = chip.shared_memory.area_mm2},
-      config, technology);
+  chip.area = area_of(config, technology,
+                      {.pe = chip.pe_memory.area_mm2,
+                       .core = chip.core_memory.area_mm2,
+                       .activations = memories.area_mm2(config.activation_memory_entries * kAccumulatorBytes),
+                       .parameter = chip.parameter_memory.area_mm2,
+                       .instruction = chip.instruction_memory.area_mm2,
+                       .shared = chip.shared_memory.area_mm2});
   const double sram_leakage_mw =
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
@@ -103,10 +126,20 @@ void check(ChipFacts& chip, const Technology& technology, Remedies remedies) {
 }  // namespace
 
 ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology) {
-  return facts_of(config, technology, WorkedOut{technology});
+  return facts_of(config, WorkedOut{technology});
 }
 ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, MemoryCosts& costs) {
-  return facts_of(config, costs.technology(), Kept{costs});
+  return facts_of(config, Kept{costs});
+}
+AreaBreakdown area_without_cooling(const AcceleratorConfig& config, MemoryCosts& costs) {
+  const Kept memories{costs};
+  return area_of(config, costs.technology(),
+                 {.pe = memories.banked(config.pe_memory_bytes).area_mm2,
+                  .core = core_memory_of(config, memories).area_mm2,
+                  .activations = memories.area_mm2(config.activation_memory_entries * kAccumulatorBytes),
+                  .parameter = memories.area_mm2(config.parameter_memory_entries * kParameterEntryBytes),
+                  .instruction = memories.area_mm2(config.instruction_memory_entries * kInstructionBytes),
+                  .shared = memories.banked(config.shared_memory_bytes).area_mm2});
 }
 ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology, Remedies remedies) {
   ChipFacts chip = unchecked_chip_facts(config, technology);

@@ -2,6 +2,8 @@
 #include "hindsight/evaluator/built_in.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "hindsight/accel/bounds.h"
 #include "hindsight/accel/evaluation.h"
@@ -19,6 +21,7 @@ constexpr std::size_t kDesignsPerChunk = 8;  ///< [chosen] about a millisecond o
 constexpr std::size_t kFactsPerChunk = 64;   ///< [chosen] about 0.1 ms of work between hand-outs
 constexpr std::size_t kFactsOfADesign = 2;   ///< area and peak power
 constexpr const char* kLatency = "latency_s";
+constexpr const char* kArea = "area_mm2";
 
 Row make_row(const accel::Evaluation& evaluation, const workload::Network& network) {
   Row row;
@@ -139,7 +142,7 @@ class BuiltIn final : public Evaluator {
     return rows;
   }
 
-  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const double> limits, std::span<const std::uint16_t> levels,
                                                  std::span<const std::string> names, unsigned threads) const override {
     const std::size_t count = names.size();
     std::vector<const accel::Metric*> metrics;
@@ -147,12 +150,22 @@ class BuiltIn final : public Evaluator {
       metrics.push_back(accel::find_metric(name));
       HINDSIGHT_EXPECT(metrics.back() != nullptr && metrics.back()->known_before_evaluation());
     }
+    const auto area = static_cast<std::size_t>(std::ranges::find(names, kArea) - names.begin());
+    const double most_mm2 = area < limits.size() ? limits[area] : std::numeric_limits<double>::infinity();
     std::vector<double> values(levels.size() / space().parameters().size() * count);
     std::vector<accel::MemoryCosts> costs(threads, accel::MemoryCosts(technology_));
     for_each_config(levels, kFactsPerChunk, threads,
                     [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned worker) {
+                      const std::span facts = std::span(values).subspan(i * count, count);
+                      if (!std::isinf(most_mm2)) {
+                        const double least_mm2 = accel::area_without_cooling(config, costs[worker]).total_mm2();
+                        if (least_mm2 > most_mm2) {
+                          facts[area] = least_mm2;
+                          return;
+                        }
+                      }
                       const accel::ChipFacts chip = accel::unchecked_chip_facts(config, costs[worker]);
-                      for (std::size_t j = 0; j < count; ++j) values[i * count + j] = metrics[j]->of_chip(chip);
+                      for (std::size_t j = 0; j < count; ++j) facts[j] = metrics[j]->of_chip(chip);
                     });
     return values;
   }

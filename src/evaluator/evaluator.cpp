@@ -81,9 +81,15 @@ std::vector<double> Evaluator::answer_bounds(std::span<const std::uint16_t> /*le
 
 std::vector<double> Evaluator::facts(std::span<const std::uint16_t> levels, std::span<const std::string> names,
                                      unsigned threads) const {
+  return facts_within({}, levels, names, threads);
+}
+
+std::vector<double> Evaluator::facts_within(std::span<const double> limits, std::span<const std::uint16_t> levels,
+                                            std::span<const std::string> names, unsigned threads) const {
+  HINDSIGHT_EXPECT(limits.empty() || limits.size() == names.size());
   const std::size_t designs = design_count(space_, levels);
   facts_so_far += designs;
-  std::vector<double> values = answer_facts(levels, names, resolve_threads(threads));
+  std::vector<double> values = answer_facts(limits, levels, names, resolve_threads(threads));
   HINDSIGHT_EXPECT(values.size() == designs * names.size());
   return values;
 }

@@ -140,7 +140,8 @@ class External final : public Evaluator {
     for (std::future<Row>& row : pending) rows.push_back(row.get());
     return rows;
   }
-  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> /*levels*/,
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const double> /*limits*/,
+                                                 std::span<const std::uint16_t> /*levels*/,
                                                  std::span<const std::string> names,
                                                  unsigned /*threads*/) const override {
     HINDSIGHT_EXPECT(names.empty());

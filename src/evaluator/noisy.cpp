@@ -80,9 +80,9 @@ class Noisy final : public Evaluator {
       if (metric == "average_power_w") value *= hotter / slower;
     }
   }
-  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const double> limits, std::span<const std::uint16_t> levels,
                                                  std::span<const std::string> names, unsigned threads) const override {
-    return ask_facts(*exact_, levels, names, threads);
+    return ask_facts(*exact_, limits, levels, names, threads);
   }
 
   std::shared_ptr<const Evaluator> exact_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -22,6 +23,11 @@ namespace {
 /// Position of the first standard metric among the parameters of the INSERT, and among the columns of the SELECT.
 constexpr int kFirstMetricParameter = 7;
 constexpr int kFirstMetricColumn = 2;
+
+constexpr auto kMetricColumns = std::to_array<std::string_view>(
+    {"latency_s", "latency_cycles", "energy_j", "average_power_w", "area_mm2", "utilisation_frac", "dram_read_bytes",
+     "dram_write_bytes", "weights_cached_frac", "instructions", "peak_power_w"});
+static_assert(kMetricColumns.size() == kStandardMetrics);
 
 /// A double or NULL for NaN.
 void bind_known(Statement& statement, int index, double value) {
@@ -79,6 +85,7 @@ class BatchWriter {
   AppendStatements& statements_;
   std::int64_t run_id_, space_id_, evaluator_id_;
   std::unordered_map<std::uint64_t, KnownDesign> designs_;
+  std::optional<std::int64_t> design_before_;  ///< of the row before, when it has a place in the log
   bool& described_parameters_;
 };
 
@@ -190,13 +197,19 @@ void BatchWriter::insert_details(const EvaluationRow& row, const ParsedRow& pars
 
 /// Appends one row and counts it, or says why it is refused.
 Reason BatchWriter::append(const EvaluationRow& row, const CheckedRows::Check& check, AppendResult& result) {
+  const std::optional<std::int64_t> before = std::exchange(design_before_, std::nullopt);
   if (!log_.has_row("workloads", "workload_id", row.workload_id, log_.known_workloads)) {
     return fmt::format("workload id {} is not in the log", row.workload_id);
   }
   if (check.refused) return check.refused;
   const ParsedRow& parsed = check.parsed;
   std::int64_t design_id = 0;
-  if (auto reason = resolve_design(row, check, design_id)) return reason;
+  if (before && check.same_design) {
+    design_id = *before;
+  } else if (auto reason = resolve_design(row, check, design_id)) {
+    return reason;
+  }
+  design_before_ = design_id;
   if (insert_evaluation(row, parsed, design_id)) {
     const std::int64_t id = log_.database.last_row();
     log_.block_keeper.add({.evaluation_id = id,
@@ -205,7 +218,7 @@ Reason BatchWriter::append(const EvaluationRow& row, const CheckedRows::Check& c
                            .run_id = run_id_,
                            .repeat = row.repeat,
                            .feasible = row.feasible,
-                           .standard = &parsed.standard,
+                           .standard = parsed.standard,
                            .text_id = row.design_text_id});
     insert_details(row, parsed, id);
     ++result.inserted;
@@ -218,8 +231,9 @@ Reason BatchWriter::append(const EvaluationRow& row, const CheckedRows::Check& c
 
 void BatchWriter::add(std::size_t index, const EvaluationRow& row, const CheckedRows::Check& check,
                       AppendResult& result) {
-  if (auto reason = append(row, check, result))
+  if (auto reason = append(row, check, result)) {
     result.rejected.push_back({.index = index, .reason = std::move(*reason)});
+  }
 }
 
 void put_checkpoint(Statement& put, const Checkpoint& checkpoint) {
@@ -243,10 +257,7 @@ void count_run(Statement& count, std::int64_t run_id, const AppendResult& result
 }  // namespace
 
 const std::vector<std::string>& standard_metrics() {
-  static const std::vector<std::string> names = {"latency_s",       "latency_cycles",   "energy_j",
-                                                 "average_power_w", "area_mm2",         "utilisation_frac",
-                                                 "dram_read_bytes", "dram_write_bytes", "weights_cached_frac",
-                                                 "instructions",    "peak_power_w"};
+  static const std::vector<std::string> names(kMetricColumns.begin(), kMetricColumns.end());
   return names;
 }
 

@@ -42,7 +42,7 @@ std::optional<std::size_t> standard_index(std::string_view name, std::size_t exp
 
 /// Sorts the metrics of a row by where they are stored.
 Reason parse_metrics(const EvaluationRow& row, ParsedRow& parsed) {
-  parsed.standard.assign(standard_metrics().size(), std::numeric_limits<double>::quiet_NaN());
+  parsed.standard.fill(std::numeric_limits<double>::quiet_NaN());
   parsed.others.clear();
   std::size_t expected = 0;
   for (const auto& [name, value] : row.metrics) {
@@ -115,9 +115,9 @@ CheckedRows::CheckedRows(const std::vector<EvaluationRow>& rows) : rows_(&rows),
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Check& check = checks_[i];
     check.refused = parse(rows[i], check.parsed);
-    const bool same_design =
+    check.same_design =
         i > 0 && rows[i].design_hash == rows[i - 1].design_hash && rows[i].design_text_id == rows[i - 1].design_text_id;
-    check.design_refused = same_design ? checks_[i - 1].design_refused : bad_design(rows[i]);
+    check.design_refused = check.same_design ? checks_[i - 1].design_refused : bad_design(rows[i]);
   }
 }
 CheckedRows::CheckedRows(CheckedRows&&) noexcept = default;

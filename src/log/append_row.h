@@ -1,6 +1,8 @@
 /// What a row must be before it may enter the log, read once. Private to the log layer.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,10 +18,13 @@ namespace hindsight::log {
 /// Why a row is refused; nothing when it is not.
 using Reason = std::optional<std::string>;
 
+/// How many standard_metrics() there are.
+constexpr std::size_t kStandardMetrics = 11;
+
 /// A row without faults of its own: its metrics by where they are stored.
 struct ParsedRow {
-  std::vector<double> standard;                             ///< in the order of standard_metrics(); NaN = not given
-  std::vector<std::pair<std::string_view, double>> others;  ///< by name; the names are those of the row
+  std::array<double, kStandardMetrics> standard = {};  ///< in the order of standard_metrics(); NaN = not given
+  std::vector<std::pair<std::string_view, double>> others = {};  ///< by name; the names are those of the row
 };
 /// Reads a row into `parsed`, whose memory is used again. Errors are data: the text says why the row is refused.
 [[nodiscard]] Reason parse(const EvaluationRow& row, ParsedRow& parsed);
@@ -29,7 +34,8 @@ struct ParsedRow {
 
 /// A row looked at alone.
 struct CheckedRows::Check {
-  Reason refused;  ///< for the row's own faults
+  bool same_design = false;  ///< as the row before it
+  Reason refused;            ///< for the row's own faults
   ParsedRow parsed = {};
   Reason design_refused = {};  ///< bad_design() of its design
 };

@@ -107,7 +107,7 @@ void BlockCounter::add(const CountedRow& row) {
   BlockGroup& group = group_of(row);
   ++group.rows;
   group.repeats += row.repeat > 0 ? 1 : 0;
-  const std::vector<double>& standard = *row.standard;
+  const std::span<const double> standard = row.standard;
   group.has_latency = group.has_latency || !std::isnan(standard[0]);
   if (row.feasible) {
     ++group.feasible;

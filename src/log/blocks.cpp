@@ -136,7 +136,7 @@ Block count_block(Database database, std::int64_t number, std::int64_t designs_f
   query.bind(2, range.last);
   BlockCounter counter(number);
   std::vector<double> standard(standard_metrics().size());
-  CountedRow row{.standard = &standard, .text_id = {}};
+  CountedRow row{.standard = standard, .text_id = {}};
   while (query.step()) {
     int column = 0;
     for (std::int64_t* id : {&row.evaluation_id, &row.workload_id, &row.evaluator_id, &row.run_id, &row.repeat}) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,7 +78,7 @@ struct IdRange {
 struct CountedRow {
   std::int64_t evaluation_id = 0, workload_id = 0, evaluator_id = 0, run_id = 0, repeat = 0;
   bool feasible = false;
-  const std::vector<double>* standard = nullptr;  ///< in the order of standard_metrics(); NaN = none
+  std::span<const double> standard;  ///< in the order of standard_metrics(); NaN = none
   std::string_view text_id;
 };
 

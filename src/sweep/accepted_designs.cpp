@@ -72,6 +72,7 @@ AcceptedDesigns::AcceptedDesigns(const SweepOptions& options, std::uint64_t samp
     if (std::ranges::find(facts, bound.fact) != facts.end()) {
       limited_.push_back({.derived = false, .place = fact_names_.size()});
       fact_names_.push_back(bound.fact);
+      fact_limits_.push_back(bound.limit);
     } else {
       const auto& derived = options.space().rules()->derived();
       const auto found = std::ranges::find(derived, bound.fact, &space::Rules::Derived::name);
@@ -104,7 +105,12 @@ void AcceptedDesigns::refill() {
 void AcceptedDesigns::refill_facts(std::size_t count) {
   const std::span<const std::uint16_t> levels = std::span(block_levels_).first(count * dimensions_);
   std::vector<double> facts;
-  if (!fact_names_.empty()) facts = options_.evaluator->facts(levels, fact_names_, threads_);
+  // While nothing is accepted, a refusal may have to say how small the facts of those beyond the limits were.
+  const bool exact = position_.accepted == 0;
+  if (!fact_names_.empty()) {
+    facts = options_.evaluator->facts_within(exact ? std::span<const double>() : fact_limits_, levels, fact_names_,
+                                             threads_);
+  }
   if (fact_names_.size() == limited_.size()) {
     block_facts_ = std::move(facts);
     return;

@@ -85,8 +85,9 @@ class AcceptedDesigns {
   std::vector<double> block_facts_;          // kBlock x constraints
   std::vector<std::uint64_t> block_keys_;    // kBlock
   std::vector<std::string> fact_names_;      // of the limits that are facts of the evaluator
+  std::vector<double> fact_limits_;          // theirs
   std::vector<LimitedValue> limited_;        // per constraint
-  std::vector<double> smallest_;             // per constraint
+  std::vector<double> smallest_;             // per constraint, while nothing was accepted
   std::vector<space::Design> scratch_;       // per worker
 };
 

@@ -74,7 +74,8 @@ class Recorded final : public evaluator::Evaluator {
                 fmt::format("{}: has no answer for {} on {}, so it is not the sample of this sweep. Delete it?",
                             printable(file_.string(), 400), printable(design, 400), printable(workload)));
   }
-  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> /*levels*/,
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const double> /*limits*/,
+                                                 std::span<const std::uint16_t> /*levels*/,
                                                  std::span<const std::string> /*names*/,
                                                  unsigned /*threads*/) const override {
     HINDSIGHT_EXPECT(fact_names().empty());

@@ -124,7 +124,7 @@ void Writer::append(Batch& batch) {
   }
   batch.checked.emplace(batch.rows);
   Result before = pending_.empty() ? Result() : pending_.back().result;
-  Result result = std::async(std::launch::async, [this, &batch, before = std::move(before)]() mutable {
+  Result result = thread_.run([this, &batch, before = std::move(before)]() mutable {
     // Throws what it threw: nothing is written behind a gap. Let go of, or each batch would keep all before it.
     if (before.valid()) (void)std::exchange(before, {}).get();
     return write(batch);

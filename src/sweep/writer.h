@@ -15,6 +15,7 @@
 #include "hindsight/log/log.h"
 #include "hindsight/sweep/sweep.h"
 #include "sweep/registration.h"
+#include "sweep/writing_thread.h"
 
 namespace hindsight::sweep {
 
@@ -96,9 +97,10 @@ class Writer {
   std::optional<log::Run> run_;
   bool ended_ = false;
   Registration ids_;
-  std::deque<Pending> pending_;  // after what they use: they end before the run and the log
+  std::deque<Pending> pending_;
   std::uint64_t inserted_ = 0, already_present_ = 0, rejected_ = 0, left_out_ = 0;
   std::string first_rejection_;
+  WritingThread<log::AppendResult> thread_;  // last: what it is doing uses the others
 };
 
 }  // namespace hindsight::sweep

@@ -63,6 +63,13 @@ TEST(MemoryCosts, FactsFromThemAreThoseWorkedOut) {
           if (!metric.known_before_evaluation()) continue;
           EXPECT_EQ(metric.of_chip(unchecked), metric.of_design(config, technology)) << metric.name;
         }
+        const AreaBreakdown cold = area_without_cooling(config, costs);
+        EXPECT_EQ(cold.cooling_mm2, 0);
+        EXPECT_EQ(cold.placement_mm2, unchecked.area.placement_mm2);
+        EXPECT_LE(cold.total_mm2(), unchecked.area.total_mm2());
+        if (unchecked.area.cooling_mm2 == 0) {
+          EXPECT_EQ(cold.total_mm2(), unchecked.area.total_mm2());
+        }
       }
     }
   }

@@ -93,6 +93,39 @@ TEST(BuiltIn, KnowsTheFactsOfADesignThatItsRowsHave) {
   }
 }
 
+TEST(BuiltIn, SaysWhichDesignsAreWithinLimitsAndTheirFacts) {
+  for (const char* node : {"22nm", "22nm-silicon"}) {
+    const auto evaluator = built_in(space::load_space("edge"), accel::load_technology(node));
+    const space::DesignSpace& space = evaluator->space();
+    std::vector<std::uint16_t> levels;
+    for (std::uint64_t i = 0; i < 400; ++i) {
+      const space::Design design = space.design(i * (*space.size() / 400));
+      levels.insert(levels.end(), design.levels.begin(), design.levels.end());
+    }
+    const std::vector<std::string> names{"peak_power_w", "area_mm2"};
+    const std::vector<double> all = evaluator->facts(levels, names);
+    std::vector<double> areas;
+    for (std::size_t i = 0; i < all.size(); i += 2) areas.push_back(all[i + 1]);
+    std::ranges::nth_element(areas, areas.begin() + 200);
+    const std::vector<double> limits{1e9, areas[200]};
+    const std::vector<double> some = evaluator->facts_within(limits, levels, names, 2);
+    std::size_t within = 0, less = 0;
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+      const bool is_within = all[i + 1] <= limits[1];
+      within += is_within ? 1 : 0;
+      EXPECT_EQ(some[i + 1] <= limits[1], is_within);
+      EXPECT_LE(some[i], all[i]);
+      EXPECT_LE(some[i + 1], all[i + 1]);
+      less += some[i] < all[i] ? 1 : 0;
+      if (!is_within) continue;
+      EXPECT_EQ(some[i], all[i]);
+      EXPECT_EQ(some[i + 1], all[i + 1]);
+    }
+    EXPECT_GE(within, 201U) << node;
+    EXPECT_GT(less, 100U) << "the power of a die that is too large is not worked out";
+  }
+}
+
 TEST(BuiltIn, RefusesASpaceThatDescribesNoAccelerator) {
   const space::DesignSpace other("other", "", {unroll({1, 2})});
   EXPECT_FALSE(describes_accelerator(other));
@@ -155,7 +188,8 @@ class Table final : public Evaluator {
     }
     return rows;
   }
-  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> /*levels*/,
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const double> /*limits*/,
+                                                 std::span<const std::uint16_t> /*levels*/,
                                                  std::span<const std::string> /*names*/,
                                                  unsigned /*threads*/) const override {
     return {};

@@ -255,6 +255,24 @@ TEST_F(AppendTest, BadRowIsRejectedWithAReasonAndTheBatchKept) {
   EXPECT_EQ(count("SELECT rows_rejected FROM runs"), bad_rows);
 }
 
+TEST_F(AppendTest, ARowBehindARefusedOneOfItsDesignIsOfThatDesign) {
+  {
+    Log log = Log::open(file_, OpenMode::read_write_create);
+    const Ids ids = register_all(log);
+    EvaluationRow bad = feasible_row(ids.workload, text_id(2), 2e-3, 0.5);
+    bad.metrics.clear();
+    const AppendResult result = log.append(
+        ids.run, ids.space, ids.evaluator,
+        {feasible_row(ids.workload, text_id(1), 2e-3, 0.5), bad, feasible_row(ids.workload, text_id(2), 3e-3, 0.5),
+         infeasible_row(ids.other_workload, text_id(2), {"reticle"})});
+    EXPECT_EQ(result.inserted, 3U);
+    EXPECT_EQ(result.rejected.size(), 1U);
+    log.end_run(ids.run, RunStatus::finished);
+  }
+  EXPECT_EQ(text("SELECT count(*) || min(latency_s) FROM v_evaluations WHERE design = '" + text_id(2) + "'"), "20.003");
+  EXPECT_EQ(count("SELECT count(*) FROM v_evaluations WHERE design = '" + text_id(1) + "'"), 1);
+}
+
 TEST_F(AppendTest, DesignsOfOneSpaceHaveTheSameParameters) {
   Log log = Log::open(file_, OpenMode::read_write_create);
   const Ids ids = register_all(log);

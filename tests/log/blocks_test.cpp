@@ -197,7 +197,7 @@ TEST(BlockCounter, OfTooManyKindsOfRowsDoesNotCount) {
   const std::vector<double> none(standard_metrics().size(), 0.0);
   for (int run = 1; run <= 1000; ++run) {
     counter.add(
-        {.evaluation_id = run, .workload_id = 1, .evaluator_id = 1, .run_id = run, .standard = &none, .text_id = ""});
+        {.evaluation_id = run, .workload_id = 1, .evaluator_id = 1, .run_id = run, .standard = none, .text_id = ""});
   }
   const Block block = counter.take();
   EXPECT_FALSE(block.counted);

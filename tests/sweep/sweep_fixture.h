@@ -115,10 +115,10 @@ class Watched : public evaluator::Evaluator {
     was_asked_(Question::rows, threads);
     return model_->evaluate(levels, workloads, threads);
   }
-  [[nodiscard]] std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
+  [[nodiscard]] std::vector<double> answer_facts(std::span<const double> limits, std::span<const std::uint16_t> levels,
                                                  std::span<const std::string> names, unsigned threads) const override {
     was_asked_(Question::facts, threads);
-    return model_->facts(levels, names, threads);
+    return model_->facts_within(limits, levels, names, threads);
   }
 
   std::shared_ptr<const evaluator::Evaluator> model_;

@@ -1,6 +1,7 @@
 /// Does a sweep evaluate what it says, in the order it says, whatever interrupts or splits it?
 #include "hindsight/sweep/sweep.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/space/sampling.h"
 #include "sweep/sweep_fixture.h"
 
 namespace hindsight::sweep {
@@ -247,6 +249,25 @@ TEST(Sweep, SaysWhatIsSmallestAmongTheDrawnWhenLimitsExcludeThemTogether) {
   EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
   EXPECT_THAT(error.what(), HasSubstr("among 10,"));
   EXPECT_THAT(error.what(), HasSubstr("smallest seen: area_mm2"));
+}
+
+TEST(Sweep, SaysHowSmallTheDrawnAreWithTheirWhiteSpace) {
+  const TemporaryFolder folder;
+  SweepOptions sweep = options(folder / "a.sqlite", 10);
+  sweep.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm-silicon"));
+  const double smallest = sweep.evaluator->smallest_fact("area_mm2").value();
+  sweep.limits = {{.fact = "area_mm2", .limit = smallest * (1 + 1e-9)}};
+  sweep.max_fruitless_candidates = 2000;
+  const space::DesignSpace& space = sweep.space();
+  const auto sampler = space::make_sampler(space::SamplerKind::uniform, space, sweep.seed, 10, 0);
+  std::vector<std::uint16_t> levels(2000 * space.parameters().size());
+  for (std::size_t i = 0; i < 2000; ++i) {
+    sampler->sample(i, std::span(levels).subspan(i * space.parameters().size(), space.parameters().size()));
+  }
+  const std::vector<std::string> area{"area_mm2"};
+  const std::vector<double> areas = sweep.evaluator->facts(levels, area);
+  EXPECT_THAT(error_of([&] { (void)run_sweep(sweep); }).what(),
+              HasSubstr(fmt::format("smallest seen: area_mm2 {:.4g})", *std::ranges::min_element(areas))));
 }
 
 TEST(Sweep, EndsWhenTheSpaceHasNoMoreDesigns) {

@@ -259,6 +259,9 @@ enum class Remedies : std::uint8_t { left_out, named };
 [[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, MemoryCosts& costs,
                                    Remedies remedies = Remedies::named);
 [[nodiscard]] ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, MemoryCosts& costs);
+/// The area of its facts but for the white space of a hot die (cooling_mm2 is 0), for a part of their work: no more
+/// than theirs, and theirs in version 1.
+[[nodiscard]] AreaBreakdown area_without_cooling(const AcceleratorConfig& config, MemoryCosts& costs);
 
 /// Turns what would pass from plain numbers into values of the space that the design comes from: the level nearest to
 /// the design's own that passes, or nothing where none of the space's levels does.

@@ -100,6 +100,10 @@ class Evaluator {
   /// Facts of all designs (n x p): n x f in the order of `names`, each one of fact_names(). No evaluation.
   [[nodiscard]] std::vector<double> facts(std::span<const std::uint16_t> levels, std::span<const std::string> names,
                                           unsigned threads = 1) const;
+  /// The same for who wants only designs within all `limits`, one per name: theirs are facts(), those of others may be
+  /// less than they are, one of them still beyond its limit. Whoever finds that out early can spare the rest.
+  [[nodiscard]] std::vector<double> facts_within(std::span<const double> limits, std::span<const std::uint16_t> levels,
+                                                 std::span<const std::string> names, unsigned threads = 1) const;
 
  protected:
   /// What `other` answers, for evaluators that stand before another; counted once, where the first was asked.
@@ -107,9 +111,10 @@ class Evaluator {
                                             std::span<const workload::Network> workloads, unsigned threads) {
     return other.answer(levels, workloads, threads);
   }
-  [[nodiscard]] static std::vector<double> ask_facts(const Evaluator& other, std::span<const std::uint16_t> levels,
+  [[nodiscard]] static std::vector<double> ask_facts(const Evaluator& other, std::span<const double> limits,
+                                                     std::span<const std::uint16_t> levels,
                                                      std::span<const std::string> names, unsigned threads) {
-    return other.answer_facts(levels, names, threads);
+    return other.answer_facts(limits, levels, names, threads);
   }
   static void begin_at(const Evaluator& other, std::span<const std::uint16_t> levels,
                        std::span<const workload::Network> workloads) {
@@ -122,7 +127,9 @@ class Evaluator {
   [[nodiscard]] virtual std::vector<Row> answer(std::span<const std::uint16_t> levels,
                                                 std::span<const workload::Network> workloads,
                                                 unsigned threads) const = 0;
-  [[nodiscard]] virtual std::vector<double> answer_facts(std::span<const std::uint16_t> levels,
+  /// As facts_within(); without limits as facts().
+  [[nodiscard]] virtual std::vector<double> answer_facts(std::span<const double> limits,
+                                                         std::span<const std::uint16_t> levels,
                                                          std::span<const std::string> names,
                                                          unsigned threads) const = 0;
   /// Asked only for metrics that it bounds.
