@@ -49,20 +49,20 @@ SramCost core_memory_of(const AcceleratorConfig& config, const Memories& memorie
   return memories.technology().is_version_1() ? memories.plain(bytes) : memories.banked(bytes);
 }
 
-/// One memory of each kind. (mm2)
+/// One memory of each kind.
 struct MemoryAreas {
-  double pe, core, activations, parameter, instruction, shared;
+  double pe_mm2, core_mm2, activation_mm2, parameter_mm2, instruction_mm2, shared_mm2;
 };
 
 /// Without the white space that cooling takes, which is known only when the power is.
 AreaBreakdown area_of(const AcceleratorConfig& config, const Technology& technology, const MemoryAreas& one) {
   const double pes = config.pes();
-  return area_with_logic({.pe_memory_mm2 = pes * one.pe,
-                          .core_memory_mm2 = pes * config.cores_per_pe * one.core,
-                          .activation_memory_mm2 = pes * one.activations,
-                          .parameter_memory_mm2 = pes * one.parameter,
-                          .instruction_memory_mm2 = one.instruction,
-                          .shared_memory_mm2 = one.shared},
+  return area_with_logic({.pe_memory_mm2 = pes * one.pe_mm2,
+                          .core_memory_mm2 = pes * config.cores_per_pe * one.core_mm2,
+                          .activation_memory_mm2 = pes * one.activation_mm2,
+                          .parameter_memory_mm2 = pes * one.parameter_mm2,
+                          .instruction_memory_mm2 = one.instruction_mm2,
+                          .shared_memory_mm2 = one.shared_mm2},
                          config, technology);
 }
 
@@ -79,12 +79,12 @@ ChipFacts facts_of(const AcceleratorConfig& config, const Memories& memories) {
   chip.instruction_memory = memories.plain(config.instruction_memory_entries * kInstructionBytes);
   chip.shared_memory = memories.banked(config.shared_memory_bytes);
   chip.area = area_of(config, technology,
-                      {.pe = chip.pe_memory.area_mm2,
-                       .core = chip.core_memory.area_mm2,
-                       .activations = memories.area_mm2(config.activation_memory_entries * kAccumulatorBytes),
-                       .parameter = chip.parameter_memory.area_mm2,
-                       .instruction = chip.instruction_memory.area_mm2,
-                       .shared = chip.shared_memory.area_mm2});
+                      {.pe_mm2 = chip.pe_memory.area_mm2,
+                       .core_mm2 = chip.core_memory.area_mm2,
+                       .activation_mm2 = memories.area_mm2(config.activation_memory_entries * kAccumulatorBytes),
+                       .parameter_mm2 = chip.parameter_memory.area_mm2,
+                       .instruction_mm2 = chip.instruction_memory.area_mm2,
+                       .shared_mm2 = chip.shared_memory.area_mm2});
   const double sram_leakage_mw =
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
@@ -134,12 +134,12 @@ ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, MemoryCosts& cos
 AreaBreakdown area_without_cooling(const AcceleratorConfig& config, MemoryCosts& costs) {
   const Kept memories{costs};
   return area_of(config, costs.technology(),
-                 {.pe = memories.banked(config.pe_memory_bytes).area_mm2,
-                  .core = core_memory_of(config, memories).area_mm2,
-                  .activations = memories.area_mm2(config.activation_memory_entries * kAccumulatorBytes),
-                  .parameter = memories.area_mm2(config.parameter_memory_entries * kParameterEntryBytes),
-                  .instruction = memories.area_mm2(config.instruction_memory_entries * kInstructionBytes),
-                  .shared = memories.banked(config.shared_memory_bytes).area_mm2});
+                 {.pe_mm2 = memories.banked(config.pe_memory_bytes).area_mm2,
+                  .core_mm2 = core_memory_of(config, memories).area_mm2,
+                  .activation_mm2 = memories.area_mm2(config.activation_memory_entries * kAccumulatorBytes),
+                  .parameter_mm2 = memories.area_mm2(config.parameter_memory_entries * kParameterEntryBytes),
+                  .instruction_mm2 = memories.area_mm2(config.instruction_memory_entries * kInstructionBytes),
+                  .shared_mm2 = memories.banked(config.shared_memory_bytes).area_mm2});
 }
 ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology, Remedies remedies) {
   ChipFacts chip = unchecked_chip_facts(config, technology);

@@ -2,7 +2,6 @@
 #include "hindsight/evaluator/built_in.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "hindsight/accel/bounds.h"
@@ -151,15 +150,17 @@ class BuiltIn final : public Evaluator {
       HINDSIGHT_EXPECT(metrics.back() != nullptr && metrics.back()->known_before_evaluation());
     }
     const auto area = static_cast<std::size_t>(std::ranges::find(names, kArea) - names.begin());
-    const double most_mm2 = area < limits.size() ? limits[area] : std::numeric_limits<double>::infinity();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const double most_mm2 = area < limits.size() ? limits[area] : kInfinity;
     std::vector<double> values(levels.size() / space().parameters().size() * count);
     std::vector<accel::MemoryCosts> costs(threads, accel::MemoryCosts(technology_));
     for_each_config(levels, kFactsPerChunk, threads,
                     [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned worker) {
                       const std::span facts = std::span(values).subspan(i * count, count);
-                      if (!std::isinf(most_mm2)) {
+                      if (most_mm2 < kInfinity) {
                         const double least_mm2 = accel::area_without_cooling(config, costs[worker]).total_mm2();
                         if (least_mm2 > most_mm2) {
+                          std::ranges::fill(facts, -kInfinity);
                           facts[area] = least_mm2;
                           return;
                         }

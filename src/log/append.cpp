@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/provenance.h"
@@ -24,10 +25,10 @@ namespace {
 constexpr int kFirstMetricParameter = 7;
 constexpr int kFirstMetricColumn = 2;
 
-constexpr auto kMetricColumns = std::to_array<std::string_view>(
+constexpr auto kStandardMetrics = std::to_array<std::string_view>(
     {"latency_s", "latency_cycles", "energy_j", "average_power_w", "area_mm2", "utilisation_frac", "dram_read_bytes",
      "dram_write_bytes", "weights_cached_frac", "instructions", "peak_power_w"});
-static_assert(kMetricColumns.size() == kStandardMetrics);
+static_assert(kStandardMetrics.size() == kStandardMetricCount);
 
 /// A double or NULL for NaN.
 void bind_known(Statement& statement, int index, double value) {
@@ -257,7 +258,7 @@ void count_run(Statement& count, std::int64_t run_id, const AppendResult& result
 }  // namespace
 
 const std::vector<std::string>& standard_metrics() {
-  static const std::vector<std::string> names(kMetricColumns.begin(), kMetricColumns.end());
+  static const std::vector<std::string> names(kStandardMetrics.begin(), kStandardMetrics.end());
   return names;
 }
 

@@ -19,11 +19,11 @@ namespace hindsight::log {
 using Reason = std::optional<std::string>;
 
 /// How many standard_metrics() there are.
-constexpr std::size_t kStandardMetrics = 11;
+constexpr std::size_t kStandardMetricCount = 11;
 
 /// A row without faults of its own: its metrics by where they are stored.
 struct ParsedRow {
-  std::array<double, kStandardMetrics> standard = {};  ///< in the order of standard_metrics(); NaN = not given
+  std::array<double, kStandardMetricCount> standard = {};  ///< in the order of standard_metrics(); NaN = not given
   std::vector<std::pair<std::string_view, double>> others = {};  ///< by name; the names are those of the row
 };
 /// Reads a row into `parsed`, whose memory is used again. Errors are data: the text says why the row is refused.

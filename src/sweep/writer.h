@@ -49,7 +49,7 @@ using Answers = std::unordered_map<std::uint64_t, Values>;
 }
 
 /// Opened and compared before the first batch when the log exists, created with the first batch otherwise, and written
-/// by one thread at a time, batch by batch, beside the computation of the next ones. No batch is written after one that
+/// by one thread, batch by batch, beside the computation of the next ones. No batch is written after one that
 /// could not be.
 class Writer {
  public:

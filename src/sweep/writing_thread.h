@@ -35,8 +35,8 @@ class WritingThread {
     std::future<Result> result = packaged.get_future();
     {
       const std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(packaged));
       if (!thread_.joinable()) thread_ = std::thread([this] { run_all(); });
+      tasks_.push_back(std::move(packaged));
     }
     changed_.notify_one();
     return result;

@@ -123,6 +123,12 @@ TEST(BuiltIn, SaysWhichDesignsAreWithinLimitsAndTheirFacts) {
     }
     EXPECT_GE(within, 201U) << node;
     EXPECT_GT(less, 100U) << "the power of a die that is too large is not worked out";
+    const std::vector<double> turned =
+        evaluator->facts_within(std::vector{limits[1], limits[0]}, levels, std::vector{names[1], names[0]});
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+      EXPECT_EQ(turned[i], some[i + 1]);
+      EXPECT_EQ(turned[i + 1], some[i]);
+    }
   }
 }
 

@@ -100,8 +100,8 @@ class Evaluator {
   /// Facts of all designs (n x p): n x f in the order of `names`, each one of fact_names(). No evaluation.
   [[nodiscard]] std::vector<double> facts(std::span<const std::uint16_t> levels, std::span<const std::string> names,
                                           unsigned threads = 1) const;
-  /// The same for who wants only designs within all `limits`, one per name: theirs are facts(), those of others may be
-  /// less than they are, one of them still beyond its limit. Whoever finds that out early can spare the rest.
+  /// The same for who wants only designs within all `limits` (one per name, or none: facts()). Theirs are facts(). Of
+  /// another one fact is beyond its limit, and no more than it is; the others may be -infinity: not worked out.
   [[nodiscard]] std::vector<double> facts_within(std::span<const double> limits, std::span<const std::uint16_t> levels,
                                                  std::span<const std::string> names, unsigned threads = 1) const;
 
