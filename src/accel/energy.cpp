@@ -24,11 +24,6 @@ double logic_mm2(const AreaBreakdown& area) {
   return area.mac_mm2 + area.register_mm2 + area.noc_mm2 + area.control_mm2 + area.engine_mm2 + area.vector_mm2;
 }
 
-double logic_idle_w(const AreaBreakdown& area, const AcceleratorConfig& config, const Technology& technology) {
-  const double clock_w_per_mm2 = technology.clock_pj_per_mm2 * units::kPico * config.clock_hz();
-  return units::kMilli * logic_mm2(area) * technology.logic_leakage_mw_per_mm2 + logic_mm2(area) * clock_w_per_mm2;
-}
-
 SramCost banked_sram_cost(const Technology& technology, double bytes) {
   SramCost cost = sram_cost(technology.sram, bytes);
   if (bytes <= kPeMemoryBankBytes) return cost;

@@ -89,7 +89,7 @@ ChipFacts facts_of(const AcceleratorConfig& config, const Memories& memories) {
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
       chip.instruction_memory.leakage_mw + chip.shared_memory.leakage_mw;
-  chip.leakage_w = units::kMilli * sram_leakage_mw + logic_idle_w(chip.area, config, technology);
+  chip.leakage_w = units::kMilli * sram_leakage_mw + logic_idle_w(logic_mm2(chip.area), config, technology);
   chip.pe_pitch_mm = std::sqrt(chip.area.pe_mm2);
   chip.event = event_energy(config, chip.pe_pitch_mm, technology);
   chip.multicast_delay_ns = multicast_delay_ns(config.pes_x + config.pes_y, chip.pe_pitch_mm, technology);

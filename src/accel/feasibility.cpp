@@ -6,6 +6,7 @@
 
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/template_constants.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 namespace {
@@ -13,67 +14,125 @@ namespace {
 /// A number of PEs that passes, or nothing: a grid without PEs is no design.
 std::optional<double> at_least_one(double pes) { return pes >= 1 ? std::optional(pes) : std::nullopt; }
 
-/// Watts of the chip's PE array above what its area lets through, had it `lanes` lanes.
-double excess_w(const ChipFacts& chip, double lanes, const Technology& technology) {
-  AcceleratorConfig config = chip.config;
-  config.compute_lanes = lanes;
-  const AreaBreakdown array_area = area_with_logic(chip.area, config, technology);
-  const double leakage_w =
-      chip.leakage_w + (logic_idle_w(array_area, config, technology) - logic_idle_w(chip.area, config, technology));
-  const EventEnergy event = event_energy(config, 0, technology);  // the pitch is for the NoC, which is not the array's
-  const double limit_w = technology.power_density_limit_w_per_mm2 * config.pes() * array_area.pe_mm2;
-  return pe_array_peak_w(config, chip, event, leakage_w) - limit_w;
+/// Share of a limit within which the straight lines and curves of this file, right but for rounding, do not decide:
+/// there the chip's own facts do. [chosen] far above rounding.
+constexpr double kUndecided = 1e-9;
+
+/// Whether what is `over` a limit by so much passes; `as_built()` says it of the chip itself.
+template <class AsBuilt>
+bool passes(double over, double limit, const AsBuilt& as_built) {
+  return std::abs(over) > kUndecided * limit ? over < 0 : as_built();
 }
 
-/// Watts of the chip above what its cooling class removes, had it `lanes` lanes. `fewer`: a copy of the chip, of which
-/// that one is made.
-double excess_heat_w(const ChipFacts& chip, double lanes, const Technology& technology, ChipFacts& fewer) {
-  AcceleratorConfig& config = fewer.config;
-  config.compute_lanes = lanes;
-  fewer.area = area_with_logic(chip.area, config, technology);
-  fewer.leakage_w =
-      chip.leakage_w + (logic_idle_w(fewer.area, config, technology) - logic_idle_w(chip.area, config, technology));
-  fewer.event = event_energy(config, std::sqrt(fewer.area.pe_mm2), technology);
-  return peak_power(fewer).chip_w - technology.cooling_of(config.cooling).most_w;
+/// What one lane more in every core adds to a chip, with as long wires.
+struct LaneShare {
+  double pe_logic_mm2;
+  double array_w;  ///< peak power inside the PEs
+};
+LaneShare one_lane(const ChipFacts& chip, const Technology& technology) {
+  const AcceleratorConfig& config = chip.config;
+  const double bits = core_register_bits(2, config.macs_per_lane, config.operand_bytes()) -
+                      core_register_bits(1, config.macs_per_lane, config.operand_bytes());
+  const double um2 = config.macs_per_lane * technology.mac_um2(config.precision) + bits * technology.register_bit_um2;
+  const double logic_mm2 = config.cores_per_pe * um2 * kMm2PerUm2 * (1.0 + technology.control_area_fraction);
+  const double accumulator_pj =
+      kAccumulatorBytes * (chip.activation_memory.read_pj_per_byte + chip.activation_memory.write_pj_per_byte);
+  const double lane_pj = config.macs_per_lane * chip.event.mac_pj + bits * technology.register_bit_pj + accumulator_pj;
+  const double busy_w = chip.event.peak_activity * config.cores_per_pe * lane_pj * units::kPico * config.clock_hz();
+  return {.pe_logic_mm2 = logic_mm2, .array_w = config.pes() * (busy_w + logic_idle_w(logic_mm2, config, technology))};
 }
 
-/// The most lanes below the chip's own with which `excess(lanes)` watts are none; nothing when none passes. The chip
-/// itself takes `power_w`, `over_w` too much.
-///
-/// Power and area are straight lines over lanes (power over the NoC's longer wires almost), so their excess is one: it
-/// crosses zero once, and the numbers from there on are tried. Only where it hardly changes, so that rounding could
-/// bend it, are all.
-template <class Excess>
-std::optional<double> most_lanes_that_pass(const ChipFacts& chip, double power_w, double over_w, double bend_lanes,
-                                           const Excess& excess) {
-  constexpr double kStraight = 1e-6;  // [chosen] of the power: far above rounding, far below what a lane takes
-  constexpr double kMargin = 1e-3;    // [chosen] lanes; at least 1,000 times what rounding moves the crossing
-  double lanes = chip.config.compute_lanes - 1.0;
-  if (lanes < 1.0) return std::nullopt;
-  const double at_one_w = excess(1.0);
-  if (over_w - at_one_w > kStraight * power_w) {
-    if (at_one_w > 0) return std::nullopt;
-    const double crossing = 1.0 - lanes * at_one_w / (over_w - at_one_w);
-    lanes = std::min(lanes, lanes - std::ceil(lanes - crossing - kMargin) + bend_lanes);
+/// Watts above a limit, of a chip and of those that have fewer lanes: a straight line, and the NoC's wires, which are
+/// as long as a PE is wide.
+struct LaneExcess {
+  double lanes = 1;       ///< the chip's
+  double over_w = 0;      ///< the chip's
+  double w_per_lane = 0;  ///< without the wires
+  double pitch_mm = 0;    ///< the chip's
+  double pe_mm2_per_lane = 0;
+  double wire_w_per_mm = 0;
+  [[nodiscard]] double without_wires(double some_lanes) const { return over_w - (lanes - some_lanes) * w_per_lane; }
+  [[nodiscard]] double with(double some_lanes) const {
+    const double pe_mm2 = pitch_mm * pitch_mm - (lanes - some_lanes) * pe_mm2_per_lane;
+    return without_wires(some_lanes) - wire_w_per_mm * (pitch_mm - std::sqrt(pe_mm2));
   }
-  while (lanes >= 1.0 && excess(lanes) > 0) lanes -= 1.0;
+};
+
+/// The most lanes below the chip's own with which it is not above `limit_w`; nothing when none passes. `as_built`: the
+/// check of a chip with the lanes that it is given.
+///
+/// The excess is no straight line but a concave curve that grows: from one lane on it lies above its chord, and what
+/// passes lies before the chord's crossing of zero.
+template <class AsBuilt>
+std::optional<double> most_lanes_that_pass(const LaneExcess& excess, double limit_w, const AsBuilt& as_built) {
+  const double undecided_w = kUndecided * limit_w;
+  double lanes = excess.lanes - 1.0;
+  if (lanes < 1.0) return std::nullopt;
+  // Most chips that pass with no number of lanes would not without a single wire.
+  if (excess.without_wires(1.0) - excess.wire_w_per_mm * excess.pitch_mm > undecided_w) return std::nullopt;
+  const double at_one_w = excess.with(1.0);
+  if (at_one_w > undecided_w) return std::nullopt;
+  const double rise_w = excess.over_w - at_one_w;
+  if (rise_w > undecided_w) lanes = excess.lanes - std::max(1.0, std::floor(lanes * excess.over_w / rise_w));
+  const auto pass = [&](double some) { return passes(excess.with(some), limit_w, [&] { return as_built(some); }); };
+  while (lanes >= 1.0 && !pass(lanes)) lanes -= 1.0;
   return lanes >= 1.0 ? std::optional(lanes) : std::nullopt;
+}
+
+/// The chip with another value of one parameter.
+ChipFacts rebuilt(const ChipFacts& chip, double AcceleratorConfig::*parameter, double value,
+                  const Technology& technology) {
+  AcceleratorConfig config = chip.config;
+  config.*parameter = value;
+  return unchecked_chip_facts(config, technology);
+}
+
+/// Die area of a version 2 chip with fewer rows of PEs: of its parts or, where that is more, what its heat needs, a
+/// curve of the second degree because every row adds PEs and makes the way to all of them longer.
+struct RowArea {
+  double parts_mm2 = 0, parts_mm2_per_row = 0;  ///< of no row, and what each adds
+  double heat_mm2 = 0, heat_mm2_per_row = 0, heat_mm2_per_row2 = 0;
+  [[nodiscard]] double with(double rows) const {
+    return std::max(parts_mm2 + rows * parts_mm2_per_row,
+                    heat_mm2 + rows * (heat_mm2_per_row + rows * heat_mm2_per_row2));
+  }
+};
+RowArea row_area(const ChipFacts& chip, const Technology& technology) {
+  const AcceleratorConfig& config = chip.config;
+  const double rows = config.pes_y;
+  const double mm2_per_w = 1.0 / technology.cooling_of(config.cooling).w_per_mm2;
+  const double per_busy_w = mm2_per_w / (1.0 - chip.event.idle_frac);
+  const double hop_w = chip.event.peak_activity * config.noc_link_bytes * chip.event.noc_pj_per_hop_byte *
+                       units::kPico * config.clock_hz();
+  RowArea area{
+      .parts_mm2_per_row = config.pes_x * chip.area.pe_mm2,
+      .heat_mm2 = per_busy_w * units::kMilli * (chip.instruction_memory.leakage_mw + chip.shared_memory.leakage_mw),
+      .heat_mm2_per_row2 = per_busy_w * hop_w / 2.0};  // mean_hops() counts half of the rows
+  area.parts_mm2 = chip.area.total_mm2() - chip.area.cooling_mm2 - rows * area.parts_mm2_per_row;
+  area.heat_mm2_per_row = (mm2_per_w * chip.die_peak_w - area.heat_mm2) / rows - rows * area.heat_mm2_per_row2;
+  return area;
 }
 
 /// The most PEs in y with which a chip that is too large fits the field; below 1: none.
 double most_rows_in_reticle(const ChipFacts& chip, const Technology& technology) {
+  const double limit_mm2 = technology.reticle_limit_mm2;
   if (technology.is_version_1()) {
     const double shared_mm2 = chip.area.total_mm2() - chip.config.pes() * chip.area.pe_mm2;
     const double column_mm2 = chip.config.pes_x * chip.area.pe_mm2;
-    return std::floor((technology.reticle_limit_mm2 - shared_mm2) / column_mm2);
+    return std::floor((limit_mm2 - shared_mm2) / column_mm2);
   }
-  // White space for heat grows with the grid, too.
-  AcceleratorConfig config = chip.config;
-  do {
-    config.pes_y -= 1.0;
-  } while (config.pes_y >= 1.0 &&
-           unchecked_chip_facts(config, technology).area.total_mm2() > technology.reticle_limit_mm2);
-  return config.pes_y;
+  const RowArea area = row_area(chip, technology);
+  const auto fits = [&](double rows) {
+    return passes(area.with(rows) - limit_mm2, limit_mm2, [&] {
+      return rebuilt(chip, &AcceleratorConfig::pes_y, rows, technology).area.total_mm2() <= limit_mm2;
+    });
+  };
+  double most = 0, too_many = chip.config.pes_y;
+  while (too_many - most > 1.0) {
+    const double middle = std::floor((most + too_many) / 2.0);
+    (fits(middle) ? most : too_many) = middle;
+  }
+  return most;
 }
 
 }  // namespace
@@ -128,10 +187,17 @@ std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_ar
   const double density = pe_array_w / array_mm2;
   const double limit = technology.power_density_limit_w_per_mm2;
   if (density <= limit) return std::nullopt;
-  Violation violation{.reason = Reason::power_density, .value = density, .limit = limit, .parameter = "compute_lanes"};
+  std::optional<Violation> violation(
+      {.reason = Reason::power_density, .value = density, .limit = limit, .parameter = "compute_lanes"});
   if (remedies == Remedies::left_out) return violation;
-  violation.nearest_passing = most_lanes_that_pass(chip, pe_array_w, pe_array_w - limit * array_mm2, 0,
-                                                   [&](double lanes) { return excess_w(chip, lanes, technology); });
+  const LaneShare lane = one_lane(chip, technology);
+  const LaneExcess excess{.lanes = chip.config.compute_lanes,
+                          .over_w = pe_array_w - limit * array_mm2,
+                          .w_per_lane = lane.array_w - limit * chip.config.pes() * lane.pe_logic_mm2};
+  violation->nearest_passing = most_lanes_that_pass(excess, limit * array_mm2, [&](double lanes) {
+    const ChipFacts fewer = rebuilt(chip, &AcceleratorConfig::compute_lanes, lanes, technology);
+    return !check_power_density(fewer, fewer.pe_array_peak_w, technology, Remedies::left_out);
+  });
   return violation;
 }
 
@@ -145,16 +211,26 @@ std::optional<Violation> check_clock(const AcceleratorConfig& config, const Tech
 }
 
 std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& technology, Remedies remedies) {
-  constexpr double kBend = 2;  // [chosen] lanes; the NoC's wires grow with the square root of a tile, and are few watts
-  const double limit_w = technology.cooling_of(chip.config.cooling).most_w;
+  const AcceleratorConfig& config = chip.config;
+  const double limit_w = technology.cooling_of(config.cooling).most_w;
   const double over_w = chip.peak_power_w - limit_w;
   if (over_w <= 0) return std::nullopt;
-  Violation violation{
-      .reason = Reason::cooling, .value = chip.peak_power_w, .limit = limit_w, .parameter = "compute_lanes"};
+  std::optional<Violation> violation(
+      {.reason = Reason::cooling, .value = chip.peak_power_w, .limit = limit_w, .parameter = "compute_lanes"});
   if (remedies == Remedies::left_out) return violation;
-  ChipFacts fewer = chip;
-  violation.nearest_passing = most_lanes_that_pass(chip, chip.peak_power_w, over_w, kBend, [&](double lanes) {
-    return excess_heat_w(chip, lanes, technology, fewer);
+  const LaneShare lane = one_lane(chip, technology);
+  const double busy_frac = 1.0 - chip.event.idle_frac;  // of the die's power; all watts below are times this
+  const double hop_bytes = config.noc_link_bytes * config.pes_y * mean_hops(config);  // as peak_power_around()
+  const LaneExcess excess{.lanes = config.compute_lanes,
+                          .over_w = busy_frac * over_w,
+                          .w_per_lane = lane.array_w,
+                          .pitch_mm = chip.pe_pitch_mm,
+                          .pe_mm2_per_lane = lane.pe_logic_mm2 / technology.placement_fill,
+                          .wire_w_per_mm = chip.event.peak_activity * hop_bytes * technology.noc_pj_per_byte_mm *
+                                           units::kPico * config.clock_hz()};
+  violation->nearest_passing = most_lanes_that_pass(excess, busy_frac * limit_w, [&](double lanes) {
+    const ChipFacts fewer = rebuilt(chip, &AcceleratorConfig::compute_lanes, lanes, technology);
+    return !check_cooling(fewer, technology, Remedies::left_out);
   });
   return violation;
 }
@@ -162,10 +238,10 @@ std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& 
 std::optional<Violation> check_reticle(const ChipFacts& chip, const Technology& technology, Remedies remedies) {
   const double total_mm2 = chip.area.total_mm2();
   if (total_mm2 <= technology.reticle_limit_mm2) return std::nullopt;
-  Violation violation{
-      .reason = Reason::reticle, .value = total_mm2, .limit = technology.reticle_limit_mm2, .parameter = "pes_y"};
+  std::optional<Violation> violation(
+      {.reason = Reason::reticle, .value = total_mm2, .limit = technology.reticle_limit_mm2, .parameter = "pes_y"});
   if (remedies == Remedies::named) {
-    violation.nearest_passing = at_least_one(most_rows_in_reticle(chip, technology));
+    violation->nearest_passing = at_least_one(most_rows_in_reticle(chip, technology));
   }
   return violation;
 }

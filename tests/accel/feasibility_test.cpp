@@ -124,36 +124,6 @@ TEST(PowerDensityCheck, PassesAtTheLimit) {
   EXPECT_STREQ(violation->parameter, "compute_lanes");
 }
 
-/// The most lanes below the chip's own that pass, asked one by one.
-std::optional<double> most_lanes_one_by_one(const AcceleratorConfig& config) {
-  for (AcceleratorConfig fewer = config; (fewer.compute_lanes -= 1) >= 1;) {
-    const ChipFacts chip = chip_facts(fewer, technology());
-    const double limit = technology().power_density_limit_w_per_mm2;
-    if (chip.pe_array_peak_w <= limit * fewer.pes() * chip.area.pe_mm2) return fewer.compute_lanes;
-  }
-  return std::nullopt;
-}
-
-TEST(PowerDensityCheck, NamesTheMostLanesThatPass) {
-  SCOPED_TRACE("seed " + std::to_string(kSeed));
-  const RandomStream stream(kSeed, "power density");
-  const space::DesignSpace space = space::load_space("edge");
-  const ConfigBinding binding(space);
-  std::size_t named = 0, hopeless = 0;
-  for (std::uint64_t i = 0; i < 4000; ++i) {
-    AcceleratorConfig config = binding.bind(space, space.design(stream.below(2 * i, *space.size())));
-    config.compute_lanes = static_cast<double>(1 + stream.below(2 * i + 1, 128));  // wider than the space's cores too
-    const ChipFacts chip = chip_facts(config, technology());
-    for (const Violation& violation : chip.violations.view()) {
-      if (violation.reason != Reason::power_density) continue;
-      ++(violation.nearest_passing ? named : hopeless);
-      ASSERT_EQ(violation.nearest_passing, most_lanes_one_by_one(config)) << "case " << i;
-    }
-  }
-  EXPECT_GT(named, 100U);
-  EXPECT_GT(hopeless, 10U);
-}
-
 TEST(ReticleCheck, PassesAtTheLimitAndNamesTheRowsThatFit) {
   Technology round;
   round.reticle_limit_mm2 = 100;

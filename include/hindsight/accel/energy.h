@@ -63,10 +63,12 @@ namespace hindsight::accel {
 
 /// Multipliers, registers, NoC, control, engines.
 [[nodiscard]] double logic_mm2(const AreaBreakdown& area);
-/// What the logic of a chip of this area takes whether it works or not: leakage, and in version 2 of the model clock
-/// trees that are not gated, clock_pj_per_mm2 * clock rate for each square millimetre.
-[[nodiscard]] double logic_idle_w(const AreaBreakdown& area, const AcceleratorConfig& config,
-                                  const Technology& technology);
+/// What so much logic takes whether it works or not: leakage, and in version 2 of the model clock trees that are not
+/// gated, clock_pj_per_mm2 * clock rate for each square millimetre.
+[[nodiscard]] constexpr double logic_idle_w(double mm2, const AcceleratorConfig& config, const Technology& technology) {
+  const double clock_w_per_mm2 = technology.clock_pj_per_mm2 * units::kPico * config.clock_hz();
+  return units::kMilli * mm2 * technology.logic_leakage_mw_per_mm2 + mm2 * clock_w_per_mm2;
+}
 
 /// Power with every lane busy, weights read at the port's rate, every core on pixels of its own, the NoC and DRAM at
 /// full rate, plus leakage. Version 2: on the data that toggle most (`peak_activity` of the technology), and with what

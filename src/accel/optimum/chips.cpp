@@ -114,7 +114,7 @@ std::optional<Group> Chips::group(const Point& point) const {
     any = any || group.accumulates.back() != 0;
   }
   if (!any) return std::nullopt;
-  group.logic_idle_w = logic_idle_w(parts, group.config, technology_);
+  group.logic_idle_w = logic_idle_w(group.logic_mm2, group.config, technology_);
   group.chip.config = group.config;
   group.chip.event = event_energy(group.config, 0, technology_);
   return group;
