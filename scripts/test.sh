@@ -120,4 +120,4 @@ cmake -S . -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHINDSIGHT_BUILD
 cmake --build "$build_dir" --parallel "${JOBS:-$(nproc)}"
 
 echo "== 3/3 Tests"
-exec ctest --test-dir "$build_dir" --output-on-failure --no-tests=error -j "${JOBS:-2}"
+exec ctest --test-dir "$build_dir" --output-on-failure --no-tests=error --timeout 600 -j "${JOBS:-2}"

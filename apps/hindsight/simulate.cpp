@@ -30,8 +30,7 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vect
   const auto in_space = [&](const space::DesignSpace& space, const space::Design& design) {
     technology = technology_for(options.technology, space.technology());
     accel::require_expressible(technology, space);
-    return report::evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology,
-                                   networks, &space);
+    return report::evaluate_design(space, design, technology, networks);
   };
   if (names_logged(options.design, options.log)) {
     require_own_space(options.space);

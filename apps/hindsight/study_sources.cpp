@@ -78,10 +78,8 @@ void explain(const log::Log& log, Explained& explained) {
   explained.technology = *technology;
   try {
     const space::DesignSpace space = space::space_from_definition(chosen->space, chosen->space_definition);
-    const accel::AcceleratorConfig config =
-        accel::ConfigBinding(space).bind(space, space.parse_design(chosen->text_id));
     explained.design =
-        report::evaluate_design(chosen->text_id, config, explained.technology, explained.networks, &space);
+        report::evaluate_design(space, space.parse_design(chosen->text_id), explained.technology, explained.networks);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
     explained.why_not = fmt::format("The built-in model cannot explain the design: {}", printable(error.what(), 200));

@@ -87,7 +87,8 @@ std::string message(const Violation& violation, std::string_view layer_name) {
                      violation.of_space ? " in the design space" : "");
 }
 
-void name_levels(ViolationList& violations, const space::DesignSpace& space) {
+void name_levels(ViolationList& violations, const space::DesignSpace& space, std::span<const std::uint16_t> levels) {
+  std::vector<std::uint16_t> changed;
   for (std::size_t i = 0; i < violations.count; ++i) {
     Violation& violation = violations.items[i];
     violation.of_space = true;
@@ -97,12 +98,21 @@ void name_levels(ViolationList& violations, const space::DesignSpace& space) {
     const std::optional<std::size_t> parameter = space.find(violation.parameter);
     if (!parameter) continue;
     const std::vector<double>& values = space.parameters()[*parameter].values;  // ascending
+    const auto is_legal = [&](double value) {
+      if (!space.is_constrained()) return true;
+      changed.assign(levels.begin(), levels.end());
+      changed[*parameter] =
+          static_cast<std::uint16_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
+      return space.is_legal(changed);
+    };
     if (text(violation.reason).passing == Passing::at_least) {
-      const auto level = std::lower_bound(values.begin(), values.end(), threshold);
+      const auto level =
+          std::find_if(std::lower_bound(values.begin(), values.end(), threshold), values.end(), is_legal);
       if (level != values.end()) violation.nearest_passing = *level;
     } else {
-      const auto above = std::upper_bound(values.begin(), values.end(), threshold);
-      if (above != values.begin()) violation.nearest_passing = *std::prev(above);
+      const auto above = std::make_reverse_iterator(std::upper_bound(values.begin(), values.end(), threshold));
+      const auto level = std::find_if(above, values.rend(), is_legal);
+      if (level != values.rend()) violation.nearest_passing = *level;
     }
   }
 }

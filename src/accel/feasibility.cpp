@@ -14,14 +14,15 @@ namespace {
 /// A number of PEs that passes, or nothing: a grid without PEs is no design.
 std::optional<double> at_least_one(double pes) { return pes >= 1 ? std::optional(pes) : std::nullopt; }
 
-/// Share of a limit within which the straight lines and curves of this file, right but for rounding, do not decide:
-/// there the chip's own facts do. [chosen] far above rounding.
+/// Share of what a refused chip has within which the straight lines and curves of this file, right but for rounding, do
+/// not decide on other chips: there their own facts do. [chosen] far above rounding.
 constexpr double kUndecided = 1e-9;
 
-/// Whether what is `over` a limit by so much passes; `as_built()` says it of the chip itself.
+/// Whether a chip passes that is over a limit by `over` and was made from one that has `own`; `as_built()` says it of
+/// the chip itself.
 template <class AsBuilt>
-bool passes(double over, double limit, const AsBuilt& as_built) {
-  return std::abs(over) > kUndecided * limit ? over < 0 : as_built();
+bool passes(double over, double own, const AsBuilt& as_built) {
+  return std::abs(over) > kUndecided * own ? over < 0 : as_built();
 }
 
 /// What one lane more in every core adds to a chip, with as long wires.
@@ -58,14 +59,14 @@ struct LaneExcess {
   }
 };
 
-/// The most lanes below the chip's own with which it is not above `limit_w`; nothing when none passes. `as_built`: the
-/// check of a chip with the lanes that it is given.
+/// The most lanes below the chip's own with which it passes; nothing when none does. `own_w`: what the chip takes;
+/// `as_built`: whether a chip with the lanes that it is given passes.
 ///
 /// The excess is no straight line but a concave curve that grows: from one lane on it lies above its chord, and what
 /// passes lies before the chord's crossing of zero.
 template <class AsBuilt>
-std::optional<double> most_lanes_that_pass(const LaneExcess& excess, double limit_w, const AsBuilt& as_built) {
-  const double undecided_w = kUndecided * limit_w;
+std::optional<double> most_lanes_that_pass(const LaneExcess& excess, double own_w, const AsBuilt& as_built) {
+  const double undecided_w = kUndecided * own_w;
   double lanes = excess.lanes - 1.0;
   if (lanes < 1.0) return std::nullopt;
   // Most chips that pass with no number of lanes would not without a single wire.
@@ -74,7 +75,7 @@ std::optional<double> most_lanes_that_pass(const LaneExcess& excess, double limi
   if (at_one_w > undecided_w) return std::nullopt;
   const double rise_w = excess.over_w - at_one_w;
   if (rise_w > undecided_w) lanes = excess.lanes - std::max(1.0, std::floor(lanes * excess.over_w / rise_w));
-  const auto pass = [&](double some) { return passes(excess.with(some), limit_w, [&] { return as_built(some); }); };
+  const auto pass = [&](double some) { return passes(excess.with(some), own_w, [&] { return as_built(some); }); };
   while (lanes >= 1.0 && !pass(lanes)) lanes -= 1.0;
   return lanes >= 1.0 ? std::optional(lanes) : std::nullopt;
 }
@@ -123,7 +124,7 @@ double most_rows_in_reticle(const ChipFacts& chip, const Technology& technology)
   }
   const RowArea area = row_area(chip, technology);
   const auto fits = [&](double rows) {
-    return passes(area.with(rows) - limit_mm2, limit_mm2, [&] {
+    return passes(area.with(rows) - limit_mm2, chip.area.total_mm2(), [&] {
       return rebuilt(chip, &AcceleratorConfig::pes_y, rows, technology).area.total_mm2() <= limit_mm2;
     });
   };
@@ -194,7 +195,7 @@ std::optional<Violation> check_power_density(const ChipFacts& chip, double pe_ar
   const LaneExcess excess{.lanes = chip.config.compute_lanes,
                           .over_w = pe_array_w - limit * array_mm2,
                           .w_per_lane = lane.array_w - limit * chip.config.pes() * lane.pe_logic_mm2};
-  violation->nearest_passing = most_lanes_that_pass(excess, limit * array_mm2, [&](double lanes) {
+  violation->nearest_passing = most_lanes_that_pass(excess, pe_array_w, [&](double lanes) {
     const ChipFacts fewer = rebuilt(chip, &AcceleratorConfig::compute_lanes, lanes, technology);
     return !check_power_density(fewer, fewer.pe_array_peak_w, technology, Remedies::left_out);
   });
@@ -228,7 +229,7 @@ std::optional<Violation> check_cooling(const ChipFacts& chip, const Technology& 
                           .pe_mm2_per_lane = lane.pe_logic_mm2 / technology.placement_fill,
                           .wire_w_per_mm = chip.event.peak_activity * hop_bytes * technology.noc_pj_per_byte_mm *
                                            units::kPico * config.clock_hz()};
-  violation->nearest_passing = most_lanes_that_pass(excess, busy_frac * limit_w, [&](double lanes) {
+  violation->nearest_passing = most_lanes_that_pass(excess, busy_frac * chip.peak_power_w, [&](double lanes) {
     const ChipFacts fewer = rebuilt(chip, &AcceleratorConfig::compute_lanes, lanes, technology);
     return !check_cooling(fewer, technology, Remedies::left_out);
   });

@@ -121,6 +121,10 @@ class BuiltIn final : public Evaluator {
     std::vector<Worker> workers(threads, {.evaluator = accel::SetEvaluator(set),
                                           .costs = accel::MemoryCosts(technology_),
                                           .evaluations = std::vector<accel::Evaluation>(count)});
+    const auto own_levels = [&](std::size_t design) {
+      const std::size_t parameters = space().parameters().size();
+      return levels.subspan(design * parameters, parameters);
+    };
     for_each_config(levels, kDesignsPerChunk, threads,
                     [&](std::size_t i, const accel::AcceleratorConfig& config, unsigned worker) {
                       auto& [evaluator, costs, evaluations] = workers[worker];
@@ -128,13 +132,13 @@ class BuiltIn final : public Evaluator {
                       const accel::ChipFacts chip = accel::chip_facts(config, costs);
                       if (chip.violations.count > 0) {  // cannot be built: the same for every network
                         accel::Evaluation evaluation = accel::hardware_evaluation(chip);
-                        accel::name_levels(evaluation.violations, space());
+                        accel::name_levels(evaluation.violations, space(), own_levels(i));
                         std::ranges::fill(row, make_row(evaluation, workloads.front()));
                         return;
                       }
                       evaluator.evaluate(chip, accel::Depth::stop_at_hardware, evaluations);
                       for (std::size_t j = 0; j < count; ++j) {
-                        accel::name_levels(evaluations[j].violations, space());
+                        accel::name_levels(evaluations[j].violations, space(), own_levels(i));
                         row[j] = make_row(evaluations[j], workloads[j]);
                       }
                     });

@@ -40,7 +40,10 @@ SimulatorPool::SimulatorPool(const space::DesignSpace& space, const ExternalComm
     : space_(space), command_(command), metrics_(command.metrics) {}
 
 SimulatorPool::~SimulatorPool() {
-  stopping_ = true;
+  {
+    const std::scoped_lock lock(mutex_);  // else a worker may miss it between asking and waiting, and never wake
+    stopping_ = true;
+  }
   something_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }

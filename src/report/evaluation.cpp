@@ -10,8 +10,7 @@ bool EvaluatedDesign::feasible() const {
 }
 
 EvaluatedDesign evaluate_design(const std::string& name, const accel::AcceleratorConfig& config,
-                                const accel::Technology& technology, std::span<const workload::Network> networks,
-                                const space::DesignSpace* space) {
+                                const accel::Technology& technology, std::span<const workload::Network> networks) {
   EvaluatedDesign design{.name = name,
                          .description = "",
                          .chip = accel::chip_facts(config, technology),
@@ -21,8 +20,17 @@ EvaluatedDesign evaluate_design(const std::string& name, const accel::Accelerato
     EvaluatedNetwork result{.network = &network, .evaluation = {}, .layers = {}};
     result.layers.resize(network.layers().size());
     result.evaluation = accel::evaluate(design.chip, network.gemms(), accel::Depth::all_checks, result.layers);
-    if (space != nullptr) accel::name_levels(result.evaluation.violations, *space);
     design.networks.push_back(std::move(result));
+  }
+  return design;
+}
+
+EvaluatedDesign evaluate_design(const space::DesignSpace& space, const space::Design& own,
+                                const accel::Technology& technology, std::span<const workload::Network> networks) {
+  EvaluatedDesign design =
+      evaluate_design(space.text_id(own), accel::ConfigBinding(space).bind(space, own), technology, networks);
+  for (EvaluatedNetwork& result : design.networks) {
+    accel::name_levels(result.evaluation.violations, space, own.levels);
   }
   return design;
 }

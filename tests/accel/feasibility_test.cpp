@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -286,20 +287,52 @@ std::vector<space::Design> with_other_values(const space::DesignSpace& space, co
   return others;
 }
 
-TEST(NamedLevels, FollowedLiterallyTheyPass) {
+/// Designs of a space, and reasons that name a level, or none, often enough to be tested.
+struct Named {
+  const char* name;
+  const char* technology;
+  const char* space;
+  std::vector<Reason> named, hopeless;
+};
+void PrintTo(const Named& source, std::ostream* out) { *out << source.name; }
+
+class NamedLevelsOf : public testing::TestWithParam<Named> {};
+INSTANTIATE_TEST_SUITE_P(
+    Spaces, NamedLevelsOf,
+    testing::Values(Named{"EdgeVersionOne",
+                          "22nm",
+                          "edge",
+                          {Reason::accumulators, Reason::sram_bandwidth, Reason::noc_timing, Reason::power_density,
+                           Reason::parameter_memory, Reason::instruction_memory},
+                          {Reason::noc_timing, Reason::instruction_memory}},
+                    Named{"EdgeVersionTwo",
+                          "22nm-silicon@card",
+                          "edge",
+                          {Reason::accumulators, Reason::sram_bandwidth, Reason::cooling, Reason::parameter_memory},
+                          {Reason::cooling}},
+                    Named{"Datacenter",
+                          "5nm-silicon@liquid",
+                          "datacenter",
+                          {Reason::accumulators, Reason::sram_bandwidth, Reason::cooling, Reason::reticle,
+                           Reason::dram_capacity, Reason::parameter_memory},
+                          {Reason::cooling, Reason::sram_bandwidth}}),
+    [](const auto& source) { return std::string(source.param.name); });
+
+TEST_P(NamedLevelsOf, FollowedLiterallyTheyPass) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));
-  const space::DesignSpace space = space::load_space("edge");
+  const space::DesignSpace space = space::load_space(GetParam().space);
+  const Technology node = load_technology(GetParam().technology);
   const ConfigBinding binding(space);
   const std::vector<workload::Network> networks = workload::load_networks("all");
   const RandomStream stream(kSeed, "named levels");
   std::vector<std::size_t> named(kReasonCount, 0), hopeless(kReasonCount, 0);
-  for (std::uint64_t i = 0; i < 600; ++i) {
+  for (std::uint64_t i = 0; i < 1200; ++i) {
     const space::Design design = space.design(stream.below(2 * i, *space.size()));
+    if (!space.is_legal(design.levels)) continue;
     const workload::Network& network = networks[stream.below(2 * i + 1, networks.size())];
     const auto violations = [&](const space::Design& of) {
-      Evaluation evaluation =
-          evaluate(chip_facts(binding.bind(space, of), technology()), network.gemms(), Depth::all_checks);
-      name_levels(evaluation.violations, space);
+      Evaluation evaluation = evaluate(chip_facts(binding.bind(space, of), node), network.gemms(), Depth::all_checks);
+      name_levels(evaluation.violations, space, of.levels);
       return evaluation;
     };
     const Evaluation evaluation = violations(design);
@@ -325,15 +358,13 @@ TEST(NamedLevels, FollowedLiterallyTheyPass) {
       for (const space::Design& other : with_other_values(space, design, violation.parameter)) {
         const double distance = std::abs(space.value(other, axis) - own);
         if (violation.nearest_passing && distance >= std::abs(*violation.nearest_passing - own)) continue;
+        if (!space.is_legal(other.levels)) continue;
         EXPECT_TRUE(find(violations(other), violation.reason)) << text << ", but " << space.text_id(other);
       }
     }
   }
-  for (const Reason reason : {Reason::accumulators, Reason::sram_bandwidth, Reason::noc_timing, Reason::power_density,
-                              Reason::parameter_memory, Reason::instruction_memory}) {
-    EXPECT_GE(named[static_cast<std::size_t>(reason)], 5U) << code(reason);
-  }
-  for (const Reason reason : {Reason::noc_timing, Reason::instruction_memory}) {
+  for (const Reason reason : GetParam().named) EXPECT_GE(named[static_cast<std::size_t>(reason)], 5U) << code(reason);
+  for (const Reason reason : GetParam().hopeless) {
     EXPECT_GE(hopeless[static_cast<std::size_t>(reason)], 5U) << code(reason);
   }
 }
@@ -346,7 +377,7 @@ TEST(NamedLevels, AreTheNearestValuesThatPassOrNothing) {
   const auto named = [&](Reason reason, const char* parameter, double threshold) {
     ViolationList list;
     list.add({.reason = reason, .nearest_passing = threshold, .parameter = parameter});
-    name_levels(list, space);
+    name_levels(list, space, std::vector<std::uint16_t>{0, 0});
     EXPECT_TRUE(list.items[0].of_space);
     return list.items[0].nearest_passing;
   };
@@ -357,6 +388,25 @@ TEST(NamedLevels, AreTheNearestValuesThatPassOrNothing) {
   EXPECT_EQ(named(Reason::accumulators, "activation_memory_entries", 256), 256);
   EXPECT_EQ(named(Reason::accumulators, "activation_memory_entries", 257), std::nullopt);
   EXPECT_EQ(named(Reason::reticle, "pes_y", 4), std::nullopt);  // no parameter of this space
+}
+
+/// The space has no eight stacks of HBM, but eight devices of GDDR.
+TEST(NamedLevels, AreLegalBesideTheOtherValues) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  const std::size_t type = space.index_of("dram_type"), devices = space.index_of("dram_devices");
+  const auto& types = space.parameters()[type].labels;
+  const auto named = [&](const std::string& of_type) {
+    space::Design design = space.design(0);
+    design.levels[type] = static_cast<std::uint16_t>(std::find(types.begin(), types.end(), of_type) - types.begin());
+    EXPECT_TRUE(space.is_legal(design.levels)) << of_type;
+    ViolationList list;
+    list.add({.reason = Reason::dram_capacity, .nearest_passing = 7, .parameter = "dram_devices"});
+    name_levels(list, space, design.levels);
+    return list.items[0].nearest_passing;
+  };
+  EXPECT_EQ(space.parameters()[devices].values[4], 8);
+  EXPECT_EQ(named("gddr6"), 8);
+  EXPECT_EQ(named("hbm3"), std::nullopt);
 }
 
 TEST(HardwareChecks, ReferenceChipsCanBeBuilt) {

@@ -1,10 +1,30 @@
 /// What of a simulator that misbehaves: is it told in one line, never taken for an answer, and gone to the last
 /// process?
+#include <pthread.h>
+
+#include <atomic>
+#include <ctime>
+#include <future>
+#include <limits>
 #include <ostream>
 #include <thread>
 
 #include "evaluator/external_fixture.h"
 #include "hindsight/core/interrupt.h"
+
+namespace hindsight::evaluator::test {
+namespace {
+std::atomic<bool> falls_asleep_slowly = false;
+}  // namespace
+}  // namespace hindsight::evaluator::test
+
+/// In place of the library's: the same, but for a while in which a thread that has seen nothing to do is not yet
+/// asleep.
+extern "C" int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  if (hindsight::evaluator::test::falls_asleep_slowly) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const timespec never{.tv_sec = std::numeric_limits<std::int32_t>::max(), .tv_nsec = 0};
+  return pthread_cond_timedwait(condition, mutex, &never);
+}
 
 namespace hindsight::evaluator::test {
 namespace {
@@ -127,6 +147,19 @@ TEST_F(LeftBehind, NothingWhenQuestionsAreGivenUp) {
     while (lines_of("pids").size() < 4) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   expect_all_gone(4);
+}
+
+/// A worker that has answered goes to sleep while its pool ends: one that misses its end is waited for without end.
+TEST_F(LeftBehind, NoWorkerThatFallsAsleepAsItsPoolEnds) {
+  std::packaged_task<void()> life([] {
+    const auto evaluator = make({.text = "true"});
+    EXPECT_TRUE(error_of([&] { (void)evaluator->evaluate(sizes({1}), one_layer(), 1); }).has_value());
+  });
+  std::future<void> over = life.get_future();
+  falls_asleep_slowly = true;
+  std::thread(std::move(life)).detach();  // should it never end, the test still does
+  EXPECT_EQ(over.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  falls_asleep_slowly = false;
 }
 
 TEST_F(LeftBehind, NothingOfAProcessPerDesign) {

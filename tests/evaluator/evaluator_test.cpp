@@ -48,9 +48,10 @@ TEST(BuiltIn, SaysWhatTheModelSaysOfEveryDesignOnEveryWorkload) {
   ASSERT_EQ(rows.size(), 2 * *space.size());
   std::size_t feasible = 0, infeasible = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const accel::ChipFacts chip = accel::chip_facts(binding.bind(space, space.design(i / 2)), technology);
+    const space::Design design = space.design(i / 2);
+    const accel::ChipFacts chip = accel::chip_facts(binding.bind(space, design), technology);
     accel::Evaluation expected = accel::evaluate(chip, networks()[i % 2].gemms(), accel::Depth::stop_at_hardware);
-    accel::name_levels(expected.violations, space);
+    accel::name_levels(expected.violations, space, design.levels);
     const Row& row = rows[i];
     ASSERT_EQ(row.feasible, expected.feasible());
     ++(row.feasible ? feasible : infeasible);

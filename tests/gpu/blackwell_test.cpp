@@ -120,7 +120,8 @@ TEST(RooflineEstimate, IsTheLongestLimitPlusALaunch) {
   // 2 x 8192 x 8192 bytes of weights out of memory at 0.81 of 5.3 TB/s, behind a launch of 5 us.
   const Gemm thin{.m = 8192, .n = 1, .k = 65536, .weights = Operand::a};
   const double streamed_s = 2.0 * 8192 * 65536 / (0.81 * 5.3e12);
-  EXPECT_NEAR(predict(spec, calibration, thin).latency_s / (5e-6 + streamed_s), 1, 0.01);
+  constexpr double kVectors = 0.01;  // of the time: a product's two vectors beside its weights
+  EXPECT_NEAR(predict(spec, calibration, thin).latency_s / (5e-6 + streamed_s), 1, kVectors);
   EXPECT_GE(p.latency_s, roofline_s(spec, large));
 }
 

@@ -37,8 +37,7 @@ class Evaluations : public ::testing::Test {
     for (const space::Parameter& parameter : space.parameters()) {
       design.levels.push_back(static_cast<std::uint16_t>(parameter.level_count() - 1));
     }
-    return evaluate_design(space.text_id(design), accel::ConfigBinding(space).bind(space, design), technology_,
-                           networks_);
+    return evaluate_design(space, design, technology_, networks_);
   }
   [[nodiscard]] EvaluatedDesign chip() const {
     return evaluate_design("edge_tpu_v1", accel::load_reference_chip("edge_tpu_v1").config, technology_, networks_);

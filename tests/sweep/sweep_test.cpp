@@ -71,13 +71,12 @@ TEST(Sweep, LogsWhatTheModelSays) {
   const auto workloads = log::workloads(log);
   std::size_t renamed = 0;  // hints that are a level of the space and not the plain number
   log::for_each_evaluation(log, {}, log::Detail::all, [&](const log::EvaluationRecord& record) {
-    const accel::AcceleratorConfig config =
-        binding.bind(sweep.space(), sweep.space().parse_design(record.design_text_id));
-    const accel::ChipFacts chip = accel::chip_facts(config, technology);
+    const space::Design design = sweep.space().parse_design(record.design_text_id);
+    const accel::ChipFacts chip = accel::chip_facts(binding.bind(sweep.space(), design), technology);
     const std::size_t which = record.workload_id == workloads[0].workload_id ? 0 : 1;
     accel::Evaluation expected = accel::evaluate(chip, sweep.networks[which].gemms(), accel::Depth::stop_at_hardware);
     const accel::ViolationList numbers = expected.violations;
-    accel::name_levels(expected.violations, sweep.space());
+    accel::name_levels(expected.violations, sweep.space(), design.levels);
     EXPECT_EQ(record.feasible, expected.feasible());
     EXPECT_EQ(record.violations.size(), expected.violations.count);
     for (std::size_t i = 0; i < std::min(record.violations.size(), expected.violations.count); ++i) {

@@ -263,9 +263,9 @@ enum class Remedies : std::uint8_t { left_out, named };
 /// than theirs, and theirs in version 1.
 [[nodiscard]] AreaBreakdown area_without_cooling(const AcceleratorConfig& config, MemoryCosts& costs);
 
-/// Turns what would pass from plain numbers into values of the space that the design comes from: the level nearest to
-/// the design's own that passes, or nothing where none of the space's levels does.
-void name_levels(ViolationList& violations, const space::DesignSpace& space);
+/// Turns what would pass from plain numbers into values of the space that the design of these levels comes from: the
+/// one nearest to its own that passes and is legal beside its other values, or nothing where the space has none.
+void name_levels(ViolationList& violations, const space::DesignSpace& space, std::span<const std::uint16_t> levels);
 
 /// How far to go with a design that the hardware checks refuse.
 enum class Depth : std::uint8_t {

@@ -94,6 +94,7 @@ class CheckedRows {
  public:
   /// The rows outlive it and do not change.
   explicit CheckedRows(const std::vector<EvaluationRow>& rows);
+  explicit CheckedRows(const std::vector<EvaluationRow>&&) = delete;
   CheckedRows(CheckedRows&&) noexcept;
   CheckedRows& operator=(CheckedRows&&) noexcept;
   ~CheckedRows();

@@ -29,12 +29,14 @@ struct EvaluatedDesign {
   [[nodiscard]] bool feasible() const;
 };
 
-/// Evaluates one design on every network, with layer details. `space`: where the design comes from, so that hints name
-/// values that it has; null for a chip of no space.
+/// Evaluates one chip on every network, with layer details.
 [[nodiscard]] EvaluatedDesign evaluate_design(const std::string& name, const accel::AcceleratorConfig& config,
                                               const accel::Technology& technology,
-                                              std::span<const workload::Network> networks,
-                                              const space::DesignSpace* space = nullptr);
+                                              std::span<const workload::Network> networks);
+/// A design of a space, whose hints name values that it may have.
+[[nodiscard]] EvaluatedDesign evaluate_design(const space::DesignSpace& space, const space::Design& own,
+                                              const accel::Technology& technology,
+                                              std::span<const workload::Network> networks);
 
 /// Design, peak, area; one row per network; every violation as a sentence. Lines at most `columns` wide where
 /// that is positive.
