@@ -25,7 +25,8 @@ bool passes(double over, double own, const AsBuilt& as_built) {
   return std::abs(over) > kUndecided * own ? over < 0 : as_built();
 }
 
-/// What one lane more in every core adds to a chip, with as long wires.
+/// What one lane more in every core adds to a chip, with as long wires: the slopes of area_with_logic() and
+/// pe_array_peak_w().
 struct LaneShare {
   double pe_logic_mm2;
   double array_w;  ///< peak power inside the PEs
@@ -74,6 +75,7 @@ std::optional<double> most_lanes_that_pass(const LaneExcess& excess, double own_
   const double at_one_w = excess.with(1.0);
   if (at_one_w > undecided_w) return std::nullopt;
   const double rise_w = excess.over_w - at_one_w;
+  // Where it hardly grows, all are tried.
   if (rise_w > undecided_w) lanes = excess.lanes - std::max(1.0, std::floor(lanes * excess.over_w / rise_w));
   const auto pass = [&](double some) { return passes(excess.with(some), own_w, [&] { return as_built(some); }); };
   while (lanes >= 1.0 && !pass(lanes)) lanes -= 1.0;
@@ -88,8 +90,8 @@ ChipFacts rebuilt(const ChipFacts& chip, double AcceleratorConfig::*parameter, d
   return unchecked_chip_facts(config, technology);
 }
 
-/// Die area of a version 2 chip with fewer rows of PEs: of its parts or, where that is more, what its heat needs, a
-/// curve of the second degree because every row adds PEs and makes the way to all of them longer.
+/// Die area of a version 2 chip with fewer rows of PEs: of its parts or, where that is more, what its heat needs
+/// (peak_power()), a curve of the second degree because every row adds PEs and makes the way to all of them longer.
 struct RowArea {
   double parts_mm2 = 0, parts_mm2_per_row = 0;  ///< of no row, and what each adds
   double heat_mm2 = 0, heat_mm2_per_row = 0, heat_mm2_per_row2 = 0;
