@@ -177,7 +177,7 @@ void facts_rows(const std::string& which, const space::DesignSpace& space, const
   row("the same, with what would pass", failing.size(), times[2], passing_per_s, "designs that pass");
   row("designs that pass, costs of memories kept", passing.size(), times[3], passing_per_s, "designs that pass");
   row("designs that fail, costs kept", failing.size(), times[4], kept_per_s, "designs that pass, kept");
-  row("the same, with what would pass", failing.size(), times[5], kept_per_s, "designs that pass, kept");
+  row("costs kept, with what would pass", failing.size(), times[5], kept_per_s, "designs that pass, kept");
 }
 
 void evaluation_rows(const Setting& setting, Report& report) {

@@ -130,12 +130,14 @@ double most_rows_in_reticle(const ChipFacts& chip, const Technology& technology)
       return rebuilt(chip, &AcceleratorConfig::pes_y, rows, technology).area.total_mm2() <= limit_mm2;
     });
   };
-  double most = 0, too_many = chip.config.pes_y;
-  while (too_many - most > 1.0) {
-    const double middle = std::floor((most + too_many) / 2.0);
-    (fits(middle) ? most : too_many) = middle;
+  // Whole rows are taken away, of a number of rows that need not be whole.
+  double too_few = 0, enough = std::floor(chip.config.pes_y);
+  while (enough - too_few > 1.0) {
+    const double middle = std::floor((too_few + enough) / 2.0);
+    (fits(chip.config.pes_y - middle) ? enough : too_few) = middle;
   }
-  return most;
+  const double most = chip.config.pes_y - enough;
+  return most >= 1.0 && fits(most) ? most : 0.0;
 }
 
 }  // namespace

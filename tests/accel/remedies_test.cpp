@@ -107,6 +107,22 @@ TEST_P(Remedy, IsTheLargestValueThatPasses) {
   EXPECT_GE(hopeless, 10U);
 }
 
+/// A chip of a file may have a number of PEs or lanes that is not whole.
+TEST_P(Remedy, EndsWhereNumbersAreNotWhole) {
+  std::size_t found = 0;
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    for (const double more : {0.25, 0.5}) {
+      AcceleratorConfig config = design(i);
+      config.*GetParam().parameter += more;
+      const std::optional<Violation> refused = violation(config, Remedies::named);
+      if (!refused) continue;
+      ++found;
+      ASSERT_EQ(refused->nearest_passing, one_by_one(config)) << "case " << i << ", " << more << " more";
+    }
+  }
+  EXPECT_GT(found, 50U);
+}
+
 /// Where a chip is exactly at the limit no closed form knows whether it passes: rounding decides.
 TEST_P(Remedy, IsThatOfTheChipItselfAtTheLimit) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));

@@ -248,8 +248,8 @@ struct ChipFacts {
   double multicast_delay_ns = 0;  ///< down the column trunk and along one row bus; version 1 only
   ViolationList violations;       ///< the hardware's own
 };
-/// Whether the violations of power density, cooling and reticle name what would pass, which takes a tenth of the time of
-/// a chip's facts; the others always do.
+/// Whether the violations of power density, cooling and reticle name what would pass, which takes a tenth of the time
+/// of a chip's facts; the others always do.
 enum class Remedies : std::uint8_t { left_out, named };
 [[nodiscard]] ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology,
                                    Remedies remedies = Remedies::named);
