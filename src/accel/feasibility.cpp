@@ -53,10 +53,10 @@ struct LaneExcess {
   double pitch_mm = 0;    ///< the chip's
   double pe_mm2_per_lane = 0;
   double wire_w_per_mm = 0;
-  [[nodiscard]] double without_wires(double some_lanes) const { return over_w - (lanes - some_lanes) * w_per_lane; }
   [[nodiscard]] double with(double some_lanes) const {
-    const double pe_mm2 = pitch_mm * pitch_mm - (lanes - some_lanes) * pe_mm2_per_lane;
-    return without_wires(some_lanes) - wire_w_per_mm * (pitch_mm - std::sqrt(pe_mm2));
+    const double fewer = lanes - some_lanes;
+    const double shorter_mm = pitch_mm - std::sqrt(pitch_mm * pitch_mm - fewer * pe_mm2_per_lane);
+    return over_w - fewer * w_per_lane - wire_w_per_mm * shorter_mm;
   }
 };
 
@@ -70,8 +70,6 @@ std::optional<double> most_lanes_that_pass(const LaneExcess& excess, double own_
   const double undecided_w = kUndecided * own_w;
   double lanes = excess.lanes - 1.0;
   if (lanes < 1.0) return std::nullopt;
-  // Most chips that pass with no number of lanes would not without a single wire.
-  if (excess.without_wires(1.0) - excess.wire_w_per_mm * excess.pitch_mm > undecided_w) return std::nullopt;
   const double at_one_w = excess.with(1.0);
   if (at_one_w > undecided_w) return std::nullopt;
   const double rise_w = excess.over_w - at_one_w;
@@ -90,8 +88,9 @@ ChipFacts rebuilt(const ChipFacts& chip, double AcceleratorConfig::*parameter, d
   return unchecked_chip_facts(config, technology);
 }
 
-/// Die area of a version 2 chip with fewer rows of PEs: of its parts or, where that is more, what its heat needs
-/// (peak_power()), a curve of the second degree because every row adds PEs and makes the way to all of them longer.
+/// Die area of a chip with fewer rows of PEs: of its parts or, where that is more, what its heat needs (peak_power();
+/// nothing in version 1), a curve of the second degree because every row adds PEs and makes the way to all of them
+/// longer.
 struct RowArea {
   double parts_mm2 = 0, parts_mm2_per_row = 0;  ///< of no row, and what each adds
   double heat_mm2 = 0, heat_mm2_per_row = 0, heat_mm2_per_row2 = 0;
@@ -119,11 +118,6 @@ RowArea row_area(const ChipFacts& chip, const Technology& technology) {
 /// The most PEs in y with which a chip that is too large fits the field; below 1: none.
 double most_rows_in_reticle(const ChipFacts& chip, const Technology& technology) {
   const double limit_mm2 = technology.reticle_limit_mm2;
-  if (technology.is_version_1()) {
-    const double shared_mm2 = chip.area.total_mm2() - chip.config.pes() * chip.area.pe_mm2;
-    const double column_mm2 = chip.config.pes_x * chip.area.pe_mm2;
-    return std::floor((limit_mm2 - shared_mm2) / column_mm2);
-  }
   const RowArea area = row_area(chip, technology);
   const auto fits = [&](double rows) {
     return passes(area.with(rows) - limit_mm2, chip.area.total_mm2(), [&] {

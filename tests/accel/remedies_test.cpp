@@ -89,6 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"CoolingOfACard", "22nm-silicon@card", "edge", Reason::cooling, &AcceleratorConfig::compute_lanes, 858},
         Refusal{"CoolingOfAServer", "7nm-silicon@air", "datacenter", Reason::cooling, &AcceleratorConfig::compute_lanes,
                 858},
+        Refusal{"ReticleOfVersionOne", "22nm", "edge", Reason::reticle, &AcceleratorConfig::pes_y, 100},
         Refusal{"Reticle", "5nm-silicon@liquid", "datacenter", Reason::reticle, &AcceleratorConfig::pes_y, 858},
         Refusal{"ReticleOfHotDies", "22nm-silicon", "edge", Reason::reticle, &AcceleratorConfig::pes_y, 100}),
     [](const auto& refusal) { return std::string(refusal.param.name); });

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <ctime>
 #include <future>
-#include <limits>
 #include <ostream>
 #include <thread>
 
@@ -22,8 +21,8 @@ std::atomic<bool> falls_asleep_slowly = false;
 /// asleep.
 extern "C" int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   if (hindsight::evaluator::test::falls_asleep_slowly) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  const timespec never{.tv_sec = std::numeric_limits<std::int32_t>::max(), .tv_nsec = 0};
-  return pthread_cond_timedwait(condition, mutex, &never);
+  const timespec much_later{.tv_sec = std::time(nullptr) + 86'400, .tv_nsec = 0};
+  return pthread_cond_timedwait(condition, mutex, &much_later);
 }
 
 namespace hindsight::evaluator::test {
