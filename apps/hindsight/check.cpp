@@ -73,6 +73,26 @@ std::vector<std::string> predicted_networks(const Json& prediction) {
   return names;
 }
 
+/// What a proposal was verified with, else its design was evaluated with.
+std::string technology_of(const CheckOptions& options, const log::Log& log, const log::ProposalRecord& proposal) {
+  if (proposal.verdict_json) {
+    if (std::string own = study::technology_of_verdict(*proposal.verdict_json); !own.empty()) return own;
+  }
+  return own_technology(
+      options.technology, study::technologies_of(log, proposal.design_text_id),
+      fmt::format("{}: run {} does not say its technology, and the log has", options.log, proposal.run_id));
+}
+
+/// That of all designs. Error{usage} where they have several and none was asked for.
+accel::Technology common_technology(const CheckOptions& options, const std::vector<Candidate>& designs) {
+  std::vector<std::string> own;
+  for (const Candidate& design : designs) {
+    if (std::ranges::find(own, design.technology) == own.end()) own.push_back(design.technology);
+  }
+  return technology_for(options.technology,
+                        own_technology(options.technology, own, options.log + ": its proposals have"));
+}
+
 std::vector<Candidate> from_log(const CheckOptions& options) {
   std::optional<std::int64_t> run;
   if (options.proposals != "latest") {
@@ -93,7 +113,7 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
     candidates.push_back(
         {.name = proposal.design_text_id,
          .config = configuration(space::space_from_definition(space->name, space->definition), proposal.design_text_id),
-         .technology = study::technology_of(log),
+         .technology = technology_of(options, log, proposal),
          .rank = proposal.rank,
          .proposal_id = proposal.proposal_id,
          .earlier_verdict = proposal.verdict_json,
@@ -158,7 +178,8 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
     const LoggedDesign logged = logged_design(options.log, options.design);
     return {{.name = logged.space.text_id(logged.design),
              .config = accel::ConfigBinding(logged.space).bind(logged.space, logged.design),
-             .technology = logged.space.technology()}};
+             .technology = own_technology(options.technology, logged.technologies,
+                                          fmt::format("{}: has rows of {} with", options.log, options.design))}};
   }
   if (is_text_id(options.design)) {
     const space::DesignSpace space = space::load_space(space_of(options));
@@ -276,7 +297,7 @@ void suggest_next(const CheckOptions& options, const std::string& technology) {
 
 int run(const CheckOptions& options, const Session& session) {
   const std::vector<Candidate> designs = candidates(options);
-  const accel::Technology technology = technology_for(options.technology, designs.front().technology);
+  const accel::Technology technology = common_technology(options, designs);
   for (const Candidate& candidate : designs) {
     accel::require_expressible(technology, candidate.name, candidate.config);
   }

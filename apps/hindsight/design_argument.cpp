@@ -39,9 +39,20 @@ LoggedDesign logged_design(const std::string& file, const std::string& short_id)
                                 [&](const log::SpaceSummary& one) { return one.space_id == found.space_id; });
   HINDSIGHT_EXPECT(own != spaces.end());
   space::DesignSpace space = space::space_from_definition(own->name, own->definition);
-  space.set_technology(study::technology_of(log));
   space::Design design = space.parse_design(found.text_id);
-  return {.space = std::move(space), .design = std::move(design)};
+  return {.space = std::move(space),
+          .design = std::move(design),
+          .technologies = study::technologies_of(log, found.text_id)};
+}
+
+std::string own_technology(const std::string& asked, const std::vector<std::string>& technologies,
+                           const std::string& what) {
+  if (!asked.empty() || technologies.empty()) return "";
+  if (technologies.size() == 1) return technologies.front();
+  std::vector<std::string> names;
+  for (const std::string& name : technologies) names.push_back(printable(name, 60));
+  throw Error(ErrorKind::usage, fmt::format("{} several technologies ({}). Choose one with --technology NAME",
+                                            printable(what, 200), printable(join(names, ", "), 150)));
 }
 
 accel::Technology technology_for(const std::string& asked, const std::string& own) {

@@ -30,9 +30,15 @@ void require_own_space(const std::string& space);
 struct LoggedDesign {
   space::DesignSpace space;
   space::Design design;
+  std::vector<std::string> technologies = {};  ///< study::technologies_of() it
 };
 /// By the beginning of its short id. Error{usage} where the log has no such design, or several.
 [[nodiscard]] LoggedDesign logged_design(const std::string& file, const std::string& short_id);
+
+/// The only one of `technologies`; "" where there is none. Error{usage} where there are several and none is `asked`
+/// for: `what` ("FILE: has rows of ID with"), the technologies, and to name one with --technology.
+[[nodiscard]] std::string own_technology(const std::string& asked, const std::vector<std::string>& technologies,
+                                         const std::string& what);
 
 /// The technology asked for, else the designs' own (of their space, or of the rows of their log), else the default.
 /// Error{usage}; where the own one is not there, with what to name.

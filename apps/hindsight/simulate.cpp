@@ -1,4 +1,6 @@
 /// hindsight simulate: one design on some networks.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "design_argument.h"
@@ -27,19 +29,21 @@ struct SimulateOptions {
 /// `technology`: becomes that of the evaluation, which refers to it.
 report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vector<workload::Network>& networks,
                                  accel::Technology& technology) {
-  const auto in_space = [&](const space::DesignSpace& space, const space::Design& design) {
-    technology = technology_for(options.technology, space.technology());
+  const auto in_space = [&](const space::DesignSpace& space, const space::Design& design, const std::string& own) {
+    technology = technology_for(options.technology, own);
     accel::require_expressible(technology, space);
     return report::evaluate_design(space, design, technology, networks);
   };
   if (names_logged(options.design, options.log)) {
     require_own_space(options.space);
     const LoggedDesign logged = logged_design(options.log, options.design);
-    return in_space(logged.space, logged.design);
+    return in_space(logged.space, logged.design,
+                    own_technology(options.technology, logged.technologies,
+                                   fmt::format("{}: has rows of {} with", options.log, options.design)));
   }
   if (is_text_id(options.design)) {
     const space::DesignSpace space = space::load_space(options.space.empty() ? kDefaultSpace : options.space);
-    return in_space(space, space.parse_design(options.design));
+    return in_space(space, space.parse_design(options.design), space.technology());
   }
   const accel::ReferenceChip chip = reference_chip(options.design);
   technology = technology_for(options.technology, "");

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "log/filter.h"
 #include "log/impl.h"
 #include "log/read_transaction.h"
@@ -336,6 +337,32 @@ std::vector<LoggedDesign> designs_by_hash(const Log& log, const std::string& dig
       designs.push_back({.space_id = query.column(0).integer(), .text_id = query.column(1).text()});
     }
     return designs;
+  });
+}
+
+DesignHistory design_history(const Log& log, const std::string& text_id) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("looking for what is known of a design", [&] {
+    const ReadTransaction snapshot(impl.database);
+    const std::string designs = fmt::format(
+        "(SELECT d.design_id FROM spaces s {} designs d ON d.space_id = s.space_id WHERE d.content_hash = ? AND "
+        "d.text_id = ?)",
+        join_in_order(impl.database));
+    const auto texts = [&](const std::string& sql) {
+      Statement query(impl.database, sql);
+      query.bind(1, static_cast<std::int64_t>(content_hash(text_id)));
+      query.bind(2, text_id);
+      std::vector<std::string> found;
+      while (query.step()) found.push_back(text_of(query, 0));
+      return found;
+    };
+    return DesignHistory{
+        .evaluators = texts("SELECT v.name FROM evaluators v WHERE v.evaluator_id IN (SELECT e.evaluator_id FROM "
+                            "evaluations e WHERE e.design_id IN " +
+                            designs + ") ORDER BY v.evaluator_id"),
+        .verdicts =
+            texts("SELECT p.verdict_json FROM proposals p WHERE p.verdict_json IS NOT NULL AND p.design_id IN " +
+                  designs + " ORDER BY p.proposal_id")};
   });
 }
 

@@ -55,12 +55,26 @@ std::string technology_of_evaluator(const std::string& name) {
   return space == std::string::npos ? "" : name.substr(space + 1);
 }
 
-std::string technology_of(const log::Log& log) {
-  std::string newest;
-  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
-    if (const std::string found = technology_of_evaluator(one.name); !found.empty()) newest = found;
-  }
-  return newest;
+std::string technology_of_verdict(const std::string& verdict_json) {
+  const auto verdict = nlohmann::json::parse(bounded_json(verdict_json), nullptr, false);
+  if (!verdict.is_object()) return "";
+  const auto technology = verdict.find("technology");
+  return technology != verdict.end() && technology->is_string() ? technology->get<std::string>() : "";
+}
+
+std::vector<std::string> technologies_of(const log::Log& log, const std::string& text_id) {
+  std::vector<std::string> technologies;
+  const auto add = [&](std::string name) {
+    if (!name.empty() && std::ranges::find(technologies, name) == technologies.end())
+      technologies.push_back(std::move(name));
+  };
+  const log::DesignHistory history = log::design_history(log, text_id);
+  for (const std::string& evaluator : history.evaluators) add(technology_of_evaluator(evaluator));
+  if (!technologies.empty()) return technologies;
+  for (const std::string& verdict : history.verdicts) add(technology_of_verdict(verdict));
+  if (!technologies.empty()) return technologies;
+  for (const log::EvaluatorSummary& one : log::evaluators(log)) add(technology_of_evaluator(one.name));
+  return technologies;
 }
 
 std::map<std::string, std::string> own_objectives(const log::Log& log) {

@@ -1,5 +1,6 @@
 /// Are designs of a log named by their short ids, wherever a design is named?
 #include "apps/learn_fixture.h"
+#include "hindsight/space/short_id.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -35,6 +36,67 @@ TEST_F(DesignIds, SimulateTakesThem) {
       Json::parse(hindsight({"simulate", "--design", text_id(), "--space", "tiny", "--workload", "m6", "--json"}).out);
   EXPECT_EQ(by_id, by_text);
   expect_one_line_error(hindsight({"simulate", "--design", id(), "--workload", "m6"}), 2, "--log");
+}
+
+/// A log of two technologies, each of which has rows of designs that the other has none of, and both of some.
+class DesignsOfTechnologies : public AppTest {
+ protected:
+  void search(const std::string& technology, const std::string& pes_x) const {
+    const Outcome searched =
+        hindsight({"search", "--space", "tiny", "--workloads", "m6", "--method", "random", "--queries", "40", "--set",
+                   "pes_x=" + pes_x, "--technology", technology, "--log", log(), "--quiet"});
+    ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  }
+  [[nodiscard]] std::string log() const { return file("two.sqlite"); }
+  [[nodiscard]] std::string id(int pes_x) const {
+    const Outcome found = hindsight(
+        {"log", "query", log(), "--json",
+         "SELECT text_id FROM designs JOIN evaluations USING (design_id) WHERE feasible AND text_id LIKE 'pes_x=" +
+             std::to_string(pes_x) + ",%' ORDER BY design_id LIMIT 1"});
+    return space::short_id(Json::parse(found.out).at(0).at("text_id").get<std::string>());
+  }
+  [[nodiscard]] Outcome simulate(const std::string& design, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{"simulate", "--design", design, "--log", log(), "--workload", "m6", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  }
+};
+
+TEST_F(DesignsOfTechnologies, AreEvaluatedWithThatOfTheirOwnRows) {
+  search("22nm", "2");
+  search("7nm", "4");  // the newest of the log
+  for (const auto& [pes_x, technology] : {std::pair(2, "22nm"), std::pair(4, "7nm")}) {
+    const Outcome outcome = simulate(id(pes_x));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out).at("technology"), technology) << id(pes_x);
+    const Outcome checked =
+        hindsight({"check", "--design", id(pes_x), "--log", log(), "--workload", "m6", "--gpu", "l4", "--json"});
+    EXPECT_EQ(Json::parse(checked.out).at("technology"), technology) << checked.err;
+  }
+}
+
+TEST_F(DesignsOfTechnologies, WithRowsOfBothHaveToBeToldWhich) {
+  search("22nm", "2");
+  search("7nm", "2");
+  expect_one_line_error(simulate(id(2)), 2, "with several technologies (22nm, 7nm). Choose one with --technology");
+  expect_one_line_error(hindsight({"check", "--design", id(2), "--log", log(), "--workload", "m6", "--gpu", "l4"}), 2,
+                        "Choose one with --technology");
+  EXPECT_EQ(Json::parse(simulate(id(2), {"--technology", "7nm"}).out).at("technology"), "7nm");
+}
+
+TEST_F(DesignsOfTechnologies, ThatWereProvenHaveThatOfTheirProof) {
+  search("22nm", "2");
+  search("7nm", "4");
+  const Outcome best = hindsight({"optimum", "--space", "tiny", "--workloads", "m6", "--set", "pes_x=8", "--technology",
+                                  "7nm", "--log", log(), "--json", "--quiet"});
+  ASSERT_EQ(best.exit_code, 0) << best.err;
+  const std::string design = Json::parse(best.out).at("designs").at(0).at("design");
+  const Outcome outcome = simulate(space::short_id(design));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out).at("technology"), "7nm");
+  EXPECT_EQ(Json::parse(hindsight({"check", "--log", log(), "--workload", "m6", "--gpu", "l4", "--json"}).out)
+                .at("technology"),
+            "7nm");
 }
 
 TEST_F(DesignIds, CheckTakesThem) {

@@ -29,10 +29,14 @@ namespace hindsight::study {
 /// several have.
 [[nodiscard]] std::string evaluator_of_rows(const log::Log& log, const std::string& wanted);
 
-/// The technology of the built-in model that the newest of its evaluators in the log has; "" where there is none.
-[[nodiscard]] std::string technology_of(const log::Log& log);
+/// Technologies that the built-in model evaluated a design with, each once, by its text id; of a design without such
+/// rows, those that its proposals were verified with, and without these all that the log has rows of. Empty: no row is
+/// of the built-in model.
+[[nodiscard]] std::vector<std::string> technologies_of(const log::Log& log, const std::string& text_id);
 /// That of an evaluator by its name in a log; "" where it is no built-in model.
 [[nodiscard]] std::string technology_of_evaluator(const std::string& name);
+/// That a proposal was verified with, by its verdict in a log; "" where the verdict says none.
+[[nodiscard]] std::string technology_of_verdict(const std::string& verdict_json);
 
 /// The design whose hash id (space/short_id.h) begins with `id`, in small letters or capitals. Error{usage}: `id` is no
 /// short id, the log has no such design, or several. Of spaces that share it, the newest.
