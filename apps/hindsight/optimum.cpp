@@ -14,6 +14,8 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/progress.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/address.h"
+#include "hindsight/log/log.h"
 #include "hindsight/measure/site_engine.h"
 #include "hindsight/study/optimum.h"
 #include "output.h"
@@ -131,7 +133,8 @@ void require_consistent(const OptimumOptions& options) {
                 "Leave it out?");
   }
   if (front && (options.all || !options.request.log.empty())) {
-    throw Error(ErrorKind::usage, "--pareto prints a front; --all and --log are of something else. Leave one out?");
+    throw Error(ErrorKind::usage, fmt::format("--pareto prints a front; {} is of something else. Leave one out?",
+                                              options.all ? "--all" : "--log"));
   }
   if (!front && options.request.epsilon != 0) {
     throw Error(ErrorKind::usage, "--epsilon thins a front. Name its metrics with --pareto?");
@@ -155,6 +158,7 @@ void show(const OptimumOptions& options, const study::OptimumTask& task, const s
 int find_with_gap(const OptimumOptions& options, const study::OptimumTask& task, const Provenance& provenance) {
   Progress progress("optimum", study::kGapSteps, "steps", options.quiet);
   const study::Optimum optimum = study::find_optimum(task, watch_with(progress));
+  if (!optimum.answer.interrupted) progress.update(study::kGapSteps);
   progress.finish();
   if (!task.request().log.empty()) study::record(task, optimum, provenance);
   show(options, task, optimum);
@@ -186,6 +190,7 @@ int run(OptimumOptions options, const Session& session) {
                         {.basis = "a proof ends when no open box is left, which is seen on the way only"},
                         dry_run_style(options.json));
   }
+  if (log::is_log_there(request.log)) static_cast<void>(log::Log::open(request.log, log::OpenMode::read_only));
   install_interrupt_handlers();
   if (!accel::optimum::has_exact_bounds(task.space()) && !options.all && task.front().empty()) {
     return find_with_gap(options, task, provenance);

@@ -72,7 +72,8 @@ std::string survey_text(const study::OptimumTask& task, const LandscapeSurvey& s
                             columns, 2) +
                     "\n";
   out += survey_table(task, survey).render(columns);
-  out += "\nA share of the designs that run a workload has at most so many times the best's latency.\n";
+  out += "\n" + wrapped("", "A share of the designs that run a workload has at most so many times the best's latency.",
+                        columns, 2);
   std::vector<std::string> designs;
   for (const SurveyRow& row : survey.rows) {
     if (row.designs > 0) designs.push_back(task.space().text_id(row.best));

@@ -67,6 +67,23 @@ TEST(Optimum, EqualsBruteForceUnderEveryLimit) {
   }
 }
 
+TEST(Optimum, EqualsBruteForceForEveryMetricWithoutBounds) {
+  Dice dice("metrics");
+  const Part part = next_part(dice, 3000);
+  for (const Metric& metric : metrics()) {
+    SCOPED_TRACE(std::string(metric.name));
+    Question question = question_of(part.allowed, part.networks);
+    question.metric = &metric;
+    question.aggregate = Aggregate::worst;
+    question.top = 1 + dice.below(4);
+    if (dice.below(2) == 1) {
+      const Metric& limited = metrics()[dice.below(metrics().size())];
+      question.limits = {{&limited, part.all.quantile(limited, 0.5)}};
+    }
+    expect_equal(question, part.all.truth(question), dice);
+  }
+}
+
 TEST(Optimum, EqualsBruteForceForEveryAggregate) {
   Dice dice("aggregates");
   const AllowedLevels allowed = dice.levels(1500);

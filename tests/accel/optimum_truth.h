@@ -44,8 +44,7 @@ class AllDesigns {
       bool within = within_derived(question, design);
       for (const Evaluation& evaluation : evaluations) {
         for (const Limit& limit : question.limits) within = within && limit.metric->value(evaluation) <= limit.most;
-        values.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
-                                             evaluation.area.total_mm2(), evaluation.peak_power_w));
+        values.push_back(minimised(question, evaluation));
       }
       if (!within) continue;
       truth.feasible.push_back({aggregate_value(values, question.aggregate, question.weights),
@@ -62,8 +61,7 @@ class AllDesigns {
       bool within = within_derived(question, design);
       for (const Evaluation& evaluation : evaluations) {
         for (const Limit& limit : question.limits) within = within && limit.metric->value(evaluation) <= limit.most;
-        each.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
-                                           evaluation.area.total_mm2(), evaluation.peak_power_w));
+        each.push_back(minimised(question, evaluation));
       }
       // area and power are those of the chip; a mean of equal numbers is not that number to the last digit
       const bool of_chip = question.goal.latency == 0 && question.goal.energy == 0;
@@ -83,6 +81,11 @@ class AllDesigns {
   }
 
  private:
+  static double minimised(const Question& question, const Evaluation& evaluation) {
+    if (question.metric != nullptr) return question.metric->value(evaluation);
+    return question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j, evaluation.area.total_mm2(),
+                               evaluation.peak_power_w);
+  }
   static bool within_derived(const Question& question, const space::Design& design) {
     return std::all_of(question.derived_limits.begin(), question.derived_limits.end(), [&](const DerivedLimit& limit) {
       std::vector<double> values(limit.rules->derived().size());

@@ -1,6 +1,8 @@
 /// Can a user design a chip for a data centre: look at the space, find a good design and how good it can get, propose
 /// one, and hold it against GPUs in the same format at the same batch?
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "apps/app_fixture.h"
 #include "hindsight/space/short_id.h"
@@ -72,6 +74,56 @@ TEST_F(DatacenterVerbs, WhatNeedsExactBoundsIsRefusedWithAWayOut) {
       hindsight({"optimum", "--space", "datacenter", "--workloads", "bert_base", "--technology", "22nm"});
   EXPECT_EQ(version1.exit_code, 2);
   EXPECT_THAT(version1.err, HasSubstr("--technology"));
+}
+
+/// NAME=VALUE of "that a search met is NAME <= VALUE", which --max takes.
+std::string met_limit(const Outcome& outcome) {
+  static const std::regex kLimit("a search met[a-z ]* is ([a-z0-9_]+) <= ([-+.0-9e]+)");
+  std::smatch found;
+  return std::regex_search(outcome.err, found, kLimit) ? found.str(1) + "=" + found.str(2) : "";
+}
+
+/// A part of the space that a search goes over in a second.
+std::vector<std::string> of_one_small_pe(std::vector<std::string> words) {
+  for (const char* const fixed :
+       {"pes_x=1", "pes_y=1", "clock_mhz=700", "vector_lanes=32", "noc_link_bytes=64", "dram_type=lpddr5",
+        "shared_memory_bytes=16777216", "instruction_memory_entries=16384"}) {
+    words.insert(words.end(), {"--set", fixed});
+  }
+  return words;
+}
+
+TEST_F(DatacenterVerbs, ALimitThatASearchMetIsMetWhenAskedFor) {
+  // Some designs are within 5 mm2, and none of these has room for the network's mappings.
+  for (const std::string limit : {"area_mm2=5", "latency_s=1e-9", "utilisation_frac=1e-9"}) {
+    SCOPED_TRACE(limit);
+    std::vector<std::string> words =
+        of_one_small_pe(optimum({"--set", "cores_per_pe=4", "--set", "dram_devices=1", "--max", limit}));
+    const Outcome missed = hindsight(words);
+    EXPECT_EQ(missed.exit_code, 3);
+    EXPECT_THAT(missed.err, HasSubstr("The nearest limit that a search met is "));
+    *std::ranges::find(words, limit) = met_limit(missed);
+    const Outcome met = hindsight(words);
+    EXPECT_EQ(met.exit_code, 0) << met.err;
+  }
+  const Outcome both = hindsight(of_one_small_pe(optimum(
+      {"--set", "cores_per_pe=4", "--set", "dram_devices=1", "--max", "area_mm2=5", "--max", "latency_s=1e-9"})));
+  EXPECT_THAT(both.err, ContainsRegex("Each by itself can be met: area_mm2 <= [0-9.]+, latency_s <= 0.0[0-9]+"));
+}
+
+TEST_F(DatacenterVerbs, NamesACoolingClassOnlyWhereOneHelps) {
+  const auto on = [](const std::string& technology, const std::vector<std::string>& more) {
+    std::vector<std::string> words =
+        of_one_small_pe({"optimum", "--space", "datacenter", "--workloads", "m6", "--quiet", "--set", "precision=fp8",
+                         "--set", "cores_per_pe=8", "--set", "dram_devices=1", "--technology", technology});
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  const Outcome passive = on("7nm-silicon@passive", {});
+  EXPECT_EQ(passive.exit_code, 3);
+  EXPECT_THAT(passive.err, HasSubstr("Another cooling class helps: --technology 7nm-silicon@liquid"));
+  EXPECT_EQ(on("7nm-silicon@liquid", {}).exit_code, 0) << "as the message says";
+  EXPECT_THAT(on("7nm-silicon@liquid", {"--max", "area_mm2=5"}).err, Not(HasSubstr("cooling")));
 }
 
 TEST_F(DatacenterVerbs, ChecksAtTheDesignsFormatAndBatchPerToken) {

@@ -1,11 +1,15 @@
 /// Does `hindsight optimum` find, prove, print and keep the best design, and refuse what it cannot prove?
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "apps/app_fixture.h"
+#include "hindsight/accel/metrics.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/measure/run.h"
 
@@ -83,6 +87,13 @@ TEST_F(OptimumVerb, KeepsTheOptimumWithItsProofInALog) {
   EXPECT_EQ(shown.at(0).at("first_proof"), "branch and bound");
 }
 
+TEST_F(OptimumVerb, RefusesWhatIsNoLogBeforeItSearches) {
+  write_file_atomically(file("notes.txt"), "no log");
+  const Outcome outcome = hindsight({"optimum", "--space", "tiny", "--workloads", "m6", "--log", file("notes.txt")});
+  expect_one_line_error(outcome, 4, "notes.txt: not a Hindsight log");
+  EXPECT_EQ(outcome.out, "");
+}
+
 TEST_F(OptimumVerb, SetsAndBoundsParameters) {
   const Json found = Json::parse(
       optimum({"--workloads", "m6", "--set", "pes_x=4", "--min", "pes_y=2", "--max", "pes_y=6", "--json"}).out);
@@ -98,6 +109,48 @@ TEST_F(OptimumVerb, NoDesignMeetsTheLimits) {
   expect_one_line_error(
       optimum({"--space", "tiny", "--workloads", "m6", "--max", "area_mm2=1", "--max", "energy=1e-9"}), 3,
       "raising one limit alone is not enough. Raise several, or leave some out? Each by itself can be met: area_mm2");
+}
+
+/// NAME=VALUE of "... is NAME <= VALUE (exact)", which --max takes.
+std::string named_limit(const Outcome& outcome) {
+  static const std::regex kLimit("is ([a-z0-9_]+) <= ([-+.0-9e]+)");
+  std::smatch found;
+  return std::regex_search(outcome.err, found, kLimit) ? found.str(1) + "=" + found.str(2) : "";
+}
+
+TEST_F(OptimumVerb, TheNearestLimitOfEveryMetricIsMetAndNoLessIs) {
+  for (const std::string& metric : accel::metric_names()) {
+    SCOPED_TRACE(metric);
+    const std::vector<std::string> words{"--space", "tiny", "--workloads", "m6,unet", "--max"};
+    const auto within = [&](const std::string& limit) {
+      std::vector<std::string> all = words;
+      all.push_back(limit);
+      return optimum(all);
+    };
+    const Outcome missed = within(metric + "=0");
+    if (missed.exit_code == 0) {
+      EXPECT_EQ(metric, "weights_cached_frac") << "of all metrics only this one can be 0";
+      continue;
+    }
+    expect_one_line_error(missed, 3, "The nearest limit that can be met is " + metric + " <= ");
+    const std::string nearest = named_limit(missed);
+    EXPECT_EQ(within(nearest).exit_code, 0) << nearest;
+    const double value = std::stod(nearest.substr(nearest.find('=') + 1));
+    const std::string less = metric + "=" + shortest(std::nextafter(value, 0.0));
+    EXPECT_EQ(within(less).exit_code, 3) << less;
+  }
+}
+
+TEST_F(OptimumVerb, SaysWhenLimitsAreNotWhatIsInTheWay) {
+  // 32 x 32 PEs: no design of them can be built.
+  const std::vector<std::string> words{"--workloads", "unet", "--set", "pes_x=32", "--set", "pes_y=32", "--max"};
+  for (const std::vector<std::string>& limits :
+       {std::vector<std::string>{"area_mm2=10"}, {"area_mm2=10", "--max", "utilisation_frac=0.1"}}) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), limits.begin(), limits.end());
+    expect_one_line_error(optimum(all), 3, "also without limits (every design was ruled out)");
+  }
+  expect_one_line_error(optimum({words.begin(), words.end() - 1}), 3, "unet (every design was ruled out)");
 }
 
 TEST_F(OptimumVerb, ALandscapeGivesProposalsTheirRankAndRegret) {

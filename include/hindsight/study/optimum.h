@@ -69,9 +69,9 @@ struct NearestLimit {
   double nearest = 0;  ///< exact: the smallest that some design has with the other limits kept, or without them
 };
 /// Why no design meets the limits of a task: for each limit the value that can be met. `others_kept`: with the other
-/// limits; those that are not alone in the way are left out, so that nothing is left where several are. Limits that the
-/// bounds do not cover are left out; those of derived quantities too, unless the others are kept. Error{interrupted}
-/// says that no design meets the limits.
+/// limits; those that are not alone in the way are left out, so that nothing is left where several are. A limit of a
+/// metric that bounds do not cover takes as long as all chips that the other limits leave. Error{interrupted} says that
+/// no design meets the limits.
 [[nodiscard]] std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_kept,
                                                        const accel::optimum::Watch& watch);
 /// The same as Error{no_feasible}.
@@ -96,9 +96,11 @@ inline constexpr std::uint64_t kGapQueries = 30'000;
 inline constexpr std::uint64_t kGapSteps = kGapQueries + accel::optimum::kMostSplits;
 
 /// Of a space that accel::optimum::has_exact_bounds() is false for: the best design of an evolutionary search (seed 0),
-/// then a floor, for the latency alone. Error{usage} for what needs exact bounds: other objectives, several designs.
-/// Error{no_feasible}: see fail_infeasible(); of a slice, in which there need not be one, an answer without designs.
-/// Error{usage}: a slice of a space without exact bounds. An interrupted search is an answer.
+/// then a floor, for the latency alone. Where it finds none within the limits, searches of the least that each limit
+/// can be follow: what they come by is a nearest limit of the error, and met when asked for. Error{usage} for what
+/// needs exact bounds: other objectives, several designs. Error{no_feasible}: see fail_infeasible(); of a slice, in
+/// which there need not be one, an answer without designs. Error{usage}: a slice of a space without exact bounds. An
+/// interrupted search is an answer.
 [[nodiscard]] Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch = {});
 
 struct ExactFront {

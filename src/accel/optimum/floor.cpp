@@ -331,8 +331,7 @@ std::optional<double> value_of(const Question& question, const ConfigBinding& bi
     for (const Limit& limit : question.limits) {
       if (!(limit.metric->value(evaluation) <= limit.most)) return std::nullopt;
     }
-    each.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
-                                       evaluation.area.total_mm2(), evaluation.peak_power_w));
+    each.push_back(question.value(evaluation));
     if (evaluations != nullptr) evaluations->push_back(evaluation);
   }
   return aggregate_value(each, question.aggregate, question.weights);

@@ -36,8 +36,9 @@ std::string what_else(std::string_view bytes) {
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& problem) {
-  throw Error(ErrorKind::incompatible, fmt::format("{}: {}. Make it again with `hindsight optimum --all --out {}`",
-                                                   printable(file), problem, printable(file)));
+  throw Error(ErrorKind::incompatible,
+              fmt::format("{}: {}. Make it again with `hindsight optimum --all --workloads NAMES --out {}`",
+                          printable(file), problem, printable(file)));
 }
 
 /// "1/8". What is not written so the comparison of the whole header refuses.

@@ -75,8 +75,7 @@ std::optional<Ranked> confirm(const Question& question, const Axes& axes, const 
     for (const Limit& limit : question.limits) {
       if (!(limit.metric->value(evaluation) <= limit.most)) return std::nullopt;
     }
-    values.push_back(question.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
-                                         evaluation.area.total_mm2(), evaluation.peak_power_w));
+    values.push_back(question.value(evaluation));
   }
   ranked.value = aggregate_value(values, question.aggregate, question.weights);
   return ranked;
@@ -134,8 +133,7 @@ std::vector<Found> Search::leaf_designs(const Node& leaf, const Pairs& pairs) {
       within = within_limits(evaluation, close) && within;
       latency_s.push_back(evaluation.metrics->latency_s);
       energy_j.push_back(evaluation.metrics->energy_j);
-      values.push_back(question_.goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j,
-                                            evaluation.area.total_mm2(), evaluation.peak_power_w));
+      values.push_back(question_.value(evaluation));
     }
     if (close ? !confirm(point) : !within) continue;
     found.push_back({.point = point,

@@ -97,6 +97,12 @@ double Goal::value(double latency_s, double energy_j, double area_mm2, double pe
   return power(latency_s, latency) * power(energy_j, energy) * power(area_mm2, area) * power(peak_power_w, peak_power);
 }
 
+double Question::value(const Evaluation& evaluation) const {
+  if (metric != nullptr) return metric->value(evaluation);
+  return goal.value(evaluation.metrics->latency_s, evaluation.metrics->energy_j, evaluation.area.total_mm2(),
+                    evaluation.peak_power_w);
+}
+
 Goal goal_of(const std::vector<std::pair<std::string, double>>& factors) {
   Goal goal{.latency = 0};
   for (const auto& [name, exponent] : factors) {

@@ -57,8 +57,9 @@ Search::Search(const Question& question)
   for (const Limit& limit : question.limits) {
     if (!limit.metric->known_before_evaluation()) network_limits_.push_back(limit);
   }
-  needs_latency_ = question.goal.latency > 0 || std::isfinite(most_latency_s_);
-  needs_energy_ = question.goal.energy > 0 || std::isfinite(most_energy_j_);
+  const bool by_goal = question.metric == nullptr;
+  needs_latency_ = (by_goal && question.goal.latency > 0) || std::isfinite(most_latency_s_);
+  needs_energy_ = (by_goal && question.goal.energy > 0) || std::isfinite(most_energy_j_);
   std::iota(by_gap_.begin(), by_gap_.end(), 0U);
 }
 
@@ -78,7 +79,8 @@ std::optional<Bounds> Search::bound(double area_mm2, double peak_power_w) const 
     values = many;
   }
   for (std::size_t a = 0; a < count; ++a) {
-    values[a] = question_.goal.value(latency_s_[a], energy_j_[a], area_mm2, peak_power_w);
+    values[a] =
+        question_.metric != nullptr ? 0.0 : question_.goal.value(latency_s_[a], energy_j_[a], area_mm2, peak_power_w);
   }
   Bounds bounds{.value = aggregate_value(values, question_.aggregate, question_.weights),
                 .metrics = {0, 0, area_mm2, peak_power_w}};

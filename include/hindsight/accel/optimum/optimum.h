@@ -34,7 +34,7 @@ struct Goal {
   double latency = 1, energy = 0, area = 0, peak_power = 0;
   [[nodiscard]] double value(double latency_s, double energy_j, double area_mm2, double peak_power_w) const;
 };
-/// The goal of these metrics and exponents (latency_s, latency_cycles, energy_j, area_mm2, peak_power_w). Error{usage}
+/// The goal of these metrics and exponents (latency_s, energy_j, area_mm2, peak_power_w). Error{usage}
 /// naming a metric that the bounds do not cover, or one of which more is asked for.
 [[nodiscard]] Goal goal_of(const std::vector<std::pair<std::string, double>>& factors);
 
@@ -73,12 +73,17 @@ struct Question {
   const Technology* technology = nullptr;
   std::vector<const workload::Network*> networks = {};  ///< at least one
   Goal goal = {};
+  /// Minimised instead of the goal; any metric, as none is negative. Null: the goal. It has no bounds, so that every
+  /// chip that the limits leave is compiled for.
+  const Metric* metric = nullptr;
   Aggregate aggregate = Aggregate::mean;
   std::vector<double> weights = {};  ///< for Aggregate::weighted: one per network, not negative, not all 0
   std::vector<Limit> limits = {};
   std::vector<DerivedLimit> derived_limits = {};
   std::size_t top = 1;  ///< designs to answer
   Slice slice = {};     ///< designs that are asked about; the answer and its certificate are of them alone
+  /// What is minimised, of a feasible evaluation for one network.
+  [[nodiscard]] double value(const Evaluation& evaluation) const;
 };
 
 /// Combinations of the levels of the question's slice, legal or not: no less than Certificate::designs. Error{usage}:
