@@ -61,7 +61,10 @@ void CheapDesigns::list_all() {
 void CheapDesigns::seed_walk(std::uint64_t seed) {
   const SearchOptions options{
       .kind = SearchKind::evolutionary, .evaluations = kSeedEvaluations, .seed = seed, .start = {}};
-  const Solution solution = search(problem_, options);
+  Solution solution = search(problem_, options);
+  const auto is_found = [&] { return !solution.best.empty() && solution.best.front().violation <= 0; };
+  if (!is_found() && solution.termination != Termination::interrupted)
+    solution = search_on(problem_, solution, options);
   for (const Candidate& candidate : solution.best) {
     if (candidate.violation <= 0) known_.push_back(space_.nearest_point(candidate.design));
   }
@@ -69,10 +72,7 @@ void CheapDesigns::seed_walk(std::uint64_t seed) {
     walking_ = true;
     return;
   }
-  if (solution.termination == Termination::interrupted) {
-    throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
-  }
-  throw Error(ErrorKind::no_feasible, explain_infeasible(problem_, solution, options));
+  throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
 }
 
 std::vector<Point> CheapDesigns::open(const std::vector<Point>& points) const {

@@ -7,14 +7,13 @@
 #include "hindsight/core/error.h"
 
 namespace hindsight::optimize {
-namespace {
-
-/// Equation: excess = max(0, value - limit) / |limit|, or the difference itself for a limit of 0.
 double relative_excess(double value, double limit) {
   if (std::isnan(value)) return std::numeric_limits<double>::infinity();
   if (value <= limit) return 0;
   return (value - limit) / (limit == 0 ? 1 : std::abs(limit));
 }
+
+namespace {
 
 /// Adds the excess of `values`, which are those of the rows `rows` of a whole batch.
 void add_excess(const Constraint& constraint, const Eigen::Ref<const Eigen::VectorXd>& values,

@@ -20,6 +20,10 @@ struct Fitness {
 /// by score, two infeasible ones by violation.
 [[nodiscard]] bool better(const Fitness& a, const Fitness& b);
 
+/// Equation: excess = max(0, value - limit) / |limit|, or the difference itself for a limit of 0. Infinity for a value
+/// that is not a number.
+[[nodiscard]] double relative_excess(double value, double limit);
+
 /// Asks a problem about batches of designs. May be used by several threads where the problem's functions may.
 class Judge {
  public:

@@ -48,6 +48,18 @@ constexpr std::uint64_t kStartShare = 2;
 constexpr const char* kInfeasibility = "1 - p_feasible";
 constexpr const char* kLoggedBefore = "logged_before";
 
+/// Rounded down to four digits, so that it works as a threshold.
+std::string as_threshold(double p_feasible) {
+  if (!(p_feasible > 0)) return "0";
+  const double unit = std::pow(10.0, std::floor(std::log10(p_feasible)) - 3);
+  return fmt::format("{:.4g}", std::floor(p_feasible / unit * (1 + 1e-12)) * unit);
+}
+
+/// A limit of 1 - p_feasible as a user sets it.
+std::string as_min_feasible(double infeasibility) {
+  return fmt::format("p_feasible >= {} (--min-feasible)", as_threshold(1 - infeasibility));
+}
+
 /// 1 for every design that must not be proposed, 0 for all others.
 Constraint not_known(const ProposeOptions& options) {
   const auto key = [](const std::uint16_t* levels, Eigen::Index parameters) {
@@ -265,7 +277,7 @@ class Proposer {
   [[nodiscard]] Problem with_p_feasible(double threshold) const {
     Problem problem = problem_;
     if (threshold <= 0) return problem;
-    problem.constraints.push_back({.name = kInfeasibility, .limit = 1 - threshold});
+    problem.constraints.push_back({.name = kInfeasibility, .limit = 1 - threshold, .text = as_min_feasible});
     Forecast::Question question = question_;
     question.limits.push_back(1 - threshold);
     question.limits_infeasibility = true;
@@ -307,7 +319,7 @@ class Proposer {
     if (found(solution)) return solution;
     require_uninterrupted(solution);
     require_new_left(solution);
-    if (threshold <= 0) throw Error(ErrorKind::no_feasible, explain_infeasible(problem_used_, solution, search_));
+    if (threshold <= 0) return search_on(problem_used_, solution, search_);
 
     Problem likeliest = problem_;
     Forecast::Question question = question_;
@@ -319,7 +331,7 @@ class Proposer {
     }
     const Solution best = search(likeliest, options);
     require_uninterrupted(best);
-    if (!found(best)) throw Error(ErrorKind::no_feasible, explain_infeasible(problem_, best, search_));
+    if (!found(best)) return search_on(problem_used_, solution, search_);
     const double reachable = 1 - best.best.front().score;
     if (reachable < threshold) {
       const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
@@ -339,7 +351,7 @@ class Proposer {
     solution.evaluations += spent;
     if (!found(solution)) {
       require_uninterrupted(solution);
-      throw Error(ErrorKind::no_feasible, explain_infeasible(problem_used_, solution, search_));
+      return search_on(problem_used_, solution, options);
     }
     return solution;
   }
@@ -371,8 +383,9 @@ class Proposer {
     const double least = std::min(kRelaxed.back(), options_.min_p_feasible);
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
-                            "{:.2g}, at least {} is needed. {}",
-                            reachable, shortest(least), explain_infeasible(with_p_feasible(least), solution, search_)));
+                            "{}, at least {} is needed: {}",
+                            as_threshold(reachable), shortest(least),
+                            explain_infeasible(with_p_feasible(least), solution, search_)));
   }
 
   /// The feasible ones of `pool` by score; ties by p_feasible, then by score and levels.

@@ -8,8 +8,10 @@
 
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "optimize/algorithms.h"
+#include "optimize/judge.h"
 #include "optimize/operators.h"
 
 namespace hindsight::optimize {
@@ -88,6 +90,19 @@ Learned only(const Problem& problem, std::size_t c, Others others, const LevelMa
   return result;
 }
 
+/// A short search for one design, from those that a search ended with.
+SearchOptions refining(const SearchOptions& options, const std::vector<Candidate>& start) {
+  SearchOptions refine = options;
+  refine.kind = options.kind == SearchKind::enumeration ? SearchKind::enumeration : SearchKind::evolutionary;
+  refine.evaluations = std::max(kLeastRefinement, options.evaluations / kRefineShare);
+  refine.keep = 1;
+  refine.start.clear();
+  for (const Candidate& candidate : start) {
+    if (refine.start.size() < options.population) refine.start.push_back(candidate.design);
+  }
+  return refine;
+}
+
 /// The smallest value of constraint `c`: alone, or while the others are met.
 Solution minimise_constraint(const Problem& problem, std::size_t c, Others others, const SearchOptions& options,
                              const std::vector<Candidate>& start) {
@@ -97,15 +112,16 @@ Solution minimise_constraint(const Problem& problem, std::size_t c, Others other
     if (i != c) smallest.constraints.push_back(problem.constraints[i]);
   }
   smallest.model = [&problem, c, others](const LevelMatrix& levels) { return only(problem, c, others, levels); };
-  SearchOptions refine = options;
-  refine.kind = options.kind == SearchKind::enumeration ? SearchKind::enumeration : SearchKind::evolutionary;
-  refine.evaluations = std::max(kLeastRefinement, options.evaluations / kRefineShare);
-  refine.keep = 1;
-  refine.start.clear();
-  for (const Candidate& candidate : start) {
-    if (refine.start.size() < options.population) refine.start.push_back(candidate.design);
+  return run(smallest, LevelSpace(*problem.space, problem.allowed), refining(options, start));
+}
+
+/// Per constraint the smallest value that a search met with the others kept.
+std::vector<Solution> minimise_each(const Problem& problem, const Solution& solution, const SearchOptions& options) {
+  std::vector<Solution> each;
+  for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
+    each.push_back(minimise_constraint(problem, c, Others::kept, options, solution.best));
   }
-  return run(smallest, LevelSpace(*problem.space, problem.allowed), refine);
+  return each;
 }
 
 /// A number of six digits that is not below `value`, so that it works as a limit.
@@ -115,11 +131,110 @@ std::string as_limit(double value) {
   return fmt::format("{:.6g}", std::ceil(value / unit - 1e-9) * unit);
 }
 
+/// "area_mm2 <= 27": a limit that `value` meets.
+std::string met_by(const Constraint& constraint, double value) {
+  return constraint.text ? constraint.text(value) : fmt::format("{} <= {}", constraint.name, as_limit(value));
+}
+std::string limit_of(const Constraint& constraint) {
+  return constraint.text ? constraint.text(constraint.limit)
+                         : fmt::format("{} <= {}", constraint.name, shortest(constraint.limit));
+}
+
 std::string extent(const Solution& solution) {
   return solution.termination == Termination::enumerated
              ? fmt::format("of all {} allowed designs",
                            with_commas(solution.proof ? solution.proof->designs : solution.evaluations))
              : fmt::format("met among {} designs", with_commas(solution.evaluations));
+}
+
+/// Of limits that some designs meet with the others kept: `parts`, one of which is enough.
+std::string explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each) {
+  std::vector<std::string> can_be;
+  std::string alone;
+  for (std::size_t c = 0; c < each.size(); ++c) {
+    const Constraint& constraint = problem.constraints[c];
+    if (!is_feasible(each[c])) continue;
+    can_be.push_back(met_by(constraint, each[c].best.front().score));
+    const double smallest = solution.smallest_constraint_value[c];
+    if (smallest <= constraint.limit || !std::isfinite(smallest)) continue;
+    const bool same = met_by(constraint, smallest) == can_be.back();
+    const std::string value =
+        constraint.text ? "" : fmt::format(": the smallest value {} is {}", extent(solution), as_limit(smallest));
+    alone = fmt::format("no design meets {}{}{}. Allow {}?", limit_of(constraint), value,
+                        same || value.empty() ? "" : ", and more with the other limits kept", can_be.back());
+  }
+  if (!alone.empty()) return alone;
+  return fmt::format(
+      "every limit can be met, but no design found meets all together ({} tried). With the others kept, one meets {}. "
+      "Allow {}?",
+      with_commas(solution.evaluations), join(can_be, ", or "), can_be.size() > 1 ? "one of these" : "that");
+}
+
+/// The sum of the relative excesses over the limits of `loosened` as the score, and the other constraints kept.
+Problem loosened_problem(const Problem& problem, const std::vector<bool>& loosened) {
+  Problem result{
+      .space = problem.space, .allowed = problem.allowed, .among = problem.among, .constraints = {}, .model = {}};
+  for (std::size_t c = 0; c < loosened.size(); ++c) {
+    if (!loosened[c]) result.constraints.push_back(problem.constraints[c]);
+  }
+  result.model = [&problem, loosened](const LevelMatrix& levels) {
+    Learned all{.score = {}, .values = {}};
+    if (std::ranges::any_of(problem.constraints, &Constraint::learned)) all = problem.model(levels);
+    Learned learned{.score = Eigen::VectorXd::Zero(levels.rows()), .values = Eigen::MatrixXd(levels.rows(), 0)};
+    Eigen::Index column = 0;
+    for (std::size_t c = 0; c < loosened.size(); ++c) {
+      const Constraint& constraint = problem.constraints[c];
+      if (!loosened[c] && !constraint.learned()) continue;
+      const Eigen::VectorXd values = constraint.learned() ? all.values.col(column++).eval() : constraint.value(levels);
+      if (loosened[c]) {
+        learned.score += values.unaryExpr([&](double value) { return relative_excess(value, constraint.limit); });
+      } else {
+        learned.values.conservativeResize(Eigen::NoChange, learned.values.cols() + 1);
+        learned.values.rightCols(1) = values;
+      }
+    }
+    return learned;
+  };
+  return result;
+}
+
+/// Where no limit alone is in the way: the design that comes nearest to those that no design meets, and what it needs.
+std::string explain_nearest(const Problem& problem, const Solution& solution, const SearchOptions& options) {
+  std::vector<bool> loosened;
+  for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
+    loosened.push_back(solution.smallest_constraint_value[c] > problem.constraints[c].limit);
+  }
+  const Problem problem_without = loosened_problem(problem, loosened);
+  const Solution nearest =
+      run(problem_without, LevelSpace(*problem.space, problem.allowed), refining(options, solution.best));
+  const Solution& found = is_feasible(nearest) ? nearest : solution;  // else the one that misses all of them least
+  std::vector<std::string> missed, needed;
+  if (!found.best.empty()) {
+    const space::Design& design = found.best.front().design;
+    LevelMatrix levels(1, static_cast<Eigen::Index>(design.levels.size()));
+    std::copy(design.levels.begin(), design.levels.end(), levels.data());
+    for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
+      const double value = only(problem, c, Others::ignored, levels).score[0];
+      if (value <= problem.constraints[c].limit) continue;
+      missed.push_back(limit_of(problem.constraints[c]));
+      needed.push_back(met_by(problem.constraints[c], value));
+    }
+  }
+  if (missed.size() < 2) {
+    return fmt::format("no design meets all {} limits together ({} designs tried), nor all but one. Relax several?",
+                       problem.constraints.size(), with_commas(solution.evaluations));
+  }
+  return fmt::format(
+      "no design found meets {}, nor all but one of them ({} tried). The nearest would need {}. Allow "
+      "{}?",
+      join(missed, " and "), with_commas(solution.evaluations), join(needed, " and "),
+      missed.size() == 2 ? "both" : "these");
+}
+
+std::string explain(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
+                    const SearchOptions& options) {
+  return std::ranges::any_of(each, is_feasible) ? explain_kept(problem, solution, each)
+                                                : explain_nearest(problem, solution, options);
 }
 
 }  // namespace
@@ -163,39 +278,27 @@ Solution search(const Problem& problem, const SearchOptions& options) {
 }
 
 std::string explain_infeasible(const Problem& problem, const Solution& solution, const SearchOptions& options) {
-  std::vector<std::string> parts;
-  for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
-    const Constraint& constraint = problem.constraints[c];
-    const double smallest = solution.smallest_constraint_value[c];
-    if (smallest <= constraint.limit || !std::isfinite(smallest)) continue;
-    parts.push_back(fmt::format("no design meets {} <= {}: the smallest value {} is {}. Allow {} <= {}?",
-                                constraint.name, shortest(constraint.limit), extent(solution), as_limit(smallest),
-                                constraint.name, as_limit(smallest)));
+  return explain(problem, solution, minimise_each(problem, solution, options), options);
+}
+
+Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options) {
+  const std::vector<Solution> each = minimise_each(problem, solution, options);
+  std::uint64_t spent = solution.evaluations;
+  SearchOptions again = options;
+  for (std::size_t c = 0; c < each.size(); ++c) {
+    spent += each[c].evaluations;
+    if (!is_feasible(each[c]) || !(each[c].best.front().score <= problem.constraints[c].limit)) continue;
+    again.start.insert(again.start.begin(), each[c].best.front().design);
   }
-  if (!parts.empty()) return join(parts, " ");
-  for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
-    const Constraint& constraint = problem.constraints[c];
-    const Solution others = minimise_constraint(problem, c, Others::kept, options, solution.best);
-    if (!is_feasible(others)) continue;
-    if (others.best.front().score <= constraint.limit) {
-      return fmt::format(
-          "the search found no design that meets every constraint, but there is one: a search that minimised {} met "
-          "it. Search longer, or with another seed?",
-          constraint.name);
-    }
-    parts.push_back(fmt::format("{} goes down to {} (limit {})", constraint.name, as_limit(others.best.front().score),
-                                shortest(constraint.limit)));
+  if (interrupt_requested()) {
+    throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
   }
-  if (parts.empty()) {
-    return fmt::format(
-        "no design meets all {} constraints together ({} designs tried), nor all but one of them. "
-        "Relax several?",
-        problem.constraints.size(), with_commas(solution.evaluations));
+  if (again.start.size() == options.start.size()) {
+    throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options));
   }
-  return fmt::format(
-      "every constraint can be met, but no design found meets all together ({} tried). With the others "
-      "met, {}. Relax one of them?",
-      with_commas(solution.evaluations), join(parts, "; "));
+  Solution found = run(problem, LevelSpace(*problem.space, problem.allowed), again);
+  found.evaluations += spent;
+  return found;
 }
 
 std::vector<Candidate> diverse(const std::vector<Candidate>& pool, std::size_t count, std::size_t distance) {

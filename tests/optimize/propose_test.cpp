@@ -426,13 +426,13 @@ TEST(Propose, RefusesWhenEveryDesignIsAllButSureToFail) {
   const surrogate::Model model = bowl_model(
       [](std::size_t p, std::size_t level) { return p == 0 ? std::log(0.05 / 0.95) - (level == 9 ? 0.0 : 0.5) : 0.0; });
   ProposeOptions options = options_for({"one"});
-  try {
-    static_cast<void>(propose(model, options));
-    FAIL() << "designs of p_feasible 0.05 were proposed";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
-    EXPECT_THAT(error.what(), HasSubstr("p_feasible reaches 0.05"));
-  }
+  const std::string text = no_feasible_message(model, options);
+  EXPECT_THAT(text, HasSubstr("p_feasible reaches 0.0"));
+  const std::string before = "Allow p_feasible >= ";
+  ASSERT_THAT(text, HasSubstr(before));
+  options.min_p_feasible = std::stod(text.substr(text.find(before) + before.size()));
+  EXPECT_NEAR(options.min_p_feasible, 0.05, 1e-4);
+  EXPECT_FALSE(propose(model, options).proposals.empty()) << "as the message says";
   options.min_p_feasible = 0;
   EXPECT_FALSE(propose(model, options).proposals.empty()) << "asked for regardless";
 }
@@ -449,7 +449,46 @@ TEST(Propose, NamesTheUnsatisfiableConstraintAndTheNearestValue) {
   EXPECT_THAT(no_feasible_message(model, options), HasSubstr("Allow power_w <= 1.3498"));
   options.constraints = {{.name = "area_mm2", .limit = 6, .value = batched(product_area)},
                          {.name = "time_s", .limit = 100, .value = batched(product_time)}};
-  EXPECT_THAT(no_feasible_message(model, options), HasSubstr("time_s goes down to"));
+  EXPECT_THAT(no_feasible_message(model, options), HasSubstr("or time_s <= "));
+}
+
+TEST(Propose, WhatIsNamedAsALimitIsLikelyToBeFeasible) {
+  // Power falls with the first parameter, and with it the chance: the smallest power of all is no design to propose.
+  const auto power = [](std::size_t p, std::size_t level) { return p == 0 ? 0.3 * static_cast<double>(level) : 0.0; };
+  const auto chance = [](std::size_t p, std::size_t level) {
+    return p == 0 ? static_cast<double>(level) - 4.0 : 0.0;  // 0.5 at the fifth level
+  };
+  const surrogate::Model model = bowl_model(chance, power);
+  ProposeOptions options = options_for({"one"});
+  options.min_p_feasible = 0.5;
+  options.constraints = {{.name = "power_w", .limit = 0.9}};
+  const std::string text = no_feasible_message(model, options);
+  const std::string before = "Allow power_w <= ";
+  ASSERT_THAT(text, HasSubstr(before));
+  options.constraints.front().limit = std::stod(text.substr(text.find(before) + before.size()));
+  const ProposeResult result = propose(model, options);
+  ASSERT_FALSE(result.proposals.empty());
+  EXPECT_EQ(result.min_p_feasible_used, 0.5);
+}
+
+TEST(Propose, WhatSeveralLimitsNeedIsLikelyToBeFeasible) {
+  const auto power = [](std::size_t p, std::size_t level) { return p == 0 ? 0.3 * static_cast<double>(level) : 0.0; };
+  const auto chance = [](std::size_t p, std::size_t level) { return p == 0 ? static_cast<double>(level) - 4.0 : 0.0; };
+  const surrogate::Model model = bowl_model(chance, power);
+  ProposeOptions options = options_for({"one"});
+  options.min_p_feasible = 0.5;
+  options.constraints = {{.name = "power_w", .limit = 0.9},
+                         {.name = "area_mm2", .limit = 3, .value = batched(product_area)}};
+  const std::string text = no_feasible_message(model, options);
+  ASSERT_THAT(text, HasSubstr("The nearest would need power_w <= "));
+  EXPECT_THAT(text, HasSubstr("Allow both?")) << "the chance is kept";
+  for (Constraint& constraint : options.constraints) {
+    const std::string before = constraint.name + " <= ";
+    constraint.limit = std::stod(text.substr(text.rfind(before) + before.size()));
+  }
+  const ProposeResult result = propose(model, options);
+  ASSERT_FALSE(result.proposals.empty());
+  EXPECT_EQ(result.min_p_feasible_used, 0.5);
 }
 
 TEST(Propose, FindsDiverseDesignsBeyondItsPool) {

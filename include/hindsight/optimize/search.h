@@ -71,11 +71,16 @@ struct SearchOptions {
 /// Number of designs within `problem.allowed`, or of those listed; nothing when it exceeds 2^63 - 1.
 [[nodiscard]] std::optional<std::uint64_t> allowed_count(const Problem& problem);
 
-/// Why `solution` has no feasible design, in one sentence for a person: the constraint that no design meets and the
-/// nearest satisfiable limit, or how far each one gets while the others are met (searched for here), or that this met
-/// all of them.
+/// Why `solution` has no feasible design, in one sentence for a person: the limits that designs met, one at a time with
+/// the others kept (searched for here), or what the design that misses limits least would need.
 [[nodiscard]] std::string explain_infeasible(const Problem& problem, const Solution& solution,
                                              const SearchOptions& options);
+
+/// Goes on where search() found nothing feasible: searches for the smallest value of each constraint with the others
+/// kept, and begins again at the designs of these searches that meet all. What a limit's search finds hardly depends on
+/// the limit, so that one that an earlier error named is met. Error{no_feasible} with explain_infeasible() where they
+/// come by none either; Error{interrupted}.
+[[nodiscard]] Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options);
 
 /// Number of parameters in which two designs differ.
 [[nodiscard]] std::size_t hamming(const space::Design& a, const space::Design& b);
