@@ -68,6 +68,7 @@ int run_score(const ScoreOptions& options, const Session& session) {
   FileRoles roles;
   roles.reads("PROPOSALS", options.proposals).writes("--results", options.results).require_usable();
   install_interrupt_handlers();
+  if (!options.results.empty()) check::require_results(options.results);
   const check::PlayScore score = check::score_play(
       check::find_play_task(options.task), options.proposals,
       {.ranks = options.no_rank ? check::PlayRanks::none : check::PlayRanks::counted, .quiet = options.quiet});

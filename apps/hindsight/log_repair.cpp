@@ -32,7 +32,7 @@ int repair(const RepairOptions& options, const Session& session) {
   write_log(session, options.out,
             [&](const std::string& out) { result = log::repair_log(options.damaged, out, session.provenance); });
   print(options.json ? report::repair_json(result, options.damaged, options.out)
-                     : report::repair_text(result, options.damaged, options.out, output_columns()));
+                     : report::repair_text(result, options.damaged, options.out, session.dry_run, output_columns()));
   return 0;
 }
 

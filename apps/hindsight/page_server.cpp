@@ -198,7 +198,11 @@ void PageServer::serve() {
   const bool failed = ended;
   server_->stopping = true;
   server_->study.stop();
-  server_->http.stop();
+  for (bool told = false; !ended; std::this_thread::sleep_for(kWait / 100)) {
+    if (told || !server_->http.is_running()) continue;  // a listener that does not run yet hears no stop
+    server_->http.stop();
+    told = true;
+  }
   listener.join();
   if (failed)
     throw Error(ErrorKind::failure, fmt::format("serve: {}:{} takes no connections any more", kAddress, server_->port));

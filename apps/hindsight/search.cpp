@@ -99,10 +99,12 @@ std::string most_frequent_reason(const sweep::SweepSummary& summary, const sweep
 }
 
 [[noreturn]] void fail_nothing_found(const sweep::SweepSummary& summary, const sweep::Found& found, bool limited) {
+  const bool all = summary.status == sweep::SweepStatus::exhausted;  // more queries ask for nothing more
   throw Error(ErrorKind::no_feasible,
-              fmt::format("none of the {} designs asked for is feasible{} (most often: {}). Give more --queries{}?",
-                          with_commas(summary.accepted), limited ? " and within --max" : "",
-                          most_frequent_reason(summary, found), limited ? ", or loosen --max" : ""));
+              fmt::format("none of the {} designs {} is feasible{} (most often: {}). {}{}?",
+                          with_commas(summary.accepted), all ? "that there are" : "asked for",
+                          limited ? " and within --max" : "", most_frequent_reason(summary, found),
+                          all ? "Allow more values" : "Give more --queries", limited ? ", or loosen --max" : ""));
 }
 
 PlannedWork work_of(const std::vector<Chain>& chains) {

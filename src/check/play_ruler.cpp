@@ -54,6 +54,7 @@ PlayRuler ruler_of(const PlayTask& task, bool quiet) {
   Progress progress("optimum", designs, "designs", quiet);
   const accel::optimum::Answer answer = accel::optimum::find_optimum(truth->question, shown_on(progress));
   if (answer.interrupted) stop();
+  progress.update(designs);
   PlayRuler ruler;
   if (!answer.best.empty()) {
     ruler.optimum = answer.best.front().value;
@@ -66,6 +67,7 @@ PlayRuler ruler_of(const PlayTask& task, bool quiet) {
     const accel::optimum::Standings standings =
         accel::optimum::count_better(truth->question, value, shown_on(counting));
     if (standings.interrupted) stop();
+    counting.update(designs);
     truth->better.emplace(value, standings.better);
     return standings.better + 1;
   };

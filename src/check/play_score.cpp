@@ -29,10 +29,21 @@ Json optional(const std::optional<double>& value) { return value ? Json(*value) 
 
 /// Columns of the table in the order of the space's parameters.
 std::vector<std::size_t> columns_of(const dataset::CsvTable& table, const space::DesignSpace& space) {
-  std::vector<std::size_t> columns;
-  for (const space::Parameter& parameter : space.parameters()) columns.push_back(table.column(parameter.name));
+  std::vector<std::string> unknown;
   for (const std::string& name : table.header) {
-    if (space.find(name)) continue;
+    if (!space.find(name)) unknown.push_back(name);
+  }
+  std::vector<std::size_t> columns;
+  for (const space::Parameter& parameter : space.parameters()) {
+    const auto found = std::ranges::find(table.header, parameter.name);
+    if (found == table.header.end()) {
+      throw Error(ErrorKind::usage, fmt::format("{}: has no column '{}', a parameter of the space {}.{}",
+                                                printable(table.file.string(), 200), parameter.name, space.name(),
+                                                unknown.empty() ? " Add it?" : did_you_mean(parameter.name, unknown)));
+    }
+    columns.push_back(static_cast<std::size_t>(found - table.header.begin()));
+  }
+  for (const std::string& name : unknown) {
     throw Error(ErrorKind::usage, fmt::format("{}:1: the column '{}' is no parameter of the space {} (a proposal is "
                                               "one value of each). Remove it?",
                                               printable(table.file.string(), 200), printable(name), space.name()));
@@ -81,6 +92,8 @@ PlayedBest best_of(const std::vector<PlayedDesign>& designs, std::size_t count, 
   }
   return best;
 }
+
+constexpr std::uint64_t kLargestResults = std::uint64_t{1} << 30;  // [chosen] bytes of a file of results
 
 /// Error{incompatible} for a file that is not one of results.
 void require_results(const std::string& text, const std::filesystem::path& file) {
@@ -169,9 +182,12 @@ PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposal
   return score;
 }
 
+void require_results(const std::filesystem::path& file) {
+  if (std::filesystem::exists(file)) require_results(read_file(file, kLargestResults), file);
+}
+
 void append_result(const std::filesystem::path& file, const PlayScore& score, const std::string& player) {
-  constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
-  std::string text = std::filesystem::exists(file) ? read_file(file, kLargestFile) : "";
+  std::string text = std::filesystem::exists(file) ? read_file(file, kLargestResults) : "";
   require_results(text, file);
   if (!text.empty() && text.back() != '\n') text += '\n';
   Json best = Json::array();

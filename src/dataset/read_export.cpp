@@ -39,6 +39,7 @@ class ExportRows {
     if (parameters_.empty()) {
       for (const auto& [name, cell] : cells) parameters_.push_back(name);
     }
+    any_feasible_ = any_feasible_ || outcome.feasible;
     for (const auto& [name, value] : outcome.metrics) {
       if (known_metrics_.insert(name).second) metrics_.push_back(name);
     }
@@ -54,10 +55,12 @@ class ExportRows {
                       printable(file_.string(), 400),
                       printable(join(std::vector<std::string>(evaluators_.begin(), evaluators_.end()), ", "), 200)));
     }
-    const bool has_latency = std::find(metrics_.begin(), metrics_.end(), "latency_s") != metrics_.end();
-    const bool guess = options_.objective.empty() && (has_latency || metrics_.empty());
-    ImportSource source = rows_.take("log export", "log export",
-                                     guess ? "latency_s" : chosen_metric(file_, options_.objective, metrics_));
+    // Infeasible rows alone have facts of their designs, and no value of what is optimised.
+    const std::vector<std::string> metrics = any_feasible_ ? metrics_ : std::vector<std::string>{};
+    const bool has_latency = std::find(metrics.begin(), metrics.end(), "latency_s") != metrics.end();
+    const bool guess = options_.objective.empty() && (has_latency || metrics.empty());
+    ImportSource source =
+        rows_.take("log export", "log export", guess ? "latency_s" : chosen_metric(file_, options_.objective, metrics));
     if (!evaluators_.empty()) source.evaluator = *evaluators_.begin();
     source.repeats = repeats_;
     name_contexts(source);
@@ -108,7 +111,7 @@ class ExportRows {
   const ReadOptions& options_;
   TrialTable rows_;
   std::set<std::string> evaluators_;
-  bool repeats_ = false;
+  bool repeats_ = false, any_feasible_ = false;
   std::vector<std::string> parameters_, metrics_;
   std::set<std::string> known_metrics_;
 };

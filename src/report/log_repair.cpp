@@ -27,7 +27,7 @@ bool says_something(const log::RepairedTable& table) {
 }  // namespace
 
 std::string repair_text(const log::RepairResult& result, const std::string& damaged, const std::string& output,
-                        int columns) {
+                        bool rehearsed, int columns) {
   Table table;
   table.add_column("table", Align::left);
   for (const char* name : {"recovered", "lost", "damaged", "refused", "no parent", "lost pages"}) {
@@ -47,9 +47,9 @@ std::string repair_text(const log::RepairResult& result, const std::string& dama
                    columns, 2);
   }
   out += wrapped("",
-                 fmt::format("{}: {}, written to {}", printable(damaged, kShownPath),
+                 fmt::format("{}: {}, {} {}", printable(damaged, kShownPath),
                              result.whole() ? "every row was recovered" : "what is readable and sound was recovered",
-                             printable(output, kShownPath)),
+                             rehearsed ? "not written (dry run) to" : "written to", printable(output, kShownPath)),
                  columns, 2);
   return out;
 }

@@ -50,8 +50,9 @@ void refuse_impossible_limits(const SweepOptions& options) {
     const auto smallest = options.evaluator->smallest_fact(bound.fact);
     if (!smallest || *smallest <= bound.limit) continue;
     throw Error(ErrorKind::no_feasible,
-                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit?",
-                            options.space().name(), bound.fact, shortest(bound.limit), shortest(*smallest)));
+                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit{}?",
+                            options.space().name(), bound.fact, shortest(bound.limit), shortest(*smallest),
+                            is_grid(options) ? "" : " well beyond that (draws hardly meet the smallest)"));
   }
 }
 

@@ -87,6 +87,22 @@ TEST_F(LogExport, InfeasibleRowsAloneComeBack) {
   expect_comes_back(exported.err, 3);
 }
 
+TEST_F(LogExport, InfeasibleRowsOfTheModelComeBackWithTheirFacts) {
+  const std::string log = file("s.db");
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "llama3_70b_decode", "--samples", "20", "--quiet",
+                       "--log", log})
+                .exit_code,
+            0);
+  const Outcome table = hindsight({"log", "export", log, "--out", file("o.csv")});
+  EXPECT_THAT(table.err, HasSubstr("20 of them infeasible"));
+  expect_comes_back(table.err, 20);
+  ASSERT_EQ(hindsight({"log", "export", log, "--out", file("o.jsonl")}).exit_code, 0);
+  const Outcome lines = hindsight({"log", "import", file("o.jsonl"), "--log", file("lines.db")});
+  EXPECT_EQ(lines.exit_code, 0) << lines.err;
+  EXPECT_THAT(hindsight({"log", "query", file("lines.db"), "SELECT count(area_mm2) FROM evaluations"}).out,
+              HasSubstr("20"));
+}
+
 TEST_F(LogExport, RowsOfSeveralEvaluatorsGetAdviceInsteadOfACommand) {
   const std::string log = import("p.csv", kTimes, "time_ms", "a.db");
   SQLite::Database(log, SQLite::OPEN_READWRITE)

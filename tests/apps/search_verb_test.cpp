@@ -101,6 +101,17 @@ TEST_F(SearchVerb, RefusesInOneLineAndWritesNoLog) {
   refused(3, {"--queries", "5", "--max", "area_mm2=0.001"}, "the smallest has");
 }
 
+TEST_F(SearchVerb, OffersNoQueriesWhereAllDesignsWereAsked) {
+  const auto search = [&](const std::string& queries) {
+    return hindsight({"search", "--space", "tiny", "--workloads", "llama3_70b_decode", "--method", "random",
+                      "--queries", queries, "--log", file(queries + ".sqlite"), "--quiet"});
+  };
+  expect_one_line_error(search("20"), 3, "none of the 20 designs asked for is feasible");
+  expect_one_line_error(search("20"), 3, "Give more --queries?");
+  expect_one_line_error(search("500"), 3, "none of the 384 designs that there are is feasible");
+  expect_one_line_error(search("500"), 3, "Allow more values?");
+}
+
 TEST_F(SearchVerb, ContinuesAfterCtrlC) {
   const std::vector<std::string> options{"--queries", "6000", "--max", "area_mm2=27", "--seed", "4", "--quiet"};
   Process process(command("a.sqlite", options));

@@ -74,6 +74,8 @@ struct PlayScore {
 [[nodiscard]] PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposals_csv,
                                    const PlayScoring& scoring = {});
 
+/// Error{incompatible} when the file is there and holds something else than results.
+void require_results(const std::filesystem::path& file);
 /// Appends the score as a line of JSON; a missing file is created, a whole line or nothing is added.
 /// `player`: who played, as they call themselves. Error{incompatible} when the file holds something else.
 void append_result(const std::filesystem::path& file, const PlayScore& score, const std::string& player);

@@ -8,9 +8,9 @@
 
 namespace hindsight::report {
 
-/// A row per table that has or had something, then what else is known.
+/// A row per table that has or had something, then what else is known. `rehearsed`: `output` was not written.
 [[nodiscard]] std::string repair_text(const log::RepairResult& result, const std::string& damaged,
-                                      const std::string& output, int columns);
+                                      const std::string& output, bool rehearsed, int columns);
 [[nodiscard]] std::string repair_json(const log::RepairResult& result, const std::string& damaged,
                                       const std::string& output);
 
