@@ -111,6 +111,16 @@ TEST_F(DatacenterVerbs, ALimitThatASearchMetIsMetWhenAskedFor) {
   EXPECT_THAT(both.err, ContainsRegex("Each by itself can be met: area_mm2 <= [0-9.]+, latency_s <= 0.0[0-9]+"));
 }
 
+TEST_F(DatacenterVerbs, ALimitThatHardlyAnyDesignMeetsIsFoundAgain) {
+  const auto within = [](const std::string& limit) {
+    return hindsight(optimum({"--json", "--set", "pes_x=1", "--max", limit}));
+  };
+  const std::string limit = met_limit(within("latency_s=1e-9"));
+  const Outcome met = within(limit);
+  ASSERT_EQ(met.exit_code, 0) << limit << met.err;
+  EXPECT_EQ(Json::parse(met.out).at("gap").at("queries"), 60'000) << "the search for the best found none";
+}
+
 TEST_F(DatacenterVerbs, NamesACoolingClassOnlyWhereOneHelps) {
   const auto on = [](const std::string& technology, const std::vector<std::string>& more) {
     std::vector<std::string> words =
