@@ -87,7 +87,8 @@ std::string technology_of(const CheckOptions& options, const log::Log& log, cons
 accel::Technology common_technology(const CheckOptions& options, const std::vector<Candidate>& designs) {
   std::vector<std::string> own;
   for (const Candidate& design : designs) {
-    if (std::ranges::find(own, design.technology) == own.end()) own.push_back(design.technology);
+    const bool known = design.technology.empty() || std::ranges::find(own, design.technology) != own.end();
+    if (!known) own.push_back(design.technology);
   }
   return technology_for(options.technology,
                         own_technology(options.technology, own, options.log + ": its proposals have"));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include "design_argument.h"
@@ -81,6 +82,13 @@ int go_over_all(const OptimumOptions& options, const study::OptimumTask& task, s
   print(options.json ? report::landscape_json(summary, options.out)
                      : report::landscape_text(summary, options.out, output_columns()));
   return summary.interrupted ? exit_code(ErrorKind::interrupted) : 0;
+}
+
+/// What will be written to must be a log, or nothing yet: said before the search.
+void require_log(const std::string& log) {
+  std::error_code ignored;
+  const bool empty = std::filesystem::is_empty(log, ignored);
+  if (!empty && log::is_log_there(log)) static_cast<void>(log::Log::open(log, log::OpenMode::read_only));
 }
 
 /// What shards of an optimum can be: of a landscape, or of the best designs, each of which is one file.
@@ -190,7 +198,7 @@ int run(OptimumOptions options, const Session& session) {
                         {.basis = "a proof ends when no open box is left, which is seen on the way only"},
                         dry_run_style(options.json));
   }
-  if (log::is_log_there(request.log)) static_cast<void>(log::Log::open(request.log, log::OpenMode::read_only));
+  require_log(request.log);
   install_interrupt_handlers();
   if (!accel::optimum::has_exact_bounds(task.space()) && !options.all && task.front().empty()) {
     return find_with_gap(options, task, provenance);

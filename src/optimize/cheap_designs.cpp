@@ -38,6 +38,7 @@ CheapDesigns::CheapDesigns(const Problem& problem, const LevelSpace& space, std:
 void CheapDesigns::list_all() {
   listed_ = true;
   std::vector<double> smallest(problem_.constraints.size(), std::numeric_limits<double>::infinity());
+  Candidate nearest{.design = {}, .violation = std::numeric_limits<double>::infinity()};
   for (std::uint64_t begin = 0; begin < *space_.numbers(); begin += kListBlock) {
     const std::uint64_t end = std::min(*space_.numbers(), begin + kListBlock);
     LevelMatrix levels(static_cast<Eigen::Index>(end - begin), static_cast<Eigen::Index>(space_.dimensions()));
@@ -47,11 +48,17 @@ void CheapDesigns::list_all() {
     const std::vector<Fitness> fitness = Judge(problem_).fitness(levels, smallest);
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint16_t* design = levels.data() + (i - begin) * space_.dimensions();
-      if (fitness[i - begin].feasible() && space_.is_legal(design)) list_.push_back(i);
+      if (!space_.is_legal(design)) continue;
+      if (fitness[i - begin].feasible()) list_.push_back(i);
+      if (fitness[i - begin].violation >= nearest.violation) continue;
+      nearest.violation = fitness[i - begin].violation;
+      nearest.design.levels.assign(design, design + space_.dimensions());
     }
   }
   if (!list_.empty()) return;
-  const Solution solution{.best = {},
+  std::vector<Candidate> best;
+  if (!nearest.design.levels.empty()) best.push_back(nearest);
+  const Solution solution{.best = best,
                           .evaluations = *space_.numbers(),
                           .termination = Termination::enumerated,
                           .smallest_constraint_value = smallest};

@@ -48,16 +48,19 @@ constexpr std::uint64_t kStartShare = 2;
 constexpr const char* kInfeasibility = "1 - p_feasible";
 constexpr const char* kLoggedBefore = "logged_before";
 
-/// Rounded down to four digits, so that it works as a threshold.
-std::string as_threshold(double p_feasible) {
+/// 1 - `infeasibility` rounded down to four digits, so that it works as a threshold.
+std::string as_threshold(double infeasibility) {
+  const double p_feasible = 1 - infeasibility;
   if (!(p_feasible > 0)) return "0";
   const double unit = std::pow(10.0, std::floor(std::log10(p_feasible)) - 3);
-  return fmt::format("{:.4g}", std::floor(p_feasible / unit * (1 + 1e-12)) * unit);
+  const double units = std::floor(p_feasible / unit * (1 + 1e-12));
+  const std::string text = fmt::format("{:.4g}", units * unit);
+  return infeasibility <= 1 - parse_double(text).value() ? text : fmt::format("{:.4g}", (units - 1) * unit);
 }
 
 /// A limit of 1 - p_feasible as a user sets it.
 std::string as_min_feasible(double infeasibility) {
-  return fmt::format("p_feasible >= {} (--min-feasible)", as_threshold(1 - infeasibility));
+  return fmt::format("p_feasible >= {} (--min-feasible)", as_threshold(infeasibility));
 }
 
 /// 1 for every design that must not be proposed, 0 for all others.
@@ -73,13 +76,17 @@ Constraint not_known(const ProposeOptions& options) {
   for (const space::Design& design : options.never) {
     designs.insert(key(design.levels.data(), std::ssize(design.levels)));
   }
-  return {.name = kLoggedBefore, .limit = 0, .value = [designs = std::move(designs), key](const LevelMatrix& levels) {
-            Eigen::VectorXd logged_before(levels.rows());
-            for (Eigen::Index i = 0; i < levels.rows(); ++i) {
-              logged_before[i] = designs.contains(key(levels.data() + i * levels.cols(), levels.cols())) ? 1 : 0;
-            }
-            return logged_before;
-          }};
+  return {.name = kLoggedBefore,
+          .limit = 0,
+          .value =
+              [designs = std::move(designs), key](const LevelMatrix& levels) {
+                Eigen::VectorXd logged_before(levels.rows());
+                for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+                  logged_before[i] = designs.contains(key(levels.data() + i * levels.cols(), levels.cols())) ? 1 : 0;
+                }
+                return logged_before;
+              },
+          .text = [](double /*value*/) { return std::string(); }};
 }
 
 class Proposer {
@@ -331,7 +338,10 @@ class Proposer {
     }
     const Solution best = search(likeliest, options);
     require_uninterrupted(best);
-    if (!found(best)) return search_on(problem_used_, solution, search_);
+    if (!found(best)) {
+      solution.evaluations += best.evaluations;
+      return search_on(problem_used_, solution, search_);
+    }
     const double reachable = 1 - best.best.front().score;
     if (reachable < threshold) {
       const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
@@ -351,7 +361,7 @@ class Proposer {
     solution.evaluations += spent;
     if (!found(solution)) {
       require_uninterrupted(solution);
-      return search_on(problem_used_, solution, options);
+      return search_on(problem_used_, solution, search_);
     }
     return solution;
   }
@@ -384,7 +394,7 @@ class Proposer {
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
                             "{}, at least {} is needed: {}",
-                            as_threshold(reachable), shortest(least),
+                            as_threshold(1 - reachable), shortest(least),
                             explain_infeasible(with_p_feasible(least), solution, search_)));
   }
 

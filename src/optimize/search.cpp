@@ -115,11 +115,19 @@ Solution minimise_constraint(const Problem& problem, std::size_t c, Others other
   return run(smallest, LevelSpace(*problem.space, problem.allowed), refining(options, start));
 }
 
-/// Per constraint the smallest value that a search met with the others kept.
+/// Per constraint the smallest value that a search met with the others kept. The search that is named does not know
+/// the constraint's own limit, so that it finds the same when that is set; only where it meets none, one from the
+/// designs that `solution` ended with is.
 std::vector<Solution> minimise_each(const Problem& problem, const Solution& solution, const SearchOptions& options) {
+  std::vector<Candidate> start;
+  for (const space::Design& design : options.start) start.push_back({.design = design});
   std::vector<Solution> each;
   for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
-    each.push_back(minimise_constraint(problem, c, Others::kept, options, solution.best));
+    each.push_back(minimise_constraint(problem, c, Others::kept, options, start));
+    if (is_feasible(each.back())) continue;
+    const std::uint64_t spent = each.back().evaluations;
+    each.back() = minimise_constraint(problem, c, Others::kept, options, solution.best);
+    each.back().evaluations += spent;
   }
   return each;
 }
@@ -128,7 +136,9 @@ std::vector<Solution> minimise_each(const Problem& problem, const Solution& solu
 std::string as_limit(double value) {
   if (value == 0 || !std::isfinite(value)) return shortest(value);
   const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
-  return fmt::format("{:.6g}", std::ceil(value / unit - 1e-9) * unit);
+  const double units = std::ceil(value / unit - 1e-9);
+  const std::string text = fmt::format("{:.6g}", units * unit);
+  return parse_double(text).value() >= value ? text : fmt::format("{:.6g}", (units + 1) * unit);
 }
 
 /// "area_mm2 <= 27": a limit that `value` meets.
@@ -147,14 +157,21 @@ std::string extent(const Solution& solution) {
              : fmt::format("met among {} designs", with_commas(solution.evaluations));
 }
 
-/// Of limits that some designs meet with the others kept: `parts`, one of which is enough.
+void require_uninterrupted() {
+  if (!interrupt_requested()) return;
+  throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
+}
+
+/// Of limits that some designs meet with the others kept: which, one of them being enough.
 std::string explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each) {
   std::vector<std::string> can_be;
   std::string alone;
   for (std::size_t c = 0; c < each.size(); ++c) {
     const Constraint& constraint = problem.constraints[c];
     if (!is_feasible(each[c])) continue;
-    can_be.push_back(met_by(constraint, each[c].best.front().score));
+    const std::string met = met_by(constraint, each[c].best.front().score);
+    if (met.empty()) continue;  // nothing that a user sets
+    can_be.push_back(met);
     const double smallest = solution.smallest_constraint_value[c];
     if (smallest <= constraint.limit || !std::isfinite(smallest)) continue;
     const bool same = met_by(constraint, smallest) == can_be.back();
@@ -164,6 +181,11 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
                         same || value.empty() ? "" : ", and more with the other limits kept", can_be.back());
   }
   if (!alone.empty()) return alone;
+  if (can_be.empty()) {
+    return fmt::format(
+        "no design found meets all limits but those that must not be named ({} tried). Allow more values?",
+        with_commas(solution.evaluations));
+  }
   return fmt::format(
       "every limit can be met, but no design found meets all together ({} tried). With the others kept, one meets {}. "
       "Allow {}?",
@@ -215,14 +237,18 @@ std::string explain_nearest(const Problem& problem, const Solution& solution, co
     std::copy(design.levels.begin(), design.levels.end(), levels.data());
     for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
       const double value = only(problem, c, Others::ignored, levels).score[0];
-      if (value <= problem.constraints[c].limit) continue;
+      if (value <= problem.constraints[c].limit || met_by(problem.constraints[c], value).empty()) continue;
       missed.push_back(limit_of(problem.constraints[c]));
       needed.push_back(met_by(problem.constraints[c], value));
     }
   }
-  if (missed.size() < 2) {
-    return fmt::format("no design meets all {} limits together ({} designs tried), nor all but one. Relax several?",
-                       problem.constraints.size(), with_commas(solution.evaluations));
+  if (missed.empty()) {
+    return fmt::format("no design found meets all limits together ({} tried). Allow more values, or relax several?",
+                       with_commas(solution.evaluations));
+  }
+  if (missed.size() == 1) {
+    return fmt::format("no design found meets {} and all else ({} tried). The nearest needs {}. Allow that?",
+                       missed.front(), with_commas(solution.evaluations), needed.front());
   }
   return fmt::format(
       "no design found meets {}, nor all but one of them ({} tried). The nearest would need {}. Allow "
@@ -233,8 +259,10 @@ std::string explain_nearest(const Problem& problem, const Solution& solution, co
 
 std::string explain(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
                     const SearchOptions& options) {
-  return std::ranges::any_of(each, is_feasible) ? explain_kept(problem, solution, each)
-                                                : explain_nearest(problem, solution, options);
+  std::string text = std::ranges::any_of(each, is_feasible) ? explain_kept(problem, solution, each)
+                                                            : explain_nearest(problem, solution, options);
+  require_uninterrupted();
+  return text;
 }
 
 }  // namespace
@@ -290,13 +318,15 @@ Solution search_on(const Problem& problem, const Solution& solution, const Searc
     if (!is_feasible(each[c]) || !(each[c].best.front().score <= problem.constraints[c].limit)) continue;
     again.start.insert(again.start.begin(), each[c].best.front().design);
   }
-  if (interrupt_requested()) {
-    throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
-  }
+  require_uninterrupted();
   if (again.start.size() == options.start.size()) {
     throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options));
   }
   Solution found = run(problem, LevelSpace(*problem.space, problem.allowed), again);
+  if (!is_feasible(found)) {  // interrupted, or a model whose numbers depend on the batch, at the limit itself
+    require_uninterrupted();
+    throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options));
+  }
   found.evaluations += spent;
   return found;
 }

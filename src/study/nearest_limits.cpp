@@ -122,11 +122,15 @@ std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_ke
                                          const accel::optimum::Watch& watch) {
   std::vector<NearestLimit> nearest;
   const std::vector<Limit>& limits = task.question().limits;
-  for (std::size_t k = 0; k < limits.size(); ++k) {
-    if (const auto design = first_of(least_of_limit(task.question(), k, others_kept), task, watch)) {
-      nearest.push_back({std::string(limits[k].metric->name), limits[k].most, design->value});
+  const auto add_metrics = [&](bool with_bounds) {
+    for (std::size_t k = 0; k < limits.size(); ++k) {
+      if (goal_of_metric(limits[k].metric->name).has_value() != with_bounds) continue;
+      if (const auto design = first_of(least_of_limit(task.question(), k, others_kept), task, watch)) {
+        nearest.push_back({std::string(limits[k].metric->name), limits[k].most, design->value});
+      }
     }
-  }
+  };
+  add_metrics(true);
   for (std::size_t k = 0; k < task.question().derived_limits.size(); ++k) {
     const DerivedLimit& limit = task.question().derived_limits[k];
     Question question = task.question();
@@ -138,6 +142,7 @@ std::vector<NearestLimit> nearest_limits(const OptimumTask& task, bool others_ke
       nearest.push_back({name_of(limit), limit.most, *value});
     }
   }
+  add_metrics(false);  // the slow ones last
   return nearest;
 }
 

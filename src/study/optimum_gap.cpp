@@ -123,31 +123,38 @@ std::optional<std::string> cooler_technology(const OptimumTask& task) {
   if (!(most->most_w > technology.cooling_of(accel::Cooling::as_technology).most_w)) return std::nullopt;
   const std::string& asked = task.request().technology;
   const std::string name = asked.empty() ? task.space().technology() : asked;
-  return name.substr(0, name.rfind('@')) + "@" +
+  const std::size_t at = name.rfind('@');
+  const bool has_class = at != std::string::npos && accel::parse_cooling(name.substr(at + 1)).has_value();
+  return (has_class ? name.substr(0, at) : name) + "@" +
          accel::cooling_names()[static_cast<std::size_t>(most - std::begin(technology.cooling))];
 }
 
 /// What makes some design run where none does without limits, as far as searches tell.
 std::string way_out(const OptimumTask& task, const Watch& watch) {
+  constexpr std::size_t kLongestName = 250;  // else it is cut, and no command
   const std::optional<std::string> name = cooler_technology(task);
-  if (name) {
-    OptimumRequest request = task.request();
-    request.technology = *name;
-    const OptimumTask cooler(request);
-    if (GapSearch(cooler, watch).best(cooler.question())) {
-      return fmt::format(". Another cooling class helps: --technology {}", printable(*name, 100));
+  if (name && name->size() <= kLongestName) {
+    try {
+      OptimumRequest request = task.request();
+      request.technology = *name;
+      const OptimumTask cooler(request);
+      if (GapSearch(cooler, watch).best(cooler.question())) {
+        return fmt::format(". Another cooling class helps: --technology {}", printable(*name, kLongestName));
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::usage) throw;  // a file whose name has an @ has no classes by name
     }
   }
   return ". `hindsight simulate --explain` of one design says why";
 }
 
-[[noreturn]] void fail_unfound(const OptimumTask& task, const Reached& reached, bool proven, GapSearch& search,
-                               const Watch& watch) {
+[[noreturn]] void fail_unfound(const OptimumTask& task, const Reached& reached, bool proven, std::uint64_t tried,
+                               GapSearch& search, const Watch& watch) {
   const Question& question = task.question();
   const std::string within = question.limits.empty() ? "" : " within " + limits_text(question);
-  const std::string what = proven ? fmt::format("{}{} (exact)", none_runs(task), within)
-                                  : fmt::format("{}{}, of those that a search of {} tried", none_runs(task), within,
-                                                with_commas(kGapQueries));
+  const std::string what =
+      proven ? fmt::format("{}{} (exact)", none_runs(task), within)
+             : fmt::format("{}{}, of those that a search of {} tried", none_runs(task), within, with_commas(tried));
   const bool several = question.limits.size() > 1;
   std::string rest;
   if (!reached.nearest.empty()) {
@@ -185,6 +192,7 @@ Optimum find_with_gap(const OptimumTask& task, const Watch& watch) {
   const Question& question = task.question();
   GapSearch search(task, watch);
   std::optional<Ranked> best = search.best(question);
+  const std::uint64_t tried = search.queries();
   Reached reached;
   if (!best) {
     reached = reach(task, true, search);
@@ -198,7 +206,7 @@ Optimum find_with_gap(const OptimumTask& task, const Watch& watch) {
         return !watch || watch(standing);
       });
   if (floor.better) best = search.ranked(question, *floor.better);
-  if (!best && !floor.interrupted) fail_unfound(task, reached, !std::isfinite(floor.latency_s), search, watch);
+  if (!best && !floor.interrupted) fail_unfound(task, reached, !std::isfinite(floor.latency_s), tried, search, watch);
   Optimum optimum;
   optimum.gap = Gap{.floor = floor.latency_s,
                     .closed = floor.closed && best.has_value(),

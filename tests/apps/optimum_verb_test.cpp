@@ -92,6 +92,8 @@ TEST_F(OptimumVerb, RefusesWhatIsNoLogBeforeItSearches) {
   const Outcome outcome = hindsight({"optimum", "--space", "tiny", "--workloads", "m6", "--log", file("notes.txt")});
   expect_one_line_error(outcome, 4, "notes.txt: not a Hindsight log");
   EXPECT_EQ(outcome.out, "");
+  write_file_atomically(file("empty.sqlite"), "");  // as mktemp makes it
+  EXPECT_EQ(optimum({"--space", "tiny", "--workloads", "m6", "--log", file("empty.sqlite")}).exit_code, 0);
 }
 
 TEST_F(OptimumVerb, SetsAndBoundsParameters) {

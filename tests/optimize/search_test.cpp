@@ -260,6 +260,38 @@ TEST(Search, WhatIsNamedAsALimitIsMetWhenItIsSet) {
   EXPECT_EQ(fails_with(number_after(both, "area_mm2 <= "), number_after(both, "time_s <= ")), "");
 }
 
+TEST(Search, ANamedLimitIsNotBelowItsDesignByRounding) {
+  // 0.1 + 0.2 is above 0.3 in the last digit: "0.3" would name a limit that this design misses.
+  Problem problem = make_problem(product_time);
+  problem.constraints.push_back({.name = "sum", .limit = 0.1, .value = [](const LevelMatrix& levels) {
+                                   return Eigen::VectorXd::Constant(levels.rows(), 0.1 + 0.2).eval();
+                                 }});
+  const SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  const std::string text = explain_infeasible(problem, search(problem, options), options);
+  EXPECT_THAT(text, HasSubstr("Allow sum <= 0.300001?"));
+}
+
+TEST(Search, GoingOnEndsWithADesignOrAnError) {
+  for (const int calls_before : {1, 20, 60, 120, 200, 400}) {
+    SCOPED_TRACE(calls_before);
+    std::atomic<int> calls = 0;
+    Problem problem = constrained_problem(5.5);
+    problem.model = scoring([&](const std::uint16_t* levels) {
+      if (++calls == calls_before) set_interrupt_requested(true);
+      return product_time(levels);
+    });
+    SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+    options.evaluations = 5;
+    try {
+      EXPECT_EQ(search_on(problem, {.best = {}, .smallest_constraint_value = {4.8}}, options).best.front().violation,
+                0);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+    }
+    set_interrupt_requested(false);
+  }
+}
+
 TEST(Search, SaysWhenConstraintsExcludeEachOther) {
   Problem problem = constrained_problem(6);
   problem.constraints.push_back({.name = "time_s", .limit = 100, .value = batched(product_time)});

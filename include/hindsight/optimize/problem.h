@@ -32,7 +32,8 @@ struct Constraint {
   /// Of all designs that take one of these levels of every parameter; may be called concurrently. Where it is given,
   /// an exact search leaves out boxes of designs at once. An end need not be taken by any design.
   std::function<ValueRange(const AllowedLevels& box)> range = {};
-  /// How a limit that this value meets is written; not given: "NAME <= VALUE".
+  /// How a limit that this value meets is written; not given: "NAME <= VALUE". Empty: nobody sets it, and it is not
+  /// named.
   std::function<std::string(double value)> text = {};
   [[nodiscard]] bool learned() const { return !value; }
 };

@@ -72,14 +72,14 @@ struct SearchOptions {
 [[nodiscard]] std::optional<std::uint64_t> allowed_count(const Problem& problem);
 
 /// Why `solution` has no feasible design, in one sentence for a person: the limits that designs met, one at a time with
-/// the others kept (searched for here), or what the design that misses limits least would need.
+/// the others kept (searched for here), or what the design that misses limits least would need. Error{interrupted}.
 [[nodiscard]] std::string explain_infeasible(const Problem& problem, const Solution& solution,
                                              const SearchOptions& options);
 
 /// Goes on where search() found nothing feasible: searches for the smallest value of each constraint with the others
-/// kept, and begins again at the designs of these searches that meet all. What a limit's search finds hardly depends on
-/// the limit, so that one that an earlier error named is met. Error{no_feasible} with explain_infeasible() where they
-/// come by none either; Error{interrupted}.
+/// kept, and begins again at the designs of these searches that meet all. What a limit's search finds does not depend
+/// on the limit, so that one that an earlier error named alone is met. What is returned has a feasible design;
+/// Error{no_feasible} with explain_infeasible() where they come by none either; Error{interrupted}.
 [[nodiscard]] Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options);
 
 /// Number of parameters in which two designs differ.

@@ -66,7 +66,7 @@ class OptimumTask {
 struct NearestLimit {
   std::string metric;
   double asked = 0;
-  double nearest = 0;  ///< exact: the smallest that some design has with the other limits kept, or without them
+  double nearest = 0;  ///< the smallest that some design has with the other limits kept, or without them
 };
 /// Why no design meets the limits of a task: for each limit the value that can be met. `others_kept`: with the other
 /// limits; those that are not alone in the way are left out, so that nothing is left where several are. A limit of a
@@ -82,7 +82,7 @@ struct Gap {
   double floor = 0;           ///< no design has a smaller value
   bool closed = false;        ///< the best found is the optimum
   std::uint64_t splits = 0;   ///< boxes of designs that the floor rests on
-  std::uint64_t queries = 0;  ///< designs that the search evaluated
+  std::uint64_t queries = 0;  ///< designs that its searches evaluated
 };
 
 struct Optimum {
@@ -100,7 +100,7 @@ inline constexpr std::uint64_t kGapSteps = kGapQueries + accel::optimum::kMostSp
 /// can be follow: what they come by is a nearest limit of the error, and met when asked for. Error{usage} for what
 /// needs exact bounds: other objectives, several designs. Error{no_feasible}: see fail_infeasible(); of a slice, in
 /// which there need not be one, an answer without designs. Error{usage}: a slice of a space without exact bounds. An
-/// interrupted search is an answer.
+/// interrupted search is an answer; Error{interrupted} where it was looking for what can be met.
 [[nodiscard]] Optimum find_optimum(const OptimumTask& task, const accel::optimum::Watch& watch = {});
 
 struct ExactFront {
