@@ -10,6 +10,9 @@ namespace hindsight::optimize {
 [[nodiscard]] std::vector<Point> first_points(const SearchOptions& options, const LevelSpace& space, std::size_t count,
                                               Random& random);
 
+/// Error{interrupted}: nothing that meets the constraints was found.
+[[noreturn]] void fail_interrupted();
+
 void search_firefly(SearchState& state, const SearchOptions& options);
 void search_evolutionary(SearchState& state, const SearchOptions& options);
 /// Fireflies, evolution and local search in turn, in one memory; the last starts from the best of the others.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hindsight/core/error.h"
+#include "optimize/algorithms.h"
 #include "optimize/judge.h"
 #include "optimize/operators.h"
 
@@ -79,7 +80,7 @@ void CheapDesigns::seed_walk(std::uint64_t seed) {
     walking_ = true;
     return;
   }
-  throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
+  fail_interrupted();
 }
 
 std::vector<Point> CheapDesigns::open(const std::vector<Point>& points) const {

@@ -18,6 +18,7 @@
 #include "hindsight/optimize/baselines.h"
 #include "hindsight/optimize/front.h"
 #include "hindsight/space/legal_designs.h"
+#include "optimize/algorithms.h"
 #include "optimize/forecast.h"
 #include "optimize/logged.h"
 #include "optimize/logged_front.h"
@@ -303,9 +304,7 @@ class Proposer {
 
   static bool found(const Solution& solution) { return !solution.best.empty() && solution.best.front().violation <= 0; }
   static void require_uninterrupted(const Solution& solution) {
-    if (solution.termination == Termination::interrupted) {
-      throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
-    }
+    if (solution.termination == Termination::interrupted) fail_interrupted();
   }
 
   [[nodiscard]] bool excludes() const { return options_.only_new || !options_.never.empty(); }

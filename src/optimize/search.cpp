@@ -158,8 +158,7 @@ std::string extent(const Solution& solution) {
 }
 
 void require_uninterrupted() {
-  if (!interrupt_requested()) return;
-  throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
+  if (interrupt_requested()) fail_interrupted();
 }
 
 /// Of limits that some designs meet with the others kept: which, one of them being enough.
@@ -183,7 +182,7 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
   if (!alone.empty()) return alone;
   if (can_be.empty()) {
     return fmt::format(
-        "no design found meets all limits but those that must not be named ({} tried). Allow more values?",
+        "no new design found meets all limits, only known ones ({} tried). Allow more values, or known designs too?",
         with_commas(solution.evaluations));
   }
   return fmt::format(
@@ -270,6 +269,10 @@ std::string explain(const Problem& problem, const Solution& solution, const std:
 SearchKind parse_search(const std::string& name) { return parse_enum("search", name, kSearches); }
 
 std::string to_string(SearchKind kind) { return std::string(name_in(kSearches, kind)); }
+
+void fail_interrupted() {
+  throw Error(ErrorKind::interrupted, "interrupted before a design that meets the constraints was found");
+}
 
 std::vector<Point> first_points(const SearchOptions& options, const LevelSpace& space, std::size_t count,
                                 Random& random) {

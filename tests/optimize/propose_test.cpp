@@ -431,7 +431,8 @@ TEST(Propose, RefusesWhenEveryDesignIsAllButSureToFail) {
   const std::string before = "Allow p_feasible >= ";
   ASSERT_THAT(text, HasSubstr(before));
   options.min_p_feasible = std::stod(text.substr(text.find(before) + before.size()));
-  EXPECT_NEAR(options.min_p_feasible, 0.05, 1e-4);
+  constexpr double kFourDigits = 2e-5;  // a step of the last of four digits, rounded down, and its own rounding
+  EXPECT_NEAR(options.min_p_feasible, 0.05, kFourDigits);
   EXPECT_FALSE(propose(model, options).proposals.empty()) << "as the message says";
   options.min_p_feasible = 0;
   EXPECT_FALSE(propose(model, options).proposals.empty()) << "asked for regardless";
@@ -575,6 +576,20 @@ TEST(Propose, NamesALogThatHasEveryAllowedDesign) {
   options.only_new = true;
   for (const std::uint16_t level : kBottom) options.allowed.push_back({level});
   EXPECT_THAT(no_feasible_message(bowl_model(), options), HasSubstr("no new design is left"));
+}
+
+TEST(Propose, NamesNoLimitThatNobodySets) {
+  // The only design within the limit is logged: the area of the next can be allowed, what the log has cannot.
+  const dataset::Dataset logged = one_row_log({0, 0, 0, 0, 0, 0});
+  ProposeOptions options = options_for({"one"});
+  options.logged = &logged;
+  options.only_new = true;
+  options.allowed.resize(logged.space.parameters().size());
+  options.allowed[4] = {0};  // which does not change the area
+  options.constraints = {{.name = "area_mm2", .limit = 4.9, .value = batched(product_area)}};
+  const std::string text = no_feasible_message(bowl_model(), options);
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("logged_before")));
+  EXPECT_THAT(text, HasSubstr("With the others kept, one meets area_mm2 <= 5.3. Allow that?"));
 }
 
 TEST(Propose, ADesignThatOneMemberDoubtsIsNotProposed) {
